@@ -1,0 +1,43 @@
+# The front desk. Every target sets itself up: Python 3.11 or later, make and git are enough.
+
+PYTHON ?= python3
+BIN := .venv/bin
+READY := .venv/.ready
+
+# numba notices a change in the file of a kernel, not in the files of the kernels it calls.
+export NUMBA_CACHE_DIR := $(CURDIR)/.cache/numba/$(shell cat `find src -name '*.py' | sort` | cksum | cut -d' ' -f1)
+
+.PHONY: help test test-all check format bench clean
+
+help:  ## list the targets
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 12
+
+$(READY): pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+		{ echo "normalhedge needs Python 3.11 or later; say 'make PYTHON=python3.x'"; exit 1; }
+	@echo "setting up .venv (once)"
+	@$(PYTHON) -m venv .venv
+	@$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	@touch $@
+
+test: $(READY)  ## run the tests
+	$(BIN)/pytest -n 2 --dist worksteal
+
+test-all: $(READY)  ## run the tests, the slow ones too
+	$(BIN)/pytest -n 2 --dist worksteal -m ''
+
+check: $(READY)  ## formatting, lint, types and layers
+	$(BIN)/ruff format --check
+	$(BIN)/ruff check
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+format: $(READY)  ## format the code and fix what can be fixed
+	$(BIN)/ruff format
+	$(BIN)/ruff check --fix
+
+bench: $(READY)  ## measure the speed, as ratios to NumPy
+	$(BIN)/python -m benchmarks
+
+clean:  ## remove what the other targets made
+	rm -rf .venv .cache .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis

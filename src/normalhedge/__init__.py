@@ -1,0 +1,19 @@
+"""Online learning with expert advice: weights that follow whoever is good now."""
+
+from normalhedge.certificates import Bound
+from normalhedge.hedgers import Hedge, Hedger, NormalHedge, RegretState, Report, Run
+from normalhedge.potentials import ExponentialPotential, NormalPotential
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "Bound",
+    "ExponentialPotential",
+    "Hedge",
+    "Hedger",
+    "NormalHedge",
+    "NormalPotential",
+    "RegretState",
+    "Report",
+    "Run",
+]

@@ -1,0 +1,122 @@
+"""What people pass in, checked.
+
+Each refusal names the argument, what was given and what is accepted.
+"""
+
+import math
+import numbers
+import operator
+from typing import Any, NoReturn
+
+import numpy as np
+import numpy.typing as npt
+
+Floats = npt.NDArray[np.float64]
+
+KERNEL_DTYPES = "dfb"
+"""The dtypes kernels read as they are: float64, float32 and int8."""
+
+
+def number(
+    name: str, value: object, low: float, high: float = math.inf, *, closed: bool = False
+) -> float:
+    """Return a finite number strictly between ``low`` and ``high`` (ends included when closed)."""
+    if isinstance(value, bool | np.bool_) or not isinstance(value, numbers.Real):
+        raise TypeError(f"{name} must be a number, got {_shown(value)} ({type(value).__name__})")
+    result = float(value)
+    inside = low <= result <= high if closed else low < result < high
+    if not (math.isfinite(result) and inside):
+        if math.isinf(high):
+            accepted = f"a finite number {'>=' if closed else '>'} {low:g}"
+        elif closed:
+            accepted = f"in [{low:g}, {high:g}]"
+        else:
+            accepted = f"strictly between {low:g} and {high:g}"
+        raise ValueError(f"{name} must be {accepted}, got {result!r}")
+    return result
+
+
+def count(name: str, value: object) -> int:
+    """Return a whole number of at least one."""
+    try:
+        if isinstance(value, bool | np.bool_):
+            raise TypeError
+        result = operator.index(value)  # type: ignore[arg-type]
+    except TypeError:
+        raise TypeError(
+            f"{name} must be a whole number, got {_shown(value)} ({type(value).__name__})"
+        ) from None
+    if result < 1:
+        raise ValueError(f"{name} must be at least 1, got {result}")
+    return result
+
+
+def numbers_array(name: str, values: object) -> np.ndarray:
+    """Return an array of real numbers, uncopied where its dtype is one that kernels read."""
+    try:
+        array = np.asarray(values)
+    except ValueError:
+        raise ValueError(f"{name} must be a rectangular array of numbers") from None
+    if array.dtype.kind not in "fiu":
+        raise TypeError(
+            f"{name} must be real numbers (float64, float32, int8 or what converts to float64), "
+            f"got dtype {array.dtype}"
+        )
+    return array
+
+
+def for_kernel(array: np.ndarray) -> np.ndarray:
+    """Return the array in rows and in a dtype that kernels read, copied only where it must be."""
+    if array.dtype.char not in KERNEL_DTYPES or not array.dtype.isnative:
+        array = array.astype(np.float64)
+    return np.ascontiguousarray(array)
+
+
+def vector(name: str, values: object, length: int) -> np.ndarray:
+    """Return one number for each expert, in a form that kernels read."""
+    array = numbers_array(name, values)
+    if array.shape != (length,):
+        raise ValueError(
+            f"{name} must have shape ({length},), one number for each expert, got {array.shape}"
+        )
+    return for_kernel(array)
+
+
+def confidences(values: object, length: int) -> Floats:
+    """Return one confidence for each expert as float64."""
+    return vector("confidence", values, length).astype(np.float64, copy=False)
+
+
+def points(name: str, values: object) -> Floats:
+    """Return a non-empty one-dimensional float64 array without NaN."""
+    array = numbers_array(name, values).astype(np.float64, copy=False)
+    if array.ndim != 1 or not array.size:
+        raise ValueError(f"{name} must be a non-empty one-dimensional array, got {array.shape}")
+    if np.isnan(array).any():
+        raise ValueError(f"{name} must not hold NaN; {name}[{int(np.isnan(array).argmax())}] does")
+    return np.ascontiguousarray(array)
+
+
+def refuse(gains: np.ndarray, confidence: np.ndarray | None, *where: int) -> NoReturn:
+    """Say which gain or confidence of a round a kernel found out of range."""
+    if confidence is not None:
+        wrong = ~((confidence >= 0) & (confidence <= 1))
+        if wrong.any():
+            _refuse_entry("confidence", "numbers in [0, 1]", confidence, wrong, where)
+    wrong = ~(np.abs(gains.astype(np.float64)) <= 1)
+    if confidence is not None:
+        wrong &= confidence > 0
+    _refuse_entry("gains", "finite numbers in [-1, 1]", gains, wrong, where)
+
+
+def _refuse_entry(
+    name: str, accepted: str, values: np.ndarray, wrong: np.ndarray, where: tuple[int, ...]
+) -> NoReturn:
+    expert = int(wrong.argmax())
+    entry = ", ".join(str(index) for index in (*where, expert))
+    raise ValueError(f"{name} must be {accepted}; {name}[{entry}] is {values[expert]}")
+
+
+def _shown(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 40 else text[:37] + "..."

@@ -1,0 +1,33 @@
+"""Compile options, chosen here and nowhere else."""
+
+from collections.abc import Callable
+from typing import ParamSpec, TypeVar, cast
+
+import numba
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+STRICT = frozenset({"contract"})
+"""Every operation in the order written; fused multiply-add allowed."""
+
+VECTOR = frozenset({"reassoc", "contract", "nsz"})
+"""Sums may be reordered, to run in vector registers. NaN and infinity keep their meaning."""
+
+
+def kernel(
+    flags: frozenset[str], *, inline: bool = True
+) -> Callable[[Callable[P, T]], Callable[P, T]]:
+    """Compile a function on its first call, cache the machine code on disk and release the GIL.
+
+    Kernels are inlined into the kernels that call them: handing an array over costs more than a
+    loop over ten experts. One long loop is better left by itself, where the registers are its own.
+    """
+
+    def compile_lazily(function: Callable[P, T]) -> Callable[P, T]:
+        jitted = numba.njit(
+            cache=True, nogil=True, error_model="numpy", fastmath=set(flags), forceinline=inline
+        )
+        return cast(Callable[P, T], jitted(function))
+
+    return compile_lazily

@@ -1,0 +1,120 @@
+"""What can be promised for given settings: bounds on the discounted regret."""
+
+import math
+from dataclasses import dataclass
+
+from normalhedge import _inputs
+
+PAPER_C = 4.0
+PAPER_POTENTIAL = 2.32
+
+
+@dataclass(frozen=True)
+class Bound:
+    """A promise on the discounted regret, or the plain word that there is none.
+
+    Attributes
+    ----------
+    regret
+        No regret ever exceeds this; infinity where no theorem applies.
+    source
+        The theorem, or why there is none.
+    potential
+        The average potential never exceeds this; infinity where nothing is known.
+    """
+
+    regret: float
+    source: str
+    potential: float = math.inf
+
+    def __bool__(self) -> bool:
+        """Tell whether anything is promised."""
+        return math.isfinite(self.regret)
+
+    def __str__(self) -> str:
+        """Return the promise as a phrase."""
+        return f"regret <= {self.regret:.6g} ({self.source})" if self else self.source
+
+
+def theorem_1(alpha: float, n_experts: int, c: float, quantile: float | None = None) -> Bound:
+    r"""Return what Theorem 1 of the paper promises for NormalHedge.
+
+    If ``c = 4`` and ``alpha < 1/(800 ln(2.32 N))``, the average potential stays below 2.32, so
+
+    .. math:: R_i \le \sqrt{8 \ln(2.32 N) / \alpha}, \qquad
+              R_\epsilon \le \sqrt{8 \ln(2.32/\epsilon) / \alpha}
+
+    for every expert, and for the best epsilon-quantile of experts.
+
+    Parameters
+    ----------
+    alpha, c
+        The settings of NormalHedge.
+    n_experts
+        Every expert that ever took part, those that left included: one that has left is one that
+        sleeps for ever, which the theorem allows.
+    quantile
+        Epsilon in (0, 1]; none for the bound to every expert.
+
+    Examples
+    --------
+    >>> print(theorem_1(alpha=1e-4, n_experts=1000, c=4.0))
+    regret <= 787.316 (Theorem 1)
+    >>> print(theorem_1(alpha=0.1, n_experts=1000, c=4.0))
+    no theorem covers alpha=0.1 with 1000 experts (Theorem 1 needs alpha < 0.000161)
+    """
+    alpha = _inputs.number("alpha", alpha, 0.0, 1.0)
+    n_experts = _inputs.count("n_experts", n_experts)
+    share = _share(n_experts, quantile)
+    uncovered = f"no theorem covers alpha={alpha:g} with {n_experts} expert" + "s" * (n_experts > 1)
+    if c != PAPER_C:
+        return Bound(math.inf, f"{uncovered} and c={c:g} (Theorem 1 needs c = 4)")
+    largest_alpha = 1.0 / (800.0 * math.log(PAPER_POTENTIAL * n_experts))
+    if alpha >= largest_alpha:
+        return Bound(math.inf, f"{uncovered} (Theorem 1 needs alpha < {largest_alpha:.3g})")
+    regret = math.sqrt(2.0 * PAPER_C * math.log(PAPER_POTENTIAL / share) / alpha)
+    return Bound(regret, "Theorem 1", PAPER_POTENTIAL)
+
+
+def hedge_bound(alpha: float, n_experts: int, eta: float, quantile: float | None = None) -> Bound:
+    r"""Return what holds for discounted Hedge, at any rate and any number of experts.
+
+    .. math:: R_i \le \frac{\ln N}{\eta} + \frac{\eta}{2\alpha(1-\alpha)}, \qquad
+              R_\epsilon \le \frac{\ln(1/\epsilon)}{\eta} + \frac{\eta}{2\alpha(1-\alpha)}
+
+    With ``L = ln mean_i exp(eta R_i)`` and ``d = 1 - alpha``: the new regrets are ``d (R + r/d)``,
+    so ``L' <= d ln mean_i exp(eta R_i + eta r_i / d)`` (Jensen) ``<= d (L + eta^2 / 2 d^2)``
+    (Hoeffding: the weights ∝ exp(eta R) give r/d mean zero and range 2/d). Hence
+    ``L <= eta^2 / (2 alpha d)`` for ever. The bound printed in Section 4.1 of the paper,
+    ``sqrt(ln N / (alpha - alpha^2 / 2))``, is smaller and false: its proof uses weights that the
+    algorithm does not play.
+
+    Parameters
+    ----------
+    alpha, eta
+        The settings of Hedge.
+    n_experts
+        Every expert that ever took part, those that left included.
+    quantile
+        Epsilon in (0, 1]; none for the bound to every expert.
+
+    Examples
+    --------
+    >>> print(hedge_bound(alpha=0.001, n_experts=1000, eta=0.1175))
+    regret <= 117.599 (discounted Hedge)
+    """
+    alpha = _inputs.number("alpha", alpha, 0.0, 1.0)
+    eta = _inputs.number("eta", eta, 0.0)
+    share = _share(_inputs.count("n_experts", n_experts), quantile)
+    log_potential = eta * eta / (2.0 * alpha * (1.0 - alpha))
+    regret = (math.log(1.0 / share) + log_potential) / eta
+    return Bound(regret, "discounted Hedge", math.exp(min(log_potential, 700.0)))
+
+
+def _share(n_experts: int, quantile: float | None) -> float:
+    if quantile is None:
+        return 1.0 / n_experts
+    epsilon = _inputs.number("quantile", quantile, 0.0, 1.0, closed=True)
+    if epsilon == 0.0:
+        raise ValueError("quantile must be in (0, 1], got 0.0")
+    return max(epsilon, 1.0 / n_experts)

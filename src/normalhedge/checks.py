@@ -1,0 +1,284 @@
+"""The laws every hedger obeys, to try on your own.
+
+    from normalhedge import checks
+
+    checks.check_hedger(MyHedger(...))                  # all of them
+    checks.LAWS["run_folds_step"](MyHedger(...))        # one of them
+
+A law plays small games drawn by hypothesis and raises an AssertionError with the smallest game that
+breaks it. Laws about what a hedger does not offer (such as ``join``) pass.
+"""
+
+import json
+import pickle
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from normalhedge._inputs import Floats
+from normalhedge.hedgers import Hedger
+
+try:
+    from hypothesis import HealthCheck, given, settings
+    from hypothesis import strategies as st
+    from hypothesis.extra import numpy as hnp
+except ImportError as error:  # pragma: no cover
+    raise ImportError(
+        "normalhedge.checks needs hypothesis: pip install 'normalhedge[checks]'"
+    ) from error
+
+Law = Callable[[Hedger[Any]], None]
+
+LAWS: dict[str, Law] = {}
+"""Every law by its name."""
+
+TOLERANCE = 1e-9
+"""How far sums in another order may drift apart in these short games."""
+
+
+class Game(NamedTuple):
+    """Gains and confidences, a row for each round and a column for each expert."""
+
+    gains: Floats
+    confidence: Floats
+
+
+@st.composite
+def games(draw: st.DrawFn, max_experts: int = 6, max_rounds: int = 12) -> Game:
+    """Draw a game: ties, sleepers, extreme gains and single experts are common in it."""
+    shape = (draw(st.integers(1, max_rounds)), draw(st.integers(1, max_experts)))
+    gain = st.one_of(st.sampled_from([-1.0, 0.0, 1.0]), st.floats(-1.0, 1.0, width=32))
+    rated = st.one_of(st.sampled_from([0.0, 1.0]), st.floats(0.0, 1.0, width=32))
+    return Game(
+        draw(hnp.arrays(np.float64, shape, elements=gain)),
+        draw(hnp.arrays(np.float64, shape, elements=rated)),
+    )
+
+
+def check_hedger(hedger: Hedger[Any]) -> None:
+    """Try every law on a hedger; raise an AssertionError that names the first one it breaks."""
+    for name, law in LAWS.items():
+        try:
+            law(hedger)
+        except Exception as error:
+            raise AssertionError(f"{hedger!r} breaks the law {name}: {error}") from error
+
+
+def _law(body: Callable[[Hedger[Any], Game], None]) -> Law:
+    """Register a law: its body is tried on drawn games."""
+
+    def law(hedger: Hedger[Any]) -> None:
+        @settings(
+            max_examples=60,
+            deadline=None,
+            derandomize=True,
+            database=None,
+            suppress_health_check=list(HealthCheck),
+        )
+        @given(games())
+        def tried(game: Game) -> None:
+            body(hedger, game)
+
+        tried()
+
+    law.__name__ = body.__name__
+    law.__doc__ = body.__doc__
+    LAWS[body.__name__] = law
+    return law
+
+
+def _fold(hedger: Hedger[Any], game: Game, *, rated: bool = True) -> list[Any]:
+    """Return the states of a game, the first before its first round."""
+    states = [hedger.init(game.gains.shape[1])]
+    for gains, confidence in zip(*game, strict=True):
+        states.append(hedger.step(states[-1], gains, confidence if rated else None))
+    return states
+
+
+def _as_json(state: Any) -> str:
+    return json.dumps(
+        {k: v.tolist() if isinstance(v, np.ndarray) else v for k, v in state._asdict().items()}
+    )
+
+
+def _same(one: Any, other: Any, tolerance: float = 0.0) -> bool:
+    """Tell whether two states agree in every field."""
+    return type(one) is type(other) and all(
+        np.allclose(a, b, rtol=tolerance, atol=tolerance, equal_nan=True)
+        for a, b in zip(one, other, strict=True)
+        if a is not None or b is not None
+    )
+
+
+@_law
+def weights_are_a_distribution(hedger: Hedger[Any], game: Game) -> None:
+    """Weights are finite, not negative and sum to one, after every round."""
+    for state in _fold(hedger, game):
+        weights = state.weights
+        assert weights.shape == (game.gains.shape[1],)
+        assert np.all(np.isfinite(weights))
+        assert np.all(weights >= 0.0)
+        assert abs(weights.sum() - 1.0) <= TOLERANCE
+
+
+@_law
+def only_the_awake_are_played(hedger: Hedger[Any], game: Game) -> None:
+    """`play` gives a distribution over those awake, or zeros where nobody is."""
+    for state, confidence in zip(_fold(hedger, game), game.confidence, strict=False):
+        played = hedger.play(state, confidence)
+        assert np.all(played >= 0.0)
+        assert np.all(played[confidence == 0.0] == 0.0)
+        assert abs(played.sum() - float(confidence.any())) <= TOLERANCE
+
+
+@_law
+def prediction_is_in_the_hull(hedger: Hedger[Any], game: Game) -> None:
+    """No gain of the hedger is below the least or above the largest of those awake."""
+    run = hedger.run(*game)
+    for gain, gains, confidence in zip(run.gains, *game, strict=True):
+        awake = gains[confidence > 0.0]
+        if awake.size:
+            assert awake.min() - TOLERANCE <= gain <= awake.max() + TOLERANCE
+        else:
+            assert np.isnan(gain)
+
+
+@_law
+def step_changes_nothing_it_is_given(hedger: Hedger[Any], game: Game) -> None:
+    """`step` and `play` leave the state, the gains and the confidences as they were."""
+    state = hedger.init(game.gains.shape[1])
+    for gains, confidence in zip(*game, strict=True):
+        before = pickle.dumps((state, gains, confidence))
+        hedger.play(state, confidence)
+        after = hedger.step(state, gains, confidence)
+        assert pickle.dumps((state, gains, confidence)) == before
+        state = after
+
+
+@_law
+def run_folds_step(hedger: Hedger[Any], game: Game) -> None:
+    """`run` gives what folding `step` gives, and what was played is what `play` says."""
+    for rated in (False, True):
+        states = _fold(hedger, game, rated=rated)
+        confidence = game.confidence if rated else None
+        run = hedger.run(game.gains, confidence, keep_weights=True)
+        assert run.weights is not None
+        assert _same(run.state, states[-1], TOLERANCE)
+        for t, state in enumerate(states[:-1]):
+            played = hedger.play(state, game.confidence[t] if rated else None)
+            assert np.allclose(run.weights[t], played, rtol=TOLERANCE, atol=TOLERANCE)
+
+
+@_law
+def run_can_be_cut(hedger: Hedger[Any], game: Game) -> None:
+    """`run` over one half and then, from there, over the other gives what it gives over all."""
+    half = len(game.gains) // 2
+    if half:
+        first = hedger.run(game.gains[:half], game.confidence[:half])
+        second = hedger.run(game.gains[half:], game.confidence[half:], state=first.state)
+        assert _same(second.state, hedger.run(*game).state, TOLERANCE)
+
+
+@_law
+def order_does_not_matter(hedger: Hedger[Any], game: Game) -> None:
+    """Permuting the experts permutes the weights."""
+    order = np.argsort(np.sin(1.0 + np.arange(game.gains.shape[1])))
+    permuted = Game(game.gains[:, order], game.confidence[:, order])
+    one, other = _fold(hedger, game)[-1], _fold(hedger, permuted)[-1]
+    assert np.allclose(one.weights[order], other.weights, rtol=1e-6, atol=1e-6)
+
+
+@_law
+def only_differences_matter(hedger: Hedger[Any], game: Game) -> None:
+    """Adding a number to all gains of a round changes nothing."""
+    gains = game.gains / 2.0
+    shifted = gains + np.where(np.arange(len(gains)) % 2, 0.5, -0.25)[:, None]
+    one = hedger.run(gains, game.confidence).state
+    other = hedger.run(shifted, game.confidence).state
+    assert np.allclose(one.weights, other.weights, rtol=1e-6, atol=1e-6)
+
+
+@_law
+def ties_keep_weights_uniform(hedger: Hedger[Any], game: Game) -> None:
+    """Experts that always gain the same and are equally awake keep the same weight."""
+    same = Game(*(np.repeat(values[:, :1], game.gains.shape[1], axis=1) for values in game))
+    for state in _fold(hedger, same):
+        assert np.allclose(state.weights, 1.0 / game.gains.shape[1])
+
+
+@_law
+def a_sleeper_changes_nothing(hedger: Hedger[Any], game: Game) -> None:
+    """Experts that are never awake do not change what is played, whatever their gains."""
+    for state, larger, confidence in zip(
+        _fold(hedger, game)[:-1],
+        _fold(hedger, _with_sleeper(game))[:-1],
+        game.confidence,
+        strict=True,
+    ):
+        if confidence.any():
+            played = hedger.play(state, confidence)
+            beside = hedger.play(larger, np.append(confidence, 0.0))
+            assert np.allclose(played, beside[:-1], rtol=1e-6, atol=1e-6)
+
+
+def _with_sleeper(game: Game) -> Game:
+    rounds = len(game.gains)
+    return Game(
+        np.column_stack([game.gains, np.full(rounds, np.nan)]),
+        np.column_stack([game.confidence, np.zeros(rounds)]),
+    )
+
+
+@_law
+def states_survive_storage(hedger: Hedger[Any], game: Game) -> None:
+    """Hedger and state survive pickle, and the state JSON, to the bit."""
+    state = _fold(hedger, game)[-1]
+    assert pickle.loads(pickle.dumps(hedger)) == hedger
+    assert _same(pickle.loads(pickle.dumps(state)), state)
+    fields = json.loads(_as_json(state))
+    back = type(state)(**{k: np.array(v) if isinstance(v, list) else v for k, v in fields.items()})
+    assert _same(back, state)
+    assert _same(hedger.step(back, game.gains[0]), hedger.step(state, game.gains[0]))
+
+
+@_law
+def newcomers_and_leavers(hedger: Hedger[Any], game: Game) -> None:
+    """Experts can join at the end and leave again; those that stay are as if nothing had been."""
+    join, leave = getattr(hedger, "join", None), getattr(hedger, "leave", None)
+    if join is None or leave is None:
+        return
+    state = _fold(hedger, game)[-1]
+    n = game.gains.shape[1]
+    joined = join(state, 2)
+    assert joined.weights.shape == (n + 2,)
+    assert abs(joined.weights.sum() - 1.0) <= TOLERANCE
+    left = leave(joined, [n, n + 1])
+    assert np.allclose(left.weights, state.weights, rtol=TOLERANCE, atol=TOLERANCE)
+
+
+@_law
+def bad_input_is_refused(hedger: Hedger[Any], game: Game) -> None:
+    """NaN, infinite or too large gains, and confidences outside [0, 1], raise a ValueError."""
+    state = hedger.init(game.gains.shape[1])
+    before = pickle.dumps(state)
+    for bad in (np.nan, np.inf, -np.inf, 1.5, -1.0000001):
+        gains = game.gains[0].copy()
+        gains[-1] = bad
+        _assert_refused(hedger, state, gains, None)
+    for bad in (np.nan, np.inf, 1.5, -0.1):
+        confidence = game.confidence[0].copy()
+        confidence[-1] = bad
+        _assert_refused(hedger, state, game.gains[0], confidence)
+    _assert_refused(hedger, state, np.append(game.gains[0], 0.0), None)
+    assert pickle.dumps(state) == before
+
+
+def _assert_refused(
+    hedger: Hedger[Any], state: Any, gains: Floats, confidence: Floats | None
+) -> None:
+    try:
+        hedger.step(state, gains, confidence)
+    except ValueError:
+        return
+    raise AssertionError(f"accepted gains={gains}, confidence={confidence}")

@@ -1,0 +1,99 @@
+"""NormalHedge (Freund and Hsu, 2008)."""
+
+import math
+from dataclasses import InitVar, dataclass, field
+from typing import cast
+
+from normalhedge import _inputs
+from normalhedge.certificates import Bound, theorem_1
+from normalhedge.hedgers.potential_hedger import PotentialHedger
+from normalhedge.potentials import NormalPotential
+
+
+@dataclass(frozen=True)
+class NormalHedge(PotentialHedger):
+    r"""Weigh experts by how far the hedger is behind them, and forget at rate alpha.
+
+    An expert gets weight only while its discounted gain is larger than the hedger's own; the
+    further ahead it is, the more. There is no learning rate, and the number of experts is not used.
+
+    .. math::
+
+        w_i &= [R_i]_+ \exp(\alpha [R_i]_+^2 / 2c), \quad p_i = w_i / \textstyle\sum_j w_j
+              \quad \text{(uniform when every } w_i = 0) \\
+        R_i &\leftarrow (1 - \alpha) R_i + g_i - \textstyle\sum_j p_j g_j
+
+    With confidences, see `play` and `step`: what is played is ``q_i ∝ p_i confidence_i``, and the
+    increment becomes ``confidence_i (g_i - g_A)``.
+
+    Parameters
+    ----------
+    alpha
+        The discount rate, strictly between 0 and 1: what happened ``1/alpha`` rounds ago counts
+        for 1/e of what happens now.
+    c
+        The spread of the potential, > 0. Smaller is bolder.
+    memory
+        Another way to give alpha: ``alpha = 1 / memory``.
+    half_life
+        Another way to give alpha: ``(1 - alpha)^half_life = 1/2``.
+
+    Notes
+    -----
+    Theorem 1: with c = 4 and ``alpha < 1/(800 ln(2.32 N))`` the average potential stays below 2.32
+    whatever the gains, and so every regret below ``sqrt(8 ln(2.32 N) / alpha)``. It carries over to
+    confidences, to experts that join at regret zero, and to those that leave (see `bound`).
+
+    A round costs O(N) time and a state O(N) memory.
+
+    References
+    ----------
+    Freund and Hsu, "A new Hedging algorithm and its application to inferring latent random
+    variables", Equation (1). Section 2.1 there writes ``w = Phi'(R)``; it is
+    ``Phi'(sqrt(alpha) R)``, as everywhere else in the paper.
+
+    Examples
+    --------
+    >>> hedger = NormalHedge(memory=100)
+    >>> state = hedger.init(3)
+    >>> for _ in range(50):
+    ...     state = hedger.step(state, gains=[1.0, 0.0, -1.0])
+    >>> state.weights.round(3)
+    array([1., 0., 0.])
+    """
+
+    alpha: float = cast(float, None)  # given here, by memory or by half_life
+    c: float = 4.0
+    memory: InitVar[float | None] = field(default=None, kw_only=True)
+    half_life: InitVar[float | None] = field(default=None, kw_only=True)
+
+    def __post_init__(self, memory: float | None, half_life: float | None) -> None:
+        object.__setattr__(self, "alpha", _discount_rate(self.alpha, memory, half_life))
+        potential = NormalPotential(self.c)
+        object.__setattr__(self, "c", potential.c)
+        self._prepare(potential, scale=math.sqrt(self.alpha))
+
+    def bound(self, n_experts: int, quantile: float | None = None) -> Bound:
+        """Return what is promised against ``n_experts`` (those that left included).
+
+        Parameters
+        ----------
+        n_experts
+            How many experts ever took part.
+        quantile
+            Epsilon, for the regret to the best epsilon-quantile of experts; none for the best.
+        """
+        return theorem_1(self.alpha, n_experts, self.c, quantile)
+
+
+def _discount_rate(alpha: float, memory: float | None, half_life: float | None) -> float:
+    if sum(way is not None for way in (alpha, memory, half_life)) != 1:
+        raise TypeError("give exactly one of alpha, memory and half_life")
+    if memory is not None:
+        return 1.0 / _inputs.number("memory", memory, 1.0)
+    if half_life is not None:
+        rate = -math.expm1(-math.log(2.0) / _inputs.number("half_life", half_life, 0.0))
+        if not 0.0 < rate < 1.0:
+            raise ValueError(f"half_life must be between 0.02 and 1e300, got {half_life!r}")
+        return rate
+    return _inputs.number("alpha", alpha, 0.0, 1.0)

@@ -1,0 +1,59 @@
+"""What a person wants to see of a state."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from normalhedge._inputs import Floats
+from normalhedge.certificates import Bound
+
+LEADERS = 5
+
+
+@dataclass(frozen=True, eq=False)
+class Report:
+    """A state, and what is promised of it; ``print`` shows it as a small table."""
+
+    hedger: str
+    rounds: int
+    experts: int
+    gain: float | None
+    average_potential: float
+    best_regret: float
+    bound: Bound
+    quantile: float
+    quantile_regret: float
+    quantile_bound: Bound
+    weights: Floats
+    regrets: Floats
+
+    def __str__(self) -> str:
+        """Return the report as a small table."""
+        gain = "none, everybody slept" if self.gain is None else f"{self.gain:+.4f}"
+        with_weight = int(np.count_nonzero(self.weights))
+        rows = [
+            ("rounds", f"{self.rounds:,}"),
+            ("last gain", gain),
+            ("experts", f"{self.experts:,}, {with_weight:,} with weight"),
+            ("average potential", _limited(self.average_potential, self.bound.potential)),
+            ("regret to the best", _limited(self.best_regret, self.bound.regret)),
+            (
+                f"regret to the best {self.quantile:.3g}",
+                _limited(self.quantile_regret, self.quantile_bound.regret),
+            ),
+            ("bound", self.bound.source),
+        ]
+        lines = [self.hedger, *(f"  {name:<24}{text}" for name, text in rows)]
+        lines.append(f"  {'expert':>8}{'weight':>10}{'regret':>14}")
+        leaders = np.argsort(-self.weights, kind="stable")[:LEADERS]
+        lines += [
+            f"  {expert:>8}{self.weights[expert]:>10.4f}{self.regrets[expert]:>14.6g}"
+            for expert in leaders
+        ]
+        if self.experts > LEADERS:
+            lines.append(f"  {'...':>8}")
+        return "\n".join(lines)
+
+
+def _limited(value: float, limit: float) -> str:
+    return f"{value:.6g}" + (f", never above {limit:.6g}" if np.isfinite(limit) else "")
