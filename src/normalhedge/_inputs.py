@@ -13,8 +13,8 @@ import numpy.typing as npt
 
 Floats = npt.NDArray[np.float64]
 
-KERNEL_DTYPES = "dfb"
-"""The dtypes kernels read as they are: float64, float32 and int8."""
+KERNEL_DTYPES = (np.dtype(np.float64), np.dtype(np.float32), np.dtype(np.int8))
+"""What kernels read as it is; the rest is converted to float64."""
 
 
 def number(
@@ -34,6 +34,14 @@ def number(
             accepted = f"strictly between {low:g} and {high:g}"
         raise ValueError(f"{name} must be {accepted}, got {result!r}")
     return result
+
+
+def quantile(value: object) -> float:
+    """Return a share of the experts in (0, 1]."""
+    try:
+        return number("quantile", value, math.ulp(0.0), 1.0, closed=True)
+    except ValueError:
+        raise ValueError(f"quantile must be in (0, 1], got {value!r}") from None
 
 
 def count(name: str, value: object) -> int:
@@ -67,7 +75,7 @@ def numbers_array(name: str, values: object) -> np.ndarray:
 
 def for_kernel(array: np.ndarray) -> np.ndarray:
     """Return the array in rows and in a dtype that kernels read, copied only where it must be."""
-    if array.dtype.char not in KERNEL_DTYPES or not array.dtype.isnative:
+    if array.dtype not in KERNEL_DTYPES:
         array = array.astype(np.float64)
     return np.ascontiguousarray(array)
 
@@ -88,12 +96,13 @@ def confidences(values: object, length: int) -> Floats:
 
 
 def points(name: str, values: object) -> Floats:
-    """Return a non-empty one-dimensional float64 array without NaN."""
+    """Return a non-empty one-dimensional float64 array of finite numbers."""
     array = numbers_array(name, values).astype(np.float64, copy=False)
     if array.ndim != 1 or not array.size:
         raise ValueError(f"{name} must be a non-empty one-dimensional array, got {array.shape}")
-    if np.isnan(array).any():
-        raise ValueError(f"{name} must not hold NaN; {name}[{int(np.isnan(array).argmax())}] does")
+    wrong = ~np.isfinite(array)
+    if wrong.any():
+        _refuse_entry(name, "finite", array, wrong, ())
     return np.ascontiguousarray(array)
 
 

@@ -162,14 +162,14 @@ def decay(
 
 @kernel(VECTOR)
 def advance(
-    regrets: Floats,
     weights: Floats,
+    regrets: Floats,
     gains: np.ndarray,
     confidence: Floats | None,
     keep: float,
-    gain: float,
     rate: float,
     squared: bool,
+    gain: float,
 ) -> tuple[float, float, float]:
     """Update the regrets and write the weights up to a factor.
 
@@ -192,7 +192,7 @@ def finish(
     gain: float,
 ) -> tuple[float, float, float]:
     """Update the regrets and write the weights; return gain, largest regret and ln mean Phi."""
-    lead, total, mass = advance(regrets, weights, gains, confidence, keep, gain, rate, squared)
+    lead, total, mass = advance(weights, regrets, gains, confidence, keep, rate, squared, gain)
     scale, uniform = shares(total, weights.size)
     normalise(weights, scale, uniform)
     return gain, lead, log_mean(mass, weights.size, rate, squared, lead)
@@ -252,37 +252,40 @@ def step_in_slices(
     rate: float,
     squared: bool,
 ) -> tuple[float, float, float]:
-    """Do as `step` does, by the same kernels, slice by slice on all cores.
+    """Do as `step` does, by the same kernels, on all cores.
 
-    Each slice is weighed relative to its own leader, so that it is passed over once.
+    A slice is weighed relative to its own leader while it is still in the cache, and brought to
+    the common measure when the weights are normalised.
     """
     n = weights.size
-    parts = slices(n)
-
-    def rated(part: slice) -> Floats | None:
-        return None if confidence is None else confidence[part]
-
     origin = reference(gains, confidence)
-    tallies = spread(lambda part: tally(weights[part], gains[part], rated(part), origin), parts)
+    pieces = [
+        (
+            weights[part],
+            regrets[part],
+            gains[part],
+            None if confidence is None else confidence[part],
+        )
+        for part in slices(n)
+    ]
+    tallies = spread(lambda w, _, g, k: tally(w, g, k, origin), pieces)
     excess, mass, awake, bad = (sum(column) for column in zip(*tallies, strict=True))
     tallied = (excess, mass, awake, int(bad))
     gain = settle(origin, tallied, weights, regrets, gains, confidence, rate, squared)
     if gain == BAD_INPUT:
         return gain, 0.0, 0.0
-
-    def advance_slice(part: slice) -> tuple[float, float, float]:
-        arrays = regrets[part], weights[part], gains[part], rated(part)
-        return advance(*arrays, keep, gain, rate, squared)
-
-    advanced = spread(advance_slice, parts)
-    lead = max(largest for largest, _, _ in advanced)
-    ratios = [exp2(log2_ratio(largest, lead, rate, squared)) for largest, _, _ in advanced]
-    total = sum(r * part[1] for r, part in zip(ratios, advanced, strict=True))
-    mass = sum(r * part[2] for r, part in zip(ratios, advanced, strict=True))
+    leads, totals, masses = zip(
+        *spread(lambda w, r, g, k: advance(w, r, g, k, keep, rate, squared, gain), pieces),
+        strict=True,
+    )
+    lead = max(leads)
+    ratios = [exp2(log2_ratio(own, lead, rate, squared)) for own in leads]
+    total = sum(ratio * part for ratio, part in zip(ratios, totals, strict=True))
+    mass = sum(ratio * part for ratio, part in zip(ratios, masses, strict=True))
     scale, uniform = shares(total, n)
     spread(
-        lambda item: normalise(weights[item[0]], item[1] * scale, uniform),
-        list(zip(parts, ratios, strict=True)),
+        normalise,
+        [(piece[0], ratio * scale, uniform) for piece, ratio in zip(pieces, ratios, strict=True)],
     )
     return gain, lead, log_mean(mass, n, rate, squared, lead)
 

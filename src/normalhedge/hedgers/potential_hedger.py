@@ -57,7 +57,7 @@ class RegretState(NamedTuple):
 
     def quantile_regret(self, quantile: float) -> float:
         """Return the regret to the best epsilon-quantile: ``ceil(epsilon N)`` experts reach it."""
-        epsilon = _inputs.number("quantile", quantile, 0.0, 1.0, closed=True)
+        epsilon = _inputs.quantile(quantile)
         n = len(self.regrets)
         # A share such as 0.07 of 100 experts is 7 of them, although 0.07 * 100 > 7 in floats.
         rank = max(math.ceil(epsilon * n * (1.0 - 1e-12)), 1)
@@ -157,7 +157,7 @@ class PotentialHedger:
             type(gains) is not _ndarray
             or gains.ndim != 1
             or gains.size != n
-            or gains.dtype.char not in KERNEL_DTYPES
+            or gains.dtype not in KERNEL_DTYPES
             or not gains.flags.c_contiguous
         ):
             gains = _inputs.vector("gains", gains, n)

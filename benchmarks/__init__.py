@@ -1,0 +1,1 @@
+"""Speeds, as ratios to a reference measured in the same run."""

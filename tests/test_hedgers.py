@@ -1,0 +1,340 @@
+import dataclasses
+import functools
+import json
+import math
+import pickle
+import subprocess
+import sys
+import tracemalloc
+from multiprocessing import get_context
+from threading import Thread
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+
+from normalhedge import Hedge, NormalHedge, RegretState, _threads
+from normalhedge.checks import Game, games
+from normalhedge.hedgers import PotentialHedger, _round, potential_hedger
+from tests import oracles
+
+HEDGERS: list[PotentialHedger] = [
+    NormalHedge(0.05),
+    NormalHedge(0.3, c=0.6),
+    NormalHedge(0.9, c=1.0),
+    Hedge(0.05, eta=0.3),
+    Hedge(0.5, eta=20.0),
+]
+
+
+def weigh_of(hedger: PotentialHedger) -> oracles.Weigh:
+    if isinstance(hedger, NormalHedge):
+        return functools.partial(oracles.normal_weights, alpha=hedger.alpha, c=hedger.c)
+    assert isinstance(hedger, Hedge)
+    return functools.partial(oracles.hedge_weights, eta=hedger.eta)
+
+
+def coins(rounds: int, n: int, seed: int = 0) -> np.ndarray:
+    return np.random.default_rng(seed).choice(np.array([-1.0, 1.0]), (rounds, n))
+
+
+@pytest.mark.parametrize("hedger", HEDGERS, ids=repr)
+@settings(deadline=None)
+@given(game=games())
+def test_run_is_the_paper(hedger: PotentialHedger, game: Game) -> None:
+    # Regrets of order 1e-17 are rounding, and decide weights: play with gains of a coarse grid.
+    gains, confidence = np.round(game.gains * 8) / 8, np.round(game.confidence * 4) / 4
+    for rated in (None, confidence):
+        weights, regrets, earned = oracles.fold(weigh_of(hedger), hedger.alpha, gains, rated)
+        run = hedger.run(gains, rated)
+        np.testing.assert_allclose(run.gains, earned, atol=1e-9)
+        np.testing.assert_allclose(run.state.regrets, regrets, atol=1e-9)
+        if abs(max(regrets)) > 1e-12:
+            np.testing.assert_allclose(run.state.weights, weights, atol=1e-6)
+
+
+@pytest.mark.parametrize("hedger", HEDGERS, ids=repr)
+def test_regrets_are_differences_of_discounted_gains(hedger: PotentialHedger) -> None:
+    gains = coins(200, 5)
+    run = hedger.run(gains)
+    own = oracles.discounted_gains(hedger.alpha, run.gains)
+    expected = oracles.discounted_gains(hedger.alpha, gains) - own
+    np.testing.assert_allclose(run.state.regrets, expected, atol=1e-10)
+
+
+@pytest.mark.parametrize("hedger", HEDGERS, ids=repr)
+@pytest.mark.parametrize("rated", [False, True])
+def test_run_and_in_place_are_step_to_the_bit(hedger: PotentialHedger, rated: bool) -> None:
+    rng = np.random.default_rng(1)
+    gains = rng.uniform(-1, 1, (60, 37))
+    confidence = rng.uniform(0, 1, (60, 37)) * (rng.random((60, 37)) < 0.7) if rated else None
+    state, own = hedger.init(37), hedger.init(37)
+    for t, row in enumerate(gains):
+        now = None if confidence is None else confidence[t]
+        state = hedger.step(state, row, now)
+        own = hedger.step(own, row, now, in_place=True)
+        assert own.regrets is own.regrets
+    run = hedger.run(gains, confidence)
+    for other in (own, run.state):
+        np.testing.assert_array_equal(state.weights, other.weights)
+        np.testing.assert_array_equal(state.regrets, other.regrets)
+        assert state[2:] == other[2:]
+
+
+def test_in_place_keeps_the_arrays_of_the_state() -> None:
+    hedger = NormalHedge(0.1)
+    state = hedger.init(4)
+    after = hedger.step(state, [1, 0, 0, -1], in_place=True)
+    assert after.weights is state.weights
+    assert after.regrets is state.regrets
+    assert after.rounds == 1
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.int8, np.int64, np.float16, ">f8"])
+def test_gains_of_any_dtype_mean_the_same(dtype: str) -> None:
+    hedger, gains = NormalHedge(0.05), coins(50, 6)
+    expected = hedger.run(gains)
+    typed = gains.astype(dtype)
+    np.testing.assert_array_equal(hedger.run(typed).state.weights, expected.state.weights)
+    state = hedger.init(6)
+    for row in typed:
+        state = hedger.step(state, row)
+    np.testing.assert_array_equal(state.weights, expected.state.weights)
+
+
+def test_gains_of_any_layout_mean_the_same() -> None:
+    hedger, gains = NormalHedge(0.05), coins(50, 6)
+    expected = hedger.run(gains).state.weights
+    wide = np.zeros((100, 12))
+    wide[::2, ::2] = gains
+    for same in (np.asfortranarray(gains), wide[::2, ::2], gains.tolist()):
+        np.testing.assert_array_equal(hedger.run(same).state.weights, expected)
+    state = hedger.step(hedger.init(6), wide[0, ::2])
+    np.testing.assert_array_equal(state.weights, hedger.step(hedger.init(6), gains[0]).weights)
+
+
+def test_run_in_blocks_of_a_converted_array(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("normalhedge.hedgers.potential_hedger.BLOCK", 20)
+    hedger, gains = NormalHedge(0.05), coins(50, 6)
+    confidence = np.random.default_rng(0).random((50, 6))
+    expected = oracles.fold(weigh_of(hedger), 0.05, gains, confidence)
+    run = hedger.run(gains.astype(np.int64), confidence, keep_weights=True)
+    np.testing.assert_allclose(run.state.weights, expected[0], atol=1e-12)
+    np.testing.assert_allclose(run.gains, expected[2], atol=1e-12)
+    gains[33, 2] = 7
+    with pytest.raises(ValueError, match=r"gains\[33, 2\] is 7"):
+        hedger.run(gains, confidence)
+
+
+def test_run_records_what_step_would_show() -> None:
+    hedger, gains = NormalHedge(0.05, c=1.0), coins(30, 5)
+    run = hedger.run(gains, keep_weights=True)
+    assert run.weights is not None
+    state = hedger.init(5)
+    for t, row in enumerate(gains):
+        np.testing.assert_array_equal(run.weights[t], state.weights)
+        state = hedger.step(state, row)
+        assert run.best_regret[t] == state.best_regret
+        assert run.gains[t] == state.gain
+        assert math.exp(run.log_potential[t]) == pytest.approx(hedger.average_potential(state))
+    assert hedger.run(gains).weights is None
+
+
+def test_run_keeps_no_copy_of_the_gains() -> None:
+    hedger, gains = NormalHedge(0.01), np.ones((20_000, 100), dtype=np.int32)
+    hedger.run(gains[:10])
+    tracemalloc.start()
+    hedger.run(gains)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 3 * 8 * 20_000 + 2 * 8 * 2**20  # the three records, and two blocks
+
+
+@pytest.fixture
+def short_slices(monkeypatch: pytest.MonkeyPatch) -> int:
+    """Make arrays count as long that a test can afford; return how long they must be."""
+    monkeypatch.setattr(_threads, "SLICE", 1000)
+    monkeypatch.setattr(potential_hedger, "LARGE", 5000)
+    return 5000
+
+
+@pytest.mark.parametrize("rated", [False, True])
+@pytest.mark.parametrize("hedger", [NormalHedge(0.1), Hedge(0.1, 0.3)], ids=repr)
+def test_long_arrays_in_slices(hedger: PotentialHedger, rated: bool, short_slices: int) -> None:
+    n = short_slices + 345
+    rng = np.random.default_rng(2)
+    gains = rng.uniform(-1, 1, (4, n))
+    confidence = rng.random((4, n)) if rated else None
+    run = hedger.run(gains, confidence, keep_weights=True)
+    weights, regrets, lead, logs = np.full(n, 1 / n), np.zeros(n), 0.0, 0.0
+    settings = (hedger._keep, hedger._rate, hedger._squared)
+    state = own = hedger.init(n)
+    own = own._replace(weights=own.weights.copy(), regrets=own.regrets.copy())
+    for t, row in enumerate(gains):
+        now = None if confidence is None else confidence[t]
+        gain, lead, logs = _round.step(weights, regrets, row, now, *settings)
+        assert run.gains[t] == pytest.approx(gain, abs=1e-12)
+        state = hedger.step(state, row, now)
+        own = hedger.step(own, row, now, in_place=True)
+    assert run.best_regret[-1] == pytest.approx(lead)
+    assert run.log_potential[-1] == pytest.approx(logs)
+    for result in (state, own, run.state):
+        np.testing.assert_allclose(result.regrets, regrets, atol=1e-12)
+        np.testing.assert_allclose(result.weights, weights, rtol=1e-9, atol=1e-18)
+    np.testing.assert_array_equal(state.weights, run.state.weights)
+
+
+def test_slices_give_the_same_bits_on_any_number_of_cores(
+    monkeypatch: pytest.MonkeyPatch, short_slices: int
+) -> None:
+    hedger, n = NormalHedge(0.1), short_slices + 1
+    gains = np.random.default_rng(3).uniform(-1, 1, (3, n))
+    results = []
+    for cores in (1, 2, 3, 7):
+        monkeypatch.setattr(_threads, "cores", lambda cores=cores: cores)
+        results.append(hedger.run(gains).state)
+    for other in results[1:]:
+        np.testing.assert_array_equal(results[0].weights, other.weights)
+
+
+def _long_game(_: object = None) -> float:
+    hedger, n = NormalHedge(0.1), _threads.LARGE
+    state = hedger.init(n)
+    for k in range(3):
+        state = hedger.step(state, np.linspace(-1, 1, n) * (-1) ** k)
+    return state.best_regret
+
+
+def test_long_arrays_in_threads_and_after_a_fork() -> None:
+    expected = _long_game()
+    results: list[float] = []
+    threads = [Thread(target=lambda: results.append(_long_game())) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    if sys.platform == "linux":
+        with get_context("fork").Pool(1) as pool:
+            results += pool.map_async(_long_game, [None]).get(timeout=120)
+    assert results == [expected] * len(results)
+
+
+def test_a_slice_that_fails_says_so() -> None:
+    def fail(item: int) -> int:
+        return 1 // (item - 3)
+
+    with pytest.raises(ZeroDivisionError):
+        _threads.spread(fail, [(0,), (1,), (2,), (3,)])
+
+
+def test_alpha_by_memory_and_by_half_life() -> None:
+    assert NormalHedge(memory=1000) == NormalHedge(alpha=0.001) == NormalHedge(0.001, 4.0)
+    hedger = NormalHedge(half_life=50)
+    state = hedger.init(2)
+    state = first = hedger.step(state, [1.0, -1.0])
+    for _ in range(50):
+        state = hedger.step(state, [0.0, 0.0])
+    np.testing.assert_allclose(state.regrets, first.regrets / 2, rtol=1e-12)
+    assert repr(NormalHedge(memory=8)) == "NormalHedge(alpha=0.125, c=4.0)"
+    assert dataclasses.asdict(NormalHedge(memory=8)) == {"alpha": 0.125, "c": 4.0}
+    assert dataclasses.replace(NormalHedge(memory=8), c=1.0) == NormalHedge(0.125, 1.0)
+
+
+def test_rates_of_hedge() -> None:
+    alpha, log_n = 0.001, math.log(1000)
+    assert Hedge.simulated(alpha, 1000).eta == pytest.approx(math.sqrt(0.0009995 * log_n))
+    assert Hedge.derived(alpha, 1000).eta == pytest.approx(2 * Hedge.simulated(alpha, 1000).eta)
+    assert Hedge.corrected(alpha, 1000).eta == pytest.approx(math.sqrt(2 * 0.000999 * log_n))
+    assert Hedge.corrected(alpha, 1).eta > 0
+
+
+def test_the_corrected_rate_has_the_least_bound() -> None:
+    best = Hedge.corrected(0.01, 50)
+    assert best.bound(50).regret == pytest.approx(math.sqrt(2 * math.log(50) / (0.01 * 0.99)))
+    for factor in (0.9, 1.1):
+        assert Hedge(0.01, best.eta * factor).bound(50).regret > best.bound(50).regret
+
+
+def test_experts_join_and_leave() -> None:
+    hedger = NormalHedge(0.1, c=1.0)
+    state = hedger.run(coins(20, 3)).state
+    larger = hedger.join(state, 2)
+    np.testing.assert_array_equal(larger.regrets, [*state.regrets, 0.0, 0.0])
+    np.testing.assert_array_equal(larger.weights[3:], 0.0)
+    assert larger.joined == 5
+    assert larger.rounds == state.rounds
+    assert max(hedger.average_potential(larger), 1) <= max(hedger.average_potential(state), 1)
+    smaller = hedger.leave(larger, [0, 4])
+    np.testing.assert_array_equal(smaller.regrets, larger.regrets[[1, 2, 3]])
+    assert smaller.joined == 5
+    assert hedger.leave(larger, 0).weights.sum() == pytest.approx(1.0)
+    state = hedger.step(smaller, [0.5, 0.0, -0.5])
+    assert state.rounds == 21
+
+
+def test_what_a_person_sees_of_a_state() -> None:
+    hedger = NormalHedge(1e-4)
+    state = hedger.run(coins(40, 20)).state
+    assert state.best_regret == max(state.regrets)
+    ordered = np.sort(state.regrets)[::-1]
+    assert state.quantile_regret(0.05) == ordered[0]
+    assert state.quantile_regret(0.1) == ordered[1]
+    assert state.quantile_regret(0.11) == ordered[2]
+    assert state.quantile_regret(1.0) == ordered[-1]
+    report = hedger.report(state, quantile=0.5)
+    assert report.quantile_regret == ordered[9]
+    assert report.bound.regret == pytest.approx(math.sqrt(8 * math.log(2.32 * 20) / 1e-4))
+    assert report.quantile_bound.regret == pytest.approx(math.sqrt(8 * math.log(4.64) / 1e-4))
+    text = str(report)
+    for word in ("NormalHedge", "40", "Theorem 1", "never above 2.32", f"{state.best_regret:.6g}"):
+        assert word in text
+    assert "no theorem covers alpha=0.1 with 1000 experts" in str(
+        NormalHedge(0.1).report(NormalHedge(0.1).init(1000))
+    )
+
+
+def test_share_of_a_quantile_is_not_spoiled_by_rounding() -> None:
+    state = NormalHedge(0.1).init(100)._replace(regrets=np.arange(100.0))
+    assert 0.07 * 100 > 7
+    assert state.quantile_regret(0.07) == 93.0
+
+
+def test_states_travel_as_json() -> None:
+    hedger = NormalHedge(0.1)
+    state = hedger.run(coins(20, 3)).state
+    text = json.dumps([v.tolist() if isinstance(v, np.ndarray) else v for v in state])
+    fields: list[Any] = json.loads(text)
+    back = RegretState(np.array(fields[0]), np.array(fields[1]), *fields[2:])
+    np.testing.assert_array_equal(
+        hedger.step(back, [1, 0, -1]).weights, hedger.step(state, [1, 0, -1]).weights
+    )
+    assert pickle.loads(pickle.dumps(hedger)) == hedger
+
+
+def test_no_kernel_is_compiled_twice() -> None:
+    hedger, gains = NormalHedge(0.1), coins(5, 3)
+    kernels: list[Any] = [_round.step, _round.step_anew, _round.run, _round.share]
+
+    def use() -> list[int]:
+        for rated in (None, np.ones_like(gains)):
+            state = hedger.run(gains, rated).state
+            row = None if rated is None else rated[0]
+            state = hedger.step(state, gains[0], row)
+            state = Hedge(0.1, 0.5).step(state, gains[0], row, in_place=True)
+            hedger.play(state, np.ones(3))
+        return [len(kernel.signatures) for kernel in kernels]
+
+    assert use() == use()
+
+
+def test_a_new_process_loads_kernels_from_the_cache() -> None:
+    program = (
+        "import numpy as np\n"
+        "from normalhedge import NormalHedge\n"
+        "from normalhedge.hedgers import _round\n"
+        "NormalHedge(.1).run(np.ones((2, 3)))\n"
+        "assert sum(_round.run.stats.cache_hits.values()) == 1, _round.run.stats"
+    )
+    subprocess.run([sys.executable, "-c", program.replace(" == 1", " >= 0")], check=True)
+    subprocess.run([sys.executable, "-c", program], check=True)

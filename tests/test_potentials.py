@@ -1,0 +1,86 @@
+import math
+
+import numba
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from normalhedge import ExponentialPotential, NormalPotential
+from normalhedge._vector import exp2
+from normalhedge.potentials import Potential
+from tests import oracles
+
+POTENTIALS = [
+    NormalPotential(),
+    NormalPotential(0.5),
+    NormalPotential(1e-3),
+    ExponentialPotential(0.1),
+    ExponentialPotential(30.0),
+]
+numbers = st.floats(-40, 40).map(lambda x: round(x, 12))  # below 1e-290 counts as zero
+points = st.lists(numbers, min_size=1, max_size=30)
+
+
+@pytest.mark.parametrize("potential", POTENTIALS, ids=repr)
+def test_derivative_is_the_slope_of_the_value(potential: Potential) -> None:
+    x = np.linspace(-0.9, 0.9, 41) + 0.003
+    h = 1e-6
+    slope = (potential.value(x + h) - potential.value(x - h)) / (2 * h)
+    np.testing.assert_allclose(potential.derivative(x), slope, rtol=1e-4, atol=1e-6)
+
+
+@pytest.mark.parametrize("potential", POTENTIALS, ids=repr)
+@given(x=points)
+def test_weights_are_the_normalised_derivative(potential: Potential, x: list[float]) -> None:
+    if isinstance(potential, NormalPotential):
+        expected = oracles.normal_weights(x, 1.0, potential.c)
+    else:
+        assert isinstance(potential, ExponentialPotential)
+        expected = oracles.hedge_weights(x, potential.eta)
+    np.testing.assert_allclose(potential.weights(x), expected, rtol=1e-9, atol=1e-300)
+
+
+@pytest.mark.parametrize("potential", POTENTIALS, ids=repr)
+@given(x=points)
+def test_log_average_is_the_log_of_the_mean(potential: Potential, x: list[float]) -> None:
+    logs = potential.log(x)
+    expected = logs.max() + math.log(math.fsum(np.exp(logs - logs.max())) / len(x))
+    assert potential.log_average(x) == pytest.approx(expected, rel=1e-12, abs=1e-12)
+
+
+def test_values_of_the_paper() -> None:
+    x = np.array([-3.0, 0.0, 1.0, 2.0])
+    potential = NormalPotential()
+    np.testing.assert_allclose(potential.value(x), [1, 1, math.exp(1 / 8), math.exp(1 / 2)])
+    np.testing.assert_allclose(potential.derivative(x)[:2], 0.0)
+    assert potential.average(x) == pytest.approx((2 + math.exp(1 / 8) + math.exp(1 / 2)) / 4)
+
+
+def test_nothing_overflows() -> None:
+    potential = NormalPotential(c=1e-6)
+    x = np.array([-1e9, 1e9, 1e9 - 1.0, 0.0])
+    np.testing.assert_array_equal(potential.weights(x), [0, 1, 0, 0])
+    assert math.isfinite(potential.log_average(x))
+    assert potential.average(x) == math.inf
+    assert potential.value(x)[1] == math.inf
+
+
+def test_close_leaders_with_huge_exponents_keep_their_digits() -> None:
+    # Exponents of 5e8 that differ by 1: a difference of squares would lose seven digits.
+    one, other = NormalPotential(c=1.0).weights([31622.7766, 31622.7766 + 1 / 31622.7766])
+    assert other / one == pytest.approx(math.e, rel=1e-6)
+
+
+def test_exp2_is_right_to_the_last_digits() -> None:
+    @numba.njit
+    def all_of(x: np.ndarray, out: np.ndarray) -> None:
+        for i in range(x.size):
+            out[i] = exp2(x[i])
+
+    x = -np.concatenate([np.linspace(0, 3, 100_001), np.linspace(3, 999, 100_001)])
+    out = np.empty_like(x)
+    all_of(x, out)
+    np.testing.assert_allclose(out, np.exp2(x), rtol=6e-16, atol=0)
+    assert exp2(0.0) == 1.0
+    assert exp2(-1000.0) == exp2(-1e300) == exp2(-math.inf) == 0.0
