@@ -7,7 +7,8 @@ READY := .venv/.ready
 # numba notices a change in the file of a kernel, not in the files of the kernels it calls.
 export NUMBA_CACHE_DIR := $(CURDIR)/.cache/numba/$(shell cat `find src -name '*.py' | sort` | cksum | cut -d' ' -f1)
 
-.PHONY: help test test-all check format bench clean
+
+.PHONY: help paper test test-all check format bench clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 12
@@ -19,6 +20,9 @@ $(READY): pyproject.toml
 	@$(PYTHON) -m venv .venv
 	@$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[dev]'
 	@touch $@
+
+paper: $(READY)  ## replay the whole paper into out/paper
+	$(BIN)/normalhedge paper
 
 test: $(READY)  ## run the tests
 	$(BIN)/pytest -n 2 --dist worksteal

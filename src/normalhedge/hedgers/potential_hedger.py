@@ -300,9 +300,13 @@ class PotentialHedger:
 
     def average_potential(self, state: RegretState) -> float:
         """Return ``mean_i Phi(R_i)``; infinity where it exceeds the largest float."""
+        return exp_or_inf(self.log_potential(state))
+
+    def log_potential(self, state: RegretState) -> float:
+        """Return ``ln mean_i Phi(R_i)``, which does not overflow."""
         _check_state(state)
         scratch = np.empty_like(state.regrets)
-        return exp_or_inf(weigh(state.regrets, self._rate, self._squared, scratch))
+        return weigh(state.regrets, self._rate, self._squared, scratch)
 
     def report(self, state: RegretState, quantile: float = 0.1) -> Report:
         """Return what a person wants to know of a state; it prints as a small table.

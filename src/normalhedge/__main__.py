@@ -1,0 +1,5 @@
+"""``python -m normalhedge`` is ``normalhedge``."""
+
+from normalhedge.cli import main
+
+main()

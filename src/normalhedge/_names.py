@@ -1,0 +1,53 @@
+"""Things called by name on a command line: ``name:key=value,key=value``."""
+
+import difflib
+import inspect
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+
+
+def nearest(kind: str, name: str, known: Mapping[str, Any]) -> ValueError:
+    """Return the refusal of an unknown name, with the nearest known one."""
+    close = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
+    hint = f": did you mean {close[0]}?" if close else "."
+    return ValueError(f"unknown {kind} {name!r}{hint} Known: {', '.join(known)}.")
+
+
+def make(kind: str, text: str, known: Mapping[str, Callable[..., T]], **defaults: object) -> T:
+    """Make what ``name:key=value,...`` describes; defaults are used where they are understood.
+
+    Examples
+    --------
+    >>> make("colour", "grey:level=0.5", {"grey": lambda level, alpha: (level, alpha)}, alpha=1)
+    (0.5, 1)
+    """
+    name, _, rest = text.partition(":")
+    if name not in known:
+        raise nearest(kind, name, known)
+    factory = known[name]
+    accepted = inspect.signature(factory).parameters
+    settings: dict[str, object] = {k: v for k, v in defaults.items() if k in accepted}
+    for pair in filter(None, rest.split(",")):
+        key, equals, value = pair.partition("=")
+        if not equals:
+            raise ValueError(f"{pair!r} in {text!r} must be key=value")
+        if key not in accepted:
+            raise nearest(f"setting of {name},", key, accepted)
+        settings[key] = _value(value)
+    missing = [
+        k for k, p in accepted.items() if p.default is inspect.Parameter.empty and k not in settings
+    ]
+    if missing:
+        raise ValueError(f"{name} needs {' and '.join(missing)}, as in {name}:{missing[0]}=...")
+    return factory(**settings)
+
+
+def _value(text: str) -> object:
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return text

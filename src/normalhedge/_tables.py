@@ -1,0 +1,174 @@
+"""Tables in files: numbers in, in blocks; results out, all or nothing."""
+
+import csv
+import os
+import tempfile
+from collections.abc import Callable, Iterator
+from functools import cached_property
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
+
+import numpy as np
+
+from normalhedge import _extras
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+class NumberFile:
+    """A CSV or Parquet file of numbers, read in blocks of rows."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        if not path.is_file():
+            raise ValueError(f"there is no file {path}")
+        self._parquet = path.suffix.lower() in {".parquet", ".pq"}
+        if not self._parquet and path.suffix.lower() not in {".csv", ".txt"}:
+            raise ValueError(f"{path} must end in .csv or .parquet")
+
+    @cached_property
+    def columns(self) -> list[str]:
+        """The names of the columns, their numbers where a CSV file has no header."""
+        if self._parquet:
+            return [str(name) for name in self._opened().schema_arrow.names]
+        first = self._first_row()
+        return [str(k) for k in range(len(first))] if _all_numbers(first) else first
+
+    @cached_property
+    def _length(self) -> int:
+        if self._parquet:
+            return int(self._opened().metadata.num_rows)
+        return sum(len(block) for block in self.blocks(1 << 16))
+
+    def __len__(self) -> int:
+        """Return how many rows there are."""
+        return self._length
+
+    def blocks(self, length: int) -> Iterator[np.ndarray]:
+        """Yield the rows in blocks of float64; an error that names the entry which is no number."""
+        row = 0
+        if self._parquet:
+            for batch in self._opened().iter_batches(batch_size=length):
+                yield self._numbers(batch, row)
+                row += batch.num_rows
+            return
+        for lines in self._csv_rows(length):
+            yield _parsed(lines, self.columns, self.path, row)
+            row += len(lines)
+
+    def _opened(self) -> Any:
+        parquet = _extras.require("pyarrow.parquet")
+        try:
+            return parquet.ParquetFile(self.path)
+        except Exception as error:
+            raise ValueError(f"{self.path} is not a readable Parquet file: {error}") from None
+
+    def _numbers(self, batch: "pa.RecordBatch", row: int) -> np.ndarray:
+        columns = []
+        for name, values in zip(self.columns, batch.columns, strict=True):
+            if not (_is_number(values.type)):
+                raise ValueError(f"{self.path}: column {name} holds {values.type}, not numbers")
+            if values.null_count:
+                null = row + int(np.argmax(values.is_null().to_numpy(zero_copy_only=False)))
+                raise ValueError(f"{self.path}: column {name} is empty in row {null + 1}")
+            columns.append(values.to_numpy(zero_copy_only=False).astype(np.float64))
+        return np.column_stack(columns)
+
+    def _first_row(self) -> list[str]:
+        with _open_csv(self.path) as file:
+            first = next(csv.reader(file), [])
+        if not first:
+            raise ValueError(f"{self.path} is empty")
+        return [word.strip() for word in first]
+
+    def _csv_rows(self, length: int) -> Iterator[list[list[str]]]:
+        with _open_csv(self.path) as file:
+            rows = csv.reader(file)
+            if not _all_numbers(self._first_row()):
+                next(rows)
+            lines: list[list[str]] = []
+            for line in rows:
+                if line:
+                    lines.append(line)
+                if len(lines) == length:
+                    yield lines
+                    lines = []
+            if lines:
+                yield lines
+
+
+def _open_csv(path: Path) -> IO[str]:
+    return path.open(newline="", encoding="utf-8-sig", errors="replace")
+
+
+def _is_number(kind: "pa.DataType") -> bool:
+    types = _extras.require("pyarrow.types")
+    return bool(types.is_integer(kind) or types.is_floating(kind))
+
+
+def _all_numbers(words: list[str]) -> bool:
+    try:
+        np.array(words, dtype=np.float64)
+    except ValueError:
+        return False
+    return True
+
+
+def _parsed(lines: list[list[str]], columns: list[str], path: Path, row: int) -> np.ndarray:
+    for k, line in enumerate(lines):
+        if len(line) != len(columns):
+            raise ValueError(
+                f"{path}: row {row + k + 1} has {len(line)} entries, not {len(columns)}"
+            )
+    try:
+        return np.array(lines, dtype=np.float64)
+    except ValueError:
+        for k, line in enumerate(lines):
+            for name, word in zip(columns, line, strict=True):
+                if not _all_numbers([word]):
+                    raise ValueError(
+                        f"{path}: column {name} is {word!r} in row {row + k + 1}, not a number"
+                    ) from None
+        raise
+
+
+def write_whole(path: Path, write: Callable[[Path], object]) -> None:
+    """Have a file written beside its place and moved there when it is complete."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.stem}-", suffix=path.suffix)
+    os.close(handle)
+    part = Path(name)
+    try:
+        write(part)
+        part.chmod(0o666 & ~_umask())
+        part.replace(path)
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+def write_table(path: Path, columns: dict[str, Any]) -> None:
+    """Write named columns as CSV or Parquet, by the ending of the path."""
+    if path.suffix.lower() == ".csv":
+
+        def write_csv(part: Path) -> None:
+            with part.open("w", newline="", encoding="utf-8") as file:
+                rows = csv.writer(file)
+                rows.writerow(columns)
+                rows.writerows(
+                    zip(*(np.asarray(c).tolist() for c in columns.values()), strict=True)
+                )
+
+        write_whole(path, write_csv)
+    elif path.suffix.lower() in {".parquet", ".pq"}:
+        pyarrow, parquet = _extras.require("pyarrow"), _extras.require("pyarrow.parquet")
+        table = pyarrow.table({k: np.asarray(c) for k, c in columns.items()})
+        write_whole(path, lambda part: parquet.write_table(table, part))
+    else:
+        raise ValueError(f"{path} must end in .csv or .parquet")

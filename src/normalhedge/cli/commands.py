@@ -1,0 +1,61 @@
+"""The group of commands, and how their errors are told."""
+
+import sys
+from collections.abc import Sequence
+from types import MappingProxyType
+
+import click
+
+import normalhedge
+
+
+class _Lazy(click.Group):
+    """Commands whose modules are imported when they are called: ``--help`` stays fast."""
+
+    verbs = MappingProxyType(
+        {
+            "paper": "Replay the figures of the paper, judge its claims and write a report.",
+            "play": "Play hedgers against a nature and show the regret to the best expert.",
+        }
+    )
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
+        return list(self.verbs)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+        with formatter.section("Commands"):
+            formatter.write_dl(list(self.verbs.items()))
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in self.verbs:
+            from normalhedge import _names  # noqa: PLC0415
+
+            raise click.UsageError(str(_names.nearest("command", cmd_name, self.verbs)), ctx)
+        module = __import__(f"normalhedge.cli.{cmd_name}", fromlist=["command"])
+        command: click.Command = module.command
+        return command
+
+
+@click.group(cls=_Lazy, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(normalhedge.__version__, prog_name="normalhedge")
+def group() -> None:
+    """Online learning with expert advice."""
+
+
+def run(arguments: Sequence[str] | None) -> None:
+    """Run a command; an error of the user's is one sentence and exit code 2."""
+    try:
+        group.main(args=arguments, prog_name="normalhedge", standalone_mode=False)
+    except click.ClickException as error:
+        _fail(error.format_message())
+    except click.Abort:
+        _fail("interrupted; what was finished is kept", code=130)
+    except (ValueError, TypeError, ImportError) as error:
+        _fail(str(error))
+    except OSError as error:
+        _fail(f"{error.strerror or error}: {error.filename}" if error.filename else str(error))
+
+
+def _fail(sentence: str, code: int = 2) -> None:
+    click.echo(f"normalhedge: {sentence}", err=True)
+    sys.exit(code)

@@ -1,0 +1,172 @@
+"""``normalhedge play``: any hedger against any nature."""
+
+from pathlib import Path
+from typing import Any
+
+import click
+import numpy as np
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.table import Table
+
+from normalhedge import _extras, _inputs, _names, _tables
+from normalhedge.games import NATURES, Nature, Replay, Trace, play
+from normalhedge.hedgers import HEDGERS, Hedger
+from normalhedge.plots import PALETTE, regret_figure
+
+POINTS = 1000
+"""About how many rounds are recorded unless --every says otherwise."""
+
+MARKERS = ("hd", "x", "o", "+", "*", "#")
+"""What curves in a terminal are drawn with, so that they differ without colours too."""
+
+
+@click.command(
+    "play",
+    epilog="Hedgers: "
+    + ", ".join(HEDGERS)
+    + ". Natures: "
+    + ", ".join(NATURES)
+    + ". Settings follow a colon: normal-hedge:c=1 or good-and-bad:gamma=0.4,f=0.1.",
+)
+@click.option(
+    "--hedger",
+    "hedgers",
+    multiple=True,
+    metavar="NAME[:KEY=VALUE,...]",
+    help="Repeatable. [default: normal-hedge and hedge]",
+)
+@click.option(
+    "--nature",
+    default="good-and-bad:gamma=0.4,f=0.1",
+    metavar="NAME[:KEY=VALUE,...]",
+    show_default=True,
+    help="A nature, or replay:source=FILE.csv.",
+)
+@click.option("--experts", type=int, default=100, show_default=True)
+@click.option("--alpha", type=float, default=0.01, show_default=True, help="The discount rate.")
+@click.option("--rounds", type=int, help="[default: 10/alpha, or all that was recorded]")
+@click.option("--runs", type=int, default=1, show_default=True)
+@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True)
+@click.option("--every", type=int, help="Record every so many rounds.")
+@click.option("--quantile", type=float, help="Also the regret to the best share of experts.")
+@click.option("--jobs", type=click.IntRange(min=1), help="Runs in parallel; all cores by default.")
+@click.option(
+    "--plot",
+    type=click.Path(path_type=Path),
+    metavar="FILE.png",
+    help="Draw into a file instead of the terminal.",
+)
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    metavar="FILE.csv|FILE.parquet",
+    help="Write the numbers.",
+)
+def command(
+    hedgers: tuple[str, ...],
+    nature: str,
+    experts: int,
+    alpha: float,
+    rounds: int | None,
+    runs: int,
+    seed: int,
+    every: int | None,
+    quantile: float | None,
+    jobs: int | None,
+    plot: Path | None,
+    out: Path | None,
+) -> None:
+    """Play hedgers against a nature and show the regret to the best expert."""
+    for path, endings in ((plot, {".png", ".pdf"}), (out, {".csv", ".parquet"})):
+        if path is not None and path.suffix.lower() not in endings:
+            raise click.UsageError(f"{path} must end in {' or '.join(sorted(endings))}")
+    experts = _inputs.count("experts", experts)
+    texts = hedgers or ("normal-hedge", "hedge")
+    # An adversary is aimed at the first hedger.
+    target = _names.make("hedger", texts[0], HEDGERS, alpha=alpha, n_experts=experts)
+    world: Nature = _names.make(
+        "nature", nature, NATURES, target=target, alpha=alpha, experts=experts
+    )
+    named: dict[str, Hedger[Any]] = {
+        text: _names.make("hedger", text, HEDGERS, alpha=alpha, n_experts=world.experts)
+        for text in texts
+    }
+    if rounds is None:
+        rounds = world.rounds if isinstance(world, Replay) else round(10 / alpha)
+    rounds = _inputs.count("rounds", rounds)
+    with Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("runs, left"),
+        TimeRemainingColumn(),
+        console=Console(stderr=True),
+        transient=True,
+    ) as bar:
+        task = bar.add_task(f"{rounds:,} rounds", total=runs)
+        trace = play(
+            named,
+            world,
+            rounds,
+            runs,
+            seed,
+            every=max(rounds // POINTS, 1) if every is None else every,
+            quantile=quantile,
+            jobs=jobs,
+            progress=lambda: bar.advance(task),
+        )
+    title = f"{world.experts:,} experts, {nature}, {runs} run{'s' * (runs > 1)}"
+    Console().print(_summary(trace, title))
+    if out is not None:
+        _tables.write_table(out, columns(trace))
+    if plot is not None:
+        styles = dict(zip(trace.hedgers, PALETTE * len(trace.hedgers), strict=False))
+        regret_figure([(title, trace)], styles, plot, second=True, columns=1)
+    else:
+        _draw(trace)
+
+
+def columns(trace: Trace) -> dict[str, Any]:
+    """Return a trace as a table, a row for each hedger and recorded round."""
+    shape = trace.regret.mean.shape
+    table: dict[str, Any] = {
+        "hedger": np.broadcast_to(np.array(trace.hedgers)[:, None], shape),
+        "round": np.broadcast_to(trace.rounds, shape),
+    }
+    curves = {"regret": trace.regret, "log_potential": trace.potential, "gain": trace.gain}
+    if trace.quantile_regret is not None:
+        curves["quantile_regret"] = trace.quantile_regret
+    for name, curve in curves.items():
+        table[f"{name}_mean"], table[f"{name}_spread"] = curve
+    return {name: np.ravel(values) for name, values in table.items()}
+
+
+def _summary(trace: Trace, title: str) -> Table:
+    table = Table(
+        "hedger", "regret, mean", "highest", "gain, mean", "potential, highest", title=title
+    )
+    for k, name in enumerate(trace.hedgers):
+        table.add_row(
+            name,
+            f"{trace.part_regret[k].mean():.3f}",
+            f"{trace.highest_regret[k]:.3f}",
+            f"{np.nanmean(trace.gain.mean[k]):+.4f}",
+            f"{np.exp(min(trace.highest_potential[k], 700)):.4g}",
+        )
+    return table
+
+
+def _draw(trace: Trace) -> None:
+    plotext = _extras.require("plotext")
+    plotext.clear_figure()
+    if not Console().is_terminal:
+        plotext.theme("clear")
+    for k, name in enumerate(trace.hedgers):
+        marker = MARKERS[k % len(MARKERS)]
+        values = trace.regret.mean[k].tolist()
+        plotext.plot(trace.rounds.tolist(), values, label=name, marker=marker)
+    plotext.title("discounted regret to the best expert")
+    plotext.xlabel("round")
+    plotext.plot_size(min(100, Console().width), 22)
+    plotext.show()

@@ -1,0 +1,368 @@
+"""The claims of the paper, judged: a function from what was measured to a row of the table.
+
+Two hedgers are compared run by run on the same gains: a is better than b in a panel if the mean of
+the differences of their mean regrets is below zero by more than two standard errors.
+"""
+
+import math
+from collections.abc import Callable, Iterable, Mapping
+from itertools import pairwise
+
+import numpy as np
+
+from normalhedge._inputs import Floats
+from normalhedge.experiments.figures import (
+    ALPHA,
+    FURTHER_C,
+    HEDGE,
+    HEDGES,
+    PRINTED_C,
+    Panel,
+    normal,
+)
+from normalhedge.experiments.measures import SWITCH_SETTINGS, Arrays
+from normalhedge.games import Trace
+from normalhedge.reports import Claim
+
+Traces = Mapping[Panel, Trace]
+Measured = Mapping[str, Arrays]
+
+
+def judge(traces: Traces, measured: Measured) -> list[Claim]:
+    """Return every claim that the data at hand can judge."""
+    rows: list[Claim] = []
+    for name, rules in _OF_MEASURES.items():
+        if name in measured:
+            rows += [rule(measured[name]) for rule in rules]
+    for rule in (large_and_many, smaller_c, every_simulation, fewer_experts):
+        row = rule(traces)
+        if row is not None:
+            rows.append(row)
+    return rows
+
+
+def _regrets(trace: Trace, name: str) -> Floats:
+    """Return the mean regret of each run in each part of the game."""
+    part: Floats = trace.part_regret[trace.hedgers.index(name)]
+    return part
+
+
+def _compare(trace: Trace, one: str, other: str, parts: slice = slice(None)) -> int:
+    """Return -1 where the first is better, 1 where it is worse, 0 where it cannot be told."""
+    difference = (_regrets(trace, one) - _regrets(trace, other))[:, parts].mean(axis=1)
+    error = difference.std(ddof=1) / math.sqrt(len(difference)) if len(difference) > 1 else 0.0
+    mean = difference.mean()
+    return 0 if abs(mean) <= 2.0 * error else int(np.sign(mean))
+
+
+def _runs(traces: Iterable[Trace]) -> str:
+    traces = list(traces)
+    spreads = [
+        _regrets(trace, name).mean(axis=1).std(ddof=1)
+        for trace in traces
+        for name in trace.hedgers
+        if trace.runs > 1
+    ]
+    spread = f"; spread of a run's mean regret {np.median(spreads):.2g} (median)" if spreads else ""
+    return f"{len(traces)} panels, {traces[0].runs} runs each{spread}"
+
+
+def theorem_potential(found: Arrays) -> Claim:
+    """Judge the bound on the average potential."""
+    return Claim(
+        "With c = 4 and α < 1/(800 ln 2.32N) the average potential stays below 2.32.",
+        "Theorem 1",
+        f"highest average potential {found['potential'].max():.4f}",
+        _games(found),
+        "holds if it is below 2.32 in every game, adversaries included",
+        "holds" if found["potential"].max() < 2.32 else "does not hold",
+    )
+
+
+def theorem_regret(found: Arrays) -> Claim:
+    """Judge the bounds on the regrets."""
+    best, half = found["regret"].max(), found["quantile"].max()
+    return Claim(
+        "Then every regret is at most √(8 ln(2.32N)/α), and that to the best ε-quantile at most "
+        "√(8 ln(2.32/ε)/α).",
+        "Theorem 1",
+        f"highest regret {best:.2f} of its bound; to the best half {half:.2f} of its bound",
+        _games(found),
+        "holds if both stay below their bounds in every game",
+        "holds" if max(best, half) < 1.0 else "does not hold",
+    )
+
+
+def _games(found: Arrays) -> str:
+    sizes = ", ".join(f"{n:.0f}" for n in np.unique(found["experts"]))
+    kinds = ", ".join(sorted(set(found["nature"].tolist())))
+    return f"{len(found['nature'])} games of N = {sizes} ({kinds}), α = 0.99 of the limit"
+
+
+def hedge_bound(found: Arrays) -> Claim:
+    """Judge the bound of Section 4.1."""
+    broken = bool(np.any(found["reached"] > found["claimed"]))
+    kept = bool(np.all(found["reached"] <= found["true"]))
+    corrected = "kept" if kept else "broken too"
+    shown = "; ".join(
+        f"N = {n:.0f}: {reached:.2f} > {claimed:.2f} (corrected {true:.2f}; NormalHedge, c = 1, "
+        f"{normal_hedge:.2f})"
+        for n, reached, normal_hedge, claimed, true in zip(*found.values(), strict=True)
+    )
+    return Claim(
+        "The regret of Hedge with the derived η is at most √(ln N/(α − α²/2)).",
+        "Section 4.1",
+        f"regret × √α, reached and claimed: {shown}; the corrected bound is {corrected}",
+        f"alternate-then-break-away, N = {', '.join(f'{n:.0f}' for n in found['experts'])}, "
+        "α = 0.001; nothing is drawn",
+        "does not hold if the attack exceeds it for any N",
+        "does not hold" if broken else "holds",
+    )
+
+
+def variance_claim(found: Arrays) -> Claim:
+    """Judge the variance of Section 2.2."""
+    values = found["variance"]
+    mean, error = values.mean(), values.std(ddof=1) / math.sqrt(len(values))
+    exact = ALPHA / (1.0 - (1.0 - ALPHA) ** 2)
+    near_claim = abs(mean - 1.0) < 0.1
+    return Claim(
+        "A discounted sum of fair coins has variance about 1/α.",
+        "Section 2.2",
+        f"variance × α = {mean:.4f} ± {error:.4f}; 1/(1 − (1 − α)²) gives {exact:.4f}",
+        f"{len(values)} batches, spread {values.std(ddof=1):.2g}",
+        "holds if within a tenth of 1/α",
+        "holds" if near_claim else "does not hold",
+    )
+
+
+def smallest_c(found: Arrays) -> Claim:
+    """Judge whether c = 1 is out of reach because the potential of chance is infinite there."""
+    one, half = found["potential_1"], found["potential_half"]
+    limit = 0.5 + 0.5 / math.sqrt(0.5)
+    finite = abs(one.mean() - limit) < 4.0 * one.std(ddof=1) / math.sqrt(len(one)) + 0.02
+    return Claim(
+        "So c must be larger than 1: at c = 1 the expected potential of chance is infinite.",
+        "Section 2.2",
+        f"mean potential of chance {one.mean():.3f} at c = 1 (in theory {limit:.3f}); at c = 1/2, "
+        f"where it is infinite, {half.mean():.3g} and growing with the sample",
+        f"{len(one)} batches, spread {one.std(ddof=1):.2g}",
+        "does not hold if the mean at c = 1 agrees with the finite value for variance 1/2α",
+        "does not hold" if finite else "holds",
+    )
+
+
+def switching(found: Arrays) -> Claim:
+    """Judge how fast the weights follow."""
+    times = found["times"]
+    settings, cs, runs, shifts = times.shape
+    medians = np.median(times.reshape(settings, cs, -1), axis=2)
+    ok = [
+        setting for setting, row in zip(SWITCH_SETTINGS, medians, strict=True) if row.max() <= 1.0
+    ]
+    shown = "; ".join(
+        f"γ = {gamma:g}, f = {f:g}: " + ", ".join(_time(t) for t in row)
+        for (gamma, f), row in zip(SWITCH_SETTINGS, medians, strict=True)
+    )
+    if len(ok) == settings:
+        verdict = "holds"
+    elif ok:
+        fails = [s for s in SWITCH_SETTINGS if s not in ok]
+        verdict = "holds only if good experts are not too few or too weak: fails at " + "; ".join(
+            f"γ = {gamma:g}, f = {f:g}" for gamma, f in fails
+        )
+    else:
+        verdict = "does not hold"
+    return Claim(
+        "If the best expert changes, NormalHedge switches to the new one within about 1/α rounds.",
+        "Section 3.2",
+        "median time until half of the weight has followed, in units of 1/α, for c = 1, 2, 4: "
+        f"{shown}",
+        f"{runs} runs of {shifts} shifts each, N = 1000; over all, from {_time(times.min())} to "
+        f"{_time(times.max())}",
+        "holds if the median is at most 1 in every setting for every c",
+        verdict,
+    )
+
+
+def _time(value: float) -> str:
+    return f"{value:.2f}" if math.isfinite(value) else "never"
+
+
+_OF_MEASURES: dict[str, tuple[Callable[[Arrays], Claim], ...]] = {
+    "theorem-1": (theorem_potential, theorem_regret),
+    "variance": (variance_claim, smallest_c),
+    "switch": (switching,),
+    "hedge-bound": (hedge_bound,),
+}
+
+
+def large_and_many(traces: Traces) -> Claim | None:
+    """Judge the comparison where good experts are many and much better."""
+    chosen = {
+        p: t for p, t in traces.items() if p.gamma >= 0.6 and p.f >= 0.1 and p.experts == 1000
+    }
+    if not chosen:
+        return None
+    better = {
+        (c, hedge): sum(_compare(trace, normal(c), hedge) < 0 for trace in chosen.values())
+        for c in PRINTED_C
+        for hedge in HEDGES
+    }
+    early = {
+        c: sum(
+            _ratio(trace, c, slice(0, 1)) > _ratio(trace, c, slice(1, None))
+            for trace in chosen.values()
+        )
+        for c in PRINTED_C
+    }
+    total = len(chosen)
+    good = [hedge for hedge in HEDGES if all(better[c, hedge] == total for c in PRINTED_C)]
+    pronounced = all(count == total for count in early.values())
+    conditions = []
+    if len(good) < len(HEDGES):
+        conditions.append("against " + " and ".join(good) if good else "")
+    if not pronounced:
+        conditions.append("without the part about the first shift")
+    if HEDGE not in good and not good:
+        verdict = "does not hold"
+    else:
+        verdict = "holds only " + ", ".join(conditions) if conditions else "holds"
+    shown = "; ".join(
+        f"{hedge}: " + ", ".join(f"{better[c, hedge]}" for c in PRINTED_C) for hedge in HEDGES
+    )
+    ratios = ", ".join(
+        f"{np.mean([_ratio(t, c, slice(0, 1)) for t in chosen.values()]):.2f} before and "
+        f"{np.mean([_ratio(t, c, slice(1, None)) for t in chosen.values()]):.2f} after"
+        for c in PRINTED_C
+    )
+    return Claim(
+        "NormalHedge fares better than Hedge when γ and f are large, especially before the first "
+        "shift.",
+        "Section 4.2.1",
+        f"panels (of {total}) in which c = 1, 2, 4 is better than {shown}. Regret of Hedge with "
+        f"the paper's η over that of NormalHedge, c = 1, 2, 4: {ratios} the first shift",
+        _runs(chosen.values()),
+        "holds if better in every panel with γ ≥ 0.6 and f ≥ 0.1 for every printed c and every η, "
+        "and the ratio is larger before the first shift than after it",
+        verdict,
+    )
+
+
+def _ratio(trace: Trace, c: float, parts: slice) -> float:
+    """Return the regret of Hedge over that of NormalHedge."""
+    hedge = _regrets(trace, HEDGE)[:, parts].mean()
+    return float(hedge / _regrets(trace, normal(c))[:, parts].mean())
+
+
+def smaller_c(traces: Traces) -> Claim | None:
+    """Judge whether a smaller c is better."""
+    if not traces:
+        return None
+    ladder = sorted({*PRINTED_C, *FURTHER_C}, reverse=True)
+    steps = list(pairwise(ladder))
+    better, worse = (
+        [sum(_compare(t, normal(b), normal(a)) == sign for t in traces.values()) for a, b in steps]
+        for sign in (-1, 1)
+    )
+    total = len(traces)
+    fine = [b for (_, b), count in zip(steps, better, strict=True) if count > total / 2]
+    printed = [c for c in PRINTED_C if c < max(PRINTED_C)]
+    few = {p: t for p, t in traces.items() if p.f <= 0.01}
+    few_fine = few and all(
+        sum(_compare(t, normal(b), normal(a)) < 0 for t in few.values()) > len(few) / 2
+        for a, b in ((4.0, 2.0), (2.0, 1.0))
+    )
+    if all(c in fine for c in printed):
+        verdict = "holds"
+    elif few_fine:
+        verdict = "holds only if good experts are few (f ≤ 0.01)"
+    else:
+        verdict = "does not hold"
+    shown = "; ".join(
+        f"{a:g} → {b:g}: {up} better, {down} worse"
+        for (a, b), up, down in zip(steps, better, worse, strict=True)
+    )
+    early = [
+        sum(_compare(t, normal(b), normal(a), slice(0, 1)) < 0 for t in traces.values())
+        for a, b in steps
+    ]
+    shown += f". Better before the first shift: {', '.join(str(count) for count in early)}"
+    return Claim(
+        "The performance of NormalHedge generally improves as c decreases.",
+        "Section 4.2.1",
+        f"panels (of {total}), from one c to the next smaller: {shown}",
+        _runs(traces.values()),
+        "holds if each step of 4 → 2 → 1 is better in more than half of the panels; only for few "
+        "good experts if so in more than half of those with f ≤ 0.01",
+        verdict,
+    )
+
+
+def every_simulation(traces: Traces) -> Claim | None:
+    """Judge c = 1 against Hedge, at all three rates."""
+    if not traces:
+        return None
+    counts = {hedge: [_compare(t, normal(1.0), hedge) for t in traces.values()] for hedge in HEDGES}
+    total = len(traces)
+    good = [hedge for hedge, signs in counts.items() if all(sign < 0 for sign in signs)]
+    if len(good) == len(HEDGES):
+        verdict = "holds"
+    else:
+        verdict = f"holds only if it is {' or '.join(good)}" if good else "does not hold"
+    shown = "; ".join(
+        f"{hedge}: better in {signs.count(-1)}, worse in {signs.count(1)}"
+        for hedge, signs in counts.items()
+    )
+    lost = [p for p, sign in zip(traces, counts[HEDGE], strict=True) if sign >= 0]
+    where = ""
+    if lost:
+        places = "; ".join(f"γ = {p.gamma:g}, f = {p.f:g}, N = {p.experts}" for p in lost)
+        where = f". Not better than with the paper's η at {places}"
+    return Claim(
+        "c = 1 outperforms Hedge in every simulation.",
+        "Section 4.2.1",
+        f"of {total} panels, c = 1 against {shown}{where}",
+        _runs(traces.values()),
+        "holds if better in every panel against every η; else only for the η for which it is",
+        verdict,
+    )
+
+
+def fewer_experts(traces: Traces) -> Claim | None:
+    """Judge whether the gap to Hedge widens with fewer experts."""
+    sizes = (1000, 100, 10)
+    gammas = [gamma for gamma in (0.2, 0.8) if all(Panel(gamma, 0.1, n) in traces for n in sizes)]
+    if not gammas:
+        return None
+    gaps = {
+        (gamma, c, n): _ratio(traces[Panel(gamma, 0.1, n)], c, slice(None))
+        for gamma in gammas
+        for c in PRINTED_C
+        for n in sizes
+    }
+    grows = {
+        (gamma, c): gaps[gamma, c, 1000] < gaps[gamma, c, 100] < gaps[gamma, c, 10]
+        for gamma in gammas
+        for c in PRINTED_C
+    }
+    shown = "; ".join(
+        f"γ = {gamma:g}, c = {c:g}: " + ", ".join(f"{gaps[gamma, c, n]:.2f}" for n in sizes)
+        for gamma, c in grows
+    )
+    fine = [key for key, yes in grows.items() if yes]
+    if len(fine) == len(grows):
+        verdict = "holds"
+    elif fine:
+        verdict = "holds only if " + "; ".join(f"γ = {gamma:g}, c = {c:g}" for gamma, c in fine)
+    else:
+        verdict = "does not hold"
+    chosen = [traces[Panel(gamma, 0.1, n)] for gamma in gammas for n in sizes]
+    return Claim(
+        "The disparity between Hedge and NormalHedge grows as N decreases.",
+        "Section 4.2.2",
+        f"regret of Hedge with the paper's η over that of NormalHedge, N = 1000, 100, 10: {shown}",
+        _runs(chosen),
+        "holds if the ratio grows from N = 1000 to 100 to 10 for both γ and every printed c",
+        verdict,
+    )

@@ -1,0 +1,235 @@
+"""The whole paper: figures, claims and the page, into a folder."""
+
+import zlib
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import normalhedge
+from normalhedge import _names, _tables
+from normalhedge.experiments import claims
+from normalhedge.experiments.cells import Cells, trace_from_arrays, trace_to_arrays
+from normalhedge.experiments.figures import (
+    ALPHA,
+    EVERY,
+    FIGURES,
+    PARTS,
+    ROUNDS,
+    RUNS,
+    STYLES,
+    Figure,
+    Panel,
+)
+from normalhedge.experiments.measures import MEASURES, Arrays
+from normalhedge.games import Trace, play
+from normalhedge.plots import regret_figure
+from normalhedge.reports import Claim, regret_plot, write_page
+
+PARTS_OF_THE_PAPER = (*(figure.id for figure in FIGURES), *MEASURES)
+"""What ``--only`` knows."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Everything the numbers depend on, beside the version."""
+
+    runs: int = RUNS
+    rounds: int = ROUNDS
+    seed: int = 0
+    quick: bool = False
+
+
+QUICK = Settings(runs=3, quick=True)
+
+
+@dataclass(frozen=True)
+class Result:
+    """What was written, and the verdicts."""
+
+    claims: list[Claim]
+    files: list[Path]
+
+
+class Progress:
+    """Told how far the work is; this one keeps silent."""
+
+    def total(self, units: float) -> None:
+        """Say how much work there is."""
+
+    def done(self, units: float, what: str) -> None:
+        """Say that a piece of it is done, and of what."""
+
+    def say(self, sentence: str) -> None:
+        """Say something worth knowing."""
+
+
+def reproduce(
+    out: Path,
+    settings: Settings,
+    *,
+    only: Sequence[str] = (),
+    jobs: int | None = None,
+    progress: Progress | None = None,
+) -> Result:
+    """Compute what is not yet in the folder, and write figures, data, claims and the page.
+
+    Parameters
+    ----------
+    out
+        The folder; what an earlier, interrupted call finished is taken from it.
+    settings
+        How much, and from which seed.
+    only
+        Parts of the paper; all of them where none is named.
+    jobs
+        How many runs go in parallel; none for all cores.
+    progress
+        Told how far the work is.
+    """
+    for part in only:
+        if part not in PARTS_OF_THE_PAPER:
+            raise _names.nearest("part of the paper", part, dict.fromkeys(PARTS_OF_THE_PAPER))
+    wanted = only or PARTS_OF_THE_PAPER
+    watch = progress or Progress()
+    cells = Cells(out / "cells", watch.say)
+    figures = [figure for figure in FIGURES if figure.id in wanted]
+    panels = list(dict.fromkeys(panel for figure in figures for panel in figure.panels))
+    measures = [name for name in MEASURES if name in wanted]
+    watch.total(sum(_units(panel, settings) for panel in panels) + MEASURE_UNITS * len(measures))
+    measured = {name: _measure(name, settings, cells, watch) for name in measures}
+    traces = {panel: _trace(panel, settings, jobs, cells, watch) for panel in panels}
+    rows = claims.judge(traces, measured)
+    return Result(rows, _write(out, settings, figures, traces, measured, rows, watch))
+
+
+MEASURE_UNITS = 3e8
+"""What the other measurements cost beside the panels, in rounds x experts x hedgers, roughly."""
+
+
+def _units(panel: Panel, settings: Settings) -> float:
+    # A round has a cost even where there are few experts.
+    return float(settings.runs * settings.rounds * len(STYLES) * (panel.experts + 50))
+
+
+def _key(settings: Settings, **more: object) -> dict[str, object]:
+    return {"version": normalhedge.__version__, **asdict(settings), **more}
+
+
+def _measure(name: str, settings: Settings, cells: Cells, watch: Progress) -> Arrays:
+    key = _key(settings, measure=name)
+    found = cells.load(name, key)
+    if found is None:
+        found = MEASURES[name](settings.seed, quick=settings.quick)
+        cells.save(name, key, found)
+    watch.done(MEASURE_UNITS, name)
+    return found
+
+
+def _trace(
+    panel: Panel, settings: Settings, jobs: int | None, cells: Cells, watch: Progress
+) -> Trace:
+    key = _key(settings, panel=asdict(panel), every=EVERY, parts=PARTS)
+    name = panel.id
+    found = cells.load(name, key)
+    if found is not None:
+        watch.done(_units(panel, settings), name)
+        return trace_from_arrays(found)
+    trace = play(
+        panel.hedgers(),
+        panel.nature,
+        settings.rounds,
+        settings.runs,
+        # Each panel has gains of its own.
+        [settings.seed, zlib.crc32(name.encode())],
+        every=EVERY,
+        parts=PARTS,
+        jobs=jobs,
+        progress=lambda: watch.done(_units(panel, settings) / settings.runs, name),
+    )
+    cells.save(name, key, trace_to_arrays(trace))
+    return trace
+
+
+def _write(
+    out: Path,
+    settings: Settings,
+    figures: list[Figure],
+    traces: dict[Panel, Trace],
+    measured: dict[str, Arrays],
+    rows: list[Claim],
+    watch: Progress,
+) -> list[Path]:
+    files: list[Path] = []
+    sections: list[dict[str, str]] = []
+    for figure in figures:
+        watch.done(0, f"drawing {figure.id}")
+        panels = [(figure.caption(panel), traces[panel]) for panel in figure.panels]
+        files += regret_figure(panels, STYLES, out / figure.id, second=False)
+        files += regret_figure(panels, STYLES, out / f"{figure.id}-second-set", second=True)
+        files.append(out / f"{figure.id}.parquet")
+        _tables.write_table(files[-1], tidy(figure, traces))
+        plot = regret_plot(figure.id, panels, STYLES)
+        sections.append({"id": figure.id, "title": figure.title, "text": figure.text, "plot": plot})
+    if rows:
+        files.append(out / "claims.parquet")
+        columns: dict[str, Any] = {
+            field: [getattr(row, field) for row in rows] for field in Claim._fields
+        }
+        _tables.write_table(files[-1], columns)
+    files.append(out / "report.html")
+    write_page(
+        files[-1],
+        title="The paper, reproduced",
+        subtitle="Freund and Hsu, A new Hedging algorithm and its application to inferring latent "
+        "random variables. Every figure and every claim, measured again.",
+        claims=rows,
+        sections=sections,
+        command=_command(settings, figures, measured),
+        settings={
+            "normalhedge": normalhedge.__version__,
+            "numpy": np.__version__,
+            "seed": settings.seed,
+            "runs": settings.runs,
+            "rounds": settings.rounds,
+            "α": ALPHA,
+        },
+    )
+    return files
+
+
+def _command(settings: Settings, figures: list[Figure], measured: dict[str, Arrays]) -> str:
+    parts = [*(figure.id for figure in figures), *measured]
+    words = ["normalhedge paper", f"--seed {settings.seed}"]
+    if settings.quick:
+        words.append("--quick")
+    if len(parts) < len(PARTS_OF_THE_PAPER):
+        words += [f"--only {part}" for part in parts]
+    return " ".join(words)
+
+
+def tidy(figure: Figure, traces: dict[Panel, Trace]) -> dict[str, Any]:
+    """Return the data of a figure, a row for each panel, hedger and recorded round."""
+    columns: dict[str, list[Any]] = {}
+    for panel in figure.panels:
+        trace = traces[panel]
+        shape = trace.regret.mean.shape
+        values: dict[str, Any] = {
+            "gamma": np.full(shape, panel.gamma),
+            "f": np.full(shape, panel.f),
+            "experts": np.full(shape, panel.experts),
+            "hedger": np.broadcast_to(np.array(trace.hedgers)[:, None], shape),
+            "round": np.broadcast_to(trace.rounds, shape),
+            "runs": np.full(shape, trace.runs),
+            "regret_mean": trace.regret.mean,
+            "regret_spread": trace.regret.spread,
+            "log_potential_mean": trace.potential.mean,
+            "log_potential_spread": trace.potential.spread,
+            "gain_mean": trace.gain.mean,
+            "gain_spread": trace.gain.spread,
+        }
+        for name, array in values.items():
+            columns.setdefault(name, []).append(np.ravel(array))
+    return {name: np.concatenate(parts) for name, parts in columns.items()}

@@ -1,0 +1,29 @@
+"""Natures: what gives the experts their gains. One in each file, one small protocol."""
+
+from collections.abc import Callable
+
+from normalhedge.games.natures.break_away import BreakAway
+from normalhedge.games.natures.good_and_bad import GoodAndBad
+from normalhedge.games.natures.greedy import Greedy
+from normalhedge.games.natures.independent_coins import IndependentCoins
+from normalhedge.games.natures.protocol import Nature
+from normalhedge.games.natures.replay import Replay
+
+NATURES: dict[str, Callable[..., Nature]] = {
+    "good-and-bad": GoodAndBad,
+    "independent-coins": IndependentCoins,
+    "break-away": BreakAway,
+    "greedy": Greedy,
+    "replay": Replay,
+}
+"""Every nature by the name it has on the command line."""
+
+__all__ = [
+    "NATURES",
+    "BreakAway",
+    "GoodAndBad",
+    "Greedy",
+    "IndependentCoins",
+    "Nature",
+    "Replay",
+]

@@ -1,0 +1,51 @@
+"""Alternate, then break away: the attack that refutes the paper's bound for Hedge."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from normalhedge import _inputs
+from normalhedge.games.natures.protocol import BLOCK
+
+
+@dataclass(frozen=True)
+class BreakAway:
+    """Two halves swap +1 and -1 each round; then one expert gains +1 and all others lose.
+
+    While the halves alternate no expert gets ahead for long, yet the hedger loses a little each
+    round, so that the regrets to all rise together; then one runs away. It refutes the bound of
+    Section 4.1 for Hedge, and drives the average potential of NormalHedge with c = 1 to 1.649.
+
+    Parameters
+    ----------
+    experts
+        N, at least 2.
+    alpha
+        Each of the two parts takes ``8/alpha`` rounds, and then they begin again.
+    """
+
+    experts: int
+    alpha: float
+
+    def __post_init__(self) -> None:
+        experts = _inputs.count("experts", self.experts)
+        if experts < 2:
+            raise ValueError(f"experts must be at least 2, got {experts}")
+        object.__setattr__(self, "experts", experts)
+        object.__setattr__(self, "alpha", _inputs.number("alpha", self.alpha, 0.0, 1.0))
+
+    @property
+    def rounds(self) -> int:
+        """How many rounds the attack takes."""
+        return 2 * round(8.0 / self.alpha)
+
+    def gains(self, rounds: int, rng: np.random.Generator) -> Iterator[np.ndarray]:  # noqa: ARG002
+        """Yield the gains in blocks; nothing in them is drawn."""
+        halves = np.where(np.arange(self.experts) < self.experts // 2, 1, -1).astype(np.int8)
+        alone = np.where(np.arange(self.experts) == 0, 1, -1).astype(np.int8)
+        length = max(BLOCK // self.experts, 1)
+        for start in range(0, rounds, length):
+            t = np.arange(start, min(start + length, rounds))[:, None]
+            swapped = np.where(t % 2 == 0, halves, -halves)
+            yield np.where(t % self.rounds < self.rounds // 2, swapped, alone)

@@ -1,0 +1,71 @@
+"""A greedy adversary: each round, the gains that raise the potential most."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from normalhedge import _inputs
+from normalhedge.games.natures.protocol import BLOCK
+from normalhedge.hedgers import PotentialHedger, RegretState
+
+
+@dataclass(frozen=True)
+class Greedy:
+    """Play against one hedger, always raising its average potential as far as one round can.
+
+    The experts are ordered by their regret; the first k of them gain +1 and the others -1, or the
+    other way round, or they take turns; tried are k = 1, 2, 4, ..., N/2. Other hedgers may meet the
+    same gains, but they are aimed at the target.
+
+    Parameters
+    ----------
+    experts
+        N, at least 2.
+    target
+        The hedger that is attacked.
+    """
+
+    experts: int
+    target: PotentialHedger
+
+    def __post_init__(self) -> None:
+        experts = _inputs.count("experts", self.experts)
+        if experts < 2:
+            raise ValueError(f"experts must be at least 2, got {experts}")
+        if not isinstance(self.target, PotentialHedger):
+            raise TypeError(
+                "target must be a hedger with a potential, such as NormalHedge(0.01), got "
+                f"{self.target!r}"
+            )
+        object.__setattr__(self, "experts", experts)
+
+    def gains(self, rounds: int, rng: np.random.Generator) -> Iterator[np.ndarray]:
+        """Yield the gains in blocks; the generator breaks the ties of the first round."""
+        moves = self._moves()
+        state = self.target.init(self.experts)
+        regrets = rng.random(self.experts)
+        length = max(BLOCK // self.experts, 1)
+        for start in range(0, rounds, length):
+            block = np.empty((min(length, rounds - start), self.experts), dtype=np.int8)
+            for row in block:
+                order = np.argsort(-regrets, kind="stable")
+                row[order] = self._best(state, moves, order)
+                state = self.target.step(state, row, in_place=True)
+                regrets = state.regrets
+            yield block
+
+    def _moves(self) -> np.ndarray:
+        """Return gains for experts in the order of their regrets, a row for each move."""
+        n = self.experts
+        ks = sorted({*(2**j for j in range(n.bit_length()) if 2**j <= n // 2), n // 2})
+        heads = np.array([np.where(np.arange(n) < k, 1, -1) for k in ks], dtype=np.int8)
+        turns = np.where(np.arange(n) % 2 == 0, 1, -1).astype(np.int8)[None, :]
+        half = np.concatenate([heads, heads[:, ::-1], turns])
+        return np.unique(np.concatenate([half, -half]), axis=0)
+
+    def _best(self, state: RegretState, moves: np.ndarray, order: np.ndarray) -> np.ndarray:
+        ordered = state._replace(weights=state.weights[order], regrets=state.regrets[order])
+        reached = [self.target.log_potential(self.target.step(ordered, move)) for move in moves]
+        best: np.ndarray = moves[int(np.argmax(reached))]
+        return best

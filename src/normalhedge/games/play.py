@@ -1,0 +1,282 @@
+"""Hedgers against a nature: every hedger meets the same gains."""
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from normalhedge import _inputs
+from normalhedge._inputs import Floats
+from normalhedge._threads import cores
+from normalhedge.games.natures import Nature
+from normalhedge.hedgers import Hedger
+
+
+class Curves(NamedTuple):
+    """A quantity over the recorded rounds, a row for each hedger.
+
+    Attributes
+    ----------
+    mean
+        The mean over the runs.
+    spread
+        The standard deviation over the runs; zero where there was one run.
+    """
+
+    mean: Floats
+    spread: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class Trace:
+    """What happened in a game.
+
+    Attributes
+    ----------
+    hedgers
+        The names of the hedgers, in the order of all rows below.
+    rounds
+        The recorded rounds; the first round is 1.
+    runs
+        How many games were played.
+    regret
+        The discounted regret to the best expert.
+    potential
+        The average potential, as its logarithm.
+    gain
+        The hedger's gain in the round; rounds in which everybody slept are left out of the mean.
+    quantile
+        The epsilon of ``quantile_regret``.
+    quantile_regret
+        The discounted regret to the best epsilon-quantile of experts; none unless asked for.
+    highest_regret, highest_potential
+        The largest regret and logarithm of the average potential in any round of any run, recorded
+        or not; one number for each hedger.
+    part_regret
+        The mean regret in equal parts of the game: hedgers x runs x parts.
+    weights
+        The weights of the first run after each recorded round: hedgers x rounds x experts; none
+        unless asked for.
+    """
+
+    hedgers: tuple[str, ...]
+    rounds: np.ndarray
+    runs: int
+    regret: Curves
+    potential: Curves
+    gain: Curves
+    quantile: float | None
+    quantile_regret: Curves | None
+    highest_regret: Floats
+    highest_potential: Floats
+    part_regret: Floats
+    weights: Floats | None
+
+
+class _Record(NamedTuple):
+    """One run: hedgers x rounds, and what else was asked for at the recorded rounds."""
+
+    regret: Floats
+    potential: Floats
+    gain: Floats
+    quantile_regret: Floats | None
+    weights: Floats | None
+
+
+def play(
+    hedgers: Mapping[str, Hedger[Any]] | Sequence[Hedger[Any]],
+    nature: Nature,
+    rounds: int,
+    runs: int = 1,
+    seed: int | Sequence[int] = 0,
+    *,
+    every: int = 1,
+    parts: int = 1,
+    quantile: float | None = None,
+    keep_weights: bool = False,
+    jobs: int | None = None,
+    progress: Callable[[], object] | None = None,
+) -> Trace:
+    """Let every hedger meet the same gains, in several runs.
+
+    The same seed gives the same numbers, whatever the number of jobs: each run has a generator of
+    its own, and the runs are summed in their order.
+
+    Parameters
+    ----------
+    hedgers
+        By name, or a sequence (they are then called what they print as).
+    nature
+        What gives the gains.
+    rounds, runs
+        How long a game is and how many are played.
+    seed
+        What all randomness comes from.
+    every
+        Record every so many rounds.
+    parts
+        Into how many equal parts the game is cut for ``part_regret``.
+    quantile
+        Also record the regret to the best quantile of experts (at a cost: a selection each time).
+    keep_weights
+        Also record the weights of the first run.
+    jobs
+        How many runs go in parallel; none for all cores.
+    progress
+        Called after each run.
+
+    Examples
+    --------
+    >>> from normalhedge import Hedge, NormalHedge
+    >>> from normalhedge.games import GoodAndBad, play
+    >>> nature = GoodAndBad(experts=100, gamma=0.8, f=0.1, alpha=0.01)
+    >>> trace = play([NormalHedge(0.01), Hedge.corrected(0.01, 100)], nature, rounds=1000, runs=4)
+    >>> trace.hedgers
+    ('NormalHedge(alpha=0.01, c=4.0)', 'Hedge(alpha=0.01, eta=0.30...)')
+    >>> trace.regret.mean.shape
+    (2, 1000)
+    """
+    named = hedgers if isinstance(hedgers, Mapping) else {str(hedger): hedger for hedger in hedgers}
+    if not named:
+        raise ValueError("hedgers must name at least one hedger")
+    rounds, runs = _inputs.count("rounds", rounds), _inputs.count("runs", runs)
+    every, parts = _inputs.count("every", every), _inputs.count("parts", parts)
+    if every > rounds or parts > rounds:
+        raise ValueError(f"every and parts must be at most rounds = {rounds}")
+    if quantile is not None:
+        quantile = _inputs.quantile(quantile)
+    seeds = np.random.SeedSequence(seed).spawn(runs)
+    at = np.arange(every, rounds + 1, every)
+    snapshots = at if quantile is not None or keep_weights else np.array([], dtype=int)
+    sums = _Sums(len(named), at, runs, parts)
+    weights = None
+
+    def one(run: int) -> _Record:
+        rng = np.random.default_rng(seeds[run])
+        wanted = (quantile, keep_weights and run == 0)
+        return _one_run(list(named.values()), nature, rounds, rng, snapshots, *wanted)
+
+    for run, record in enumerate(_in_order(one, runs, jobs or cores())):
+        sums.add(run, record)
+        weights = record.weights if run == 0 else weights
+        if progress is not None:
+            progress()
+    return Trace(
+        hedgers=tuple(named),
+        rounds=at,
+        runs=runs,
+        regret=sums.curves("regret"),
+        potential=sums.curves("potential"),
+        gain=sums.curves("gain"),
+        quantile=quantile,
+        quantile_regret=None if quantile is None else sums.curves("quantile_regret"),
+        highest_regret=sums.highest_regret,
+        highest_potential=sums.highest_potential,
+        part_regret=sums.part_regret,
+        weights=weights,
+    )
+
+
+def _one_run(
+    hedgers: list[Hedger[Any]],
+    nature: Nature,
+    rounds: int,
+    rng: np.random.Generator,
+    snapshots: np.ndarray,
+    quantile: float | None,
+    keep_weights: bool,  # noqa: FBT001
+) -> _Record:
+    shape = (len(hedgers), rounds)
+    regret, potential, gain = np.empty(shape), np.empty(shape), np.empty(shape)
+    seen = (len(hedgers), len(snapshots))
+    quantiles = None if quantile is None else np.empty(seen)
+    weights = np.empty((*seen, nature.experts)) if keep_weights else None
+    states = [hedger.init(nature.experts) for hedger in hedgers]
+    start = snapshot = 0
+    for block in _cut(nature.gains(rounds, rng), snapshots):
+        part = slice(start, start + len(block))
+        for h, hedger in enumerate(hedgers):
+            run = hedger.run(block, state=states[h])
+            states[h] = run.state
+            regret[h, part], potential[h, part] = run.best_regret, run.log_potential
+            gain[h, part] = run.gains
+        start += len(block)
+        if snapshot < len(snapshots) and start == snapshots[snapshot]:
+            for h, state in enumerate(states):
+                if quantiles is not None:
+                    quantiles[h, snapshot] = state.quantile_regret(quantile)
+                if weights is not None:
+                    weights[h, snapshot] = state.weights
+            snapshot += 1
+    if start != rounds:
+        raise ValueError(f"{nature} gave {start} rounds of gains and not {rounds}")
+    return _Record(regret, potential, gain, quantiles, weights)
+
+
+def _cut(blocks: Iterator[np.ndarray], ends: np.ndarray) -> Iterator[np.ndarray]:
+    """Cut blocks of rows where a snapshot is due."""
+    start = 0
+    for block in blocks:
+        inside = ends[(ends > start) & (ends < start + len(block))] - start
+        yield from np.split(block, inside)
+        start += len(block)
+
+
+def _in_order(one: Callable[[int], _Record], runs: int, jobs: int) -> Iterator[_Record]:
+    """Yield the runs in their order; few of them are under way, or waiting, at any time."""
+    if jobs == 1 or runs == 1:
+        yield from map(one, range(runs))
+        return
+    with ThreadPoolExecutor(jobs) as pool:
+        todo = iter(range(runs))
+        waiting: list[Future[_Record]] = [pool.submit(one, run) for run in islice(todo, jobs + 1)]
+        try:
+            while waiting:
+                yield waiting.pop(0).result()
+                waiting += [pool.submit(one, run) for run in islice(todo, 1)]
+        finally:
+            for future in waiting:
+                future.cancel()
+
+
+class _Sums:
+    """Means and spreads over runs, added up in the order of the runs (Welford)."""
+
+    def __init__(self, hedgers: int, at: np.ndarray, runs: int, parts: int) -> None:
+        self.at = at
+        self.runs = runs
+        self.moments: dict[str, tuple[Floats, Floats, Any]] = {}
+        self.highest_regret = np.full(hedgers, -math.inf)
+        self.highest_potential = np.full(hedgers, -math.inf)
+        self.part_regret = np.empty((hedgers, runs, parts))
+
+    def add(self, run: int, record: _Record) -> None:
+        """Add a run."""
+        self.highest_regret = np.maximum(self.highest_regret, record.regret.max(axis=1))
+        self.highest_potential = np.maximum(self.highest_potential, record.potential.max(axis=1))
+        for part, piece in enumerate(np.array_split(record.regret, self.part_regret.shape[2], 1)):
+            self.part_regret[:, run, part] = piece.mean(axis=1)
+        for name in ("regret", "potential", "gain"):
+            self._add(name, getattr(record, name)[:, self.at - 1])
+        if record.quantile_regret is not None:
+            self._add("quantile_regret", record.quantile_regret)
+
+    def _add(self, name: str, values: Floats) -> None:
+        zero = np.zeros_like(values)
+        mean, squares, count = self.moments.get(name, (zero, zero, zero))
+        known = ~np.isnan(values)
+        count = count + known
+        delta = np.where(known, values - mean, 0.0)
+        mean = mean + delta / np.maximum(count, 1)
+        squares = squares + np.where(known, delta * (values - mean), 0.0)
+        self.moments[name] = (mean, squares, count)
+
+    def curves(self, name: str) -> Curves:
+        """Return the mean and the standard deviation."""
+        mean, squares, count = self.moments[name]
+        spread = np.sqrt(squares / np.maximum(count - 1, 1))
+        return Curves(np.where(count > 0, mean, math.nan), spread)

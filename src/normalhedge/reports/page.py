@@ -1,0 +1,112 @@
+"""The house style: one self-contained HTML page, with plots to zoom, hover and switch."""
+
+from collections.abc import Mapping, Sequence
+from importlib import resources
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from normalhedge import _extras, _tables
+from normalhedge.games import Trace
+from normalhedge.plots import Style
+
+
+class Claim(NamedTuple):
+    """A row of the table of claims.
+
+    Attributes
+    ----------
+    claim, where
+        The claim in our words, and where it stands in the paper.
+    measured
+        What was measured.
+    sample
+        Over how many runs, with what spread.
+    rule
+        How the verdict follows from what was measured.
+    verdict
+        "holds", "holds only if ..." or "does not hold".
+    """
+
+    claim: str
+    where: str
+    measured: str
+    sample: str
+    rule: str
+    verdict: str
+
+    @property
+    def kind(self) -> str:
+        """The verdict in one word, for its colour."""
+        if self.verdict.startswith("does not"):
+            return "no"
+        return "yes" if self.verdict == "holds" else "partly"
+
+
+def regret_plot(
+    identifier: str,
+    panels: Sequence[tuple[str, Trace]],
+    styles: Mapping[str, Style],
+    columns: int = 2,
+) -> str:
+    """Return a plot as HTML: the panels of a figure with one legend that switches all of them."""
+    go = _extras.require("plotly.graph_objects")
+    subplots = _extras.require("plotly.subplots")
+    rows = -(-len(panels) // columns)
+    figure = subplots.make_subplots(
+        rows=rows,
+        cols=columns,
+        subplot_titles=[title for title, _ in panels],
+        shared_xaxes=True,
+        vertical_spacing=0.22 / (rows + 1),
+        horizontal_spacing=0.08,
+    )
+    for place, (_, trace) in enumerate(panels):
+        for k, name in enumerate(trace.hedgers):
+            figure.add_trace(
+                _line(go, trace, k, name, styles[name], first=place == 0),
+                row=place // columns + 1,
+                col=place % columns + 1,
+            )
+    figure.update_xaxes(title_text="round", row=rows)
+    figure.update_yaxes(title_text="regret to the best", col=1, rangemode="tozero")
+    figure.update_layout(
+        template="plotly_white",
+        height=280 * rows + 130,
+        hovermode="x unified",
+        legend={"orientation": "h", "y": 1.0 + 0.16 / rows, "yanchor": "bottom", "x": 0},
+        margin={"l": 60, "r": 40, "t": 20, "b": 50},
+        modebar={"orientation": "v"},
+    )
+    html: str = figure.to_html(
+        full_html=False,
+        include_plotlyjs=False,
+        div_id=identifier,
+        config={"displaylogo": False, "responsive": True},
+    )
+    return html
+
+
+def _line(go: Any, trace: Trace, k: int, name: str, style: Style, *, first: bool) -> Any:
+    return go.Scatter(
+        x=trace.rounds.astype(np.int32),
+        y=trace.regret.mean[k].astype(np.float32),
+        customdata=trace.regret.spread[k].astype(np.float32),
+        hovertemplate="%{y:.1f} ± %{customdata:.1f}",
+        name=name,
+        legendgroup=name,
+        showlegend=first,
+        visible="legendonly" if style.second else True,
+        line={"color": style.colour, "dash": style.dash, "width": style.width + 0.4},
+    )
+
+
+def write_page(path: Path, **content: object) -> None:
+    """Write the page: what the template names, and the library that draws the plots."""
+    jinja2 = _extras.require("jinja2")
+    plotlyjs: str = _extras.require("plotly.offline").get_plotlyjs()
+    source = resources.files("normalhedge.reports").joinpath("page.html").read_text("utf-8")
+    environment = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined)
+    html: str = environment.from_string(source).render(plotlyjs=plotlyjs, **content)
+    _tables.write_whole(path, lambda part: part.write_text(html, "utf-8"))

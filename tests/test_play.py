@@ -1,0 +1,115 @@
+import math
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+
+from normalhedge import Hedge, NormalHedge
+from normalhedge.games import GoodAndBad, IndependentCoins, Replay, play
+
+NATURE = GoodAndBad(20, 0.5, 0.1, 0.02)
+HEDGERS = {"normal": NormalHedge(0.02, c=1.0), "hedge": Hedge.corrected(0.02, 20)}
+
+
+def runs_by_hand(runs: int, rounds: int, seed: int = 0) -> list[np.ndarray]:
+    seeds = np.random.SeedSequence(seed).spawn(runs)
+    return [
+        np.concatenate(list(NATURE.gains(rounds, np.random.default_rng(seed)))) for seed in seeds
+    ]
+
+
+def test_play_is_what_running_each_game_gives() -> None:
+    trace = play(HEDGERS, NATURE, 300, 4, every=7, parts=3, quantile=0.25, keep_weights=True)
+    games = runs_by_hand(4, 300)
+    at = np.arange(7, 301, 7)
+    np.testing.assert_array_equal(trace.rounds, at)
+    for k, hedger in enumerate(HEDGERS.values()):
+        outcomes = [hedger.run(game, keep_weights=True) for game in games]
+        for curves, field in (
+            (trace.regret, "best_regret"),
+            (trace.potential, "log_potential"),
+            (trace.gain, "gains"),
+        ):
+            values = np.array([getattr(outcome, field) for outcome in outcomes])
+            np.testing.assert_allclose(curves.mean[k], values.mean(axis=0)[at - 1], atol=1e-9)
+            spread = values.std(axis=0, ddof=1)[at - 1]
+            np.testing.assert_allclose(curves.spread[k], spread, atol=1e-9)
+        regrets = np.array([outcome.best_regret for outcome in outcomes])
+        assert trace.highest_regret[k] == regrets.max()
+        np.testing.assert_allclose(
+            trace.part_regret[k], regrets.reshape(4, 3, 100).mean(axis=2), atol=1e-12
+        )
+        assert trace.weights is not None
+        assert trace.quantile_regret is not None
+        states = [hedger.run(games[0][:t]).state for t in at]
+        np.testing.assert_array_equal(trace.weights[k], [state.weights for state in states])
+        quantiles = np.mean(
+            [[hedger.run(game[:t]).state.quantile_regret(0.25) for t in at] for game in games], 0
+        )
+        np.testing.assert_allclose(trace.quantile_regret.mean[k], quantiles, atol=1e-12)
+
+
+def test_the_same_seed_gives_the_same_numbers_on_any_number_of_threads() -> None:
+    traces = [play(HEDGERS, NATURE, 200, 9, seed=5, jobs=jobs) for jobs in (1, 2, 5)]
+    for other in traces[1:]:
+        np.testing.assert_array_equal(traces[0].regret.mean, other.regret.mean)
+        np.testing.assert_array_equal(traces[0].gain.spread, other.gain.spread)
+    different = play(HEDGERS, NATURE, 200, 9, seed=6)
+    assert not np.array_equal(different.regret.mean, traces[0].regret.mean)
+
+
+def test_hedgers_meet_the_same_gains() -> None:
+    twins = {"one": NormalHedge(0.1), "two": NormalHedge(0.1)}
+    trace = play(twins, IndependentCoins(5), 100, 3)
+    np.testing.assert_array_equal(trace.regret.mean[0], trace.regret.mean[1])
+
+
+def test_a_sequence_of_hedgers_is_called_what_it_prints_as() -> None:
+    trace = play([NormalHedge(0.1)], IndependentCoins(3), 5)
+    assert trace.hedgers == ("NormalHedge(alpha=0.1, c=4.0)",)
+    assert trace.regret.spread.max() == 0.0
+
+
+def test_progress_is_told_of_every_run() -> None:
+    told: list[int] = []
+    play(HEDGERS, NATURE, 10, 6, progress=lambda: told.append(1))
+    assert len(told) == 6
+
+
+class TooShort:
+    """Somebody's nature, with a mistake."""
+
+    experts = 2
+
+    def gains(self, rounds: int, rng: np.random.Generator) -> Iterator[np.ndarray]:
+        yield rng.choice([-1.0, 1.0], (rounds - 1, 2))
+
+
+def test_somebody_elses_nature() -> None:
+    with pytest.raises(ValueError, match="gave 9 rounds of gains and not 10"):
+        play([NormalHedge(0.1)], TooShort(), 10)
+
+
+def test_an_error_in_a_thread_is_told() -> None:
+    bad = np.zeros((10, 2))
+    bad[7, 1] = math.nan
+    with pytest.raises(ValueError, match="round 8 of expert 1 is nan"):
+        play([NormalHedge(0.1)], Replay(bad), 10, runs=5, jobs=3)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"rounds": 0}, "rounds must be at least 1, got 0"),
+        ({"runs": 0}, "runs must be at least 1, got 0"),
+        ({"every": 0}, "every must be at least 1, got 0"),
+        ({"every": 11}, "at most rounds = 10"),
+        ({"parts": 11}, "at most rounds = 10"),
+        ({"quantile": 0.0}, r"quantile must be in \(0, 1\]"),
+        ({"hedgers": []}, "at least one hedger"),
+    ],
+)
+def test_bad_settings(options: dict[str, object], words: str) -> None:
+    arguments: dict[str, object] = {"hedgers": HEDGERS, "nature": NATURE, "rounds": 10}
+    with pytest.raises(ValueError, match=words):
+        play(**(arguments | options))  # type: ignore[arg-type]
