@@ -8,7 +8,7 @@ READY := .venv/.ready
 export NUMBA_CACHE_DIR := $(CURDIR)/.cache/numba/$(shell cat `find src -name '*.py' | sort` | cksum | cut -d' ' -f1)
 
 
-.PHONY: help paper test test-all check format bench clean
+.PHONY: help paper browser test test-all check format bench clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 12
@@ -24,10 +24,17 @@ $(READY): pyproject.toml
 paper: $(READY)  ## replay the whole paper into out/paper
 	$(BIN)/normalhedge paper
 
-test: $(READY)  ## run the tests
+# The page is tested in a browser where there is one; as root on Debian it is installed.
+browser:
+	@command -v chromium >/dev/null || command -v chromium-browser >/dev/null || \
+		{ [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && echo "installing Chromium (once)" && \
+		apt-get update -qq >/dev/null 2>&1 && apt-get install -y -qq chromium >/dev/null 2>&1; } || \
+		echo "no Chromium here: the test that opens the page is skipped"
+
+test: $(READY) browser  ## run the tests
 	$(BIN)/pytest -n 2 --dist worksteal
 
-test-all: $(READY)  ## run the tests, the slow ones too
+test-all: $(READY) browser  ## run the tests, the slow ones too
 	$(BIN)/pytest -n 2 --dist worksteal -m ''
 
 check: $(READY)  ## formatting, lint, types and layers

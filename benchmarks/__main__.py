@@ -2,7 +2,7 @@
 
 import platform
 
-from benchmarks import core
+from benchmarks import core, paper
 from benchmarks.timing import HEADER
 from normalhedge._threads import cores
 
@@ -11,11 +11,13 @@ def main() -> None:
     """Print the tables."""
     print(f"{platform.machine()}, {cores()} cores, Python {platform.python_version()}\n")
     print(HEADER)
-    for row in core.rows():
-        print(row, flush=True)
+    for rows in (core.rows, paper.rows):
+        for row in rows():
+            print(row, flush=True)
     print()
-    for line in core.start_up():
-        print(line, flush=True)
+    for lines in (core.start_up, paper.whole):
+        for line in lines():
+            print(line, flush=True)
 
 
 if __name__ == "__main__":
