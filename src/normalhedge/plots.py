@@ -45,53 +45,79 @@ PALETTE = (
 def regret_figure(
     panels: Sequence[tuple[str, Trace]],
     styles: Mapping[str, Style],
-    stem: Path,
+    path: Path,
     *,
-    second: bool,
     columns: int = 2,
 ) -> list[Path]:
-    """Draw the regret to the best expert, a panel for each trace.
+    """Draw the regret to the best expert, a panel for each trace; return what was written.
 
-    Written are PNG and PDF, or the one that the ending of ``stem`` names. The second set of curves
-    is drawn only where it is asked for.
+    The ending of the path says what is written; without one, PNG and PDF are. Where there is a
+    second set of curves, it is drawn into files of its own, beside the first.
     """
     _extras.require("matplotlib").use("Agg")
     plt = _extras.require("matplotlib.pyplot")
     rows = -(-len(panels) // columns)
+    height = 2.5 * rows + 0.9
     figure, grid = plt.subplots(
-        rows, columns, figsize=(4.4 * columns, 2.5 * rows + 0.9), squeeze=False, sharex=True
+        rows, columns, figsize=(4.4 * columns, height), squeeze=False, sharex=True
     )
     for axes in grid.flat[len(panels) :]:
         axes.set_visible(False)
     for axes, (title, trace) in zip(grid.flat, panels, strict=False):
         for k, name in enumerate(trace.hedgers):
-            style = styles[name]
-            if style.second and not second:
-                continue
-            axes.plot(
-                trace.rounds,
-                trace.regret.mean[k],
-                color=style.colour,
-                linestyle=DASHES[style.dash],
-                linewidth=style.width,
-                label=name,
-            )
+            _curve(axes, trace, k, styles[name])
         axes.set_title(title, fontsize=10)
-        axes.set_ylim(bottom=min(0.0, axes.get_ylim()[0]))
         axes.grid(visible=True, linewidth=0.4, alpha=0.5)
         axes.tick_params(labelsize=8)
     for axes in grid[:, 0]:
         axes.set_ylabel("regret to the best expert", fontsize=8)
     for axes in grid[-1]:
         axes.set_xlabel("round", fontsize=9)
-    handles, labels = grid.flat[0].get_legend_handles_labels()
-    figure.legend(
-        handles, labels, loc="upper center", ncols=4, fontsize=8, frameon=False, handlelength=3.2
+    figure.subplots_adjust(
+        left=0.62 / (4.4 * columns),
+        right=1.0 - 0.15 / (4.4 * columns),
+        bottom=0.5 / height,
+        top=1.0 - 0.8 / height,
+        hspace=0.22,
+        wspace=0.14,
     )
-    top = 1.0 - (0.5 if second else 0.34) / figure.get_size_inches()[1]
-    figure.tight_layout(rect=(0, 0, 1, top))
-    paths = [stem] if stem.suffix else [stem.with_suffix(ending) for ending in (".png", ".pdf")]
-    for path in paths:
-        _tables.write_whole(path, lambda part: figure.savefig(part, dpi=130))
+    stems = [path.with_suffix("")]
+    if any(styles[name].second for name in panels[0][1].hedgers):
+        stems.append(path.with_name(f"{path.stem}-second-set"))
+    endings = (path.suffix,) if path.suffix else (".png", ".pdf")
+    files = []
+    for second, stem in enumerate(stems):
+        for axes in grid.flat[: len(panels)]:
+            _show(axes, second=bool(second))
+        figure.legends.clear()
+        shown = [line for line in grid.flat[0].lines if line.get_visible()]
+        figure.legend(
+            handles=shown, loc="upper center", ncols=4, fontsize=8, frameon=False, handlelength=3.2
+        )
+        for ending in endings:
+            files.append(stem.with_suffix(ending))
+            _tables.write_whole(files[-1], lambda part: figure.savefig(part, dpi=130))
     plt.close(figure)
-    return paths
+    return files
+
+
+def _curve(axes: Any, trace: Trace, k: int, style: Style) -> None:
+    (line,) = axes.plot(
+        trace.rounds,
+        trace.regret.mean[k],
+        color=style.colour,
+        linestyle=DASHES[style.dash],
+        linewidth=style.width,
+        label=trace.hedgers[k],
+    )
+    line.set_gid("second" if style.second else "first")
+
+
+def _show(axes: Any, *, second: bool) -> None:
+    """Show the first set of curves, or both, and fit the axis to what is shown."""
+    for line in axes.lines:
+        line.set_visible(second or line.get_gid() == "first")
+    axes.relim(visible_only=True)
+    axes.set_autoscaley_on(True)
+    axes.autoscale_view()
+    axes.set_ylim(bottom=min(0.0, axes.get_ylim()[0]))

@@ -122,7 +122,7 @@ def command(
         _tables.write_table(out, columns(trace))
     if plot is not None:
         styles = dict(zip(trace.hedgers, PALETTE * len(trace.hedgers), strict=False))
-        regret_figure([(title, trace)], styles, plot, second=True, columns=1)
+        regret_figure([(title, trace)], styles, plot, columns=1)
     else:
         _draw(trace)
 

@@ -42,7 +42,7 @@ class Settings:
     quick: bool = False
 
 
-QUICK = Settings(runs=3, quick=True)
+QUICK = Settings(runs=2, quick=True)
 
 
 @dataclass(frozen=True)
@@ -167,8 +167,7 @@ def _write(
     for figure in figures:
         watch.done(0, f"drawing {figure.id}")
         panels = [(figure.caption(panel), traces[panel]) for panel in figure.panels]
-        files += regret_figure(panels, STYLES, out / figure.id, second=False)
-        files += regret_figure(panels, STYLES, out / f"{figure.id}-second-set", second=True)
+        files += regret_figure(panels, STYLES, out / figure.id)
         files.append(out / f"{figure.id}.parquet")
         _tables.write_table(files[-1], tidy(figure, traces))
         plot = regret_plot(figure.id, panels, STYLES)
