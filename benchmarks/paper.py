@@ -10,12 +10,13 @@ import numpy as np
 
 from benchmarks.timing import Row
 from normalhedge._inputs import Floats
-from normalhedge.experiments.figures import ALPHA, EVERY, PARTS, STYLES, Panel
+from normalhedge.experiments.figures import ALPHA, EVERY, FIGURES, PARTS, STYLES, Panel
 from normalhedge.games import play
 from normalhedge.hedgers import Hedge, NormalHedge
 
 PANEL = Panel(gamma=0.4, f=0.1)
-RUNS, ROUNDS, PANELS = 50, 10_000, 22
+RUNS, ROUNDS = 50, 10_000
+PANELS = sum(len(figure.panels) for figure in FIGURES)
 PRINTED = [name for name, style in STYLES.items() if not style.second]
 
 
@@ -64,15 +65,25 @@ def rows() -> Iterator[Row]:
 
 
 COMMAND = """
-import resource, sys
+import re, sys
 from normalhedge.cli import main
 main(["paper", "--out", sys.argv[1]])
-print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024, file=sys.stderr)
+peak = re.search(r"VmHWM:\\s+(\\d+) kB", open("/proc/self/status").read())
+print(int(peak[1]) // 1024, file=sys.stderr)
 """
 
 
 def whole() -> Iterator[str]:
-    """Yield how long the whole command takes, and how much memory."""
+    """Yield how long all panels take with the curves of the paper, and then the whole command."""
+    start = time.perf_counter()
+    for panel in {panel for figure in FIGURES for panel in figure.panels}:
+        hedgers = {name: hedger for name, hedger in panel.hedgers().items() if name in PRINTED}
+        play(hedgers, panel.nature, ROUNDS, RUNS, every=EVERY, parts=PARTS)
+    seconds = time.perf_counter() - start
+    yield (
+        f"{PANELS} panels x {RUNS} runs x {ROUNDS:,} rounds, {len(PRINTED)} printed curves: "
+        f"{seconds:.0f} s"
+    )
     with tempfile.TemporaryDirectory() as folder:
         start = time.perf_counter()
         out = subprocess.run(

@@ -51,7 +51,11 @@ def fold(
             earned.append(math.nan)
             regrets = [(1.0 - alpha) * r for r in regrets]
         else:
-            gain = math.fsum(q * g for q, g in zip(played, row, strict=True) if q > 0.0)
+            # As differences from one of the gains: ties must give exactly their common gain, or a
+            # regret of 1e-16 takes all the weight.
+            first = next(g for q, g in zip(played, row, strict=True) if q > 0.0)
+            pairs = zip(played, row, strict=True)
+            gain = first + math.fsum(q * (g - first) for q, g in pairs if q > 0.0)
             earned.append(gain)
             regrets = [
                 (1.0 - alpha) * r + (c * (g - gain) if c > 0.0 else 0.0)

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from normalhedge import Hedge, NormalHedge
+from normalhedge import Hedge, NormalHedge, RegretState
 from normalhedge.certificates import hedge_bound, theorem_1
 from tests import adversaries
 from tests.adversaries import alternate_then_break_away
@@ -128,7 +128,35 @@ def test_bounds_of_a_crowd_that_comes_and_goes() -> None:
     assert state.joined == 40
 
 
+def test_a_report_does_not_promise_too_much_after_many_have_left() -> None:
+    def at_its_worst(hedger: NormalHedge | Hedge, n: int) -> RegretState:
+        gains = alternate_then_break_away(n, hedger.alpha)
+        worst = int(hedger.run(gains).best_regret.argmax()) + 1
+        state: RegretState = hedger.run(gains[:worst]).state
+        return state
+
+    derived = Hedge.derived(ALPHA, N)
+    state = at_its_worst(derived, N)
+    report = derived.report(derived.leave(state, np.arange(10, N)))
+    assert report.quantile_regret <= report.quantile_bound.regret
+    assert report.average_potential <= report.potential_limit
+    alpha = 0.99 / (800 * math.log(2.32 * 100))
+    hedger = NormalHedge(alpha)
+    state = at_its_worst(hedger, 100)
+    report = hedger.report(hedger.leave(state, np.arange(1, 100)), quantile=0.5)
+    assert report.average_potential > 2.32
+    assert report.average_potential <= report.potential_limit
+    assert report.quantile_regret <= report.quantile_bound.regret
+
+
+def test_a_quantile_is_at_least_one_expert() -> None:
+    for hedger in (NormalHedge(1e-4), Hedge(1e-4, 0.1)):
+        assert hedger.bound(10, 0.001).regret == hedger.bound(10).regret
+        assert hedger.bound(10, 0.5).regret < hedger.bound(10).regret
+
+
 def test_bounds_say_what_they_are() -> None:
     assert "1 expert " in theorem_1(0.5, 1, 4.0).source
     assert str(hedge_bound(0.1, 10, 1.0)).startswith("regret <= ")
     assert hedge_bound(0.1, 10, 1e-9).potential >= 1.0
+    assert hedge_bound(1e-3, 10, 100.0).potential == math.inf

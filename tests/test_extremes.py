@@ -98,6 +98,16 @@ def test_tiny_confidences() -> None:
         assert np.isfinite(after.regrets).all()
 
 
+def test_confidences_count_by_their_ratios() -> None:
+    hedger = Hedge(0.1, 1.0)
+    state = hedger.run([[1.0, -1.0]] * 2).state
+    for tiny in (1.0, 1e-200, 1e-300, 1e-305):
+        np.testing.assert_allclose(hedger.play(state, [tiny, tiny]), state.weights)
+        assert hedger.step(state, [1.0, -1.0], [tiny, tiny]).gain == pytest.approx(
+            state.weights[0] - state.weights[1]
+        )
+
+
 def test_tiny_gains() -> None:
     rng = np.random.default_rng(0)
     gains = rng.uniform(-1, 1, (300, 5))

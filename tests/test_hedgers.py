@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given
 
 from normalhedge import Hedge, NormalHedge, RegretState, _threads
 from normalhedge.checks import Game, games
@@ -40,10 +40,15 @@ def coins(rounds: int, n: int, seed: int = 0) -> np.ndarray:
 
 
 @pytest.mark.parametrize("hedger", HEDGERS, ids=repr)
-@settings(deadline=None)
+@example(
+    game=Game(
+        np.array([[0.875] * 4, [-1.0, 0.875, 0.875, 0.875]]),
+        np.array([[0.0, 1.0, 1.0, 1.0], [1.0] * 4]),
+    )
+)
 @given(game=games())
 def test_run_is_the_paper(hedger: PotentialHedger, game: Game) -> None:
-    # Regrets of order 1e-17 are rounding, and decide weights: play with gains of a coarse grid.
+    # Regrets of order 1e-17 are rounding, and would decide weights: the gains are on a grid.
     gains, confidence = np.round(game.gains * 8) / 8, np.round(game.confidence * 4) / 4
     for rated in (None, confidence):
         weights, regrets, earned = oracles.fold(weigh_of(hedger), hedger.alpha, gains, rated)
@@ -74,7 +79,6 @@ def test_run_and_in_place_are_step_to_the_bit(hedger: PotentialHedger, rated: bo
         now = None if confidence is None else confidence[t]
         state = hedger.step(state, row, now)
         own = hedger.step(own, row, now, in_place=True)
-        assert own.regrets is own.regrets
     run = hedger.run(gains, confidence)
     for other in (own, run.state):
         np.testing.assert_array_equal(state.weights, other.weights)
@@ -170,7 +174,7 @@ def test_long_arrays_in_slices(hedger: PotentialHedger, rated: bool, short_slice
     weights, regrets, lead, logs = np.full(n, 1 / n), np.zeros(n), 0.0, 0.0
     settings = (hedger._keep, hedger._rate, hedger._squared)
     state = own = hedger.init(n)
-    own = own._replace(weights=own.weights.copy(), regrets=own.regrets.copy())
+    own = RegretState(own.weights.copy(), own.regrets.copy(), *own[2:])
     for t, row in enumerate(gains):
         now = None if confidence is None else confidence[t]
         gain, lead, logs = _round.step(weights, regrets, row, now, *settings)
@@ -183,6 +187,15 @@ def test_long_arrays_in_slices(hedger: PotentialHedger, rated: bool, short_slice
         np.testing.assert_allclose(result.regrets, regrets, atol=1e-12)
         np.testing.assert_allclose(result.weights, weights, rtol=1e-9, atol=1e-18)
     np.testing.assert_array_equal(state.weights, run.state.weights)
+    assert run.weights is not None
+    at = hedger.init(n)
+    for t, row in enumerate(gains):
+        now = None if confidence is None else confidence[t]
+        np.testing.assert_allclose(run.weights[t], hedger.play(at, now), atol=1e-15)
+        before = pickle.dumps(at)
+        after = hedger.step(at, row, now)
+        assert pickle.dumps(at) == before
+        at = after
 
 
 def test_slices_give_the_same_bits_on_any_number_of_cores(
@@ -294,6 +307,44 @@ def test_what_a_person_sees_of_a_state() -> None:
     )
 
 
+def test_ties_beside_sleepers_leave_no_regret() -> None:
+    gains = np.tile([0.3, 0.3, 0.3, np.nan], (50, 1))
+    confidence = np.tile([0.7, 0.2, 1.0, 0.0], (50, 1))
+    for hedger in HEDGERS:
+        run = hedger.run(gains, confidence)
+        np.testing.assert_array_equal(run.state.regrets, 0.0)
+        np.testing.assert_array_equal(run.gains, 0.3)
+
+
+def test_awake_and_asleep_as_booleans() -> None:
+    hedger, gains = NormalHedge(0.1), coins(30, 4)
+    awake = np.random.default_rng(0).random((30, 4)) < 0.6
+    expected = hedger.run(gains, awake.astype(float))
+    np.testing.assert_array_equal(hedger.run(gains, awake).state.regrets, expected.state.regrets)
+    state = hedger.init(4)
+    np.testing.assert_array_equal(
+        hedger.play(state, awake[0]), hedger.play(state, awake[0].astype(float))
+    )
+    after = hedger.step(state, gains[0], awake[0].tolist())
+    np.testing.assert_array_equal(
+        after.regrets, hedger.step(state, gains[0], awake[0].astype(float)).regrets
+    )
+
+
+def test_states_are_made_of_what_can_be_a_state() -> None:
+    frozen = np.full(2, 0.5)
+    frozen.flags.writeable = False
+    state = RegretState(frozen, np.array([0, 0]), 0, 2, 0.0)
+    hedger = NormalHedge(0.1)
+    expected = hedger.step(hedger.init(2), [0.6, -1.0])
+    for after in (
+        hedger.step(state, [0.6, -1.0], in_place=True),
+        hedger.run([[0.6, -1.0]], state=RegretState([0.5, 0.5], [0, 0], 0, 2, 0.0)).state,
+    ):
+        np.testing.assert_array_equal(after.regrets, expected.regrets)
+    assert frozen.tolist() == [0.5, 0.5]
+
+
 def test_share_of_a_quantile_is_not_spoiled_by_rounding() -> None:
     state = NormalHedge(0.1).init(100)._replace(regrets=np.arange(100.0))
     assert 0.07 * 100 > 7
@@ -303,9 +354,10 @@ def test_share_of_a_quantile_is_not_spoiled_by_rounding() -> None:
 def test_states_travel_as_json() -> None:
     hedger = NormalHedge(0.1)
     state = hedger.run(coins(20, 3)).state
-    text = json.dumps([v.tolist() if isinstance(v, np.ndarray) else v for v in state])
-    fields: list[Any] = json.loads(text)
-    back = RegretState(np.array(fields[0]), np.array(fields[1]), *fields[2:])
+    back = RegretState.from_json(state.to_json())
+    np.testing.assert_array_equal(back.regrets, state.regrets)
+    assert back[2:] == state[2:]
+    assert json.loads(state.to_json())["rounds"] == 20
     np.testing.assert_array_equal(
         hedger.step(back, [1, 0, -1]).weights, hedger.step(state, [1, 0, -1]).weights
     )

@@ -30,6 +30,7 @@ STATE = HEDGER.run([[1.0, 0.0, -1.0], [0.5, -1.0, 0.0]]).state
         ([], ValueError, ["gains", "(3,)", "(0,)"]),
         ([[1.0], [1.0, 2.0]], ValueError, ["gains", "rectangular"]),
         (["a", "b", "c"], TypeError, ["gains", "dtype <U1"]),
+        (np.ma.masked_array([0.0, 0.0, 0.0], [True, False, False]), TypeError, ["masked"]),
         ([True, False, True], TypeError, ["gains", "dtype bool"]),
         ([1j, 0, 0], TypeError, ["gains", "dtype complex128"]),
         ([None, 0, 0], TypeError, ["gains", "dtype object"]),
@@ -119,7 +120,7 @@ def test_c_and_eta_out_of_range(value: float) -> None:
         "eta ": lambda: ExponentialPotential(value),
     }
     for name, make in makers.items():
-        with pytest.raises(ValueError, match=rf"{name.strip()} must be a finite number > .*, got"):
+        with pytest.raises(ValueError, match=rf"^{name.strip()} must be .*, got"):
             make()
 
 
@@ -150,6 +151,8 @@ def test_one_way_to_give_alpha() -> None:
         NormalHedge(memory=1)
     with pytest.raises(ValueError, match=r"half_life must be a finite number > 0, got -3\.0"):
         NormalHedge(half_life=-3)
+    with pytest.raises(ValueError, match=r"memory must be a finite number > 1, got inf"):
+        NormalHedge(memory=10**400)
     with pytest.raises(ValueError, match=r"half_life must be .*, got 1e-09"):
         NormalHedge(half_life=1e-9)
 
@@ -179,8 +182,33 @@ def test_states_that_are_none() -> None:
             call()
 
 
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"regrets": [0.0]}, "regrets must be as many as weights, 3, got 1"),
+        (
+            {"regrets": [0.0, math.nan, 0.0]},
+            r"regrets must be finite numbers .*regrets\[1\] is nan",
+        ),
+        ({"weights": [0.5, 0.5, 0.5]}, "weights must not be negative and must sum to one"),
+        ({"weights": [1.5, -0.5, 0.0]}, "weights must not be negative and must sum to one"),
+        ({"weights": [], "regrets": []}, "weights must be a non-empty"),
+        ({"weights": [[1.0]]}, "weights must be a non-empty one-dimensional array"),
+        ({"rounds": -1}, "rounds must be at least 1, got -1"),
+        ({"joined": 2}, "joined must be at least the number of experts, 3, got 2"),
+        ({"gain": 2.0}, r"gain must be in \[-1, 1\], got 2.0"),
+    ],
+)
+def test_states_that_cannot_be(changes: dict[str, Any], words: str) -> None:
+    with pytest.raises(ValueError, match=words):
+        STATE._replace(**changes)
+    with pytest.raises(ValueError, match=words):
+        type(STATE)(**(STATE._asdict() | changes))
+
+
 def test_join_and_leave() -> None:
     before = pickle.dumps(STATE)
+    assert HEDGER.leave(STATE, []) is STATE
     with pytest.raises(ValueError, match="count must be at least 1, got 0"):
         HEDGER.join(STATE, 0)
     with pytest.raises(ValueError, match=r"experts must be indices in 0\.\.2, got \[3\]"):
@@ -212,6 +240,7 @@ def test_points() -> None:
         ([[1.0]], ValueError, "one-dimensional"),
         ([0.0, math.nan], ValueError, r"x\[1\] is nan"),
         ([math.inf], ValueError, r"x\[0\] is inf"),
+        ([1e308], ValueError, r"x\[0\] is 1e\+308"),
         (["a"], TypeError, "dtype <U1"),
     ):
         for potential in (NormalPotential(), ExponentialPotential(1.0)):

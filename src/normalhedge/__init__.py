@@ -1,7 +1,15 @@
 """Online learning with expert advice: weights that follow whoever is good now."""
 
 from normalhedge.certificates import Bound
-from normalhedge.hedgers import Hedge, Hedger, NormalHedge, RegretState, Report, Run
+from normalhedge.hedgers import (
+    Hedge,
+    Hedger,
+    NormalHedge,
+    PotentialHedger,
+    RegretState,
+    Report,
+    Run,
+)
 from normalhedge.potentials import ExponentialPotential, NormalPotential
 
 __version__ = "0.1.0"
@@ -13,6 +21,7 @@ __all__ = [
     "Hedger",
     "NormalHedge",
     "NormalPotential",
+    "PotentialHedger",
     "RegretState",
     "Report",
     "Run",

@@ -13,6 +13,9 @@ import numpy.typing as npt
 
 Floats = npt.NDArray[np.float64]
 
+LARGEST = 1e100
+"""The largest regret: its square is still a float."""
+
 KERNEL_DTYPES = (np.dtype(np.float64), np.dtype(np.float32), np.dtype(np.int8))
 """What kernels read as it is; the rest is converted to float64."""
 
@@ -23,7 +26,10 @@ def number(
     """Return a finite number strictly between ``low`` and ``high`` (ends included when closed)."""
     if isinstance(value, bool | np.bool_) or not isinstance(value, numbers.Real):
         raise TypeError(f"{name} must be a number, got {_shown(value)} ({type(value).__name__})")
-    result = float(value)
+    try:
+        result = float(value)
+    except OverflowError:
+        result = math.inf
     inside = low <= result <= high if closed else low < result < high
     if not (math.isfinite(result) and inside):
         if math.isinf(high):
@@ -61,6 +67,8 @@ def count(name: str, value: object) -> int:
 
 def numbers_array(name: str, values: object) -> np.ndarray:
     """Return an array of real numbers, uncopied where its dtype is one that kernels read."""
+    if isinstance(values, np.ma.MaskedArray):
+        raise TypeError(f"{name} must not be a masked array: fill it, or let experts sleep")
     try:
         array = np.asarray(values)
     except ValueError:
@@ -91,18 +99,20 @@ def vector(name: str, values: object, length: int) -> np.ndarray:
 
 
 def confidences(values: object, length: int) -> Floats:
-    """Return one confidence for each expert as float64."""
+    """Return one confidence for each expert as float64; True is 1 and False is 0."""
+    if np.asarray(values).dtype == np.bool_:
+        values = np.asarray(values, dtype=np.float64)
     return vector("confidence", values, length).astype(np.float64, copy=False)
 
 
 def points(name: str, values: object) -> Floats:
-    """Return a non-empty one-dimensional float64 array of finite numbers."""
+    """Return a non-empty one-dimensional float64 array of finite numbers below 1e100."""
     array = numbers_array(name, values).astype(np.float64, copy=False)
     if array.ndim != 1 or not array.size:
         raise ValueError(f"{name} must be a non-empty one-dimensional array, got {array.shape}")
-    wrong = ~np.isfinite(array)
+    wrong = ~(np.abs(array) < LARGEST)
     if wrong.any():
-        _refuse_entry(name, "finite", array, wrong, ())
+        _refuse_entry(name, f"finite numbers within ±{LARGEST:g}", array, wrong, ())
     return np.ascontiguousarray(array)
 
 

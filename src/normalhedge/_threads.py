@@ -49,7 +49,10 @@ def spread(function: Callable[..., T], items: Sequence[tuple[Any, ...]]) -> list
     if not _pools:
         _pools.append(ThreadPoolExecutor(cores(), thread_name_prefix="normalhedge"))
     edges = [len(items) * w // workers for w in range(workers + 1)]
-    shares = [_pools[0].submit(work, items[a:b]) for a, b in pairwise(edges[1:])]
+    try:
+        shares = [_pools[0].submit(work, items[a:b]) for a, b in pairwise(edges[1:])]
+    except RuntimeError:  # the interpreter is shutting down
+        return work(items)
     results = work(items[: edges[1]])  # the calling thread takes the first share itself
     for share in shares:
         results += share.result()

@@ -4,6 +4,7 @@ import math
 from dataclasses import dataclass
 
 from normalhedge import _inputs
+from normalhedge.potentials import LARGEST_ETA, SMALLEST_C, exp_or_inf
 
 PAPER_C = 4.0
 PAPER_POTENTIAL = 2.32
@@ -20,7 +21,8 @@ class Bound:
     source
         The theorem, or why there is none.
     potential
-        The average potential never exceeds this; infinity where nothing is known.
+        The average potential of all that ever joined never exceeds this; infinity where nothing
+        is known. (Those that left count as asleep for ever.)
     """
 
     regret: float
@@ -65,6 +67,7 @@ def theorem_1(alpha: float, n_experts: int, c: float, quantile: float | None = N
     """
     alpha = _inputs.number("alpha", alpha, 0.0, 1.0)
     n_experts = _inputs.count("n_experts", n_experts)
+    c = _inputs.number("c", c, SMALLEST_C)
     share = _share(n_experts, quantile)
     uncovered = f"no theorem covers alpha={alpha:g} with {n_experts} expert" + "s" * (n_experts > 1)
     if c != PAPER_C:
@@ -104,11 +107,11 @@ def hedge_bound(alpha: float, n_experts: int, eta: float, quantile: float | None
     regret <= 117.598 (discounted Hedge)
     """
     alpha = _inputs.number("alpha", alpha, 0.0, 1.0)
-    eta = _inputs.number("eta", eta, 0.0)
+    eta = _inputs.number("eta", eta, 0.0, LARGEST_ETA)
     share = _share(_inputs.count("n_experts", n_experts), quantile)
     log_potential = eta * eta / (2.0 * alpha * (1.0 - alpha))
     regret = (math.log(1.0 / share) + log_potential) / eta
-    return Bound(regret, "discounted Hedge", math.exp(min(log_potential, 700.0)))
+    return Bound(regret, "discounted Hedge", exp_or_inf(log_potential))
 
 
 def _share(n_experts: int, quantile: float | None) -> float:

@@ -37,9 +37,10 @@ class Potential:
         raise NotImplementedError
 
     def log(self, x: npt.ArrayLike) -> Floats:
-        """Return ``ln Phi(x)``, which does not overflow."""
+        """Return ``ln Phi(x)``; infinity where even that exceeds the largest float."""
         values = _inputs.points("x", x)
-        return self.rate * (np.square(np.maximum(values, 0.0)) if self.squared else values)
+        with np.errstate(over="ignore"):
+            return self.rate * (np.square(np.maximum(values, 0.0)) if self.squared else values)
 
     def value(self, x: npt.ArrayLike) -> Floats:
         """Return ``Phi(x)``; infinity where it exceeds the largest float."""
@@ -50,7 +51,8 @@ class Potential:
         """Return ``Phi'(x)``; infinity where it exceeds the largest float."""
         values = _inputs.points("x", x)
         slope = 2.0 * self.rate * np.maximum(values, 0.0) if self.squared else self.rate
-        return slope * self.value(values)
+        with np.errstate(over="ignore"):
+            return slope * self.value(values)
 
     def weights(self, x: npt.ArrayLike) -> Floats:
         """Return ``Phi'(x_i) / sum_j Phi'(x_j)``; uniform where every derivative is zero."""
@@ -132,7 +134,7 @@ class ExponentialPotential(Potential):
     squared = False
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "eta", _inputs.number("eta", self.eta, 0.0))
+        object.__setattr__(self, "eta", _inputs.number("eta", self.eta, 0.0, LARGEST_ETA))
 
     @property
     def rate(self) -> float:
@@ -148,7 +150,8 @@ def exp_or_inf(log: float) -> float:
 MAX_LOG = math.log(np.finfo(np.float64).max)
 
 SMALLEST_C = 1e-300
-"""Below this 1/c is not a float any more."""
+LARGEST_ETA = 1e200
+"""Beyond these an exponent is not a float any more."""
 
 TINY = 1e-290
 """A leading regret or a sum of weights below this has lost its digits and counts as zero."""

@@ -110,7 +110,7 @@ def switch(seed: int, *, quick: bool) -> Arrays:
     Return for each setting, each c, each run and each shift the time until the good experts carry
     more than half of the weight; infinity where that did not happen before the next shift.
     """
-    runs, shifts = (2, 3) if quick else (10, 9)
+    runs, shifts = (2, 3) if quick else (6, 9)
     times = np.full((len(SWITCH_SETTINGS), len(PRINTED_C), runs, shifts), math.inf)
     for s, (gamma, f) in enumerate(SWITCH_SETTINGS):
         nature = GoodAndBad(1000, gamma, f, ALPHA)

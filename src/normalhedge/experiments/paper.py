@@ -2,6 +2,7 @@
 
 import zlib
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ import numpy as np
 
 import normalhedge
 from normalhedge import _names, _tables
+from normalhedge._threads import cores
 from normalhedge.experiments import claims
 from normalhedge.experiments.cells import Cells, trace_from_arrays, trace_to_arrays
 from normalhedge.experiments.figures import (
@@ -99,7 +101,9 @@ def reproduce(
     panels = list(dict.fromkeys(panel for figure in figures for panel in figure.panels))
     measures = [name for name in MEASURES if name in wanted]
     watch.total(sum(_units(panel, settings) for panel in panels) + MEASURE_UNITS * len(measures))
-    measured = {name: _measure(name, settings, cells, watch) for name in measures}
+    with ThreadPoolExecutor(jobs or cores()) as pool:
+        found = pool.map(lambda name: _measure(name, settings, cells, watch), measures)
+        measured = dict(zip(measures, found, strict=True))
     traces = {panel: _trace(panel, settings, jobs, cells, watch) for panel in panels}
     rows = claims.judge(traces, measured)
     return Result(rows, _write(out, settings, figures, traces, measured, rows, watch))

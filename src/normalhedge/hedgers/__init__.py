@@ -4,8 +4,9 @@ from collections.abc import Callable
 
 from normalhedge.hedgers.hedge import Hedge
 from normalhedge.hedgers.normal_hedge import NormalHedge
-from normalhedge.hedgers.potential_hedger import PotentialHedger, RegretState
+from normalhedge.hedgers.potential_hedger import PotentialHedger
 from normalhedge.hedgers.protocol import Hedger, Run
+from normalhedge.hedgers.regret_state import RegretState
 from normalhedge.hedgers.report import Report
 
 HEDGERS: dict[str, Callable[..., PotentialHedger]] = {

@@ -22,6 +22,7 @@ from normalhedge._threads import slices, spread
 from normalhedge._vector import exp2, larger
 from normalhedge.potentials import (
     TINY,
+    leading,
     log2_ratio,
     log_mean,
     normalise,
@@ -32,6 +33,9 @@ from normalhedge.potentials import (
 
 BAD_INPUT = math.inf
 """Returned in place of the hedger's gain where a gain or a confidence is out of range."""
+
+SMALLEST = 5e-324
+"""The smallest float above zero."""
 
 ABSTAINED = math.nan
 """Returned in place of the hedger's gain where nobody was awake."""
@@ -89,9 +93,10 @@ def share(
     played: Floats,
 ) -> None:
     """Write q, what is played; all zeros when nobody is awake."""
+    loudest = max(leading(confidence), SMALLEST)  # so that tiny confidences keep their digits
     total = 0.0
     for i in range(weights.size):
-        played[i] = weights[i] * confidence[i]
+        played[i] = weights[i] * (confidence[i] / loudest)
         total += played[i]
     if total <= TINY:
         # All the weight is asleep. Weigh those awake among themselves: their weights may have
@@ -102,13 +107,13 @@ def share(
         weigh(awake, rate, squared, played)
         total = 0.0
         for i in range(played.size):
-            played[i] *= confidence[i]
+            played[i] *= confidence[i] / loudest
             total += played[i]
     if total <= TINY:
         total = 0.0
         for i in range(played.size):
-            played[i] = confidence[i]
-            total += confidence[i]
+            played[i] = confidence[i] / loudest
+            total += played[i]
     if total > 0.0:
         for i in range(played.size):
             played[i] /= total

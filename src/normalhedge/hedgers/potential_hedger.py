@@ -4,7 +4,6 @@ They differ in the potential alone; this is everything else.
 """
 
 import math
-from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +15,7 @@ from normalhedge.certificates import Bound
 from normalhedge.hedgers import _round
 from normalhedge.hedgers._round import BAD_INPUT, step_in_slices
 from normalhedge.hedgers.protocol import Run
+from normalhedge.hedgers.regret_state import RegretState, check_state, rank
 from normalhedge.hedgers.report import Report
 from normalhedge.potentials import LOG2_E, Potential, exp_or_inf, weigh
 
@@ -27,48 +27,11 @@ BLOCK = 1 << 20
 """How many gains `run` converts at a time when they are not in a form that kernels read."""
 
 
-class RegretState(NamedTuple):
-    """Where a game stands: all that a hedger on discounted regrets remembers.
-
-    Attributes
-    ----------
-    weights
-        The distribution over experts, were all of them awake in the next round.
-    regrets
-        The discounted regret to each expert.
-    rounds
-        How many rounds were played.
-    joined
-        How many experts ever took part, those that left included: the N of the bounds.
-    gain
-        The hedger's gain in the last round; 0 before the first, none where everybody slept.
-    """
-
-    weights: Floats
-    regrets: Floats
-    rounds: int
-    joined: int
-    gain: float | None
-
-    @property
-    def best_regret(self) -> float:
-        """The regret to the best expert."""
-        return float(self.regrets.max())
-
-    def quantile_regret(self, quantile: float) -> float:
-        """Return the regret to the best epsilon-quantile: ``ceil(epsilon N)`` experts reach it."""
-        epsilon = _inputs.quantile(quantile)
-        n = len(self.regrets)
-        # A share such as 0.07 of 100 experts is 7 of them, although 0.07 * 100 > 7 in floats.
-        rank = max(math.ceil(epsilon * n * (1.0 - 1e-12)), 1)
-        return float(np.partition(self.regrets, n - rank)[n - rank])
-
-
 class PotentialHedger:
     """A hedger that plays ``p ∝ Phi'`` of the discounted regrets.
 
-    A subclass is a frozen dataclass with a field ``alpha``; it says what its potential is and
-    what is known of it.
+    A subclass is a frozen dataclass with a field ``alpha``, whose ``__post_init__`` hands its
+    potential to ``_prepare``, and which says in ``bound`` what is known of it; see `NormalHedge`.
     """
 
     alpha: float
@@ -108,7 +71,7 @@ class PotentialHedger:
         ndarray
             ``q_i ∝ p_i confidence_i``, which sums to one; all zeros where everybody sleeps.
         """
-        _check_state(state)
+        check_state(state)
         if confidence is None:
             return state.weights.copy()
         n = len(state.weights)
@@ -150,7 +113,7 @@ class PotentialHedger:
         # At N = 10 the arithmetic takes a tenth of a microsecond, and so does each call of a Python
         # function: the common case is checked here, and the rest where it is explained.
         if type(state) is not RegretState:
-            _check_state(state)
+            check_state(state)
         weights, regrets, rounds, joined, _ = state
         n = weights.size
         if (
@@ -216,13 +179,13 @@ class PotentialHedger:
             )
         if state is None:
             state = self.init(n)
-        _check_state(state)
+        check_state(state)
         if len(state.weights) != n:
             raise ValueError(
                 f"gains must have {len(state.weights)} columns, one for each expert of state, "
                 f"got {n}"
             )
-        now = state._replace(weights=state.weights.copy(), regrets=state.regrets.copy())
+        now = (state.weights.copy(), state.regrets.copy())
         earned, leads, logs = np.empty(rounds), np.empty(rounds), np.empty(rounds)
         played = np.empty((rounds, n)) if keep_weights else None
         block = max(BLOCK // n, 1)
@@ -238,20 +201,20 @@ class PotentialHedger:
             if start + done < part.stop:
                 row = start + done
                 _inputs.refuse(table[row], None if rated is None else rated[row], row)
-        last = float(earned[-1])
-        now = now._replace(rounds=state.rounds + rounds, gain=None if math.isnan(last) else last)
-        return Run(now, earned, leads, logs, played)
+        last = None if math.isnan(earned[-1]) else float(earned[-1])
+        after = _new(RegretState, (*now, state.rounds + rounds, state.joined, last))
+        return Run(after, earned, leads, logs, played)
 
     def _run_block(
         self,
-        now: RegretState,
+        now: tuple[Floats, Floats],
         gains: np.ndarray,
         confidence: Floats | None,
         records: tuple[Floats, Floats, Floats],
         played: Floats | None,
     ) -> int:
         """Play the rounds in place; return how many were played before bad input, if any."""
-        weights, regrets = now.weights, now.regrets
+        weights, regrets = now
         settings = (self._keep, self._rate, self._squared)
         if len(weights) < LARGE:
             return _round.run(weights, regrets, gains, confidence, *settings, *records, played)
@@ -274,29 +237,32 @@ class PotentialHedger:
 
         No bound suffers but by the larger N: the average potential moves towards 1.
         """
-        _check_state(state)
+        check_state(state)
         count = _inputs.count("count", count)
         regrets = np.concatenate([state.regrets, np.zeros(count)])
-        return self._reweigh(state, regrets)._replace(joined=state.joined + count)
+        return self._reweigh(state, regrets, state.joined + count)
 
     def leave(self, state: RegretState, experts: npt.ArrayLike) -> RegretState:
         """Return the state without these experts (their indices).
 
-        Those that stay keep their regrets and their order. The average potential of those that
-        stay can be larger than before; the bounds hold as if those that left slept for ever, with
-        the N of all that ever joined.
+        Those that stay keep their regrets and their order. The bounds hold as if those that left
+        slept for ever: for all that ever joined. So no regret exceeds ``bound(state.joined)``, but
+        the average potential and the quantiles of those that stay may be larger than before;
+        `report` takes that into account.
         """
-        _check_state(state)
+        check_state(state)
         n = len(state.regrets)
-        indices = np.atleast_1d(np.asarray(experts))
+        indices = np.atleast_1d(_inputs.numbers_array("experts", experts))
+        if indices.size == 0:
+            return state
         if indices.dtype.kind not in "iu" or indices.ndim != 1:
             raise TypeError(f"experts must be whole numbers, got {experts!r}")
-        if indices.size and not (indices.min() >= 0 and indices.max() < n):
+        if not (indices.min() >= 0 and indices.max() < n):
             raise ValueError(f"experts must be indices in 0..{n - 1}, got {experts!r}")
         regrets = np.delete(state.regrets, indices)
         if not regrets.size:
             raise ValueError("experts must leave at least one expert behind")
-        return self._reweigh(state, regrets)
+        return self._reweigh(state, regrets, state.joined)
 
     def average_potential(self, state: RegretState) -> float:
         """Return ``mean_i Phi(R_i)``; infinity where it exceeds the largest float."""
@@ -304,7 +270,7 @@ class PotentialHedger:
 
     def log_potential(self, state: RegretState) -> float:
         """Return ``ln mean_i Phi(R_i)``, which does not overflow."""
-        _check_state(state)
+        check_state(state)
         scratch = np.empty_like(state.regrets)
         return weigh(state.regrets, self._rate, self._squared, scratch)
 
@@ -318,29 +284,35 @@ class PotentialHedger:
         quantile
             The share epsilon of experts of the quantile regret.
         """
-        _check_state(state)
+        check_state(state)
+        n, bound = len(state.weights), self.bound(state.joined)
+        # Of all that ever joined, those that reach the quantile of the present ones are this share.
+        share = rank(_inputs.quantile(quantile), n) / state.joined
         return Report(
             hedger=repr(self),
             rounds=state.rounds,
-            experts=len(state.weights),
+            experts=n,
             gain=state.gain,
             average_potential=self.average_potential(state),
+            potential_limit=bound.potential * (state.joined / n),
             best_regret=state.best_regret,
-            bound=self.bound(state.joined),
+            bound=bound,
             quantile=quantile,
             quantile_regret=state.quantile_regret(quantile),
-            quantile_bound=self.bound(state.joined, quantile),
-            weights=state.weights,
-            regrets=state.regrets,
+            quantile_bound=self.bound(state.joined, share),
+            weights=state.weights.copy(),
+            regrets=state.regrets.copy(),
         )
 
-    def _reweigh(self, state: RegretState, regrets: Floats) -> RegretState:
+    def _reweigh(self, state: RegretState, regrets: Floats, joined: int) -> RegretState:
         weights = np.empty_like(regrets)
         weigh(regrets, self._rate, self._squared, weights)
-        return state._replace(weights=weights, regrets=regrets)
+        return _new(RegretState, (weights, regrets, state.rounds, joined, state.gain))
 
 
 def _table(name: str, values: object) -> np.ndarray:
+    if name == "confidence" and np.asarray(values).dtype == np.bool_:
+        values = np.asarray(values, dtype=np.int8)
     table = _inputs.numbers_array(name, values)
     if table.ndim != 2 or 0 in table.shape:
         raise ValueError(
@@ -348,8 +320,3 @@ def _table(name: str, values: object) -> np.ndarray:
             f"each, got shape {table.shape}"
         )
     return table
-
-
-def _check_state(state: Any) -> None:
-    if not isinstance(state, RegretState):
-        raise TypeError(f"state must be a RegretState, got {type(state).__name__}")

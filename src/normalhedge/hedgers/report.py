@@ -12,13 +12,18 @@ LEADERS = 5
 
 @dataclass(frozen=True, eq=False)
 class Report:
-    """A state, and what is promised of it; ``print`` shows it as a small table."""
+    """A state, and what is promised of it; ``print`` shows it as a small table.
+
+    The limits are those of the experts that are still there: where some have left, the quantile
+    and the average potential of the others may exceed what `bound` says of all that ever joined.
+    """
 
     hedger: str
     rounds: int
     experts: int
     gain: float | None
     average_potential: float
+    potential_limit: float
     best_regret: float
     bound: Bound
     quantile: float
@@ -30,15 +35,16 @@ class Report:
     def __str__(self) -> str:
         """Return the report as a small table."""
         gain = "none, everybody slept" if self.gain is None else f"{self.gain:+.4f}"
+        gain = gain if self.rounds else "none yet"
         with_weight = int(np.count_nonzero(self.weights))
         rows = [
             ("rounds", f"{self.rounds:,}"),
             ("last gain", gain),
             ("experts", f"{self.experts:,}, {with_weight:,} with weight"),
-            ("average potential", _limited(self.average_potential, self.bound.potential)),
+            ("average potential", _limited(self.average_potential, self.potential_limit)),
             ("regret to the best", _limited(self.best_regret, self.bound.regret)),
             (
-                f"regret to the best {self.quantile:.3g}",
+                f"regret to the best {100 * self.quantile:.3g} %",
                 _limited(self.quantile_regret, self.quantile_bound.regret),
             ),
             ("bound", self.bound.source),
