@@ -226,7 +226,7 @@ def test_verdicts_follow_the_data() -> None:
     assert verdict(claims.every_simulation(good)) == "holds"
     sharp = fake(GOOD | {HEDGE_DERIVED: 20.0})
     assert verdict(claims.every_simulation(good | {PANELS[0]: sharp})) == (
-        f"holds only if it is {HEDGE} or {HEDGE_CORRECTED}"
+        f"holds only against {HEDGE} and {HEDGE_CORRECTED}"
     )
     bad = fake(GOOD | {HEDGE: 20.0, HEDGE_DERIVED: 20.0, HEDGE_CORRECTED: 20.0})
     assert verdict(claims.every_simulation(good | {PANELS[0]: bad})) == "does not hold"
@@ -306,6 +306,6 @@ def test_verdicts_of_measurements_can_turn() -> None:
 def test_the_whole_paper_agrees_with_the_errata(tmp_path: Path) -> None:
     result = paper.reproduce(tmp_path, paper.Settings(runs=12))
     verdicts = {row.claim[:30]: row.verdict for row in result.claims}
-    assert verdicts["c = 1 outperforms Hedge in eve"] == f"holds only if it is {HEDGE}"
+    assert verdicts["c = 1 outperforms Hedge in eve"] == f"holds only against {HEDGE}"
     assert verdicts["A discounted sum of fair coins"] == "does not hold"
     assert verdicts["The regret of Hedge with the d"] == "does not hold"

@@ -119,27 +119,12 @@ def command(
     title = f"{world.experts:,} experts, {nature}, {runs} run{'s' * (runs > 1)}"
     Console().print(_summary(trace, title))
     if out is not None:
-        _tables.write_table(out, columns(trace))
+        _tables.write_table(out, trace.columns())
     if plot is not None:
         styles = dict(zip(trace.hedgers, PALETTE * len(trace.hedgers), strict=False))
         regret_figure([(title, trace)], styles, plot, columns=1)
     else:
         _draw(trace)
-
-
-def columns(trace: Trace) -> dict[str, Any]:
-    """Return a trace as a table, a row for each hedger and recorded round."""
-    shape = trace.regret.mean.shape
-    table: dict[str, Any] = {
-        "hedger": np.broadcast_to(np.array(trace.hedgers)[:, None], shape),
-        "round": np.broadcast_to(trace.rounds, shape),
-    }
-    curves = {"regret": trace.regret, "log_potential": trace.potential, "gain": trace.gain}
-    if trace.quantile_regret is not None:
-        curves["quantile_regret"] = trace.quantile_regret
-    for name, curve in curves.items():
-        table[f"{name}_mean"], table[f"{name}_spread"] = curve
-    return {name: np.ravel(values) for name, values in table.items()}
 
 
 def _summary(trace: Trace, title: str) -> Table:

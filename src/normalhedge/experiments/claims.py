@@ -309,7 +309,7 @@ def every_simulation(traces: Traces) -> Claim | None:
     if len(good) == len(HEDGES):
         verdict = "holds"
     else:
-        verdict = f"holds only if it is {' or '.join(good)}" if good else "does not hold"
+        verdict = f"holds only against {' and '.join(good)}" if good else "does not hold"
     shown = "; ".join(
         f"{hedge}: better in {signs.count(-1)}, worse in {signs.count(1)}"
         for hedge, signs in counts.items()

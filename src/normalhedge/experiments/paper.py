@@ -217,22 +217,9 @@ def tidy(figure: Figure, traces: dict[Panel, Trace]) -> dict[str, Any]:
     """Return the data of a figure, a row for each panel, hedger and recorded round."""
     columns: dict[str, list[Any]] = {}
     for panel in figure.panels:
-        trace = traces[panel]
-        shape = trace.regret.mean.shape
-        values: dict[str, Any] = {
-            "gamma": np.full(shape, panel.gamma),
-            "f": np.full(shape, panel.f),
-            "experts": np.full(shape, panel.experts),
-            "hedger": np.broadcast_to(np.array(trace.hedgers)[:, None], shape),
-            "round": np.broadcast_to(trace.rounds, shape),
-            "runs": np.full(shape, trace.runs),
-            "regret_mean": trace.regret.mean,
-            "regret_spread": trace.regret.spread,
-            "log_potential_mean": trace.potential.mean,
-            "log_potential_spread": trace.potential.spread,
-            "gain_mean": trace.gain.mean,
-            "gain_spread": trace.gain.spread,
-        }
-        for name, array in values.items():
-            columns.setdefault(name, []).append(np.ravel(array))
+        curves = traces[panel].columns()
+        rows = len(curves["round"])
+        setting = {name: np.full(rows, value) for name, value in asdict(panel).items()}
+        for name, values in (setting | curves).items():
+            columns.setdefault(name, []).append(values)
     return {name: np.concatenate(parts) for name, parts in columns.items()}

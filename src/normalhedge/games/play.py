@@ -76,6 +76,21 @@ class Trace:
     part_regret: Floats
     weights: Floats | None
 
+    def columns(self) -> dict[str, np.ndarray]:
+        """Return the curves as a table, a row for each hedger and recorded round."""
+        shape = self.regret.mean.shape
+        table: dict[str, np.ndarray] = {
+            "hedger": np.broadcast_to(np.array(self.hedgers)[:, None], shape),
+            "round": np.broadcast_to(self.rounds, shape),
+            "runs": np.full(shape, self.runs),
+        }
+        curves = {"regret": self.regret, "log_potential": self.potential, "gain": self.gain}
+        if self.quantile_regret is not None:
+            curves["quantile_regret"] = self.quantile_regret
+        for name, curve in curves.items():
+            table[f"{name}_mean"], table[f"{name}_spread"] = curve
+        return {name: np.ravel(values) for name, values in table.items()}
+
 
 class _Record(NamedTuple):
     """One run: hedgers x rounds, and what else was asked for at the recorded rounds."""

@@ -82,15 +82,7 @@ class Hedge(PotentialHedger):
         return cls(alpha, math.sqrt(2.0 * alpha * (1.0 - alpha) * log_n))
 
     def bound(self, n_experts: int, quantile: float | None = None) -> Bound:
-        """Return what is promised against ``n_experts`` (those that left included).
-
-        Parameters
-        ----------
-        n_experts
-            How many experts ever took part.
-        quantile
-            Epsilon, for the regret to the best epsilon-quantile of experts; none for the best.
-        """
+        """Return what `certificates.hedge_bound` promises; see `PotentialHedger.bound`."""
         return hedge_bound(self.alpha, n_experts, self.eta, quantile)
 
 

@@ -74,15 +74,7 @@ class NormalHedge(PotentialHedger):
         self._prepare(potential, scale=math.sqrt(self.alpha))
 
     def bound(self, n_experts: int, quantile: float | None = None) -> Bound:
-        """Return what is promised against ``n_experts`` (those that left included).
-
-        Parameters
-        ----------
-        n_experts
-            How many experts ever took part.
-        quantile
-            Epsilon, for the regret to the best epsilon-quantile of experts; none for the best.
-        """
+        """Return what `certificates.theorem_1` promises; see `PotentialHedger.bound`."""
         return theorem_1(self.alpha, n_experts, self.c, quantile)
 
 

@@ -48,7 +48,15 @@ class PotentialHedger:
         object.__setattr__(self, "_squared", squared)
 
     def bound(self, n_experts: int, quantile: float | None = None) -> Bound:
-        """Return what is promised against ``n_experts`` (those that left included)."""
+        """Return what is promised against ``n_experts`` (those that left included).
+
+        Parameters
+        ----------
+        n_experts
+            How many experts ever took part.
+        quantile
+            Epsilon, for the regret to the best epsilon-quantile of experts; none for the best.
+        """
         raise NotImplementedError
 
     def init(self, n: int) -> RegretState:
