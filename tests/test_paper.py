@@ -92,7 +92,7 @@ def test_a_spoiled_cell_is_computed_again_with_a_word(
 
 
 def test_what_a_killed_process_left_is_removed(tmp_path: Path) -> None:
-    left = tmp_path / ".one-abc.npz"
+    left = tmp_path / ".part-abc.npz"
     left.write_bytes(b"half")
     Cells(tmp_path, print)
     assert not left.exists()

@@ -133,10 +133,21 @@ def _parsed(lines: list[list[str]], columns: list[str], path: Path, row: int) ->
         raise
 
 
+PART = ".part-"
+"""What the names of files begin with that are not complete yet."""
+
+
+def sweep(folder: Path) -> None:
+    """Make a folder, or remove from it what a killed process was writing."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for left in folder.glob(f"{PART}*"):
+        left.unlink(missing_ok=True)
+
+
 def write_whole(path: Path, write: Callable[[Path], object]) -> None:
     """Have a file written beside its place and moved there when it is complete."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.stem}-", suffix=path.suffix)
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=PART, suffix=path.suffix)
     os.close(handle)
     part = Path(name)
     try:

@@ -28,9 +28,7 @@ class Cells:
     def __init__(self, folder: Path, say: Callable[[str], object]) -> None:
         self.folder = folder
         self.say = say
-        folder.mkdir(parents=True, exist_ok=True)
-        for left in folder.glob(".*.npz"):  # what a killed process was writing
-            left.unlink(missing_ok=True)
+        _tables.sweep(folder)
 
     def load(self, name: str, key: Mapping[str, object]) -> Arrays | None:
         """Return the cell that was saved under this name and key, if any."""

@@ -96,6 +96,7 @@ def reproduce(
             raise _names.nearest("part of the paper", part, dict.fromkeys(PARTS_OF_THE_PAPER))
     wanted = only or PARTS_OF_THE_PAPER
     watch = progress or Progress()
+    _tables.sweep(out)
     cells = Cells(out / "cells", watch.say)
     figures = [figure for figure in FIGURES if figure.id in wanted]
     panels = list(dict.fromkeys(panel for figure in figures for panel in figure.panels))
