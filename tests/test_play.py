@@ -1,4 +1,5 @@
 import math
+import tracemalloc
 from collections.abc import Iterator
 
 import numpy as np
@@ -90,6 +91,36 @@ def test_somebody_elses_nature() -> None:
         play([NormalHedge(0.1)], TooShort(), 10)
 
 
+def test_memory_does_not_grow_with_the_rounds_that_are_not_recorded() -> None:
+    hedgers = {str(c): NormalHedge(0.01, c) for c in (0.6, 1.0, 2.0, 4.0)}
+    play(hedgers, IndependentCoins(2), 1000, every=1000)
+    tracemalloc.start()
+    play(hedgers, IndependentCoins(2), 2_000_000, every=2_000_000)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 30e6  # the blocks, and not four times 48 MB
+
+
+def test_parts_need_not_divide_the_rounds() -> None:
+    trace = play(HEDGERS, NATURE, 103, 2, parts=4)
+    game = runs_by_hand(2, 103)[1]
+    regret = HEDGERS["normal"].run(game).best_regret
+    expected = [regret[a:b].mean() for a, b in ((0, 25), (25, 51), (51, 77), (77, 103))]
+    np.testing.assert_allclose(trace.part_regret[0, 1], expected)
+
+
+class TooLong(TooShort):
+    """Another mistake."""
+
+    def gains(self, rounds: int, rng: np.random.Generator) -> Iterator[np.ndarray]:
+        yield rng.choice([-1.0, 1.0], (rounds + 1, 2))
+
+
+def test_a_nature_that_does_not_stop() -> None:
+    with pytest.raises(ValueError, match="gave more than 10 rounds"):
+        play([NormalHedge(0.1)], TooLong(), 10)
+
+
 def test_an_error_in_a_thread_is_told() -> None:
     bad = np.zeros((10, 2))
     bad[7, 1] = math.nan
@@ -107,6 +138,8 @@ def test_an_error_in_a_thread_is_told() -> None:
         ({"parts": 11}, "at most rounds = 10"),
         ({"quantile": 0.0}, r"quantile must be in \(0, 1\]"),
         ({"hedgers": []}, "at least one hedger"),
+        ({"hedgers": [NormalHedge(0.1), NormalHedge(0.1)]}, "hedgers must differ"),
+        ({"jobs": 0}, "jobs must be at least 1, got 0"),
     ],
 )
 def test_bad_settings(options: dict[str, object], words: str) -> None:

@@ -33,7 +33,7 @@ class NumberFile:
         if self._parquet:
             return [str(name) for name in self._opened().schema_arrow.names]
         first = self._first_row()
-        return [str(k) for k in range(len(first))] if _all_numbers(first) else first
+        return first if _is_header(first) else [str(k) for k in range(len(first))]
 
     @cached_property
     def _length(self) -> int:
@@ -77,20 +77,19 @@ class NumberFile:
 
     def _first_row(self) -> list[str]:
         with _open_csv(self.path) as file:
-            first = next(csv.reader(file), [])
+            first = next((row for row in csv.reader(file) if row), [])
         if not first:
             raise ValueError(f"{self.path} is empty")
         return [word.strip() for word in first]
 
     def _csv_rows(self, length: int) -> Iterator[list[list[str]]]:
         with _open_csv(self.path) as file:
-            rows = csv.reader(file)
-            if not _all_numbers(self._first_row()):
+            rows = (row for row in csv.reader(file) if any(word.strip() for word in row))
+            if _is_header(self._first_row()):
                 next(rows)
             lines: list[list[str]] = []
             for line in rows:
-                if line:
-                    lines.append(line)
+                lines.append(line)
                 if len(lines) == length:
                     yield lines
                     lines = []
@@ -105,6 +104,11 @@ def _open_csv(path: Path) -> IO[str]:
 def _is_number(kind: "pa.DataType") -> bool:
     types = _extras.require("pyarrow.types")
     return bool(types.is_integer(kind) or types.is_floating(kind))
+
+
+def _is_header(words: list[str]) -> bool:
+    """Tell whether a first row names columns: a row with any number in it is data."""
+    return not any(_all_numbers([word]) for word in words)
 
 
 def _all_numbers(words: list[str]) -> bool:

@@ -11,4 +11,6 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except ImportError as error:
         sys.stderr.write(f"the command line needs {error.name}: pip install 'normalhedge[cli]'\n")
         sys.exit(2)
+    except KeyboardInterrupt:
+        sys.exit(130)
     commands.run(arguments)

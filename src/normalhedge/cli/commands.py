@@ -1,5 +1,6 @@
 """The group of commands, and how their errors are told."""
 
+import csv
 import sys
 from collections.abc import Sequence
 from types import MappingProxyType
@@ -49,8 +50,10 @@ def run(arguments: Sequence[str] | None) -> None:
     except click.ClickException as error:
         _fail(error.format_message())
     except click.Abort:
-        _fail("interrupted; what was finished is kept", code=130)
-    except (ValueError, TypeError, ImportError) as error:
+        _fail("interrupted", code=130)
+    except (MemoryError, OverflowError) as error:
+        _fail(f"these numbers are too large for this machine: {error}")
+    except (ValueError, TypeError, ImportError, csv.Error) as error:
         _fail(str(error))
     except OSError as error:
         _fail(f"{error.strerror or error}: {error.filename}" if error.filename else str(error))

@@ -36,7 +36,7 @@ class _Bar(paper.Progress):
         self.bar.update(self.task, advance=units, description=what)
 
     def say(self, sentence: str) -> None:
-        self.bar.console.print(sentence, highlight=False)
+        self.bar.console.print(sentence, highlight=False, markup=False, soft_wrap=True)
 
     def __enter__(self) -> "_Bar":
         self.bar.start()
@@ -68,11 +68,16 @@ def command(quick: bool, out: Path, jobs: int | None, seed: int, only: tuple[str
     console = Console(stderr=True)
     settings = replace(paper.QUICK if quick else paper.Settings(), seed=seed)
     with _Bar(console) as bar:
-        result = paper.reproduce(out, settings, only=only, jobs=jobs, progress=bar)
+        try:
+            result = paper.reproduce(out, settings, only=only, jobs=jobs, progress=bar)
+        except KeyboardInterrupt:
+            bar.say(f"what was finished is kept in {out}; the same command continues")
+            raise
     table = Table("claim", "verdict", title="The claims of the paper", show_lines=True)
     for row in result.claims:
         table.add_row(f"{row.claim} [dim]({row.where})[/dim]", row.verdict)
     printer = Console()
     if result.claims:
         printer.print(table)
-    printer.print(f"{len(result.files)} files in {out}; open {out / 'report.html'}", soft_wrap=True)
+    last = f"{len(result.files)} files in {out}; open {out / 'report.html'}"
+    printer.print(last, soft_wrap=True, markup=False)

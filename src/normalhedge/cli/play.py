@@ -8,6 +8,7 @@ import numpy as np
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
+from rich.text import Text
 
 from normalhedge import _extras, _inputs, _names, _tables
 from normalhedge.games import NATURES, Nature, Replay, Trace, play
@@ -88,6 +89,8 @@ def command(
     world: Nature = _names.make(
         "nature", nature, NATURES, target=target, alpha=alpha, experts=experts
     )
+    if len(set(texts)) < len(texts):
+        raise click.UsageError("each --hedger must be different")
     named: dict[str, Hedger[Any]] = {
         text: _names.make("hedger", text, HEDGERS, alpha=alpha, n_experts=world.experts)
         for text in texts
@@ -117,7 +120,7 @@ def command(
             progress=lambda: bar.advance(task),
         )
     title = f"{world.experts:,} experts, {nature}, {runs} run{'s' * (runs > 1)}"
-    Console().print(_summary(trace, title))
+    Console().print(_summary(trace, Text(title)))
     if out is not None:
         _tables.write_table(out, trace.columns())
     if plot is not None:
@@ -127,13 +130,13 @@ def command(
         _draw(trace)
 
 
-def _summary(trace: Trace, title: str) -> Table:
+def _summary(trace: Trace, title: Text) -> Table:
     table = Table(
         "hedger", "regret, mean", "highest", "gain, mean", "potential, highest", title=title
     )
     for k, name in enumerate(trace.hedgers):
         table.add_row(
-            name,
+            Text(name),
             f"{trace.part_regret[k].mean():.3f}",
             f"{trace.highest_regret[k]:.3f}",
             f"{np.nanmean(trace.gain.mean[k]):+.4f}",

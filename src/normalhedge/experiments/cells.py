@@ -38,7 +38,9 @@ class Cells:
         try:
             with path.open("rb") as file, np.load(file, allow_pickle=False) as saved:
                 arrays = {field: saved[field] for field in saved.files}
-            known = str(arrays.pop("key"))
+            known, fields = str(arrays.pop("key")), str(arrays.pop("fields"))
+            if fields != _shapes(arrays):
+                raise ValueError("parts of it are missing")
         except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile, zlib.error) as error:
             self.say(f"{path} cannot be read ({error}): it is computed again")
             return None
@@ -47,10 +49,15 @@ class Cells:
     def save(self, name: str, key: Mapping[str, object], arrays: Arrays) -> None:
         """Save a cell."""
         fields: dict[str, Any] = {"key": np.array(_text(key)), **arrays}
+        fields["fields"] = np.array(_shapes(arrays))
         _tables.write_whole(
             self.folder / f"{name}.npz",
             lambda part: np.savez_compressed(part, **fields),
         )
+
+
+def _shapes(arrays: Arrays) -> str:
+    return _text({name: list(array.shape) for name, array in arrays.items()})
 
 
 def _text(key: Mapping[str, object]) -> str:

@@ -188,7 +188,9 @@ def _write(
         files[-1],
         title="The paper, reproduced",
         subtitle="Freund and Hsu, A new Hedging algorithm and its application to inferring latent "
-        "random variables. Every figure and every claim, measured again.",
+        "random variables. Every figure and every claim, measured again."
+        + " A quick run: its verdicts are a first indication only."
+        * settings.quick,
         claims=rows,
         sections=sections,
         command=_command(settings, figures, measured),

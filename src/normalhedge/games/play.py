@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import islice
+from threading import Event
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -93,13 +94,35 @@ class Trace:
 
 
 class _Record(NamedTuple):
-    """One run: hedgers x rounds, and what else was asked for at the recorded rounds."""
+    """One run: hedgers x recorded rounds, hedgers x parts, and the highest of all rounds."""
 
     regret: Floats
     potential: Floats
     gain: Floats
     quantile_regret: Floats | None
     weights: Floats | None
+    part_regret: Floats
+    highest_regret: Floats
+    highest_potential: Floats
+
+
+class _Plan(NamedTuple):
+    """What of a run is recorded."""
+
+    rounds: int
+    every: int
+    parts: int
+    quantile: float | None
+
+    @property
+    def at(self) -> np.ndarray:
+        """The recorded rounds."""
+        return np.arange(self.every, self.rounds + 1, self.every)
+
+    @property
+    def edges(self) -> np.ndarray:
+        """Where the parts begin and end."""
+        return np.arange(self.parts + 1) * self.rounds // self.parts
 
 
 def play(
@@ -155,34 +178,33 @@ def play(
     >>> trace.regret.mean.shape
     (2, 1000)
     """
-    named = hedgers if isinstance(hedgers, Mapping) else {str(hedger): hedger for hedger in hedgers}
-    if not named:
-        raise ValueError("hedgers must name at least one hedger")
+    named = _named(hedgers)
     rounds, runs = _inputs.count("rounds", rounds), _inputs.count("runs", runs)
     every, parts = _inputs.count("every", every), _inputs.count("parts", parts)
+    jobs = cores() if jobs is None else _inputs.count("jobs", jobs)
     if every > rounds or parts > rounds:
         raise ValueError(f"every and parts must be at most rounds = {rounds}")
     if quantile is not None:
         quantile = _inputs.quantile(quantile)
+    plan = _Plan(rounds, every, parts, quantile)
     seeds = np.random.SeedSequence(seed).spawn(runs)
-    at = np.arange(every, rounds + 1, every)
-    snapshots = at if quantile is not None or keep_weights else np.array([], dtype=int)
-    sums = _Sums(len(named), at, runs, parts)
+    sums = _Sums(len(named), runs, parts)
     weights = None
+    stop = Event()
 
     def one(run: int) -> _Record:
         rng = np.random.default_rng(seeds[run])
-        wanted = (quantile, keep_weights and run == 0)
-        return _one_run(list(named.values()), nature, rounds, rng, snapshots, *wanted)
+        keep = keep_weights and run == 0
+        return _one_run(list(named.values()), nature, plan, rng, stop, keep_weights=keep)
 
-    for run, record in enumerate(_in_order(one, runs, jobs or cores())):
+    for run, record in enumerate(_in_order(one, runs, jobs, stop)):
         sums.add(run, record)
         weights = record.weights if run == 0 else weights
         if progress is not None:
             progress()
     return Trace(
         hedgers=tuple(named),
-        rounds=at,
+        rounds=plan.at,
         runs=runs,
         regret=sums.curves("regret"),
         potential=sums.curves("potential"),
@@ -196,40 +218,79 @@ def play(
     )
 
 
+def _named(
+    hedgers: Mapping[str, Hedger[Any]] | Sequence[Hedger[Any]],
+) -> Mapping[str, Hedger[Any]]:
+    named = hedgers if isinstance(hedgers, Mapping) else {str(hedger): hedger for hedger in hedgers}
+    if not named:
+        raise ValueError("hedgers must name at least one hedger")
+    if len(named) < len(hedgers):
+        raise ValueError("hedgers must differ; give equal ones names of their own, in a dict")
+    return named
+
+
 def _one_run(
     hedgers: list[Hedger[Any]],
     nature: Nature,
-    rounds: int,
+    plan: _Plan,
     rng: np.random.Generator,
-    snapshots: np.ndarray,
-    quantile: float | None,
-    keep_weights: bool,  # noqa: FBT001
+    stop: Event,
+    *,
+    keep_weights: bool,
 ) -> _Record:
-    shape = (len(hedgers), rounds)
-    regret, potential, gain = np.empty(shape), np.empty(shape), np.empty(shape)
-    seen = (len(hedgers), len(snapshots))
-    quantiles = None if quantile is None else np.empty(seen)
-    weights = np.empty((*seen, nature.experts)) if keep_weights else None
+    """Play one game; what is kept does not grow with the rounds that are not recorded."""
+    at, edges = plan.at, plan.edges
+    seen = (len(hedgers), len(at))
+    record = _Record(
+        np.empty(seen),
+        np.empty(seen),
+        np.empty(seen),
+        None if plan.quantile is None else np.empty(seen),
+        np.empty((*seen, nature.experts)) if keep_weights else None,
+        np.zeros((len(hedgers), plan.parts)),
+        np.full(len(hedgers), -math.inf),
+        np.full(len(hedgers), -math.inf),
+    )
     states = [hedger.init(nature.experts) for hedger in hedgers]
-    start = snapshot = 0
-    for block in _cut(nature.gains(rounds, rng), snapshots):
-        part = slice(start, start + len(block))
+    look = plan.quantile is not None or keep_weights
+    start = 0
+    for block in _cut(nature.gains(plan.rounds, rng), at if look else at[:0]):
+        if stop.is_set():
+            raise InterruptedError("stopped")
+        end = start + len(block)
+        if end > plan.rounds:
+            raise ValueError(f"{nature} gave more than {plan.rounds} rounds of gains")
+        rows = slice(start // plan.every, end // plan.every)
+        inside = at[rows] - 1 - start
         for h, hedger in enumerate(hedgers):
             run = hedger.run(block, state=states[h])
             states[h] = run.state
-            regret[h, part], potential[h, part] = run.best_regret, run.log_potential
-            gain[h, part] = run.gains
-        start += len(block)
-        if snapshot < len(snapshots) and start == snapshots[snapshot]:
-            for h, state in enumerate(states):
-                if quantiles is not None:
-                    quantiles[h, snapshot] = state.quantile_regret(quantile)
-                if weights is not None:
-                    weights[h, snapshot] = state.weights
-            snapshot += 1
-    if start != rounds:
-        raise ValueError(f"{nature} gave {start} rounds of gains and not {rounds}")
-    return _Record(regret, potential, gain, quantiles, weights)
+            record.regret[h, rows] = run.best_regret[inside]
+            record.potential[h, rows] = run.log_potential[inside]
+            record.gain[h, rows] = run.gains[inside]
+            record.highest_regret[h] = max(record.highest_regret[h], run.best_regret.max())
+            highest = max(record.highest_potential[h], run.log_potential.max())
+            record.highest_potential[h] = highest
+            _add_parts(record.part_regret[h], edges, start, run.best_regret)
+            if look and rows.stop > rows.start:
+                if record.quantile_regret is not None:
+                    record.quantile_regret[h, rows] = run.state.quantile_regret(plan.quantile)
+                if record.weights is not None:
+                    record.weights[h, rows] = run.state.weights
+        start = end
+    if start != plan.rounds:
+        raise ValueError(f"{nature} gave {start} rounds of gains and not {plan.rounds}")
+    return record._replace(part_regret=record.part_regret / np.diff(edges))
+
+
+def _add_parts(sums: Floats, edges: np.ndarray, start: int, values: Floats) -> None:
+    """Add values of the rounds from ``start`` on to the sums of the parts they are in."""
+    first = int(np.searchsorted(edges, start, side="right")) - 1
+    for part in range(first, len(sums)):
+        a, b = max(edges[part] - start, 0), edges[part + 1] - start
+        sums[part] += values[a:b].sum()
+        if b >= len(values):
+            return
 
 
 def _cut(blocks: Iterator[np.ndarray], ends: np.ndarray) -> Iterator[np.ndarray]:
@@ -241,7 +302,9 @@ def _cut(blocks: Iterator[np.ndarray], ends: np.ndarray) -> Iterator[np.ndarray]
         start += len(block)
 
 
-def _in_order(one: Callable[[int], _Record], runs: int, jobs: int) -> Iterator[_Record]:
+def _in_order(
+    one: Callable[[int], _Record], runs: int, jobs: int, stop: Event
+) -> Iterator[_Record]:
     """Yield the runs in their order; few of them are under way, or waiting, at any time."""
     if jobs == 1 or runs == 1:
         yield from map(one, range(runs))
@@ -254,6 +317,7 @@ def _in_order(one: Callable[[int], _Record], runs: int, jobs: int) -> Iterator[_
                 yield waiting.pop(0).result()
                 waiting += [pool.submit(one, run) for run in islice(todo, 1)]
         finally:
+            stop.set()  # where the caller was interrupted, those under way end at their next block
             for future in waiting:
                 future.cancel()
 
@@ -261,9 +325,7 @@ def _in_order(one: Callable[[int], _Record], runs: int, jobs: int) -> Iterator[_
 class _Sums:
     """Means and spreads over runs, added up in the order of the runs (Welford)."""
 
-    def __init__(self, hedgers: int, at: np.ndarray, runs: int, parts: int) -> None:
-        self.at = at
-        self.runs = runs
+    def __init__(self, hedgers: int, runs: int, parts: int) -> None:
         self.moments: dict[str, tuple[Floats, Floats, Any]] = {}
         self.highest_regret = np.full(hedgers, -math.inf)
         self.highest_potential = np.full(hedgers, -math.inf)
@@ -271,14 +333,13 @@ class _Sums:
 
     def add(self, run: int, record: _Record) -> None:
         """Add a run."""
-        self.highest_regret = np.maximum(self.highest_regret, record.regret.max(axis=1))
-        self.highest_potential = np.maximum(self.highest_potential, record.potential.max(axis=1))
-        for part, piece in enumerate(np.array_split(record.regret, self.part_regret.shape[2], 1)):
-            self.part_regret[:, run, part] = piece.mean(axis=1)
-        for name in ("regret", "potential", "gain"):
-            self._add(name, getattr(record, name)[:, self.at - 1])
-        if record.quantile_regret is not None:
-            self._add("quantile_regret", record.quantile_regret)
+        self.highest_regret = np.maximum(self.highest_regret, record.highest_regret)
+        self.highest_potential = np.maximum(self.highest_potential, record.highest_potential)
+        self.part_regret[:, run] = record.part_regret
+        for name in ("regret", "potential", "gain", "quantile_regret"):
+            values = getattr(record, name)
+            if values is not None:
+                self._add(name, values)
 
     def _add(self, name: str, values: Floats) -> None:
         zero = np.zeros_like(values)

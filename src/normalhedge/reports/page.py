@@ -70,7 +70,8 @@ def regret_plot(
                 col=place % columns + 1,
             )
     figure.update_xaxes(title_text="round", row=rows)
-    figure.update_yaxes(title_text="regret to the best", col=1, rangemode="tozero")
+    figure.update_yaxes(rangemode="tozero")
+    figure.update_yaxes(title_text="regret to the best", col=1)
     figure.update_layout(
         template="plotly_white",
         height=280 * rows + 130,
