@@ -71,10 +71,11 @@ def test_a_sequence_of_hedgers_is_called_what_it_prints_as() -> None:
     assert trace.regret.spread.max() == 0.0
 
 
-def test_progress_is_told_of_every_run() -> None:
+def test_progress_is_told_of_every_round() -> None:
     told: list[int] = []
-    play(HEDGERS, NATURE, 10, 6, progress=lambda: told.append(1))
-    assert len(told) == 6
+    play(HEDGERS, NATURE, 130, 6, progress=told.append)
+    assert sum(told) == 6 * 130
+    assert len(told) > 6
 
 
 class TooShort:

@@ -102,12 +102,12 @@ def command(
         TextColumn("{task.description}"),
         BarColumn(),
         MofNCompleteColumn(),
-        TextColumn("runs, left"),
+        TextColumn("rounds, left"),
         TimeRemainingColumn(),
         console=Console(stderr=True),
         transient=True,
     ) as bar:
-        task = bar.add_task(f"{rounds:,} rounds", total=runs)
+        task = bar.add_task("playing", total=rounds * runs)
         trace = play(
             named,
             world,
@@ -117,7 +117,7 @@ def command(
             every=max(rounds // POINTS, 1) if every is None else every,
             quantile=quantile,
             jobs=jobs,
-            progress=lambda: bar.advance(task),
+            progress=lambda played: bar.advance(task, played),
         )
     title = f"{world.experts:,} experts, {nature}, {runs} run{'s' * (runs > 1)}"
     Console().print(_summary(trace, Text(title)))

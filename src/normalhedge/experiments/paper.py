@@ -142,6 +142,7 @@ def _trace(
     if found is not None:
         watch.done(_units(panel, settings), name)
         return trace_from_arrays(found)
+    per_round = _units(panel, settings) / (settings.runs * settings.rounds)
     trace = play(
         panel.hedgers(),
         panel.nature,
@@ -152,7 +153,7 @@ def _trace(
         every=EVERY,
         parts=PARTS,
         jobs=jobs,
-        progress=lambda: watch.done(_units(panel, settings) / settings.runs, name),
+        progress=lambda rounds: watch.done(per_round * rounds, name),
     )
     cells.save(name, key, trace_to_arrays(trace))
     return trace

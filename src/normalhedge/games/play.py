@@ -137,7 +137,7 @@ def play(
     quantile: float | None = None,
     keep_weights: bool = False,
     jobs: int | None = None,
-    progress: Callable[[], object] | None = None,
+    progress: Callable[[int], object] | None = None,
 ) -> Trace:
     """Let every hedger meet the same gains, in several runs.
 
@@ -165,7 +165,7 @@ def play(
     jobs
         How many runs go in parallel; none for all cores.
     progress
-        Called after each run.
+        Called with the number of rounds after each block of them, from the thread of its run.
 
     Examples
     --------
@@ -195,13 +195,12 @@ def play(
     def one(run: int) -> _Record:
         rng = np.random.default_rng(seeds[run])
         keep = keep_weights and run == 0
-        return _one_run(list(named.values()), nature, plan, rng, stop, keep_weights=keep)
+        told = progress or (lambda _: None)
+        return _one_run(list(named.values()), nature, plan, rng, stop, told, keep_weights=keep)
 
     for run, record in enumerate(_in_order(one, runs, jobs, stop)):
         sums.add(run, record)
         weights = record.weights if run == 0 else weights
-        if progress is not None:
-            progress()
     return Trace(
         hedgers=tuple(named),
         rounds=plan.at,
@@ -235,6 +234,7 @@ def _one_run(
     plan: _Plan,
     rng: np.random.Generator,
     stop: Event,
+    progress: Callable[[int], object],
     *,
     keep_weights: bool,
 ) -> _Record:
@@ -277,6 +277,7 @@ def _one_run(
                     record.quantile_regret[h, rows] = run.state.quantile_regret(plan.quantile)
                 if record.weights is not None:
                     record.weights[h, rows] = run.state.weights
+        progress(len(block))
         start = end
     if start != plan.rounds:
         raise ValueError(f"{nature} gave {start} rounds of gains and not {plan.rounds}")
