@@ -267,6 +267,14 @@ def test_the_verdict_on_fewer_experts_follows_the_data() -> None:
     assert claims.judge({}, {}) == []
 
 
+def test_an_advantage_that_is_not_early_is_said_to_be_so() -> None:
+    trace = fake(GOOD)
+    for name in (normal(1.0), normal(2.0), normal(4.0)):
+        trace.part_regret[trace.hedgers.index(name), :, 0] *= 2.5
+    row = claims.large_and_many(dict.fromkeys(PANELS[:4], trace))
+    assert row.verdict == "holds only over all rounds"
+
+
 def verdict(row: Claim) -> str:
     return row.verdict
 

@@ -226,15 +226,9 @@ def large_and_many(traces: Traces) -> Claim:
     total = len(traces)
     good = [hedge for hedge in HEDGES if all(better[c, hedge] == total for c in PRINTED_C)]
     pronounced = all(count == total for count in early.values())
-    conditions = []
-    if len(good) < len(HEDGES):
-        conditions.append("against " + " and ".join(good) if good else "")
-    if not pronounced:
-        conditions.append("without the part about the first shift")
-    if HEDGE not in good and not good:
-        verdict = "does not hold"
-    else:
-        verdict = "holds only " + ", ".join(conditions) if conditions else "holds"
+    verdict = _against(good)
+    if good and not pronounced:
+        verdict += " only over all rounds" if verdict == "holds" else ", and over all rounds"
     shown = "; ".join(
         f"{hedge}: " + ", ".join(f"{better[c, hedge]}" for c in PRINTED_C) for hedge in HEDGES
     )
@@ -254,6 +248,13 @@ def large_and_many(traces: Traces) -> Claim:
         "and the ratio is larger before the first shift than after it",
         verdict,
     )
+
+
+def _against(good: list[str]) -> str:
+    """Return the verdict of a comparison that comes out well against these kinds of Hedge."""
+    if len(good) == len(HEDGES):
+        return "holds"
+    return f"holds only against {' and '.join(good)}" if good else "does not hold"
 
 
 def _ratio(trace: Trace, c: float, parts: slice) -> float:
@@ -323,10 +324,7 @@ def every_simulation(traces: Traces) -> Claim:
     counts = {hedge: [_compare(t, normal(1.0), hedge) for t in traces.values()] for hedge in HEDGES}
     total = len(traces)
     good = [hedge for hedge, signs in counts.items() if all(sign < 0 for sign in signs)]
-    if len(good) == len(HEDGES):
-        verdict = "holds"
-    else:
-        verdict = f"holds only against {' and '.join(good)}" if good else "does not hold"
+    verdict = _against(good)
     shown = "; ".join(
         f"{hedge}: better in {signs.count(-1)}, worse in {signs.count(1)}"
         for hedge, signs in counts.items()
@@ -363,10 +361,7 @@ def fewer_experts(traces: Traces) -> Claim:
         for hedge in HEDGES
         for gamma in (0.2, 0.8)
     )
-    if len(good) == len(HEDGES):
-        verdict = "holds"
-    else:
-        verdict = f"holds only against {' and '.join(good)}" if good else "does not hold"
+    verdict = _against(good)
     return Claim(
         "The disparity between Hedge and NormalHedge grows as N decreases.",
         "Section 4.2.2",
