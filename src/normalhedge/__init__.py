@@ -10,6 +10,7 @@ from normalhedge.hedgers import (
     Report,
     Run,
 )
+from normalhedge.mixtures import Mixture, blend
 from normalhedge.potentials import ExponentialPotential, NormalPotential
 
 __version__ = "0.1.0"
@@ -19,10 +20,12 @@ __all__ = [
     "ExponentialPotential",
     "Hedge",
     "Hedger",
+    "Mixture",
     "NormalHedge",
     "NormalPotential",
     "PotentialHedger",
     "RegretState",
     "Report",
     "Run",
+    "blend",
 ]

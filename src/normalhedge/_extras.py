@@ -7,9 +7,10 @@ EXTRAS = {
     "click": "cli",
     "jinja2": "cli",
     "matplotlib": "cli",
+    "narwhals": "frames",
     "plotext": "cli",
     "plotly": "cli",
-    "pyarrow": "cli",
+    "pyarrow": "frames",
     "rich": "cli",
 }
 """Which extra of this package brings which library."""

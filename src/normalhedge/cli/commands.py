@@ -15,6 +15,7 @@ class _Lazy(click.Group):
 
     verbs = MappingProxyType(
         {
+            "blend": "Blend the forecasts of a file or a stream, causally.",
             "paper": "Replay the figures of the paper, judge its claims and write a report.",
             "play": "Play hedgers against a nature and show the regret to the best expert.",
         }

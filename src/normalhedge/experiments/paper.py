@@ -28,7 +28,7 @@ from normalhedge.experiments.figures import (
 from normalhedge.experiments.measures import MEASURES, Arrays
 from normalhedge.games import Trace, play
 from normalhedge.plots import regret_figure
-from normalhedge.reports import Claim, regret_plot, write_page
+from normalhedge.reports import Claim, Section, regret_plot, write_page
 
 PARTS_OF_THE_PAPER = (*(figure.id for figure in FIGURES), *MEASURES)
 """What ``--only`` knows."""
@@ -169,7 +169,7 @@ def _write(
     watch: Progress,
 ) -> list[Path]:
     files: list[Path] = []
-    sections: list[dict[str, str]] = []
+    sections: list[Section] = []
     for figure in figures:
         watch.done(0, f"drawing {figure.id}")
         panels = [(figure.caption(panel), traces[panel]) for panel in figure.panels]
@@ -177,7 +177,7 @@ def _write(
         files.append(out / f"{figure.id}.parquet")
         _tables.write_table(files[-1], tidy(figure, traces))
         plot = regret_plot(figure.id, panels, STYLES)
-        sections.append({"id": figure.id, "title": figure.title, "text": figure.text, "plot": plot})
+        sections.append(Section(figure.id, figure.title, figure.text, plot))
     if rows:
         files.append(out / "claims.parquet")
         columns: dict[str, Any] = {

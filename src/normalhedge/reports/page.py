@@ -44,6 +44,27 @@ class Claim(NamedTuple):
         return "yes" if self.verdict == "holds" else "partly"
 
 
+class Section(NamedTuple):
+    """A part of a page: words, a table, a plot; each may be missing.
+
+    Attributes
+    ----------
+    id, title, text
+        Its anchor, its heading, and what is to be said.
+    plot
+        A plot as HTML.
+    head, rows
+        A table.
+    """
+
+    id: str
+    title: str
+    text: str = ""
+    plot: str = ""
+    head: Sequence[str] = ()
+    rows: Sequence[Sequence[str]] = ()
+
+
 def regret_plot(
     identifier: str,
     panels: Sequence[tuple[str, Trace]],
@@ -80,6 +101,11 @@ def regret_plot(
         margin={"l": 60, "r": 40, "t": 20, "b": 50},
         modebar={"orientation": "v"},
     )
+    return as_html(figure, identifier)
+
+
+def as_html(figure: Any, identifier: str) -> str:
+    """Return a plotly figure as a piece of a page."""
     html: str = figure.to_html(
         full_html=False,
         include_plotlyjs=False,

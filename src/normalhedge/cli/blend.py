@@ -1,0 +1,219 @@
+"""``normalhedge blend``: a file, or a stream, of forecasts; blended."""
+
+import json
+import shlex
+import sys
+import time as clock
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import Any
+
+import click
+import numpy as np
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+import normalhedge
+from normalhedge import _extras, _inputs, _names, _tables
+from normalhedge.hedgers import HEDGERS
+from normalhedge.mixtures import LOSSES, Blend, Mixture, blend
+from normalhedge.mixtures.course import course
+from normalhedge.mixtures.recipe import MEMORY, Recipe
+from normalhedge.mixtures.stream import Stream
+from normalhedge.reports import write_blend
+
+SAVE_EVERY = 2.0
+"""Seconds between two times the state of a stream is saved."""
+
+
+def _words(_: click.Context, __: click.Parameter, value: str | None) -> tuple[str, ...]:
+    return () if value is None else tuple(word.strip() for word in value.split(",") if word.strip())
+
+
+@click.command(
+    "blend",
+    epilog="Losses: "
+    + ", ".join(LOSSES)
+    + ". Without --experts, every column of numbers that is nothing else is an expert; a column "
+    "'model' makes a long table. '-' reads JSON lines from stdin and answers each with one: "
+    '{"a": 1.5, "b": 2} is a round, {"ticket": 0, "outcome": 1.8} what came of it.',
+)
+@click.argument("data", metavar="DATA.csv|DATA.parquet|-")
+@click.option("--target", help="The column of outcomes; empty where not known yet.")
+@click.option("--experts", callback=_words, metavar="A,B,...", help="The columns of the experts.")
+@click.option("--by", callback=_words, metavar="COLUMN,...", help="The columns that name a series.")
+@click.option("--time", help="The column of times.")
+@click.option(
+    "--lag", type=click.IntRange(min=0), default=0, help="Rounds an outcome stays unknown."
+)
+@click.option("--cutoff", help="The column of times at which forecasts were made.")
+@click.option("--model", help="Long table: the column of models.")
+@click.option("--forecast", help="Long table: the column of forecasts.")
+@click.option("--classes", callback=_words, metavar="A,B,...", help="... of class probabilities.")
+@click.option("--pooled", is_flag=True, help="All series share their weights.")
+@click.option("--loss", metavar="NAME[:level=Q]", help="[default: square; l1 for classes]")
+@click.option("--combine", type=click.Choice(["mean", "median", "vote"]))
+@click.option("--gradient/--no-gradient", default=None, help="The gradient trick.")
+@click.option("--even", type=float, help="The share of the weight that is spread evenly.")
+@click.option("--include", callback=_words, metavar="mean,median", help="These as experts, too.")
+@click.option("--memory", type=float, help=f"In rounds. [default: {MEMORY:g}]")
+@click.option("--hedger", metavar="NAME[:KEY=VALUE,...]", help="[default: normal-hedge:c=1]")
+@click.option("--weights", is_flag=True, help="A column of weights for each expert in --out.")
+@click.option("--out", type=click.Path(path_type=Path), metavar="FILE.csv|FILE.parquet")
+@click.option("--report", type=click.Path(path_type=Path), metavar="FILE.html")
+@click.option("--state", type=click.Path(path_type=Path), metavar="FILE.json", help="To continue.")
+def command(data: str, state: Path | None, **given: Any) -> None:
+    """Blend the forecasts of a file or a stream, causally."""
+    options = _options(given)
+    mixture = _resume(state, options, pooled=given["pooled"])
+    if data == "-":
+        _stream(mixture or Mixture(**options), state)
+        return
+    _check_endings(given)
+    with _bar() as bar:
+        task = bar.add_task("reading", total=1.0)
+        table = _read(Path(data))
+        bar.update(task, description="blending")
+        names = ("target", "by", "time", "lag", "cutoff", "model", "forecast", "classes", "weights")
+        result = blend(
+            table,
+            experts=given["experts"] or None,
+            pooled=given["pooled"],
+            mixture=mixture,
+            progress=lambda share: bar.update(task, completed=share),
+            **{name: given[name] for name in names},
+            **(options if mixture is None else {}),
+        )
+    _write(result, Path(data), state, given)
+
+
+def _options(given: dict[str, Any]) -> dict[str, Any]:
+    """Return what the mixture is told."""
+    loss = given["loss"] or ("l1" if given["classes"] else None)
+    options = {"loss": loss, "combine": given["combine"], "gradient": given["gradient"]}
+    options |= {"even": given["even"], "include": given["include"] or None}
+    if given["memory"] is not None or given["hedger"] is not None:
+        memory = MEMORY if given["memory"] is None else given["memory"]
+        options["hedger"] = _names.make(
+            "hedger",
+            given["hedger"] or "normal-hedge:c=1",
+            HEDGERS,
+            alpha=1.0 / _inputs.number("memory", memory, 1.0),
+        )
+    return {name: value for name, value in options.items() if value is not None}
+
+
+def _resume(state: Path | None, options: dict[str, Any], *, pooled: bool) -> Mixture | None:
+    """Return the mixture of the state file, if there is one; refuse other settings than its own."""
+    if state is None or not state.exists():
+        return None
+    mixture = Mixture.load(state)
+    own = mixture.recipe
+    asked = Recipe.of(
+        options.get("hedger", own.hedger),
+        options.get("loss", own.loss),
+        options.get("combine", own.combine if "loss" not in options else None),
+        options.get("gradient", own.gradient if "loss" not in options else None),
+        own.shared,
+        options.get("even", own.even),
+        options.get("include", own.include),
+    )
+    for name, value in asked.to_plain().items():
+        if value != own.to_plain()[name]:
+            raise ValueError(
+                f"{state} was made with another {name}: {own.to_plain()[name]}, not {value}"
+            )
+    if pooled and not own.shared:
+        raise ValueError(f"{state} was made without --pooled")
+    return mixture
+
+
+def _check_endings(given: dict[str, Any]) -> None:
+    endings = {"out": {".csv", ".parquet"}, "report": {".html"}}
+    for name, accepted in endings.items():
+        path = given[name]
+        if path is not None and path.suffix.lower() not in accepted:
+            raise click.UsageError(f"{path} must end in {' or '.join(sorted(accepted))}")
+
+
+def _read(path: Path) -> Any:
+    if not path.is_file():
+        raise ValueError(f"there is no file {path}")
+    if path.suffix.lower() in {".parquet", ".pq"}:
+        parquet = _extras.require("pyarrow.parquet")
+        reader: Callable[[Path], Any] = parquet.read_table
+    elif path.suffix.lower() in {".csv", ".txt"}:
+        reader = _extras.require("pyarrow.csv").read_csv
+    else:
+        raise ValueError(f"{path} must end in .csv or .parquet, or be - for a stream")
+    try:
+        return reader(path)
+    except _extras.require("pyarrow").ArrowException as error:
+        raise ValueError(f"{path} cannot be read: {error}") from None
+
+
+def _write(result: Blend, data: Path, state: Path | None, given: dict[str, Any]) -> None:
+    out, report = given["out"], given["report"]
+    summary = result.summary()
+    if out is not None:
+        _write_table(out, result.frame)
+    if report is not None:
+        write_blend(
+            report,
+            summary,
+            course(result),
+            title=f"{data.name}, blended",
+            said=result.said,
+            command=shlex.join(["normalhedge", *sys.argv[1:]]),
+            settings={"normalhedge": normalhedge.__version__, "numpy": np.__version__},
+        )
+    if state is not None:
+        result.mixture.save(state)
+    if result.said:
+        click.echo("guessed: " + "; ".join(result.said), err=True)
+    click.echo(str(summary))
+    for path in (out, report, state):
+        if path is not None:
+            click.echo(f"wrote {path}")
+
+
+def _write_table(path: Path, table: Any) -> None:
+    if path.suffix.lower() == ".csv":
+        write = _extras.require("pyarrow.csv").write_csv
+    else:
+        write = _extras.require("pyarrow.parquet").write_table
+    _tables.write_whole(path, lambda part: write(table, part))
+
+
+def _stream(mixture: Mixture, state: Path | None) -> None:
+    """Answer every line of stdin; save the state now and then, and at the end."""
+    stream = Stream(mixture)
+    saved = clock.monotonic()
+    try:
+        for answer in stream.answers(sys.stdin):
+            click.echo(json.dumps(answer))
+            sys.stdout.flush()
+            if "error" in answer:
+                click.echo(f"normalhedge: line {answer['line']}: {answer['error']}", err=True)
+            if state is not None and clock.monotonic() - saved > SAVE_EVERY:
+                mixture.save(state)
+                saved = clock.monotonic()
+    finally:
+        if state is not None:
+            mixture.save(state)
+    if stream.refused:
+        raise click.ClickException(
+            f"{stream.refused} line{'s' * (stream.refused > 1)} refused; the others count"
+        )
+
+
+def _bar() -> AbstractContextManager[Progress]:
+    return Progress(
+        TextColumn("{task.description:<10}"),
+        BarColumn(),
+        TextColumn("{task.percentage:>3.0f}% left"),
+        TimeRemainingColumn(),
+        console=Console(stderr=True),
+        transient=True,
+    )

@@ -1,0 +1,588 @@
+"""Rounds of forecasts, compiled: predict, and settle once the outcomes are known.
+
+A round holds one or more *rows*, each a thing to be forecast: the forecasts of n experts (of k
+classes each, where there are classes). An expert without a usable forecast in a row sleeps there.
+
+**Losses become gains** here. In a row with losses l, the best of them l_min and a range s,
+
+    g_i = 1 - 2 min((l_i - l_min) / s, 1)                      without the gradient trick
+    g_i = -clip(2 l'(y_A) (x_i - y_A) / s, -1, 1)              with it; y_A is what was predicted
+
+**The range is learned**, one for each item (a series, a component). It is a power of two, so that
+changing it loses no digits. It starts at twice the median of ``l_i - l_min`` in the first row whose
+experts differ. When half of the weight lies beyond it, it doubles, and the regrets are halved, so
+that what was learned keeps its meaning; never more than once in a row, and what lies beyond is
+clipped. So a single wild outcome costs at most one doubling, and a wild expert without weight none.
+When the mean of ``min(l_i - l_min, s) / s`` over some 16 rows falls below 1/16 it is halved; the
+regrets stay, so no weight changes. Both keep what is promised of the regrets, in units of gain:
+halving regrets raises no potential, and halving the range does nothing to them.
+
+**Several rows** make one gain and one coverage for each expert, against what the hedger would gain
+row by row with those that are awake there:
+
+    k_i = mean_j k_ij,    g_i = sum_j k_ij (g_ij - g_Aj) / sum_j k_ij
+
+so that an expert is compared on the rows it forecast only, and ``sum_i p_i k_i g_i = 0`` remains.
+"""
+
+import math
+
+import numpy as np
+
+from normalhedge._inputs import LARGEST, Floats
+from normalhedge._jit import STRICT, VECTOR, kernel
+from normalhedge._vector import larger
+from normalhedge.hedgers._round import share, step
+from normalhedge.mixtures.combining import combine, weighted_median
+from normalhedge.mixtures.losses import OWN, slope_at, write_losses
+from normalhedge.potentials import TINY, weigh
+
+Settings = tuple[int, int, bool, float, float, float, float, bool]
+"""Loss, way to combine, gradient trick, known range or 0, the share of the weight that is spread
+evenly; then keep, rate and squared of a hedger."""
+
+WEIGHT, AWAKE, LOSS, BLEND_LOSS, SCORED = range(5)
+"""What is summed for each expert: its weights, the rows it was awake in; and of those that were
+settled its losses, the blend's losses beside them, and how many they are."""
+
+ROWS, SILENT, SETTLED, BLEND, UNIFORM, STEPS, WILD, REGRET, LOG_POTENTIAL = range(9)
+"""What is summed for the blend: rows, those without anybody awake, those settled, the losses of the
+blend and of uniform weights in them, the rounds played, forecasts that were infinite; and the
+largest regret and logarithm of the average potential so far."""
+
+FIRST, LAST, SINCE = range(3)
+"""The rounds in which an expert was first and last awake, and since which it carries weight: at
+least the share that uniform weights would give it. -1: never, or not now."""
+
+EXPERT_SUMS, TOTAL_SUMS, MARKS = 5, 9, 3
+SCRATCH = 8
+"""How many of them there are, and how many rows of scratch the kernels want."""
+
+FULLEST = 2.0
+EMPTIEST = 1.0 / 16.0
+SPEED = 1.0 / 16.0
+"""How the range follows the spread of the losses; see above."""
+
+
+@kernel(VECTOR, inline=False)
+def rate_experts(forecasts: Floats, confidence: Floats, rated: Floats) -> tuple[int, bool]:
+    """Write the confidences, 0 where a forecast is not usable; return how many are awake.
+
+    Also whether all of them are, with full confidence.
+    """
+    n = rated.size
+    for i in range(n):
+        rated[i] = 1.0 if abs(forecasts[0, i]) < LARGEST else 0.0
+    for c in range(1, len(forecasts)):
+        for i in range(n):
+            rated[i] = rated[i] if abs(forecasts[c, i]) < LARGEST else 0.0
+    if confidence.size > 0:
+        for i in range(n):
+            rated[i] *= confidence[i]
+    awake = 0
+    whole = 0
+    for i in range(n):
+        awake += 1 if rated[i] > 0.0 else 0
+        whole += 1 if rated[i] == 1.0 else 0
+    return awake, whole == n
+
+
+@kernel(STRICT, inline=False)
+def play_row(
+    weights: Floats,
+    regrets: Floats,
+    rated: Floats,
+    full: bool,
+    rate: float,
+    squared: bool,
+    played: Floats,
+) -> None:
+    """Write the distribution over the experts awake."""
+    if full:
+        for i in range(weights.size):
+            played[i] = weights[i]
+    else:
+        share(weights, regrets, rated, rate, squared, played)
+
+
+@kernel(VECTOR, inline=False)
+def mark(
+    number: int,
+    weights: Floats,
+    seen: Floats,
+    first: np.ndarray,
+    last: np.ndarray,
+    since: np.ndarray,
+) -> None:
+    """Note when the experts that are awake in a round were, and whether they carry weight."""
+    share_of_all = (1.0 - 1e-9) / weights.size
+    for i in range(weights.size):
+        here = seen[i] > 0.0
+        last[i] = number if here else last[i]
+        first[i] = number if here and first[i] < 0 else first[i]
+        carries = since[i] if since[i] >= 0 else number
+        carries = carries if weights[i] >= share_of_all else -1
+        since[i] = carries if here else since[i]
+
+
+@kernel(VECTOR, inline=False)
+def add_weights(rated: Floats, heard: Floats, seen: Floats, awake: Floats, weight: Floats) -> None:
+    """Add what was played to the sums."""
+    for i in range(rated.size):
+        here = 1.0 if rated[i] > 0.0 else 0.0
+        seen[i] += here
+        awake[i] += here
+        weight[i] += heard[i]
+
+
+@kernel(VECTOR, inline=False)
+def add_losses(
+    rated: Floats, losses: Floats, blend: float, loss: Floats, beside: Floats, scored: Floats
+) -> None:
+    """Add the losses of those awake, and the blend's beside them, to the sums."""
+    for i in range(rated.size):
+        here = rated[i] > 0.0
+        loss[i] += losses[i] if here else 0.0
+        beside[i] += blend if here else 0.0
+        scored[i] += 1.0 if here else 0.0
+
+
+@kernel(STRICT, inline=False)
+def predict_round(
+    number: int,
+    weights: Floats,
+    regrets: Floats,
+    marks: np.ndarray,
+    forecasts: Floats,
+    confidence: Floats,
+    settings: Settings,
+    scratch: Floats,
+    played: Floats,
+    values: Floats,
+    experts: Floats,
+    totals: Floats,
+) -> float:
+    """Write the prediction of each row, NaN where nobody is awake, and what was played for it.
+
+    ``played`` has a row for each row of the round, or one that is written over. Return how many
+    forecasts were infinite so far.
+    """
+    _, way, _, _, even, _, rate, squared = settings
+    n = weights.size
+    rated, seen = scratch[0], scratch[5]
+    seen[:n] = 0.0
+    for j in range(len(forecasts)):
+        heard = played[min(j, len(played) - 1)]
+        awake, full = rate_experts(forecasts[j], confidence, rated)
+        totals[ROWS] += 1.0
+        if not full:
+            for i in range(n):
+                totals[WILD] += abs(forecasts[j, 0, i]) >= LARGEST
+        if awake == 0:
+            values[j] = np.nan
+            heard[:] = 0.0
+            totals[SILENT] += 1.0
+            continue
+        play_row(weights, regrets, rated, full, rate, squared, heard)
+        if even > 0.0:
+            total = 0.0
+            for i in range(n):
+                total += rated[i]
+            for i in range(n):
+                heard[i] = (1.0 - even) * heard[i] + even * (rated[i] / total)
+        combine(forecasts[j], heard, way, scratch[3], scratch[4], values[j])
+        add_weights(rated, heard, seen, experts[AWAKE], experts[WEIGHT])
+    mark(number, weights, seen, marks[FIRST], marks[LAST], marks[SINCE])
+    return float(totals[WILD])
+
+
+@kernel(STRICT)
+def power_of_two(x: float) -> float:
+    """Return the smallest power of two that is at least x > 0."""
+    mantissa, exponent = math.frexp(x)
+    return math.ldexp(1.0, exponent - (mantissa == 0.5))
+
+
+@kernel(STRICT, inline=False)
+def first_range(excess: Floats, rated: Floats) -> float:
+    """Return twice the median excess loss of those awake, as a power of two; 0 if all tie.
+
+    Twice their mean, if more than half of them tie with the best.
+    """
+    middle = weighted_median(excess, rated, np.empty(rated.size), np.empty(rated.size))
+    if middle <= TINY:
+        middle = 0.0
+        awake = 0
+        for i in range(rated.size):
+            if rated[i] > 0.0:
+                middle += excess[i]
+                awake += 1
+        middle /= awake
+    return power_of_two(FULLEST * middle) if middle > TINY else 0.0
+
+
+@kernel(VECTOR, inline=False)
+def learn_range(excess: Floats, rated: Floats, weights: Floats, learned: Floats) -> bool:
+    """Adapt a range, and how far it was filled lately, to the excess losses of a row.
+
+    Return whether it doubled.
+    """
+    size = learned[0]
+    heard = 0.0
+    beyond = 0.0
+    awake = 0
+    far = 0
+    inside = 0.0
+    for i in range(weights.size):
+        here = rated[i] > 0.0
+        mass = weights[i] * rated[i]
+        spread = excess[i] if here else 0.0
+        heard += mass
+        awake += 1 if here else 0
+        inside += min(spread, size)
+        far += 1 if spread > size else 0
+        beyond += mass if spread > size else 0.0
+    if awake == 0:
+        return False
+    if size == 0.0:
+        learned[0] = first_range(excess, rated)
+        learned[1] = 1.0
+        return False
+    grew = beyond >= 0.5 * heard if heard > TINY else 2 * far >= awake
+    if grew:
+        learned[0] *= 2.0
+        learned[1] *= 0.5
+        return True
+    if inside > 0.0:
+        learned[1] += SPEED * (inside / (awake * size) - learned[1])
+        if learned[1] < EMPTIEST and size > 1e-250:
+            learned[0] *= 0.5
+            learned[1] *= 2.0
+    return False
+
+
+@kernel(VECTOR, inline=False)
+def measure_row(
+    forecasts: Floats,
+    value: Floats,
+    outcome: float,
+    given: Floats,
+    given_slope: float,
+    level: float,
+    settings: Settings,
+    rated: Floats,
+    losses: Floats,
+    costs: Floats,
+    excess: Floats,
+) -> None:
+    """Write the losses; what counts, linear with the gradient trick; and how far it spreads."""
+    code, _, gradient, _, _, _, _, _ = settings
+    n = rated.size
+    if code == OWN:
+        losses[:n] = given[:n]
+    else:
+        write_losses(forecasts, outcome, code, level, losses[:n])
+    if gradient:
+        c = int(outcome) if len(forecasts) > 1 else 0
+        slope = given_slope if code == OWN else slope_at(value[c], outcome, code, level)
+        for i in range(n):
+            costs[i] = slope * (forecasts[c, i] - value[c]) if rated[i] > 0.0 else 0.0
+            excess[i] = FULLEST * abs(costs[i])
+        return
+    least = -np.inf
+    for i in range(n):
+        least = larger(least, -losses[i] if rated[i] > 0.0 else -np.inf)
+    for i in range(n):
+        costs[i] = losses[i] + least if rated[i] > 0.0 else 0.0
+        excess[i] = costs[i]
+
+
+@kernel(VECTOR, inline=False)
+def write_gains(costs: Floats, size: float, gradient: bool, gains: Floats) -> None:
+    """Write gains in [-1, 1]; see the top of the file."""
+    per = 1.0 / size if size > 0.0 else 0.0  # a power of two, so this is exact
+    for i in range(gains.size):
+        x = 2.0 * (costs[i] * per)
+        if gradient:
+            gains[i] = -min(max(x, -1.0), 1.0)
+        else:
+            gains[i] = 1.0 - min(x, 2.0)
+
+
+@kernel(STRICT, inline=False)
+def note_losses(
+    forecasts: Floats,
+    value: Floats,
+    outcome: float,
+    given: Floats,
+    level: float,
+    settings: Settings,
+    scratch: Floats,
+    experts: Floats,
+    totals: Floats,
+) -> None:
+    """Add the losses of a row to the sums: of each expert awake, the blend and uniform weights."""
+    code, way, _, _, _, _, _, _ = settings
+    n = experts.shape[1]
+    rated, losses, alike = scratch[0], scratch[1], scratch[6]
+    if code == OWN:
+        losses[:n] = given[:n]
+        blend, uniform = float(given[n]), float(given[n + 1])
+    else:
+        write_losses(forecasts, outcome, code, level, losses[:n])
+        both, plain, two = np.empty((len(value), 2)), np.empty(len(value)), np.empty(2)
+        total = 0.0
+        for i in range(n):
+            total += rated[i]
+        for i in range(n):
+            alike[i] = rated[i] / total
+        combine(forecasts, alike, way, scratch[3], scratch[4], plain)
+        both[:, 0] = value
+        both[:, 1] = plain
+        write_losses(both, outcome, code, level, two)
+        blend, uniform = float(two[0]), float(two[1])
+    totals[SETTLED] += 1.0
+    totals[BLEND] += blend
+    totals[UNIFORM] += uniform
+    add_losses(rated, losses, blend, experts[LOSS], experts[BLEND_LOSS], experts[SCORED])
+
+
+@kernel(VECTOR)
+def pool(
+    weights: Floats,
+    gains: Floats,
+    rated: Floats,
+    played: Floats,
+    pooled: Floats,
+    covered: Floats,
+) -> None:
+    """Add a row to the pooled gains and the coverage."""
+    earned = 0.0
+    for i in range(weights.size):
+        earned += played[i] * gains[i]
+    for i in range(weights.size):
+        pooled[i] += rated[i] * (gains[i] - earned)
+        covered[i] += rated[i]
+
+
+@kernel(STRICT)
+def finish_pool(known: int, pooled: Floats, covered: Floats, rated: Floats, costs: Floats) -> bool:
+    """Write the coverage, and how far each expert is behind the best; return if all is covered."""
+    full = True
+    best = -np.inf
+    for i in range(pooled.size):
+        rated[i] = covered[i] / known
+        full = full and rated[i] == 1.0
+        if covered[i] > 0.0:
+            best = max(best, pooled[i] / covered[i])
+    for i in range(pooled.size):
+        costs[i] = best - pooled[i] / covered[i] if covered[i] > 0.0 else 0.0
+    return full
+
+
+@kernel(STRICT, inline=False)
+def note_round(
+    forecasts: Floats,
+    confidence: Floats,
+    values: Floats,
+    outcomes: Floats,
+    given: Floats,
+    items: np.ndarray,
+    levels: Floats,
+    settings: Settings,
+    scratch: Floats,
+    experts: Floats,
+    totals: Floats,
+) -> None:
+    """Add the losses of the rows whose outcome is known to the sums."""
+    for j in range(len(outcomes)):
+        if outcomes[j] == outcomes[j]:
+            awake, _ = rate_experts(forecasts[j], confidence, scratch[0])
+            if awake > 0:
+                note_losses(
+                    forecasts[j], values[j], outcomes[j], given[min(j, len(given) - 1)],
+                    levels[items[j] % levels.size], settings, scratch, experts, totals,
+                )  # fmt: skip
+
+
+@kernel(STRICT, inline=False)
+def settle_round(
+    weights: Floats,
+    regrets: Floats,
+    forecasts: Floats,
+    confidence: Floats,
+    values: Floats,
+    outcomes: Floats,
+    given: Floats,
+    slopes: Floats,
+    items: np.ndarray,
+    levels: Floats,
+    ranges: Floats,
+    pool_range: Floats,
+    settings: Settings,
+    scratch: Floats,
+    totals: Floats,
+) -> None:
+    """Play a round: rows whose outcome is NaN are left out; nothing happens if all of them are."""
+    _, _, gradient, width, _, keep, rate, squared = settings
+    n = weights.size
+    rated, losses, costs, excess = scratch[0], scratch[1], scratch[2], scratch[3]
+    gains, pooled, covered, played = scratch[4], scratch[5], scratch[6], scratch[7]
+    several = len(outcomes) > 1
+    known = 0
+    doubled = False
+    full = False
+    pooled[:] = 0.0
+    covered[:] = 0.0
+    for j in range(len(outcomes)):
+        if outcomes[j] != outcomes[j]:
+            continue
+        known += 1
+        awake, full = rate_experts(forecasts[j], confidence, rated)
+        if awake == 0:
+            continue
+        measure_row(
+            forecasts[j], values[j], outcomes[j], given[min(j, len(given) - 1)],
+            slopes[min(j, slopes.size - 1)], levels[items[j] % levels.size], settings, rated,
+            losses, costs, excess,
+        )  # fmt: skip
+        learned = ranges[items[j]]
+        if width > 0.0:
+            learned[0] = width
+        else:
+            doubled = learn_range(excess, rated, weights, learned)
+        write_gains(costs, learned[0], gradient, gains)
+        if several:
+            play_row(weights, regrets, rated, full, rate, squared, played)
+            pool(weights, gains, rated, played, pooled, covered)
+    if known == 0:
+        return
+    if several:
+        full = finish_pool(known, pooled, covered, rated, costs)
+        doubled = learn_range(costs, rated, weights, pool_range)
+        write_gains(costs, pool_range[0], False, gains)
+    if doubled:
+        for i in range(n):
+            regrets[i] *= 0.5
+        weigh(regrets, rate, squared, weights)
+    if full:
+        _, lead, log_potential = step(weights, regrets, gains, None, keep, rate, squared)
+    else:
+        _, lead, log_potential = step(weights, regrets, gains, rated, keep, rate, squared)
+    totals[STEPS] += 1.0
+    totals[REGRET] = max(totals[REGRET], lead)
+    totals[LOG_POTENTIAL] = max(totals[LOG_POTENTIAL], log_potential)
+
+
+@kernel(STRICT, inline=False)
+def update_round(
+    weights: Floats,
+    regrets: Floats,
+    forecasts: Floats,
+    confidence: Floats,
+    values: Floats,
+    outcomes: Floats,
+    given: Floats,
+    slopes: Floats,
+    items: np.ndarray,
+    levels: Floats,
+    ranges: Floats,
+    pool_range: Floats,
+    settings: Settings,
+    scratch: Floats,
+    experts: Floats,
+    totals: Floats,
+) -> None:
+    """Do `note_round`, then `settle_round`."""
+    note_round(
+        forecasts, confidence, values, outcomes, given, items, levels, settings, scratch, experts,
+        totals,
+    )  # fmt: skip
+    settle_round(
+        weights, regrets, forecasts, confidence, values, outcomes, given, slopes, items, levels,
+        ranges, pool_range, settings, scratch, totals,
+    )  # fmt: skip
+
+
+@kernel(STRICT, inline=False)
+def fill_plain(forecasts: Floats, ways: np.ndarray) -> None:
+    """Write the plain mean or median of the experts awake as the forecasts of the first experts."""
+    _, classes, n = forecasts.shape
+    m = ways.size
+    rated, values, masses = np.empty(n - m), np.empty(n - m), np.empty(n - m)
+    result = np.empty(classes)
+    nothing = np.empty(0)
+    for j in range(len(forecasts)):
+        awake, _ = rate_experts(forecasts[j, :, m:], nothing, rated)
+        for i in range(n - m):
+            rated[i] /= max(awake, 1)
+        for w in range(m):
+            result[:] = np.nan
+            if awake > 0:
+                combine(forecasts[j, :, m:], rated, ways[w], values, masses, result)
+            forecasts[j, :, w] = result
+
+
+@kernel(STRICT, inline=False)
+def play_games(
+    games: np.ndarray,
+    start: np.ndarray,
+    stop: np.ndarray,
+    settled: np.ndarray,
+    rounds: np.ndarray,
+    numbers: np.ndarray,
+    ready: np.ndarray,
+    bins: np.ndarray,
+    weights: Floats,
+    regrets: Floats,
+    marks: np.ndarray,
+    forecasts: Floats,
+    values: Floats,
+    outcomes: Floats,
+    items: np.ndarray,
+    levels: Floats,
+    ranges: Floats,
+    pool_ranges: Floats,
+    settings: Settings,
+    played: Floats,
+    experts: Floats,
+    totals: Floats,
+) -> None:
+    """Play games one after the other, each on the rows of its rounds.
+
+    The game of ``games[k]`` (a row of weights, regrets, marks and pool_ranges) predicts the rounds
+    ``start[k]`` to ``stop[k]``, having settled those before ``settled[k]``, which is brought up to
+    date. Round r has the rows ``rounds[r]`` to ``rounds[r + 1]`` and is called ``numbers[r]``; its
+    outcomes may be used from round ``ready[r]`` on, and it is added to the sums of ``bins[r]``.
+    ``played`` is empty, or gets what was played for each row.
+    """
+    n = weights.shape[1]
+    scratch = np.empty((SCRATCH, n))
+    heard = np.empty((1, n))
+    nothing = np.empty(0)
+    no_rows = np.empty((1, 0))
+    for k in range(len(games)):
+        g = games[k]
+        oldest = settled[k]
+        for r in range(start[k], stop[k] + 1):
+            while oldest < r and ready[oldest] <= r:
+                a, b = rounds[oldest], rounds[oldest + 1]
+                settle_round(
+                    weights[g], regrets[g], forecasts[a:b], nothing, values[a:b], outcomes[a:b],
+                    no_rows, heard[0], items[a:b], levels, ranges, pool_ranges[g], settings,
+                    scratch, totals[bins[oldest]],
+                )  # fmt: skip
+                oldest += 1
+            if r == stop[k]:
+                break
+            a, b = rounds[r], rounds[r + 1]
+            predict_round(
+                numbers[r], weights[g], regrets[g], marks[g], forecasts[a:b], nothing, settings,
+                scratch, played[a:b] if len(played) > 0 else heard, values[a:b],
+                experts[bins[r]], totals[bins[r]],
+            )  # fmt: skip
+            note_round(
+                forecasts[a:b], nothing, values[a:b], outcomes[a:b], no_rows, items[a:b], levels,
+                settings, scratch, experts[bins[r]], totals[bins[r]],
+            )  # fmt: skip
+        settled[k] = oldest

@@ -1,0 +1,331 @@
+"""A table of forecasts and outcomes, played through in time: what a loop over `Mixture` gives."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from normalhedge import _extras, _inputs, _threads
+from normalhedge._inputs import LARGEST, Floats
+from normalhedge.mixtures import _play
+from normalhedge.mixtures._play import EXPERT_SUMS, REGRET, SCRATCH, TOTAL_SUMS
+from normalhedge.mixtures.frames import Columns, Panel, guess, panel, to_arrow
+from normalhedge.mixtures.losses import OWN
+from normalhedge.mixtures.mixture import NOTHING, Mixture
+from normalhedge.mixtures.rounds import Rounds, arrange, put_aside
+from normalhedge.mixtures.summary import Summary, summarise
+
+BINS = 500
+"""Into how many stretches of time the sums are split, at most."""
+
+CHUNK = 1 << 22
+"""About how many forecasts are played between two words of progress."""
+
+SMALL, SHARES = 1 << 17, 8
+"""From how many forecasts on, and into how many shares, games are spread over the cores."""
+
+
+@dataclass
+class Blend:
+    """What `blend` returns.
+
+    Attributes
+    ----------
+    frame
+        The rows in the order they were given (of a long table: one for each time and series), in
+        the kind of table that was given: what they are, the target, ``blend`` (null where nobody
+        is awake; one column for each class) and, if asked for, a column of weights for each expert.
+    mixture
+        Where the game stands; pass it on to continue with a later table.
+    said
+        What was guessed, and what else should be known, in sentences.
+    starts, when
+        The first round of each stretch of time that ``sums`` and ``totals`` are split into: its
+        number, and its time where there is one.
+    sums, totals
+        Of each stretch; see `normalhedge.mixtures._play`.
+    rounds
+        The forecasts as they were played.
+    """
+
+    frame: Any
+    mixture: Mixture
+    said: list[str]
+    starts: np.ndarray
+    when: list[Any]
+    sums: Floats
+    totals: Floats
+    rounds: Rounds
+
+    def summary(self) -> Summary:
+        """Return what a person wants to know of this table; it prints as a table."""
+        return summarise(self.mixture, self)
+
+
+def blend(
+    frame: Any,
+    target: str | None = None,
+    experts: Sequence[str] | None = None,
+    by: str | Sequence[str] = (),
+    time: str | None = None,
+    lag: int = 0,
+    *,
+    pooled: bool = False,
+    cutoff: str | None = None,
+    model: str | None = None,
+    forecast: str | None = None,
+    classes: Sequence[str] = (),
+    weights: bool = False,
+    mixture: Mixture | None = None,
+    progress: Callable[[float], object] | None = None,
+    **options: Any,
+) -> Blend:
+    """Blend the forecasts of a table, causally: nothing is learned before it is known.
+
+    Parameters
+    ----------
+    frame
+        pandas, polars or pyarrow. Wide: a column for each expert. Long: a column ``model``, and
+        ``forecast`` or ``classes``. The output of Nixtla's ``cross_validation`` is understood as it
+        is.
+    target
+        The column of outcomes; empty where they are not known yet. Classes 0, 1, ... for
+        probabilities.
+    experts
+        The columns of the experts; all other columns of numbers by default.
+    by
+        The columns that name a series.
+    time
+        The column of times, one round for each. None: the rows come in the order of time.
+    lag
+        For how many further rounds an outcome stays unknown: 0 if it is known when the next round
+        is predicted.
+    pooled
+        Whether all series of one time make one round, with common weights; else each series is a
+        game of its own.
+    cutoff
+        The column of times at which forecasts were made, where ``time`` is what they are for: an
+        outcome is known to those made at its time or later. Each step ahead has its own weights,
+        unless pooled; then a round counts when the last of its steps is known.
+    weights
+        Whether to return what was played, too.
+    mixture
+        One to continue; else a new one is made from the options.
+    progress
+        Called with the share that is done.
+    options
+        What `Mixture` takes: ``hedger``, ``loss``, ``combine``, ``even``, ``include`` ...
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> table = pa.table({"y": [1.0, 2.0, 3.0], "a": [1.0, 2.0, 3.0], "b": [0.0, 1.0, 2.0]})
+    >>> blend(table, target="y").frame["blend"].to_pylist()
+    [0.5, 2.0, 3.0]
+    """
+    table, back = to_arrow(frame)
+    columns = guess(
+        table,
+        Columns(target, experts, _tuple(by), time, cutoff, model, forecast, _tuple(classes)),
+    )
+    lag = 0 if lag == 0 else _inputs.count("lag", lag)
+    if mixture is None:
+        mixture = Mixture(shared=pooled or (not columns.by and columns.cutoff is None), **options)
+    elif options:
+        raise TypeError(f"{next(iter(options))} belongs to the mixture, which is given already")
+    if bool(columns.classes) != mixture.recipe.loss.of_classes:
+        raise ValueError(
+            f"loss {mixture.recipe.loss} needs {'class' if not columns.classes else 'numbers, not'}"
+            " probabilities: see classes"
+        )
+    rows = panel(table, columns)
+    _refuse_infinite(rows.outcomes, str(columns.target))
+    rounds = arrange(mixture, rows, lag)
+    sums = _play_all(mixture, rounds, weights=weights, progress=progress)
+    put_aside(mixture, rounds)
+    return Blend(
+        back(_result(rows, rounds, sums.played, mixture, columns)),
+        mixture,
+        [*columns.said, *rounds.said],
+        sums.starts,
+        _when(rows, rounds, sums.starts, columns.cutoff or columns.time),
+        sums.experts,
+        sums.totals,
+        rounds,
+    )
+
+
+class _Sums(NamedTuple):
+    starts: np.ndarray
+    experts: Floats
+    totals: Floats
+    played: Floats
+
+
+def _play_all(
+    mixture: Mixture,
+    rounds: Rounds,
+    *,
+    weights: bool,
+    progress: Callable[[float], object] | None,
+) -> _Sums:
+    """Play the rounds, game by game on all cores or a long game chunk by chunk; add up the sums."""
+    n = len(mixture.names)
+    numbers = rounds.numbers - rounds.base
+    count = int(numbers.max(initial=0)) + 1
+    size = min(count, max(min(BINS, CHUNK // (EXPERT_SUMS * n)), 1))
+    bins = np.maximum(numbers, 0) * size // count
+    played = np.full((len(rounds.outcomes), n) if weights else (0, n), np.nan)
+    experts, totals = np.zeros((size, EXPERT_SUMS, n)), np.zeros((size, TOTAL_SUMS))
+    play = _play_own if mixture.recipe.loss.code == OWN else _play_part
+    pieces = _pieces(rounds, n)
+    for done, piece in enumerate(pieces):
+        parts = _threads.spread(
+            lambda games, stop: play(mixture, rounds, games, stop, bins, played, size), piece
+        )
+        for part_experts, part_totals in parts:
+            experts += part_experts
+            totals[:, :REGRET] += part_totals[:, :REGRET]
+            np.maximum(totals[:, REGRET:], part_totals[:, REGRET:], out=totals[:, REGRET:])
+        if progress is not None:
+            progress((done + 1) / len(pieces))
+    mixture.sums += experts.sum(axis=0)
+    mixture.totals[:REGRET] += totals[:, :REGRET].sum(axis=0)
+    mixture.totals[REGRET:] = np.maximum(mixture.totals[REGRET:], totals[:, REGRET:].max(axis=0))
+    mixture.rounds = rounds.base + count if len(rounds.numbers) else mixture.rounds
+    starts = rounds.base + -(-np.arange(size) * count // size)
+    return _Sums(starts, experts, totals, played)
+
+
+def _pieces(rounds: Rounds, n: int) -> list[list[tuple[slice, np.ndarray]]]:
+    """Return what is played between two words of progress: shares for the cores of games.
+
+    They depend on the data alone, so that sums come out the same on any number of cores.
+    """
+    games = len(rounds.games)
+    cells = len(rounds.outcomes) * n
+    if games == 1:
+        start, stop = int(rounds.start[0]), int(rounds.stop[0])
+        chunks = max(cells // CHUNK, 1)
+        edges = [start + (stop - start) * (k + 1) // chunks for k in range(chunks)]
+        return [[(slice(0, 1), np.array([edge]))] for edge in edges]
+    shares = 1 if cells < SMALL else SHARES
+    groups = max(min(cells // CHUNK, games // shares), 1)
+    edges = [games * k // (groups * shares) for k in range(groups * shares + 1)]
+    parts = [(slice(a, b), rounds.stop[a:b]) for a, b in pairwise(edges)]
+    return [parts[k : k + shares] for k in range(0, len(parts), shares)]
+
+
+def _play_part(
+    mixture: Mixture,
+    rounds: Rounds,
+    games: slice,
+    stop: np.ndarray,
+    bins: np.ndarray,
+    played: Floats,
+    size: int,
+) -> tuple[Floats, Floats]:
+    """Play some games up to a round of each; return the sums."""
+    experts = np.zeros((size, EXPERT_SUMS, len(mixture.names)))
+    totals = np.zeros((size, TOTAL_SUMS))
+    _play.play_games(
+        rounds.games[games], rounds.start[games], stop, rounds.settled[games], rounds.edges,
+        rounds.numbers, rounds.ready, bins, mixture.weights, mixture.regrets, mixture.marks,
+        rounds.forecasts, rounds.values, rounds.outcomes, rounds.items, mixture.levels,
+        mixture.ranges, mixture.pool_ranges, mixture.recipe.settings, played, experts, totals,
+    )  # fmt: skip
+    rounds.start[games] = stop
+    return experts, totals
+
+
+def _play_own(
+    mixture: Mixture,
+    rounds: Rounds,
+    games: slice,
+    stop: np.ndarray,
+    bins: np.ndarray,
+    played: Floats,
+    size: int,
+) -> tuple[Floats, Floats]:
+    """Do the same with a loss of the caller's own, which the kernels cannot call."""
+    n = len(mixture.names)
+    experts, totals = np.zeros((size, EXPERT_SUMS, n)), np.zeros((size, TOTAL_SUMS))
+    scratch, heard = np.empty((SCRATCH, n)), np.empty((1, n))
+    settings, levels = mixture.recipe.settings, mixture.levels
+    for k, end in zip(range(games.start, games.stop), stop, strict=True):
+        weights, regrets, marks, pool_range = mixture.game(int(rounds.games[k]))
+        for r in range(int(rounds.start[k]), int(end) + 1):
+            while rounds.settled[k] < r and rounds.ready[rounds.settled[k]] <= r:
+                old = int(rounds.settled[k])
+                a, b = rounds.edges[old : old + 2]
+                table, values, outcomes = rounds.rows(a, b)
+                _play.settle_round(
+                    weights, regrets, table, NOTHING, values, outcomes,
+                    *mixture.own_losses(table, values, outcomes), rounds.items[a:b], levels,
+                    mixture.ranges, pool_range, settings, scratch, totals[bins[old]],
+                )  # fmt: skip
+                rounds.settled[k] += 1
+            if r == end:
+                break
+            a, b = rounds.edges[r : r + 2]
+            table, values, outcomes = rounds.rows(a, b)
+            _play.predict_round(
+                rounds.numbers[r], weights, regrets, marks, table, NOTHING, settings, scratch,
+                played[a:b] if len(played) else heard, values, experts[bins[r]], totals[bins[r]],
+            )  # fmt: skip
+            _play.note_round(
+                table, NOTHING, values, outcomes, mixture.own_losses(table, values, outcomes)[0],
+                rounds.items[a:b], levels, settings, scratch, experts[bins[r]], totals[bins[r]],
+            )  # fmt: skip
+        rounds.start[k] = end
+    return experts, totals
+
+
+def _result(rows: Panel, rounds: Rounds, played: Floats, mixture: Mixture, columns: Columns) -> Any:
+    """Return the Arrow table of what was predicted, in the order of the caller's rows."""
+    pa = _extras.require("pyarrow")
+    new = rounds.row_of >= 0
+    place = np.argsort(rounds.row_of[new], kind="stable")
+    result = rows.table
+    if len(place) < result.num_rows:
+        result = result.take(pa.array(np.sort(rounds.row_of[new])))
+    values = rounds.values[new][place]
+    names = [f"blend_{name}" for name in columns.classes] if columns.classes else ["blend"]
+    for c, name in enumerate(names):
+        result = result.append_column(_free(name, result), pa.array(values[:, c], from_pandas=True))
+    if len(played):
+        shares = played[new][place]
+        for i, name in enumerate(mixture.names):
+            column = pa.array(shares[:, i], from_pandas=True)
+            result = result.append_column(f"weight_{name}", column)
+    return result
+
+
+def _when(rows: Panel, rounds: Rounds, starts: np.ndarray, time: str | None) -> list[Any]:
+    """Return the time of each of some rounds, or its number where there are no times."""
+    if time is None or not len(rounds.numbers):
+        return [int(start) for start in starts]
+    new = rounds.row_of[rounds.edges[:-1]] >= 0
+    numbers, place = np.unique(rounds.numbers[new], return_index=True)
+    first = rounds.row_of[rounds.edges[:-1]][new][place]
+    found = first[np.minimum(np.searchsorted(numbers, starts), len(first) - 1)]
+    return [rows.table[time][int(row)].as_py() for row in found]
+
+
+def _free(name: str, table: Any) -> str:
+    while name in table.column_names:
+        name += "_"
+    return name
+
+
+def _tuple(given: str | Iterable[str]) -> tuple[str, ...]:
+    return (given,) if isinstance(given, str) else tuple(given)
+
+
+def _refuse_infinite(outcomes: Floats, target: str) -> None:
+    wrong = np.abs(outcomes) >= LARGEST
+    if wrong.any():
+        row = int(wrong.argmax())
+        raise ValueError(f"column {target} must be finite, it is {outcomes[row]} in row {row + 1}")

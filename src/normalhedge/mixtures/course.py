@@ -1,0 +1,105 @@
+"""How a blend went, stretch of time by stretch of time: what a report draws."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from normalhedge._inputs import Floats
+from normalhedge.mixtures import _play
+from normalhedge.mixtures.blend import Blend
+
+SHOWN = 10
+"""How many experts are drawn one by one."""
+
+ROLLING = 1 / 25
+"""The share of the whole time that rolling means are taken over."""
+
+
+@dataclass(frozen=True)
+class Course:
+    """Means over stretches of time, of the blend and of the experts that matter most.
+
+    Attributes
+    ----------
+    when
+        The time, or the number, of the first round of each stretch.
+    rounds
+        How many rounds a stretch has, about.
+    names
+        The experts with the largest mean weight.
+    weights, others
+        Their mean weights, and that of all others; stretches x experts, and stretches.
+    blend, uniform, losses
+        Mean losses of the blend, of uniform weights and of these experts over the last ``window``
+        rounds; NaN where nothing was settled.
+    behind
+        By how much each of these experts, and then uniform weights, lost more than the blend in the
+        same rows, from the start.
+    awake
+        Of every expert: the share of the rows in which it was awake; experts x stretches.
+    everybody
+        The names of all experts, in the order of `awake`: those awake most come first.
+    regret
+        The largest discounted regret in each stretch, in units of gain.
+    """
+
+    when: list[Any]
+    rounds: float
+    window: float
+    names: list[str]
+    weights: Floats
+    others: Floats
+    blend: Floats
+    uniform: Floats
+    losses: Floats
+    behind: Floats
+    awake: Floats
+    everybody: list[str]
+    regret: Floats
+
+
+def course(blend: Blend) -> Course:
+    """Return the course of a blend."""
+    sums, totals, names = blend.sums, blend.totals, blend.mixture.names
+    rows = totals[:, _play.ROWS]
+    heard = rows - totals[:, _play.SILENT]
+    weights = _over(sums[:, _play.WEIGHT], heard[:, np.newaxis])
+    order = np.argsort(-np.nansum(sums[:, _play.WEIGHT], axis=0), kind="stable")
+    top = order[:SHOWN]
+    settled = totals[:, _play.SETTLED]
+    behind = np.cumsum(sums[:, _play.LOSS] - sums[:, _play.BLEND_LOSS], axis=0)
+    plain = np.cumsum(totals[:, _play.UNIFORM] - totals[:, _play.BLEND])
+    awake = _over(sums[:, _play.AWAKE], rows[:, np.newaxis]).T
+    often = np.argsort(-np.nanmean(awake, axis=1), kind="stable")
+    width = max(round(ROLLING * len(sums)), 1)
+    rounds = float(np.ptp(blend.starts) / max(len(blend.starts) - 1, 1)) or 1.0
+    return Course(
+        when=blend.when,
+        rounds=rounds,
+        window=rounds * width,
+        names=[names[i] for i in top],
+        weights=weights[:, top],
+        others=weights[:, order[SHOWN:]].sum(axis=1),
+        blend=_rolling(totals[:, _play.BLEND], settled, width),
+        uniform=_rolling(totals[:, _play.UNIFORM], settled, width),
+        losses=_rolling(sums[:, _play.LOSS], sums[:, _play.SCORED], width)[:, top],
+        behind=np.column_stack([behind[:, top], plain]),
+        awake=awake[often],
+        everybody=[names[i] for i in often],
+        regret=totals[:, _play.REGRET].copy(),
+    )
+
+
+def _over(total: Floats, count: Floats) -> Floats:
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.where(count > 0, total / count, np.nan)
+
+
+def _rolling(total: Floats, count: Floats, width: int) -> Floats:
+    """Return means over the last so many stretches."""
+    added = [np.cumsum(part, axis=0) for part in (total, count)]
+    before = [
+        np.concatenate([np.zeros_like(part[:width]), part[:-width]])[: len(part)] for part in added
+    ]
+    return _over(added[0] - before[0], added[1] - before[1])

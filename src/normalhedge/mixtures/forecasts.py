@@ -1,0 +1,149 @@
+"""Forecasts as people give them -> a table of rows x classes x experts."""
+
+import numbers
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from normalhedge._inputs import LARGEST, Floats
+
+Keys = Sequence[str] | range | None
+"""What the rows of a round are called: none if there is one, a range if they have no names."""
+
+SUM_TOLERANCE = 0.01
+"""How far class probabilities may be from summing to one."""
+
+
+def read(
+    forecasts: Mapping[str, Any], index: Mapping[str, int], n: int, *, of_classes: bool
+) -> tuple[Floats, Keys]:
+    """Return the table, with NaN for those asleep, and the keys of its rows.
+
+    Parameters
+    ----------
+    forecasts
+        By name, as `Mixture.predict` takes them.
+    index, n
+        The column of each name, and how many columns there are.
+    of_classes
+        Whether forecasts are class probabilities.
+    """
+    columns = {name: _rows(name, given, of_classes=of_classes) for name, given in forecasts.items()}
+    awake = {name: column for name, column in columns.items() if column is not None}
+    keys = _common_keys(awake)
+    rows = 1 if keys is None else len(keys)
+    classes = max((cell.size for _, cells in awake.values() for cell in cells), default=1)
+    table = np.full((rows, classes, n), np.nan)
+    for name, (own, cells) in awake.items():
+        places = range(rows) if not isinstance(own, list) else [_place(keys, key) for key in own]
+        for row, cell in zip(places, cells, strict=True):
+            if of_classes:
+                _check_classes(name, cell, classes)
+            table[row, :, index[name]] = cell
+    return table, keys
+
+
+def _rows(name: str, given: Any, *, of_classes: bool) -> tuple[Keys, list[Floats]] | None:
+    if given is None:
+        return None
+    if isinstance(given, Mapping):
+        own = [str(key) for key in given]
+        return own, [_numbers(name, value, 1 if of_classes else 0) for value in given.values()]
+    if isinstance(given, numbers.Real):
+        if of_classes and not np.isnan(float(given)):
+            raise ValueError(f"forecasts of {name!r} must be class probabilities, got {given!r}")
+        return (None, [np.array([float(given)])]) if not of_classes else None
+    cells = _numbers(name, given, None)
+    if of_classes and cells.ndim == 1:
+        return None, [cells]
+    if cells.ndim != (2 if of_classes else 1) or not len(cells):
+        raise ValueError(f"forecasts of {name!r} must be a number or a sequence, got {given!r}")
+    return range(len(cells)), [np.atleast_1d(cell) for cell in cells]
+
+
+def _numbers(name: str, given: Any, ndim: int | None) -> Floats:
+    try:
+        array = np.array(np.nan if given is None else given)
+        if array.dtype.kind == "O":
+            array = np.array([np.nan if value is None else value for value in given])
+    except ValueError:
+        raise ValueError(f"forecasts of {name!r} must all have the same length") from None
+    if array.dtype.kind not in "fiu":
+        raise TypeError(f"forecasts of {name!r} must be numbers, got {given!r}")
+    if ndim == 0 and array.ndim:
+        raise ValueError(f"forecasts of {name!r} must be a number for each item, got {given!r}")
+    array = array.astype(np.float64)
+    return np.atleast_1d(array) if ndim is not None else array
+
+
+def _common_keys(columns: Mapping[str, tuple[Keys, list[Floats]]]) -> Keys:
+    kinds = {type(own) for own, _ in columns.values()}
+    lengths = {len(own) for own, _ in columns.values() if isinstance(own, range)}
+    if len(kinds) > 1 or len(lengths) > 1:
+        raise ValueError(
+            "forecasts must all be of one form: a number each, a mapping each, or sequences of "
+            "one length"
+        )
+    if list in kinds:
+        return list(dict.fromkeys(str(key) for own, _ in columns.values() for key in own or ()))
+    return range(lengths.pop()) if lengths else None
+
+
+def _place(keys: Keys, key: str) -> int:
+    assert keys is not None
+    return keys.index(key)  # type: ignore[arg-type]
+
+
+def _check_classes(name: str, cell: Floats, classes: int) -> None:
+    usable = np.abs(cell) < LARGEST
+    if not usable.any():
+        return
+    if cell.size != classes:
+        raise ValueError(
+            f"forecasts of {name!r} must have {classes} class probabilities, got {cell.size}"
+        )
+    if not usable.all() or cell.min() < -1e-9 or abs(cell.sum() - 1.0) > SUM_TOLERANCE:
+        raise ValueError(
+            f"forecasts of {name!r} must be probabilities that sum to one, got {cell.tolist()}"
+        )
+
+
+def read_outcome(outcome: Any, keys: Keys, rows: int, classes: int) -> Floats:
+    """Return the outcome of each row; NaN where it is not known.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If it is not a number for each row (a class, where there are classes), or nothing is known.
+    """
+    result = np.empty(rows)
+    for row, value in enumerate(_by_row(outcome, keys, rows)):
+        if isinstance(value, bool) or not isinstance(value, numbers.Real | None):
+            raise TypeError(f"outcome must be a number, got {value!r} ({type(value).__name__})")
+        result[row] = np.nan if value is None else float(value)
+    if np.isnan(result).all():
+        raise ValueError(f"outcome must be known, at least in part, got {outcome!r}")
+    known = result[~np.isnan(result)]
+    if not (np.abs(known) < LARGEST).all():
+        raise ValueError(f"outcome must be finite and within ±{LARGEST:g}, got {outcome!r}")
+    if classes > 1 and not (np.isin(known, range(classes))).all():
+        raise ValueError(f"outcome must be a class in 0..{classes - 1}, got {outcome!r}")
+    return result
+
+
+def _by_row(outcome: Any, keys: Keys, rows: int) -> list[Any]:
+    if keys is None:
+        return [outcome]
+    if isinstance(keys, range):
+        values = list(outcome) if isinstance(outcome, Sequence | np.ndarray) else [outcome]
+        if len(values) != rows:
+            raise ValueError(f"outcome must have {rows} numbers, as the forecasts had")
+        return values
+    if not isinstance(outcome, Mapping):
+        raise TypeError(f"outcome must be a mapping, as the forecasts were, got {outcome!r}")
+    unknown = [key for key in outcome if str(key) not in keys]
+    if unknown:
+        raise ValueError(f"outcome has {unknown[0]!r}, which was not forecast")
+    named = {str(key): value for key, value in outcome.items()}
+    return [named.get(key) for key in keys]

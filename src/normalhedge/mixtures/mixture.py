@@ -1,0 +1,524 @@
+"""People's experts by name: forecasts and outcomes in, blended predictions out."""
+
+import warnings
+from collections import deque
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from normalhedge import _inputs
+from normalhedge._inputs import LARGEST, Floats
+from normalhedge.certificates import Bound
+from normalhedge.hedgers import PotentialHedger, RegretState
+from normalhedge.mixtures import _play
+from normalhedge.mixtures._play import EXPERT_SUMS, MARKS, SCRATCH, TOTAL_SUMS
+from normalhedge.mixtures.combining import WAYS
+from normalhedge.mixtures.forecasts import Keys, read, read_outcome
+from normalhedge.mixtures.losses import OWN, Loss, LossFunction
+from normalhedge.mixtures.recipe import PLAIN, Recipe
+from normalhedge.potentials import weigh
+
+if TYPE_CHECKING:
+    from normalhedge.mixtures.summary import Summary
+
+# Bound to names of this module: with five experts each further look-up shows.
+_empty, _fromiter, _float64, _new = np.empty, np.fromiter, np.float64, tuple.__new__
+_predict_round, _update_round = _play.predict_round, _play.update_round
+
+NOTHING, NO_ROWS, NO_SLOPE = np.empty(0), np.empty((1, 0)), np.zeros(1)
+"""What kernels get where there is nothing to give."""
+
+FIRST_ITEM = np.zeros(1, dtype=np.int64)
+
+
+class Prediction(NamedTuple):
+    """What `Mixture.predict` returns.
+
+    Attributes
+    ----------
+    value
+        The blend, in the form in which the forecasts were given; none where nobody is awake.
+    ticket
+        What to call this round by when its outcome is known.
+    names, played, keys
+        The experts; the distribution over them, a row for each thing forecast; and what the rows
+        are called. `weights` puts them together.
+    """
+
+    value: Any
+    ticket: int
+    names: list[str]
+    played: Floats
+    keys: Keys
+
+    @property
+    def weights(self) -> dict[str, Any]:
+        """The weight of each expert: a number, or one for each thing forecast."""
+        columns = zip(self.names, self.played.T, strict=False)  # names may have joined since
+        if self.keys is None:
+            return {name: float(column[0]) for name, column in columns}
+        return {name: _by_key(column, self.keys) for name, column in columns}
+
+
+class Open(NamedTuple):
+    """A round that waits for its outcome.
+
+    Attributes
+    ----------
+    forecasts, confidence, values
+        Rows x classes x experts; of each expert, or empty; and what was predicted.
+    items
+        The item of each row.
+    number
+        How many rounds were predicted before it.
+    keys
+        What the rows are called.
+    """
+
+    forecasts: Floats
+    confidence: Floats
+    values: Floats
+    items: np.ndarray
+    number: int
+    keys: Keys
+
+
+class Waiting(NamedTuple):
+    """What `blend` knows of a round that it could not settle yet.
+
+    Attributes
+    ----------
+    game
+        Whose round it is.
+    due
+        How many further rounds of the game must be predicted before its outcomes may be used.
+    known
+        The time at which they are known, instead; none without a cutoff.
+    time
+        The time of the round; none without a column of times.
+    outcomes
+        As far as the table had them; NaN else.
+    """
+
+    game: int
+    due: int
+    known: Any
+    time: Any
+    outcomes: Floats
+
+
+class Mixture:
+    """Forecasters by name, blended by weights that follow whoever is good now.
+
+    `predict` takes what the experts say and returns the blend and a ticket; `update` takes the
+    ticket and the outcome: at once, late, in any order, or never. A name joins when it is first
+    seen and sleeps when it is missing, NaN or infinite. No scale is to be set: see
+    `normalhedge.mixtures._play` for how losses become gains and how their range is learned.
+
+    Parameters
+    ----------
+    hedger
+        A hedger, or its name as on the command line, such as ``"normal-hedge:alpha=0.05,c=1"``.
+        None: ``NormalHedge(memory=20, c=1)``.
+    loss
+        ``"square"``, ``"absolute"``, ``"pinball:level=0.9"``, ``"log"``, ``"l1"``, ``"zero-one"``
+        (see `normalhedge.mixtures.losses`), a `Loss`, or a function of your own.
+    combine
+        ``"mean"``, ``"median"`` or ``"vote"``. None: the median for absolute and pinball loss, the
+        vote for the zero-one loss of labels, else the mean.
+    gradient
+        Whether experts are judged by the loss linearised at the blend, which makes the hedger
+        compete with the best convex combination of the experts and not only with the best of them.
+        None: where forecasts are combined by their mean and the loss is not linear already.
+    shared
+        Whether the things forecast in one round (components of a vector, items of a mapping) share
+        their weights. If not, each has its own.
+    even
+        The share of the weight that is spread evenly over the experts awake, in [0, 1]: for panels
+        in which even the best forecaster is sometimes far off.
+    include
+        ``"mean"`` and ``"median"``: those of the experts awake, as experts themselves.
+    max_pending, max_age
+        How many rounds may wait for their outcomes, and for how many rounds; older ones expire.
+    history
+        How many settled rounds are kept for `summary` to compare with the best convex combination.
+
+    Attributes
+    ----------
+    recipe
+        The settings.
+    names, items
+        The experts and the things forecast, as they were first seen.
+    rounds
+        How many rounds were predicted.
+    pending
+        The rounds that wait for their outcomes, by ticket; ``expired`` of them were given up.
+
+    Notes
+    -----
+    With the mean and a convex loss the blend loses at most what its weights lose on average, so
+    what the hedger promises of its regret (`bound`) holds of the blend, in units of gain; a median
+    can lose up to twice as much. Nothing is promised of what ``even`` adds, nor of losses that were
+    clipped; and rounds whose outcomes come late are played when these arrive.
+
+    Examples
+    --------
+    >>> mixture = Mixture(loss="absolute")
+    >>> for day in range(30):
+    ...     prediction = mixture.predict({"gam": 51.0, "ar": 49.0, "naive": 40.0})
+    ...     mixture.update(prediction.ticket, outcome=50.8)
+    >>> mixture.predict({"gam": 52.0, "naive": 44.0}).value
+    52.0
+    """
+
+    def __init__(
+        self,
+        hedger: PotentialHedger | str | None = None,
+        loss: str | Loss | LossFunction = "square",
+        *,
+        combine: str | None = None,
+        gradient: bool | None = None,
+        shared: bool = True,
+        even: float = 0.0,
+        include: str | Iterable[str] = (),
+        max_pending: int = 10_000,
+        max_age: int | None = None,
+        history: int = 200,
+    ) -> None:
+        self.recipe = Recipe.of(hedger, loss, combine, gradient, shared, even, include)
+        self.max_pending = _inputs.count("max_pending", max_pending)
+        self.max_age = None if max_age is None else _inputs.count("max_age", max_age)
+        self.history: deque[tuple[Open, Floats]] = deque(
+            maxlen=_inputs.count("history", history) if history else 0
+        )
+        self.names: list[str] = []
+        self.items: list[str] = []
+        self.rounds = self.expired = self.next_ticket = 0
+        self.pending: dict[int, Open] = {}
+        self.waiting: dict[int, Waiting] = {}
+        self.last_times: dict[int, Any] = {}
+        self.ids: dict[str, int] = {}  # tickets by what a stream calls them
+        self.weights, self.regrets = np.empty((0, 0)), np.empty((0, 0))
+        self.marks = np.empty((0, MARKS, 0), dtype=np.int64)
+        self.ranges, self.pool_ranges = np.zeros((0, 2)), np.zeros((0, 2))
+        self.sums, self.totals = np.zeros((EXPERT_SUMS, 0)), np.zeros(TOTAL_SUMS)
+        self._settings = self.recipe.settings
+        self.levels = np.array(self.recipe.loss.levels or (0.5,))
+        self.included = np.array([WAYS[way] for way in self.recipe.include], dtype=np.int64)
+        self._plain_numbers = not self.recipe.loss.of_classes
+        self._told, self._shared = False, self.recipe.shared
+        self._index: dict[str, int] = {}
+        self._item_index: dict[str, int] = {}
+        self.join([PLAIN[way] for way in self.recipe.include])
+        if self.recipe.shared:
+            self._add_games(1)
+
+    def predict(
+        self, forecasts: Mapping[str, Any], confidence: Mapping[str, float] | None = None
+    ) -> Prediction:
+        """Return the blend of what the experts say, the weights behind it and a ticket.
+
+        Parameters
+        ----------
+        forecasts
+            By name: a number each; or a sequence or a mapping of numbers each, for vectors and for
+            many things in one round; with a loss of class probabilities, sequences of those in
+            place of the numbers. None and NaN: asleep, altogether or in that part.
+        confidence
+            By name, how far an expert wants to be heard, in [0, 1]; 1 for those not named.
+
+        Raises
+        ------
+        ValueError, TypeError
+            If an argument is not as described; the mixture is then as it was.
+        """
+        table, keys = self._read(forecasts)
+        rated = NOTHING if confidence is None else self._confidence(confidence)
+        items = FIRST_ITEM if keys is None and self.items else self.item_indices(keys)
+        if self.recipe.include:
+            _play.fill_plain(table, self.included)
+        rows, classes, n = table.shape
+        values, played = _empty((rows, classes)), _empty((rows, n))
+        number, settings, scratch = self.rounds, self._settings, self._scratch
+        wild = 0.0
+        for game, own, said, out in self._parts(items, table, played, values):
+            weights, regrets, marks, _ = self._games[game]
+            wild = _predict_round(
+                number, weights, regrets, marks, own, rated, settings, scratch, said, out,
+                self.sums, self.totals,
+            )  # fmt: skip
+        self.rounds = number + 1
+        ticket = self.file(_new(Open, (table, rated, values, items, number, keys)))
+        if wild > 0.0 and not self._told:
+            self._told = True
+            warnings.warn("infinite forecasts count as missing", RuntimeWarning, stacklevel=2)
+        if keys is None and classes == 1:
+            value: Any = values.item()
+            value = value if value == value else None  # noqa: PLR0124 -- NaN: all asleep
+        else:
+            value = self._shaped(values, keys)
+        return _new(Prediction, (value, ticket, self.names, played, keys))
+
+    def update(self, ticket: int, outcome: Any) -> None:
+        """Learn from an outcome.
+
+        Parameters
+        ----------
+        ticket
+            What `predict` returned with the prediction.
+        outcome
+            In the form of the forecasts; a class for class probabilities. Of several, some may be
+            missing (NaN, None, or not in the mapping): they are given up.
+
+        Raises
+        ------
+        KeyError, ValueError, TypeError
+            If the ticket is unknown, used or expired, or the outcome is not as described; the
+            mixture is then as it was.
+        """
+        waiting = self.pending.get(ticket)
+        if waiting is None:
+            raise KeyError(self._unknown(ticket))
+        table, rated, values, items, _, keys = waiting
+        rows, classes, n = table.shape
+        if keys is None and classes == 1 and type(outcome) is float and abs(outcome) < LARGEST:
+            outcomes = _empty(1)
+            outcomes[0] = outcome
+        else:
+            outcomes = read_outcome(outcome, keys, rows, classes)
+        if n < len(self.names):
+            table, rated = self.widen(table, rated)
+        own = (NO_ROWS, NO_SLOPE)
+        if self.recipe.loss.code == OWN:
+            own = self.own_losses(table, values, outcomes)
+        for game, *rows_of_it in self._parts(items, table, values, outcomes, *own, items):
+            weights, regrets, _, pool_range = self._games[game]
+            forecasts, predicted, known, losses, slopes, of = rows_of_it
+            _update_round(
+                weights, regrets, forecasts, rated, predicted, known, losses, slopes, of,
+                self.levels, self.ranges, pool_range, self._settings, self._scratch, self.sums,
+                self.totals,
+            )  # fmt: skip
+        del self.pending[ticket]
+        if self.waiting:
+            self.waiting.pop(ticket, None)
+        self.history.append((waiting, outcomes))
+
+    def note(self, ticket: int, outcomes: Floats) -> None:
+        """Add the losses of a round that waits to the sums, before it is settled."""
+        table, rated, values, items, _, _ = self.pending[ticket]
+        table, rated = self.widen(table, rated)
+        own = NO_ROWS
+        if self.recipe.loss.code == OWN:
+            own, _ = self.own_losses(table, values, outcomes)
+        _play.note_round(
+            table, rated, values, outcomes, own, items, self.levels, self._settings, self._scratch,
+            self.sums, self.totals,
+        )  # fmt: skip
+
+    def state(self, item: str | None = None) -> RegretState:
+        """Return where the game stands, as the hedger knows it.
+
+        Parameters
+        ----------
+        item
+            Whose game, where each item has its own.
+        """
+        if not self.names or not len(self.weights):
+            raise ValueError("nothing was predicted yet")
+        game = 0 if self.recipe.shared or item is None else self._item_index[item]
+        weights, regrets = self.weights[game].copy(), self.regrets[game].copy()
+        return RegretState(weights, regrets, self.rounds, len(self.names), None)
+
+    def bound(self) -> Bound:
+        """Return what the hedger promises of its regret to each expert, in units of gain."""
+        return self.recipe.hedger.bound(max(len(self.names), 1))
+
+    def summary(self) -> "Summary":
+        """Return what a person wants to know; it prints as a table, also in a notebook."""
+        from normalhedge.mixtures.summary import summarise  # noqa: PLC0415 -- it imports this
+
+        return summarise(self)
+
+    def save(self, path: str | Path) -> None:
+        """Write everything but `history` to a JSON file, all or nothing."""
+        from normalhedge.mixtures.saved import save  # noqa: PLC0415 -- it imports this
+
+        save(self, Path(path))
+
+    @classmethod
+    def load(cls, path: str | Path, loss: Loss | LossFunction | None = None) -> "Mixture":
+        """Return the mixture that was saved, to the bit.
+
+        Parameters
+        ----------
+        path
+            What `save` wrote.
+        loss
+            The loss, where it was one of your own: functions are not saved.
+        """
+        from normalhedge.mixtures.saved import load  # noqa: PLC0415 -- it imports this
+
+        return load(Path(path), loss)
+
+    def join(self, names: Sequence[str]) -> None:
+        """Let experts join, at regret zero; those that are known already are left alone."""
+        new = [name for name in dict.fromkeys(names) if name not in self._index]
+        for name in new:
+            if not isinstance(name, str):
+                raise TypeError(f"names of experts must be strings, got {name!r}")
+            self._index[name] = len(self.names)
+            self.names = [*self.names, name]
+        n, games = len(self.names), len(self.weights)
+        grown = ((0, 0), (0, n - self.regrets.shape[1]))
+        self.regrets = np.pad(self.regrets, grown)
+        self.marks = np.pad(self.marks, ((0, 0), *grown), constant_values=-1)
+        self.sums = np.pad(self.sums, grown)
+        self.weights = np.empty((games, n))
+        for game in range(games):
+            weigh(self.regrets[game], *self._settings[-2:], self.weights[game])
+        self._scratch = np.empty((SCRATCH, n))
+        self._own_names = self.names[len(self.recipe.include) :]
+        self._view_games()
+
+    def item_indices(self, keys: Keys) -> np.ndarray:
+        """Return the index of each item; those not seen before are added."""
+        wanted = [""] if keys is None else [str(key) for key in keys]
+        new = [key for key in wanted if key not in self._item_index]
+        if new:
+            for key in new:
+                self._item_index[key] = len(self.items)
+                self.items.append(key)
+            self.ranges = np.pad(self.ranges, ((0, len(new)), (0, 0)))
+            if not self.recipe.shared:
+                self._add_games(len(new))
+        return np.array([self._item_index[key] for key in wanted], dtype=np.int64)
+
+    def _add_games(self, count: int) -> None:
+        n = len(self.names)
+        self.weights = np.concatenate([self.weights, np.full((count, n), 1.0 / max(n, 1))])
+        self.regrets = np.pad(self.regrets, ((0, count), (0, 0)))
+        self.marks = np.pad(self.marks, ((0, count), (0, 0), (0, 0)), constant_values=-1)
+        self.pool_ranges = np.pad(self.pool_ranges, ((0, count), (0, 0)))
+        self._view_games()
+
+    def game(self, index: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """Return the weights, regrets, marks and pooled range of a game, to be changed in place."""
+        return self._games[index]
+
+    def _view_games(self) -> None:
+        arrays = (self.weights, self.regrets, self.marks, self.pool_ranges)
+        self._games = list(zip(*arrays, strict=True))
+
+    def _parts(self, items: np.ndarray, *arrays: np.ndarray) -> Iterable[tuple[Any, ...]]:
+        """Return each game of a round, and its rows of the arrays."""
+        if self._shared:
+            return ((0, *arrays),)
+        return (
+            (int(item), *(a[row : row + 1] if len(a) == len(items) else a for a in arrays))
+            for row, item in enumerate(items)
+        )
+
+    def _read(self, forecasts: Mapping[str, Any]) -> tuple[Floats, Keys]:
+        n, m = len(self.names), len(self.recipe.include)
+        if list(forecasts) == self._own_names and self._plain_numbers:
+            try:
+                table = _fromiter(forecasts.values(), _float64, n - m).reshape(1, 1, n - m)
+            except (TypeError, ValueError):
+                pass
+            else:
+                return (np.pad(table, ((0, 0), (0, 0), (m, 0))) if m else table), None
+        if not isinstance(forecasts, Mapping):
+            raise TypeError(
+                f"forecasts must be a mapping of names to forecasts, got {type(forecasts).__name__}"
+            )
+        if not forecasts and not n:
+            raise ValueError("forecasts must name at least one expert")
+        index = dict(self._index)
+        for name in forecasts:
+            index.setdefault(name, len(index))
+        table, keys = read(forecasts, index, len(index), of_classes=self.recipe.loss.of_classes)
+        self.join(list(forecasts))
+        return table, keys
+
+    def _confidence(self, given: Mapping[str, float]) -> Floats:
+        rated = np.ones(len(self.names))
+        for name, value in given.items():
+            if name not in self._index:
+                raise ValueError(f"confidence names {name!r}, who never forecast")
+            rated[self._index[name]] = _inputs.number(
+                f"confidence of {name!r}", value, 0.0, 1.0, closed=True
+            )
+        return rated
+
+    def file(self, waiting: Open) -> int:
+        """Give a ticket to a round that was predicted; old ones may expire by it."""
+        ticket = self.next_ticket
+        self.next_ticket = ticket + 1
+        pending = self.pending
+        pending[ticket] = waiting
+        if len(pending) > self.max_pending:
+            self._expire(next(iter(pending)))
+        if self.max_age is not None:
+            oldest = next(iter(self.pending))
+            if self.pending[oldest].number < self.rounds - self.max_age:
+                self._expire(oldest)
+        return ticket
+
+    def _expire(self, ticket: int) -> None:
+        del self.pending[ticket]
+        self.waiting.pop(ticket, None)
+        self.expired += 1
+
+    def _unknown(self, ticket: Any) -> str:
+        if isinstance(ticket, int) and 0 <= ticket < self.next_ticket:
+            return f"ticket {ticket} was used already, or has expired"
+        return f"ticket {ticket!r} was never given out"
+
+    def widen(self, table: Floats, rated: Floats) -> tuple[Floats, Floats]:
+        """Let those who joined after a round sleep in it."""
+        more = len(self.names) - table.shape[2]
+        table = np.pad(table, ((0, 0), (0, 0), (0, more)), constant_values=np.nan)
+        return table, np.pad(rated, (0, more)) if rated.size else rated
+
+    def own_losses(self, table: Floats, values: Floats, outcomes: Floats) -> tuple[Floats, Floats]:
+        """Return the losses of a function of your own (experts, blend, uniform), and its slopes."""
+        loss = self.recipe.loss
+        assert loss.function is not None
+        rows, _, n = table.shape
+        losses, slopes = np.full((rows, n + 2), np.nan), np.zeros(rows)
+        for row in np.flatnonzero(~np.isnan(outcomes) & ~np.isnan(values[:, 0])):
+            plain = np.full((1, 1, n + 1), np.nan)
+            plain[0, 0, 1:] = table[row, 0]
+            _play.fill_plain(plain, np.array([WAYS[self.recipe.combine]]))
+            asked = np.array([*table[row, 0], values[row, 0], plain[0, 0, 0]])
+            awake = np.abs(asked) < LARGEST
+            given = np.asarray(loss.function(asked[awake], float(outcomes[row])), dtype=float)
+            if given.shape != (awake.sum(),) or not np.isfinite(given).all():
+                raise ValueError(
+                    f"loss {loss.name} must return a finite number for each of "
+                    f"{awake.sum()} forecasts, got {given}"
+                )
+            losses[row, awake] = given
+            if self.recipe.gradient:
+                assert loss.slope is not None
+                slopes[row] = loss.slope(float(values[row, 0]), float(outcomes[row]))
+        return losses, slopes
+
+    def _shaped(self, values: Floats, keys: Keys) -> Any:
+        cells = values[:, 0] if values.shape[1] == 1 else values
+        if keys is not None:
+            return _by_key(cells, keys)
+        return None if np.isnan(cells[0]).any() else cells[0].copy()
+
+
+def _by_key(cells: Floats, keys: Keys) -> Any:
+    if isinstance(keys, range):
+        return cells.copy()
+    assert keys is not None
+    return {
+        key: None if np.isnan(cell).any() else cell.tolist()
+        for key, cell in zip(keys, cells, strict=True)
+    }

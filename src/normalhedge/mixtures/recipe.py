@@ -1,0 +1,136 @@
+"""How a mixture is made: everything that is configured, checked once."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, fields
+from typing import Any
+
+from normalhedge import _inputs, _names
+from normalhedge.hedgers import HEDGERS, NormalHedge, PotentialHedger
+from normalhedge.mixtures._play import Settings
+from normalhedge.mixtures.combining import WAYS
+from normalhedge.mixtures.losses import L1, LOSSES, OWN, ZERO_ONE, Loss, LossFunction
+
+MEMORY = 20.0
+"""The memory, in rounds, of the hedger that is used when none is given."""
+
+PLAIN = {"mean": "(mean)", "median": "(median)"}
+"""What the plain combinations are called among the experts."""
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """What `Mixture` is told; see there."""
+
+    hedger: PotentialHedger
+    loss: Loss
+    combine: str
+    gradient: bool
+    shared: bool
+    even: float
+    include: tuple[str, ...]
+
+    @classmethod
+    def of(
+        cls,
+        hedger: PotentialHedger | str | None,
+        loss: str | Loss | LossFunction,
+        combine: str | None,
+        gradient: bool | None,  # noqa: FBT001
+        shared: bool,  # noqa: FBT001
+        even: float,
+        include: str | Iterable[str],
+    ) -> "Recipe":
+        """Check what was given and choose what was not."""
+        loss = _loss(loss)
+        combine = _way(loss, combine)
+        plain = (include,) if isinstance(include, str) else tuple(include)
+        for name in plain:
+            if name not in PLAIN:
+                raise _names.nearest("plain combination", str(name), PLAIN)
+            if name == "median" and loss.of_classes:
+                raise ValueError("include must not name the median of class probabilities")
+        return cls(
+            _hedger(hedger),
+            loss,
+            combine,
+            _gradient(loss, combine, gradient),
+            bool(shared),
+            _inputs.number("even", even, 0.0, 1.0, closed=True),
+            tuple(dict.fromkeys(plain)),
+        )
+
+    @property
+    def settings(self) -> Settings:
+        """What the kernels need of it."""
+        hedger, loss = self.hedger, self.loss
+        return (
+            loss.code,
+            WAYS[self.combine],
+            self.gradient,
+            loss.width,
+            self.even,
+            hedger._keep,
+            hedger._rate,
+            hedger._squared,
+        )
+
+    def to_plain(self) -> dict[str, Any]:
+        """Return it in words and numbers."""
+        hedger = {f.name: getattr(self.hedger, f.name) for f in fields(self.hedger)}  # type: ignore[arg-type]
+        loss = {"name": self.loss.name, "levels": list(self.loss.levels)}
+        return {
+            "hedger": {"kind": type(self.hedger).__name__, **hedger},
+            "loss": loss,
+            "combine": self.combine,
+            "gradient": self.gradient,
+            "shared": self.shared,
+            "even": self.even,
+            "include": list(self.include),
+        }
+
+
+def _hedger(given: PotentialHedger | str | None) -> PotentialHedger:
+    if given is None:
+        return NormalHedge(memory=MEMORY, c=1.0)
+    if isinstance(given, str):
+        return _names.make("hedger", given, HEDGERS, alpha=1.0 / MEMORY)
+    if not isinstance(given, PotentialHedger):
+        raise TypeError(
+            f"hedger must be a hedger on discounted regrets, such as NormalHedge, or a name; "
+            f"got {type(given).__name__}"
+        )
+    return given
+
+
+def _loss(given: str | Loss | LossFunction) -> Loss:
+    if isinstance(given, Loss):
+        return given
+    if isinstance(given, str):
+        return _names.make("loss", given, LOSSES)
+    if not callable(given):
+        raise TypeError(f"loss must be a name, a Loss or a function, got {type(given).__name__}")
+    return Loss(getattr(given, "__name__", "own"), OWN, function=given)
+
+
+def _way(loss: Loss, given: str | None) -> str:
+    labels = loss.code == ZERO_ONE and not loss.of_classes
+    if given is None:
+        return "vote" if labels else "median" if loss.median else "mean"
+    if given not in WAYS:
+        raise _names.nearest("way to combine", str(given), WAYS)
+    if loss.of_classes and given != "mean":
+        raise ValueError(f"combine must be 'mean' for class probabilities, got {given!r}")
+    return given
+
+
+def _gradient(loss: Loss, combine: str, given: bool | None) -> bool:  # noqa: FBT001
+    possible = combine == "mean" and loss.code != ZERO_ONE
+    possible = possible and (loss.code != OWN or loss.slope is not None)
+    if given is None:
+        return possible and loss.code != L1
+    if given and not possible:
+        raise ValueError(
+            "gradient needs combine='mean' and a loss with a slope: "
+            f"not {loss} combined by {combine}"
+        )
+    return bool(given)

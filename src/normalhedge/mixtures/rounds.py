@@ -1,0 +1,265 @@
+"""The rows of a panel, and what still waits in a mixture, as rounds for the kernels."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from normalhedge._inputs import Floats
+from normalhedge.mixtures import _play
+from normalhedge.mixtures.frames import Panel
+from normalhedge.mixtures.mixture import NOTHING, Mixture, Open, Waiting
+
+NEVER = np.iinfo(np.int64).max >> 1
+"""The round at which something is settled that this table cannot settle."""
+
+
+@dataclass
+class Rounds:
+    """Rows sorted by game and time; see `normalhedge.mixtures._play.play_games`.
+
+    Attributes
+    ----------
+    forecasts, outcomes, values, items, row_of
+        Of each row; ``row_of`` is its place in the panel, -1 for what was predicted before.
+    edges, numbers, ready, codes, old, known
+        Of each round: its first row (and one more at the end), its number, the round from which on
+        it may be used; which of ``time_keys`` is its time, -1 if it waited, and then as which; and
+        the time from which on its outcomes are known, where there is a cutoff.
+    games, first, start, stop, settled
+        Of each game: which, its first round, its first new one, its end, and how far it is settled.
+    base
+        The number of the first new round.
+    """
+
+    forecasts: Floats
+    outcomes: Floats
+    values: Floats
+    items: np.ndarray
+    row_of: np.ndarray
+    edges: np.ndarray
+    numbers: np.ndarray
+    ready: np.ndarray
+    codes: np.ndarray
+    old: np.ndarray
+    known: np.ndarray | None
+    time_keys: np.ndarray | None
+    games: np.ndarray
+    first: np.ndarray
+    start: np.ndarray
+    stop: np.ndarray
+    settled: np.ndarray
+    base: int
+    said: list[str] = field(default_factory=list)
+
+    def rows(self, a: int, b: int) -> tuple[Floats, Floats, Floats]:
+        """Return the forecasts, values and outcomes of some rows."""
+        return self.forecasts[a:b], self.values[a:b], self.outcomes[a:b]
+
+
+def arrange(mixture: Mixture, panel: Panel, lag: int) -> Rounds:
+    """Return the rounds of a panel, after those of the mixture that still wait."""
+    mixture.join(panel.experts)
+    items = mixture.item_indices(panel.items)[panel.series]
+    games = np.zeros_like(items) if mixture.recipe.shared else items
+    said: list[str] = []
+    fresh = _unseen(mixture, panel, items, games, said)
+    # Rounds are numbered by their times, from where the mixture stands.
+    distinct, codes = np.unique(panel.times[fresh], return_inverse=True)
+    rows = _new_rows(mixture, panel, fresh)
+    place = np.flatnonzero(fresh)
+    columns = (rows, panel.outcomes[fresh], items[fresh], games[fresh], codes, place)
+    old = _waiting_rows(mixture, rows.shape[1])
+    pairs = zip(old[:6], columns, strict=True)
+    table, outcomes, item, game, code, row_of = (
+        np.concatenate(pair) if len(old[0]) else pair[1] for pair in pairs
+    )
+    values = np.concatenate([old[6], np.full((len(rows), rows.shape[1]), np.nan)])
+    order = np.lexsort((item, code, game))
+    if (np.diff(order) < 0).any():
+        table, outcomes, item, game, code, row_of, values = (
+            a[order] for a in (table, outcomes, item, game, code, row_of, values)
+        )
+    if mixture.recipe.include:
+        _play.fill_plain(table, mixture.included)
+    edge = np.flatnonzero(np.diff(game, prepend=-1) | np.diff(code, prepend=NEVER))
+    edges = np.append(edge, len(game))
+    game, code, new = game[edge], code[edge], row_of[edge] >= 0
+    first = np.flatnonzero(np.diff(game, prepend=-1))
+    stop = np.append(first[1:], len(game)) if len(first) else first
+    start = first + np.add.reduceat((~new).astype(np.int64), first) if len(first) else first
+    result = Rounds(
+        table, outcomes, values, item, row_of, edges,
+        np.where(new, mixture.rounds + code, -1), np.zeros(len(game), dtype=np.int64),
+        np.where(new, distinct[np.maximum(code, 0)], -1) if new.any() else code,
+        np.where(new, -1, code + len(mixture.waiting)),
+        _known(mixture, panel, row_of, edges, code, new), panel.time_keys,
+        game[first], first, start, stop, first.copy(), mixture.rounds, said,
+    )  # fmt: skip
+    _make_ready(result, list(mixture.waiting.values()), lag)
+    return result
+
+
+def _new_rows(mixture: Mixture, panel: Panel, fresh: np.ndarray) -> Floats:
+    """Return the forecasts of the rows not seen before, with a column for each name."""
+    columns = [mixture.names.index(name) for name in panel.experts]
+    if fresh.all() and columns == list(range(len(mixture.names))):
+        return panel.forecasts
+    rows = np.full((fresh.sum(), panel.forecasts.shape[1], len(mixture.names)), np.nan)
+    rows[:, :, columns] = panel.forecasts if fresh.all() else panel.forecasts[fresh]
+    return rows
+
+
+def _waiting_rows(mixture: Mixture, classes: int) -> tuple[np.ndarray, ...]:
+    """Return the rows that still wait: as in `arrange`, and what was predicted for them.
+
+    Their codes are negative: they come before the new ones, in the order of their tickets.
+    """
+    n, count = len(mixture.names), len(mixture.waiting)
+    tables, outcomes, items, games, codes, values = [], [], [], [], [], []
+    for k, (ticket, waiting) in enumerate(mixture.waiting.items()):
+        open_ = mixture.pending[ticket]
+        tables.append(mixture.widen(open_.forecasts, NOTHING)[0])
+        outcomes.append(waiting.outcomes)
+        items.append(open_.items)
+        games.append(np.full(len(open_.items), waiting.game))
+        codes.append(np.full(len(open_.items), k - count))
+        values.append(open_.values)
+    whole = np.int64
+    if not tables:
+        none = np.zeros(0, dtype=whole)
+        return (
+            np.empty((0, classes, n)),
+            np.empty(0),
+            none,
+            none,
+            none,
+            none,
+            np.empty((0, classes)),
+        )
+    rows = sum(len(part) for part in items)
+    return (
+        np.concatenate(tables), np.concatenate(outcomes), np.concatenate(items),
+        np.concatenate(games), np.concatenate(codes), np.full(rows, -1, dtype=whole),
+        np.concatenate(values),
+    )  # fmt: skip
+
+
+def _unseen(
+    mixture: Mixture, panel: Panel, items: np.ndarray, games: np.ndarray, said: list[str]
+) -> np.ndarray:
+    """Return which rows are later than what the mixture has seen of their game.
+
+    What the others say of outcomes that are still waited for is noted.
+    """
+    fresh: np.ndarray = np.ones(len(items), dtype=bool)
+    if not mixture.last_times or panel.time_keys is None:
+        return fresh
+    keys = panel.time_keys
+    if any(isinstance(t, str) != (keys.dtype.kind == "O") for t in mixture.last_times.values()):
+        raise ValueError("the times of this table cannot be compared with the earlier ones")
+    ends = {g: int(np.searchsorted(keys, t, "right")) for g, t in mixture.last_times.items()}
+    fresh = panel.times >= np.array([ends.get(g, 0) for g in range(int(games.max()) + 1)])[games]
+    waited = {(w.time, int(i)): (ticket, row) for ticket, w in mixture.waiting.items()
+              for row, i in enumerate(mixture.pending[ticket].items)}  # fmt: skip
+    filled: dict[int, Floats] = {}
+    for row in np.flatnonzero(~fresh & ~np.isnan(panel.outcomes)):
+        found = waited.get((_key(keys, panel.times[row]), int(items[row])))
+        if found is not None and np.isnan(mixture.waiting[found[0]].outcomes[found[1]]):
+            ticket, place = found
+            mixture.waiting[ticket].outcomes[place] = panel.outcomes[row]
+            news = filled.setdefault(ticket, np.full(len(mixture.pending[ticket].items), np.nan))
+            news[place] = panel.outcomes[row]
+    for ticket, news in filled.items():
+        mixture.note(ticket, news)
+    seen = int((~fresh).sum())
+    if seen:
+        said.append(
+            f"{seen} row{'s' * (seen > 1)} seen before: {len(filled)} outcome"
+            f"{'s' * (len(filled) != 1)} filled in, the rest left out"
+        )
+    return fresh
+
+
+def _known(
+    mixture: Mixture,
+    panel: Panel,
+    row_of: np.ndarray,
+    edges: np.ndarray,
+    code: np.ndarray,
+    new: np.ndarray,
+) -> np.ndarray | None:
+    """Return the time from which on the outcomes of a round are known, where there is a cutoff."""
+    if panel.known is None:
+        return None
+    rows = panel.known[np.maximum(row_of, 0)]
+    known: np.ndarray = np.maximum.reduceat(rows, edges[:-1]).copy()
+    waiting = list(mixture.waiting.values())
+    for r in np.flatnonzero(~new):
+        known[r] = waiting[code[r] + len(waiting)].known
+    return known
+
+
+def _make_ready(rounds: Rounds, waiting: list[Waiting], lag: int) -> None:
+    """Set the round from which on each round may be used; never before an earlier one."""
+    count = len(rounds.numbers)
+    here = np.arange(count)
+    of = np.repeat(np.arange(len(rounds.games)), rounds.stop - rounds.first)
+    ready = here + 1 + lag
+    old = rounds.old >= 0
+    if rounds.known is not None and rounds.time_keys is not None:
+        # The first round of the game whose cutoff is not before the outcome.
+        wanted = np.searchsorted(rounds.time_keys, rounds.known, side="left")
+        width = len(rounds.time_keys) + 1
+        found = np.searchsorted(of * width + rounds.codes + 1, of * width + wanted + 1)
+        found = np.maximum(found, np.maximum(here + 1, rounds.start[of])) + lag
+        ready = np.where(found < rounds.stop[of], found, NEVER)
+    elif old.any():
+        due = np.array([w.due for w in waiting], dtype=np.int64)
+        ready[old] = rounds.start[of[old]] + due[rounds.old[old]]
+    # One running maximum for all games: a game's numbers start above those before it.
+    step = NEVER // (len(rounds.games) + 1)
+    lifted = np.minimum(ready, step - 1) + of * step
+    ready = np.maximum.accumulate(lifted) - of * step
+    rounds.ready = np.where(ready >= step - 1, NEVER, ready)
+
+
+def put_aside(mixture: Mixture, rounds: Rounds) -> None:
+    """Keep in the mixture what waits: rounds that are not settled, or have no outcome at all."""
+    before = list(mixture.waiting.values())
+    for ticket in mixture.waiting:
+        del mixture.pending[ticket]
+    mixture.waiting = {}
+    if not len(rounds.games):
+        return
+    unknown = np.logical_and.reduceat(np.isnan(rounds.outcomes), rounds.edges[:-1])
+    unsettled = np.ones(len(unknown), dtype=bool)
+    for first, settled in zip(rounds.first, rounds.settled, strict=True):
+        unsettled[first:settled] = unknown[first:settled]
+    keys = rounds.time_keys
+    if keys is not None:
+        for game, last in zip(rounds.games.tolist(), rounds.codes[rounds.stop - 1], strict=True):
+            if last >= 0:
+                mixture.last_times[game] = _key(keys, last)
+    of = np.repeat(np.arange(len(rounds.games)), rounds.stop - rounds.first)
+    for r in np.flatnonzero(unsettled).tolist():
+        a, b = rounds.edges[r], rounds.edges[r + 1]
+        table, values, outcomes = (part.copy() for part in rounds.rows(a, b))
+        names = [mixture.items[i] for i in rounds.items[a:b]]
+        ticket = mixture.file(
+            Open(table, NOTHING, values, rounds.items[a:b].copy(), int(rounds.numbers[r]),
+                 None if names == [""] else names)
+        )  # fmt: skip
+        ready, stop = int(rounds.ready[r]), int(rounds.stop[of[r]])
+        time = before[rounds.old[r]].time if rounds.old[r] >= 0 else _key(keys, rounds.codes[r])
+        mixture.waiting[ticket] = Waiting(
+            int(rounds.games[of[r]]), max(ready - stop, 0), _key(rounds.known, r), time, outcomes
+        )
+
+
+def _key(keys: np.ndarray | None, index: int) -> Any:
+    """Return one of the times as JSON can hold it."""
+    if keys is None:
+        return None
+    key = keys[index]
+    return key.item() if isinstance(key, np.generic) else key

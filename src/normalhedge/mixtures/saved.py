@@ -1,0 +1,202 @@
+"""Mixtures in files: versioned JSON, to the bit, written all or nothing."""
+
+import json
+import math
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from normalhedge import _tables
+from normalhedge.hedgers import Hedge, NormalHedge
+from normalhedge.mixtures._play import EXPERT_SUMS, MARKS, TOTAL_SUMS
+from normalhedge.mixtures.losses import LOSSES, Loss, LossFunction
+from normalhedge.mixtures.mixture import Mixture, Open, Waiting
+
+FORMAT = "normalhedge mixture"
+VERSION = 1
+KINDS = {"NormalHedge": NormalHedge, "Hedge": Hedge}
+
+
+def save(mixture: Mixture, path: Path) -> None:
+    """Write a mixture; what was there before stays if anything goes wrong."""
+    text = json.dumps(_written(mixture), allow_nan=False)
+    _tables.write_whole(path, lambda part: part.write_text(text, "utf-8"))
+
+
+def load(path: Path, loss: Loss | LossFunction | None) -> Mixture:
+    """Return the mixture that was written; refuse what cannot be one, in a sentence."""
+    try:
+        found = json.loads(path.read_text("utf-8"))
+    except FileNotFoundError:
+        raise ValueError(f"there is no file {path}") from None
+    except (json.JSONDecodeError, UnicodeDecodeError) as error:
+        raise ValueError(f"{path} is not a whole JSON file: {error}") from None
+    if not isinstance(found, dict) or found.get("format") != FORMAT:
+        raise ValueError(f"{path} does not hold a mixture")
+    version = found.get("version")
+    if not isinstance(version, int) or not 1 <= version <= VERSION:
+        raise ValueError(
+            f"{path} has version {version!r}; this version of normalhedge reads up to {VERSION}"
+        )
+    try:
+        return _read(found, loss)
+    except KeyError as error:
+        raise ValueError(f"{path} cannot be read: {error} is missing") from None
+    except (ValueError, TypeError, IndexError, AttributeError) as error:
+        raise ValueError(f"{path} cannot be read: {error}") from None
+
+
+def _written(mixture: Mixture) -> dict[str, Any]:
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "recipe": mixture.recipe.to_plain(),
+        "max_pending": mixture.max_pending,
+        "max_age": mixture.max_age,
+        "history": mixture.history.maxlen,
+        "names": mixture.names,
+        "items": mixture.items,
+        "rounds": mixture.rounds,
+        "expired": mixture.expired,
+        "next_ticket": mixture.next_ticket,
+        "weights": mixture.weights.tolist(),
+        "regrets": mixture.regrets.tolist(),
+        "marks": mixture.marks.tolist(),
+        "ranges": mixture.ranges.tolist(),
+        "pool_ranges": mixture.pool_ranges.tolist(),
+        "sums": mixture.sums.tolist(),
+        "totals": mixture.totals.tolist(),
+        "last_times": list(mixture.last_times.items()),
+        "ids": mixture.ids,
+        "pending": [
+            {
+                "ticket": ticket,
+                "forecasts": _nulls(waiting.forecasts),
+                "confidence": waiting.confidence.tolist(),
+                "values": _nulls(waiting.values),
+                "items": waiting.items.tolist(),
+                "number": waiting.number,
+                "keys": len(waiting.keys) if isinstance(waiting.keys, range) else waiting.keys,
+                "blend": None if ticket not in mixture.waiting else _due(mixture.waiting[ticket]),
+            }
+            for ticket, waiting in mixture.pending.items()
+        ],
+    }
+
+
+def _due(waiting: Waiting) -> dict[str, Any]:
+    return {**waiting._asdict(), "outcomes": _nulls(waiting.outcomes)}
+
+
+def _read(found: Mapping[str, Any], loss: Loss | LossFunction | None) -> Mixture:
+    recipe = dict(found["recipe"])
+    hedger = dict(recipe.pop("hedger"))
+    kind = KINDS.get(hedger.pop("kind"))
+    if kind is None:
+        raise ValueError(f"its hedger is none of {', '.join(KINDS)}")
+    mixture = Mixture(
+        kind(**hedger),
+        _loss(recipe.pop("loss"), loss),
+        **recipe,
+        max_pending=found["max_pending"],
+        max_age=found["max_age"],
+        history=found["history"],
+    )
+    mixture.join([str(name) for name in found["names"]])
+    mixture.item_indices([str(item) for item in found["items"]])
+    if mixture.names != found["names"] or mixture.items != found["items"]:
+        raise ValueError("names and items must be different words")
+    mixture.rounds, mixture.expired, mixture.next_ticket = (
+        _whole(key, found[key]) for key in ("rounds", "expired", "next_ticket")
+    )
+    games, n, items = len(mixture.weights), len(mixture.names), len(mixture.items)
+    weights = _floats("weights", found["weights"], (games, n), 0.0, 1.0)
+    if games and n and np.abs(weights.sum(axis=1) - 1.0).max() > 1e-6:
+        raise ValueError("weights must sum to one")
+    mixture.weights[:] = weights
+    mixture.regrets[:] = _floats("regrets", found["regrets"], (games, n), -1e100, 1e100)
+    marks = _floats("marks", found["marks"], (games, MARKS, n), -1, mixture.rounds)
+    mixture.marks[:] = marks.astype(np.int64)
+    mixture.ranges[:] = _floats("ranges", found["ranges"], (items, 2), 0.0, 1e300)
+    mixture.pool_ranges[:] = _floats("pool_ranges", found["pool_ranges"], (games, 2), 0.0, 1e300)
+    mixture.sums[:] = _floats("sums", found["sums"], (EXPERT_SUMS, n), -1e300, 1e300)
+    mixture.totals[:] = _floats("totals", found["totals"], (TOTAL_SUMS,), -1e300, 1e300)
+    mixture.last_times = {_below("game", game, games): time for game, time in found["last_times"]}
+    mixture.ids = {str(k): _below("id", v, mixture.next_ticket) for k, v in found["ids"].items()}
+    for entry in found["pending"]:
+        _read_open(mixture, entry)
+    return mixture
+
+
+def _read_open(mixture: Mixture, entry: Mapping[str, Any]) -> None:
+    ticket = _below("ticket", entry["ticket"], mixture.next_ticket)
+    items = np.array(
+        [_below("item", i, len(mixture.items)) for i in entry["items"]], dtype=np.int64
+    )
+    forecasts = np.array(entry["forecasts"], dtype=np.float64)
+    rows, classes, n = forecasts.shape
+    values = _floats("values", entry["values"], (rows, classes), -1e100, 1e100, missing=True)
+    if len(items) != rows or n > len(mixture.names):
+        raise ValueError(f"ticket {ticket} does not fit its forecasts")
+    confidence = np.array(entry["confidence"], dtype=np.float64)
+    if confidence.size:
+        _floats("confidence", confidence, (n,), 0.0, 1.0)
+    keys = range(entry["keys"]) if isinstance(entry["keys"], int) else entry["keys"]
+    number = _whole("number", entry["number"])
+    mixture.pending[ticket] = Open(forecasts, confidence, values, items, number, keys)
+    if entry["blend"] is not None:
+        due = dict(entry["blend"])
+        due["outcomes"] = _floats("outcomes", due["outcomes"], (rows,), -1e100, 1e100, missing=True)
+        _below("game", due["game"], len(mixture.weights))
+        _whole("due", due["due"])
+        mixture.waiting[ticket] = Waiting(**due)
+
+
+def _loss(written: Mapping[str, Any], given: Loss | LossFunction | None) -> Any:
+    name, levels = written["name"], written["levels"]
+    if given is not None:
+        return given
+    if name not in LOSSES:
+        raise ValueError(f"its loss {name!r} was one of your own: pass it as loss")
+    return LOSSES[name](levels) if levels else LOSSES[name]()
+
+
+def _nulls(array: np.ndarray) -> Any:
+    """Return nested lists with None for NaN, which JSON does not have; infinity counts as NaN."""
+    if array.ndim > 1:
+        return [_nulls(part) for part in array]
+    return [value if math.isfinite(value) else None for value in array.tolist()]
+
+
+def _floats(
+    name: str,
+    values: Any,
+    shape: tuple[int, ...],
+    low: float,
+    high: float,
+    *,
+    missing: bool = False,
+) -> np.ndarray:
+    array = np.array(values, dtype=np.float64)
+    if array.size == 0:
+        array = array.reshape(shape)
+    if array.shape != shape:
+        raise ValueError(f"{name} must have shape {shape}, it has {array.shape}")
+    inside = (array >= low) & (array <= high)
+    if not (inside | (np.isnan(array) if missing else False)).all():
+        raise ValueError(f"{name} must lie in [{low:g}, {high:g}]")
+    return array
+
+
+def _whole(name: str, value: Any) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or value < -1:
+        raise ValueError(f"{name} must be a whole number, it is {value!r}")
+    return value
+
+
+def _below(name: str, value: Any, end: int) -> int:
+    if not 0 <= _whole(name, value) < end:
+        raise ValueError(f"{name} must be below {end}, it is {value!r}")
+    return int(value)

@@ -1,0 +1,110 @@
+"""A mixture on a stream of JSON lines: one line out for each line in.
+
+Lines in::
+
+    {"forecasts": {"gam": 51.2, "ar": 49.9}, "confidence": {"ar": 0.5}}    a round
+    {"gam": 51.2, "ar": 49.9}                                            the same, in short
+    {"ticket": 0, "outcome": 50.8}                                         what came of it
+    {"ticket": 0, "outcome": 50.8, "forecasts": {...}}                     both; the outcome first
+
+and out::
+
+    {"line": 1, "ticket": 0, "prediction": 50.6, "weights": {...}}
+    {"line": 2, "settled": 0}
+    {"line": 3, "error": "..."}
+
+An ``"id"`` of the caller's may stand in place of the ticket, and is then given back.
+"""
+
+import json
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import numpy as np
+
+from normalhedge.mixtures.mixture import Mixture
+
+WORDS = {"forecasts", "confidence", "ticket", "outcome", "id"}
+"""What a line may say besides forecasts."""
+
+
+class Stream:
+    """A mixture that reads lines and answers each of them."""
+
+    def __init__(self, mixture: Mixture) -> None:
+        self.mixture = mixture
+        self.refused = 0
+
+    def answers(self, lines: Iterable[str]) -> Iterator[dict[str, Any]]:
+        """Yield an answer to each line that is not empty; what is wrong with one is its answer."""
+        for number, line in enumerate(lines, start=1):
+            if not line.strip():
+                continue
+            try:
+                yield {"line": number, **self._answer(line)}
+            except (ValueError, TypeError, KeyError) as error:
+                self.refused += 1
+                sentence = error.args[0] if isinstance(error, KeyError) else str(error)
+                yield {"line": number, "error": sentence}
+
+    def _answer(self, line: str) -> dict[str, Any]:
+        try:
+            said = json.loads(line)
+        except json.JSONDecodeError as error:
+            raise ValueError(f"this is not JSON: {error}") from None
+        if not isinstance(said, dict):
+            raise ValueError("a line must be a JSON object")
+        forecasts = said.get("forecasts")
+        if forecasts is None and not WORDS & said.keys():
+            forecasts = said
+        unknown = [word for word in said if forecasts is not said and word not in WORDS]
+        if unknown:
+            raise ValueError(f"{unknown[0]!r} is not one of {', '.join(sorted(WORDS))}")
+        if forecasts is None and "outcome" not in said:
+            raise ValueError("a line must have forecasts or an outcome")
+        answer: dict[str, Any] = {}
+        if "outcome" in said:
+            ticket = self._ticket(said)
+            self.mixture.update(ticket, said["outcome"])
+            self.mixture.ids.pop(json.dumps(said.get("id")), None)
+            answer["settled"] = ticket
+        if forecasts is not None:
+            answer |= self._prediction(forecasts, said if forecasts is not said else {})
+        return answer
+
+    def _ticket(self, said: dict[str, Any]) -> int:
+        if "ticket" in said:
+            ticket = said["ticket"]
+            if isinstance(ticket, bool) or not isinstance(ticket, int):
+                raise ValueError(f"ticket must be a whole number, got {ticket!r}")
+            return ticket
+        if "id" not in said:
+            raise ValueError("an outcome needs the ticket or the id of its forecasts")
+        name = json.dumps(said["id"])
+        if name not in self.mixture.ids:
+            raise ValueError(f"there is no round with id {said['id']!r} waiting")
+        return self.mixture.ids[name]
+
+    def _prediction(self, forecasts: Any, said: dict[str, Any]) -> dict[str, Any]:
+        if not isinstance(forecasts, dict):
+            raise ValueError("forecasts must be an object of names and forecasts")
+        made = self.mixture.predict(forecasts, said.get("confidence"))
+        answer: dict[str, Any] = {"ticket": made.ticket}
+        if "id" in said and "outcome" not in said:
+            ids = self.mixture.ids
+            ids[json.dumps(said["id"])] = made.ticket
+            if len(ids) > self.mixture.max_pending:
+                del ids[next(iter(ids))]
+            answer["id"] = said["id"]
+        return {**answer, "prediction": _plain(made.value), "weights": _plain(made.weights)}
+
+
+def _plain(value: Any) -> Any:
+    """Return arrays as lists, and null for NaN."""
+    if isinstance(value, dict):
+        return {key: _plain(part) for key, part in value.items()}
+    if isinstance(value, np.ndarray):
+        return [_plain(part) for part in value]
+    if isinstance(value, float | np.floating):
+        return float(value) if np.isfinite(value) else None
+    return value

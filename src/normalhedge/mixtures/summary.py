@@ -1,0 +1,313 @@
+"""What a person wants to see of a mixture."""
+
+import html
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from normalhedge._inputs import Floats
+from normalhedge.certificates import Bound
+from normalhedge.mixtures import _play
+from normalhedge.mixtures.hindsight import best_convex, mean_loss
+from normalhedge.mixtures.losses import OWN, ZERO_ONE
+from normalhedge.mixtures.mixture import Mixture
+
+if TYPE_CHECKING:
+    from normalhedge.mixtures.blend import Blend
+
+SHOWN = 20
+"""How many experts are printed."""
+
+OFTEN = 0.5
+"""The best expert is looked for among those that were awake in this share of the settled rows."""
+
+
+@dataclass(frozen=True)
+class ExpertRow:
+    """An expert, as it stands.
+
+    Attributes
+    ----------
+    weight
+        What it would be given now, were everybody awake; the mean over the series if each has its
+        own weights.
+    loss, blend_loss
+        Its mean loss, and that of the blend in the same rows; NaN if it was never settled.
+    regret
+        The discounted regret to it, in units of gain; the largest over the series.
+    awake
+        The share of rows in which it was awake.
+    last_seen, since
+        The round in which it was last awake, and since which it carries at least a uniform share
+        of the weight; none if it does not.
+    """
+
+    name: str
+    weight: float
+    loss: float
+    blend_loss: float
+    regret: float
+    awake: float
+    last_seen: int | None
+    since: int | None
+
+
+@dataclass(frozen=True)
+class Summary:
+    """A mixture, its experts and its yardsticks; ``print`` and notebooks show it as tables.
+
+    Attributes
+    ----------
+    settings
+        What was configured, in one line.
+    rounds, rows, settled, silent, pending, expired
+        How many rounds and rows were predicted, rows settled, rows in which nobody was awake,
+        rounds that wait for their outcome, and rounds that were given up.
+    blend, uniform
+        The mean losses of the blend and of uniform weights over those awake.
+    best
+        The expert with the best loss relative to the blend in the same rows, of those often awake.
+    convex, convex_blend, convex_rows
+        The mean loss of the best convex combination in hindsight, that of the blend in the same
+        rows, and how many they are.
+    regret, bound
+        The largest regret so far, in units of gain, and what is promised of it.
+    ranges
+        How much a gain from -1 to 1 is in losses, where there is one item.
+    experts
+        Sorted by weight.
+    """
+
+    settings: str
+    rounds: int
+    rows: int
+    settled: int
+    silent: int
+    pending: int
+    expired: int
+    blend: float
+    uniform: float
+    best: ExpertRow | None
+    convex: float
+    convex_blend: float
+    convex_rows: int
+    regret: float
+    bound: Bound
+    ranges: Floats
+    experts: list[ExpertRow]
+
+    def yardsticks(self) -> list[tuple[str, float, str]]:
+        """Return the blend and what it is compared with: a name, a mean loss, a remark."""
+        rows = [("blend", self.blend, ""), ("uniform weights", self.uniform, "")]
+        if self.best is not None:
+            remark = f"{self.best.name}; the blend in the same rows {self.best.blend_loss:.6g}"
+            rows.append(("best expert", self.best.loss, remark))
+        if np.isfinite(self.convex):
+            remark = (
+                f"in hindsight, {self.convex_rows:,} rows; the blend there {self.convex_blend:.6g}"
+            )
+            rows.append(("best convex combination", self.convex, remark))
+        return rows
+
+    def facts(self) -> list[tuple[str, str]]:
+        """Return the numbers about the whole."""
+        silent = f", {self.silent:,} with nobody awake" if self.silent else ""
+        waiting = f"{self.pending:,}" + (f", {self.expired:,} expired" if self.expired else "")
+        limit = f", never above {self.bound.regret:.4g}" if self.bound else ""
+        facts = [
+            ("rounds", f"{self.rounds:,} ({self.rows:,} rows{silent})"),
+            ("waiting for outcomes", waiting),
+            ("largest regret", f"{self.regret:.4g} units of gain{limit}"),
+            ("bound", self.bound.source),
+        ]
+        if len(self.ranges) == 1 and self.ranges[0] > 0:
+            facts.append(("range of losses", f"{self.ranges[0]:.4g}"))
+        return facts
+
+    def table(self) -> tuple[list[str], list[list[str]]]:
+        """Return the experts as a header and rows of text."""
+        head = [
+            "expert",
+            "weight",
+            "loss",
+            "blend there",
+            "regret",
+            "awake",
+            "last seen",
+            "carries since",
+        ]
+        body = [
+            [
+                row.name,
+                f"{row.weight:.3f}",
+                _number(row.loss),
+                _number(row.blend_loss),
+                f"{row.regret:.3g}",
+                f"{row.awake:.0%}",
+                "never" if row.last_seen is None else f"{row.last_seen:,}",
+                "" if row.since is None else f"{row.since:,}",
+            ]
+            for row in self.experts[:SHOWN]
+        ]
+        return head, body
+
+    def __str__(self) -> str:
+        """Return it for a terminal."""
+        lines = [self.settings]
+        lines += [f"  {name:<24}{text}" for name, text in self.facts()]
+        lines += ["", f"  {'mean loss':<24}"]
+        lines += [
+            f"  {name:<24}{loss:<12.6g}{note}".rstrip() for name, loss, note in self.yardsticks()
+        ]
+        head, body = self.table()
+        widths = [max(len(row[k]) for row in [head, *body]) for k in range(len(head))]
+        lines.append("")
+        for row in [head, *body]:
+            first = f"  {row[0]:<{widths[0]}}"
+            lines.append(
+                first + "".join(f"  {c:>{w}}" for c, w in zip(row[1:], widths[1:], strict=True))
+            )
+        if len(self.experts) > SHOWN:
+            lines.append(f"  ... and {len(self.experts) - SHOWN} more")
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        """Return it for a notebook."""
+        facts = "".join(f"<tr><th>{a}</th><td>{html.escape(b)}</td></tr>" for a, b in self.facts())
+        sticks = "".join(
+            f"<tr><th>{a}</th><td>{b:.6g}</td><td>{html.escape(c)}</td></tr>"
+            for a, b, c in self.yardsticks()
+        )
+        head, body = self.table()
+        top = "".join(f"<th>{cell}</th>" for cell in head)
+        rows = "".join(
+            "<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in row) + "</tr>"
+            for row in body
+        )
+        return (
+            f"<p><b>{html.escape(self.settings)}</b></p><table>{facts}</table>"
+            f"<table><tr><th></th><th>mean loss</th><th></th></tr>{sticks}</table>"
+            f"<table><tr>{top}</tr>{rows}</table>"
+        )
+
+
+def summarise(mixture: Mixture, blend: "Blend | None" = None) -> Summary:
+    """Return the summary of a mixture, over all its rounds; of a blend, over those of its table."""
+    sums = mixture.sums if blend is None else blend.sums.sum(axis=0)
+    totals = mixture.totals if blend is None else _added(blend.totals)
+    recipe = mixture.recipe
+    experts = _experts(mixture, sums, totals)
+    often = [row for row in experts if _settled_share(mixture, row, sums, totals) >= OFTEN]
+    best = min(often, key=lambda row: row.loss - row.blend_loss, default=None)
+    convex = _convex(mixture, blend)
+    settings = (
+        f"{recipe.hedger!r}, loss {recipe.loss}, {recipe.combine}"
+        + (", gradient" if recipe.gradient else "")
+        + (f", even {recipe.even:g}" if recipe.even else "")
+        + (f", with the plain {' and '.join(recipe.include)}" if recipe.include else "")
+    )
+    settled = totals[_play.SETTLED]
+    return Summary(
+        settings=settings,
+        rounds=mixture.rounds,
+        rows=int(totals[_play.ROWS]),
+        settled=int(settled),
+        silent=int(totals[_play.SILENT]),
+        pending=len(mixture.pending),
+        expired=mixture.expired,
+        blend=_ratio(totals[_play.BLEND], settled),
+        uniform=_ratio(totals[_play.UNIFORM], settled),
+        best=best,
+        convex=convex[0],
+        convex_blend=convex[1],
+        convex_rows=convex[2],
+        regret=float(totals[_play.REGRET]),
+        bound=mixture.bound(),
+        ranges=mixture.ranges[:, 0].copy(),
+        experts=experts,
+    )
+
+
+def _added(totals: Floats) -> Floats:
+    result: Floats = totals.sum(axis=0)
+    result[_play.REGRET :] = totals[:, _play.REGRET :].max(axis=0)
+    return result
+
+
+def _experts(mixture: Mixture, sums: Floats, totals: Floats) -> list[ExpertRow]:
+    if not len(mixture.weights):
+        return []
+    weights, regrets = mixture.weights.mean(axis=0), mixture.regrets.max(axis=0)
+    last = mixture.marks[:, _play.LAST].max(axis=0)
+    since = np.where(
+        mixture.marks[:, _play.SINCE] < 0, np.iinfo(np.int64).max, mixture.marks[:, _play.SINCE]
+    ).min(axis=0)
+    rows = [
+        ExpertRow(
+            name,
+            float(weights[i]),
+            _ratio(sums[_play.LOSS, i], sums[_play.SCORED, i]),
+            _ratio(sums[_play.BLEND_LOSS, i], sums[_play.SCORED, i]),
+            float(regrets[i]),
+            float(sums[_play.AWAKE, i] / max(totals[_play.ROWS], 1.0)),
+            int(last[i]) if last[i] >= 0 else None,
+            int(since[i]) if since[i] < np.iinfo(np.int64).max else None,
+        )
+        for i, name in enumerate(mixture.names)
+    ]
+    return sorted(rows, key=lambda row: (-row.weight, -row.regret, row.name))
+
+
+def _settled_share(mixture: Mixture, row: ExpertRow, sums: Floats, totals: Floats) -> float:
+    scored = sums[_play.SCORED, mixture.names.index(row.name)]
+    return float(scored / max(totals[_play.SETTLED], 1.0))
+
+
+def _convex(mixture: Mixture, blend: "Blend | None") -> tuple[float, float, int]:
+    """Return the loss of the best convex combination, the blend's in these rows, and how many."""
+    code = mixture.recipe.loss.code
+    nothing = (float("nan"), float("nan"), 0)
+    if code in {OWN, ZERO_ONE} or len(mixture.names) < 2:
+        return nothing
+    if blend is not None:
+        rounds = blend.rounds
+        new = rounds.row_of >= 0
+        data: tuple[Any, ...] = (rounds.forecasts, rounds.outcomes, rounds.items, rounds.values)
+        if not new.all():
+            data = tuple(a[new] for a in data)
+    elif mixture.history:
+        opened = [waiting for waiting, _ in mixture.history]
+        data = (
+            np.concatenate([mixture.widen(o.forecasts, o.confidence)[0] for o in opened]),
+            np.concatenate([outcomes for _, outcomes in mixture.history]),
+            np.concatenate([o.items for o in opened]),
+            np.concatenate([o.values for o in opened]),
+        )
+    else:
+        return nothing
+    forecasts, outcomes, items, values = data
+    plain = len(mixture.recipe.include)
+    known = ~np.isnan(outcomes) & ~np.isnan(values[:, 0])
+    if not known.any():
+        return nothing
+    if plain or not known.all():
+        forecasts = np.ascontiguousarray(forecasts[known][:, :, plain:])
+        outcomes, items, values = outcomes[known], items[known], values[known]
+    _, loss = best_convex(forecasts, outcomes, items, mixture.levels, code)
+    return loss, _loss_of(values, outcomes, items, mixture.levels, code), len(outcomes)
+
+
+def _loss_of(
+    values: Floats, outcomes: Floats, items: np.ndarray, levels: Floats, code: int
+) -> float:
+    alone = np.ascontiguousarray(values[:, :, np.newaxis])
+    return mean_loss(np.ones(1), alone, outcomes, items, levels, code, np.empty(1))
+
+
+def _ratio(total: float, count: float) -> float:
+    return float(total / count) if count else float("nan")
+
+
+def _number(value: float) -> str:
+    return "" if np.isnan(value) else f"{value:.4g}"

@@ -1,0 +1,177 @@
+"""The page about a blend."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from normalhedge import _extras
+from normalhedge.mixtures import Summary
+from normalhedge.mixtures.course import Course
+from normalhedge.plots import PALETTE
+from normalhedge.reports.page import Section, as_html, write_page
+
+COLOURS = (
+    "#0072b2", "#e69f00", "#009e73", "#cc79a7", "#d55e00", "#56b4e9", "#f0e442", "#8c564b",
+    "#7b6fb0", "#5f9e3c",
+)  # fmt: skip
+"""Of the experts, in every plot the same."""
+
+GREY = "#9aa3ad"
+
+
+def write_blend(
+    path: Path,
+    summary: Summary,
+    went: Course,
+    *,
+    title: str,
+    said: Sequence[str],
+    command: str,
+    settings: Mapping[str, object],
+) -> None:
+    """Write the page: yardsticks, experts, and how it went."""
+    head, rows = summary.table()
+    unit = f"Each point is a mean over {went.rounds:,.3g} rounds." if went.rounds > 1.5 else ""
+    sections = [
+        Section(
+            "yardsticks",
+            "The blend and its yardsticks",
+            " ".join(f"{sentence}." for sentence in said),
+            head=["", "mean loss", ""],
+            rows=[(name, f"{loss:.6g}", note) for name, loss, note in summary.yardsticks()],
+        ),
+        Section(
+            "behind",
+            "How far the others fell behind",
+            "The cumulative loss of each minus that of the blend in the same rows: above zero, the "
+            "blend did better.",
+            _behind(went),
+        ),
+        Section("weights", "Who carried the weight", f"Mean weights. {unit}", _weights(went)),
+        Section(
+            "loss",
+            "Loss over time",
+            f"Mean losses over the last {went.window:,.3g} rounds; the experts are in the legend.",
+            _losses(went),
+        ),
+        Section("awake", "Who was awake", "The share of rows each expert forecast.", _awake(went)),
+        Section(
+            "regret",
+            "Regret against its bound",
+            "The largest discounted regret to an expert, in units of gain. "
+            + (f"It never exceeds {summary.bound.regret:.4g}: " if summary.bound else "")
+            + f"{summary.bound.source}.",
+            _regret(went, summary),
+        ),
+        Section("experts", "The experts", "As they stand at the end.", head=head, rows=rows),
+        Section("facts", "The rest", head=["", ""], rows=summary.facts()),
+    ]
+    write_page(
+        path,
+        title=title,
+        subtitle=summary.settings,
+        claims=[],
+        sections=sections,
+        command=command,
+        settings=settings,
+    )
+
+
+def _figure(height: int = 380, **layout: Any) -> Any:
+    go = _extras.require("plotly.graph_objects")
+    figure = go.Figure()
+    figure.update_layout(
+        template="plotly_white",
+        height=height,
+        hovermode="x unified",
+        hoverlabel={"namelength": 40},
+        margin={"l": 60, "r": 40, "t": 20, "b": 40},
+        modebar={"orientation": "v"},
+        legend={"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0, "font": {"size": 11}},
+        **layout,
+    )
+    return figure
+
+
+def _add(figure: Any, went: Course, values: np.ndarray, name: str, **style: Any) -> None:
+    go = _extras.require("plotly.graph_objects")
+    hover = style.pop("hover", "%{y:.4g}")
+    figure.add_trace(
+        go.Scatter(
+            x=went.when,
+            y=values.astype(np.float32),
+            name=name,
+            mode="lines",
+            hovertemplate=hover,
+            **style,
+        )
+    )
+
+
+def _line(k: int) -> dict[str, object]:
+    style = PALETTE[1 + k % (len(PALETTE) - 1)]
+    return {"color": COLOURS[k % len(COLOURS)], "dash": style.dash, "width": 1.6}
+
+
+def _behind(went: Course) -> str:
+    figure = _figure(yaxis_title="loss more than the blend")
+    plain = {"color": GREY, "width": 2.4}
+    _add(figure, went, went.behind[:, -1], "uniform weights", line=plain)
+    for k, name in enumerate(went.names):
+        shown = True if k < 6 else "legendonly"
+        _add(figure, went, went.behind[:, k], name, line=_line(k), visible=shown)
+    figure.add_hline(y=0, line={"color": "#000000", "width": 1})
+    return as_html(figure, "behind")
+
+
+def _weights(went: Course) -> str:
+    figure = _figure(yaxis_title="weight", yaxis_range=[0, 1])
+    for k, name in enumerate(went.names):
+        style = {"width": 0.4, "color": COLOURS[k % len(COLOURS)]}
+        values = np.nan_to_num(went.weights[:, k])
+        _add(figure, went, values, name, stackgroup="one", line=style, hover="%{y:.3f}")
+    if len(went.everybody) > len(went.names):
+        values = np.nan_to_num(went.others)
+        style = {"width": 0.4, "color": GREY}
+        _add(figure, went, values, "all others", stackgroup="one", line=style, hover="%{y:.3f}")
+    return as_html(figure, "weights")
+
+
+def _losses(went: Course) -> str:
+    figure = _figure(yaxis_title="mean loss")
+    _add(figure, went, went.blend, "blend", line={"color": "#000000", "width": 2.2})
+    _add(figure, went, went.uniform, "uniform weights", line={"color": GREY, "width": 2.0})
+    for k, name in enumerate(went.names):
+        _add(figure, went, went.losses[:, k], name, line=_line(k), visible="legendonly")
+    return as_html(figure, "loss")
+
+
+def _awake(went: Course) -> str:
+    go = _extras.require("plotly.graph_objects")
+    shown = went.everybody[:80]
+    figure = _figure(height=90 + 18 * len(shown))
+    figure.add_trace(
+        go.Heatmap(
+            x=went.when,
+            y=shown,
+            z=went.awake[: len(shown)].astype(np.float32),
+            zmin=0,
+            zmax=1,
+            colorscale=[[0, "#f2f4f6"], [1, "#1f6f8b"]],
+            showscale=False,
+            hovertemplate="%{y}: %{z:.0%}<extra></extra>",
+        )
+    )
+    figure.update_layout(hovermode="closest", margin={"l": 150})
+    figure.update_yaxes(autorange="reversed", tickfont={"size": 10}, type="category")
+    return as_html(figure, "awake")
+
+
+def _regret(went: Course, summary: Summary) -> str:
+    figure = _figure(height=300, yaxis_title="regret, units of gain", yaxis_rangemode="tozero")
+    _add(figure, went, went.regret, "largest regret", line={"color": "#000000", "width": 1.6})
+    if summary.bound:
+        figure.add_hline(y=summary.bound.regret, line={"color": "#d55e00", "dash": "dash"})
+    return as_html(figure, "regret")
