@@ -2,7 +2,7 @@
 
 import platform
 
-from benchmarks import core, paper
+from benchmarks import core, mixtures, panels, paper
 from benchmarks.timing import HEADER
 from normalhedge._threads import cores
 
@@ -11,11 +11,11 @@ def main() -> None:
     """Print the tables."""
     print(f"{platform.machine()}, {cores()} cores, Python {platform.python_version()}\n")
     print(HEADER)
-    for rows in (core.rows, paper.rows):
+    for rows in (core.rows, mixtures.rows, paper.rows):
         for row in rows():
             print(row, flush=True)
     print()
-    for lines in (core.start_up, paper.whole):
+    for lines in (core.start_up, mixtures.whole, panels.lines, paper.whole):
         for line in lines():
             print(line, flush=True)
 

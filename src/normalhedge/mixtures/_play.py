@@ -34,7 +34,7 @@ from normalhedge._jit import STRICT, VECTOR, kernel
 from normalhedge._vector import larger
 from normalhedge.hedgers._round import share, step
 from normalhedge.mixtures.combining import combine, weighted_median
-from normalhedge.mixtures.losses import OWN, slope_at, write_losses
+from normalhedge.mixtures.losses import OWN, loss_of, slope_at, write_losses
 from normalhedge.potentials import TINY, weigh
 
 Settings = tuple[int, int, bool, float, float, float, float, bool]
@@ -209,7 +209,11 @@ def first_range(excess: Floats, rated: Floats) -> float:
 
     Twice their mean, if more than half of them tie with the best.
     """
-    middle = weighted_median(excess, rated, np.empty(rated.size), np.empty(rated.size))
+    n = rated.size
+    alike = np.empty(n)
+    for i in range(n):
+        alike[i] = 1.0 if rated[i] > 0.0 else 0.0
+    middle = weighted_median(excess, alike, np.empty(n), np.empty(n))
     if middle <= TINY:
         middle = 0.0
         awake = 0
@@ -330,17 +334,15 @@ def note_losses(
         blend, uniform = float(given[n]), float(given[n + 1])
     else:
         write_losses(forecasts, outcome, code, level, losses[:n])
-        both, plain, two = np.empty((len(value), 2)), np.empty(len(value)), np.empty(2)
+        plain = np.empty(value.size)
         total = 0.0
         for i in range(n):
             total += rated[i]
         for i in range(n):
             alike[i] = rated[i] / total
         combine(forecasts, alike, way, scratch[3], scratch[4], plain)
-        both[:, 0] = value
-        both[:, 1] = plain
-        write_losses(both, outcome, code, level, two)
-        blend, uniform = float(two[0]), float(two[1])
+        blend = loss_of(value, outcome, code, level)
+        uniform = loss_of(plain, outcome, code, level)
     totals[SETTLED] += 1.0
     totals[BLEND] += blend
     totals[UNIFORM] += uniform

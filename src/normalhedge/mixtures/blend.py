@@ -10,8 +10,8 @@ import numpy as np
 from normalhedge import _extras, _inputs, _threads
 from normalhedge._inputs import LARGEST, Floats
 from normalhedge.mixtures import _play
-from normalhedge.mixtures._play import EXPERT_SUMS, REGRET, SCRATCH, TOTAL_SUMS
-from normalhedge.mixtures.frames import Columns, Panel, guess, panel, to_arrow
+from normalhedge.mixtures._play import EXPERT_SUMS, REGRET, SCRATCH, TOTAL_SUMS, WILD
+from normalhedge.mixtures.frames import Columns, guess, panel, to_arrow
 from normalhedge.mixtures.losses import OWN
 from normalhedge.mixtures.mixture import NOTHING, Mixture
 from normalhedge.mixtures.rounds import Rounds, arrange, put_aside
@@ -143,14 +143,16 @@ def blend(
     rows = panel(table, columns)
     _refuse_infinite(rows.outcomes, str(columns.target))
     rounds = arrange(mixture, rows, lag)
+    index = rows.table
+    del rows
     sums = _play_all(mixture, rounds, weights=weights, progress=progress)
     put_aside(mixture, rounds)
     return Blend(
-        back(_result(rows, rounds, sums.played, mixture, columns)),
+        back(_result(index, rounds, sums.played, mixture, columns)),
         mixture,
-        [*columns.said, *rounds.said],
+        [*columns.said, *rounds.said, *_wild(sums.totals)],
         sums.starts,
-        _when(rows, rounds, sums.starts, columns.cutoff or columns.time),
+        _when(index, rounds, sums.starts, columns.cutoff or columns.time),
         sums.experts,
         sums.totals,
         rounds,
@@ -173,10 +175,11 @@ def _play_all(
 ) -> _Sums:
     """Play the rounds, game by game on all cores or a long game chunk by chunk; add up the sums."""
     n = len(mixture.names)
-    numbers = rounds.numbers - rounds.base
+    numbers = np.maximum(rounds.numbers - rounds.base, 0)
     count = int(numbers.max(initial=0)) + 1
     size = min(count, max(min(BINS, CHUNK // (EXPERT_SUMS * n)), 1))
-    bins = np.maximum(numbers, 0) * size // count
+    bins = (numbers * size // count).astype(np.int32)
+    del numbers
     played = np.full((len(rounds.outcomes), n) if weights else (0, n), np.nan)
     experts, totals = np.zeros((size, EXPERT_SUMS, n)), np.zeros((size, TOTAL_SUMS))
     play = _play_own if mixture.recipe.loss.code == OWN else _play_part
@@ -194,7 +197,8 @@ def _play_all(
     mixture.sums += experts.sum(axis=0)
     mixture.totals[:REGRET] += totals[:, :REGRET].sum(axis=0)
     mixture.totals[REGRET:] = np.maximum(mixture.totals[REGRET:], totals[:, REGRET:].max(axis=0))
-    mixture.rounds = rounds.base + count if len(rounds.numbers) else mixture.rounds
+    if (rounds.row_of >= 0).any():
+        mixture.rounds = rounds.base + count
     starts = rounds.base + -(-np.arange(size) * count // size)
     return _Sums(starts, experts, totals, played)
 
@@ -283,35 +287,37 @@ def _play_own(
     return experts, totals
 
 
-def _result(rows: Panel, rounds: Rounds, played: Floats, mixture: Mixture, columns: Columns) -> Any:
+def _result(result: Any, rounds: Rounds, played: Floats, mixture: Mixture, columns: Columns) -> Any:
     """Return the Arrow table of what was predicted, in the order of the caller's rows."""
     pa = _extras.require("pyarrow")
-    new = rounds.row_of >= 0
-    place = np.argsort(rounds.row_of[new], kind="stable")
-    result = rows.table
+    place = np.argsort(rounds.row_of, kind="stable")[np.count_nonzero(rounds.row_of < 0) :]
     if len(place) < result.num_rows:
-        result = result.take(pa.array(np.sort(rounds.row_of[new])))
-    values = rounds.values[new][place]
+        result = result.take(pa.array(rounds.row_of[place]))
+    values = rounds.values[place]
     names = [f"blend_{name}" for name in columns.classes] if columns.classes else ["blend"]
     for c, name in enumerate(names):
         result = result.append_column(_free(name, result), pa.array(values[:, c], from_pandas=True))
     if len(played):
-        shares = played[new][place]
+        shares = played[place]
         for i, name in enumerate(mixture.names):
             column = pa.array(shares[:, i], from_pandas=True)
             result = result.append_column(f"weight_{name}", column)
     return result
 
 
-def _when(rows: Panel, rounds: Rounds, starts: np.ndarray, time: str | None) -> list[Any]:
+def _wild(totals: Floats) -> list[str]:
+    count = int(totals[:, WILD].sum())
+    return [f"{count:,} infinite forecast{'s' * (count > 1)} counted as missing"] if count else []
+
+
+def _when(table: Any, rounds: Rounds, starts: np.ndarray, time: str | None) -> list[Any]:
     """Return the time of each of some rounds, or its number where there are no times."""
-    if time is None or not len(rounds.numbers):
-        return [int(start) for start in starts]
     new = rounds.row_of[rounds.edges[:-1]] >= 0
-    numbers, place = np.unique(rounds.numbers[new], return_index=True)
-    first = rounds.row_of[rounds.edges[:-1]][new][place]
-    found = first[np.minimum(np.searchsorted(numbers, starts), len(first) - 1)]
-    return [rows.table[time][int(row)].as_py() for row in found]
+    if time is None or not new.any():
+        return [int(start) for start in starts]
+    row = np.zeros(int(rounds.numbers.max()) - rounds.base + 1, dtype=np.int64)
+    row[rounds.numbers[new] - rounds.base] = rounds.row_of[rounds.edges[:-1][new]]
+    return [table[time][int(row[start - rounds.base])].as_py() for start in starts]
 
 
 def _free(name: str, table: Any) -> str:

@@ -158,7 +158,7 @@ def panel(table: Any, columns: Columns) -> Panel:
         model = pc.fill_null(table[columns.model].cast(pa.string()), "")
         encoded = model.combine_chunks().dictionary_encode()
         experts, who = encoded.dictionary.to_pylist(), encoded.indices.to_numpy()
-        _refuse_repeats(table, columns, codes * len(experts) + who)
+        _refuse_repeats(table, columns, codes * np.int64(len(experts)) + who)
         parts = list(columns.classes) or [str(columns.forecast)]
         forecasts = np.full((len(first), len(parts), len(experts)), np.nan)
         for c, part in enumerate(parts):
@@ -219,19 +219,19 @@ def _times(table: Any, name: str) -> tuple[np.ndarray, np.ndarray]:
     distinct = pc.unique(column)
     distinct = distinct.take(pc.sort_indices(distinct))
     codes: np.ndarray = pc.index_in(column, value_set=distinct).to_numpy()
-    return codes.astype(np.int64), distinct.to_numpy(zero_copy_only=False)
+    return codes.astype(np.int32), distinct.to_numpy(zero_copy_only=False)
 
 
 def _items(table: Any, by: Sequence[str]) -> tuple[list[str], np.ndarray]:
     """Return the names of the items, and the item of each row."""
     if not by:
-        return [""], np.zeros(table.num_rows, dtype=np.int64)
+        return [""], np.zeros(table.num_rows, dtype=np.int32)
     pa, pc = _extras.require("pyarrow"), _extras.require("pyarrow.compute")
     words = [pc.fill_null(table[name].cast(pa.string()), "") for name in by]
     joined = words[0] if len(words) == 1 else pc.binary_join_element_wise(*words, "|")
     encoded = joined.combine_chunks().dictionary_encode()
     codes: np.ndarray = encoded.indices.to_numpy()
-    return encoded.dictionary.to_pylist(), codes.astype(np.int64)
+    return encoded.dictionary.to_pylist(), codes.astype(np.int32)
 
 
 def _horizons(
@@ -240,7 +240,7 @@ def _horizons(
     """Let each step ahead of a series be an item of its own."""
     targets, _ = _times(table, str(columns.time))
     # The steps of one forecast: distinct target times after one cutoff, in order.
-    pairs = made * (int(targets.max()) + 1) + targets
+    pairs = made * (np.int64(targets.max()) + 1) + targets
     distinct, place = np.unique(pairs, return_inverse=True)
     cutoffs = distinct // (int(targets.max()) + 1)
     first = np.searchsorted(cutoffs, cutoffs, side="left")
@@ -257,7 +257,7 @@ def _places(series: np.ndarray) -> np.ndarray:
     order = np.argsort(series, kind="stable")
     sorted_ = series[order]
     first = np.searchsorted(sorted_, sorted_, side="left")
-    places = np.empty(len(series), dtype=np.int64)
+    places = np.empty(len(series), dtype=np.int32)
     places[order] = np.arange(len(series)) - first
     return places
 
@@ -266,7 +266,7 @@ def _cells(
     series: np.ndarray, times: np.ndarray, items: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return a code for (time, item) of each row, the first row of each, and which it is."""
-    codes = times * items + series
+    codes = times * np.int64(items) + series
     _, first, cells = np.unique(codes, return_index=True, return_inverse=True)
     return codes, first, cells
 
@@ -282,8 +282,11 @@ def _agreed(target: Floats, cells: np.ndarray, count: int) -> Floats:
 
 
 def _refuse_doubles(result: Panel, columns: Columns) -> None:
-    codes = result.times * len(result.items) + result.series
-    if result.time_keys is not None and len(np.unique(codes)) < len(codes):
+    if result.time_keys is None:
+        return
+    codes = np.sort(result.times * np.int64(len(result.items)) + result.series)
+    if (codes[1:] == codes[:-1]).any():
+        codes = result.times * np.int64(len(result.items)) + result.series
         values, counts = np.unique(codes, return_counts=True)
         item = int(values[counts > 1][0]) % len(result.items)
         row = int(np.argmax(codes == values[counts > 1][0]))

@@ -5,7 +5,7 @@ import numpy as np
 from normalhedge._inputs import Floats
 from normalhedge._jit import STRICT, kernel
 from normalhedge.mixtures._play import rate_experts
-from normalhedge.mixtures.losses import slope_at, write_losses
+from normalhedge.mixtures.losses import loss_of, slope_at
 
 ITERATIONS = 300
 SAMPLE = 1 << 20
@@ -24,7 +24,7 @@ def mean_loss(  # noqa: C901 -- a row in one pass
 ) -> float:
     """Return the mean loss of fixed weights, shared among those awake; write its gradient."""
     _, classes, n = forecasts.shape
-    rated, value, one = np.empty(n), np.empty((classes, 1)), np.empty(1)
+    rated, value = np.empty(n), np.empty(classes)
     nothing = np.empty(0)
     gradient[:] = 0.0
     total = 0.0
@@ -39,19 +39,18 @@ def mean_loss(  # noqa: C901 -- a row in one pass
         if awake == 0 or mass <= 0.0:
             continue
         for c in range(classes):
-            value[c, 0] = 0.0
+            value[c] = 0.0
             for i in range(n):
                 if rated[i] > 0.0:
-                    value[c, 0] += weights[i] / mass * forecasts[j, c, i]
+                    value[c] += weights[i] / mass * forecasts[j, c, i]
         level = levels[items[j] % levels.size]
-        write_losses(value, outcomes[j], code, level, one)
-        total += one[0]
+        total += loss_of(value, outcomes[j], code, level)
         count += 1
         c = int(outcomes[j]) if classes > 1 else 0
-        slope = slope_at(value[c, 0], outcomes[j], code, level)
+        slope = slope_at(value[c], outcomes[j], code, level)
         for i in range(n):
             if rated[i] > 0.0:
-                gradient[i] += slope * (forecasts[j, c, i] - value[c, 0]) / mass
+                gradient[i] += slope * (forecasts[j, c, i] - value[c]) / mass
     for i in range(n):
         gradient[i] /= max(count, 1)
     return total / max(count, 1)

@@ -133,6 +133,24 @@ def write_losses(  # noqa: C901, PLR0912 -- one branch for each loss
 
 
 @kernel(STRICT)
+def loss_of(value: Floats, outcome: float, code: int, level: float) -> float:
+    """Return the loss of one prediction; ``value`` has a number for each class."""
+    x = value[0]
+    if code == SQUARE:
+        return float((x - outcome) * (x - outcome))
+    if code == ABSOLUTE:
+        return float(abs(x - outcome))
+    if code == PINBALL:
+        return float((1.0 - level) * (x - outcome) if x > outcome else level * (outcome - x))
+    if code == LOG:
+        return -math.log(max(value[int(outcome)], LEAST_PROBABILITY))
+    if code == L1:
+        return float(1.0 - value[int(outcome)])
+    right = x == outcome if value.size == 1 else np.argmax(value) == int(outcome)
+    return 0.0 if right else 1.0
+
+
+@kernel(STRICT)
 def slope_at(prediction: float, outcome: float, code: int, level: float) -> float:
     """Return the derivative of the loss at a prediction (of the outcome's class, for classes)."""
     if code == SQUARE:

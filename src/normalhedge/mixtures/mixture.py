@@ -207,7 +207,7 @@ class Mixture:
         self._settings = self.recipe.settings
         self.levels = np.array(self.recipe.loss.levels or (0.5,))
         self.included = np.array([WAYS[way] for way in self.recipe.include], dtype=np.int64)
-        self._plain_numbers = not self.recipe.loss.of_classes
+        self._has_plain = bool(self.recipe.include)
         self._told, self._shared = False, self.recipe.shared
         self._index: dict[str, int] = {}
         self._item_index: dict[str, int] = {}
@@ -234,21 +234,37 @@ class Mixture:
         ValueError, TypeError
             If an argument is not as described; the mixture is then as it was.
         """
-        table, keys = self._read(forecasts)
+        # With five experts the arithmetic takes half a microsecond, and so does each call of a
+        # Python function: the common case is handled here, and the rest where it is explained.
+        table, keys = None, None
+        if self._simple and list(forecasts) == self.names:
+            try:
+                table = _fromiter(forecasts.values(), _float64).reshape(1, 1, -1)
+            except (TypeError, ValueError):
+                table = None
+        if table is None:
+            table, keys = self._read(forecasts)
         rated = NOTHING if confidence is None else self._confidence(confidence)
         items = FIRST_ITEM if keys is None and self.items else self.item_indices(keys)
-        if self.recipe.include:
+        if self._has_plain:
             _play.fill_plain(table, self.included)
         rows, classes, n = table.shape
         values, played = _empty((rows, classes)), _empty((rows, n))
         number, settings, scratch = self.rounds, self._settings, self._scratch
-        wild = 0.0
-        for game, own, said, out in self._parts(items, table, played, values):
-            weights, regrets, marks, _ = self._games[game]
+        if self._shared:
+            weights, regrets, marks, _ = self._games[0]
             wild = _predict_round(
-                number, weights, regrets, marks, own, rated, settings, scratch, said, out,
+                number, weights, regrets, marks, table, rated, settings, scratch, played, values,
                 self.sums, self.totals,
             )  # fmt: skip
+        else:
+            for row, item in enumerate(items):
+                weights, regrets, marks, _ = self._games[item]
+                part = slice(row, row + 1)
+                wild = _predict_round(
+                    number, weights, regrets, marks, table[part], rated, settings, scratch,
+                    played[part], values[part], self.sums, self.totals,
+                )  # fmt: skip
         self.rounds = number + 1
         ticket = self.file(_new(Open, (table, rated, values, items, number, keys)))
         if wild > 0.0 and not self._told:
@@ -290,17 +306,26 @@ class Mixture:
             outcomes = read_outcome(outcome, keys, rows, classes)
         if n < len(self.names):
             table, rated = self.widen(table, rated)
-        own = (NO_ROWS, NO_SLOPE)
-        if self.recipe.loss.code == OWN:
-            own = self.own_losses(table, values, outcomes)
-        for game, *rows_of_it in self._parts(items, table, values, outcomes, *own, items):
-            weights, regrets, _, pool_range = self._games[game]
-            forecasts, predicted, known, losses, slopes, of = rows_of_it
+        losses, slopes = NO_ROWS, NO_SLOPE
+        if self._settings[0] == OWN:
+            losses, slopes = self.own_losses(table, values, outcomes)
+        if self._shared:
+            weights, regrets, _, pool_range = self._games[0]
             _update_round(
-                weights, regrets, forecasts, rated, predicted, known, losses, slopes, of,
+                weights, regrets, table, rated, values, outcomes, losses, slopes, items,
                 self.levels, self.ranges, pool_range, self._settings, self._scratch, self.sums,
                 self.totals,
             )  # fmt: skip
+        else:
+            for row, item in enumerate(items):
+                weights, regrets, _, pool_range = self._games[item]
+                part = slice(row, row + 1)
+                mine = (losses[part], slopes[part]) if losses.size else (losses, slopes)
+                _update_round(
+                    weights, regrets, table[part], rated, values[part], outcomes[part], *mine,
+                    items[part], self.levels, self.ranges, pool_range, self._settings,
+                    self._scratch, self.sums, self.totals,
+                )  # fmt: skip
         del self.pending[ticket]
         if self.waiting:
             self.waiting.pop(ticket, None)
@@ -380,7 +405,7 @@ class Mixture:
         for game in range(games):
             weigh(self.regrets[game], *self._settings[-2:], self.weights[game])
         self._scratch = np.empty((SCRATCH, n))
-        self._own_names = self.names[len(self.recipe.include) :]
+        self._simple = bool(self.names) and not self._has_plain and not self.recipe.loss.of_classes
         self._view_games()
 
     def item_indices(self, keys: Keys) -> np.ndarray:
@@ -412,29 +437,12 @@ class Mixture:
         arrays = (self.weights, self.regrets, self.marks, self.pool_ranges)
         self._games = list(zip(*arrays, strict=True))
 
-    def _parts(self, items: np.ndarray, *arrays: np.ndarray) -> Iterable[tuple[Any, ...]]:
-        """Return each game of a round, and its rows of the arrays."""
-        if self._shared:
-            return ((0, *arrays),)
-        return (
-            (int(item), *(a[row : row + 1] if len(a) == len(items) else a for a in arrays))
-            for row, item in enumerate(items)
-        )
-
     def _read(self, forecasts: Mapping[str, Any]) -> tuple[Floats, Keys]:
-        n, m = len(self.names), len(self.recipe.include)
-        if list(forecasts) == self._own_names and self._plain_numbers:
-            try:
-                table = _fromiter(forecasts.values(), _float64, n - m).reshape(1, 1, n - m)
-            except (TypeError, ValueError):
-                pass
-            else:
-                return (np.pad(table, ((0, 0), (0, 0), (m, 0))) if m else table), None
         if not isinstance(forecasts, Mapping):
             raise TypeError(
                 f"forecasts must be a mapping of names to forecasts, got {type(forecasts).__name__}"
             )
-        if not forecasts and not n:
+        if not forecasts and not self.names:
             raise ValueError("forecasts must name at least one expert")
         index = dict(self._index)
         for name in forecasts:

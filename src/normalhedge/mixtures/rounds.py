@@ -10,7 +10,7 @@ from normalhedge.mixtures import _play
 from normalhedge.mixtures.frames import Panel
 from normalhedge.mixtures.mixture import NOTHING, Mixture, Open, Waiting
 
-NEVER = np.iinfo(np.int64).max >> 1
+NEVER = 1 << 30
 """The round at which something is settled that this table cannot settle."""
 
 
@@ -65,34 +65,37 @@ def arrange(mixture: Mixture, panel: Panel, lag: int) -> Rounds:
     said: list[str] = []
     fresh = _unseen(mixture, panel, items, games, said)
     # Rounds are numbered by their times, from where the mixture stands.
-    distinct, codes = np.unique(panel.times[fresh], return_inverse=True)
+    distinct = np.flatnonzero(np.bincount(panel.times[fresh]))
     rows = _new_rows(mixture, panel, fresh)
-    place = np.flatnonzero(fresh)
-    columns = (rows, panel.outcomes[fresh], items[fresh], games[fresh], codes, place)
-    old = _waiting_rows(mixture, rows.shape[1])
-    pairs = zip(old[:6], columns, strict=True)
-    table, outcomes, item, game, code, row_of = (
-        np.concatenate(pair) if len(old[0]) else pair[1] for pair in pairs
-    )
-    values = np.concatenate([old[6], np.full((len(rows), rows.shape[1]), np.nan)])
-    order = np.lexsort((item, code, game))
+    parts = (panel.outcomes, items, games, panel.times)
+    outcomes, items, games, times = parts if fresh.all() else (part[fresh] for part in parts)
+    columns = [
+        rows, outcomes, items, games, np.searchsorted(distinct, times).astype(np.int32),
+        np.flatnonzero(fresh).astype(np.int32), np.full((len(rows), rows.shape[1]), np.nan),
+    ]  # fmt: skip
+    del parts, items, games, times, fresh
+    if mixture.waiting:
+        old = _waiting_rows(mixture)
+        columns = [np.concatenate(pair) for pair in zip(old, columns, strict=True)]
+    order = np.lexsort((columns[2], columns[4], columns[3])).astype(np.int32)
     if (np.diff(order) < 0).any():
-        table, outcomes, item, game, code, row_of, values = (
-            a[order] for a in (table, outcomes, item, game, code, row_of, values)
-        )
+        columns = [column[order] for column in columns]
+    del order
+    table, outcomes, item, game, code, row_of, values = columns
     if mixture.recipe.include:
         _play.fill_plain(table, mixture.included)
-    edge = np.flatnonzero(np.diff(game, prepend=-1) | np.diff(code, prepend=NEVER))
-    edges = np.append(edge, len(game))
-    game, code, new = game[edge], code[edge], row_of[edge] >= 0
-    first = np.flatnonzero(np.diff(game, prepend=-1))
+    begins = np.ones(len(game), dtype=bool)
+    begins[1:] = (game[1:] != game[:-1]) | (code[1:] != code[:-1])
+    edges = np.append(np.flatnonzero(begins), len(game)).astype(np.int32)
+    game, code, new = game[begins], code[begins], row_of[begins] >= 0
+    first = np.flatnonzero(np.diff(game, prepend=-1)) if len(game) else np.zeros(0, dtype=np.int64)
     stop = np.append(first[1:], len(game)) if len(first) else first
     start = first + np.add.reduceat((~new).astype(np.int64), first) if len(first) else first
     result = Rounds(
         table, outcomes, values, item, row_of, edges,
-        np.where(new, mixture.rounds + code, -1), np.zeros(len(game), dtype=np.int64),
-        np.where(new, distinct[np.maximum(code, 0)], -1) if new.any() else code,
-        np.where(new, -1, code + len(mixture.waiting)),
+        np.where(new, mixture.rounds + code.astype(np.int64), -1), edges,
+        np.where(new, distinct.astype(np.int32)[np.maximum(code, 0)], -1) if new.any() else code,
+        np.where(new, -1, code + len(mixture.waiting)).astype(np.int32),
         _known(mixture, panel, row_of, edges, code, new), panel.time_keys,
         game[first], first, start, stop, first.copy(), mixture.rounds, said,
     )  # fmt: skip
@@ -110,39 +113,27 @@ def _new_rows(mixture: Mixture, panel: Panel, fresh: np.ndarray) -> Floats:
     return rows
 
 
-def _waiting_rows(mixture: Mixture, classes: int) -> tuple[np.ndarray, ...]:
-    """Return the rows that still wait: as in `arrange`, and what was predicted for them.
+def _waiting_rows(mixture: Mixture) -> list[np.ndarray]:
+    """Return the columns of the rows that still wait, as in `arrange`.
 
     Their codes are negative: they come before the new ones, in the order of their tickets.
     """
-    n, count = len(mixture.names), len(mixture.waiting)
-    tables, outcomes, items, games, codes, values = [], [], [], [], [], []
+    columns: list[list[np.ndarray]] = [[] for _ in range(7)]
     for k, (ticket, waiting) in enumerate(mixture.waiting.items()):
         open_ = mixture.pending[ticket]
-        tables.append(mixture.widen(open_.forecasts, NOTHING)[0])
-        outcomes.append(waiting.outcomes)
-        items.append(open_.items)
-        games.append(np.full(len(open_.items), waiting.game))
-        codes.append(np.full(len(open_.items), k - count))
-        values.append(open_.values)
-    whole = np.int64
-    if not tables:
-        none = np.zeros(0, dtype=whole)
-        return (
-            np.empty((0, classes, n)),
-            np.empty(0),
-            none,
-            none,
-            none,
-            none,
-            np.empty((0, classes)),
+        rows = len(open_.items)
+        parts = (
+            mixture.widen(open_.forecasts, NOTHING)[0],
+            waiting.outcomes,
+            open_.items,
+            np.full(rows, waiting.game),
+            np.full(rows, k - len(mixture.waiting), dtype=np.int32),
+            np.full(rows, -1, dtype=np.int32),
+            open_.values,
         )
-    rows = sum(len(part) for part in items)
-    return (
-        np.concatenate(tables), np.concatenate(outcomes), np.concatenate(items),
-        np.concatenate(games), np.concatenate(codes), np.full(rows, -1, dtype=whole),
-        np.concatenate(values),
-    )  # fmt: skip
+        for column, part in zip(columns, parts, strict=True):
+            column.append(part)
+    return [np.concatenate(column) for column in columns]
 
 
 def _unseen(
@@ -202,11 +193,13 @@ def _known(
 
 def _make_ready(rounds: Rounds, waiting: list[Waiting], lag: int) -> None:
     """Set the round from which on each round may be used; never before an earlier one."""
-    count = len(rounds.numbers)
-    here = np.arange(count)
+    here = np.arange(len(rounds.numbers))
+    old = rounds.old >= 0
+    if rounds.known is None and not old.any():
+        rounds.ready = (here + (1 + lag)).astype(np.int32)
+        return
     of = np.repeat(np.arange(len(rounds.games)), rounds.stop - rounds.first)
     ready = here + 1 + lag
-    old = rounds.old >= 0
     if rounds.known is not None and rounds.time_keys is not None:
         # The first round of the game whose cutoff is not before the outcome.
         wanted = np.searchsorted(rounds.time_keys, rounds.known, side="left")
@@ -214,14 +207,12 @@ def _make_ready(rounds: Rounds, waiting: list[Waiting], lag: int) -> None:
         found = np.searchsorted(of * width + rounds.codes + 1, of * width + wanted + 1)
         found = np.maximum(found, np.maximum(here + 1, rounds.start[of])) + lag
         ready = np.where(found < rounds.stop[of], found, NEVER)
-    elif old.any():
+    else:
         due = np.array([w.due for w in waiting], dtype=np.int64)
         ready[old] = rounds.start[of[old]] + due[rounds.old[old]]
     # One running maximum for all games: a game's numbers start above those before it.
-    step = NEVER // (len(rounds.games) + 1)
-    lifted = np.minimum(ready, step - 1) + of * step
-    ready = np.maximum.accumulate(lifted) - of * step
-    rounds.ready = np.where(ready >= step - 1, NEVER, ready)
+    lifted = np.minimum(ready, NEVER) + of * (NEVER + 1)
+    rounds.ready = (np.maximum.accumulate(lifted) - of * (NEVER + 1)).astype(np.int32)
 
 
 def put_aside(mixture: Mixture, rounds: Rounds) -> None:
