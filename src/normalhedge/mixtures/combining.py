@@ -91,7 +91,7 @@ def weighted_median(forecasts: Floats, played: Floats, values: Floats, masses: F
         if below > half * (1.0 + TIE) or i == m - 1:
             return float(values[i])
         if below >= half * (1.0 - TIE):
-            return float(0.5 * values[i] + 0.5 * values[i + 1])
+            return float(values[i] + 0.5 * (values[i + 1] - values[i]))
     return float(values[m - 1])
 
 

@@ -133,7 +133,7 @@ def guess(table: Any, columns: Columns) -> Columns:  # noqa: C901 -- one line fo
 
 def panel(table: Any, columns: Columns) -> Panel:
     """Return the rounds of a table whose columns are known."""
-    pa, pc = _extras.require("pyarrow"), _extras.require("pyarrow.compute")
+    pa = _extras.require("pyarrow")
     rows = table.num_rows
     if not rows:
         raise ValueError("the table has no rows")
@@ -155,9 +155,7 @@ def panel(table: Any, columns: Columns) -> Panel:
         first = cells
     else:
         codes, first, cells = _cells(series, times, len(items))
-        model = pc.fill_null(table[columns.model].cast(pa.string()), "")
-        encoded = model.combine_chunks().dictionary_encode()
-        experts, who = encoded.dictionary.to_pylist(), encoded.indices.to_numpy()
+        experts, who = _encoded(table[columns.model])
         _refuse_repeats(table, columns, codes * np.int64(len(experts)) + who)
         parts = list(columns.classes) or [str(columns.forecast)]
         forecasts = np.full((len(first), len(parts), len(experts)), np.nan)
@@ -226,12 +224,25 @@ def _items(table: Any, by: Sequence[str]) -> tuple[list[str], np.ndarray]:
     """Return the names of the items, and the item of each row."""
     if not by:
         return [""], np.zeros(table.num_rows, dtype=np.int32)
+    if len(by) == 1:
+        return _encoded(table[by[0]])
+    pc = _extras.require("pyarrow.compute")
+    return _encoded(pc.binary_join_element_wise(*(_words(table[name]) for name in by), "|"))
+
+
+def _words(column: Any) -> Any:
     pa, pc = _extras.require("pyarrow"), _extras.require("pyarrow.compute")
-    words = [pc.fill_null(table[name].cast(pa.string()), "") for name in by]
-    joined = words[0] if len(words) == 1 else pc.binary_join_element_wise(*words, "|")
-    encoded = joined.combine_chunks().dictionary_encode()
+    return pc.fill_null(column.cast(pa.string()), "")
+
+
+def _encoded(column: Any) -> tuple[list[str], np.ndarray]:
+    """Return the distinct values of a column as words, and which of them stands in each row."""
+    types = _extras.require("pyarrow.types")
+    if column.null_count or types.is_dictionary(column.type):
+        column = _words(column)
+    encoded = column.combine_chunks().dictionary_encode()
     codes: np.ndarray = encoded.indices.to_numpy()
-    return encoded.dictionary.to_pylist(), codes.astype(np.int32)
+    return _words(encoded.dictionary).to_pylist(), codes.astype(np.int32, copy=False)
 
 
 def _horizons(

@@ -122,7 +122,7 @@ def _waiting_rows(mixture: Mixture) -> list[np.ndarray]:
     for k, (ticket, waiting) in enumerate(mixture.waiting.items()):
         open_ = mixture.pending[ticket]
         rows = len(open_.items)
-        parts = (
+        parts: tuple[np.ndarray, ...] = (
             mixture.widen(open_.forecasts, NOTHING)[0],
             waiting.outcomes,
             open_.items,
