@@ -8,7 +8,7 @@ READY := .venv/.ready
 export NUMBA_CACHE_DIR := $(CURDIR)/.cache/numba/$(shell cat `find src -name '*.py' | sort` | cksum | cut -d' ' -f1)
 
 
-.PHONY: help paper browser test test-all check format bench clean
+.PHONY: help paper blend browser test test-all check format bench clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 12
@@ -23,6 +23,10 @@ $(READY): pyproject.toml
 
 paper: $(READY)  ## replay the whole paper into out/paper
 	$(BIN)/normalhedge paper
+
+blend: $(READY)  ## blend five pollsters into out/blend
+	$(BIN)/normalhedge blend $$($(BIN)/python -c 'from river import datasets; print(datasets.TrumpApproval().path)') \
+		--target five_thirty_eight --time ordinal_date --out out/blend/blend.csv --report out/blend/report.html
 
 # The page is tested in a browser where there is one; as root on Debian it is installed.
 browser:

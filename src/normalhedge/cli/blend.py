@@ -1,5 +1,6 @@
 """``normalhedge blend``: a file, or a stream, of forecasts; blended."""
 
+import gzip
 import json
 import shlex
 import sys
@@ -140,17 +141,27 @@ def _check_endings(given: dict[str, Any]) -> None:
 def _read(path: Path) -> Any:
     if not path.is_file():
         raise ValueError(f"there is no file {path}")
-    if path.suffix.lower() in {".parquet", ".pq"}:
-        parquet = _extras.require("pyarrow.parquet")
-        reader: Callable[[Path], Any] = parquet.read_table
-    elif path.suffix.lower() in {".csv", ".txt"}:
-        reader = _extras.require("pyarrow.csv").read_csv
+    name = path.name.lower().removesuffix(".gz")
+    if name.endswith((".parquet", ".pq")):
+        reader: Callable[[Path], Any] = _extras.require("pyarrow.parquet").read_table
+    elif name.endswith((".csv", ".tsv", ".txt")):
+        reader = _read_csv
     else:
-        raise ValueError(f"{path} must end in .csv or .parquet, or be - for a stream")
+        raise ValueError(f"{path} must end in .csv, .csv.gz or .parquet, or be - for a stream")
     try:
         return reader(path)
     except _extras.require("pyarrow").ArrowException as error:
         raise ValueError(f"{path} cannot be read: {error}") from None
+
+
+def _read_csv(path: Path) -> Any:
+    """Read a CSV file, whatever of comma, semicolon and tab its first line is divided by."""
+    csv = _extras.require("pyarrow.csv")
+    opened = gzip.open if path.suffix.lower() == ".gz" else open
+    with opened(path, "rt", encoding="utf-8-sig", errors="replace") as file:
+        first = file.readline()
+    divided = max(",;\t", key=first.count)
+    return csv.read_csv(path, parse_options=csv.ParseOptions(delimiter=divided))
 
 
 def _write(result: Blend, data: Path, state: Path | None, given: dict[str, Any]) -> None:

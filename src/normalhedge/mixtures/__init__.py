@@ -1,6 +1,6 @@
 """People's experts by name: forecasts and outcomes in, blended predictions out."""
 
-from normalhedge.mixtures.blend import Blend, blend
+from normalhedge.mixtures.blending import Blend, blend
 from normalhedge.mixtures.losses import LOSSES, Loss, pinball
 from normalhedge.mixtures.mixture import Mixture, Prediction
 from normalhedge.mixtures.summary import Summary

@@ -283,9 +283,10 @@ def measure_row(
     code, _, gradient, _, _, _, _, _ = settings
     n = rated.size
     if code == OWN:
-        losses[:n] = given[:n]
+        for i in range(n):  # a slice would compile the words of an error about its length
+            losses[i] = given[i]
     else:
-        write_losses(forecasts, outcome, code, level, losses[:n])
+        write_losses(forecasts, outcome, code, level, losses)
     if gradient:
         c = int(outcome) if len(forecasts) > 1 else 0
         slope = given_slope if code == OWN else slope_at(value[c], outcome, code, level)
@@ -330,10 +331,11 @@ def note_losses(
     n = experts.shape[1]
     rated, losses, alike = scratch[0], scratch[1], scratch[6]
     if code == OWN:
-        losses[:n] = given[:n]
+        for i in range(n):  # a slice would compile the words of an error about its length
+            losses[i] = given[i]
         blend, uniform = float(given[n]), float(given[n + 1])
     else:
-        write_losses(forecasts, outcome, code, level, losses[:n])
+        write_losses(forecasts, outcome, code, level, losses)
         plain = np.empty(value.size)
         total = 0.0
         for i in range(n):
@@ -368,7 +370,9 @@ def pool(
 
 
 @kernel(STRICT)
-def finish_pool(known: int, pooled: Floats, covered: Floats, rated: Floats, costs: Floats) -> bool:
+def finish_pool(
+    known: float, pooled: Floats, covered: Floats, rated: Floats, costs: Floats
+) -> bool:
     """Write the coverage, and how far each expert is behind the best; return if all is covered."""
     full = True
     best = -np.inf
@@ -460,7 +464,7 @@ def settle_round(
     if known == 0:
         return
     if several:
-        full = finish_pool(known, pooled, covered, rated, costs)
+        full = finish_pool(1.0 * known, pooled, covered, rated, costs)
         doubled = learn_range(costs, rated, weights, pool_range)
         write_gains(costs, pool_range[0], False, gains)
     if doubled:
@@ -522,7 +526,8 @@ def fill_plain(forecasts: Floats, ways: np.ndarray) -> None:
             result[:] = np.nan
             if awake > 0:
                 combine(forecasts[j, :, m:], rated, ways[w], values, masses, result)
-            forecasts[j, :, w] = result
+            for c in range(classes):
+                forecasts[j, c, w] = result[c]
 
 
 @kernel(STRICT, inline=False)

@@ -7,7 +7,7 @@ import numpy as np
 
 from normalhedge._inputs import Floats
 from normalhedge.mixtures import _play
-from normalhedge.mixtures.blend import Blend
+from normalhedge.mixtures.blending import Blend
 
 SHOWN = 10
 """How many experts are drawn one by one."""

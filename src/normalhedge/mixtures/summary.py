@@ -14,7 +14,7 @@ from normalhedge.mixtures.losses import OWN, ZERO_ONE
 from normalhedge.mixtures.mixture import Mixture
 
 if TYPE_CHECKING:
-    from normalhedge.mixtures.blend import Blend
+    from normalhedge.mixtures.blending import Blend
 
 SHOWN = 20
 """How many experts are printed."""

@@ -38,7 +38,7 @@ def write_blend(
         Section(
             "yardsticks",
             "The blend and its yardsticks",
-            " ".join(f"{sentence}." for sentence in said),
+            f"Guessed: {'; '.join(said)}." if said else "",
             head=["", "mean loss", ""],
             rows=[(name, f"{loss:.6g}", note) for name, loss, note in summary.yardsticks()],
         ),
@@ -62,7 +62,7 @@ def write_blend(
             "Regret against its bound",
             "The largest discounted regret to an expert, in units of gain. "
             + (f"It never exceeds {summary.bound.regret:.4g}: " if summary.bound else "")
-            + f"{summary.bound.source}.",
+            + f"{summary.bound.source[0].upper()}{summary.bound.source[1:]}.",
             _regret(went, summary),
         ),
         Section("experts", "The experts", "As they stand at the end.", head=head, rows=rows),
@@ -95,6 +95,12 @@ def _figure(height: int = 380, **layout: Any) -> Any:
     return figure
 
 
+def _as_html(figure: Any, went: Course, identifier: str) -> str:
+    if isinstance(went.when[0], int):
+        figure.update_xaxes(tickformat="d")
+    return as_html(figure, identifier)
+
+
 def _add(figure: Any, went: Course, values: np.ndarray, name: str, **style: Any) -> None:
     go = _extras.require("plotly.graph_objects")
     hover = style.pop("hover", "%{y:.4g}")
@@ -123,7 +129,7 @@ def _behind(went: Course) -> str:
         shown = True if k < 6 else "legendonly"
         _add(figure, went, went.behind[:, k], name, line=_line(k), visible=shown)
     figure.add_hline(y=0, line={"color": "#000000", "width": 1})
-    return as_html(figure, "behind")
+    return _as_html(figure, went, "behind")
 
 
 def _weights(went: Course) -> str:
@@ -136,7 +142,7 @@ def _weights(went: Course) -> str:
         values = np.nan_to_num(went.others)
         style = {"width": 0.4, "color": GREY}
         _add(figure, went, values, "all others", stackgroup="one", line=style, hover="%{y:.3f}")
-    return as_html(figure, "weights")
+    return _as_html(figure, went, "weights")
 
 
 def _losses(went: Course) -> str:
@@ -145,7 +151,7 @@ def _losses(went: Course) -> str:
     _add(figure, went, went.uniform, "uniform weights", line={"color": GREY, "width": 2.0})
     for k, name in enumerate(went.names):
         _add(figure, went, went.losses[:, k], name, line=_line(k), visible="legendonly")
-    return as_html(figure, "loss")
+    return _as_html(figure, went, "loss")
 
 
 def _awake(went: Course) -> str:
@@ -166,7 +172,7 @@ def _awake(went: Course) -> str:
     )
     figure.update_layout(hovermode="closest", margin={"l": 150})
     figure.update_yaxes(autorange="reversed", tickfont={"size": 10}, type="category")
-    return as_html(figure, "awake")
+    return _as_html(figure, went, "awake")
 
 
 def _regret(went: Course, summary: Summary) -> str:
@@ -174,4 +180,4 @@ def _regret(went: Course, summary: Summary) -> str:
     _add(figure, went, went.regret, "largest regret", line={"color": "#000000", "width": 1.6})
     if summary.bound:
         figure.add_hline(y=summary.bound.regret, line={"color": "#d55e00", "dash": "dash"})
-    return as_html(figure, "regret")
+    return _as_html(figure, went, "regret")
