@@ -509,7 +509,7 @@ def test_the_command_on_a_stream(
         (["{data}", "--report", "x.pdf"], "must end in .html"),
         (["{data}", "--memory", "0"], "memory must be"),
         (["{data}", "--even", "2"], "even must be"),
-        (["{text}"], "must end in .csv or .parquet"),
+        (["{text}"], "must end in .csv, .csv.gz or .parquet"),
         (["{broken}"], "cannot be read"),
         (["{empty}"], "cannot be read"),
     ],
