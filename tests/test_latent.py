@@ -1,0 +1,335 @@
+import itertools
+import math
+import warnings
+from typing import Any
+
+import numpy as np
+import pytest
+
+from normalhedge import Hedge, NormalHedge
+from normalhedge.latent import (
+    BayesAverage,
+    HMMBank,
+    ModelExperts,
+    Persistence,
+    Predictor,
+    StateExperts,
+    best_candidate,
+)
+
+
+def paths(
+    initial: np.ndarray, transition: np.ndarray, emission: np.ndarray, symbols: list[int]
+) -> tuple[float, np.ndarray]:
+    """Return P(x_1..x_t) and P(S_{t+1} | x_1..x_t) of one model, by adding up all paths."""
+    k = len(initial)
+    total, ends = 0.0, np.zeros(k)
+    for path in itertools.product(range(k), repeat=len(symbols) + 1):
+        p = initial[path[0]]
+        for t, x in enumerate(symbols):
+            p *= emission[path[t], x] * transition[path[t], path[t + 1]]
+        total += p
+        ends[path[-1]] += p
+    return total, ends / total
+
+
+def models(n: int, k: int, m: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    return (
+        rng.dirichlet(np.ones(k), size=n),
+        rng.dirichlet(np.ones(k), size=(n, k)),
+        rng.dirichlet(np.ones(m), size=(n, k)),
+    )
+
+
+@pytest.mark.parametrize(("k", "m"), [(1, 2), (2, 2), (3, 4)])
+def test_filtering_is_adding_up_paths(k: int, m: int) -> None:
+    initial, transition, emission = models(3, k, m)
+    bank = HMMBank.discrete(initial, transition, emission)
+    symbols = np.random.default_rng(1).integers(m, size=6).tolist()
+    state = bank.init()
+    for t in range(len(symbols) + 1):
+        for n in range(3):
+            total, ends = paths(initial[n], transition[n], emission[n], symbols[:t])
+            np.testing.assert_allclose(state.beliefs[:, n], ends, rtol=1e-12)
+            assert state.log_likelihood[n] == pytest.approx(math.log(total), abs=1e-12)
+            np.testing.assert_allclose(bank.symbols(state)[:, n], ends @ emission[n], rtol=1e-12)
+        if t < len(symbols):
+            state = bank.observe(state, symbols[t])
+
+
+def hmmlearn_models(n: int, k: int, m: int) -> list[Any]:
+    hmm = pytest.importorskip("hmmlearn.hmm")
+    made = []
+    for start, moves, said in zip(*models(n, k, m, seed=2), strict=True):
+        model = hmm.CategoricalHMM(n_components=k, n_features=m)
+        model.startprob_, model.transmat_, model.emissionprob_ = start, moves, said
+        made.append(model)
+    return made
+
+
+def test_filtering_is_hmmlearn() -> None:
+    made = hmmlearn_models(20, 4, 3)
+    bank = HMMBank.from_hmmlearn(made)
+    symbols = np.random.default_rng(3).integers(3, size=500)
+    state = bank.init()
+    for x in symbols.tolist():
+        state = bank.observe(state, x)
+    for n, model in enumerate(made):
+        assert state.log_likelihood[n] == pytest.approx(
+            model.score(symbols[:, np.newaxis]), rel=1e-10
+        )
+        last = model.predict_proba(symbols[:, np.newaxis])[-1]
+        np.testing.assert_allclose(state.beliefs[:, n], last @ model.transmat_, rtol=1e-8)
+
+
+def test_gaussian_filtering_is_hmmlearn() -> None:
+    hmm = pytest.importorskip("hmmlearn.hmm")
+    rng = np.random.default_rng(4)
+    made = []
+    for start, moves, _ in zip(*models(5, 2, 2, seed=5), strict=True):
+        model = hmm.GaussianHMM(n_components=2, covariance_type="diag")
+        model.startprob_, model.transmat_ = start, moves
+        model.means_, model.covars_ = rng.normal(size=(2, 1)), rng.uniform(0.5, 2.0, size=(2, 1))
+        model.n_features = 1
+        made.append(model)
+    bank = HMMBank.from_hmmlearn(made)
+    numbers = rng.normal(size=300)
+    state = bank.init()
+    for x in numbers.tolist():
+        state = bank.observe(state, x)
+    for n, model in enumerate(made):
+        assert state.log_likelihood[n] == pytest.approx(
+            model.score(numbers[:, np.newaxis]), rel=1e-9
+        )
+
+
+def test_beliefs_stay_probabilities_for_long() -> None:
+    sharp = [[[1 - 1e-12, 1e-12], [1e-12, 1 - 1e-12]]]
+    bank = HMMBank.discrete([[0.5, 0.5]], sharp, sharp)
+    state = bank.init()
+    for x in np.random.default_rng(6).integers(2, size=20_000).tolist():
+        state = bank.observe(state, x)
+        assert state.beliefs.min() >= 0.0
+    np.testing.assert_allclose(state.beliefs.sum(axis=0), 1.0, rtol=1e-12)
+
+
+def test_what_is_missing_or_impossible_lets_time_pass() -> None:
+    bank = HMMBank.discrete(
+        [[0.9, 0.1], [0.5, 0.5]],
+        [[[0.9, 0.1], [0.2, 0.8]], [[0.6, 0.4], [0.4, 0.6]]],
+        [[[1.0, 0.0, 0.0], [0.5, 0.5, 0.0]], [[0.4, 0.6, 0.0], [0.7, 0.3, 0.0]]],
+    )
+    start = bank.init()
+    passed = np.einsum("sn,stn->tn", start.beliefs, bank.transition)
+    for nothing in (None, math.nan):
+        state = bank.observe(start, nothing)
+        np.testing.assert_allclose(state.beliefs, passed)
+        assert state.impossible == 0
+        assert state.log_likelihood.tolist() == [0.0, 0.0]
+    state = bank.observe(start, 2)  # impossible under every candidate
+    np.testing.assert_allclose(state.beliefs, passed)
+    assert state.impossible == 1
+    sure = HMMBank.discrete([[1.0]] * 2, [[[1.0]]] * 2, [[[1.0, 0.0]], [[0.5, 0.5]]])
+    state = sure.observe(sure.init(), 1)  # impossible under one
+    assert state.impossible == 0
+    assert state.log_likelihood[0] < -600
+    assert np.isfinite(state.log_likelihood).all()
+
+
+def two_state(stay: float, first: float, second: float) -> tuple[list[Any], list[Any]]:
+    moves = [[stay, 1 - stay], [1 - stay, stay]]
+    return moves, [[1 - first, first], [1 - second, second]]
+
+
+def bank_of(*candidates: tuple[float, float, float]) -> HMMBank:
+    made = [two_state(*candidate) for candidate in candidates]
+    return HMMBank.discrete([[0.5, 0.5]] * len(made), [a for a, _ in made], [b for _, b in made])
+
+
+def sequence(rounds: int, stay: float, first: float, second: float, seed: int = 0) -> list[int]:
+    """Draw a sequence: one uniform for the switch, and then one for the symbol."""
+    rng = np.random.default_rng(seed)
+    state, symbols = 0, []
+    for _ in range(rounds):
+        if rng.random() > stay:
+            state = 1 - state
+        symbols.append(int(rng.random() < (first, second)[state]))
+    return symbols
+
+
+def losses(predictors: dict[str, Predictor], symbols: list[int]) -> dict[str, float]:
+    total = dict.fromkeys(predictors, 0.0)
+    for x in symbols:
+        for name, predictor in predictors.items():
+            said = predictor.predict()
+            assert said.min() >= 0.0
+            assert abs(said.sum() - 1.0) < 1e-9
+            total[name] += 1.0 - said[x]
+            predictor.observe(x)
+    return total
+
+
+@pytest.mark.slow
+def test_the_case_where_bayes_fails() -> None:
+    d = 1e-10
+    bank = bank_of((1 - d, 1 - d, d), (0.99, 0.49, 0.49), (0.9, 0.52, 0.46), (0.5, 0.9, 0.1))
+    symbols = sequence(20_000, 0.999, 0.96, 0.04)
+    best, alone = best_candidate(bank, symbols)
+    assert best == 0
+    assert alone.round(1).tolist() == [1253.2, 10007.6, 9894.0, 10000.0]
+    found = losses(
+        {
+            "average": BayesAverage(bank),
+            "rounded": BayesAverage(bank, rounded=True),
+            "models": ModelExperts(bank),
+            "states": StateExperts(bank),
+        },
+        symbols,
+    )
+    rounded = {name: round(loss, 1) for name, loss in found.items()}
+    assert rounded == {"average": 9889.5, "rounded": 10362.0, "models": 1253.4, "states": 1036.6}
+
+
+def test_regrets_of_states_add_up_to_the_regret_of_the_candidate() -> None:
+    bank = HMMBank.discrete(*models(3, 2, 3))
+    hedger = NormalHedge(alpha=0.1, c=2.0)
+    predictor = StateExperts(bank, hedger)
+    state, expected = bank.init(), np.zeros(3)
+    for x in np.random.default_rng(7).integers(3, size=60).tolist():
+        gain = 2.0 * predictor.predict()[x] - 1.0
+        own = 2.0 * bank.symbols(state)[x] - 1.0
+        expected = 0.9 * expected + own - gain
+        predictor.observe(x)
+        state = bank.observe(state, x)
+        found = predictor.game.regrets.reshape(2, 3).sum(axis=0)
+        np.testing.assert_allclose(found, expected, atol=1e-12)
+
+
+@pytest.mark.parametrize("kind", [StateExperts, ModelExperts])
+@pytest.mark.parametrize("rounded", [False, True])
+def test_any_hedger_and_rounding(kind: Any, rounded: bool) -> None:
+    bank = bank_of((0.98, 0.9, 0.1), (0.5, 0.5, 0.5))
+    symbols = sequence(600, 0.98, 0.9, 0.1)
+    for hedger in (NormalHedge(alpha=0.02, c=1.0), Hedge.corrected(alpha=0.02, n_experts=4)):
+        predictor = kind(bank, hedger, rounded=rounded)
+        loss = losses({"it": predictor}, symbols)["it"] / len(symbols)
+        assert loss < 0.3
+        assert predictor.weights.shape == (2, 2)
+        assert predictor.weights.sum() == pytest.approx(1.0)
+        assert predictor.weights[:, 0].sum() > 0.8
+
+
+def test_after_a_change_of_truth_hedging_recovers_and_bayes_does_not() -> None:
+    bank = bank_of((0.98, 0.95, 0.05), (0.98, 0.7, 0.3))
+    symbols = sequence(3000, 0.98, 0.95, 0.05) + sequence(1000, 0.02, 0.7, 0.3, seed=1)
+    symbols += [k % 2 for k in range(1000)]
+    slow, quick = bank_of((0.98, 0.95, 0.05), (0.02, 0.95, 0.05)), NormalHedge(alpha=0.01)
+    found: dict[str, float] = {}
+    bayes, hedged = BayesAverage(slow), ModelExperts(slow, quick)
+    losses({"bayes": bayes, "hedged": hedged}, symbols[:3000])
+    found = losses({"bayes": bayes, "hedged": hedged}, symbols[4000:])
+    assert bank.candidates == 2
+    assert found["hedged"] < 0.5 * found["bayes"]
+
+
+def test_persistence() -> None:
+    last = Persistence(3)
+    assert last.predict().tolist() == [1 / 3] * 3
+    last.observe(2)
+    last.observe(None)
+    assert last.predict().tolist() == [0.0, 0.0, 1.0]
+
+
+def test_missing_symbols_teach_nothing() -> None:
+    bank = bank_of((0.9, 0.9, 0.1), (0.5, 0.5, 0.5))
+    for predictor in (StateExperts(bank), ModelExperts(bank), BayesAverage(bank, 0.9)):
+        predictor.observe(1)
+        before = predictor.weights.sum(axis=0)
+        predictor.observe(math.nan)
+        if isinstance(predictor, ModelExperts):
+            np.testing.assert_allclose(predictor.weights.sum(axis=0), before)
+        assert predictor.predict().sum() == pytest.approx(1.0)
+
+
+def test_banks_are_drawn_perturbed_taken_and_joined() -> None:
+    rng = np.random.default_rng(8)
+    bank = HMMBank.random(50, 3, 4, rng)
+    assert (bank.candidates, bank.states, bank.symbol_count) == (50, 3, 4)
+    few = bank.take([3, 3, 7])
+    near = few.perturbed([0, 1, 2], 0.1, rng)
+    assert bank.emission is not None
+    assert near.emission is not None
+    np.testing.assert_allclose(near.emission.sum(axis=0), 1.0)
+    np.testing.assert_allclose(near.transition.sum(axis=1), 1.0)
+    assert np.abs(near.emission - bank.emission[:, :, [3, 3, 7]]).max() < 0.3
+    both = few.joined(near)
+    assert both.candidates == 6
+    assert (both.transition[..., :3] == few.transition).all()
+    normal = HMMBank.gaussian([[0.5, 0.5]], [[[0.9, 0.1], [0.1, 0.9]]], [[0.0, 1.0]], [[1.0, 2.0]])
+    moved = normal.perturbed([0, 0], 0.5, rng)
+    assert moved.means is not None
+    assert moved.candidates == 2
+    with pytest.raises(ValueError, match="same states and symbols"):
+        bank.joined(HMMBank.random(2, 2, 4, rng))
+
+
+GOOD: dict[str, Any] = {
+    "initial": [[0.5, 0.5]],
+    "transition": [[[0.9, 0.1], [0.1, 0.9]]],
+    "emission": [[[0.5, 0.5], [0.5, 0.5]]],
+}
+
+
+@pytest.mark.parametrize(
+    ("change", "word"),
+    [
+        ({"initial": [0.5, 0.5]}, "initial must have shape"),
+        ({"initial": [[0.5, 0.6]]}, "initial must be probabilities"),
+        ({"initial": [[1.5, -0.5]]}, "initial must be probabilities"),
+        ({"initial": [[math.nan, 1.0]]}, "initial must be probabilities"),
+        ({"transition": [[[0.0, 0.0], [0.1, 0.9]]]}, "transition must be probabilities"),
+        ({"transition": [[[1.0]]]}, "transition must have shape 1 x 2 x 2"),
+        ({"emission": [[[1.0], [1.0]]]}, "at least two symbols"),
+        ({"emission": [[[0.5, 0.5]]]}, "emission must have shape 1 x 2 x any"),
+        ({"emission": "abc"}, "emission must be real numbers"),
+    ],
+)
+def test_bad_banks_are_a_sentence(change: dict[str, Any], word: str) -> None:
+    with pytest.raises((ValueError, TypeError), match=word):
+        HMMBank.discrete(**{**GOOD, **change})
+
+
+def test_bad_observations_are_a_sentence() -> None:
+    bank = HMMBank.discrete(**GOOD)
+    for wrong, word in (
+        (2, r"symbol in 0\.\.1, got 2"),
+        (-1, "symbol in 0"),
+        (0.5, "a whole number, got 0.5"),
+        (math.inf, "a whole number"),
+        ("a", "must be real numbers"),
+        ([1], "must be one number"),
+    ):
+        with pytest.raises((ValueError, TypeError), match=word):
+            bank.observe(bank.init(), wrong)  # type: ignore[arg-type]
+    normal = HMMBank.gaussian([[1.0]], [[[1.0]]], [[0.0]], [[1.0]])
+    with pytest.raises(ValueError, match="must be finite"):
+        normal.observe(normal.init(), math.inf)
+    with pytest.raises(ValueError, match="no symbols"):
+        normal.symbols(normal.init())
+    with pytest.raises(ValueError, match="deviations must be larger than zero"):
+        HMMBank.gaussian([[1.0]], [[[1.0]]], [[0.0]], [[0.0]])
+    with pytest.raises(ValueError, match="bank must be over symbols"):
+        StateExperts(normal)
+    with pytest.raises(ValueError, match="at least one"):
+        HMMBank.from_hmmlearn([])
+
+
+def test_warnings_are_none() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        bank = bank_of((1.0, 1.0, 0.0))
+        state = bank.init()
+        for x in (0, 1, 0, 1):
+            state = bank.observe(state, x)
+    assert np.isfinite(state.beliefs).all()
