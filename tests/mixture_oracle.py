@@ -64,9 +64,9 @@ class Range:
             self.size *= 2
             self.fill /= 2
             return True
-        inside = math.fsum(min(e, self.size) for e in values)
+        inside = math.fsum(m * min(e, self.size) for e, m in awake)
         if inside > 0:
-            self.fill += (inside / len(values) / self.size - self.fill) / 16
+            self.fill += (inside / heard / self.size - self.fill) / 16
             if self.fill < 1 / 16:
                 self.size /= 2
                 self.fill *= 2
@@ -172,5 +172,6 @@ class Oracle:
         if cost is None or size == 0.0:
             return 0.0 if gradient or cost is None else 1.0
         if gradient:
-            return -min(max(2 * cost / size, -1.0), 1.0)
+            u = min(max(2 * cost / size, -1.0), 1.0)
+            return -(u + u * u / 2) / 1.5
         return 1.0 - 2.0 * min(cost / size, 1.0)

@@ -1,6 +1,9 @@
 import io
 import json
 import math
+import signal
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -247,6 +250,62 @@ def test_outcomes_that_come_later_are_filled_in() -> None:
     assert after.mixture.totals[2] == whole.mixture.totals[2]
 
 
+def test_a_day_whose_outcomes_are_all_unknown() -> None:
+    table = pd.DataFrame(wide(series=2, asleep=0.0))
+    whole = values(blend(table, "y", lag=1))
+    mixture = blend(table.head(100), "y", lag=1).mixture
+    days = []
+    for first in range(100, 120, 2):  # every day: yesterday with its outcome, today without
+        today = table.iloc[first - 2 : first + 2].copy()
+        today["y"] = [*today["y"][:2], None, None]
+        found = blend(
+            pa.Table.from_pandas(today, preserve_index=False), "y", lag=1, mixture=mixture
+        )
+        days.append(values(found))
+        mixture = found.mixture
+    np.testing.assert_array_equal(np.concatenate(days), whole[100:120])
+    empty = pa.table({"ds": [1], "y": pa.nulls(1), "a": [1.0], "b": [3.0]})
+    assert values(blend(empty, "y")).tolist() == [2.0]
+
+
+def test_with_a_cutoff_outcomes_are_filled_in_by_their_times() -> None:
+    frame, _ = cross_validation()
+    options: dict[str, Any] = {"loss": "absolute"}
+    whole = blend(frame, **options).frame
+    mixture, found = None, []
+    for day in sorted(frame.cutoff.unique()):
+        # Today's forecasts, and the rows of before whose outcome has become known.
+        today = frame[frame.cutoff == day].assign(y=np.nan)
+        known = frame[(frame.ds == day) & (frame.cutoff < day)]
+        extra = options if mixture is None else {"mixture": mixture}
+        result = blend(pd.concat([known, today]), "y", **extra)
+        mixture = result.mixture
+        found.append(result.frame[["unique_id", "ds", "cutoff", "blend"]])
+    both = whole.merge(pd.concat(found), on=["unique_id", "ds", "cutoff"])
+    assert len(both) == len(frame)
+    np.testing.assert_array_equal(both["blend_x"], both["blend_y"])
+
+
+def test_what_waits_is_not_thrown_away() -> None:
+    table = pa.table(wide(12, series=8, asleep=0.0))
+    options: dict[str, Any] = {"by": "unique_id", "lag": 5}
+    whole = values(blend(table, "y", **options))
+    for limits in ({"max_pending": 3}, {"max_age": 2}):
+        first = blend(table.slice(0, 64), "y", **options, **limits)
+        second = blend(table.slice(64), "y", **options, mixture=first.mixture)
+        np.testing.assert_array_equal(values(second), whole[64:])
+    silent = wide(60, asleep=0.0)
+    silent["y"] = np.full(60, np.nan)
+    found = blend(pa.table(silent), "y", max_pending=10).mixture
+    assert len(found.waiting) == len(found.pending) == 10
+    assert found.expired == 50
+
+
+def test_the_index_of_pandas_is_kept() -> None:
+    frame = pd.DataFrame(wide(20)).sample(frac=1.0, random_state=1)
+    assert blend(frame, "y").frame.index.equals(frame.index)
+
+
 def test_rows_without_anybody_are_null() -> None:
     table = pd.DataFrame(wide(30))
     table.loc[10:12, ["gam", "ar", "naive"]] = np.nan
@@ -340,9 +399,16 @@ def test_the_course_adds_up() -> None:
         ({"ds": [1, 1, *range(2, ROUNDS)]}, {}, "time 1 stands in more than one row of s0"),
         ({"ds": [None, *range(1, ROUNDS)]}, {}, "time must be given in every row"),
         ({"gam": ["x"] * ROUNDS}, {"experts": ["gam"]}, "column gam must hold numbers"),
-        ({}, {"lag": -1}, "lag must be at least 1"),
+        ({}, {"lag": -1}, "lag must not be negative"),
+        ({}, {"lag": 2**40}, None),
+        ({}, {"experts": ["y", "ar"]}, "column y cannot be an expert"),
+        ({}, {"experts": ["ds", "ar"], "time": "ds"}, "column ds cannot be an expert"),
+        ({}, {"experts": ["ar", "ar"]}, "expert ar is there twice"),
+        ({}, {"cutoff": "ds", "time": "ds", "lag": 1}, "give one of them"),
+        ({"ds": ["9/30/2024"] * ROUNDS}, {}, "write them as 2024-09-30"),
+        ({"ds": [[1]] * ROUNDS}, {}, "the time must be a date, a number or a word"),
         ({}, {"loss": "l1"}, "probabilities"),
-        ({}, {"model": "unique_id", "forecast": "gam", "by": ()}, None),
+        ({}, {"model": "unique_id", "forecast": "gam", "by": (), "time": "ds"}, None),
     ],
 )
 def test_bad_tables_are_a_sentence(
@@ -379,7 +445,8 @@ def test_more_bad_tables() -> None:
 
 
 def test_a_stream_answers_every_line() -> None:
-    lines = """
+    lines = (
+        """
         {"gam": 1.0, "ar": 3.0}
         {"ticket": 0, "outcome": 1.0}
         {"forecasts": {"gam": 2.0, "ar": 4.0}, "id": "tuesday"}
@@ -395,12 +462,23 @@ def test_a_stream_answers_every_line() -> None:
         [1, 2]
         {"gam": null, "ar": null}
         {"ticket": 2, "outcome": 5, "forecasts": {"gam": 7.0, "ar": 8.0}}
+        {"forecasts": {"gam": 1}, "confidence": [1]}
+        {"ticket": 3, "outcome": 5, "forecasts": {"gam": "x"}}
     """
+        + "[" * 100_000
+        + "\n"
+        + '{"gam": 1'
+        + "0" * 400
+        + "}\n"
+    )
     stream = Stream(Mixture(loss="absolute"))
     answers = list(stream.answers(io.StringIO(lines)))
-    assert [a["line"] for a in answers] == list(range(2, 17))
-    assert [a["line"] for a in answers if "error" in a] == [5, 6, 8, 9, 10, 11, 12, 13, 14]
-    assert stream.refused == 9
+    assert [a["line"] for a in answers] == list(range(2, 21))
+    wrong = [a["line"] for a in answers if "error" in a]
+    assert wrong == [5, 6, 8, 9, 10, 11, 12, 13, 14, 17, 18, 19, 20]
+    assert stream.refused == 13
+    assert answers[16]["settled"] == 3  # what was done is said
+    answers = answers[:15]
     assert answers[0] == {
         "line": 2, "ticket": 0, "prediction": 2.0, "weights": {"gam": 0.5, "ar": 0.5}
     }  # fmt: skip
@@ -531,6 +609,39 @@ def test_bad_words_for_blend(
     assert out == ""
     assert sentence in errors
     assert len(errors.strip().splitlines()) == 1
+
+
+def test_a_stream_that_is_ended_keeps_its_state(tmp_path: Path) -> None:
+    state = tmp_path / "state.json"
+    command = [sys.executable, "-m", "normalhedge", "blend", "-", "--state", str(state)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as run:
+        assert run.stdin is not None
+        assert run.stdout is not None
+        for k in range(3):
+            run.stdin.write('{"a": 1, "b": 2}\n')
+            run.stdin.flush()
+            assert json.loads(run.stdout.readline())["ticket"] == k
+        run.send_signal(signal.SIGTERM)
+        run.wait(timeout=60)
+    assert list(Mixture.load(state).pending) == [0, 1, 2]
+
+
+def test_what_is_read_is_not_written_over(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    data = write(tmp_path / "data.csv", wide())
+    code, _, errors = call(capsys, "blend", str(data), "--out", str(data))
+    assert code == 2
+    assert "is what is read" in errors
+
+
+@pytest.mark.parametrize("divided", [";", "\t", ","])
+def test_any_csv(capsys: pytest.CaptureFixture[str], tmp_path: Path, divided: str) -> None:
+    data, out = tmp_path / "data.csv.gz", tmp_path / "out.csv"
+    pd.DataFrame(wide(30)).to_csv(data, index=False, sep=divided, encoding="utf-8-sig")
+    code, _, _ = call(capsys, "blend", str(data), "--target", "y", "--out", str(out))
+    assert code == 0
+    np.testing.assert_allclose(pd.read_csv(out)["blend"], values(blend(pa.table(wide(30)), "y")))
 
 
 def test_a_parquet_file_round_trip(tmp_path: Path) -> None:

@@ -151,6 +151,59 @@ def test_one_wild_value_does_not_freeze_learning(loss: str, who: str, when: int)
         assert weights[120:200].mean() > 0.9
 
 
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"gradient": False}, {"loss": "absolute"}, {"loss": "absolute", "combine": "mean"}],
+)
+@pytest.mark.parametrize("bad", [3.0, 1e3, 1e7])
+def test_an_expert_that_is_always_wild_is_left_alone(options: dict[str, Any], bad: float) -> None:
+    rng = np.random.default_rng(12)
+    mixture = Mixture(**options)
+    errors = []
+    for t in range(1500):
+        scale = 1e4 if t < 100 else 1.0  # and the rest become calmer, too
+        y = scale * rng.normal()
+        said = {f"e{i}": y + scale * rng.normal() * 0.1 * (i + 1) for i in range(3)}
+        made = mixture.predict({**said, "bad": bad * 1e4})
+        mixture.update(made.ticket, y)
+        errors.append(made.value - y)
+    assert np.square(errors[1000:]).mean() < 0.02
+
+
+def test_the_same_rounds_give_the_same_bits() -> None:
+    def run(seed: int) -> list[float | None]:
+        rng = np.random.default_rng(seed)
+        mixture, values = Mixture(include=("mean",)), []
+        for _ in range(100):
+            y = float(rng.normal())
+            said = {
+                f"e{i}": None if rng.random() < 0.4 else float(y + rng.normal() * (1 + i))
+                for i in range(5)
+            }
+            made = mixture.predict(said)
+            values.append(made.value)
+            mixture.update(made.ticket, y)
+        return values
+
+    assert [run(seed) for seed in range(60)] == [run(seed) for seed in range(60)]
+
+
+def test_those_not_heard_are_not_in_the_plain_mean() -> None:
+    mixture = Mixture(include="mean")
+    mixture.join(["a", "b"])
+    assert mixture.predict({"a": 1.0, "b": 9.0}, confidence={"b": 0.0}).value == 1.0
+    nobody = mixture.predict({"a": 1.0, "b": 9.0}, confidence={"a": 0.0, "b": 0.0})
+    assert nobody.value is None
+
+
+def test_words_are_no_numbers_at_any_time() -> None:
+    mixture = Mixture()
+    for _ in range(2):
+        with pytest.raises(TypeError, match="must be numbers"):
+            mixture.predict({"a": "1", "b": 2.0})
+        mixture.predict({"a": 1.0, "b": 2.0})
+
+
 def test_a_growing_scale_rescales_what_was_learned() -> None:
     errors = np.random.default_rng(3).normal(size=(60, 3)) * [0.1, 1.0, 1.0]
     errors[40:] *= 1e9
@@ -471,7 +524,13 @@ def change(path: Path, edit: Callable[[dict[str, Any]], object]) -> None:
         (lambda f: f["names"].__setitem__(1, f["names"][0]), "different words"),
         (lambda f: f["recipe"]["hedger"].update(alpha=7), "alpha"),
         (lambda f: f["recipe"]["hedger"].update(kind="X"), "its hedger is none of"),
-        (lambda f: f["recipe"]["loss"].update(name="mine"), "pass it as loss"),
+        (lambda f: f["recipe"]["loss"].update(name="mine"), "is none of absolute"),
+        (lambda f: f["recipe"]["loss"].update(own=True), "pass it as loss"),
+        (lambda f: f.update(history=10**30), "cannot be read"),
+        (lambda f: f.update(rounds=10**30), "rounds must be a whole number"),
+        (lambda f: f.update(last_times=[[0, None]]), "a time must be"),
+        (lambda f: f["pending"][0].update(keys=["a", "b"]), "does not fit its keys"),
+        (lambda f: f["pending"][0].update(values=[[None]]), "was not predicted"),
         (lambda f: f.update(rounds=-5), "rounds must be a whole number"),
         (lambda f: f["pending"][0].update(ticket=10**6), "ticket must be below"),
         (lambda f: f["pending"][0]["items"].append(0), "does not fit its forecasts"),
@@ -523,6 +582,7 @@ def test_a_loss_of_your_own_is_given_again(tmp_path: Path) -> None:
         ({"combine": "median", "gradient": True}, "gradient needs combine='mean'"),
         ({"loss": lambda x, y: x - y, "gradient": True}, "a loss with a slope"),
         ({"even": 2.0}, "even must be"),
+        ({"loss": Loss("x", of_classes=True, function=lambda x, _: x)}, "not of classes"),
         ({"include": "mode"}, "unknown plain combination"),
         ({"include": "median", "loss": "l1"}, "median of class probabilities"),
         ({"max_pending": 0}, "max_pending must be"),

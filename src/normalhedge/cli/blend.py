@@ -3,6 +3,7 @@
 import gzip
 import json
 import shlex
+import signal
 import sys
 import time as clock
 from collections.abc import Callable
@@ -24,8 +25,9 @@ from normalhedge.mixtures.recipe import MEMORY, Recipe
 from normalhedge.mixtures.stream import Stream
 from normalhedge.reports import write_blend
 
-SAVE_EVERY = 2.0
-"""Seconds between two times the state of a stream is saved."""
+SAVE_SHARE = 5.0
+"""The state of a stream is saved after a line if this many times as long has passed as saving took
+the last time: after every line, unless they come fast or the state is large."""
 
 
 def _words(_: click.Context, __: click.Parameter, value: str | None) -> tuple[str, ...]:
@@ -71,7 +73,7 @@ def command(data: str, state: Path | None, **given: Any) -> None:
     if data == "-":
         _stream(mixture or Mixture(**options), state)
         return
-    _check_endings(given)
+    _check_endings(Path(data), given)
     with _bar() as bar:
         task = bar.add_task("reading", total=1.0)
         table = _read(Path(data))
@@ -130,10 +132,12 @@ def _resume(state: Path | None, options: dict[str, Any], *, pooled: bool) -> Mix
     return mixture
 
 
-def _check_endings(given: dict[str, Any]) -> None:
+def _check_endings(data: Path, given: dict[str, Any]) -> None:
     endings = {"out": {".csv", ".parquet"}, "report": {".html"}}
     for name, accepted in endings.items():
         path = given[name]
+        if path is not None and data.exists() and path.resolve() == data.resolve():
+            raise click.UsageError(f"{path} is what is read: write to another file")
         if path is not None and path.suffix.lower() not in accepted:
             raise click.UsageError(f"{path} must end in {' or '.join(sorted(accepted))}")
 
@@ -150,8 +154,8 @@ def _read(path: Path) -> Any:
         raise ValueError(f"{path} must end in .csv, .csv.gz or .parquet, or be - for a stream")
     try:
         return reader(path)
-    except _extras.require("pyarrow").ArrowException as error:
-        raise ValueError(f"{path} cannot be read: {error}") from None
+    except (_extras.require("pyarrow").ArrowException, UnicodeDecodeError) as error:
+        raise ValueError(f"{path} cannot be read: {str(error).splitlines()[0]}") from None
 
 
 def _read_csv(path: Path) -> Any:
@@ -200,16 +204,18 @@ def _write_table(path: Path, table: Any) -> None:
 def _stream(mixture: Mixture, state: Path | None) -> None:
     """Answer every line of stdin; save the state now and then, and at the end."""
     stream = Stream(mixture)
-    saved = clock.monotonic()
+    due = 0.0
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # by way of what comes finally
     try:
         for answer in stream.answers(sys.stdin):
             click.echo(json.dumps(answer))
             sys.stdout.flush()
             if "error" in answer:
                 click.echo(f"normalhedge: line {answer['line']}: {answer['error']}", err=True)
-            if state is not None and clock.monotonic() - saved > SAVE_EVERY:
+            start = clock.monotonic()
+            if state is not None and start > due:
                 mixture.save(state)
-                saved = clock.monotonic()
+                due = clock.monotonic() + SAVE_SHARE * (clock.monotonic() - start)
     finally:
         if state is not None:
             mixture.save(state)

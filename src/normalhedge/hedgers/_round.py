@@ -84,6 +84,19 @@ def tally(
 
 
 @kernel(VECTOR)
+def added(values: Floats) -> float:
+    """Return the sum, in a loop that writes nothing.
+
+    Where a loop adds up and writes, the compiled code chooses the order of the sum by how near the
+    arrays are in memory, and the last bit is not the same in every run.
+    """
+    total = 0.0
+    for i in range(values.size):
+        total += values[i]
+    return total
+
+
+@kernel(VECTOR)
 def share(
     weights: Floats,
     regrets: Floats,
@@ -94,10 +107,9 @@ def share(
 ) -> None:
     """Write q, what is played; all zeros when nobody is awake."""
     loudest = max(leading(confidence), SMALLEST)  # so that tiny confidences keep their digits
-    total = 0.0
     for i in range(weights.size):
         played[i] = weights[i] * (confidence[i] / loudest)
-        total += played[i]
+    total = added(played)
     if total <= TINY:
         # All the weight is asleep. Weigh those awake among themselves: their weights may have
         # vanished only beside a sleeper's.
@@ -105,15 +117,13 @@ def share(
         for i in range(regrets.size):
             awake[i] = regrets[i] if confidence[i] > 0.0 else -np.inf
         weigh(awake, rate, squared, played)
-        total = 0.0
         for i in range(played.size):
             played[i] *= confidence[i] / loudest
-            total += played[i]
+        total = added(played)
     if total <= TINY:
-        total = 0.0
         for i in range(played.size):
             played[i] = confidence[i] / loudest
-            total += played[i]
+        total = added(played)
     if total > 0.0:
         for i in range(played.size):
             played[i] /= total

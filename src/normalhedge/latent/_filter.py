@@ -10,82 +10,108 @@ states score with b:
 Arrays end with the candidates, k x N, so that the inner loops run over them in vector registers.
 """
 
-import math
-
 import numpy as np
 
 from normalhedge._inputs import Floats
 from normalhedge._jit import VECTOR, kernel
+from normalhedge._vector import larger, log
 
 LEAST = 1e-280
 """A likelihood below this is impossible: the observation counts as missing for that candidate."""
 
 
+BLOCK = 128
+"""How many candidates are taken at a time: what belongs to them stays in the nearest cache."""
+
+
 @kernel(VECTOR, inline=False)
-def condition(beliefs: Floats, scores: Floats, filtered: Floats, likelihood: Floats) -> int:
-    """Write f and z; return how many candidates found the observation impossible.
+def advance(filtered: Floats, transition: Floats, first: int, beliefs: Floats) -> None:
+    """Write the beliefs of the next round for a block of candidates, normalised by their sum.
+
+    ``filtered`` is k x block, ``transition`` k x k x N (from, to). Without normalising, rounding
+    errors would add up for ever.
+    """
+    k, width = filtered.shape
+    width = min(width, beliefs.shape[1] - first)
+    total = np.zeros(width)
+    for s in range(k):
+        own = beliefs[s, first : first + width]
+        moves = transition[0, s, first : first + width]
+        for i in range(width):
+            own[i] = filtered[0, i] * moves[i]
+        for r in range(1, k):
+            source, moves = filtered[r], transition[r, s, first : first + width]
+            for i in range(width):
+                own[i] += source[i] * moves[i]
+        for i in range(width):
+            total[i] += own[i]
+    for i in range(width):
+        total[i] = 1.0 / total[i]
+    for s in range(k):
+        own = beliefs[s, first : first + width]
+        for i in range(width):
+            own[i] *= total[i]
+
+
+@kernel(VECTOR, inline=False)
+def condition(
+    beliefs: Floats, scores: Floats, first: int, filtered: Floats, likelihood: Floats
+) -> int:
+    """Write f and z of a block of candidates; return how many found the observation impossible.
 
     For those the beliefs stay as they are: time passes, and nothing is learned.
     """
-    k, n = beliefs.shape
-    for i in range(n):
+    k = len(filtered)
+    width = likelihood.size
+    for i in range(width):
         likelihood[i] = 0.0
     for s in range(k):
-        for i in range(n):
-            filtered[s, i] = beliefs[s, i] * scores[s, i]
-            likelihood[i] += filtered[s, i]
+        own, old = filtered[s], beliefs[s, first : first + width]
+        score = scores[s, first : first + width]
+        for i in range(width):
+            own[i] = old[i] * score[i]
+            likelihood[i] += own[i]
     impossible = 0
-    for i in range(n):
-        possible = likelihood[i] > LEAST
-        impossible += 0 if possible else 1
-        likelihood[i] = likelihood[i] if possible else 0.0
+    for i in range(width):
+        impossible += 0 if likelihood[i] > LEAST else 1
     for s in range(k):
-        for i in range(n):
-            possible = likelihood[i] > 0.0
-            filtered[s, i] = filtered[s, i] / likelihood[i] if possible else beliefs[s, i]
+        own, old = filtered[s], beliefs[s, first : first + width]
+        for i in range(width):
+            own[i] = own[i] / likelihood[i] if likelihood[i] > LEAST else old[i]
     return impossible
 
 
 @kernel(VECTOR, inline=False)
-def advance(filtered: Floats, transition: Floats, total: Floats, beliefs: Floats) -> None:
-    """Write the beliefs of the next round, normalised by their actual sum.
-
-    ``transition`` is k x k x N, from and to. Rounding errors would add up for ever otherwise.
-    """
-    k, n = filtered.shape
-    for i in range(n):
-        total[i] = 0.0
-    for s in range(k):
-        for i in range(n):
-            beliefs[s, i] = filtered[0, i] * transition[0, s, i]
-        for r in range(1, k):
-            for i in range(n):
-                beliefs[s, i] += filtered[r, i] * transition[r, s, i]
-        for i in range(n):
-            total[i] += beliefs[s, i]
-    for s in range(k):
-        for i in range(n):
-            beliefs[s, i] /= total[i]
-
-
-@kernel(VECTOR, inline=False)
-def add_logs(likelihood: Floats, keep: float, logs: Floats) -> None:
-    """Replace the log-likelihoods by ``keep * logs + ln z``; what is impossible has z = 1e-280."""
-    for i in range(logs.size):
-        logs[i] = keep * logs[i] + math.log(max(likelihood[i], LEAST))
-
-
-@kernel(VECTOR, inline=False)
-def step(
+def observe(
     beliefs: Floats,
-    scores: Floats,
+    scores: Floats | None,
     transition: Floats,
-    filtered: Floats,
-    likelihood: Floats,
+    keep: float,
+    logs: Floats,
     next_beliefs: Floats,
+    next_logs: Floats,
 ) -> int:
-    """Condition and predict; return how many candidates found the observation impossible."""
-    impossible = condition(beliefs, scores, filtered, likelihood)
-    scratch = np.empty_like(likelihood)
-    advance(filtered, transition, scratch, next_beliefs)
+    """Condition and predict; return how many candidates found the observation impossible.
+
+    ``next_logs`` becomes ``keep * logs + ln z``, with 1e-280 for a z that is impossible.
+    """
+    k, n = beliefs.shape
+    filtered = np.empty((k, BLOCK))
+    likelihood = np.empty(BLOCK)
+    impossible = 0
+    for first in range(0, n, BLOCK):
+        width = min(BLOCK, n - first)
+        if scores is None:
+            for s in range(k):
+                for i in range(width):
+                    filtered[s, i] = beliefs[s, first + i]
+            for i in range(width):
+                next_logs[first + i] = keep * logs[first + i]
+        else:
+            z = likelihood[:width]
+            impossible += condition(beliefs, scores, first, filtered, z)
+            new, old = next_logs[first : first + width], logs[first : first + width]
+            for i in range(width):
+                new[i] = keep * old[i] + log(larger(z[i], LEAST))
+        advance(filtered, transition, first, next_beliefs)
     return impossible

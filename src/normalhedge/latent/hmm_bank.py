@@ -251,22 +251,14 @@ class HMMBank:
             If the observation is outside of the alphabet, or not a number.
         """
         scores = self.scores(observation)
-        beliefs = np.empty_like(state.beliefs)
-        if scores is None:
-            _filter.advance(state.beliefs, self.transition, np.empty(self.candidates), beliefs)
-            return BankState(
-                beliefs, keep * state.log_likelihood, state.rounds + 1, state.impossible
-            )
-        filtered, likelihood = np.empty_like(beliefs), np.empty(self.candidates)
-        refused = _filter.step(
-            state.beliefs, scores, self.transition, filtered, likelihood, beliefs
+        beliefs, logs = np.empty_like(state.beliefs), np.empty(self.candidates)
+        refused = _filter.observe(
+            state.beliefs, scores, self.transition, keep, state.log_likelihood, beliefs, logs
         )
-        if refused == self.candidates:
+        missing = refused == self.candidates
+        if missing:  # impossible under every candidate: no reason to prefer one of them
             logs = keep * state.log_likelihood
-            return BankState(beliefs, logs, state.rounds + 1, state.impossible + 1)
-        logs = state.log_likelihood.copy()
-        _filter.add_logs(likelihood, keep, logs)
-        return BankState(beliefs, logs, state.rounds + 1, state.impossible)
+        return BankState(beliefs, logs, state.rounds + 1, state.impossible + missing)
 
     def scores(self, observation: float | None) -> Floats | None:
         """Return how likely each state of each candidate makes an observation, k x N.
@@ -275,20 +267,18 @@ class HMMBank:
         """
         if observation is None:
             return None
-        value = _inputs.numbers_array("observation", observation)
-        if value.ndim:
-            raise ValueError(f"observation must be one number, got shape {value.shape}")
-        number = float(value)
+        number = _single(observation)
         if number != number:  # noqa: PLR0124 -- NaN
             return None
         if self.emission is not None:
-            if number != int(number) if np.isfinite(number) else True:
+            if not number.is_integer():
                 raise ValueError(f"observation must be a symbol, a whole number, got {number}")
-            if not 0 <= number < self.symbol_count:
+            if not 0 <= number < len(self.emission):
                 raise ValueError(
                     f"observation must be a symbol in 0..{self.symbol_count - 1}, got {number:g}"
                 )
-            return np.asarray(self.emission[int(number)])
+            scores: Floats = self.emission[int(number)]
+            return scores
         if not np.isfinite(number):
             raise ValueError(f"observation must be finite, got {number}")
         return self.densities(number)
@@ -305,6 +295,15 @@ class HMMBank:
         if self.emission is None:
             raise ValueError("a bank over real numbers has no symbols")
         return np.asarray(np.einsum("xsn,sn->xn", self.emission, state.beliefs))
+
+
+def _single(observation: Any) -> float:
+    if type(observation) in {int, float}:
+        return float(observation)
+    value = _inputs.numbers_array("observation", observation)
+    if value.ndim:
+        raise ValueError(f"observation must be one number, got shape {value.shape}")
+    return float(value)
 
 
 def _dynamics(initial: npt.ArrayLike, transition: npt.ArrayLike) -> tuple[Floats, Floats]:

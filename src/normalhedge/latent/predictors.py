@@ -1,8 +1,8 @@
 """Predictors of symbols, with one interface: `predict` a distribution, then `observe` a symbol.
 
 A candidate n of a bank, in state s, says ``emission[:, s, n]``; how much it wants to be heard is
-its one-step predictive ``P_n(S_{t+1} = s | x_1..x_t)``. The loss is 1 - p(x), the gain 2 p(x) - 1 in
-[-1, 1]: linear in the prediction, so the gain of a mixture is the mixture of the gains.
+its one-step predictive ``P_n(S_{t+1} = s | x_1..x_t)``. The loss is 1 - p(x), the gain 2 p(x) - 1;
+that is linear in the prediction, so the gain of a mixture is the mixture of the gains.
 """
 
 from typing import Any, Protocol

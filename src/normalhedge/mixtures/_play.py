@@ -6,16 +6,21 @@ classes each, where there are classes). An expert without a usable forecast in a
 **Losses become gains** here. In a row with losses l, the best of them l_min and a range s,
 
     g_i = 1 - 2 min((l_i - l_min) / s, 1)                      without the gradient trick
-    g_i = -clip(2 l'(y_A) (x_i - y_A) / s, -1, 1)              with it; y_A is what was predicted
+    g_i = -(u_i + u_i^2 / 2) / 1.5,                            with it; y_A is what was predicted
+    u_i = clip(2 l'(y_A) (x_i - y_A) / s, -1, 1)
+
+The square is what a large gradient costs either way: a forecaster far off is now on the one side of
+the outcome and then on the other, and would be believed half of the time.
 
 **The range is learned**, one for each item (a series, a component). It is a power of two, so that
 changing it loses no digits. It starts at twice the median of ``l_i - l_min`` in the first row whose
 experts differ. When half of the weight lies beyond it, it doubles, and the regrets are halved, so
 that what was learned keeps its meaning; never more than once in a row, and what lies beyond is
 clipped. So a single wild outcome costs at most one doubling, and a wild expert without weight none.
-When the mean of ``min(l_i - l_min, s) / s`` over some 16 rows falls below 1/16 it is halved; the
-regrets stay, so no weight changes. Both keep what is promised of the regrets, in units of gain:
-halving regrets raises no potential, and halving the range does nothing to them.
+When the mean of ``min(l_i - l_min, s) / s`` by weight, over some 16 rows, falls below 1/16 it is
+halved; the regrets stay, so no weight changes. The first row is believed whatever it is: a range
+that is 10^6 too large is halved away in some 300 rows. Both keep what is promised of the regrets,
+in units of gain: halving regrets raises no potential, and halving the range leaves them alone.
 
 **Several rows** make one gain and one coverage for each expert, against what the hedger would gain
 row by row with those that are awake there:
@@ -243,7 +248,7 @@ def learn_range(excess: Floats, rated: Floats, weights: Floats, learned: Floats)
         spread = excess[i] if here else 0.0
         heard += mass
         awake += 1 if here else 0
-        inside += min(spread, size)
+        inside += mass * min(spread, size)
         far += 1 if spread > size else 0
         beyond += mass if spread > size else 0.0
     if awake == 0:
@@ -258,7 +263,7 @@ def learn_range(excess: Floats, rated: Floats, weights: Floats, learned: Floats)
         learned[1] *= 0.5
         return True
     if inside > 0.0:
-        learned[1] += SPEED * (inside / (awake * size) - learned[1])
+        learned[1] += SPEED * (inside / (heard * size) - learned[1])
         if learned[1] < EMPTIEST and size > 1e-250:
             learned[0] *= 0.5
             learned[1] *= 2.0
@@ -309,7 +314,8 @@ def write_gains(costs: Floats, size: float, gradient: bool, gains: Floats) -> No
     for i in range(gains.size):
         x = 2.0 * (costs[i] * per)
         if gradient:
-            gains[i] = -min(max(x, -1.0), 1.0)
+            u = min(max(x, -1.0), 1.0)
+            gains[i] = -(u + 0.5 * u * u) / 1.5
         else:
             gains[i] = 1.0 - min(x, 2.0)
 
@@ -511,7 +517,7 @@ def update_round(
 
 
 @kernel(STRICT, inline=False)
-def fill_plain(forecasts: Floats, ways: np.ndarray) -> None:
+def fill_plain(forecasts: Floats, ways: np.ndarray, confidence: Floats) -> None:
     """Write the plain mean or median of the experts awake as the forecasts of the first experts."""
     _, classes, n = forecasts.shape
     m = ways.size
@@ -519,9 +525,10 @@ def fill_plain(forecasts: Floats, ways: np.ndarray) -> None:
     result = np.empty(classes)
     nothing = np.empty(0)
     for j in range(len(forecasts)):
-        awake, _ = rate_experts(forecasts[j, :, m:], nothing, rated)
+        heard = nothing if confidence.size == 0 else confidence[m:]
+        awake, _ = rate_experts(forecasts[j, :, m:], heard, rated)
         for i in range(n - m):
-            rated[i] /= max(awake, 1)
+            rated[i] = 1.0 / max(awake, 1) if rated[i] > 0.0 else 0.0
         for w in range(m):
             result[:] = np.nan
             if awake > 0:

@@ -14,7 +14,7 @@ from normalhedge.mixtures._play import EXPERT_SUMS, REGRET, SCRATCH, TOTAL_SUMS,
 from normalhedge.mixtures.frames import Columns, guess, panel, to_arrow
 from normalhedge.mixtures.losses import OWN
 from normalhedge.mixtures.mixture import NOTHING, Mixture
-from normalhedge.mixtures.rounds import Rounds, arrange, put_aside
+from normalhedge.mixtures.rounds import NEVER, Rounds, arrange, put_aside
 from normalhedge.mixtures.summary import Summary, summarise
 
 BINS = 500
@@ -104,7 +104,7 @@ def blend(
         is predicted.
     pooled
         Whether all series of one time make one round, with common weights; else each series is a
-        game of its own.
+        game of its own. A round counts once, with the outcomes that are known by then.
     cutoff
         The column of times at which forecasts were made, where ``time`` is what they are for: an
         outcome is known to those made at its time or later. Each step ahead has its own weights,
@@ -125,22 +125,56 @@ def blend(
     >>> blend(table, target="y").frame["blend"].to_pylist()
     [0.5, 2.0, 3.0]
     """
+    arrow = _extras.require("pyarrow")
+    try:
+        return _blend(
+            frame,
+            Columns(
+                target, None if experts is None else _tuple(experts), _tuple(by), time, cutoff,
+                model, forecast, _tuple(classes),
+            ),
+            lag, pooled=pooled, weights=weights, mixture=mixture, progress=progress,
+            options=options,
+        )  # fmt: skip
+    except arrow.ArrowException as error:
+        raise ValueError(f"the table cannot be read: {str(error).splitlines()[0]}") from None
+
+
+def _blend(
+    frame: Any,
+    given: Columns,
+    lag: int,
+    *,
+    pooled: bool,
+    weights: bool,
+    mixture: Mixture | None,
+    progress: Callable[[float], object] | None,
+    options: dict[str, Any],
+) -> Blend:
+    """Do what `blend` says."""
     table, back = to_arrow(frame)
-    columns = guess(
-        table,
-        Columns(target, experts, _tuple(by), time, cutoff, model, forecast, _tuple(classes)),
-    )
-    lag = 0 if lag == 0 else _inputs.count("lag", lag)
+    columns = guess(table, given)
+    lag = _lag(lag, columns)
+    shared = pooled or (not columns.by and columns.cutoff is None)
     if mixture is None:
-        mixture = Mixture(shared=pooled or (not columns.by and columns.cutoff is None), **options)
+        mixture = Mixture(shared=shared, **options)
     elif options:
         raise TypeError(f"{next(iter(options))} belongs to the mixture, which is given already")
+    elif mixture.recipe.shared != shared:
+        raise ValueError(f"the mixture is {'' if mixture.recipe.shared else 'not '}pooled")
     if bool(columns.classes) != mixture.recipe.loss.of_classes:
         raise ValueError(
             f"loss {mixture.recipe.loss} needs {'class' if not columns.classes else 'numbers, not'}"
             " probabilities: see classes"
         )
     rows = panel(table, columns)
+    if (
+        mixture.pending
+        and next(iter(mixture.pending.values())).forecasts.shape[1] != (rows.forecasts.shape[1])
+    ):
+        raise ValueError("classes must be as many as in the earlier table")
+    if len(columns.by) and len(rows.outcomes) == len(rows.items) > 1:
+        columns.said.append("every series has one row only, so that nothing can be learned")
     _refuse_infinite(rows.outcomes, str(columns.target))
     rounds = arrange(mixture, rows, lag)
     index = rows.table
@@ -301,7 +335,7 @@ def _result(result: Any, rounds: Rounds, played: Floats, mixture: Mixture, colum
         shares = played[place]
         for i, name in enumerate(mixture.names):
             column = pa.array(shares[:, i], from_pandas=True)
-            result = result.append_column(f"weight_{name}", column)
+            result = result.append_column(_free(f"weight_{name}", result), column)
     return result
 
 
@@ -324,6 +358,15 @@ def _free(name: str, table: Any) -> str:
     while name in table.column_names:
         name += "_"
     return name
+
+
+def _lag(lag: int, columns: Columns) -> int:
+    if lag != 0 and columns.cutoff is not None:
+        raise ValueError("lag and cutoff both say when outcomes are known: give one of them")
+    try:
+        return 0 if lag == 0 else min(_inputs.count("lag", lag), NEVER)
+    except ValueError:
+        raise ValueError(f"lag must not be negative, got {lag}") from None
 
 
 def _tuple(given: str | Iterable[str]) -> tuple[str, ...]:

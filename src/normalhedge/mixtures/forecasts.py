@@ -50,6 +50,8 @@ def _rows(name: str, given: Any, *, of_classes: bool) -> tuple[Keys, list[Floats
     if isinstance(given, Mapping):
         own = [str(key) for key in given]
         return own, [_numbers(name, value, 1 if of_classes else 0) for value in given.values()]
+    if isinstance(given, bool | np.bool_):
+        raise TypeError(f"forecasts of {name!r} must be numbers, got {given!r}")
     if isinstance(given, numbers.Real):
         if of_classes and not np.isnan(float(given)):
             raise ValueError(f"forecasts of {name!r} must be class probabilities, got {given!r}")

@@ -16,10 +16,14 @@ from normalhedge._inputs import Floats
 from normalhedge.mixtures.forecasts import SUM_TOLERANCE
 
 TIMES = ("ds", "time", "date", "datetime", "timestamp", "reference_date", "forecast_date", "t")
-SERIES = ("unique_id", "series", "series_id", "location", "item_id", "id")
+SERIES = ("unique_id", "series", "series_id", "location", "item_id")
 TARGETS = ("y", "target", "truth", "actual", "outcome", "y_true")
 MODELS = ("model", "forecaster", "expert", "team")
 """What columns are usually called; guessed where the caller does not say."""
+
+
+DAY_FIRST = r"^\d{1,2}[/.-]\d{1,2}[/.-]\d{2,4}"
+"""Dates that do not sort as words."""
 
 
 @dataclass
@@ -55,6 +59,8 @@ class Panel:
         The round of each row, 0, 1, ...; and the time of each round: numbers or words that sort.
     known
         The time at which the outcome of a row is known, with a cutoff; else none.
+    time_kind
+        What the times are: dates, numbers or words; empty where there are none.
     """
 
     table: Any
@@ -66,6 +72,7 @@ class Panel:
     times: np.ndarray
     time_keys: np.ndarray | None
     known: np.ndarray | None
+    time_kind: str
 
 
 def to_arrow(frame: Any) -> tuple[Any, Any]:
@@ -82,7 +89,10 @@ def to_arrow(frame: Any) -> tuple[Any, Any]:
     table = table.drop_columns(index)  # what pandas has beside its columns
 
     def back(result: Any) -> Any:
-        return nw.from_arrow(result, backend=own.implementation).to_native()
+        made = nw.from_arrow(result, backend=own.implementation).to_native()
+        if hasattr(frame, "index") and hasattr(made, "index") and len(made) == len(frame):
+            made.index = frame.index  # of pandas
+        return made
 
     return table, back
 
@@ -90,6 +100,7 @@ def to_arrow(frame: Any) -> tuple[Any, Any]:
 def guess(table: Any, columns: Columns) -> Columns:  # noqa: C901 -- one line for each guess
     """Check the columns that were given, and guess the others."""
     names = table.column_names
+    _refuse_twice("column", names)
     single = (columns.target, columns.time, columns.cutoff, columns.model, columns.forecast)
     several = (*(columns.experts or ()), *columns.by, *columns.classes)
     for given in (*filter(None, single), *several):
@@ -123,12 +134,30 @@ def guess(table: Any, columns: Columns) -> Columns:  # noqa: C901 -- one line fo
     if model is None and experts is None:
         experts = [n for n in names if n not in taken and _is_number(table.schema.field(n).type)]
         said.append(f"experts: {', '.join(experts[:6])}{', ...' if len(experts) > 6 else ''}")
-    if model is None and not experts:
-        raise ValueError(f"there is no column of numbers left for experts beside {target}")
-    for name in {target, forecast, *(experts or ()), *columns.classes} - {None}:
-        if not _is_number(table.schema.field(name).type):
+        left = [n for n in names if n not in taken and n not in experts]
+        if left:
+            said.append(f"left out, for they hold no numbers: {', '.join(left)}")
+    found = Columns(target, experts, by, time, cutoff, model, forecast, columns.classes, said)
+    _check(table, found)
+    return found
+
+
+def _check(table: Any, columns: Columns) -> None:
+    """Refuse columns that do not go together, or hold no numbers."""
+    experts = list(columns.experts or ())
+    _refuse_twice("expert", experts)
+    wrong = {columns.target, columns.time, columns.cutoff, *columns.by} & set(experts)
+    if wrong:
+        raise ValueError(f"column {wrong.pop()} cannot be an expert, for it is something else")
+    if columns.time is None and columns.model is not None:
+        raise ValueError("a long table needs the time: which of its rows belong together?")
+    if columns.time is None and columns.cutoff is not None:
+        raise ValueError("cutoff needs the time that the forecasts are for")
+    if columns.model is None and not experts:
+        raise ValueError(f"there is no column of numbers left for experts beside {columns.target}")
+    for name in {columns.target, columns.forecast, *experts, *columns.classes} - {None}:
+        if not _may_hold_numbers(table.schema.field(name).type):
             raise TypeError(f"column {name} must hold numbers, it holds {table[name].type}")
-    return Columns(target, experts, by, time, cutoff, model, forecast, columns.classes, said)
 
 
 def panel(table: Any, columns: Columns) -> Panel:
@@ -143,6 +172,8 @@ def panel(table: Any, columns: Columns) -> Panel:
     known = None
     if columns.cutoff is not None:
         known = _sortable(table[columns.time]).to_numpy()
+        if _kind(table[columns.time].type) != _kind(table[columns.cutoff].type):
+            raise TypeError("cutoff and time must be of one kind: dates, numbers or words")
         items, series = _horizons(table, columns, items, series, times)
     index = [*columns.by, *([columns.time] if columns.time else [])]
     index += [columns.cutoff] if columns.cutoff else []
@@ -171,10 +202,17 @@ def panel(table: Any, columns: Columns) -> Panel:
         _refuse_labels(outcomes, len(columns.classes), str(columns.target))
     kept = table.select([*index, str(columns.target)])
     kept = kept if columns.model is None else kept.take(pa.array(first))
-    result = Panel(kept, experts, forecasts, outcomes, items, series, times, keys, known)
+    kind = "" if made is None else _kind(table[made].type)
+    result = Panel(kept, experts, forecasts, outcomes, items, series, times, keys, known, kind)
     if columns.model is None:
         _refuse_doubles(result, columns)
     return result
+
+
+def _refuse_twice(what: str, names: Sequence[str]) -> None:
+    for name in names:
+        if list(names).count(name) > 1:
+            raise ValueError(f"{what} {name} is there twice")
 
 
 def _require(name: str, names: Sequence[str]) -> None:
@@ -189,9 +227,14 @@ def _is_number(kind: Any) -> bool:
     return bool(types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind))
 
 
+def _may_hold_numbers(kind: Any) -> bool:
+    """Tell whether a column that was named can be read: one that is empty has no kind yet."""
+    return _is_number(kind) or bool(_extras.require("pyarrow.types").is_null(kind))
+
+
 def _floats(column: Any) -> Floats:
     pa = _extras.require("pyarrow")
-    array = column.cast(pa.float64()).combine_chunks()
+    array = column.cast(pa.float64(), safe=False).combine_chunks()
     values: Floats = array.to_numpy(zero_copy_only=False)
     return values
 
@@ -203,11 +246,28 @@ def _sortable(column: Any) -> Any:
         column = column.cast(column.type.value_type)
     if column.null_count:
         raise ValueError("the time must be given in every row")
-    if types.is_temporal(column.type):
-        return column.cast(pa.timestamp("us")).cast(pa.int64())
+    if types.is_timestamp(column.type) or types.is_date(column.type):
+        whole = column.cast(pa.timestamp("us", getattr(column.type, "tz", None)), safe=False)
+        return whole.cast(pa.int64())
+    if types.is_temporal(column.type) or types.is_nested(column.type):
+        raise TypeError(f"the time must be a date, a number or a word, it is {column.type}")
     if types.is_integer(column.type) or types.is_floating(column.type):
         return column
-    return column.cast(pa.string())
+    words = column.cast(pa.string())
+    found = _extras.require("pyarrow.compute").match_substring_regex(words, DAY_FIRST)
+    if found.true_count if hasattr(found, "true_count") else any(found.to_pylist()):
+        raise ValueError(
+            f"times such as {words[0].as_py()!r} do not sort as they follow each other: write them "
+            "as 2024-09-30"
+        )
+    return words
+
+
+def _kind(kind: Any) -> str:
+    types = _extras.require("pyarrow.types")
+    if types.is_temporal(kind):
+        return "dates"
+    return "numbers" if _is_number(kind) else "words"
 
 
 def _times(table: Any, name: str) -> tuple[np.ndarray, np.ndarray]:
@@ -227,7 +287,8 @@ def _items(table: Any, by: Sequence[str]) -> tuple[list[str], np.ndarray]:
     if len(by) == 1:
         return _encoded(table[by[0]])
     pc = _extras.require("pyarrow.compute")
-    return _encoded(pc.binary_join_element_wise(*(_words(table[name]) for name in by), "|"))
+    words = (pc.replace_substring(_words(table[name]), "|", "||") for name in by)
+    return _encoded(pc.binary_join_element_wise(*words, "|"))
 
 
 def _words(column: Any) -> Any:
@@ -257,8 +318,6 @@ def _horizons(
     first = np.searchsorted(cutoffs, cutoffs, side="left")
     steps = (np.arange(len(distinct)) - first)[place]
     width = int(steps.max()) + 1
-    if width == 1:
-        return items, series
     names = [f"{item}|step {step + 1}".lstrip("|") for item in items for step in range(width)]
     return names, series * width + steps
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from normalhedge.mixtures.summary import Summary
 
 # Bound to names of this module: with five experts each further look-up shows.
-_empty, _fromiter, _float64, _new = np.empty, np.fromiter, np.float64, tuple.__new__
+_array, _empty, _float64, _new = np.array, np.empty, np.dtype(np.float64), tuple.__new__
 _predict_round, _update_round = _play.predict_round, _play.update_round
 
 NOTHING, NO_ROWS, NO_SLOPE = np.empty(0), np.empty((1, 0)), np.zeros(1)
@@ -95,7 +95,7 @@ class Waiting(NamedTuple):
     due
         How many further rounds of the game must be predicted before its outcomes may be used.
     known
-        The time at which they are known, instead; none without a cutoff.
+        The times at which the outcomes of its rows are known, instead; empty without a cutoff.
     time
         The time of the round; none without a column of times.
     outcomes
@@ -104,7 +104,7 @@ class Waiting(NamedTuple):
 
     game: int
     due: int
-    known: Any
+    known: list[Any]
     time: Any
     outcomes: Floats
 
@@ -199,6 +199,7 @@ class Mixture:
         self.pending: dict[int, Open] = {}
         self.waiting: dict[int, Waiting] = {}
         self.last_times: dict[int, Any] = {}
+        self.time_kind = ""
         self.ids: dict[str, int] = {}  # tickets by what a stream calls them
         self.weights, self.regrets = np.empty((0, 0)), np.empty((0, 0))
         self.marks = np.empty((0, MARKS, 0), dtype=np.int64)
@@ -239,15 +240,20 @@ class Mixture:
         table, keys = None, None
         if self._simple and list(forecasts) == self.names:
             try:
-                table = _fromiter(forecasts.values(), _float64).reshape(1, 1, -1)
-            except (TypeError, ValueError):
+                table = _array(list(forecasts.values()))
+            except ValueError:  # not of one shape
+                table = None
+            if table is not None and (table.dtype != _float64 or table.ndim != 1):
                 table = None
         if table is None:
             table, keys = self._read(forecasts)
+        else:
+            table = table.reshape(1, 1, -1)
         rated = NOTHING if confidence is None else self._confidence(confidence)
-        items = FIRST_ITEM if keys is None and self.items else self.item_indices(keys)
+        first = keys is None and self.items and self.items[0] == ""
+        items = FIRST_ITEM if first else self.item_indices(keys)
         if self._has_plain:
-            _play.fill_plain(table, self.included)
+            _play.fill_plain(table, self.included, rated)
         rows, classes, n = table.shape
         values, played = _empty((rows, classes)), _empty((rows, n))
         number, settings, scratch = self.rounds, self._settings, self._scratch
@@ -405,7 +411,8 @@ class Mixture:
         for game in range(games):
             weigh(self.regrets[game], *self._settings[-2:], self.weights[game])
         self._scratch = np.empty((SCRATCH, n))
-        self._simple = bool(self.names) and not self._has_plain and not self.recipe.loss.of_classes
+        plain = not self._has_plain and not self.recipe.loss.of_classes
+        self._simple = bool(self.names) and plain and len(self.levels) == 1
         self._view_games()
 
     def item_indices(self, keys: Keys) -> np.ndarray:
@@ -448,10 +455,15 @@ class Mixture:
         for name in forecasts:
             index.setdefault(name, len(index))
         table, keys = read(forecasts, index, len(index), of_classes=self.recipe.loss.of_classes)
+        levels = len(self.levels)
+        if levels > 1 and (keys is None or len(keys) != levels):
+            raise ValueError(f"forecasts must have {levels} numbers each, one for each level")
         self.join(list(forecasts))
         return table, keys
 
     def _confidence(self, given: Mapping[str, float]) -> Floats:
+        if not isinstance(given, Mapping):
+            raise TypeError(f"confidence must be a mapping of names, got {type(given).__name__}")
         rated = np.ones(len(self.names))
         for name, value in given.items():
             if name not in self._index:
@@ -500,7 +512,7 @@ class Mixture:
         for row in np.flatnonzero(~np.isnan(outcomes) & ~np.isnan(values[:, 0])):
             plain = np.full((1, 1, n + 1), np.nan)
             plain[0, 0, 1:] = table[row, 0]
-            _play.fill_plain(plain, np.array([WAYS[self.recipe.combine]]))
+            _play.fill_plain(plain, np.array([WAYS[self.recipe.combine]]), NOTHING)
             asked = np.array([*table[row, 0], values[row, 0], plain[0, 0, 0]])
             awake = np.abs(asked) < LARGEST
             given = np.asarray(loss.function(asked[awake], float(outcomes[row])), dtype=float)

@@ -77,7 +77,8 @@ class Recipe:
     def to_plain(self) -> dict[str, Any]:
         """Return it in words and numbers."""
         hedger = {f.name: getattr(self.hedger, f.name) for f in fields(self.hedger)}  # type: ignore[arg-type]
-        loss = {"name": self.loss.name, "levels": list(self.loss.levels)}
+        own = self.loss.code == OWN
+        loss = {"name": self.loss.name, "levels": list(self.loss.levels), "own": own}
         return {
             "hedger": {"kind": type(self.hedger).__name__, **hedger},
             "loss": loss,
@@ -104,6 +105,8 @@ def _hedger(given: PotentialHedger | str | None) -> PotentialHedger:
 
 def _loss(given: str | Loss | LossFunction) -> Loss:
     if isinstance(given, Loss):
+        if given.code == OWN and (given.function is None or given.of_classes):
+            raise ValueError("a loss of your own needs a function of numbers, not of classes")
         return given
     if isinstance(given, str):
         return _names.make("loss", given, LOSSES)

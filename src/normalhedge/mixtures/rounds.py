@@ -25,7 +25,8 @@ class Rounds:
     edges, numbers, ready, codes, old, known
         Of each round: its first row (and one more at the end), its number, the round from which on
         it may be used; which of ``time_keys`` is its time, -1 if it waited, and then as which; and
-        the time from which on its outcomes are known, where there is a cutoff.
+        the time from which on its outcomes are known, where there is a cutoff (``known_rows`` has
+        that of each row of the panel).
     games, first, start, stop, settled
         Of each game: which, its first round, its first new one, its end, and how far it is settled.
     base
@@ -44,6 +45,7 @@ class Rounds:
     old: np.ndarray
     known: np.ndarray | None
     time_keys: np.ndarray | None
+    known_rows: np.ndarray | None
     games: np.ndarray
     first: np.ndarray
     start: np.ndarray
@@ -59,6 +61,9 @@ class Rounds:
 
 def arrange(mixture: Mixture, panel: Panel, lag: int) -> Rounds:
     """Return the rounds of a panel, after those of the mixture that still wait."""
+    if mixture.time_kind not in {"", panel.time_kind} and mixture.last_times:
+        raise ValueError("the times of this table cannot be compared with the earlier ones")
+    mixture.time_kind = panel.time_kind
     mixture.join(panel.experts)
     items = mixture.item_indices(panel.items)[panel.series]
     games = np.zeros_like(items) if mixture.recipe.shared else items
@@ -83,7 +88,7 @@ def arrange(mixture: Mixture, panel: Panel, lag: int) -> Rounds:
     del order
     table, outcomes, item, game, code, row_of, values = columns
     if mixture.recipe.include:
-        _play.fill_plain(table, mixture.included)
+        _play.fill_plain(table, mixture.included, NOTHING)
     begins = np.ones(len(game), dtype=bool)
     begins[1:] = (game[1:] != game[:-1]) | (code[1:] != code[:-1])
     edges = np.append(np.flatnonzero(begins), len(game)).astype(np.int32)
@@ -96,7 +101,7 @@ def arrange(mixture: Mixture, panel: Panel, lag: int) -> Rounds:
         np.where(new, mixture.rounds + code.astype(np.int64), -1), edges,
         np.where(new, distinct.astype(np.int32)[np.maximum(code, 0)], -1) if new.any() else code,
         np.where(new, -1, code + len(mixture.waiting)).astype(np.int32),
-        _known(mixture, panel, row_of, edges, code, new), panel.time_keys,
+        _known(mixture, panel, row_of, edges, code, new), panel.time_keys, panel.known,
         game[first], first, start, stop, first.copy(), mixture.rounds, said,
     )  # fmt: skip
     _make_ready(result, list(mixture.waiting.values()), lag)
@@ -147,15 +152,18 @@ def _unseen(
     if not mixture.last_times or panel.time_keys is None:
         return fresh
     keys = panel.time_keys
-    if any(isinstance(t, str) != (keys.dtype.kind == "O") for t in mixture.last_times.values()):
-        raise ValueError("the times of this table cannot be compared with the earlier ones")
     ends = {g: int(np.searchsorted(keys, t, "right")) for g, t in mixture.last_times.items()}
     fresh = panel.times >= np.array([ends.get(g, 0) for g in range(int(games.max()) + 1)])[games]
-    waited = {(w.time, int(i)): (ticket, row) for ticket, w in mixture.waiting.items()
-              for row, i in enumerate(mixture.pending[ticket].items)}  # fmt: skip
+    waited = {}
+    for ticket, waits in mixture.waiting.items():
+        for place, item in enumerate(mixture.pending[ticket].items):
+            until = waits.known[place] if waits.known else None
+            waited[waits.time, _base(mixture.items[item], until), until] = (ticket, place)
     filled: dict[int, Floats] = {}
     for row in np.flatnonzero(~fresh & ~np.isnan(panel.outcomes)):
-        found = waited.get((_key(keys, panel.times[row]), int(items[row])))
+        until = _key(panel.known, int(row))
+        base = _base(mixture.items[items[row]], until)
+        found = waited.get((_key(keys, panel.times[row]), base, until))
         if found is not None and np.isnan(mixture.waiting[found[0]].outcomes[found[1]]):
             ticket, place = found
             mixture.waiting[ticket].outcomes[place] = panel.outcomes[row]
@@ -170,6 +178,11 @@ def _unseen(
             f"{'s' * (len(filled) != 1)} filled in, the rest left out"
         )
     return fresh
+
+
+def _base(item: str, until: Any) -> str:
+    """Return the series of an item: with a cutoff, the steps are told apart by their times."""
+    return item if until is None else item.rpartition("step ")[0]
 
 
 def _known(
@@ -187,7 +200,7 @@ def _known(
     known: np.ndarray = np.maximum.reduceat(rows, edges[:-1]).copy()
     waiting = list(mixture.waiting.values())
     for r in np.flatnonzero(~new):
-        known[r] = waiting[code[r] + len(waiting)].known
+        known[r] = max(waiting[code[r] + len(waiting)].known)
     return known
 
 
@@ -196,7 +209,7 @@ def _make_ready(rounds: Rounds, waiting: list[Waiting], lag: int) -> None:
     here = np.arange(len(rounds.numbers))
     old = rounds.old >= 0
     if rounds.known is None and not old.any():
-        rounds.ready = (here + (1 + lag)).astype(np.int32)
+        rounds.ready = np.minimum(here + (1 + lag), NEVER).astype(np.int32)
         return
     of = np.repeat(np.arange(len(rounds.games)), rounds.stop - rounds.first)
     ready = here + 1 + lag
@@ -217,35 +230,47 @@ def _make_ready(rounds: Rounds, waiting: list[Waiting], lag: int) -> None:
 
 def put_aside(mixture: Mixture, rounds: Rounds) -> None:
     """Keep in the mixture what waits: rounds that are not settled, or have no outcome at all."""
-    before = list(mixture.waiting.values())
-    for ticket in mixture.waiting:
-        del mixture.pending[ticket]
+    before = list(mixture.waiting.items())
+    numbers = [mixture.pending.pop(ticket).number for ticket in mixture.waiting]
     mixture.waiting = {}
     if not len(rounds.games):
         return
     unknown = np.logical_and.reduceat(np.isnan(rounds.outcomes), rounds.edges[:-1])
-    unsettled = np.ones(len(unknown), dtype=bool)
-    for first, settled in zip(rounds.first, rounds.settled, strict=True):
-        unsettled[first:settled] = unknown[first:settled]
+    late = unknown.copy()
+    for settled, stop in zip(rounds.settled, rounds.stop, strict=True):
+        late[settled:stop] = False
+        unknown[settled:stop] = True
     keys = rounds.time_keys
     if keys is not None:
         for game, last in zip(rounds.games.tolist(), rounds.codes[rounds.stop - 1], strict=True):
             if last >= 0:
                 mixture.last_times[game] = _key(keys, last)
+    # Those whose outcome should have come, but has not, are not kept for ever.
+    given_up = np.flatnonzero(late)[: -mixture.max_pending]
+    unknown[given_up] = False
+    mixture.expired += len(given_up)
     of = np.repeat(np.arange(len(rounds.games)), rounds.stop - rounds.first)
-    for r in np.flatnonzero(unsettled).tolist():
+    for r in np.flatnonzero(unknown).tolist():
         a, b = rounds.edges[r], rounds.edges[r + 1]
         table, values, outcomes = (part.copy() for part in rounds.rows(a, b))
         names = [mixture.items[i] for i in rounds.items[a:b]]
-        ticket = mixture.file(
-            Open(table, NOTHING, values, rounds.items[a:b].copy(), int(rounds.numbers[r]),
-                 None if names == [""] else names)
+        old = int(rounds.old[r])
+        ticket = mixture.next_ticket if old < 0 else before[old][0]
+        mixture.next_ticket = max(mixture.next_ticket, ticket + 1)
+        mixture.pending[ticket] = Open(
+            table, NOTHING, values, rounds.items[a:b].copy(),
+            int(rounds.numbers[r]) if old < 0 else numbers[old], None if names == [""] else names,
         )  # fmt: skip
-        ready, stop = int(rounds.ready[r]), int(rounds.stop[of[r]])
-        time = before[rounds.old[r]].time if rounds.old[r] >= 0 else _key(keys, rounds.codes[r])
-        mixture.waiting[ticket] = Waiting(
-            int(rounds.games[of[r]]), max(ready - stop, 0), _key(rounds.known, r), time, outcomes
-        )
+        if old >= 0:
+            time, known = before[old][1].time, before[old][1].known
+        else:
+            time = _key(keys, rounds.codes[r])
+            rows = rounds.row_of[a:b]
+            known = [] if rounds.known_rows is None else [_key(rounds.known_rows, k) for k in rows]
+        due = max(int(rounds.ready[r]) - int(rounds.stop[of[r]]), 0)
+        mixture.waiting[ticket] = Waiting(int(rounds.games[of[r]]), due, known, time, outcomes)
+    mixture.pending = dict(sorted(mixture.pending.items()))
+    mixture.waiting = dict(sorted(mixture.waiting.items()))
 
 
 def _key(keys: np.ndarray | None, index: int) -> Any:

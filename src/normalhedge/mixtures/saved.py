@@ -44,7 +44,7 @@ def load(path: Path, loss: Loss | LossFunction | None) -> Mixture:
         return _read(found, loss)
     except KeyError as error:
         raise ValueError(f"{path} cannot be read: {error} is missing") from None
-    except (ValueError, TypeError, IndexError, AttributeError) as error:
+    except (ValueError, TypeError, IndexError, AttributeError, OverflowError) as error:
         raise ValueError(f"{path} cannot be read: {error}") from None
 
 
@@ -69,6 +69,7 @@ def _written(mixture: Mixture) -> dict[str, Any]:
         "sums": mixture.sums.tolist(),
         "totals": mixture.totals.tolist(),
         "last_times": list(mixture.last_times.items()),
+        "time_kind": mixture.time_kind,
         "ids": mixture.ids,
         "pending": [
             {
@@ -123,7 +124,10 @@ def _read(found: Mapping[str, Any], loss: Loss | LossFunction | None) -> Mixture
     mixture.pool_ranges[:] = _floats("pool_ranges", found["pool_ranges"], (games, 2), 0.0, 1e300)
     mixture.sums[:] = _floats("sums", found["sums"], (EXPERT_SUMS, n), -1e300, 1e300)
     mixture.totals[:] = _floats("totals", found["totals"], (TOTAL_SUMS,), -1e300, 1e300)
-    mixture.last_times = {_below("game", game, games): time for game, time in found["last_times"]}
+    mixture.last_times = {
+        _below("game", game, games): _time(time) for game, time in found["last_times"]
+    }
+    mixture.time_kind = str(found["time_kind"])
     mixture.ids = {str(k): _below("id", v, mixture.next_ticket) for k, v in found["ids"].items()}
     for entry in found["pending"]:
         _read_open(mixture, entry)
@@ -144,6 +148,11 @@ def _read_open(mixture: Mixture, entry: Mapping[str, Any]) -> None:
     if confidence.size:
         _floats("confidence", confidence, (n,), 0.0, 1.0)
     keys = range(entry["keys"]) if isinstance(entry["keys"], int) else entry["keys"]
+    if (1 if keys is None else len([*map(str, keys)])) != rows:
+        raise ValueError(f"ticket {ticket} does not fit its keys")
+    awake = np.any(np.all(np.abs(forecasts) < 1e100, axis=1), axis=1)
+    if (np.isnan(values).any(axis=1) & awake).any() and not confidence.size:
+        raise ValueError(f"ticket {ticket} was not predicted")
     number = _whole("number", entry["number"])
     mixture.pending[ticket] = Open(forecasts, confidence, values, items, number, keys)
     if entry["blend"] is not None:
@@ -151,15 +160,25 @@ def _read_open(mixture: Mixture, entry: Mapping[str, Any]) -> None:
         due["outcomes"] = _floats("outcomes", due["outcomes"], (rows,), -1e100, 1e100, missing=True)
         _below("game", due["game"], len(mixture.weights))
         _whole("due", due["due"])
+        due["time"] = None if due["time"] is None else _time(due["time"])
+        due["known"] = [_time(time) for time in due["known"]]
+        if due["known"] and len(due["known"]) != rows:
+            raise ValueError(f"ticket {ticket} does not fit the times of its outcomes")
         mixture.waiting[ticket] = Waiting(**due)
 
 
 def _loss(written: Mapping[str, Any], given: Loss | LossFunction | None) -> Any:
     name, levels = written["name"], written["levels"]
+    if bool(written["own"]) != (given is not None):
+        raise ValueError(
+            f"its loss {name!r} was one of your own: pass it as loss"
+            if given is None
+            else f"its loss {name!r} was none of your own: do not pass one"
+        )
     if given is not None:
         return given
     if name not in LOSSES:
-        raise ValueError(f"its loss {name!r} was one of your own: pass it as loss")
+        raise ValueError(f"its loss {name!r} is none of {', '.join(LOSSES)}")
     return LOSSES[name](levels) if levels else LOSSES[name]()
 
 
@@ -191,8 +210,14 @@ def _floats(
 
 
 def _whole(name: str, value: Any) -> int:
-    if isinstance(value, bool) or not isinstance(value, int) or value < -1:
+    if isinstance(value, bool) or not isinstance(value, int) or not -1 <= value < 1 << 53:
         raise ValueError(f"{name} must be a whole number, it is {value!r}")
+    return value
+
+
+def _time(value: Any) -> Any:
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        raise ValueError(f"a time must be a number or a word, it is {value!r}")
     return value
 
 

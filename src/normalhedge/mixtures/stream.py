@@ -38,20 +38,25 @@ class Stream:
     def answers(self, lines: Iterable[str]) -> Iterator[dict[str, Any]]:
         """Yield an answer to each line that is not empty; what is wrong with one is its answer."""
         for number, line in enumerate(lines, start=1):
-            if not line.strip():
+            line = line.strip().lstrip("\ufeff")  # noqa: PLW2901
+            if not line:
                 continue
+            answer: dict[str, Any] = {"line": number}
             try:
-                yield {"line": number, **self._answer(line)}
-            except (ValueError, TypeError, KeyError) as error:
+                self._answer(line, answer)
+            except (ValueError, TypeError, KeyError, OverflowError) as error:
                 self.refused += 1
-                sentence = error.args[0] if isinstance(error, KeyError) else str(error)
-                yield {"line": number, "error": sentence}
+                answer["error"] = str(error.args[0] if isinstance(error, KeyError) else error)
+            yield answer
 
-    def _answer(self, line: str) -> dict[str, Any]:
+    def _answer(self, line: str, answer: dict[str, Any]) -> None:
+        """Add to the answer what a line brings about, one thing after the other."""
         try:
             said = json.loads(line)
         except json.JSONDecodeError as error:
             raise ValueError(f"this is not JSON: {error}") from None
+        except RecursionError:
+            raise ValueError("this is nested too deeply") from None
         if not isinstance(said, dict):
             raise ValueError("a line must be a JSON object")
         forecasts = said.get("forecasts")
@@ -62,7 +67,6 @@ class Stream:
             raise ValueError(f"{unknown[0]!r} is not one of {', '.join(sorted(WORDS))}")
         if forecasts is None and "outcome" not in said:
             raise ValueError("a line must have forecasts or an outcome")
-        answer: dict[str, Any] = {}
         if "outcome" in said:
             ticket = self._ticket(said)
             self.mixture.update(ticket, said["outcome"])
@@ -70,7 +74,6 @@ class Stream:
             answer["settled"] = ticket
         if forecasts is not None:
             answer |= self._prediction(forecasts, said if forecasts is not said else {})
-        return answer
 
     def _ticket(self, said: dict[str, Any]) -> int:
         if "ticket" in said:
@@ -88,13 +91,16 @@ class Stream:
     def _prediction(self, forecasts: Any, said: dict[str, Any]) -> dict[str, Any]:
         if not isinstance(forecasts, dict):
             raise ValueError("forecasts must be an object of names and forecasts")
+        named = "id" in said and "outcome" not in said
+        if named and self.mixture.ids.get(json.dumps(said["id"])) in self.mixture.pending:
+            raise ValueError(f"a round with id {said['id']!r} is waiting already")
         made = self.mixture.predict(forecasts, said.get("confidence"))
         answer: dict[str, Any] = {"ticket": made.ticket}
-        if "id" in said and "outcome" not in said:
-            ids = self.mixture.ids
-            ids[json.dumps(said["id"])] = made.ticket
-            if len(ids) > self.mixture.max_pending:
-                del ids[next(iter(ids))]
+        if named:
+            self.mixture.ids[json.dumps(said["id"])] = made.ticket
+            if len(self.mixture.ids) > self.mixture.max_pending:
+                waiting = self.mixture.pending
+                self.mixture.ids = {k: v for k, v in self.mixture.ids.items() if v in waiting}
             answer["id"] = said["id"]
         return {**answer, "prediction": _plain(made.value), "weights": _plain(made.weights)}
 
