@@ -290,7 +290,8 @@ def test_what_waits_is_not_thrown_away() -> None:
     table = pa.table(wide(12, series=8, asleep=0.0))
     options: dict[str, Any] = {"by": "unique_id", "lag": 5}
     whole = values(blend(table, "y", **options))
-    for limits in ({"max_pending": 3}, {"max_age": 2}):
+    settings: list[dict[str, Any]] = [{"max_pending": 3}, {"max_age": 2}]
+    for limits in settings:
         first = blend(table.slice(0, 64), "y", **options, **limits)
         second = blend(table.slice(64), "y", **options, mixture=first.mixture)
         np.testing.assert_array_equal(values(second), whole[64:])

@@ -10,6 +10,7 @@ from normalhedge import Hedge, NormalHedge
 from normalhedge.latent import (
     BayesAverage,
     HMMBank,
+    LearningBank,
     ModelExperts,
     Persistence,
     Predictor,
@@ -231,6 +232,46 @@ def test_after_a_change_of_truth_hedging_recovers_and_bayes_does_not() -> None:
     found = losses({"bayes": bayes, "hedged": hedged}, symbols[4000:])
     assert bank.candidates == 2
     assert found["hedged"] < 0.5 * found["bayes"]
+
+
+def draw(bank: HMMBank, rounds: int, rng: np.random.Generator) -> list[int]:
+    """Draw a sequence from the first candidate of a bank."""
+    assert bank.emission is not None
+    state, symbols = 0, []
+    for _ in range(rounds):
+        symbols.append(int(rng.choice(bank.symbol_count, p=bank.emission[:, state, 0])))
+        state = int(rng.choice(bank.states, p=bank.transition[state, :, 0]))
+    return symbols
+
+
+def test_a_learning_bank_closes_most_of_the_gap() -> None:
+    hmm = pytest.importorskip("hmmlearn.hmm")
+    truth = HMMBank.discrete(
+        [[0.5, 0.5]],
+        [[[0.97, 0.03], [0.06, 0.94]]],
+        [[[0.85, 0.1, 0.05], [0.05, 0.15, 0.8]]],
+    )
+    hedger, closed = NormalHedge(alpha=0.005, c=1.0), []
+    for seed in range(3):
+        symbols = draw(truth, 5000, np.random.default_rng(seed))
+        bank = HMMBank.random(60, 2, 3, np.random.default_rng(100 + seed))
+        model = hmm.CategoricalHMM(2, n_features=3, n_iter=60, random_state=seed)
+        fitted = HMMBank.from_hmmlearn([model.fit(np.array(symbols)[:, np.newaxis])])
+        learning = LearningBank(bank, np.random.default_rng(seed), hedger)
+        found = losses(
+            {
+                "random": ModelExperts(bank, hedger),
+                "learning": learning,
+                # The L1 loss is improper: its yardstick is the fitted model, rounded.
+                "fitted": ModelExperts(fitted, hedger, rounded=True),
+            },
+            symbols,
+        )
+        assert learning.dropped > 100
+        assert learning.bank.candidates == 60
+        assert learning.game.joined == 60 + learning.dropped
+        closed.append((found["random"] - found["learning"]) / (found["random"] - found["fitted"]))
+    assert np.mean(closed) > 0.7
 
 
 def test_persistence() -> None:

@@ -1,6 +1,7 @@
 """Hidden states as experts: banks of hidden Markov models, and those who predict with them."""
 
 from normalhedge.latent.hmm_bank import BankState, HMMBank
+from normalhedge.latent.learning_bank import LearningBank
 from normalhedge.latent.predictors import (
     BayesAverage,
     ModelExperts,
@@ -14,6 +15,7 @@ __all__ = [
     "BankState",
     "BayesAverage",
     "HMMBank",
+    "LearningBank",
     "ModelExperts",
     "Persistence",
     "Predictor",
