@@ -2,11 +2,11 @@ import subprocess
 import sys
 
 import normalhedge
-from normalhedge import hedgers
+from normalhedge import hedgers, latent, mixtures
 
 
 def test_public_names_are_sorted_and_there() -> None:
-    for module in (normalhedge, hedgers):
+    for module in (normalhedge, hedgers, latent, mixtures):
         assert list(module.__all__) == sorted(module.__all__)
         assert all(hasattr(module, name) for name in module.__all__)
 

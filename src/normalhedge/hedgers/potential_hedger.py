@@ -248,7 +248,7 @@ class PotentialHedger:
         check_state(state)
         count = _inputs.count("count", count)
         regrets = np.concatenate([state.regrets, np.zeros(count)])
-        return self._reweigh(state, regrets, state.joined + count)
+        return self.reweigh(state, regrets, state.joined + count)
 
     def leave(self, state: RegretState, experts: npt.ArrayLike) -> RegretState:
         """Return the state without these experts (their indices).
@@ -270,7 +270,7 @@ class PotentialHedger:
         regrets = np.delete(state.regrets, indices)
         if not regrets.size:
             raise ValueError("experts must leave at least one expert behind")
-        return self._reweigh(state, regrets, state.joined)
+        return self.reweigh(state, regrets, state.joined)
 
     def average_potential(self, state: RegretState) -> float:
         """Return ``mean_i Phi(R_i)``; infinity where it exceeds the largest float."""
@@ -312,9 +312,13 @@ class PotentialHedger:
             regrets=state.regrets.copy(),
         )
 
-    def _reweigh(self, state: RegretState, regrets: Floats, joined: int) -> RegretState:
+    def reweigh(
+        self, state: RegretState, regrets: Floats, joined: int | None = None
+    ) -> RegretState:
+        """Return the state with other regrets, and the weights that belong to them."""
         weights = np.empty_like(regrets)
         weigh(regrets, self._rate, self._squared, weights)
+        joined = state.joined if joined is None else joined
         return _new(RegretState, (weights, regrets, state.rounds, joined, state.gain))
 
 

@@ -10,13 +10,16 @@ from normalhedge.latent.predictors import (
     StateExperts,
     best_candidate,
 )
+from normalhedge.latent.tracker import HedgedTracker, ParticleFilter
 
 __all__ = [
     "BankState",
     "BayesAverage",
     "HMMBank",
+    "HedgedTracker",
     "LearningBank",
     "ModelExperts",
+    "ParticleFilter",
     "Persistence",
     "Predictor",
     "StateExperts",

@@ -5,4 +5,4 @@ from normalhedge.mixtures.losses import LOSSES, Loss, pinball
 from normalhedge.mixtures.mixture import Mixture, Prediction
 from normalhedge.mixtures.summary import Summary
 
-__all__ = ["LOSSES", "Blend", "Loss", "Mixture", "Prediction", "Summary", "blend", "pinball"]
+__all__ = ["Blend", "LOSSES", "Loss", "Mixture", "Prediction", "Summary", "blend", "pinball"]  # noqa: RUF022
