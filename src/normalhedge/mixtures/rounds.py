@@ -80,12 +80,16 @@ def arrange(mixture: Mixture, panel: Panel, lag: int) -> Rounds:
     ]  # fmt: skip
     del parts, items, games, times, fresh
     if mixture.waiting:
-        old = _waiting_rows(mixture)
-        columns = [np.concatenate(pair) for pair in zip(old, columns, strict=True)]
-    order = np.lexsort((columns[2], columns[4], columns[3])).astype(np.int32)
-    if (np.diff(order) < 0).any():
+        waiting = _waiting_rows(mixture)
+        columns = [np.concatenate(pair) for pair in zip(waiting, columns, strict=True)]
+    key = columns[3] * np.int64(len(distinct) + len(mixture.waiting) + 1)
+    key += columns[4]
+    key *= len(mixture.items)
+    key += columns[2]
+    if (key[1:] < key[:-1]).any():
+        order = np.argsort(key, kind="stable")
         columns = [column[order] for column in columns]
-    del order
+    del key
     table, outcomes, item, game, code, row_of, values = columns
     if mixture.recipe.include:
         _play.fill_plain(table, mixture.included, NOTHING)
@@ -96,11 +100,16 @@ def arrange(mixture: Mixture, panel: Panel, lag: int) -> Rounds:
     first = np.flatnonzero(np.diff(game, prepend=-1)) if len(game) else np.zeros(0, dtype=np.int64)
     stop = np.append(first[1:], len(game)) if len(first) else first
     start = first + np.add.reduceat((~new).astype(np.int64), first) if len(first) else first
+    numbers = code.astype(np.int64)
+    numbers += mixture.rounds
+    codes = distinct.astype(np.int32)[np.maximum(code, 0)] if len(distinct) else code.copy()
+    old = np.full(len(code), -1, dtype=np.int32)
+    if not new.all():
+        numbers[~new] = codes[~new] = -1
+        old[~new] = code[~new] + len(mixture.waiting)
     result = Rounds(
         table, outcomes, values, item, row_of, edges,
-        np.where(new, mixture.rounds + code.astype(np.int64), -1), edges,
-        np.where(new, distinct.astype(np.int32)[np.maximum(code, 0)], -1) if new.any() else code,
-        np.where(new, -1, code + len(mixture.waiting)).astype(np.int32),
+        numbers, edges, codes, old,
         _known(mixture, panel, row_of, edges, code, new), panel.time_keys, panel.known,
         game[first], first, start, stop, first.copy(), mixture.rounds, said,
     )  # fmt: skip

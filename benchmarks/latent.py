@@ -1,0 +1,141 @@
+"""Banks of hidden Markov models against plain NumPy, and against dynamax where it is installed."""
+
+from collections.abc import Iterator
+from importlib.util import find_spec
+from itertools import cycle
+from typing import Any
+
+import numpy as np
+
+from benchmarks.timing import Row, measure
+from normalhedge import NormalHedge
+from normalhedge.latent import HMMBank, StateExperts
+
+CANDIDATES, STATES, SYMBOLS = 1_000, 4, 2
+ALPHA, C = 0.001, 4.0
+ROUNDS = 2_000
+
+
+class NumpyBank:
+    """Filtering and hedging as anybody would write them in NumPy, in states x candidates."""
+
+    def __init__(self, bank: HMMBank) -> None:
+        assert bank.emission is not None
+        self.transition, self.emission = bank.transition, bank.emission
+        self.beliefs, self.logs = bank.initial.copy(), np.zeros(bank.candidates)
+        self.regrets = np.zeros(bank.states * bank.candidates)
+        self.weights = np.full_like(self.regrets, 1.0 / self.regrets.size)
+
+    def filter(self, symbol: int) -> None:
+        """Condition and predict."""
+        filtered = self.beliefs * self.emission[symbol]
+        likelihood = filtered.sum(axis=0)
+        filtered /= likelihood
+        self.logs += np.log(likelihood)
+        beliefs = np.einsum("rn,rsn->sn", filtered, self.transition)
+        self.beliefs = beliefs / beliefs.sum(axis=0)
+
+    def hedge(self, symbol: int) -> None:
+        """Play a round of NormalHedge over the states of all candidates."""
+        confidence = self.beliefs.ravel()
+        played = self.weights * confidence
+        played /= played.sum()
+        gains = 2.0 * self.emission[symbol].ravel() - 1.0
+        self.regrets = (1.0 - ALPHA) * self.regrets + confidence * (gains - played @ gains)
+        positive = np.maximum(self.regrets, 0.0)
+        exponents = ALPHA * positive**2 / (2.0 * C)
+        weights = positive * np.exp(exponents - exponents.max())
+        total = weights.sum()
+        self.weights = weights / total if total else np.full_like(weights, 1.0 / weights.size)
+
+
+class OurBank:
+    """The same of ours."""
+
+    def __init__(self, bank: HMMBank) -> None:
+        self.bank, self.state = bank, bank.init()
+
+    def filter(self, symbol: int) -> None:
+        """Condition and predict."""
+        self.state = self.bank.observe(self.state, symbol)
+
+
+def rows() -> Iterator[Row]:
+    """Yield the table of banks."""
+    rng = np.random.default_rng(0)
+    bank = HMMBank.random(CANDIDATES, STATES, SYMBOLS, rng)
+    symbols = rng.integers(SYMBOLS, size=ROUNDS).tolist()
+    feeds = [cycle(symbols) for _ in range(4)]
+    ours, plain = OurBank(bank), NumpyBank(bank)
+    both, hedged = NumpyBank(bank), StateExperts(bank, NormalHedge(ALPHA, C))
+
+    def in_numpy() -> None:
+        symbol = next(feeds[0])
+        both.hedge(symbol)
+        both.filter(symbol)
+
+    work = f"filter {CANDIDATES:,} HMMs, k = {STATES}"
+    yield measure(
+        work,
+        lambda: ours.filter(next(feeds[1])),
+        ("NumPy, k x N", lambda: plain.filter(next(feeds[2]))),
+        ">= 1.8x",
+        calls=500,
+    )
+    yield measure(
+        f"filter + hedge over {CANDIDATES * STATES:,} states",
+        lambda: hedged.observe(next(feeds[3])),
+        ("NumPy, k x N", in_numpy),
+        ">= 2.5x",
+        calls=300,
+    )
+    if find_spec("dynamax") is not None:
+        yield from beside_dynamax(bank, symbols)
+
+
+def beside_dynamax(bank: HMMBank, symbols: list[int]) -> Iterator[Row]:
+    """Yield one observation, and a whole sequence, beside dynamax with vmap and jit."""
+    import jax  # noqa: PLC0415
+    import jax.numpy as jnp  # noqa: PLC0415
+    from dynamax.hidden_markov_model.inference import hmm_filter  # noqa: PLC0415
+
+    jax.config.update("jax_enable_x64", val=True)
+    assert bank.emission is not None
+    initial = jnp.asarray(bank.initial.T)
+    transition = jnp.asarray(np.moveaxis(bank.transition, -1, 0))
+    logs = jnp.log(jnp.asarray(np.moveaxis(bank.emission, -1, 0)))  # N x m x k
+
+    def one(beliefs: Any, moves: Any, score: Any) -> Any:
+        found = hmm_filter(beliefs, moves, score[None, :])
+        return found.filtered_probs[-1] @ moves, found.marginal_loglik
+
+    step = jax.jit(jax.vmap(one))
+    feeds, now = (cycle(symbols), cycle(symbols)), [initial]
+    scores = [jnp.asarray(logs[:, x]) for x in range(SYMBOLS)]
+    ours = OurBank(bank)
+
+    def theirs() -> None:
+        now[0], _ = jax.block_until_ready(step(now[0], transition, scores[next(feeds[0])]))
+
+    yield measure(
+        f"filter {CANDIDATES:,} HMMs, k = {STATES}",
+        lambda: ours.filter(next(feeds[1])),
+        ("dynamax, online", theirs),
+        ">= 5x",
+        calls=100,
+    )
+    many = jax.jit(jax.vmap(hmm_filter))
+    table = jnp.asarray(np.asarray(logs)[:, symbols])
+
+    def whole() -> None:
+        fresh = OurBank(bank)
+        for symbol in symbols:
+            fresh.filter(symbol)
+
+    yield measure(
+        f"filter {CANDIDATES:,} HMMs over {len(symbols):,} rounds",
+        whole,
+        ("dynamax, scan", lambda: jax.block_until_ready(many(initial, transition, table))),
+        ">= 2x",
+        repeats=3,
+    )
