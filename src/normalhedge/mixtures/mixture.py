@@ -243,12 +243,12 @@ class Mixture:
                 table = _array(list(forecasts.values()))
             except ValueError:  # not of one shape
                 table = None
-            if table is not None and (table.dtype != _float64 or table.ndim != 1):
+            if table is not None and (table.dtype is not _float64 or table.ndim != 1):
                 table = None
         if table is None:
             table, keys = self._read(forecasts)
         else:
-            table = table.reshape(1, 1, -1)
+            table = table[None, None]
         rated = NOTHING if confidence is None else self._confidence(confidence)
         first = keys is None and self.items and self.items[0] == ""
         items = FIRST_ITEM if first else self.item_indices(keys)
