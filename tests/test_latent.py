@@ -16,6 +16,7 @@ from normalhedge.latent import (
     Predictor,
     StateExperts,
     best_candidate,
+    follow,
 )
 
 
@@ -374,3 +375,37 @@ def test_warnings_are_none() -> None:
         for x in (0, 1, 0, 1):
             state = bank.observe(state, x)
     assert np.isfinite(state.beliefs).all()
+
+
+@pytest.mark.parametrize("kind", [StateExperts, ModelExperts])
+def test_what_was_inferred(kind: Any) -> None:
+    bank = bank_of((0.99, 0.9, 0.1), (0.99, 0.4, 0.3))
+    rng = np.random.default_rng(13)
+    hidden = np.repeat([0, 1, 0, 1, 0], 200)
+    symbols = [int(rng.random() < (0.9, 0.1)[s]) for s in hidden]
+    went = follow(kind(bank, NormalHedge(alpha=0.02)), symbols)
+    assert went.said.shape == (1000, 2)
+    assert went.loss == pytest.approx(went.losses.sum())
+    assert went.errors == (went.said.argmax(axis=1) != symbols).sum()
+    assert (went.states[100:] == hidden[100:]).mean() > 0.9
+    assert went.candidates[500:, 0].mean() > 0.9
+    np.testing.assert_allclose(went.candidates.sum(axis=1), 1.0)
+    assert went.time_to_switch(0, 0, 0.9) is not None
+    assert went.time_to_switch(500, 1, 0.9) is None
+
+
+def test_the_time_to_switch_after_a_change_of_truth() -> None:
+    bank = bank_of((0.98, 0.95, 0.05), (0.02, 0.95, 0.05))
+    symbols = sequence(2000, 0.98, 0.95, 0.05) + sequence(2000, 0.02, 0.95, 0.05, seed=1)
+    hedged = follow(ModelExperts(bank, NormalHedge(alpha=0.01)), symbols)
+    bayes = follow(BayesAverage(bank), symbols)
+    switched = hedged.time_to_switch(2000, 1)
+    assert switched is not None
+    assert switched < 200  # two memories
+    late = bayes.time_to_switch(2000, 1)
+    assert late is None or late > 5 * switched
+
+
+def test_nothing_to_follow_is_a_sentence() -> None:
+    with pytest.raises(ValueError, match="at least one observation"):
+        follow(Persistence(2), [])

@@ -1,5 +1,6 @@
 """Hidden states as experts: banks of hidden Markov models, and those who predict with them."""
 
+from normalhedge.latent.follow import Followed, follow
 from normalhedge.latent.hmm_bank import BankState, HMMBank
 from normalhedge.latent.learning_bank import LearningBank
 from normalhedge.latent.predictors import (
@@ -15,6 +16,7 @@ from normalhedge.latent.tracker import HedgedTracker, ParticleFilter
 __all__ = [
     "BankState",
     "BayesAverage",
+    "Followed",
     "HMMBank",
     "HedgedTracker",
     "LearningBank",
@@ -24,4 +26,5 @@ __all__ = [
     "Predictor",
     "StateExperts",
     "best_candidate",
+    "follow",
 ]

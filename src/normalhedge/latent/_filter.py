@@ -57,9 +57,10 @@ def advance(filtered: Floats, transition: Floats, first: int, beliefs: Floats) -
 def condition(
     beliefs: Floats, scores: Floats, first: int, filtered: Floats, likelihood: Floats
 ) -> int:
-    """Write f and z of a block of candidates; return how many found the observation impossible.
+    """Write z f and z of a block of candidates; return how many found the observation impossible.
 
-    For those the beliefs stay as they are: time passes, and nothing is learned.
+    The next beliefs are normalised anyway, so f need not be. For those that found it impossible the
+    beliefs stay as they are: time passes, and nothing is learned.
     """
     k = len(filtered)
     width = likelihood.size
@@ -74,10 +75,11 @@ def condition(
     impossible = 0
     for i in range(width):
         impossible += 0 if likelihood[i] > LEAST else 1
-    for s in range(k):
-        own, old = filtered[s], beliefs[s, first : first + width]
-        for i in range(width):
-            own[i] = own[i] / likelihood[i] if likelihood[i] > LEAST else old[i]
+    if impossible > 0:
+        for s in range(k):
+            own, old = filtered[s], beliefs[s, first : first + width]
+            for i in range(width):
+                own[i] = own[i] if likelihood[i] > LEAST else old[i]
     return impossible
 
 
