@@ -433,6 +433,10 @@ def test_more_bad_tables() -> None:
         blend(pa.table({"y": [1.0], "ds": [1]}), "y")
     with pytest.raises(ValueError, match="target must name one of the columns"):
         blend(pa.table({"a": [1.0], "b": [1.0]}))
+    with pytest.raises(ValueError, match="column a is there twice"):
+        blend(pa.Table.from_arrays([pa.array([1.0])] * 3, ["y", "a", "a"]), "y")
+    counted = blend(pa.table({**table, "id": [1, 2, 3, 4], "note": list("abcd")}), "y")
+    assert counted.said[-2:] == ["experts: gam, ar, naive", "left out: id, note"]
     long = {"ds": [1, 1], "model": ["a", "a"], "forecast": [1.0, 2.0], "y": [1.0, 1.0]}
     with pytest.raises(ValueError, match="more than one forecast for ds 1, model a"):
         blend(pa.table(long), "y")

@@ -153,7 +153,9 @@ def _read(path: Path) -> Any:
     else:
         raise ValueError(f"{path} must end in .csv, .csv.gz or .parquet, or be - for a stream")
     try:
-        return reader(path)
+        table = reader(path)
+        _ = table.column_names  # which may not be UTF-8
+        return table
     except (_extras.require("pyarrow").ArrowException, UnicodeDecodeError) as error:
         raise ValueError(f"{path} cannot be read: {str(error).splitlines()[0]}") from None
 

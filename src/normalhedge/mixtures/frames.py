@@ -19,7 +19,8 @@ TIMES = ("ds", "time", "date", "datetime", "timestamp", "reference_date", "forec
 SERIES = ("unique_id", "series", "series_id", "location", "item_id")
 TARGETS = ("y", "target", "truth", "actual", "outcome", "y_true")
 MODELS = ("model", "forecaster", "expert", "team")
-"""What columns are usually called; guessed where the caller does not say."""
+COUNTS = ("id", "index", "row", "horizon", "step", "Unnamed: 0", "")
+"""What columns are usually called, guessed where the caller does not say; counts are no experts."""
 
 
 DAY_FIRST = r"^\d{1,2}[/.-]\d{1,2}[/.-]\d{2,4}"
@@ -77,6 +78,8 @@ class Panel:
 
 def to_arrow(frame: Any) -> tuple[Any, Any]:
     """Return a frame of any kind as an Arrow table, and how to turn one back into its kind."""
+    if isinstance(frame, _extras.require("pyarrow").Table):
+        return frame, lambda result: result
     nw = _extras.require("narwhals")
     try:
         own = nw.from_native(frame, eager_only=True)
@@ -132,11 +135,12 @@ def guess(table: Any, columns: Columns) -> Columns:  # noqa: C901 -- one line fo
         if forecast is None:
             raise ValueError(f"forecast must name one of the columns: {', '.join(names)}")
     if model is None and experts is None:
-        experts = [n for n in names if n not in taken and _is_number(table.schema.field(n).type)]
+        free = [n for n in names if n not in taken and n not in COUNTS]
+        experts = [n for n in free if _is_number(table.schema.field(n).type)]
         said.append(f"experts: {', '.join(experts[:6])}{', ...' if len(experts) > 6 else ''}")
         left = [n for n in names if n not in taken and n not in experts]
         if left:
-            said.append(f"left out, for they hold no numbers: {', '.join(left)}")
+            said.append(f"left out: {', '.join(left)}")
     found = Columns(target, experts, by, time, cutoff, model, forecast, columns.classes, said)
     _check(table, found)
     return found
