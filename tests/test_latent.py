@@ -361,8 +361,10 @@ def test_bad_observations_are_a_sentence() -> None:
         normal.symbols(normal.init())
     with pytest.raises(ValueError, match="deviations must be larger than zero"):
         HMMBank.gaussian([[1.0]], [[[1.0]]], [[0.0]], [[0.0]])
-    with pytest.raises(ValueError, match="bank must be over symbols"):
-        StateExperts(normal)
+    with pytest.raises(ValueError, match="rounded needs a bank over symbols"):
+        StateExperts(normal, rounded=True)
+    with pytest.raises(ValueError, match="no width"):
+        _ = bank.width
     with pytest.raises(ValueError, match="at least one"):
         HMMBank.from_hmmlearn([])
 
@@ -404,6 +406,33 @@ def test_the_time_to_switch_after_a_change_of_truth() -> None:
     assert switched < 200  # two memories
     late = bayes.time_to_switch(2000, 1)
     assert late is None or late > 5 * switched
+
+
+def test_real_numbers() -> None:
+    stay = [[0.98, 0.02], [0.02, 0.98]]
+    bank = HMMBank.gaussian(
+        [[0.5, 0.5]] * 2, [stay, stay], [[-2.0, 2.0], [-5.0, 0.0]], [[1.0, 1.0], [1.0, 3.0]]
+    )
+    rng = np.random.default_rng(14)
+    hidden = np.repeat([0, 1, 0, 1], 250)
+    numbers: list[float | None] = (np.array([-2.0, 2.0])[hidden] + rng.normal(size=1000)).tolist()
+    numbers[7], numbers[500] = None, 1e6  # missing, and impossible under all
+    went = {
+        "states": follow(StateExperts(bank, NormalHedge(alpha=0.02)), numbers),
+        "models": follow(ModelExperts(bank, NormalHedge(alpha=0.02)), numbers),
+        "bayes": follow(BayesAverage(bank), numbers),
+    }
+    best, alone = best_candidate(bank, numbers)
+    assert best == 0
+    for followed in went.values():
+        assert (followed.states[300:] == hidden[300:]).mean() > 0.85
+        assert np.isfinite(np.delete(followed.losses, 7)).all()
+        assert ((followed.losses >= 0.0) | np.isnan(followed.losses)).all()
+        assert followed.candidates[900:, 0].mean() > 0.8
+        error = followed.said[600:, 0] - np.array([-2.0, 2.0])[hidden[600:]]
+        assert np.abs(error).mean() < 0.8
+        assert followed.errors == 0
+    assert went["models"].loss < 1.02 * alone.min()
 
 
 def test_nothing_to_follow_is_a_sentence() -> None:

@@ -16,11 +16,13 @@ class Followed:
     Attributes
     ----------
     said
-        The distribution over symbols before each observation, T x m.
+        The distribution over symbols before each observation, T x m; the mean of real numbers,
+        T x 1.
     losses
-        1 - p(x) of each observation; NaN where it was missing.
+        1 - p(x) of each observation (see `HMMBank.bounded`); NaN where it was missing.
     wrong
-        Whether the most probable symbol was not what came; False where it was missing.
+        Whether the most probable symbol was not what came; False where it was missing, and for real
+        numbers.
     states
         The hidden state that was most likely under all weights before each observation; -1 for
         predictors without states.
@@ -78,8 +80,9 @@ def follow(predictor: Predictor, symbols: Iterable[float | None]) -> Followed:
         prediction = predictor.predict()
         missing = symbol is None or symbol != symbol  # noqa: PLR0124 -- NaN
         said.append(prediction)
-        losses.append(np.nan if missing else 1.0 - prediction[int(symbol or 0)])
-        wrong.append(not missing and int(prediction.argmax()) != int(symbol or 0))
+        losses.append(np.nan if missing else 1.0 - predictor.score(float(symbol or 0)))
+        decided = len(prediction) > 1 and not missing
+        wrong.append(decided and int(prediction.argmax()) != int(symbol or 0))
         predictor.observe(symbol)
     if not said:
         raise ValueError("symbols must hold at least one observation")

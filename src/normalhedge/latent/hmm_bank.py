@@ -290,6 +290,24 @@ class HMMBank:
         z = (number - self.means) / self.deviations
         return np.asarray(np.exp(-0.5 * z * z) / (self.deviations * np.sqrt(2.0 * np.pi)))
 
+    @property
+    def width(self) -> float:
+        """How wide an interval is scored in, for real numbers: the smallest deviation of all."""
+        if self.deviations is None:
+            raise ValueError("a bank over symbols has no width")
+        return float(self.deviations.min())
+
+    def bounded(self, observation: float | None) -> Floats | None:
+        """Return a score in [0, 1] of an observation for each state of each candidate, k x N.
+
+        The probability of a symbol; of a real number the probability of an interval of the bank's
+        `width` around it, as the density has it, clipped at 1. None where it is missing.
+        """
+        scores = self.scores(observation)
+        if scores is None or self.emission is not None:
+            return scores
+        return np.minimum(self.width * scores, 1.0)
+
     def symbols(self, state: BankState) -> Floats:
         """Return the one-step predictive distribution of each candidate over symbols, m x N."""
         if self.emission is None:

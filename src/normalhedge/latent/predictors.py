@@ -1,4 +1,4 @@
-"""Predictors of symbols, with one interface: `predict` a distribution, then `observe` a symbol.
+"""Predictors of symbols or real numbers, with one interface: `predict`, then `observe`.
 
 A candidate n of a bank, in state s, says ``emission[:, s, n]``; how much it wants to be heard is
 its one-step predictive ``P_n(S_{t+1} = s | x_1..x_t)``. The loss is 1 - p(x), the gain 2 p(x) - 1;
@@ -22,7 +22,11 @@ class Predictor(Protocol):
     """What every predictor is."""
 
     def predict(self) -> Floats:
-        """Return the distribution over the next symbol."""
+        """Return the distribution over the next symbol; for real numbers, the mean alone."""
+        ...
+
+    def score(self, symbol: float) -> float:
+        """Return the probability of a symbol; of a real number see `HMMBank.bounded`."""
         ...
 
     def observe(self, symbol: float | None) -> None:
@@ -34,8 +38,8 @@ class _OnBank:
     """What predictors on a bank share: the bank, its state and how it is rounded."""
 
     def __init__(self, bank: HMMBank, *, rounded: bool = False) -> None:
-        if bank.emission is None:
-            raise ValueError("bank must be over symbols")
+        if rounded and bank.emission is None:
+            raise ValueError("rounded needs a bank over symbols")
         self.bank = bank
         self.rounded = rounded
         self.state: BankState = bank.init()
@@ -76,13 +80,25 @@ class StateExperts(_OnBank):
         super().__init__(bank, rounded=rounded)
         self.hedger = NormalHedge(alpha=ALPHA) if hedger is None else hedger
         self.game = self.hedger.init(bank.states * bank.candidates)
-        assert bank.emission is not None
-        said = _rounded(bank.emission) if rounded else bank.emission
+        said = bank.means[np.newaxis] if bank.means is not None else bank.emission
+        assert said is not None
+        said = _rounded(said) if rounded else said
         self._said = np.ascontiguousarray(said.reshape(said.shape[0], -1))
 
     def predict(self) -> Floats:
         """Return the mixture of what the experts say, by what is played."""
         return np.asarray(self._said @ self.played())
+
+    def _scores(self, symbol: float | None) -> Floats | None:
+        bounded = self.bank.bounded(symbol)
+        if bounded is None or not self.rounded:
+            return None if bounded is None else bounded.ravel()
+        return np.asarray(self._said[int(symbol or 0)])
+
+    def score(self, symbol: float) -> float:
+        """Return the probability of a symbol, or of an interval around a number."""
+        scores = self._scores(symbol)
+        return float("nan") if scores is None else float(scores @ self.played())
 
     def played(self) -> Floats:
         """Return the distribution over the experts that is played next, k x N flattened."""
@@ -90,9 +106,9 @@ class StateExperts(_OnBank):
 
     def observe(self, symbol: float | None) -> None:
         """Learn the next symbol."""
-        if self.bank.scores(symbol) is not None:
-            assert symbol is not None
-            gains = 2.0 * self._said[int(symbol)] - 1.0
+        scores = self._scores(symbol)
+        if scores is not None:
+            gains = 2.0 * scores - 1.0
             confidence = np.minimum(self.state.beliefs.ravel(), 1.0)
             self.game = self.hedger.step(self.game, gains, confidence, in_place=True)
         self.state = self.bank.observe(self.state, symbol)
@@ -121,19 +137,29 @@ class ModelExperts(_OnBank):
         self.hedger = NormalHedge(alpha=ALPHA) if hedger is None else hedger
         self.game = self.hedger.init(bank.candidates)
 
-    def _say(self) -> Floats:
-        said = self.bank.symbols(self.state)
-        return _rounded(said) if self.rounded else said
+    def _scores(self, symbol: float | None) -> Floats | None:
+        bounded = self.bank.bounded(symbol)
+        if bounded is None:
+            return None
+        if self.rounded:
+            return np.asarray(_rounded(self.bank.symbols(self.state))[int(symbol or 0)])
+        return np.asarray((bounded * self.state.beliefs).sum(axis=0))
 
     def predict(self) -> Floats:
         """Return the mixture of what the candidates say."""
-        return np.asarray(self._say() @ self.game.weights)
+        said = _said(self.bank, self.state)
+        return np.asarray((_rounded(said) if self.rounded else said) @ self.game.weights)
+
+    def score(self, symbol: float) -> float:
+        """Return the probability of a symbol, or of an interval around a number."""
+        scores = self._scores(symbol)
+        return float("nan") if scores is None else float(scores @ self.game.weights)
 
     def observe(self, symbol: float | None) -> None:
         """Learn the next symbol."""
-        if self.bank.scores(symbol) is not None:
-            assert symbol is not None
-            gains = np.clip(2.0 * self._say()[int(symbol)] - 1.0, -1.0, 1.0)
+        scores = self._scores(symbol)
+        if scores is not None:
+            gains = np.clip(2.0 * scores - 1.0, -1.0, 1.0)
             self.game = self.hedger.step(self.game, gains, in_place=True)
         self.state = self.bank.observe(self.state, symbol)
 
@@ -168,8 +194,17 @@ class BayesAverage(_OnBank):
 
     def predict(self) -> Floats:
         """Return the mixture of what the candidates say, by their posterior."""
-        said = np.asarray(self.bank.symbols(self.state) @ self.posterior())
+        said = np.asarray(_said(self.bank, self.state) @ self.posterior())
         return _rounded(said) if self.rounded else said
+
+    def score(self, symbol: float) -> float:
+        """Return the probability of a symbol, or of an interval around a number."""
+        if self.rounded:
+            return float(self.predict()[int(symbol)])
+        bounded = self.bank.bounded(symbol)
+        if bounded is None:
+            return float("nan")
+        return float((bounded * self.state.beliefs).sum(axis=0) @ self.posterior())
 
     def observe(self, symbol: float | None) -> None:
         """Learn the next symbol."""
@@ -197,6 +232,10 @@ class Persistence:
         """Return the last symbol, for sure."""
         return self._said.copy()
 
+    def score(self, symbol: float) -> float:
+        """Return the probability of a symbol."""
+        return float(self._said[int(symbol)])
+
     def observe(self, symbol: float | None) -> None:
         """Learn the next symbol."""
         if symbol is not None and symbol == symbol:  # noqa: PLR0124 -- NaN
@@ -215,10 +254,18 @@ def best_candidate(bank: HMMBank, symbols: Any) -> tuple[int, Floats]:
     """
     state, losses = bank.init(), np.zeros(bank.candidates)
     for symbol in symbols:
-        if bank.scores(symbol) is not None:
-            losses += 1.0 - bank.symbols(state)[int(symbol)]
+        bounded = bank.bounded(symbol)
+        if bounded is not None:
+            losses += 1.0 - (bounded * state.beliefs).sum(axis=0)
         state = bank.observe(state, symbol)
     return int(losses.argmin()), losses
+
+
+def _said(bank: HMMBank, state: BankState) -> Floats:
+    """Return what each candidate says: its distribution over symbols, or its mean; m or 1 x N."""
+    if bank.means is None:
+        return bank.symbols(state)
+    return np.asarray((bank.means * state.beliefs).sum(axis=0)[np.newaxis])
 
 
 def _rounded(said: Floats) -> Floats:
