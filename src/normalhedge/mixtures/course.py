@@ -12,6 +12,9 @@ from normalhedge.mixtures.blending import Blend
 SHOWN = 10
 """How many experts are drawn one by one."""
 
+FAR = 20.0
+"""How many times the median distance is too far to be drawn unless asked for."""
+
 ROLLING = 1 / 25
 """The share of the whole time that rolling means are taken over."""
 
@@ -36,6 +39,8 @@ class Course:
     behind
         By how much each of these experts, and then uniform weights, lost more than the blend in the
         same rows, from the start.
+    wild
+        Which of these experts are so far behind that the others could not be seen beside them.
     awake
         Of every expert: the share of the rows in which it was awake; experts x stretches.
     everybody
@@ -54,6 +59,7 @@ class Course:
     uniform: Floats
     losses: Floats
     behind: Floats
+    wild: np.ndarray
     awake: Floats
     everybody: list[str]
     regret: Floats
@@ -85,10 +91,16 @@ def course(blend: Blend) -> Course:
         uniform=_rolling(totals[:, _play.UNIFORM], settled, width),
         losses=_rolling(sums[:, _play.LOSS], sums[:, _play.SCORED], width)[:, top],
         behind=np.column_stack([behind[:, top], plain]),
+        wild=_wild(np.abs(behind[:, top]).max(axis=0)),
         awake=awake[often],
         everybody=[names[i] for i in often],
         regret=totals[:, _play.REGRET].copy(),
     )
+
+
+def _wild(distances: Floats) -> np.ndarray:
+    """Return which distances are more than `FAR` times the median one."""
+    return np.asarray(distances > FAR * np.median(distances))
 
 
 def _over(total: Floats, count: Floats) -> Floats:

@@ -160,8 +160,9 @@ class Mixture:
     -----
     With the mean and a convex loss the blend loses at most what its weights lose on average, so
     what the hedger promises of its regret (`bound`) holds of the blend, in units of gain; a median
-    can lose up to twice as much. Nothing is promised of what ``even`` adds, nor of losses that were
-    clipped; and rounds whose outcomes come late are played when these arrive.
+    can lose up to twice as much. With the gradient trick the gains, and so the promise, include the
+    squares that `_play` takes off. Nothing is promised of what ``even`` adds, nor of losses that
+    were clipped; and rounds whose outcomes come late are played when these arrive.
 
     Examples
     --------

@@ -46,7 +46,7 @@ def write_blend(
             "behind",
             "How far the others fell behind",
             "The cumulative loss of each minus that of the blend in the same rows: above zero, the "
-            "blend did better.",
+            "blend did better. Those off the scale, and the lesser ones, are in the legend.",
             _behind(went),
         ),
         Section("weights", "Who carried the weight", f"Mean weights. {unit}", _weights(went)),
@@ -126,7 +126,7 @@ def _behind(went: Course) -> str:
     plain = {"color": GREY, "width": 2.4}
     _add(figure, went, went.behind[:, -1], "uniform weights", line=plain)
     for k, name in enumerate(went.names):
-        shown = True if k < 6 else "legendonly"
+        shown = True if k < 6 and not went.wild[k] else "legendonly"
         _add(figure, went, went.behind[:, k], name, line=_line(k), visible=shown)
     figure.add_hline(y=0, line={"color": "#000000", "width": 1})
     return _as_html(figure, went, "behind")
