@@ -1,7 +1,7 @@
 """Slow and obvious: a mixture of NormalHedge, one expert and one row at a time, in plain Python.
 
 A round is a list of rows; a row is a list of forecasts, None for an expert that sleeps. Written
-from the words at the top of `normalhedge.mixtures._play`, not from its code.
+from the words at the top of `normalhedge.mixtures._play` and `_range`, not from their code.
 """
 
 import math

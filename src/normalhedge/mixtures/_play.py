@@ -12,15 +12,7 @@ classes each, where there are classes). An expert without a usable forecast in a
 The square is what a large gradient costs either way: a forecaster far off is now on the one side of
 the outcome and then on the other, and would be believed half of the time.
 
-**The range is learned**, one for each item (a series, a component). It is a power of two, so that
-changing it loses no digits. It starts at twice the median of ``l_i - l_min`` in the first row whose
-experts differ. When half of the weight lies beyond it, it doubles, and the regrets are halved, so
-that what was learned keeps its meaning; never more than once in a row, and what lies beyond is
-clipped. So a single wild outcome costs at most one doubling, and a wild expert without weight none.
-When the mean of ``min(l_i - l_min, s) / s`` by weight, over some 16 rows, falls below 1/16 it is
-halved; the regrets stay, so no weight changes. The first row is believed whatever it is: a range
-that is 10^6 too large is halved away in some 300 rows. Both keep what is promised of the regrets,
-in units of gain: halving regrets raises no potential, and halving the range leaves them alone.
+The range s is learned: see `_range`.
 
 **Several rows** make one gain and one coverage for each expert, against what the hedger would gain
 row by row with those that are awake there:
@@ -30,43 +22,45 @@ row by row with those that are awake there:
 so that an expert is compared on the rows it forecast only, and ``sum_i p_i k_i g_i = 0`` remains.
 """
 
-import math
-
 import numpy as np
 
 from normalhedge._inputs import LARGEST, Floats
 from normalhedge._jit import STRICT, VECTOR, kernel
 from normalhedge._vector import larger
 from normalhedge.hedgers._round import share, step
-from normalhedge.mixtures.combining import combine, weighted_median
+from normalhedge.mixtures._range import FULLEST, learn_range
+from normalhedge.mixtures._sums import (
+    AWAKE,
+    BLEND,
+    BLEND_LOSS,
+    FIRST,
+    LAST,
+    LOG_POTENTIAL,
+    LOSS,
+    REGRET,
+    ROWS,
+    SCORED,
+    SETTLED,
+    SILENT,
+    SINCE,
+    STEPS,
+    UNIFORM,
+    WEIGHT,
+    WILD,
+    add_losses,
+    add_weights,
+    mark,
+)
+from normalhedge.mixtures.combining import combine
 from normalhedge.mixtures.losses import OWN, loss_of, slope_at, write_losses
-from normalhedge.potentials import TINY, weigh
+from normalhedge.potentials import weigh
 
 Settings = tuple[int, int, bool, float, float, float, float, bool]
 """Loss, way to combine, gradient trick, known range or 0, the share of the weight that is spread
 evenly; then keep, rate and squared of a hedger."""
 
-WEIGHT, AWAKE, LOSS, BLEND_LOSS, SCORED = range(5)
-"""What is summed for each expert: its weights, the rows it was awake in; and of those that were
-settled its losses, the blend's losses beside them, and how many they are."""
-
-ROWS, SILENT, SETTLED, BLEND, UNIFORM, STEPS, WILD, REGRET, LOG_POTENTIAL = range(9)
-"""What is summed for the blend: rows, those without anybody awake, those settled, the losses of the
-blend and of uniform weights in them, the rounds played, forecasts that were infinite; and the
-largest regret and logarithm of the average potential so far."""
-
-FIRST, LAST, SINCE = range(3)
-"""The rounds in which an expert was first and last awake, and since which it carries weight: at
-least the share that uniform weights would give it. -1: never, or not now."""
-
-EXPERT_SUMS, TOTAL_SUMS, MARKS = 5, 9, 3
 SCRATCH = 8
-"""How many of them there are, and how many rows of scratch the kernels want."""
-
-FULLEST = 2.0
-EMPTIEST = 1.0 / 16.0
-SPEED = 1.0 / 16.0
-"""How the range follows the spread of the losses; see above."""
+"""How many rows of scratch the kernels want."""
 
 
 @kernel(VECTOR, inline=False)
@@ -108,48 +102,6 @@ def play_row(
             played[i] = weights[i]
     else:
         share(weights, regrets, rated, rate, squared, played)
-
-
-@kernel(VECTOR, inline=False)
-def mark(
-    number: int,
-    weights: Floats,
-    seen: Floats,
-    first: np.ndarray,
-    last: np.ndarray,
-    since: np.ndarray,
-) -> None:
-    """Note when the experts that are awake in a round were, and whether they carry weight."""
-    share_of_all = (1.0 - 1e-9) / weights.size
-    for i in range(weights.size):
-        here = seen[i] > 0.0
-        last[i] = number if here else last[i]
-        first[i] = number if here and first[i] < 0 else first[i]
-        carries = since[i] if since[i] >= 0 else number
-        carries = carries if weights[i] >= share_of_all else -1
-        since[i] = carries if here else since[i]
-
-
-@kernel(VECTOR, inline=False)
-def add_weights(rated: Floats, heard: Floats, seen: Floats, awake: Floats, weight: Floats) -> None:
-    """Add what was played to the sums."""
-    for i in range(rated.size):
-        here = 1.0 if rated[i] > 0.0 else 0.0
-        seen[i] += here
-        awake[i] += here
-        weight[i] += heard[i]
-
-
-@kernel(VECTOR, inline=False)
-def add_losses(
-    rated: Floats, losses: Floats, blend: float, loss: Floats, beside: Floats, scored: Floats
-) -> None:
-    """Add the losses of those awake, and the blend's beside them, to the sums."""
-    for i in range(rated.size):
-        here = rated[i] > 0.0
-        loss[i] += losses[i] if here else 0.0
-        beside[i] += blend if here else 0.0
-        scored[i] += 1.0 if here else 0.0
 
 
 @kernel(STRICT, inline=False)
@@ -199,75 +151,6 @@ def predict_round(
         add_weights(rated, heard, seen, experts[AWAKE], experts[WEIGHT])
     mark(number, weights, seen, marks[FIRST], marks[LAST], marks[SINCE])
     return float(totals[WILD])
-
-
-@kernel(STRICT)
-def power_of_two(x: float) -> float:
-    """Return the smallest power of two that is at least x > 0."""
-    mantissa, exponent = math.frexp(x)
-    return math.ldexp(1.0, exponent - (mantissa == 0.5))
-
-
-@kernel(STRICT, inline=False)
-def first_range(excess: Floats, rated: Floats) -> float:
-    """Return twice the median excess loss of those awake, as a power of two; 0 if all tie.
-
-    Twice their mean, if more than half of them tie with the best.
-    """
-    n = rated.size
-    alike = np.empty(n)
-    for i in range(n):
-        alike[i] = 1.0 if rated[i] > 0.0 else 0.0
-    middle = weighted_median(excess, alike, np.empty(n), np.empty(n))
-    if middle <= TINY:
-        middle = 0.0
-        awake = 0
-        for i in range(rated.size):
-            if rated[i] > 0.0:
-                middle += excess[i]
-                awake += 1
-        middle /= awake
-    return power_of_two(FULLEST * middle) if middle > TINY else 0.0
-
-
-@kernel(VECTOR, inline=False)
-def learn_range(excess: Floats, rated: Floats, weights: Floats, learned: Floats) -> bool:
-    """Adapt a range, and how far it was filled lately, to the excess losses of a row.
-
-    Return whether it doubled.
-    """
-    size = learned[0]
-    heard = 0.0
-    beyond = 0.0
-    awake = 0
-    far = 0
-    inside = 0.0
-    for i in range(weights.size):
-        here = rated[i] > 0.0
-        mass = weights[i] * rated[i]
-        spread = excess[i] if here else 0.0
-        heard += mass
-        awake += 1 if here else 0
-        inside += mass * min(spread, size)
-        far += 1 if spread > size else 0
-        beyond += mass if spread > size else 0.0
-    if awake == 0:
-        return False
-    if size == 0.0:
-        learned[0] = first_range(excess, rated)
-        learned[1] = 1.0
-        return False
-    grew = beyond >= 0.5 * heard if heard > TINY else 2 * far >= awake
-    if grew:
-        learned[0] *= 2.0
-        learned[1] *= 0.5
-        return True
-    if inside > 0.0:
-        learned[1] += SPEED * (inside / (heard * size) - learned[1])
-        if learned[1] < EMPTIEST and size > 1e-250:
-            learned[0] *= 0.5
-            learned[1] *= 2.0
-    return False
 
 
 @kernel(VECTOR, inline=False)

@@ -10,7 +10,8 @@ import numpy as np
 from normalhedge import _extras, _inputs, _threads
 from normalhedge._inputs import LARGEST, Floats
 from normalhedge.mixtures import _play
-from normalhedge.mixtures._play import EXPERT_SUMS, REGRET, SCRATCH, TOTAL_SUMS, WILD
+from normalhedge.mixtures._play import SCRATCH
+from normalhedge.mixtures._sums import EXPERT_SUMS, REGRET, TOTAL_SUMS, WILD
 from normalhedge.mixtures.frames import Columns, guess, panel, to_arrow
 from normalhedge.mixtures.losses import OWN
 from normalhedge.mixtures.mixture import NOTHING, Mixture
@@ -45,7 +46,7 @@ class Blend:
         The first round of each stretch of time that ``sums`` and ``totals`` are split into: its
         number, and its time where there is one.
     sums, totals
-        Of each stretch; see `normalhedge.mixtures._play`.
+        Of each stretch; see `normalhedge.mixtures._sums`.
     rounds
         The forecasts as they were played.
     """

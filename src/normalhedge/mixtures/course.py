@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from normalhedge._inputs import Floats
-from normalhedge.mixtures import _play
+from normalhedge.mixtures import _sums
 from normalhedge.mixtures.blending import Blend
 
 SHOWN = 10
@@ -68,15 +68,15 @@ class Course:
 def course(blend: Blend) -> Course:
     """Return the course of a blend."""
     sums, totals, names = blend.sums, blend.totals, blend.mixture.names
-    rows = totals[:, _play.ROWS]
-    heard = rows - totals[:, _play.SILENT]
-    weights = _over(sums[:, _play.WEIGHT], heard[:, np.newaxis])
-    order = np.argsort(-np.nansum(sums[:, _play.WEIGHT], axis=0), kind="stable")
+    rows = totals[:, _sums.ROWS]
+    heard = rows - totals[:, _sums.SILENT]
+    weights = _over(sums[:, _sums.WEIGHT], heard[:, np.newaxis])
+    order = np.argsort(-np.nansum(sums[:, _sums.WEIGHT], axis=0), kind="stable")
     top = order[:SHOWN]
-    settled = totals[:, _play.SETTLED]
-    behind = np.cumsum(sums[:, _play.LOSS] - sums[:, _play.BLEND_LOSS], axis=0)
-    plain = np.cumsum(totals[:, _play.UNIFORM] - totals[:, _play.BLEND])
-    awake = _over(sums[:, _play.AWAKE], rows[:, np.newaxis]).T
+    settled = totals[:, _sums.SETTLED]
+    behind = np.cumsum(sums[:, _sums.LOSS] - sums[:, _sums.BLEND_LOSS], axis=0)
+    plain = np.cumsum(totals[:, _sums.UNIFORM] - totals[:, _sums.BLEND])
+    awake = _over(sums[:, _sums.AWAKE], rows[:, np.newaxis]).T
     often = np.argsort(-np.nanmean(awake, axis=1), kind="stable")
     width = max(round(ROLLING * len(sums)), 1)
     rounds = float(np.ptp(blend.starts) / max(len(blend.starts) - 1, 1)) or 1.0
@@ -87,14 +87,14 @@ def course(blend: Blend) -> Course:
         names=[names[i] for i in top],
         weights=weights[:, top],
         others=weights[:, order[SHOWN:]].sum(axis=1),
-        blend=_rolling(totals[:, _play.BLEND], settled, width),
-        uniform=_rolling(totals[:, _play.UNIFORM], settled, width),
-        losses=_rolling(sums[:, _play.LOSS], sums[:, _play.SCORED], width)[:, top],
+        blend=_rolling(totals[:, _sums.BLEND], settled, width),
+        uniform=_rolling(totals[:, _sums.UNIFORM], settled, width),
+        losses=_rolling(sums[:, _sums.LOSS], sums[:, _sums.SCORED], width)[:, top],
         behind=np.column_stack([behind[:, top], plain]),
         wild=_wild(np.abs(behind[:, top]).max(axis=0)),
         awake=awake[often],
         everybody=[names[i] for i in often],
-        regret=totals[:, _play.REGRET].copy(),
+        regret=totals[:, _sums.REGRET].copy(),
     )
 
 

@@ -13,7 +13,8 @@ from normalhedge._inputs import LARGEST, Floats
 from normalhedge.certificates import Bound
 from normalhedge.hedgers import PotentialHedger, RegretState
 from normalhedge.mixtures import _play
-from normalhedge.mixtures._play import EXPERT_SUMS, MARKS, SCRATCH, TOTAL_SUMS
+from normalhedge.mixtures._play import SCRATCH
+from normalhedge.mixtures._sums import EXPERT_SUMS, MARKS, TOTAL_SUMS
 from normalhedge.mixtures.combining import WAYS
 from normalhedge.mixtures.forecasts import Keys, read, read_outcome
 from normalhedge.mixtures.losses import OWN, Loss, LossFunction
@@ -115,7 +116,8 @@ class Mixture:
     `predict` takes what the experts say and returns the blend and a ticket; `update` takes the
     ticket and the outcome: at once, late, in any order, or never. A name joins when it is first
     seen and sleeps when it is missing, NaN or infinite. No scale is to be set: see
-    `normalhedge.mixtures._play` for how losses become gains and how their range is learned.
+    `normalhedge.mixtures._play` for how losses become gains, and `_range` for how their range is
+    learned.
 
     Parameters
     ----------

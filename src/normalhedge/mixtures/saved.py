@@ -10,7 +10,7 @@ import numpy as np
 
 from normalhedge import _tables
 from normalhedge.hedgers import Hedge, NormalHedge
-from normalhedge.mixtures._play import EXPERT_SUMS, MARKS, TOTAL_SUMS
+from normalhedge.mixtures._sums import EXPERT_SUMS, MARKS, TOTAL_SUMS
 from normalhedge.mixtures.losses import LOSSES, Loss, LossFunction
 from normalhedge.mixtures.mixture import Mixture, Open, Waiting
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from normalhedge._inputs import Floats
 from normalhedge.certificates import Bound
-from normalhedge.mixtures import _play
+from normalhedge.mixtures import _sums
 from normalhedge.mixtures.hindsight import best_convex, mean_loss
 from normalhedge.mixtures.losses import OWN, ZERO_ONE
 from normalhedge.mixtures.mixture import Mixture
@@ -207,22 +207,22 @@ def summarise(mixture: Mixture, blend: "Blend | None" = None) -> Summary:
         + (f", even {recipe.even:g}" if recipe.even else "")
         + (f", with the plain {' and '.join(recipe.include)}" if recipe.include else "")
     )
-    settled = totals[_play.SETTLED]
+    settled = totals[_sums.SETTLED]
     return Summary(
         settings=settings,
         rounds=mixture.rounds,
-        rows=int(totals[_play.ROWS]),
+        rows=int(totals[_sums.ROWS]),
         settled=int(settled),
-        silent=int(totals[_play.SILENT]),
+        silent=int(totals[_sums.SILENT]),
         pending=len(mixture.pending),
         expired=mixture.expired,
-        blend=_ratio(totals[_play.BLEND], settled),
-        uniform=_ratio(totals[_play.UNIFORM], settled),
+        blend=_ratio(totals[_sums.BLEND], settled),
+        uniform=_ratio(totals[_sums.UNIFORM], settled),
         best=best,
         convex=convex[0],
         convex_blend=convex[1],
         convex_rows=convex[2],
-        regret=float(totals[_play.REGRET]),
+        regret=float(totals[_sums.REGRET]),
         bound=mixture.bound(),
         ranges=mixture.ranges[:, 0].copy(),
         experts=experts,
@@ -231,7 +231,7 @@ def summarise(mixture: Mixture, blend: "Blend | None" = None) -> Summary:
 
 def _added(totals: Floats) -> Floats:
     result: Floats = totals.sum(axis=0)
-    result[_play.REGRET :] = totals[:, _play.REGRET :].max(axis=0)
+    result[_sums.REGRET :] = totals[:, _sums.REGRET :].max(axis=0)
     return result
 
 
@@ -239,18 +239,18 @@ def _experts(mixture: Mixture, sums: Floats, totals: Floats) -> list[ExpertRow]:
     if not len(mixture.weights):
         return []
     weights, regrets = mixture.weights.mean(axis=0), mixture.regrets.max(axis=0)
-    last = mixture.marks[:, _play.LAST].max(axis=0)
+    last = mixture.marks[:, _sums.LAST].max(axis=0)
     since = np.where(
-        mixture.marks[:, _play.SINCE] < 0, np.iinfo(np.int64).max, mixture.marks[:, _play.SINCE]
+        mixture.marks[:, _sums.SINCE] < 0, np.iinfo(np.int64).max, mixture.marks[:, _sums.SINCE]
     ).min(axis=0)
     rows = [
         ExpertRow(
             name,
             float(weights[i]),
-            _ratio(sums[_play.LOSS, i], sums[_play.SCORED, i]),
-            _ratio(sums[_play.BLEND_LOSS, i], sums[_play.SCORED, i]),
+            _ratio(sums[_sums.LOSS, i], sums[_sums.SCORED, i]),
+            _ratio(sums[_sums.BLEND_LOSS, i], sums[_sums.SCORED, i]),
             float(regrets[i]),
-            float(sums[_play.AWAKE, i] / max(totals[_play.ROWS], 1.0)),
+            float(sums[_sums.AWAKE, i] / max(totals[_sums.ROWS], 1.0)),
             int(last[i]) if last[i] >= 0 else None,
             int(since[i]) if since[i] < np.iinfo(np.int64).max else None,
         )
@@ -260,8 +260,8 @@ def _experts(mixture: Mixture, sums: Floats, totals: Floats) -> list[ExpertRow]:
 
 
 def _settled_share(mixture: Mixture, row: ExpertRow, sums: Floats, totals: Floats) -> float:
-    scored = sums[_play.SCORED, mixture.names.index(row.name)]
-    return float(scored / max(totals[_play.SETTLED], 1.0))
+    scored = sums[_sums.SCORED, mixture.names.index(row.name)]
+    return float(scored / max(totals[_sums.SETTLED], 1.0))
 
 
 def _convex(mixture: Mixture, blend: "Blend | None") -> tuple[float, float, int]:
