@@ -392,9 +392,9 @@ def test_the_course_adds_up() -> None:
 @pytest.mark.parametrize(
     ("change", "options", "word"),
     [
-        ({}, {"target": "z"}, "there is no column 'z'"),
+        ({}, {"target": "z"}, "unknown column 'z'"),
         ({}, {"target": "gamm"}, "did you mean gam"),
-        ({}, {"experts": ["gam", "aar"]}, "there is no column 'aar': did you mean ar"),
+        ({}, {"experts": ["gam", "aar"]}, "unknown column 'aar': did you mean ar"),
         ({"y": ["a"] * ROUNDS}, {}, "column y must hold numbers"),
         ({"y": [math.inf] * ROUNDS}, {}, "column y must be finite"),
         ({"ds": [1, 1, *range(2, ROUNDS)]}, {}, "time 1 stands in more than one row of s0"),
@@ -584,13 +584,14 @@ def test_the_command_on_a_stream(
     ("words", "sentence"),
     [
         (["nowhere.csv"], "there is no file nowhere.csv"),
-        (["{data}", "--target", "z"], "there is no column 'z'"),
+        (["{data}", "--target", "z"], "unknown column 'z'"),
         (["{data}", "--experts", "gam,aar"], "did you mean ar"),
         (["{data}", "--loss", "squared"], "did you mean square"),
         (["{data}", "--lag", "-1"], "-1 is not in the range"),
         (["{data}", "--out", "x.txt"], "must end in .csv or .parquet"),
         (["{data}", "--report", "x.pdf"], "must end in .html"),
         (["{data}", "--memory", "0"], "memory must be"),
+        (["-", "--target", "y"], "--target is for files"),
         (["{data}", "--even", "2"], "even must be"),
         (["{text}"], "must end in .csv, .csv.gz or .parquet"),
         (["{broken}"], "cannot be read"),

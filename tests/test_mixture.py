@@ -618,6 +618,25 @@ def test_bad_forecasts_are_a_sentence(loss: str, said: Any, word: str) -> None:
     assert mixture.rounds == 0
 
 
+def test_a_refused_round_leaves_the_mixture_as_it_was() -> None:
+    mixture = Mixture()
+    for said, confidence in (
+        ({"a": 1.0, 2: 3.0}, None),
+        ({"a": 1.0, "b": 3.0}, {"a": 2.0}),
+        ({"a": 1.0, "b": 3.0}, {"z": 1.0}),
+        ({"a": 1.0, "b": 3.0}, [1.0]),
+    ):
+        with pytest.raises((ValueError, TypeError)):
+            mixture.predict(said, confidence)  # type: ignore[arg-type]
+        assert (mixture.names, mixture.items, mixture.rounds) == ([], [], 0)
+    assert mixture.predict({"a": 1.0, "b": 3.0}, {"b": 0.0}).value == 1.0
+    separate = Mixture(shared=False)
+    separate.predict({"a": {"DE": 1.0}})
+    assert separate.state("DE").weights.tolist() == [1.0]
+    with pytest.raises(ValueError, match="item must be one of DE, got 'x'"):
+        separate.state("x")
+
+
 @pytest.mark.parametrize(
     ("outcome", "word"),
     [

@@ -2,13 +2,13 @@
 
 import difflib
 import inspect
-from collections.abc import Callable, Mapping
-from typing import Any, TypeVar
+from collections.abc import Callable, Iterable, Mapping
+from typing import TypeVar
 
 T = TypeVar("T")
 
 
-def nearest(kind: str, name: str, known: Mapping[str, Any]) -> ValueError:
+def nearest(kind: str, name: str, known: Iterable[str]) -> ValueError:
     """Return the refusal of an unknown name, with the nearest known one."""
     close = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
     hint = f": did you mean {close[0]}?" if close else "."

@@ -1,6 +1,7 @@
 """Tables in files: numbers in, in blocks; results out, all or nothing."""
 
 import csv
+import gzip
 import os
 import tempfile
 from collections.abc import Callable, Iterator
@@ -182,8 +183,45 @@ def write_table(path: Path, columns: dict[str, Any]) -> None:
 
         write_whole(path, write_csv)
     elif path.suffix.lower() in {".parquet", ".pq"}:
-        pyarrow, parquet = _extras.require("pyarrow"), _extras.require("pyarrow.parquet")
-        table = pyarrow.table({k: np.asarray(c) for k, c in columns.items()})
-        write_whole(path, lambda part: parquet.write_table(table, part))
+        pyarrow = _extras.require("pyarrow")
+        write_arrow(path, pyarrow.table({k: np.asarray(c) for k, c in columns.items()}))
     else:
         raise ValueError(f"{path} must end in .csv or .parquet")
+
+
+def read_arrow(path: Path) -> "pa.Table":
+    """Read a whole CSV or Parquet file, by the ending of the path."""
+    if not path.is_file():
+        raise ValueError(f"there is no file {path}")
+    name = path.name.lower().removesuffix(".gz")
+    if name.endswith((".parquet", ".pq")):
+        reader: Callable[[Path], Any] = _extras.require("pyarrow.parquet").read_table
+    elif name.endswith((".csv", ".tsv", ".txt")):
+        reader = _read_csv
+    else:
+        raise ValueError(f"{path} must end in .csv, .csv.gz or .parquet")
+    try:
+        table = reader(path)
+        _ = table.column_names  # which may not be UTF-8
+        return table
+    except (_extras.require("pyarrow").ArrowException, UnicodeDecodeError) as error:
+        raise ValueError(f"{path} cannot be read: {str(error).splitlines()[0]}") from None
+
+
+def _read_csv(path: Path) -> Any:
+    """Read a CSV file, whatever of comma, semicolon and tab its first line is divided by."""
+    arrow = _extras.require("pyarrow.csv")
+    opened = gzip.open if path.suffix.lower() == ".gz" else open
+    with opened(path, "rt", encoding="utf-8-sig", errors="replace") as file:
+        first = file.readline()
+    divided = max(",;\t", key=first.count)
+    return arrow.read_csv(path, parse_options=arrow.ParseOptions(delimiter=divided))
+
+
+def write_arrow(path: Path, table: "pa.Table") -> None:
+    """Write an Arrow table as CSV or Parquet, by the ending of the path."""
+    if path.suffix.lower() == ".csv":
+        write = _extras.require("pyarrow.csv").write_csv
+    else:
+        write = _extras.require("pyarrow.parquet").write_table
+    write_whole(path, lambda part: write(table, part))

@@ -1,12 +1,10 @@
 """``normalhedge blend``: a file, or a stream, of forecasts; blended."""
 
-import gzip
 import json
 import shlex
 import signal
 import sys
 import time as clock
-from collections.abc import Callable
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
@@ -17,13 +15,19 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 import normalhedge
-from normalhedge import _extras, _inputs, _names, _tables
+from normalhedge import _inputs, _names, _tables
 from normalhedge.hedgers import HEDGERS
 from normalhedge.mixtures import LOSSES, Blend, Mixture, blend
 from normalhedge.mixtures.course import course
 from normalhedge.mixtures.recipe import MEMORY, Recipe
 from normalhedge.mixtures.stream import Stream
 from normalhedge.reports import write_blend
+
+FILE_ONLY = (
+    "target", "experts", "by", "time", "lag", "cutoff", "model", "forecast", "pooled", "weights",
+    "out", "report",
+)  # fmt: skip
+"""Options that a stream has no use for."""
 
 SAVE_SHARE = 5.0
 """The state of a stream is saved after a line if this many times as long has passed as saving took
@@ -71,12 +75,15 @@ def command(data: str, state: Path | None, **given: Any) -> None:
     options = _options(given)
     mixture = _resume(state, options, pooled=given["pooled"])
     if data == "-":
+        for name in FILE_ONLY:
+            if given[name]:
+                raise click.UsageError(f"--{name} is for files: a stream has no columns")
         _stream(mixture or Mixture(**options), state)
         return
     _check_endings(Path(data), given)
     with _bar() as bar:
         task = bar.add_task("reading", total=1.0)
-        table = _read(Path(data))
+        table = _tables.read_arrow(Path(data))
         bar.update(task, description="blending")
         names = ("target", "by", "time", "lag", "cutoff", "model", "forecast", "classes", "weights")
         result = blend(
@@ -142,39 +149,11 @@ def _check_endings(data: Path, given: dict[str, Any]) -> None:
             raise click.UsageError(f"{path} must end in {' or '.join(sorted(accepted))}")
 
 
-def _read(path: Path) -> Any:
-    if not path.is_file():
-        raise ValueError(f"there is no file {path}")
-    name = path.name.lower().removesuffix(".gz")
-    if name.endswith((".parquet", ".pq")):
-        reader: Callable[[Path], Any] = _extras.require("pyarrow.parquet").read_table
-    elif name.endswith((".csv", ".tsv", ".txt")):
-        reader = _read_csv
-    else:
-        raise ValueError(f"{path} must end in .csv, .csv.gz or .parquet, or be - for a stream")
-    try:
-        table = reader(path)
-        _ = table.column_names  # which may not be UTF-8
-        return table
-    except (_extras.require("pyarrow").ArrowException, UnicodeDecodeError) as error:
-        raise ValueError(f"{path} cannot be read: {str(error).splitlines()[0]}") from None
-
-
-def _read_csv(path: Path) -> Any:
-    """Read a CSV file, whatever of comma, semicolon and tab its first line is divided by."""
-    csv = _extras.require("pyarrow.csv")
-    opened = gzip.open if path.suffix.lower() == ".gz" else open
-    with opened(path, "rt", encoding="utf-8-sig", errors="replace") as file:
-        first = file.readline()
-    divided = max(",;\t", key=first.count)
-    return csv.read_csv(path, parse_options=csv.ParseOptions(delimiter=divided))
-
-
 def _write(result: Blend, data: Path, state: Path | None, given: dict[str, Any]) -> None:
     out, report = given["out"], given["report"]
     summary = result.summary()
     if out is not None:
-        _write_table(out, result.frame)
+        _tables.write_arrow(out, result.frame)
     if report is not None:
         write_blend(
             report,
@@ -193,14 +172,6 @@ def _write(result: Blend, data: Path, state: Path | None, given: dict[str, Any])
     for path in (out, report, state):
         if path is not None:
             click.echo(f"wrote {path}")
-
-
-def _write_table(path: Path, table: Any) -> None:
-    if path.suffix.lower() == ".csv":
-        write = _extras.require("pyarrow.csv").write_csv
-    else:
-        write = _extras.require("pyarrow.parquet").write_table
-    _tables.write_whole(path, lambda part: write(table, part))
 
 
 def _stream(mixture: Mixture, state: Path | None) -> None:

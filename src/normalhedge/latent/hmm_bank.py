@@ -77,17 +77,17 @@ class HMMBank:
 
     @property
     def candidates(self) -> int:
-        """N."""
+        """How many candidates there are, N."""
         return int(self.initial.shape[1])
 
     @property
     def states(self) -> int:
-        """K."""
+        """How many states each of them has, k."""
         return int(self.initial.shape[0])
 
     @property
     def symbol_count(self) -> int:
-        """m; 0 for real numbers."""
+        """How many symbols there are, m; 0 for real numbers."""
         return 0 if self.emission is None else int(self.emission.shape[0])
 
     @classmethod

@@ -242,7 +242,6 @@ def note_losses(
 
 @kernel(VECTOR)
 def pool(
-    weights: Floats,
     gains: Floats,
     rated: Floats,
     played: Floats,
@@ -251,9 +250,9 @@ def pool(
 ) -> None:
     """Add a row to the pooled gains and the coverage."""
     earned = 0.0
-    for i in range(weights.size):
+    for i in range(gains.size):
         earned += played[i] * gains[i]
-    for i in range(weights.size):
+    for i in range(gains.size):
         pooled[i] += rated[i] * (gains[i] - earned)
         covered[i] += rated[i]
 
@@ -349,7 +348,7 @@ def settle_round(
         write_gains(costs, learned[0], gradient, gains)
         if several:
             play_row(weights, regrets, rated, full, rate, squared, played)
-            pool(weights, gains, rated, played, pooled, covered)
+            pool(gains, rated, played, pooled, covered)
     if known == 0:
         return
     if several:

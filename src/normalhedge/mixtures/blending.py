@@ -169,10 +169,8 @@ def _blend(
             " probabilities: see classes"
         )
     rows = panel(table, columns)
-    if (
-        mixture.pending
-        and next(iter(mixture.pending.values())).forecasts.shape[1] != (rows.forecasts.shape[1])
-    ):
+    classes = rows.forecasts.shape[1]
+    if any(waiting.forecasts.shape[1] != classes for waiting in mixture.pending.values()):
         raise ValueError("classes must be as many as in the earlier table")
     if len(columns.by) and len(rows.outcomes) == len(rows.items) > 1:
         columns.said.append("every series has one row only, so that nothing can be learned")

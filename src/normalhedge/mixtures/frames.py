@@ -4,14 +4,14 @@ Everything is turned into Arrow, and back into what was given. A *wide* table ha
 expert; a *long* one a column of models and one of forecasts (or one for each class).
 """
 
-import difflib
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from normalhedge import _extras
+from normalhedge import _extras, _names
 from normalhedge._inputs import Floats
 from normalhedge.mixtures.forecasts import SUM_TOLERANCE
 
@@ -107,7 +107,8 @@ def guess(table: Any, columns: Columns) -> Columns:  # noqa: C901 -- one line fo
     single = (columns.target, columns.time, columns.cutoff, columns.model, columns.forecast)
     several = (*(columns.experts or ()), *columns.by, *columns.classes)
     for given in (*filter(None, single), *several):
-        _require(given, names)
+        if given not in names:
+            raise _names.nearest("column", given, names)
     said: list[str] = []
     taken: set[str | None] = {*single, *several}
 
@@ -214,16 +215,9 @@ def panel(table: Any, columns: Columns) -> Panel:
 
 
 def _refuse_twice(what: str, names: Sequence[str]) -> None:
-    for name in names:
-        if list(names).count(name) > 1:
+    for name, count in Counter(names).items():
+        if count > 1:
             raise ValueError(f"{what} {name} is there twice")
-
-
-def _require(name: str, names: Sequence[str]) -> None:
-    if name not in names:
-        close = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
-        hint = f": did you mean {close[0]}?" if close else "."
-        raise ValueError(f"there is no column {name!r}{hint} Columns: {', '.join(names)}.")
 
 
 def _is_number(kind: Any) -> bool:
@@ -258,8 +252,8 @@ def _sortable(column: Any) -> Any:
     if types.is_integer(column.type) or types.is_floating(column.type):
         return column
     words = column.cast(pa.string())
-    found = _extras.require("pyarrow.compute").match_substring_regex(words, DAY_FIRST)
-    if found.true_count if hasattr(found, "true_count") else any(found.to_pylist()):
+    pc = _extras.require("pyarrow.compute")
+    if pc.any(pc.match_substring_regex(words, DAY_FIRST)).as_py():
         raise ValueError(
             f"times such as {words[0].as_py()!r} do not sort as they follow each other: write them "
             "as 2024-09-30"

@@ -219,7 +219,7 @@ class Mixture:
         if self.recipe.shared:
             self._add_games(1)
 
-    def predict(
+    def predict(  # noqa: C901, PLR0912 -- unrolled, see below
         self, forecasts: Mapping[str, Any], confidence: Mapping[str, float] | None = None
     ) -> Prediction:
         """Return the blend of what the experts say, the weights behind it and a ticket.
@@ -238,6 +238,8 @@ class Mixture:
         ValueError, TypeError
             If an argument is not as described; the mixture is then as it was.
         """
+        if confidence is not None:
+            self._check_confidence(confidence, forecasts)
         # With five experts the arithmetic takes half a microsecond, and so does each call of a
         # Python function: the common case is handled here, and the rest where it is explained.
         table, keys = None, None
@@ -362,7 +364,9 @@ class Mixture:
         """
         if not self.names or not len(self.weights):
             raise ValueError("nothing was predicted yet")
-        game = 0 if self.recipe.shared or item is None else self._item_index[item]
+        if not self.recipe.shared and item not in self._item_index:
+            raise ValueError(f"item must be one of {', '.join(self.items)}, got {item!r}")
+        game = 0 if self.recipe.shared else self._item_index[str(item)]
         weights, regrets = self.weights[game].copy(), self.regrets[game].copy()
         return RegretState(weights, regrets, self.rounds, len(self.names), None)
 
@@ -403,8 +407,8 @@ class Mixture:
         for name in new:
             if not isinstance(name, str):
                 raise TypeError(f"names of experts must be strings, got {name!r}")
-            self._index[name] = len(self.names)
-            self.names = [*self.names, name]
+        self.names = [*self.names, *new]  # a new list: predictions keep the old one
+        self._index = {name: k for k, name in enumerate(self.names)}
         n, games = len(self.names), len(self.weights)
         grown = ((0, 0), (0, n - self.regrets.shape[1]))
         self.regrets = np.pad(self.regrets, grown)
@@ -464,16 +468,18 @@ class Mixture:
         self.join(list(forecasts))
         return table, keys
 
-    def _confidence(self, given: Mapping[str, float]) -> Floats:
+    def _check_confidence(self, given: Any, forecasts: Mapping[str, Any]) -> None:
         if not isinstance(given, Mapping):
             raise TypeError(f"confidence must be a mapping of names, got {type(given).__name__}")
+        for name, value in given.items():
+            if name not in self._index and name not in forecasts:
+                raise ValueError(f"confidence names {name!r}, who never forecast")
+            _inputs.number(f"confidence of {name!r}", value, 0.0, 1.0, closed=True)
+
+    def _confidence(self, given: Mapping[str, float]) -> Floats:
         rated = np.ones(len(self.names))
         for name, value in given.items():
-            if name not in self._index:
-                raise ValueError(f"confidence names {name!r}, who never forecast")
-            rated[self._index[name]] = _inputs.number(
-                f"confidence of {name!r}", value, 0.0, 1.0, closed=True
-            )
+            rated[self._index[name]] = value
         return rated
 
     def file(self, waiting: Open) -> int:

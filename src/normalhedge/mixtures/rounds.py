@@ -109,7 +109,7 @@ def arrange(mixture: Mixture, panel: Panel, lag: int) -> Rounds:
         old[~new] = code[~new] + len(mixture.waiting)
     result = Rounds(
         table, outcomes, values, item, row_of, edges,
-        numbers, edges, codes, old,
+        numbers, np.empty(0, dtype=np.int32), codes, old,  # when they are ready: see below
         _known(mixture, panel, row_of, edges, code, new), panel.time_keys, panel.known,
         game[first], first, start, stop, first.copy(), mixture.rounds, said,
     )  # fmt: skip
@@ -227,7 +227,7 @@ def _make_ready(rounds: Rounds, waiting: list[Waiting], lag: int) -> None:
         wanted = np.searchsorted(rounds.time_keys, rounds.known, side="left")
         width = len(rounds.time_keys) + 1
         found = np.searchsorted(of * width + rounds.codes + 1, of * width + wanted + 1)
-        found = np.maximum(found, np.maximum(here + 1, rounds.start[of])) + lag
+        found = np.maximum(found, np.maximum(here + 1, rounds.start[of]))
         ready = np.where(found < rounds.stop[of], found, NEVER)
     else:
         due = np.array([w.due for w in waiting], dtype=np.int64)
