@@ -361,8 +361,6 @@ def test_bad_observations_are_a_sentence() -> None:
         HMMBank.gaussian([[1.0]], [[[1.0]]], [[0.0]], [[0.0]])
     with pytest.raises(ValueError, match="rounded needs a bank over symbols"):
         StateExperts(normal, rounded=True)
-    with pytest.raises(ValueError, match="no width"):
-        _ = bank.width
     with pytest.raises(ValueError, match="at least one"):
         HMMBank.from_hmmlearn([])
 
@@ -436,3 +434,138 @@ def test_real_numbers() -> None:
 def test_nothing_to_follow_is_a_sentence() -> None:
     with pytest.raises(ValueError, match="at least one observation"):
         follow(Persistence(2), [])
+
+
+def every_predictor(bank: HMMBank) -> list[tuple[Predictor, Predictor]]:
+    """Return pairs of equal predictors."""
+    hedger, rounded = NormalHedge(alpha=0.05, c=1.0), {"rounded": True} if bank.symbol_count else {}
+    makers: list[Any] = [
+        lambda: StateExperts(bank, hedger),
+        lambda: ModelExperts(bank, hedger),
+        lambda: BayesAverage(bank),
+        lambda: BayesAverage(bank, 0.9),
+        lambda: StateExperts(bank, hedger, **rounded),
+        lambda: ModelExperts(bank, hedger, **rounded),
+        lambda: BayesAverage(bank, **rounded),
+        lambda: LearningBank(bank, np.random.default_rng(0), hedger),
+    ]
+    return [(make(), make()) for make in makers]
+
+
+@pytest.mark.parametrize("real", [False, True])
+def test_following_is_predicting_and_observing_one_by_one(real: bool) -> None:
+    rng = np.random.default_rng(15)
+    if real:
+        bank = HMMBank.random_gaussian(7, 3, 1.0, 2.0, rng)
+        symbols = rng.normal(1.0, 2.0, size=90)
+        symbols[31] = 1e9  # impossible under all
+    else:
+        bank = HMMBank.random(7, 3, 4, rng)
+        symbols = rng.integers(4, size=90).astype(float)
+    symbols[[0, 40, 41, 89]] = np.nan
+    for one, other in every_predictor(bank):
+        went = follow(one, symbols)
+        for t, x in enumerate(symbols.tolist()):
+            weights = other.weights  # type: ignore[attr-defined]
+            np.testing.assert_allclose(went.candidates[t], weights.sum(axis=0), atol=1e-12)
+            np.testing.assert_allclose(went.state_weights[t], weights.sum(axis=1), atol=1e-12)
+            said = other.predict()
+            np.testing.assert_allclose(went.said[t], said, atol=1e-12, rtol=1e-12)
+            if math.isnan(x):
+                assert math.isnan(went.losses[t])
+                assert not went.wrong[t]
+            else:
+                assert went.losses[t] == pytest.approx(1.0 - other.score(x), abs=1e-12)
+                if not real:
+                    assert went.losses[t] == pytest.approx(1.0 - said[int(x)], abs=1e-12)
+                    assert went.wrong[t] == (said.argmax() != x)
+            other.observe(x)
+        assert one.state.impossible == other.state.impossible == int(real)  # type: ignore[attr-defined]
+
+
+def test_a_run_of_a_bank_is_its_rounds() -> None:
+    bank = HMMBank.random(300, 3, 2, np.random.default_rng(16))  # more than a block
+    symbols = [0.0, 1.0, math.nan, 1.0, 1.0]
+    went = bank.run(np.array([0, 1, None, 1, 1]), keep=0.8)
+    state = bank.init()
+    for t, x in enumerate(symbols):
+        np.testing.assert_allclose(went.beliefs[t], state.beliefs, rtol=1e-14)
+        np.testing.assert_allclose(went.log_likelihood[t], state.log_likelihood, rtol=1e-14)
+        expected = bank.bounded(x)
+        if expected is None:
+            assert np.isnan(went.scores[t]).all()
+        else:
+            assert (went.scores[t] == expected).all()
+        state = bank.observe(state, x, 0.8)
+    np.testing.assert_allclose(went.state.beliefs, state.beliefs, rtol=1e-14)
+    assert went.state.rounds == 5
+    again = bank.run(symbols[3:], bank.run(symbols[:3], keep=0.8).state, 0.8)
+    np.testing.assert_allclose(again.state.beliefs, state.beliefs, rtol=1e-14)
+    for wrong, word in (
+        ([0, 2], r"symbol in 0\.\.1, got 2"),
+        ([0.5], "a whole number"),
+        (["a"], "must be real numbers"),
+        ([[0]], "one row of numbers"),
+    ):
+        with pytest.raises((ValueError, TypeError), match=word):
+            bank.run(wrong)
+
+
+def test_what_cannot_be_followed_teaches_nothing() -> None:
+    predictor = ModelExperts(bank_of((0.9, 0.9, 0.1)))
+    with pytest.raises(ValueError, match=r"symbol in 0\.\.1, got 3"):
+        follow(predictor, [0, 1, 3])
+    assert predictor.state.rounds == 0
+
+
+def test_a_grid_has_every_combination() -> None:
+    bank = HMMBank.grid(2, stay=[0.9, 0.99], says=[0.1, 0.5, 0.9])
+    assert bank.emission is not None
+    found = {
+        (round(bank.transition[0, 0, n], 9), *bank.emission[1, :, n].round(9).tolist())
+        for n in range(bank.candidates)
+    }
+    pairs = [(0.1, 0.5), (0.1, 0.9), (0.5, 0.9)]
+    assert found == {(stay, *pair) for stay in (0.9, 0.99) for pair in pairs}
+    three = HMMBank.grid(3, [0.7], np.eye(4))
+    assert (three.candidates, three.symbol_count) == (4, 4)
+    np.testing.assert_allclose(three.transition.sum(axis=1), 1.0)
+    assert three.transition[0, 1, 0] == pytest.approx(0.15)
+    real = HMMBank.grid_gaussian(2, [0.9], [0.0, 5.0], [1.0, 2.0])
+    assert real.candidates == 6
+    assert real.width == 1.0
+    assert HMMBank.grid(1, [0.5, 0.9], [0.3]).candidates == 1  # one state stays where it is
+    for arguments, word in (
+        ((2, [1.5], [0.1, 0.9]), "stay must be probabilities"),
+        ((2, [], [0.1, 0.9]), "stay must be probabilities"),
+        ((3, [0.5], [0.1, 0.9]), "at least as many emissions as states"),
+        ((2, [0.5], [0.1, 1.9]), "says must be probabilities"),
+        ((20, [0.5], np.linspace(0, 1, 60)), "at most 10,000,000 candidates"),
+    ):
+        with pytest.raises(ValueError, match=word):
+            HMMBank.grid(*arguments)
+
+
+def test_ordered_states_are_the_same_models() -> None:
+    rng = np.random.default_rng(17)
+    for bank in (HMMBank.random(9, 3, 3, rng), HMMBank.random_gaussian(9, 3, 0.0, 1.0, rng)):
+        tidy = bank.ordered()
+        symbols = [0, 1, 2, 1, 0, 2]
+        one, other = bank.run(symbols), tidy.run(symbols)
+        np.testing.assert_allclose(one.state.log_likelihood, other.state.log_likelihood)
+        means = tidy.means
+        if tidy.emission is not None:
+            means = np.einsum("x,xsn->sn", np.arange(3), tidy.emission)
+        assert means is not None
+        assert (np.diff(means, axis=0) >= 0.0).all()
+
+
+def test_persistence_of_numbers() -> None:
+    last = Persistence(width=0.5)
+    assert last.score(1.0) == 0.0
+    last.observe(1.0)
+    last.observe(None)
+    assert last.predict().tolist() == [1.0]
+    assert (last.score(1.25), last.score(1.26)) == (1.0, 0.0)
+    with pytest.raises(TypeError, match="either symbols or width"):
+        Persistence()

@@ -1,7 +1,7 @@
 """Hidden states as experts: banks of hidden Markov models, and those who predict with them."""
 
 from normalhedge.latent.follow import Followed, follow
-from normalhedge.latent.hmm_bank import BankState, HMMBank
+from normalhedge.latent.hmm_bank import BankRun, BankState, HMMBank
 from normalhedge.latent.learning_bank import LearningBank
 from normalhedge.latent.predictors import (
     BayesAverage,
@@ -14,6 +14,7 @@ from normalhedge.latent.predictors import (
 from normalhedge.latent.tracker import HedgedTracker, ParticleFilter
 
 __all__ = [
+    "BankRun",
     "BankState",
     "BayesAverage",
     "Followed",

@@ -117,3 +117,33 @@ def observe(
                 new[i] = keep * old[i] + log(larger(z[i], LEAST))
         advance(filtered, transition, first, next_beliefs)
     return impossible
+
+
+@kernel(VECTOR, inline=False)
+def run(
+    beliefs: Floats,
+    scores: Floats,
+    absent: np.ndarray,
+    transition: Floats,
+    keep: float,
+    logs: Floats,
+) -> int:
+    """Filter a sequence; return how many observations all candidates found impossible.
+
+    ``beliefs`` is (T + 1) x k x N and ``logs`` (T + 1) x N, of which the first row is given;
+    ``scores`` is T x k x N.
+    """
+    n = logs.shape[1]
+    impossible = 0
+    for t in range(len(scores)):
+        if absent[t]:
+            observe(beliefs[t], None, transition, keep, logs[t], beliefs[t + 1], logs[t + 1])
+            continue
+        refused = observe(
+            beliefs[t], scores[t], transition, keep, logs[t], beliefs[t + 1], logs[t + 1]
+        )
+        if refused == n:  # no reason to prefer one of them
+            impossible += 1
+            for i in range(n):
+                logs[t + 1, i] = keep * logs[t, i]
+    return impossible

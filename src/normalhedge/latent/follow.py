@@ -1,12 +1,13 @@
 """A predictor led along a sequence: what it said, what it lost and what it inferred."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
 from normalhedge._inputs import Floats
-from normalhedge.latent.predictors import Predictor
+from normalhedge.latent.predictors import OnBank, Predictor, Rounds, blocks
 
 
 @dataclass(frozen=True)
@@ -26,6 +27,8 @@ class Followed:
     states
         The hidden state that was most likely under all weights before each observation; -1 for
         predictors without states.
+    state_weights
+        The weight of each hidden state before each observation, T x k; T x 0 without states.
     candidates
         The weight of each candidate before each observation, T x N; T x 0 without candidates.
     """
@@ -34,6 +37,7 @@ class Followed:
     losses: Floats
     wrong: np.ndarray
     states: np.ndarray
+    state_weights: Floats
     candidates: Floats
 
     @property
@@ -72,20 +76,50 @@ def follow(predictor: Predictor, symbols: Iterable[float | None]) -> Followed:
     >>> went.loss, went.errors
     (1.5, 1)
     """
-    said, losses, wrong, states, candidates = [], [], [], [], []
-    for symbol in symbols:
-        weights: Floats | None = getattr(predictor, "weights", None)
-        states.append(-1 if weights is None else int(weights.sum(axis=1).argmax()))
-        candidates.append(np.empty(0) if weights is None else weights.sum(axis=0))
-        prediction = predictor.predict()
-        missing = symbol is None or symbol != symbol  # noqa: PLR0124 -- NaN
-        said.append(prediction)
-        losses.append(np.nan if missing else 1.0 - predictor.score(float(symbol or 0)))
-        decided = len(prediction) > 1 and not missing
-        wrong.append(decided and int(prediction.argmax()) != int(symbol or 0))
-        predictor.observe(symbol)
-    if not said:
+    numbers = np.array(list(symbols), dtype=np.float64)
+    if not len(numbers):
         raise ValueError("symbols must hold at least one observation")
-    return Followed(
-        np.array(said), np.array(losses), np.array(wrong), np.array(states), np.array(candidates)
-    )
+    pieces = []
+    for part, rounds in _rounds(predictor, numbers):
+        known = ~np.isnan(numbers[part])
+        came = np.where(known, numbers[part], 0.0)
+        decided = known & (rounds.said.shape[1] > 1)
+        by_state = rounds.weights.sum(axis=2)
+        pieces.append(
+            (
+                rounds.said,
+                np.where(known, 1.0 - rounds.scores, np.nan),
+                decided & (rounds.said.argmax(axis=1) != came),
+                by_state.argmax(axis=1) if by_state.shape[1] else np.full(len(came), -1),
+                by_state,
+                rounds.weights.sum(axis=1),
+            )
+        )
+    return Followed(*(np.concatenate(column) for column in zip(*pieces, strict=True)))
+
+
+def _rounds(predictor: Predictor, numbers: Floats) -> Iterator[tuple[slice, Rounds]]:
+    """Yield what the predictor did, slice by slice."""
+    if not (isinstance(predictor, OnBank) and predictor.steady):
+        for t in range(len(numbers)):
+            yield slice(t, t + 1), _round(predictor, float(numbers[t]))
+        return
+    predictor.bank.sequence(numbers)  # refused before anything is learned
+    for block in blocks(len(numbers), predictor.bank):
+        absent = np.isnan(numbers[block])
+        cuts = np.flatnonzero(absent[1:] | absent[:-1]) + 1
+        for first, last in pairwise((0, *cuts.tolist(), len(absent))):
+            part = slice(block.start + first, block.start + last)
+            if absent[first]:
+                yield part, _round(predictor, float("nan"))
+            else:
+                yield part, predictor.run(numbers[part])
+
+
+def _round(predictor: Predictor, number: float) -> Rounds:
+    """Do one round, whatever the predictor, and whether or not the number is missing."""
+    weights: Floats = getattr(predictor, "weights", np.empty((0, 0)))
+    said = predictor.predict()
+    score = np.nan if np.isnan(number) else predictor.score(number)
+    predictor.observe(number)
+    return Rounds(said[np.newaxis], np.array([score]), weights[np.newaxis].copy())

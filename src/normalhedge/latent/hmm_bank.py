@@ -1,7 +1,7 @@
 """Banks of candidate hidden Markov models, held as arrays and filtered together."""
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -9,10 +9,7 @@ import numpy.typing as npt
 
 from normalhedge import _inputs
 from normalhedge._inputs import Floats
-from normalhedge.latent import _filter
-
-SUM_TOLERANCE = 1e-6
-"""How far probabilities may be from summing to one; they are then normalised."""
+from normalhedge.latent import _filter, _parameters
 
 
 class BankState(NamedTuple):
@@ -36,12 +33,35 @@ class BankState(NamedTuple):
     impossible: int
 
 
+class BankRun(NamedTuple):
+    """Many rounds of a bank.
+
+    Attributes
+    ----------
+    state
+        After the last of them.
+    beliefs
+        Before each observation, T x k x N; see `BankState`.
+    log_likelihood
+        Before each observation, T x N.
+    scores
+        How likely each state made each observation, T x k x N, bounded as by `HMMBank.bounded`; NaN
+        where it was missing.
+    """
+
+    state: BankState
+    beliefs: Floats
+    log_likelihood: Floats
+    scores: Floats
+
+
 @dataclass(frozen=True, eq=False)
 class HMMBank:
     """N hidden Markov models with k states each, over m symbols or over real numbers.
 
-    Built by `discrete`, `gaussian`, `random`, `perturbed` or `from_hmmlearn`. A bank does not
-    change: `init` gives the state before the first observation, `observe` the next one.
+    Built by `discrete` and `gaussian` from arrays, by `random` and `random_gaussian`, by `grid` and
+    `grid_gaussian`, by `perturbed`, or by `from_hmmlearn`. A bank does not change: `init` gives the
+    state before the first observation, `observe` the next one, `run` many.
 
     Attributes
     ----------
@@ -51,6 +71,8 @@ class HMMBank:
         m x k x N: the probability of each symbol; none for real numbers.
     means, deviations
         k x N, for real numbers; none for symbols.
+    width
+        How wide an interval real numbers are scored in, see `bounded`; none for symbols.
 
     Notes
     -----
@@ -74,6 +96,7 @@ class HMMBank:
     emission: Floats | None = None
     means: Floats | None = None
     deviations: Floats | None = None
+    width: float | None = None
 
     @property
     def candidates(self) -> int:
@@ -101,8 +124,8 @@ class HMMBank:
         initial, transition, emission
             N x k, N x k x k (rows: from) and N x k x m; each row sums to one.
         """
-        first, moves = _dynamics(initial, transition)
-        table = _rows("emission", emission, (*first.shape, None))
+        first, moves = _parameters.dynamics(initial, transition)
+        table = _parameters.rows("emission", emission, (*first.shape, None))
         if table.shape[2] < 2:
             raise ValueError(f"emission must have at least two symbols, got {table.shape[2]}")
         return cls(_last(first), _last(moves), np.ascontiguousarray(table.transpose(2, 1, 0)))
@@ -114,6 +137,7 @@ class HMMBank:
         transition: npt.ArrayLike,
         means: npt.ArrayLike,
         deviations: npt.ArrayLike,
+        width: float | None = None,
     ) -> "HMMBank":
         """Return a bank of models over real numbers, normal given the state.
 
@@ -123,18 +147,13 @@ class HMMBank:
             As for `discrete`.
         means, deviations
             N x k; deviations > 0.
+        width
+            See `bounded`; the smallest deviation by default.
         """
-        first, moves = _dynamics(initial, transition)
-        mean, deviation = (
-            _inputs.numbers_array(name, values).astype(np.float64)
-            for name, values in (("means", means), ("deviations", deviations))
-        )
-        for name, values in (("means", mean), ("deviations", deviation)):
-            if values.shape != first.shape or not np.isfinite(values).all():
-                raise ValueError(f"{name} must be finite numbers of shape {first.shape}")
-        if deviation.min() <= 0.0:
-            raise ValueError("deviations must be larger than zero")
-        return cls(_last(first), _last(moves), None, _last(mean), _last(deviation))
+        first, moves = _parameters.dynamics(initial, transition)
+        mean, deviation = _parameters.normals(means, deviations, first.shape)
+        wide = float(deviation.min()) if width is None else _inputs.number("width", width, 0.0)
+        return cls(_last(first), _last(moves), None, _last(mean), _last(deviation), wide)
 
     @classmethod
     def random(
@@ -151,13 +170,80 @@ class HMMBank:
         stay
             About how much of the probability stays in a state; drawn around it.
         """
-        n, k = _inputs.count("candidates", candidates), _inputs.count("states", states)
+        first, moves = _parameters.random_dynamics(candidates, states, stay, rng)
         m = _inputs.count("symbols", symbols)
-        stay = _inputs.number("stay", stay, 0.0, 1.0)
-        moves = rng.dirichlet(np.ones(k), size=(n, k))
-        keep = rng.beta(10.0 * stay, 10.0 * (1.0 - stay), size=(n, k, 1))
-        moves = keep * np.eye(k) + (1.0 - keep) * moves
-        return cls.discrete(np.full((n, k), 1.0 / k), moves, rng.dirichlet(np.ones(m), size=(n, k)))
+        return cls.discrete(first, moves, rng.dirichlet(np.ones(m), size=first.shape))
+
+    @classmethod
+    def random_gaussian(
+        cls,
+        candidates: int,
+        states: int,
+        middle: float,
+        spread: float,
+        rng: np.random.Generator,
+        stay: float = 0.9,
+    ) -> "HMMBank":
+        """Return models over real numbers, drawn at random.
+
+        Parameters
+        ----------
+        candidates, states, rng, stay
+            As for `random`.
+        middle, spread
+            About where the numbers lie: means are drawn within two spreads of the middle,
+            deviations between an eighth of a spread and one, evenly in the logarithm. The width
+            is a quarter of a spread.
+        """
+        first, moves = _parameters.random_dynamics(candidates, states, stay, rng)
+        middle = _inputs.number("middle", middle, -_inputs.LARGEST, _inputs.LARGEST)
+        spread = _inputs.number("spread", spread, 0.0, _inputs.LARGEST)
+        means = middle + spread * rng.uniform(-2.0, 2.0, size=first.shape)
+        deviations = spread * 2.0 ** rng.uniform(-3.0, 0.0, size=first.shape)
+        return cls.gaussian(first, moves, means, deviations, spread / 4.0)
+
+    @classmethod
+    def grid(cls, states: int, stay: npt.ArrayLike, says: npt.ArrayLike) -> "HMMBank":
+        """Return every model of a grid: each probability to stay, each choice of k emissions.
+
+        Parameters
+        ----------
+        states
+            k.
+        stay
+            Probabilities to stay in a state; the rest is spread evenly over the other states.
+        says
+            Distributions over symbols, one a row, or probabilities of symbol 1. Each candidate gets
+            k different ones, in their order.
+
+        Examples
+        --------
+        >>> HMMBank.grid(2, stay=[0.9, 0.99], says=[0.1, 0.5, 0.9]).candidates
+        6
+        """
+        table = _parameters.distributions(says)
+        (first, moves), which = _parameters.grid_dynamics(states, stay, len(table))
+        return cls.discrete(first, moves, table[which])
+
+    @classmethod
+    def grid_gaussian(
+        cls, states: int, stay: npt.ArrayLike, means: npt.ArrayLike, deviations: npt.ArrayLike
+    ) -> "HMMBank":
+        """Return every model of a grid over real numbers; see `grid`.
+
+        Parameters
+        ----------
+        states, stay
+            As for `grid`.
+        means, deviations
+            A normal distribution is made of each mean with each deviation.
+        """
+        pair = np.meshgrid(
+            *(np.atleast_1d(_inputs.numbers_array(name, given)) for name, given in
+              (("means", means), ("deviations", deviations))), indexing="ij"
+        )  # fmt: skip
+        (first, moves), which = _parameters.grid_dynamics(states, stay, pair[0].size)
+        return cls.gaussian(first, moves, pair[0].ravel()[which], pair[1].ravel()[which])
 
     @classmethod
     def from_hmmlearn(cls, models: Iterable[Any]) -> "HMMBank":
@@ -209,25 +295,53 @@ class HMMBank:
             means = means + spread * deviations * rng.normal(size=means.shape)
             deviations = deviations * np.exp(spread * rng.normal(size=deviations.shape))
         initial, transition = moved(chosen.initial, 0), moved(chosen.transition, 1)
-        return HMMBank(initial, transition, emission, means, deviations)
+        return HMMBank(initial, transition, emission, means, deviations, self.width)
 
     def take(self, candidates: npt.ArrayLike) -> "HMMBank":
         """Return the bank of these candidates."""
         which = np.atleast_1d(np.asarray(candidates, dtype=np.int64))
-        return self._map(lambda array: np.ascontiguousarray(array[..., which]))
+        arrays = self._arrays()
+        chosen: dict[str, Any] = {k: np.ascontiguousarray(arrays[k][..., which]) for k in arrays}
+        return replace(self, **chosen)
 
     def joined(self, other: "HMMBank") -> "HMMBank":
         """Return the bank of these candidates, and then those of another bank of the same kind."""
         if self.states != other.states or self.symbol_count != other.symbol_count:
             raise ValueError("banks must have the same states and symbols to be joined")
-        pairs = iter([array for array in other._arrays() if array is not None])
-        return self._map(lambda array: np.concatenate([array, next(pairs)], axis=-1))
+        arrays, others = self._arrays(), other._arrays()
+        both: dict[str, Any] = {
+            name: np.concatenate([arrays[name], others[name]], axis=-1) for name in arrays
+        }
+        return replace(self, **both)
 
-    def _arrays(self) -> tuple[Floats | None, ...]:
-        return (self.initial, self.transition, self.emission, self.means, self.deviations)
+    def _arrays(self) -> dict[str, Any]:
+        names = ("initial", "transition", "emission", "means", "deviations")
+        return {name: getattr(self, name) for name in names if getattr(self, name) is not None}
 
-    def _map(self, change: Callable[[Floats], Floats]) -> "HMMBank":
-        return HMMBank(*(None if a is None else change(a) for a in self._arrays()))  # type: ignore[arg-type]
+    def ordered(self) -> "HMMBank":
+        """Return the same candidates with their states in order of their means.
+
+        Of symbols: of the mean of their numbers. So state 0 of one candidate is like state 0 of the
+        others, as far as that can be.
+        """
+        if self.emission is not None:
+            means = np.einsum("x,xsn->sn", np.arange(self.symbol_count), self.emission)
+        else:
+            means = np.asarray(self.means)
+        order = np.argsort(means, axis=0, kind="stable")
+
+        def sort(array: Floats, axis: int = 0) -> Floats:
+            spread = np.expand_dims(order, tuple(k for k in range(array.ndim - 1) if k != axis))
+            return np.take_along_axis(array, spread, axis=axis)
+
+        return HMMBank(
+            sort(self.initial),
+            sort(sort(self.transition, 0), 1),
+            None if self.emission is None else sort(self.emission, 1),
+            None if self.means is None else sort(self.means),
+            None if self.deviations is None else sort(self.deviations),
+            self.width,
+        )
 
     def init(self) -> BankState:
         """Return the state before the first observation."""
@@ -283,19 +397,12 @@ class HMMBank:
             raise ValueError(f"observation must be finite, got {number}")
         return self.densities(number)
 
-    def densities(self, number: float) -> Floats:
+    def densities(self, number: float | Floats) -> Floats:
         """Return the normal densities of the states at a number, k x N."""
         assert self.means is not None
         assert self.deviations is not None
         z = (number - self.means) / self.deviations
         return np.asarray(np.exp(-0.5 * z * z) / (self.deviations * np.sqrt(2.0 * np.pi)))
-
-    @property
-    def width(self) -> float:
-        """How wide an interval is scored in, for real numbers: the smallest deviation of all."""
-        if self.deviations is None:
-            raise ValueError("a bank over symbols has no width")
-        return float(self.deviations.min())
 
     def bounded(self, observation: float | None) -> Floats | None:
         """Return a score in [0, 1] of an observation for each state of each candidate, k x N.
@@ -306,7 +413,70 @@ class HMMBank:
         scores = self.scores(observation)
         if scores is None or self.emission is not None:
             return scores
-        return np.minimum(self.width * scores, 1.0)
+        return self._bound(scores)
+
+    def _bound(self, densities: Floats) -> Floats:
+        assert self.width is not None
+        return np.minimum(self.width * densities, 1.0)
+
+    def run(
+        self, observations: npt.ArrayLike, state: BankState | None = None, keep: float = 1.0
+    ) -> BankRun:
+        """Filter a whole sequence: what folding `observe` gives.
+
+        Parameters
+        ----------
+        observations
+            Symbols, or real numbers; NaN where missing.
+        state
+            Where to start from; it is not changed. None: from the beginning.
+        keep
+            As for `observe`.
+
+        Raises
+        ------
+        ValueError, TypeError
+            As for `observe`.
+        """
+        numbers = self.sequence(observations)
+        start = self.init() if state is None else state
+        absent = np.isnan(numbers)
+        if self.emission is not None:
+            scores = self.emission[np.where(absent, 0.0, numbers).astype(np.intp)]
+        else:
+            scores = self.densities(np.where(absent, 0.0, numbers)[:, np.newaxis, np.newaxis])
+        beliefs = np.empty((len(numbers) + 1, *start.beliefs.shape))
+        logs = np.empty((len(numbers) + 1, self.candidates))
+        beliefs[0], logs[0] = start.beliefs, start.log_likelihood
+        impossible = _filter.run(beliefs, scores, absent, self.transition, keep, logs)
+        after = BankState(
+            beliefs[-1].copy(),
+            logs[-1].copy(),
+            start.rounds + len(numbers),
+            start.impossible + impossible,
+        )
+        if self.emission is None:
+            scores = self._bound(scores)
+        scores[absent] = np.nan
+        return BankRun(after, beliefs[:-1], logs[:-1], scores)
+
+    def sequence(self, observations: npt.ArrayLike) -> Floats:
+        """Return observations as numbers, NaN where missing; refuse what `observe` would."""
+        try:
+            numbers = np.array(observations, dtype=np.float64)  # None becomes NaN
+        except (TypeError, ValueError):
+            _inputs.numbers_array("observations", observations)  # says why
+            raise
+        if numbers.ndim != 1:
+            raise ValueError(f"observations must be one row of numbers, got shape {numbers.shape}")
+        known = numbers[~np.isnan(numbers)]
+        if self.emission is None:
+            wrong = ~np.isfinite(known)
+        else:
+            wrong = (known != np.floor(known)) | (known < 0) | (known >= self.symbol_count)
+        if wrong.any():
+            self.scores(float(known[wrong][0]))  # says why
+        return numbers
 
     def symbols(self, state: BankState) -> Floats:
         """Return the one-step predictive distribution of each candidate over symbols, m x N."""
@@ -322,28 +492,6 @@ def _single(observation: Any) -> float:
     if value.ndim:
         raise ValueError(f"observation must be one number, got shape {value.shape}")
     return float(value)
-
-
-def _dynamics(initial: npt.ArrayLike, transition: npt.ArrayLike) -> tuple[Floats, Floats]:
-    first = _rows("initial", initial, (None, None))
-    n, k = first.shape
-    return first, _rows("transition", transition, (n, k, k))
-
-
-def _rows(name: str, values: npt.ArrayLike, shape: tuple[int | None, ...]) -> Floats:
-    """Return probabilities whose last axis sums to one, exactly."""
-    array = _inputs.numbers_array(name, values).astype(np.float64)
-    if array.ndim != len(shape) or any(
-        want is not None and want != got for want, got in zip(shape, array.shape, strict=True)
-    ):
-        wanted = " x ".join("any" if want is None else str(want) for want in shape)
-        raise ValueError(f"{name} must have shape {wanted}, got {array.shape}")
-    if 0 in array.shape:
-        raise ValueError(f"{name} must not be empty, got shape {array.shape}")
-    sums = array.sum(axis=-1, keepdims=True)
-    if not (array >= 0.0).all() or not (np.abs(sums - 1.0) <= SUM_TOLERANCE).all():
-        raise ValueError(f"{name} must be probabilities: not negative, each row summing to one")
-    return np.asarray(array / sums)
 
 
 def _last(array: Floats) -> Floats:

@@ -39,6 +39,8 @@ class LearningBank(ModelExperts):
     them from when it joined; that the bank gets better is not promised, only observed.
     """
 
+    steady = False
+
     def __init__(
         self,
         bank: HMMBank,

@@ -5,9 +5,11 @@ its one-step predictive ``P_n(S_{t+1} = s | x_1..x_t)``. The loss is 1 - p(x), t
 that is linear in the prediction, so the gain of a mixture is the mixture of the gains.
 """
 
-from typing import Any, Protocol
+from collections.abc import Iterator
+from typing import Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
+import numpy.typing as npt
 
 from normalhedge import _inputs
 from normalhedge._inputs import Floats
@@ -34,8 +36,29 @@ class Predictor(Protocol):
         ...
 
 
-class _OnBank:
+class Rounds(NamedTuple):
+    """Many rounds of a predictor.
+
+    Attributes
+    ----------
+    said
+        What it predicted, T x m, or T x 1 for real numbers.
+    scores
+        What it scored in each round.
+    weights
+        The weights of each candidate's states, T x k x N.
+    """
+
+    said: Floats
+    scores: Floats
+    weights: Floats
+
+
+class OnBank:
     """What predictors on a bank share: the bank, its state and how it is rounded."""
+
+    steady: ClassVar[bool] = True
+    """Whether the bank stays the same, so that `run` can take many rounds at once."""
 
     def __init__(self, bank: HMMBank, *, rounded: bool = False) -> None:
         if rounded and bank.emission is None:
@@ -49,8 +72,12 @@ class _OnBank:
         """How many observations no candidate thought possible."""
         return self.state.impossible
 
+    def run(self, symbols: npt.ArrayLike) -> Rounds:
+        """Predict and learn symbols of which none is missing: what `observe` does one by one."""
+        raise NotImplementedError
 
-class StateExperts(_OnBank):
+
+class StateExperts(OnBank):
     r"""Hedge over the N k pairs of a candidate and a state: the paper's proposal.
 
     Expert (n, s) predicts the emission of state s with the confidence of candidate n that this is
@@ -113,13 +140,27 @@ class StateExperts(_OnBank):
             self.game = self.hedger.step(self.game, gains, confidence, in_place=True)
         self.state = self.bank.observe(self.state, symbol)
 
+    def run(self, symbols: npt.ArrayLike) -> Rounds:
+        """Predict and learn symbols of which none is missing."""
+        went = self.bank.run(symbols, self.state)
+        rounds = len(went.scores)
+        scores = went.scores.reshape(rounds, -1)
+        if self.rounded:
+            scores = self._said[np.asarray(symbols, dtype=np.intp)]
+        confidence = np.minimum(went.beliefs, 1.0).reshape(rounds, -1)
+        game = self.hedger.run(2.0 * scores - 1.0, confidence, state=self.game, keep_weights=True)
+        assert game.weights is not None
+        self.state, self.game = went.state, game.state
+        own = np.einsum("te,te->t", scores, game.weights)
+        return Rounds(game.weights @ self._said.T, own, game.weights.reshape(went.beliefs.shape))
+
     @property
     def weights(self) -> Floats:
         """The weights of each candidate's states as they are played, k x N."""
         return self.played().reshape(self.bank.states, self.bank.candidates)
 
 
-class ModelExperts(_OnBank):
+class ModelExperts(OnBank):
     r"""Hedge over the N whole candidates, each of which predicts the next symbol.
 
     .. math:: R_n \leftarrow (1 - \alpha) R_n + g_n - g_A, \qquad g_n = 2 P_n(x | x_1..x_t) - 1
@@ -147,7 +188,7 @@ class ModelExperts(_OnBank):
 
     def predict(self) -> Floats:
         """Return the mixture of what the candidates say."""
-        said = _said(self.bank, self.state)
+        said = _said(self.bank, self.state.beliefs)
         return np.asarray((_rounded(said) if self.rounded else said) @ self.game.weights)
 
     def score(self, symbol: float) -> float:
@@ -163,13 +204,31 @@ class ModelExperts(_OnBank):
             self.game = self.hedger.step(self.game, gains, in_place=True)
         self.state = self.bank.observe(self.state, symbol)
 
+    def run(self, symbols: npt.ArrayLike) -> Rounds:
+        """Predict and learn symbols of which none is missing."""
+        went = self.bank.run(symbols, self.state)
+        said = _said(self.bank, went.beliefs)
+        scores = np.einsum("tsn,tsn->tn", went.scores, went.beliefs)
+        if self.rounded:
+            said = _rounded(said, axis=1)
+            scores = said[np.arange(len(said)), np.asarray(symbols, dtype=np.intp)]
+        gains = np.clip(2.0 * scores - 1.0, -1.0, 1.0)
+        game = self.hedger.run(gains, state=self.game, keep_weights=True)
+        assert game.weights is not None
+        self.state, self.game = went.state, game.state
+        return Rounds(
+            np.einsum("txn,tn->tx", said, game.weights),
+            np.einsum("tn,tn->t", scores, game.weights),
+            game.weights[:, np.newaxis] * went.beliefs,
+        )
+
     @property
     def weights(self) -> Floats:
         """The weight of each candidate, shared over its states by its beliefs, k x N."""
         return np.asarray(self.game.weights * self.state.beliefs)
 
 
-class BayesAverage(_OnBank):
+class BayesAverage(OnBank):
     """Average the candidates by their posterior; once it has collapsed it cannot recover.
 
     Parameters
@@ -188,13 +247,11 @@ class BayesAverage(_OnBank):
 
     def posterior(self) -> Floats:
         """Return the posterior of each candidate."""
-        logs = self.state.log_likelihood
-        raw = np.exp(logs - logs.max())
-        return np.asarray(raw / raw.sum())
+        return _posterior(self.state.log_likelihood)
 
     def predict(self) -> Floats:
         """Return the mixture of what the candidates say, by their posterior."""
-        said = np.asarray(_said(self.bank, self.state) @ self.posterior())
+        said = np.asarray(_said(self.bank, self.state.beliefs) @ self.posterior())
         return _rounded(said) if self.rounded else said
 
     def score(self, symbol: float) -> float:
@@ -210,6 +267,18 @@ class BayesAverage(_OnBank):
         """Learn the next symbol."""
         self.state = self.bank.observe(self.state, symbol, self.keep)
 
+    def run(self, symbols: npt.ArrayLike) -> Rounds:
+        """Predict and learn symbols of which none is missing."""
+        went = self.bank.run(symbols, self.state, self.keep)
+        self.state = went.state
+        weights = _posterior(went.log_likelihood)[:, np.newaxis] * went.beliefs
+        said = np.einsum("txn,tn->tx", _said(self.bank, went.beliefs), weights.sum(axis=1))
+        scores = np.einsum("tsn,tsn->t", went.scores, weights)
+        if self.rounded:
+            said = _rounded(said, axis=1)
+            scores = said[np.arange(len(said)), np.asarray(symbols, dtype=np.intp)]
+        return Rounds(said, scores, weights)
+
     @property
     def weights(self) -> Floats:
         """The posterior of each candidate and its next state, k x N."""
@@ -217,29 +286,45 @@ class BayesAverage(_OnBank):
 
 
 class Persistence:
-    """Say the last symbol again; uniform before the first.
+    """Say the last symbol, or the last number, again.
+
+    Before the first, every symbol is as probable, and the number is NaN with a score of zero.
 
     Parameters
     ----------
     symbols
-        m.
+        m; none for real numbers.
+    width
+        How wide an interval a real number is scored in, as by `HMMBank.bounded`: whoever names a
+        number scores 1 if it comes within half of the width, and else 0.
     """
 
-    def __init__(self, symbols: int) -> None:
-        self._said = np.full(_inputs.count("symbols", symbols), 1.0 / symbols)
+    def __init__(self, symbols: int | None = None, width: float | None = None) -> None:
+        if (symbols is None) == (width is None):
+            raise TypeError("give either symbols or width")
+        self._width = None if width is None else _inputs.number("width", width, 0.0)
+        self._said = np.full(1, np.nan)
+        if symbols is not None:
+            self._said = np.full(_inputs.count("symbols", symbols), 1.0 / symbols)
 
     def predict(self) -> Floats:
-        """Return the last symbol, for sure."""
+        """Return the last symbol, for sure, or the last number."""
         return self._said.copy()
 
     def score(self, symbol: float) -> float:
-        """Return the probability of a symbol."""
-        return float(self._said[int(symbol)])
+        """Return the probability of a symbol, or whether a number is near the last one."""
+        if self._width is None:
+            return float(self._said[int(symbol)])
+        return float(abs(symbol - self._said[0]) <= 0.5 * self._width)
 
     def observe(self, symbol: float | None) -> None:
         """Learn the next symbol."""
-        if symbol is not None and symbol == symbol:  # noqa: PLR0124 -- NaN
+        if symbol is None or symbol != symbol:  # noqa: PLR0124 -- NaN
+            return
+        if self._width is None:
             self._said = np.eye(len(self._said))[int(symbol)]
+        else:
+            self._said = np.array([float(symbol)])
 
 
 def best_candidate(bank: HMMBank, symbols: Any) -> tuple[int, Floats]:
@@ -253,23 +338,43 @@ def best_candidate(bank: HMMBank, symbols: Any) -> tuple[int, Floats]:
         A whole sequence; NaN where missing.
     """
     state, losses = bank.init(), np.zeros(bank.candidates)
-    for symbol in symbols:
-        bounded = bank.bounded(symbol)
-        if bounded is not None:
-            losses += 1.0 - (bounded * state.beliefs).sum(axis=0)
-        state = bank.observe(state, symbol)
+    numbers = bank.sequence(symbols)
+    for part in blocks(len(numbers), bank):
+        went = bank.run(numbers[part], state)
+        state = went.state
+        losses += np.nansum(1.0 - np.einsum("tsn,tsn->tn", went.scores, went.beliefs), axis=0)
     return int(losses.argmin()), losses
 
 
-def _said(bank: HMMBank, state: BankState) -> Floats:
-    """Return what each candidate says: its distribution over symbols, or its mean; m or 1 x N."""
-    if bank.means is None:
-        return bank.symbols(state)
-    return np.asarray((bank.means * state.beliefs).sum(axis=0)[np.newaxis])
+BLOCK = 2**18
+"""About how many numbers of a kind are held at a time: rounds x states x candidates."""
 
 
-def _rounded(said: Floats) -> Floats:
+def blocks(rounds: int, bank: HMMBank) -> Iterator[slice]:
+    """Yield the rounds in slices that do not take much memory."""
+    size = max(BLOCK // (bank.states * bank.candidates), 1)
+    for start in range(0, rounds, size):
+        yield slice(start, min(start + size, rounds))
+
+
+def _said(bank: HMMBank, beliefs: Floats) -> Floats:
+    """Return what each candidate says: its distribution over symbols, or its mean.
+
+    ``beliefs`` is ... x k x N, and what comes back ... x m x N, or ... x 1 x N.
+    """
+    if bank.means is not None:
+        return np.asarray((bank.means * beliefs).sum(axis=-2, keepdims=True))
+    assert bank.emission is not None
+    return np.asarray(np.einsum("xsn,...sn->...xn", bank.emission, beliefs))
+
+
+def _posterior(logs: Floats) -> Floats:
+    raw = np.exp(logs - logs.max(axis=-1, keepdims=True))
+    return np.asarray(raw / raw.sum(axis=-1, keepdims=True))
+
+
+def _rounded(said: Floats, axis: int = 0) -> Floats:
     """Return one for the most probable symbol, the first of those that tie, and zero for others."""
     result = np.zeros_like(said)
-    np.put_along_axis(result, said.argmax(axis=0)[np.newaxis], 1.0, axis=0)
+    np.put_along_axis(result, np.expand_dims(said.argmax(axis=axis), axis), 1.0, axis=axis)
     return result
