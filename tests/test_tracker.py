@@ -1,85 +1,35 @@
 import numpy as np
 import pytest
 
-from normalhedge import NormalHedge
-from normalhedge._inputs import Floats
+from normalhedge.experiments.pulse import TRACKERS, draw, errors, in_window, move
 from normalhedge.latent import HedgedTracker, ParticleFilter
 
-HALF, EDGE = 50, 500
-PIXELS = np.arange(-EDGE, EDGE + 1)
 
-
-def pulse(rounds: int, sigma: float, outliers: float, seed: int) -> tuple[Floats, list[Floats]]:
-    """Return where a pulse of height one goes, and what is seen of it: noise with outliers."""
-    rng = np.random.default_rng(seed)
-    x = v = 0.0
-    places, seen = [], []
-    for _ in range(rounds):
-        v = float(np.clip(v + rng.normal(), -10, 10))
-        x += v
-        if abs(x) > EDGE - HALF:
-            x, v = float(np.clip(x, HALF - EDGE, EDGE - HALF)), -v
-        wild = np.where(rng.random(PIXELS.size) < outliers, 10.0, 1.0)
-        noise = sigma * wild * rng.normal(size=PIXELS.size)
-        places.append(x)
-        seen.append((np.abs(PIXELS - x) <= HALF) + noise)
-    return np.array(places), seen
-
-
-def in_window(paths: Floats, seen: Floats) -> tuple[Floats, Floats]:
-    """Return the sum of what is seen inside of the pulse of each path, and over how many pixels."""
-    sums = np.concatenate([[0.0], np.cumsum(seen)])
-    low = np.clip(np.ceil(paths[:, 0] - HALF) + EDGE, 0, PIXELS.size).astype(int)
-    high = np.clip(np.floor(paths[:, 0] + HALF) + EDGE + 1, 0, PIXELS.size).astype(int)
-    return sums[high] - sums[low], (high - low).astype(float)
-
-
-def move(paths: Floats) -> Floats:
-    moved = paths.copy()
-    moved[:, 0] += moved[:, 1]
-    return moved
-
-
-def errors(sigma: float, outliers: float, seed: int) -> dict[str, float]:
-    places, seen = pulse(200, sigma, outliers, seed)
-    rng = np.random.default_rng(seed + 100)
-    start = rng.normal(size=(400, 2)) * [20.0, 2.0]
-    limit = 2.0 * sigma + 1.0
-
-    def gains(paths: Floats, image: Floats) -> Floats:
-        total, _ = in_window(paths, np.clip(image, -limit, limit))
-        return np.clip(4.0 * total / ((2 * HALF + 1) * limit), -1.0, 1.0)
-
-    def normal(paths: Floats, image: Floats) -> Floats:
-        total, count = in_window(paths, image)
-        return (2.0 * total - count) / (2.0 * sigma**2)
-
-    hedger = NormalHedge(alpha=0.4, c=0.1)
-    followers: dict[str, HedgedTracker | ParticleFilter] = {
-        "hedged": HedgedTracker(
-            start, move, lambda p, r: p + r.normal(size=p.shape) * [10.0, 3.0], gains, rng, hedger
-        ),
-        "particles": ParticleFilter(
-            start, move, lambda p, r: p + r.normal(size=p.shape) * [1.0, 1.5], normal, rng
-        ),
-    }
-    return {
-        name: float(np.sqrt(np.mean((np.array([f.observe(z)[0] for z in seen]) - places) ** 2)))
-        for name, f in followers.items()
-    }
+def medians(sigma: float, outliers: float, runs: int) -> dict[str, float]:
+    found = [errors(sigma, outliers, np.random.default_rng(seed)) for seed in range(runs)]
+    return dict(zip(TRACKERS, np.median(found, axis=0).tolist(), strict=True))
 
 
 def test_outliers_mislead_the_particles_and_not_the_hedger() -> None:
-    runs = [errors(8.0, 0.01, seed) for seed in range(6)]
-    hedged, particles = (np.median([run[name] for run in runs]) for name in ("hedged", "particles"))
-    assert hedged < 50.0
-    assert hedged < particles / 2.0
+    found = medians(8.0, 0.01, 6)
+    assert found["hedged paths"] < 40.0
+    assert found["hedged paths"] < found["particles"] / 1.5
 
 
-def test_with_good_noise_the_particles_are_as_good() -> None:
-    runs = [errors(1.0, 0.0, seed) for seed in range(4)]
-    hedged, particles = (np.median([run[name] for run in runs]) for name in ("hedged", "particles"))
-    assert particles <= hedged < 12.0
+def test_with_good_noise_both_are_good() -> None:
+    found = medians(1.0, 0.0, 4)
+    assert max(found.values()) < 10.0
+
+
+def test_pulses_stay_on_the_line_and_windows_count_pixels() -> None:
+    places, seen = draw(0.001, 0.0, np.random.default_rng(1))
+    assert np.abs(places).max() <= 450
+    paths = np.column_stack([places[:3], np.zeros(3)])
+    total, count = in_window(paths, seen[0])
+    assert count.tolist() == [101.0 if x == int(x) else count[k] for k, x in enumerate(places[:3])]
+    assert total[0] == pytest.approx(seen[0].sum(), abs=0.2)
+    outside = np.array([[2000.0, 0.0]])
+    assert in_window(outside, seen[0])[1].tolist() == [0.0]
 
 
 def test_time_passes_without_observations_and_copies_are_counted() -> None:

@@ -1,9 +1,10 @@
 """The whole paper: figures, claims and the page, into a folder."""
 
 import zlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -25,12 +26,25 @@ from normalhedge.experiments.figures import (
     Figure,
     Panel,
 )
+from normalhedge.experiments.hidden import CASES, play_case
+from normalhedge.experiments.hidden_claims import hidden_sections, judge_hidden
+from normalhedge.experiments.learning import learn, learning_section
 from normalhedge.experiments.measures import MEASURES, Arrays
+from normalhedge.experiments.pulse import pulse_section, track_pulses
 from normalhedge.games import Trace, play
 from normalhedge.plots import regret_figure
 from normalhedge.reports import Claim, Section, regret_plot, write_page
 
-PARTS_OF_THE_PAPER = (*(figure.id for figure in FIGURES), *MEASURES)
+OF_HIDDEN_STATES: dict[str, Callable[..., Arrays]] = {
+    **{f"hidden-{case.id}": partial(play_case, case) for case in CASES},
+    "learning": learn,
+    "pulse": track_pulses,
+}
+"""The measurements of Section 5."""
+
+MEASUREMENTS = MEASURES | OF_HIDDEN_STATES
+
+PARTS_OF_THE_PAPER = (*(figure.id for figure in FIGURES), *MEASUREMENTS)
 """What ``--only`` knows."""
 
 
@@ -100,13 +114,13 @@ def reproduce(
     cells = Cells(out / "cells", watch.say)
     figures = [figure for figure in FIGURES if figure.id in wanted]
     panels = list(dict.fromkeys(panel for figure in figures for panel in figure.panels))
-    measures = [name for name in MEASURES if name in wanted]
+    measures = [name for name in MEASUREMENTS if name in wanted]
     watch.total(sum(_units(panel, settings) for panel in panels) + MEASURE_UNITS * len(measures))
     with ThreadPoolExecutor(jobs or cores()) as pool:
         found = pool.map(lambda name: _measure(name, settings, cells, watch), measures)
         measured = dict(zip(measures, found, strict=True))
     traces = {panel: _trace(panel, settings, jobs, cells, watch) for panel in panels}
-    rows = claims.judge(traces, measured)
+    rows = claims.judge(traces, measured) + judge_hidden(_cases(measured))
     return Result(rows, _write(out, settings, figures, traces, measured, rows, watch))
 
 
@@ -127,7 +141,7 @@ def _measure(name: str, settings: Settings, cells: Cells, watch: Progress) -> Ar
     key = _key(settings, measure=name)
     found = cells.load(name, key)
     if found is None:
-        found = MEASURES[name](settings.seed, quick=settings.quick)
+        found = MEASUREMENTS[name](settings.seed, quick=settings.quick)
         cells.save(name, key, found)
     watch.done(MEASURE_UNITS, name)
     return found
@@ -159,6 +173,12 @@ def _trace(
     return trace
 
 
+def _cases(measured: dict[str, Arrays]) -> dict[str, Arrays]:
+    """Return what was measured of hidden states, by the case."""
+    named = {case.id: f"hidden-{case.id}" for case in CASES}
+    return {case: measured[name] for case, name in named.items() if name in measured}
+
+
 def _write(
     out: Path,
     settings: Settings,
@@ -178,6 +198,10 @@ def _write(
         _tables.write_table(files[-1], tidy(figure, traces))
         plot = regret_plot(figure.id, panels, STYLES)
         sections.append(Section(figure.id, figure.title, figure.text, plot))
+    sections += hidden_sections(_cases(measured))
+    for name, section in (("learning", learning_section), ("pulse", pulse_section)):
+        if name in measured:
+            sections.append(section(measured[name]))
     if rows:
         files.append(out / "claims.parquet")
         columns: dict[str, Any] = {

@@ -4,7 +4,7 @@ Here the candidates come first, as people write them: initial N x k, transition 
 emission N x k x m, means and deviations N x k.
 """
 
-from collections.abc import Iterator
+import math
 from itertools import combinations
 from typing import NamedTuple
 
@@ -89,18 +89,13 @@ def grid_dynamics(states: int, stay: npt.ArrayLike, choices: int) -> tuple[Dynam
         raise ValueError(f"a grid needs at least as many emissions as states, {k}, got {choices}")
     if k == 1:
         keeps = np.ones(1)  # there is nowhere else to go
-    which = np.array(list(_few(combinations(range(choices), k), LARGEST_BANK // len(keeps))))
+    if math.comb(choices, k) * len(keeps) > LARGEST_BANK:
+        raise ValueError(f"a grid may have at most {LARGEST_BANK:,} candidates")
+    which = np.array(list(combinations(range(choices), k)))
     kept = np.repeat(keeps, len(which))[:, np.newaxis, np.newaxis]
     moves = kept * np.eye(k) + (1.0 - kept) * (1.0 - np.eye(k)) / max(k - 1, 1)
     n = len(moves)
     return Dynamics(np.full((n, k), 1.0 / k), moves), np.tile(which, (len(keeps), 1))
-
-
-def _few(made: Iterator[tuple[int, ...]], most: int) -> Iterator[tuple[int, ...]]:
-    for number, each in enumerate(made):
-        if number >= most:
-            raise ValueError(f"a grid may have at most {LARGEST_BANK:,} candidates")
-        yield each
 
 
 def distributions(says: npt.ArrayLike) -> Floats:

@@ -7,7 +7,7 @@ from itertools import pairwise
 import numpy as np
 
 from normalhedge._inputs import Floats
-from normalhedge.latent.predictors import OnBank, Predictor, Rounds, blocks
+from normalhedge.latent.predictors import AtOnce, Predictor, Rounds
 
 
 @dataclass(frozen=True)
@@ -100,20 +100,20 @@ def follow(predictor: Predictor, symbols: Iterable[float | None]) -> Followed:
 
 def _rounds(predictor: Predictor, numbers: Floats) -> Iterator[tuple[slice, Rounds]]:
     """Yield what the predictor did, slice by slice."""
-    if not (isinstance(predictor, OnBank) and predictor.steady):
+    if not (isinstance(predictor, AtOnce) and predictor.steady):
         for t in range(len(numbers)):
             yield slice(t, t + 1), _round(predictor, float(numbers[t]))
         return
-    predictor.bank.sequence(numbers)  # refused before anything is learned
-    for block in blocks(len(numbers), predictor.bank):
-        absent = np.isnan(numbers[block])
-        cuts = np.flatnonzero(absent[1:] | absent[:-1]) + 1
-        for first, last in pairwise((0, *cuts.tolist(), len(absent))):
-            part = slice(block.start + first, block.start + last)
-            if absent[first]:
-                yield part, _round(predictor, float("nan"))
-            else:
-                yield part, predictor.run(numbers[part])
+    predictor.check(numbers)  # refused before anything is learned
+    absent = np.isnan(numbers)
+    missing = np.flatnonzero(absent)
+    cuts = {*range(0, len(numbers), predictor.block), *missing.tolist(), *(missing + 1).tolist()}
+    for first, last in pairwise(sorted(cuts | {len(numbers)})):
+        part = slice(first, last)
+        if absent[first]:
+            yield part, _round(predictor, float("nan"))
+        else:
+            yield part, predictor.run(numbers[part])
 
 
 def _round(predictor: Predictor, number: float) -> Rounds:

@@ -157,9 +157,15 @@ class HMMBank:
 
     @classmethod
     def random(
-        cls, candidates: int, states: int, symbols: int, rng: np.random.Generator, stay: float = 0.9
+        cls,
+        candidates: int,
+        states: int,
+        symbols: int,
+        rng: np.random.Generator,
+        stay: float = 0.9,
+        evenness: float = 1.0,
     ) -> "HMMBank":
-        """Return models drawn at random: flat Dirichlet emissions, states that tend to stay.
+        """Return models drawn at random: Dirichlet emissions, states that tend to stay.
 
         Parameters
         ----------
@@ -169,10 +175,14 @@ class HMMBank:
             Where the draws come from.
         stay
             About how much of the probability stays in a state; drawn around it.
+        evenness
+            The parameter of the Dirichlet distribution: with 1 all emissions are as probable, with
+            less those that are almost sure of a symbol are more so.
         """
         first, moves = _parameters.random_dynamics(candidates, states, stay, rng)
         m = _inputs.count("symbols", symbols)
-        return cls.discrete(first, moves, rng.dirichlet(np.ones(m), size=first.shape))
+        even = np.full(m, _inputs.number("evenness", evenness, 0.0, _inputs.LARGEST))
+        return cls.discrete(first, moves, rng.dirichlet(even, size=first.shape))
 
     @classmethod
     def random_gaussian(
@@ -483,6 +493,36 @@ class HMMBank:
         if self.emission is None:
             raise ValueError("a bank over real numbers has no symbols")
         return np.asarray(np.einsum("xsn,sn->xn", self.emission, state.beliefs))
+
+    def sample(
+        self, rounds: int, rng: np.random.Generator, candidate: int = 0
+    ) -> tuple[np.ndarray, Floats]:
+        """Return hidden states and observations, drawn from one of the candidates.
+
+        Parameters
+        ----------
+        rounds
+            How many.
+        rng
+            Where the draws come from.
+        candidate
+            Which one.
+        """
+        rounds = _inputs.count("rounds", rounds)
+        one = self.take(candidate)
+        places = rng.random(rounds)
+        moves = np.cumsum(one.transition[..., 0], axis=1)
+        states = np.empty(rounds, dtype=np.intp)
+        row = np.cumsum(one.initial[:, 0])
+        for t in range(rounds):
+            states[t] = min(int(row.searchsorted(places[t], side="right")), self.states - 1)
+            row = moves[states[t]]
+        if one.emission is None:
+            assert one.means is not None
+            assert one.deviations is not None
+            return states, rng.normal(one.means[states, 0], one.deviations[states, 0])
+        below = np.cumsum(one.emission[..., 0], axis=0)[:-1, states]
+        return states, (rng.random(rounds) >= below).sum(axis=0).astype(np.float64)
 
 
 def _single(observation: Any) -> float:

@@ -5,11 +5,9 @@ its one-step predictive ``P_n(S_{t+1} = s | x_1..x_t)``. The loss is 1 - p(x), t
 that is linear in the prediction, so the gain of a mixture is the mixture of the gains.
 """
 
-from collections.abc import Iterator
 from typing import Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
-import numpy.typing as npt
 
 from normalhedge import _inputs
 from normalhedge._inputs import Floats
@@ -54,17 +52,37 @@ class Rounds(NamedTuple):
     weights: Floats
 
 
-class OnBank:
-    """What predictors on a bank share: the bank, its state and how it is rounded."""
+BLOCK = 2**18
+"""About how many numbers of a kind are held at a time: rounds x states x candidates."""
+
+
+class AtOnce:
+    """A predictor that can take many rounds at once."""
 
     steady: ClassVar[bool] = True
-    """Whether the bank stays the same, so that `run` can take many rounds at once."""
+    """Whether it does; not if its bank changes on the way."""
+
+    block: int = BLOCK
+    """How many rounds at a time do not take much memory."""
+
+    def check(self, symbols: Floats) -> None:
+        """Refuse a sequence that holds what cannot be observed."""
+        raise NotImplementedError
+
+    def run(self, symbols: Floats) -> Rounds:
+        """Predict and learn symbols of which none is missing: what `observe` does one by one."""
+        raise NotImplementedError
+
+
+class OnBank(AtOnce):
+    """What predictors on a bank share: the bank, its state and how it is rounded."""
 
     def __init__(self, bank: HMMBank, *, rounded: bool = False) -> None:
         if rounded and bank.emission is None:
             raise ValueError("rounded needs a bank over symbols")
         self.bank = bank
         self.rounded = rounded
+        self.block = max(BLOCK // (bank.states * bank.candidates), 1)
         self.state: BankState = bank.init()
 
     @property
@@ -72,9 +90,9 @@ class OnBank:
         """How many observations no candidate thought possible."""
         return self.state.impossible
 
-    def run(self, symbols: npt.ArrayLike) -> Rounds:
-        """Predict and learn symbols of which none is missing: what `observe` does one by one."""
-        raise NotImplementedError
+    def check(self, symbols: Floats) -> None:
+        """Refuse a sequence that holds what cannot be observed."""
+        self.bank.sequence(symbols)
 
 
 class StateExperts(OnBank):
@@ -140,13 +158,13 @@ class StateExperts(OnBank):
             self.game = self.hedger.step(self.game, gains, confidence, in_place=True)
         self.state = self.bank.observe(self.state, symbol)
 
-    def run(self, symbols: npt.ArrayLike) -> Rounds:
+    def run(self, symbols: Floats) -> Rounds:
         """Predict and learn symbols of which none is missing."""
         went = self.bank.run(symbols, self.state)
         rounds = len(went.scores)
         scores = went.scores.reshape(rounds, -1)
         if self.rounded:
-            scores = self._said[np.asarray(symbols, dtype=np.intp)]
+            scores = self._said[symbols.astype(np.intp)]
         confidence = np.minimum(went.beliefs, 1.0).reshape(rounds, -1)
         game = self.hedger.run(2.0 * scores - 1.0, confidence, state=self.game, keep_weights=True)
         assert game.weights is not None
@@ -204,14 +222,14 @@ class ModelExperts(OnBank):
             self.game = self.hedger.step(self.game, gains, in_place=True)
         self.state = self.bank.observe(self.state, symbol)
 
-    def run(self, symbols: npt.ArrayLike) -> Rounds:
+    def run(self, symbols: Floats) -> Rounds:
         """Predict and learn symbols of which none is missing."""
         went = self.bank.run(symbols, self.state)
         said = _said(self.bank, went.beliefs)
         scores = np.einsum("tsn,tsn->tn", went.scores, went.beliefs)
         if self.rounded:
             said = _rounded(said, axis=1)
-            scores = said[np.arange(len(said)), np.asarray(symbols, dtype=np.intp)]
+            scores = said[np.arange(len(said)), symbols.astype(np.intp)]
         gains = np.clip(2.0 * scores - 1.0, -1.0, 1.0)
         game = self.hedger.run(gains, state=self.game, keep_weights=True)
         assert game.weights is not None
@@ -267,7 +285,7 @@ class BayesAverage(OnBank):
         """Learn the next symbol."""
         self.state = self.bank.observe(self.state, symbol, self.keep)
 
-    def run(self, symbols: npt.ArrayLike) -> Rounds:
+    def run(self, symbols: Floats) -> Rounds:
         """Predict and learn symbols of which none is missing."""
         went = self.bank.run(symbols, self.state, self.keep)
         self.state = went.state
@@ -276,7 +294,7 @@ class BayesAverage(OnBank):
         scores = np.einsum("tsn,tsn->t", went.scores, weights)
         if self.rounded:
             said = _rounded(said, axis=1)
-            scores = said[np.arange(len(said)), np.asarray(symbols, dtype=np.intp)]
+            scores = said[np.arange(len(said)), symbols.astype(np.intp)]
         return Rounds(said, scores, weights)
 
     @property
@@ -285,7 +303,7 @@ class BayesAverage(OnBank):
         return np.asarray(self.posterior() * self.state.beliefs)
 
 
-class Persistence:
+class Persistence(AtOnce):
     """Say the last symbol, or the last number, again.
 
     Before the first, every symbol is as probable, and the number is NaN with a score of zero.
@@ -313,18 +331,41 @@ class Persistence:
 
     def score(self, symbol: float) -> float:
         """Return the probability of a symbol, or whether a number is near the last one."""
-        if self._width is None:
-            return float(self._said[int(symbol)])
-        return float(abs(symbol - self._said[0]) <= 0.5 * self._width)
+        return float(self._scores(self._said[np.newaxis], np.array([symbol]))[0])
 
     def observe(self, symbol: float | None) -> None:
         """Learn the next symbol."""
-        if symbol is None or symbol != symbol:  # noqa: PLR0124 -- NaN
-            return
+        numbers = np.array([symbol], dtype=np.float64)
+        self.check(numbers)
+        if not np.isnan(numbers[0]):
+            self._said = self._sure(numbers)[0]
+
+    def check(self, symbols: Floats) -> None:
+        """Refuse a sequence that holds what cannot be observed."""
+        known, m = symbols[~np.isnan(symbols)], len(self._said)
+        wrong = ~np.isfinite(known)
         if self._width is None:
-            self._said = np.eye(len(self._said))[int(symbol)]
-        else:
-            self._said = np.array([float(symbol)])
+            wrong = (known != np.floor(known)) | (known < 0) | (known >= m)
+        if wrong.any():
+            kind = f"a symbol in 0..{m - 1}" if self._width is None else "finite"
+            raise ValueError(f"observation must be {kind}, got {known[wrong][0]:g}")
+
+    def run(self, symbols: Floats) -> Rounds:
+        """Predict and learn symbols of which none is missing."""
+        sure = np.concatenate([self._said[np.newaxis], self._sure(symbols)])
+        self._said = sure[-1].copy()
+        scores = self._scores(sure[:-1], symbols)
+        return Rounds(sure[:-1], scores, np.empty((len(symbols), 0, 0)))
+
+    def _sure(self, symbols: Floats) -> Floats:
+        if self._width is not None:
+            return symbols[:, np.newaxis].copy()
+        return np.asarray((symbols[:, np.newaxis] == np.arange(len(self._said))).astype(float))
+
+    def _scores(self, said: Floats, symbols: Floats) -> Floats:
+        if self._width is None:
+            return np.asarray(said[np.arange(len(said)), symbols.astype(np.intp)])
+        return np.asarray((np.abs(symbols - said[:, 0]) <= 0.5 * self._width).astype(float))
 
 
 def best_candidate(bank: HMMBank, symbols: Any) -> tuple[int, Floats]:
@@ -339,22 +380,12 @@ def best_candidate(bank: HMMBank, symbols: Any) -> tuple[int, Floats]:
     """
     state, losses = bank.init(), np.zeros(bank.candidates)
     numbers = bank.sequence(symbols)
-    for part in blocks(len(numbers), bank):
-        went = bank.run(numbers[part], state)
+    block = OnBank(bank).block
+    for start in range(0, len(numbers), block):
+        went = bank.run(numbers[start : start + block], state)
         state = went.state
         losses += np.nansum(1.0 - np.einsum("tsn,tsn->tn", went.scores, went.beliefs), axis=0)
     return int(losses.argmin()), losses
-
-
-BLOCK = 2**18
-"""About how many numbers of a kind are held at a time: rounds x states x candidates."""
-
-
-def blocks(rounds: int, bank: HMMBank) -> Iterator[slice]:
-    """Yield the rounds in slices that do not take much memory."""
-    size = max(BLOCK // (bank.states * bank.candidates), 1)
-    for start in range(0, rounds, size):
-        yield slice(start, min(start + size, rounds))
 
 
 def _said(bank: HMMBank, beliefs: Floats) -> Floats:

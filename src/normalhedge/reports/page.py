@@ -9,7 +9,7 @@ import numpy as np
 
 from normalhedge import _extras, _tables
 from normalhedge.games import Trace
-from normalhedge.plots import Style
+from normalhedge.plots import PALETTE, Style
 
 
 class Claim(NamedTuple):
@@ -93,6 +93,45 @@ def regret_plot(
     figure.update_xaxes(title_text="round", row=rows)
     figure.update_yaxes(rangemode="tozero")
     figure.update_yaxes(title_text="regret to the best", col=1)
+    return _laid_out(figure, rows, identifier)
+
+
+LossPanel = tuple[str, Sequence[str], np.ndarray, int]
+"""A title, names, a curve for each of them (names x points), and over how many rounds."""
+
+
+def loss_plot(identifier: str, panels: Sequence[LossPanel], columns: int = 2) -> str:
+    """Return a plot as HTML: mean losses over time, with one legend that switches all panels."""
+    go = _extras.require("plotly.graph_objects")
+    rows = -(-len(panels) // columns)
+    figure = _extras.require("plotly.subplots").make_subplots(
+        rows=rows,
+        cols=columns,
+        subplot_titles=[title for title, *_ in panels],
+        vertical_spacing=0.24 / (rows + 1),
+        horizontal_spacing=0.08,
+    )
+    for place, (_, names, curves, rounds) in enumerate(panels):
+        for k, (name, curve) in enumerate(zip(names, curves, strict=True)):
+            style = PALETTE[k % len(PALETTE)]
+            trace = go.Scatter(
+                x=np.linspace(0, rounds, len(curve) + 1)[1:].astype(np.int32),
+                y=curve.astype(np.float32),
+                name=name,
+                legendgroup=name,
+                showlegend=place == 0,
+                hovertemplate="%{y:.4f}",
+                visible="legendonly" if "rounded" in name else True,
+                line={"color": style.colour, "dash": style.dash, "width": style.width},
+            )
+            figure.add_trace(trace, row=place // columns + 1, col=place % columns + 1)
+    figure.update_xaxes(title_text="round", row=rows)
+    figure.update_yaxes(rangemode="tozero")
+    figure.update_yaxes(title_text="L1 loss", col=1)
+    return _laid_out(figure, rows, identifier)
+
+
+def _laid_out(figure: Any, rows: int, identifier: str) -> str:
     figure.update_layout(
         template="plotly_white",
         height=280 * rows + 130,

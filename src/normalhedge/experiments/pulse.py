@@ -1,0 +1,126 @@
+"""Tracking a pulse in noise: hedged paths beside particle filters.
+
+A pulse of height one and 101 pixels wide moves over a line of 1001 pixels, its velocity a random
+walk; every pixel has normal noise of deviation sigma, and some of them, outliers, ten times that.
+"""
+
+import numpy as np
+
+from normalhedge._inputs import Floats
+from normalhedge.experiments.measures import Arrays
+from normalhedge.hedgers import NormalHedge
+from normalhedge.latent import HedgedTracker, ParticleFilter
+from normalhedge.reports import Section
+
+HALF, EDGE = 50, 500
+PIXELS = np.arange(-EDGE, EDGE + 1)
+ROUNDS, PATHS = 200, 400
+SETTINGS = ((8.0, 0.01), (4.0, 0.01), (8.0, 0.0), (1.0, 0.0))
+"""Sigma, and the share of outliers."""
+
+TRACKERS = ("hedged paths", "particles", "particles, clipped")
+SEEDS, QUICK_SEEDS = 20, 3
+
+HEDGER = NormalHedge(alpha=0.2, c=0.3)
+"""This, how gains are scaled and the noise of copies, (10, 3), were chosen at sigma = 8 with
+outliers, on sequences of their own."""
+
+
+def draw(sigma: float, outliers: float, rng: np.random.Generator) -> tuple[Floats, list[Floats]]:
+    """Return where the pulse goes, and what is seen of it."""
+    x = v = 0.0
+    places, seen = [], []
+    for _ in range(ROUNDS):
+        v = float(np.clip(v + rng.normal(), -10, 10))
+        x += v
+        if abs(x) > EDGE - HALF:
+            x, v = float(np.clip(x, HALF - EDGE, EDGE - HALF)), -v
+        wild = np.where(rng.random(PIXELS.size) < outliers, 10.0, 1.0)
+        places.append(x)
+        seen.append((np.abs(PIXELS - x) <= HALF) + sigma * wild * rng.normal(size=PIXELS.size))
+    return np.array(places), seen
+
+
+def in_window(paths: Floats, seen: Floats) -> tuple[Floats, Floats]:
+    """Return the sum of what is seen inside of the pulse of each path, and over how many pixels."""
+    sums = np.concatenate([[0.0], np.cumsum(seen)])
+    low = np.clip(np.ceil(paths[:, 0] - HALF) + EDGE, 0, PIXELS.size).astype(int)
+    high = np.clip(np.floor(paths[:, 0] + HALF) + EDGE + 1, 0, PIXELS.size).astype(int)
+    return sums[high] - sums[low], (high - low).astype(float)
+
+
+def move(paths: Floats) -> Floats:
+    """Move every path by its velocity."""
+    moved = paths.copy()
+    moved[:, 0] += moved[:, 1]
+    return moved
+
+
+def trackers(sigma: float, rng: np.random.Generator) -> list[HedgedTracker | ParticleFilter]:
+    """Return all that are compared, from the same start.
+
+    Clipped: what is seen counts at most 2 sigma + 1.
+    """
+    start = rng.normal(size=(PATHS, 2)) * [20.0, 2.0]
+    limit, width = 2.0 * sigma + 1.0, 2 * HALF + 1
+    # What a perfect path sees, and a quarter of the deviation of its noise.
+    scale = width + 0.25 * sigma * np.sqrt(width)
+
+    def gains(paths: Floats, image: Floats) -> Floats:
+        total, _ = in_window(paths, np.clip(image, -limit, limit))
+        return np.asarray(np.clip(total / scale, -1.0, 1.0))
+
+    def normal(paths: Floats, image: Floats) -> Floats:
+        total, count = in_window(paths, image)
+        return (2.0 * total - count) / (2.0 * sigma**2)
+
+    def wide(paths: Floats, noise: np.random.Generator) -> Floats:
+        return paths + noise.normal(size=paths.shape) * [10.0, 3.0]
+
+    def narrow(paths: Floats, noise: np.random.Generator) -> Floats:
+        return paths + noise.normal(size=paths.shape) * [1.0, 1.5]
+
+    return [
+        HedgedTracker(start, move, wide, gains, rng, HEDGER),
+        ParticleFilter(start, move, narrow, normal, rng),
+        ParticleFilter(
+            start, move, narrow, lambda p, image: normal(p, np.clip(image, -limit, limit)), rng
+        ),
+    ]
+
+
+def errors(sigma: float, outliers: float, rng: np.random.Generator) -> list[float]:
+    """Return the root mean square error of each tracker on one sequence."""
+    places, seen = draw(sigma, outliers, rng)
+    found = []
+    for tracker in trackers(sigma, rng):
+        went = np.array([tracker.observe(image)[0] for image in seen])
+        found.append(float(np.sqrt(np.square(went - places).mean())))
+    return found
+
+
+def track_pulses(seed: int, *, quick: bool) -> Arrays:
+    """Return the errors, settings x sequences x trackers."""
+    seeds = np.random.SeedSequence([seed, *b"pulse"]).spawn(QUICK_SEEDS if quick else SEEDS)
+    rows = [[errors(*s, np.random.default_rng(child)) for child in seeds] for s in SETTINGS]
+    return {"errors": np.array(rows)}
+
+
+def pulse_section(found: Arrays) -> Section:
+    """Return the table of errors."""
+    rows = []
+    for (sigma, outliers), errs in zip(SETTINGS, found["errors"], strict=True):
+        low, middle, high = np.quantile(errs, [0.25, 0.5, 0.75], axis=0)
+        cells = [f"{m:.1f} ({a:.1f} to {b:.1f})" for a, m, b in zip(low, middle, high, strict=True)]
+        rows.append((f"σ = {sigma:g}, {outliers:.0%} outliers", *cells))
+    return Section(
+        "pulse",
+        "A continuous hidden state: tracking a pulse",
+        "A pulse of height 1 and 101 pixels wide wanders over 1001 pixels with noise of deviation "
+        "σ; outliers have 10 σ. Root mean square error of the place, median over "
+        f"{found['errors'].shape[1]} sequences (and quartiles): {PATHS} hedged paths with bounded "
+        "gains, a bootstrap particle filter with the normal likelihood, and the same on clipped "
+        "observations (at most 2σ + 1): what bounding alone does.",
+        head=("noise", *TRACKERS),
+        rows=rows,
+    )
