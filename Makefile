@@ -8,7 +8,7 @@ READY := .venv/.ready
 export NUMBA_CACHE_DIR := $(CURDIR)/.cache/numba/$(shell cat `find src -name '*.py' | sort` | cksum | cut -d' ' -f1)
 
 
-.PHONY: help paper blend browser test test-all check format bench clean
+.PHONY: help paper blend latent browser test test-all check format bench clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 12
@@ -27,6 +27,11 @@ paper: $(READY)  ## replay the whole paper into out/paper
 blend: $(READY)  ## blend five pollsters into out/blend
 	$(BIN)/normalhedge blend $$($(BIN)/python -c 'from river import datasets; print(datasets.TrumpApproval().path)') \
 		--target five_thirty_eight --time ordinal_date --out out/blend/blend.csv --report out/blend/report.html
+
+latent: $(READY)  ## predict wet and dry days in Seattle, into out/latent
+	$(BIN)/normalhedge latent $$($(BIN)/python -c 'from vega_datasets import data; print(data.seattle_weather.filepath)') \
+		--column precipitation --above 0 --time date --out out/latent/said.csv \
+		--weights out/latent/weights.csv --report out/latent/report.html
 
 # The page is tested in a browser where there is one; as root on Debian it is installed.
 browser:

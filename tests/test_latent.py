@@ -554,3 +554,21 @@ def test_what_a_bank_draws_is_as_it_says() -> None:
     assert states[0] == 1
     assert numbers[states == 1].mean() == pytest.approx(9.0, abs=0.1)
     assert numbers[states == 1].std() == pytest.approx(2.0, abs=0.1)
+
+
+def test_states_count_as_those_they_are_most_like() -> None:
+    bank = bank_of((0.9, 0.1, 0.8), (0.9, 0.7, 0.2), (0.9, 0.9, 0.95))
+    assert bank.nearest(0).T.tolist() == [[0, 1], [1, 0], [1, 1]]
+    assert bank.nearest(1).T.tolist() == [[1, 0], [0, 1], [0, 0]]
+    symbols = sequence(50, 0.9, 0.9, 0.1)
+    plain = follow(ModelExperts(bank), symbols)
+    named = follow(ModelExperts(bank), symbols, bank.nearest(0))
+    np.testing.assert_allclose(named.state_weights.sum(axis=1), 1.0)
+    assert (named.candidates == plain.candidates).all()
+    one = follow(BayesAverage(bank.take(1)), symbols)
+    other = follow(BayesAverage(bank.take(1)), symbols, bank.take([1]).nearest(0)[::-1])
+    np.testing.assert_allclose(one.state_weights[:, ::-1], other.state_weights)
+    real = HMMBank.gaussian(
+        [[0.5, 0.5]] * 2, [[[0.5, 0.5]] * 2] * 2, [[0.0, 9.0], [8.0, 12.0]], [[1.0, 1.0]] * 2
+    )
+    assert real.nearest(0).T.tolist() == [[0, 1], [1, 1]]

@@ -16,6 +16,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 import normalhedge
 from normalhedge import _inputs, _names, _tables
+from normalhedge.cli import files
 from normalhedge.hedgers import HEDGERS
 from normalhedge.mixtures import LOSSES, Blend, Mixture, blend
 from normalhedge.mixtures.course import course
@@ -80,7 +81,8 @@ def command(data: str, state: Path | None, **given: Any) -> None:
                 raise click.UsageError(f"--{name} is for files: a stream has no columns")
         _stream(mixture or Mixture(**options), state)
         return
-    _check_endings(Path(data), given)
+    outputs = {given["out"]: (".csv", ".parquet"), given["report"]: (".html",)}
+    files.check_outputs(Path(data), outputs)
     with _bar() as bar:
         task = bar.add_task("reading", total=1.0)
         table = _tables.read_arrow(Path(data))
@@ -137,16 +139,6 @@ def _resume(state: Path | None, options: dict[str, Any], *, pooled: bool) -> Mix
     if pooled and not own.shared:
         raise ValueError(f"{state} was made without --pooled")
     return mixture
-
-
-def _check_endings(data: Path, given: dict[str, Any]) -> None:
-    endings = {"out": {".csv", ".parquet"}, "report": {".html"}}
-    for name, accepted in endings.items():
-        path = given[name]
-        if path is not None and data.exists() and path.resolve() == data.resolve():
-            raise click.UsageError(f"{path} is what is read: write to another file")
-        if path is not None and path.suffix.lower() not in accepted:
-            raise click.UsageError(f"{path} must end in {' or '.join(sorted(accepted))}")
 
 
 def _write(result: Blend, data: Path, state: Path | None, given: dict[str, Any]) -> None:

@@ -2,6 +2,7 @@
 
 from normalhedge.latent.follow import Followed, follow
 from normalhedge.latent.hmm_bank import BankRun, BankState, HMMBank
+from normalhedge.latent.infer import Inferred, infer
 from normalhedge.latent.learning_bank import LearningBank
 from normalhedge.latent.predictors import (
     BayesAverage,
@@ -20,6 +21,7 @@ __all__ = [
     "Followed",
     "HMMBank",
     "HedgedTracker",
+    "Inferred",
     "LearningBank",
     "ModelExperts",
     "ParticleFilter",
@@ -28,4 +30,5 @@ __all__ = [
     "StateExperts",
     "best_candidate",
     "follow",
+    "infer",
 ]

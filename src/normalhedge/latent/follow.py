@@ -59,7 +59,11 @@ class Followed:
         return int(found[0]) if len(found) else None
 
 
-def follow(predictor: Predictor, symbols: Iterable[float | None]) -> Followed:
+def follow(
+    predictor: Predictor,
+    symbols: Iterable[float | None],
+    labels: np.ndarray | None = None,
+) -> Followed:
     """Lead a predictor along a sequence, causally; it is changed by it.
 
     Parameters
@@ -68,6 +72,9 @@ def follow(predictor: Predictor, symbols: Iterable[float | None]) -> Followed:
         Who predicts.
     symbols
         What comes; NaN or None where it is missing.
+    labels
+        What each state of each candidate is counted as, k x N whole numbers such as
+        `HMMBank.nearest` returns; its own number by default.
 
     Examples
     --------
@@ -84,7 +91,7 @@ def follow(predictor: Predictor, symbols: Iterable[float | None]) -> Followed:
         known = ~np.isnan(numbers[part])
         came = np.where(known, numbers[part], 0.0)
         decided = known & (rounds.said.shape[1] > 1)
-        by_state = rounds.weights.sum(axis=2)
+        by_state = _by_state(rounds.weights, labels)
         pieces.append(
             (
                 rounds.said,
@@ -96,6 +103,12 @@ def follow(predictor: Predictor, symbols: Iterable[float | None]) -> Followed:
             )
         )
     return Followed(*(np.concatenate(column) for column in zip(*pieces, strict=True)))
+
+
+def _by_state(weights: Floats, labels: np.ndarray | None) -> Floats:
+    if labels is None:
+        return np.asarray(weights.sum(axis=2))
+    return np.asarray(weights.reshape(len(weights), -1) @ np.eye(len(labels))[labels.ravel()])
 
 
 def _rounds(predictor: Predictor, numbers: Floats) -> Iterator[tuple[slice, Rounds]]:

@@ -201,15 +201,15 @@ class HMMBank:
         candidates, states, rng, stay
             As for `random`.
         middle, spread
-            About where the numbers lie: means are drawn within two spreads of the middle,
-            deviations between an eighth of a spread and one, evenly in the logarithm. The width
-            is a quarter of a spread.
+            About where the numbers lie: half of the means are drawn within 1.6 spreads of the
+            middle, and all within 6; deviations between an eighth of a spread and two, evenly in
+            the logarithm. The width is a quarter of a spread.
         """
         first, moves = _parameters.random_dynamics(candidates, states, stay, rng)
         middle = _inputs.number("middle", middle, -_inputs.LARGEST, _inputs.LARGEST)
         spread = _inputs.number("spread", spread, 0.0, _inputs.LARGEST)
-        means = middle + spread * rng.uniform(-2.0, 2.0, size=first.shape)
-        deviations = spread * 2.0 ** rng.uniform(-3.0, 0.0, size=first.shape)
+        means = middle + spread * np.sinh(rng.uniform(-2.5, 2.5, size=first.shape))
+        deviations = spread * 2.0 ** rng.uniform(-3.0, 1.0, size=first.shape)
         return cls.gaussian(first, moves, means, deviations, spread / 4.0)
 
     @classmethod
@@ -352,6 +352,20 @@ class HMMBank:
             None if self.deviations is None else sort(self.deviations),
             self.width,
         )
+
+    def nearest(self, candidate: int) -> np.ndarray:
+        """Return which state of one candidate each state of each candidate is most like, k x N.
+
+        By the L1 distance of what they say, or by the distance of their means. The states of
+        different candidates have nothing else in common: what one calls 0 may be another's 1.
+        """
+        if self.emission is not None:
+            apart = np.abs(self.emission[:, np.newaxis] - self.emission[..., candidate, None, None])
+        else:
+            assert self.means is not None
+            apart = np.abs(self.means - self.means[:, candidate, np.newaxis, np.newaxis])
+            return np.asarray(apart.argmin(axis=0))
+        return np.asarray(apart.sum(axis=0).argmin(axis=0))
 
     def init(self) -> BankState:
         """Return the state before the first observation."""

@@ -10,15 +10,8 @@ from normalhedge import _extras
 from normalhedge.mixtures import Summary
 from normalhedge.mixtures.course import Course
 from normalhedge.plots import PALETTE
-from normalhedge.reports.page import Section, as_html, write_page
-
-COLOURS = (
-    "#0072b2", "#e69f00", "#009e73", "#cc79a7", "#d55e00", "#56b4e9", "#f0e442", "#8c564b",
-    "#7b6fb0", "#5f9e3c",
-)  # fmt: skip
-"""Of the experts, in every plot the same."""
-
-GREY = "#9aa3ad"
+from normalhedge.reports.figures import COLOURS, GREY, as_html, empty_figure
+from normalhedge.reports.page import Section, write_page
 
 
 def write_blend(
@@ -79,22 +72,6 @@ def write_blend(
     )
 
 
-def _figure(height: int = 380, **layout: Any) -> Any:
-    go = _extras.require("plotly.graph_objects")
-    figure = go.Figure()
-    figure.update_layout(
-        template="plotly_white",
-        height=height,
-        hovermode="x unified",
-        hoverlabel={"namelength": 40},
-        margin={"l": 60, "r": 40, "t": 20, "b": 40},
-        modebar={"orientation": "v"},
-        legend={"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0, "font": {"size": 11}},
-        **layout,
-    )
-    return figure
-
-
 def _as_html(figure: Any, went: Course, identifier: str) -> str:
     if isinstance(went.when[0], int):
         figure.update_xaxes(tickformat="d")
@@ -122,7 +99,7 @@ def _line(k: int) -> dict[str, object]:
 
 
 def _behind(went: Course) -> str:
-    figure = _figure(yaxis_title="loss more than the blend")
+    figure = empty_figure(yaxis_title="loss more than the blend")
     plain = {"color": GREY, "width": 2.4}
     _add(figure, went, went.behind[:, -1], "uniform weights", line=plain)
     for k, name in enumerate(went.names):
@@ -133,7 +110,7 @@ def _behind(went: Course) -> str:
 
 
 def _weights(went: Course) -> str:
-    figure = _figure(yaxis_title="weight", yaxis_range=[0, 1])
+    figure = empty_figure(yaxis_title="weight", yaxis_range=[0, 1])
     for k, name in enumerate(went.names):
         style = {"width": 0.4, "color": COLOURS[k % len(COLOURS)]}
         values = np.nan_to_num(went.weights[:, k])
@@ -146,7 +123,7 @@ def _weights(went: Course) -> str:
 
 
 def _losses(went: Course) -> str:
-    figure = _figure(yaxis_title="mean loss")
+    figure = empty_figure(yaxis_title="mean loss")
     _add(figure, went, went.blend, "blend", line={"color": "#000000", "width": 2.2})
     _add(figure, went, went.uniform, "uniform weights", line={"color": GREY, "width": 2.0})
     for k, name in enumerate(went.names):
@@ -157,7 +134,7 @@ def _losses(went: Course) -> str:
 def _awake(went: Course) -> str:
     go = _extras.require("plotly.graph_objects")
     shown = went.everybody[:80]
-    figure = _figure(height=90 + 18 * len(shown))
+    figure = empty_figure(height=90 + 18 * len(shown))
     figure.add_trace(
         go.Heatmap(
             x=went.when,
@@ -176,7 +153,7 @@ def _awake(went: Course) -> str:
 
 
 def _regret(went: Course, summary: Summary) -> str:
-    figure = _figure(height=300, yaxis_title="regret, units of gain", yaxis_rangemode="tozero")
+    figure = empty_figure(height=300, yaxis_title="regret, units of gain", yaxis_rangemode="tozero")
     _add(figure, went, went.regret, "largest regret", line={"color": "#000000", "width": 1.6})
     if summary.bound:
         figure.add_hline(y=summary.bound.regret, line={"color": "#d55e00", "dash": "dash"})

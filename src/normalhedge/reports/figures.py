@@ -1,0 +1,138 @@
+"""Plots to zoom, hover and switch, as pieces of a page."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from normalhedge import _extras
+from normalhedge.games import Trace
+from normalhedge.plots import PALETTE, Style
+
+COLOURS = (
+    "#0072b2", "#e69f00", "#009e73", "#cc79a7", "#d55e00", "#56b4e9", "#f0e442", "#8c564b",
+    "#7b6fb0", "#5f9e3c",
+)  # fmt: skip
+"""Of experts and symbols, in every plot of a page the same."""
+
+GREY = "#9aa3ad"
+
+
+def empty_figure(height: int = 380, **layout: Any) -> Any:
+    """Return a figure in the house style."""
+    go = _extras.require("plotly.graph_objects")
+    figure = go.Figure()
+    figure.update_layout(
+        template="plotly_white",
+        height=height,
+        hovermode="x unified",
+        hoverlabel={"namelength": 40},
+        margin={"l": 60, "r": 40, "t": 20, "b": 40},
+        modebar={"orientation": "v"},
+        legend={"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0, "font": {"size": 11}},
+    )
+    figure.update_layout(**layout)
+    return figure
+
+
+def regret_plot(
+    identifier: str,
+    panels: Sequence[tuple[str, Trace]],
+    styles: Mapping[str, Style],
+    columns: int = 2,
+) -> str:
+    """Return a plot as HTML: the panels of a figure with one legend that switches all of them."""
+    go = _extras.require("plotly.graph_objects")
+    subplots = _extras.require("plotly.subplots")
+    rows = -(-len(panels) // columns)
+    figure = subplots.make_subplots(
+        rows=rows,
+        cols=columns,
+        subplot_titles=[title for title, _ in panels],
+        shared_xaxes=True,
+        vertical_spacing=0.22 / (rows + 1),
+        horizontal_spacing=0.08,
+    )
+    for place, (_, trace) in enumerate(panels):
+        for k, name in enumerate(trace.hedgers):
+            figure.add_trace(
+                _line(go, trace, k, name, styles[name], first=place == 0),
+                row=place // columns + 1,
+                col=place % columns + 1,
+            )
+    figure.update_xaxes(title_text="round", row=rows)
+    figure.update_yaxes(rangemode="tozero")
+    figure.update_yaxes(title_text="regret to the best", col=1)
+    return _laid_out(figure, rows, identifier)
+
+
+LossPanel = tuple[str, Sequence[str], np.ndarray, int]
+"""A title, names, a curve for each of them (names x points), and over how many rounds."""
+
+
+def loss_plot(identifier: str, panels: Sequence[LossPanel], columns: int = 2) -> str:
+    """Return a plot as HTML: mean losses over time, with one legend that switches all panels."""
+    go = _extras.require("plotly.graph_objects")
+    rows = -(-len(panels) // columns)
+    figure = _extras.require("plotly.subplots").make_subplots(
+        rows=rows,
+        cols=columns,
+        subplot_titles=[title for title, *_ in panels],
+        vertical_spacing=0.24 / (rows + 1),
+        horizontal_spacing=0.08,
+    )
+    for place, (_, names, curves, rounds) in enumerate(panels):
+        for k, (name, curve) in enumerate(zip(names, curves, strict=True)):
+            style = PALETTE[k % len(PALETTE)]
+            trace = go.Scatter(
+                x=np.linspace(0, rounds, len(curve) + 1)[1:].astype(np.int32),
+                y=curve.astype(np.float32),
+                name=name,
+                legendgroup=name,
+                showlegend=place == 0,
+                hovertemplate="%{y:.4f}",
+                visible="legendonly" if "rounded" in name else True,
+                line={"color": style.colour, "dash": style.dash, "width": style.width},
+            )
+            figure.add_trace(trace, row=place // columns + 1, col=place % columns + 1)
+    figure.update_xaxes(title_text="round", row=rows)
+    figure.update_yaxes(rangemode="tozero")
+    figure.update_yaxes(title_text="L1 loss", col=1)
+    return _laid_out(figure, rows, identifier)
+
+
+def _laid_out(figure: Any, rows: int, identifier: str) -> str:
+    figure.update_layout(
+        template="plotly_white",
+        height=280 * rows + 130,
+        hovermode="x unified",
+        legend={"orientation": "h", "y": 1.0 + 0.16 / rows, "yanchor": "bottom", "x": 0},
+        margin={"l": 60, "r": 40, "t": 20, "b": 50},
+        modebar={"orientation": "v"},
+    )
+    return as_html(figure, identifier)
+
+
+def as_html(figure: Any, identifier: str) -> str:
+    """Return a plotly figure as a piece of a page."""
+    html: str = figure.to_html(
+        full_html=False,
+        include_plotlyjs=False,
+        div_id=identifier,
+        config={"displaylogo": False, "responsive": True},
+    )
+    return html
+
+
+def _line(go: Any, trace: Trace, k: int, name: str, style: Style, *, first: bool) -> Any:
+    return go.Scatter(
+        x=trace.rounds.astype(np.int32),
+        y=trace.regret.mean[k].astype(np.float32),
+        customdata=trace.regret.spread[k].astype(np.float32),
+        hovertemplate="%{y:.1f} ± %{customdata:.1f}",
+        name=name,
+        legendgroup=name,
+        showlegend=first,
+        visible="legendonly" if style.second else True,
+        line={"color": style.colour, "dash": style.dash, "width": style.width + 0.4},
+    )
