@@ -38,6 +38,11 @@ PALETTE = (
     Style("#cc79a7", "longdash"),
     Style("#d55e00", "dash"),
     Style("#56b4e9", "solid"),
+    Style("#8c564b", "dot"),
+    Style("#5f9e3c", "longdash"),
+    Style("#7b6fb0", "solid"),
+    Style("#6b7280", "dashdot", 2.0),
+    Style("#b3261e", "solid", 1.8),
 )
 """Styles for curves that have none of their own."""
 

@@ -25,62 +25,84 @@ BLOCK = 128
 
 
 @kernel(VECTOR, inline=False)
-def advance(filtered: Floats, transition: Floats, first: int, beliefs: Floats) -> None:
-    """Write the beliefs of the next round for a block of candidates, normalised by their sum.
+def advance(
+    filtered: Floats, inverse: Floats, transition: Floats, first: int, beliefs: Floats
+) -> None:
+    """Write the beliefs of the next round for a block of candidates.
 
-    ``filtered`` is k x block, ``transition`` k x k x N (from, to). Without normalising, rounding
-    errors would add up for ever.
+    ``filtered`` is z f, k x block, ``inverse`` 1/z, ``transition`` k x k x N (from, to). Four
+    states are taken at a time: what costs is reading and writing, not arithmetic.
     """
-    k, width = filtered.shape
-    width = min(width, beliefs.shape[1] - first)
-    total = np.zeros(width)
+    k, width = len(filtered), inverse.size
+    last = first + width
     for s in range(k):
-        own = beliefs[s, first : first + width]
-        moves = transition[0, s, first : first + width]
+        own = beliefs[s, first:last]
         for i in range(width):
-            own[i] = filtered[0, i] * moves[i]
-        for r in range(1, k):
-            source, moves = filtered[r], transition[r, s, first : first + width]
+            own[i] = 0.0
+        for r in range(k % 4):
+            f0, m0 = filtered[r], transition[r, s, first:last]
             for i in range(width):
-                own[i] += source[i] * moves[i]
-        for i in range(width):
-            total[i] += own[i]
-    for i in range(width):
-        total[i] = 1.0 / total[i]
-    for s in range(k):
-        own = beliefs[s, first : first + width]
-        for i in range(width):
-            own[i] *= total[i]
+                own[i] += inverse[i] * (f0[i] * m0[i])
+        for r in range(k % 4, k, 4):
+            f0, f1, f2, f3 = filtered[r], filtered[r + 1], filtered[r + 2], filtered[r + 3]
+            m0, m1 = transition[r, s, first:last], transition[r + 1, s, first:last]
+            m2, m3 = transition[r + 2, s, first:last], transition[r + 3, s, first:last]
+            for i in range(width):
+                four = (f0[i] * m0[i] + f1[i] * m1[i]) + (f2[i] * m2[i] + f3[i] * m3[i])
+                own[i] += inverse[i] * four
+
+
+@kernel(VECTOR, inline=False)
+def pass_over(
+    beliefs: Floats, first: int, filtered: Floats, likelihood: Floats, inverse: Floats
+) -> int:
+    """Leave the beliefs of those who found the observation impossible; return how many they are."""
+    impossible = 0
+    for i in range(likelihood.size):
+        if not likelihood[i] > LEAST:
+            impossible += 1
+            total = 0.0
+            for s in range(len(filtered)):
+                filtered[s, i] = beliefs[s, first + i]
+                total += filtered[s, i]
+            inverse[i] = 1.0 / total
+    return impossible
 
 
 @kernel(VECTOR, inline=False)
 def condition(
-    beliefs: Floats, scores: Floats, first: int, filtered: Floats, likelihood: Floats
+    beliefs: Floats,
+    scores: Floats | None,
+    first: int,
+    filtered: Floats,
+    likelihood: Floats,
+    inverse: Floats,
 ) -> int:
-    """Write z f and z of a block of candidates; return how many found the observation impossible.
+    """Write z f, z and 1/z of a block; return how many found the observation impossible.
 
-    The next beliefs are normalised anyway, so f need not be. For those that found it impossible the
-    beliefs stay as they are: time passes, and nothing is learned.
+    z is the actual sum in every round, so rounding errors do not add up. Where the observation is
+    missing, or impossible, z f is p: time passes, and nothing is learned.
     """
-    k = len(filtered)
-    width = likelihood.size
+    k, width = len(filtered), likelihood.size
     for i in range(width):
         likelihood[i] = 0.0
     for s in range(k):
         own, old = filtered[s], beliefs[s, first : first + width]
-        score = scores[s, first : first + width]
-        for i in range(width):
-            own[i] = old[i] * score[i]
-            likelihood[i] += own[i]
-    impossible = 0
-    for i in range(width):
-        impossible += 0 if likelihood[i] > LEAST else 1
-    if impossible > 0:
-        for s in range(k):
-            own, old = filtered[s], beliefs[s, first : first + width]
+        if scores is None:
             for i in range(width):
-                own[i] = own[i] if likelihood[i] > LEAST else old[i]
-    return impossible
+                own[i] = old[i]
+                likelihood[i] += own[i]
+        else:
+            score = scores[s, first : first + width]
+            for i in range(width):
+                own[i] = old[i] * score[i]
+                likelihood[i] += own[i]
+    for i in range(width):
+        inverse[i] = 1.0 / larger(likelihood[i], LEAST)
+    most = 0.0
+    for i in range(width):
+        most = larger(most, inverse[i])
+    return 0 if most < 1.0 / LEAST else pass_over(beliefs, first, filtered, likelihood, inverse)
 
 
 @kernel(VECTOR, inline=False)
@@ -99,23 +121,21 @@ def observe(
     """
     k, n = beliefs.shape
     filtered = np.empty((k, BLOCK))
-    likelihood = np.empty(BLOCK)
+    likelihood, inverse = np.empty(BLOCK), np.empty(BLOCK)
     impossible = 0
     for first in range(0, n, BLOCK):
         width = min(BLOCK, n - first)
+        z, over_z = likelihood[:width], inverse[:width]
+        refused = condition(beliefs, scores, first, filtered, z, over_z)
+        new, old = next_logs[first : first + width], logs[first : first + width]
         if scores is None:
-            for s in range(k):
-                for i in range(width):
-                    filtered[s, i] = beliefs[s, first + i]
             for i in range(width):
-                next_logs[first + i] = keep * logs[first + i]
+                new[i] = keep * old[i]
         else:
-            z = likelihood[:width]
-            impossible += condition(beliefs, scores, first, filtered, z)
-            new, old = next_logs[first : first + width], logs[first : first + width]
+            impossible += refused
             for i in range(width):
                 new[i] = keep * old[i] + log(larger(z[i], LEAST))
-        advance(filtered, transition, first, next_beliefs)
+        advance(filtered, over_z, transition, first, next_beliefs)
     return impossible
 
 

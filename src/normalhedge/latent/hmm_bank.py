@@ -11,6 +11,8 @@ from normalhedge import _inputs
 from normalhedge._inputs import Floats
 from normalhedge.latent import _filter, _parameters
 
+_empty, _new, _observe = np.empty, tuple.__new__, _filter.observe  # looked up once
+
 
 class BankState(NamedTuple):
     """Where the candidates stand, before the next observation.
@@ -388,15 +390,18 @@ class HMMBank:
         ValueError, TypeError
             If the observation is outside of the alphabet, or not a number.
         """
-        scores = self.scores(observation)
-        beliefs, logs = np.empty_like(state.beliefs), np.empty(self.candidates)
-        refused = _filter.observe(
-            state.beliefs, scores, self.transition, keep, state.log_likelihood, beliefs, logs
-        )
-        missing = refused == self.candidates
-        if missing:  # impossible under every candidate: no reason to prefer one of them
-            logs = keep * state.log_likelihood
-        return BankState(beliefs, logs, state.rounds + 1, state.impossible + missing)
+        emission = self.emission
+        if type(observation) is int and emission is not None and 0 <= observation < len(emission):
+            scores: Floats | None = emission[observation]
+        else:
+            scores = self.scores(observation)
+        old, old_logs, rounds, impossible = state
+        beliefs, logs = _empty(old.shape), _empty(old.shape[1])
+        refused = _observe(old, scores, self.transition, keep, old_logs, beliefs, logs)
+        if refused == old.shape[1]:  # no reason to prefer one of them
+            logs = keep * old_logs
+            impossible += 1
+        return _new(BankState, (beliefs, logs, rounds + 1, impossible))
 
     def scores(self, observation: float | None) -> Floats | None:
         """Return how likely each state of each candidate makes an observation, k x N.

@@ -210,7 +210,7 @@ def infer(
         found = _from(found, start)
         went[name] = found if name == MAIN else replace(found, candidates=found.candidates[:, :0])
     weights = asked.weights
-    by_state = np.bincount(labels.ravel(), weights.ravel(), minlength=bank.states)
+    by_state = np.array([weights[labels == k].sum() for k in range(bank.states)])
     return Inferred(
         sequence,
         went,
