@@ -1,0 +1,276 @@
+"""A search through the states that two or three groups of experts can be driven to."""
+
+import math
+from collections.abc import Sequence
+from itertools import product
+from typing import NamedTuple
+
+import numpy as np
+
+from normalhedge import _inputs
+from normalhedge._inputs import Floats
+from normalhedge._jit import STRICT, kernel
+from normalhedge.games.attacks._groups import step_groups, weigh_groups
+from normalhedge.games.attacks.lower_bound import Attack, Goal, carry_out, settings
+
+FLOOR = -0.5
+"""Scaled regrets below this share a cell."""
+
+GAIN = 1e-9
+"""A state takes the place of another in its cell where its ln Psi is larger by more than this."""
+
+MOST_CELLS = 1 << 26
+MOST_STATES = 1 << 21
+"""Where a finer grid would exceed these, it is not made finer."""
+
+FOREVER = np.iinfo(np.int64).max
+
+
+class _Tree(NamedTuple):
+    """The states that were reached, and from where."""
+
+    parents: np.ndarray
+    moves: np.ndarray
+    highest: int
+    furthest: int
+    log_potential: float
+    regret: float
+    finished: bool
+
+    def reached(self, goal: Goal) -> float:
+        """Return the best of the states."""
+        return self.regret if goal == "regret" else self.log_potential
+
+    def path(self, goal: Goal) -> np.ndarray:
+        """Return the moves that lead to the best state."""
+        state = self.furthest if goal == "regret" else self.highest
+        path: list[int] = []
+        while state > 0:
+            path.append(self.moves[state])
+            state = self.parents[state]
+        return np.array(path[::-1] or [0], dtype=np.int64)
+
+
+def explore(
+    alpha: float,
+    sizes: Sequence[int],
+    c: float,
+    goal: Goal = "potential",
+    *,
+    width: float | None = None,
+    rounds: int | None = None,
+    levels: Sequence[float] = (-1.0, 1.0),
+    start: np.ndarray | None = None,
+) -> Attack:
+    """Return the best of all sequences of extreme gains, up to a grid.
+
+    Breadth first from ``x = 0``: every group gains -1 or +1, in all combinations. States are real,
+    never rounded; but of those in one cell of a grid (groups of equal size in any order) only
+    the one with the larger potential is followed, for as ``alpha -> 0`` Nature moves freely along
+    the surfaces of equal potential, and nothing else counts. So what is returned can be replayed
+    and is a lower bound; that nothing higher exists is not proved.
+
+    Parameters
+    ----------
+    alpha, c
+        The settings of NormalHedge.
+    sizes
+        How many experts are in each group; ones for single experts.
+    goal
+        What to make large.
+    width
+        The width of a cell. None: from ``sqrt(alpha)`` on it is halved until the goal has changed
+        by less than 1e-6 twice, or until the grid is too large.
+    rounds
+        The longest sequence, or how far it may lead from ``start``. None: until no cell is new or
+        improves.
+    levels
+        The gains a group may get.
+    start
+        Gains to begin with, a row for each round and a column for each group, all of them among the
+        levels: the search begins from all states on that path, and so finds nothing worse.
+
+    Examples
+    --------
+    >>> explore(0.1, (1, 1), c=1.0).potential.__round__(4)
+    1.73
+    """
+    sizes = tuple(_inputs.count("sizes", size) for size in sizes)
+    if len(sizes) not in {2, 3}:
+        raise ValueError(f"sizes must be of two or three groups, got {len(sizes)}")
+    alpha, n_experts, c = settings(alpha, sum(sizes), c, goal)
+    if not levels or not all(-1.0 <= level <= 1.0 for level in levels):
+        raise ValueError(f"levels must be numbers in [-1, 1], got {levels!r}")
+    moves = np.array(list(product(levels, repeat=len(sizes))))
+    longest = FOREVER if rounds is None else _inputs.count("rounds", rounds)
+    path = _path(start, moves)
+    span = _span(alpha, n_experts, c)
+    grid = _Grid(np.array(sizes, dtype=np.float64), moves, alpha, c, longest, path, span)
+    if width is None:
+        tree, width = _refine(grid, goal)
+    else:
+        tree = grid.search(_inputs.number("width", width, 0.0))
+    gains = moves[tree.path(goal)]
+    if set(levels) <= {-1.0, 0.0, 1.0}:
+        gains = gains.astype(np.int8)
+    name = f"search of {len(sizes)} groups, cells of {width:.2g}"
+    return carry_out(name if tree.finished else f"{name}, cut short", alpha, c, sizes, gains)
+
+
+def _path(start: np.ndarray | None, moves: Floats) -> np.ndarray:
+    """Return which moves the rows of ``start`` are."""
+    if start is None:
+        return np.empty(0, dtype=np.int16)
+    if start.ndim != 2 or start.shape[1] != moves.shape[1]:
+        raise ValueError(f"start must have a column for each group, got shape {start.shape}")
+    same = (start[:, None] == moves).all(axis=2)
+    if not same.any(axis=1).all():
+        raise ValueError("start must be made of gains that are among levels")
+    path: np.ndarray = np.argmax(same, axis=1).astype(np.int16)
+    return path
+
+
+def _span(alpha: float, n_experts: int, c: float) -> float:
+    """Return how far the cells go up: beyond what alternation reaches all share the last one."""
+    log_potential = 2.0 + (min(1.0 / (4.0 * c - 2.0), 8.0) if c > 0.5 else 8.0)
+    ceiling = math.sqrt(2.0 * c * (math.log(n_experts) + log_potential))
+    return min(ceiling, 2.0 / math.sqrt(alpha)) - FLOOR
+
+
+class _Grid(NamedTuple):
+    """What is searched."""
+
+    sizes: Floats
+    moves: Floats
+    alpha: float
+    c: float
+    rounds: int
+    path: np.ndarray
+    span: float
+
+    @property
+    def finest(self) -> float:
+        """The smallest width of cells there is room for."""
+        return self.span / (math.floor(math.pow(MOST_CELLS, 1.0 / self.sizes.size)) - 1)
+
+    def search(self, width: float) -> _Tree:
+        """Search with cells of this width."""
+        if width < self.finest:
+            raise ValueError(f"width must be at least {self.finest:.2g} here, got {width:g}")
+        cells, groups = math.ceil(self.span / width), self.sizes.size
+        # Only what is written to takes memory.
+        room = len(self.path) + 8 * MOST_STATES
+        states, logs = np.empty((room, groups)), np.empty(room)
+        parents, taken = np.empty(room, dtype=np.int32), np.empty(room, dtype=np.int16)
+        keeper = np.full(cells**groups, -1, dtype=np.int32)
+        arrays = (keeper, states, logs, parents, taken)
+        _walk(*self[:4], width, cells, self.path, *arrays)
+        begun = 1 + len(self.path)
+        count, finished = _breadth_first(*self[:4], width, cells, begun, self.rounds, *arrays)
+        largest = states[:count].max(axis=1)
+        highest, furthest = int(logs[:count].argmax()), int(largest.argmax())
+        reached = float(logs[highest]), float(largest[furthest])
+        tree = parents[:count].copy(), taken[:count].copy()
+        return _Tree(*tree, highest, furthest, *reached, finished)
+
+
+def _refine(grid: _Grid, goal: Goal) -> tuple[_Tree, float]:
+    """Halve the cells until that does not help, or is too much."""
+    width = max(math.sqrt(grid.alpha), grid.finest)
+    tree = grid.search(width)
+    best, best_width, settled = tree, width, 0
+    while settled < 2 and tree.finished and width / 2.0 >= grid.finest:
+        if len(tree.parents) * 2**grid.sizes.size > MOST_STATES:
+            break
+        width /= 2.0
+        tree = grid.search(width)
+        settled = settled + 1 if abs(tree.reached(goal) - best.reached(goal)) < 1e-6 else 0
+        if tree.reached(goal) > best.reached(goal):
+            best, best_width = tree, width
+    return best, best_width
+
+
+@kernel(STRICT)
+def _cell(x: Floats, sizes: Floats, width: float, cells: int, place: np.ndarray) -> int:
+    """Return the cell of a state; groups of equal size may change places."""
+    for k in range(x.size):
+        place[k] = min(max(math.floor((x[k] - FLOOR) / width), 0), cells - 1)
+    for i in range(x.size):
+        for j in range(i + 1, x.size):
+            if sizes[i] == sizes[j] and place[i] < place[j]:
+                place[i], place[j] = place[j], place[i]
+    cell = 0
+    for k in range(x.size):
+        cell = cell * cells + place[k]
+    return cell
+
+
+@kernel(STRICT)
+def _walk(
+    sizes: Floats,
+    moves: Floats,
+    alpha: float,
+    c: float,
+    width: float,
+    cells: int,
+    path: np.ndarray,
+    keeper: np.ndarray,
+    states: Floats,
+    logs: Floats,
+    parents: np.ndarray,
+    taken: np.ndarray,
+) -> None:
+    """Write the states along a path; ``keeper`` has the one of each cell that is to be followed."""
+    root, weights = math.sqrt(alpha), np.zeros(sizes.size)
+    place = np.zeros(sizes.size, dtype=np.int64)
+    for k in range(sizes.size):
+        states[0, k] = 0.0
+    for t in range(len(path) + 1):
+        if t > 0:
+            step_groups(states[t - 1], weights, moves[path[t - 1]], alpha, root, states[t])
+            parents[t], taken[t] = t - 1, path[t - 1]
+        logs[t] = weigh_groups(states[t], sizes, c, weights)
+        cell = _cell(states[t], sizes, width, cells, place)
+        if keeper[cell] < 0 or logs[t] > logs[keeper[cell]]:
+            keeper[cell] = t
+
+
+@kernel(STRICT)
+def _breadth_first(
+    sizes: Floats,
+    moves: Floats,
+    alpha: float,
+    c: float,
+    width: float,
+    cells: int,
+    count: int,
+    rounds: int,
+    keeper: np.ndarray,
+    states: Floats,
+    logs: Floats,
+    parents: np.ndarray,
+    taken: np.ndarray,
+) -> tuple[int, bool]:
+    """Follow every move from the state that each cell keeps, those reached first before others.
+
+    ``count`` states are there at the beginning. Returns how many there are at the end, and whether
+    there was room for all.
+    """
+    root, weights, scratch = math.sqrt(alpha), np.zeros(sizes.size), np.zeros(sizes.size)
+    place = np.zeros(sizes.size, dtype=np.int64)
+    now, layer, layer_end = 0, 0, count
+    while now < count < len(logs) - len(moves) and layer < rounds:
+        if keeper[_cell(states[now], sizes, width, cells, place)] == now:
+            weigh_groups(states[now], sizes, c, weights)
+            for move in range(len(moves)):
+                step_groups(states[now], weights, moves[move], alpha, root, states[count])
+                logs[count] = weigh_groups(states[count], sizes, c, scratch)
+                cell = _cell(states[count], sizes, width, cells, place)
+                if keeper[cell] < 0 or logs[count] > logs[keeper[cell]] + GAIN:
+                    parents[count], taken[count] = now, move
+                    keeper[cell] = count
+                    count += 1
+        now += 1
+        if now == layer_end:
+            layer, layer_end = layer + 1, count
+    return count, now >= count or layer >= rounds
