@@ -5,6 +5,7 @@ from typing import Any
 
 EXTRAS = {
     "click": "cli",
+    "flint": "certify",
     "jinja2": "cli",
     "matplotlib": "cli",
     "narwhals": "frames",
@@ -12,6 +13,7 @@ EXTRAS = {
     "plotly": "cli",
     "pyarrow": "frames",
     "rich": "cli",
+    "scipy": "certify",
 }
 """Which extra of this package brings which library."""
 

@@ -68,14 +68,14 @@ def theorem_1(alpha: float, n_experts: int, c: float, quantile: float | None = N
     alpha = _inputs.number("alpha", alpha, 0.0, 1.0)
     n_experts = _inputs.count("n_experts", n_experts)
     c = _inputs.number("c", c, SMALLEST_C)
-    share = _share(n_experts, quantile)
+    part = share(n_experts, quantile)
     uncovered = f"no theorem covers alpha={alpha:g} with {n_experts} expert" + "s" * (n_experts > 1)
     if c != PAPER_C:
         return Bound(math.inf, f"{uncovered} and c={c:g} (Theorem 1 needs c = 4)")
     largest_alpha = 1.0 / (800.0 * math.log(PAPER_POTENTIAL * n_experts))
     if alpha >= largest_alpha:
         return Bound(math.inf, f"{uncovered} (Theorem 1 needs alpha < {largest_alpha:.3g})")
-    regret = math.sqrt(2.0 * PAPER_C * math.log(PAPER_POTENTIAL / share) / alpha)
+    regret = math.sqrt(2.0 * PAPER_C * math.log(PAPER_POTENTIAL / part) / alpha)
     return Bound(regret, "Theorem 1", PAPER_POTENTIAL)
 
 
@@ -108,13 +108,14 @@ def hedge_bound(alpha: float, n_experts: int, eta: float, quantile: float | None
     """
     alpha = _inputs.number("alpha", alpha, 0.0, 1.0)
     eta = _inputs.number("eta", eta, 0.0, LARGEST_ETA)
-    share = _share(_inputs.count("n_experts", n_experts), quantile)
+    part = share(_inputs.count("n_experts", n_experts), quantile)
     log_potential = eta * eta / (2.0 * alpha * (1.0 - alpha))
-    regret = (math.log(1.0 / share) + log_potential) / eta
+    regret = (math.log(1.0 / part) + log_potential) / eta
     return Bound(regret, "discounted Hedge", exp_or_inf(log_potential))
 
 
-def _share(n_experts: int, quantile: float | None) -> float:
+def share(n_experts: int, quantile: float | None) -> float:
+    """Return the share of the experts that a bound is about: a quantile, at least one of them."""
     if quantile is None:
         return 1.0 / n_experts
     return max(_inputs.quantile(quantile), 1.0 / n_experts)

@@ -1,0 +1,294 @@
+"""Certificates: the smallest average potential that one round cannot exceed, in floating point."""
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+
+from normalhedge import _extras, _inputs
+from normalhedge._inputs import Floats
+from normalhedge.certificates.program import (
+    LARGEST_POTENTIAL,
+    Program,
+    Setting,
+    growth,
+    largest_x,
+    roots,
+)
+
+EDGE = 1e-7
+"""Gains this close to ±1 stand for ±1, where r = 0 leaves beta free."""
+
+COARSE_POINTS, COARSE_GAINS, LEVELS = 500, 64, 6
+"""The first grids of x and m; each level has twice as many points of both."""
+
+
+class NoCertificate(ValueError):  # noqa: N818 -- it is an answer
+    """No bound on the average potential was found for these settings."""
+
+
+class Mass(NamedTuple):
+    """A share of the experts with the scaled regret x that gets the gain ±1."""
+
+    x: float
+    gain: int
+    share: float
+
+
+class Multipliers(NamedTuple):
+    """The dual for one gain m of the hedger."""
+
+    m: float
+    a: float
+    beta: float
+
+
+@dataclass(frozen=True)
+class Certificate:
+    r"""The average potential of NormalHedge never exceeds ``potential``, up to rounding and grids.
+
+    Then every ``Phi(x_i) <= N C - N + 1``, since the others have at least 1, and
+
+    .. math:: R_i \le \sqrt{2 c \ln(N C - N + 1) / \alpha}, \qquad
+              R_\epsilon \le \sqrt{2 c \ln(1 + (C-1)/\epsilon) / \alpha},
+
+    better than with ``ln(C N)`` and ``ln(C/epsilon)``. It is not a proof: `prove` makes one.
+
+    Attributes
+    ----------
+    alpha, alpha_from
+        The discount rate, 0 for the limit alpha -> 0; or every rate from the second to the first.
+    n_experts, c
+        As for NormalHedge; fewer experts are covered too.
+    potential
+        C, the smallest B for which one round cannot lead beyond B.
+    error
+        By how much C still changed when both grids were made twice as fine.
+    worst_gain
+        The gain m of the hedger at which Nature needs the whole of C.
+    worst_measure
+        What Nature does there: a distribution of the experts that keeps C where it is.
+    multipliers
+        The dual on a grid of m, as A and beta: ``lambda0 = alpha A C``, ``kappa = -alpha A`` and
+        ``lambda1 = sqrt(alpha) (1 + sqrt(alpha) beta)``.
+    """
+
+    alpha: float
+    alpha_from: float
+    n_experts: int
+    c: float
+    potential: float
+    error: float
+    worst_gain: float
+    worst_measure: tuple[Mass, ...]
+    multipliers: tuple[Multipliers, ...] = field(repr=False)
+
+    @property
+    def scaled_regret(self) -> float:
+        """No ``sqrt(alpha) R_i`` ever exceeds this, at any alpha that is covered."""
+        return largest_x(self.potential, self.n_experts, self.c)
+
+    @property
+    def regret(self) -> float:
+        """No regret ever exceeds this; infinity in the limit alpha -> 0."""
+        return self.scaled_regret / math.sqrt(self.alpha) if self.alpha else math.inf
+
+    def quantile(self, epsilon: float) -> float:
+        """Return the bound on the regret to the best epsilon-quantile of experts."""
+        share = max(_inputs.quantile(epsilon), 1.0 / self.n_experts)
+        log = math.log1p((self.potential - 1.0) / share)
+        return math.sqrt(2.0 * self.c * log / self.alpha) if self.alpha else math.inf
+
+
+def certify(
+    alpha: float,
+    n_experts: int,
+    c: float,
+    *,
+    alpha_from: float | None = None,
+    tolerance: float = 1e-5,
+) -> Certificate:
+    """Find the smallest average potential C that NormalHedge never exceeds, numerically.
+
+    C is the least B such that for every gain of the hedger the one-step program (`program`) has a
+    dual solution that keeps the average potential from passing B, with no regret beyond what B
+    allows to N experts.
+
+    Parameters
+    ----------
+    alpha, c
+        The settings of NormalHedge.
+    n_experts
+        N, the experts that ever took part.
+    alpha_from
+        Where given, one C for all rates from this one (0: all positive ones) to alpha, with the
+        same A and beta: somewhat larger than needed for each.
+    tolerance
+        The grids are refined until C changes by less than this, relative to C.
+
+    Returns
+    -------
+    Certificate
+        With the bounds on the regrets, and what is worst.
+
+    Raises
+    ------
+    NoCertificate
+        Where no B is found, as in the limit for every c of 1/2 or less.
+
+    Examples
+    --------
+    >>> certificate = certify(alpha=0.001, n_experts=1000, c=1.0)
+    >>> round(certificate.potential, 3), round(certificate.regret, 1)
+    (1.651, 113.8)
+    """
+    alpha = _inputs.number("alpha", alpha, 0.0, 1.0)
+    if alpha_from is None:
+        alpha_from = alpha
+    alpha_from = _inputs.number("alpha_from", alpha_from, 0.0, alpha, closed=True)
+    return _certify(alpha, alpha_from, n_experts, c, tolerance)
+
+
+def certify_limit(n_experts: int, c: float, *, tolerance: float = 1e-5) -> Certificate:
+    """Find the smallest average potential in the limit alpha -> 0; see `certify`.
+
+    Where ``m = 0`` is worst, it is ``exp(1/(4c - 2))``.
+
+    Examples
+    --------
+    >>> round(certify_limit(1000, 1.0).potential, 3)
+    1.649
+    """
+    return _certify(0.0, 0.0, n_experts, c, tolerance)
+
+
+def best_c(alpha: float, n_experts: int) -> Certificate:
+    """Find the c whose certificate has the smallest bound on the regret to the best expert.
+
+    By golden section in ``ln(c - 1/2)`` around the best of a few values, to 1 % of ``c - 1/2``.
+    """
+    alpha = _inputs.number("alpha", alpha, 0.0, 1.0)
+    n_experts = _inputs.count("n_experts", n_experts)
+    found: dict[float, Certificate] = {}
+
+    def bound(log: float) -> float:
+        c = 0.5 + math.exp(log)
+        try:
+            found[log] = _certify(alpha, alpha, n_experts, c, 1e-3)
+        except NoCertificate:
+            return math.inf
+        return found[log].scaled_regret
+
+    start = min((math.log(0.025 * 2**k) for k in range(9)), key=bound)
+    low, high = start - math.log(2.0), start + math.log(2.0)
+    ratio = (math.sqrt(5.0) - 1.0) / 2.0
+    left, right = high - ratio * (high - low), low + ratio * (high - low)
+    at_left, at_right = bound(left), bound(right)
+    while high - low > 0.01:
+        if at_left <= at_right:
+            high, right, at_right = right, left, at_left
+            left = high - ratio * (high - low)
+            at_left = bound(left)
+        else:
+            low, left, at_left = left, right, at_right
+            right = low + ratio * (high - low)
+            at_right = bound(right)
+    if not found:
+        raise NoCertificate(f"no c has a certificate at alpha={alpha:g} with {n_experts} experts")
+    best = min(found.values(), key=lambda certificate: certificate.scaled_regret)
+    return certify(alpha, n_experts, best.c)
+
+
+def _certify(
+    alpha: float, alpha_from: float, n_experts: int, c: float, tolerance: float
+) -> Certificate:
+    n_experts = _inputs.count("n_experts", n_experts)
+    c = _inputs.number("c", c, 1e-3, 1e3, closed=True)
+    tolerance = _inputs.number("tolerance", tolerance, 1e-8, 1.0)
+    _extras.require("scipy")
+    setting = Setting(max(n_experts, 2), c, roots(alpha_from, alpha))
+    potential, worst, error = 1.0, 0.0, math.inf
+    for level in range(LEVELS):
+        gains = _gains(COARSE_GAINS * 2**level, worst)
+        points = COARSE_POINTS * 2**level
+        before = potential
+        potential = setting.least_potential(gains, points, at_least=_below(before))
+        if not math.isfinite(potential):
+            raise NoCertificate(
+                f"no bound on the average potential up to {LARGEST_POTENTIAL:g} was found for "
+                f"alpha={alpha:g}, {n_experts} experts and c={c:g}: try a larger c"
+            )
+        program = setting.program(potential, points)
+        worst = _worst(program, gains, potential)
+        error = abs(potential - before)
+        if error <= tolerance * potential:
+            break
+    measure = worst_measure(program, worst, potential)
+    rows = tuple(_dual(program, float(m), potential) for m in _gains(COARSE_GAINS, worst))
+    return Certificate(alpha, alpha_from, n_experts, c, potential, error, worst, measure, rows)
+
+
+def _gains(cells: int, near: float) -> Floats:
+    """Return gains m from -1 to 1, evenly spaced and closer around one of them."""
+    even = np.linspace(-1.0, 1.0, cells + 1)
+    close = near + np.linspace(-2.0, 2.0, 33) / cells
+    gains: Floats = np.unique(np.clip(np.concatenate([even, close]), EDGE - 1.0, 1.0 - EDGE))
+    return gains
+
+
+def _below(potential: float) -> float:
+    """Return a little less: a finer grid has more constraints, but not all those of the coarser."""
+    return 1.0 + max((potential - 1.0) * (1.0 - 1e-3), 1e-9)
+
+
+def _worst(program: Program, gains: Iterable[float], potential: float) -> float:
+    """Return the gain that needs the largest potential."""
+    start = _below(potential)
+
+    def needed(m: float) -> float:
+        lines = program.lines(1.0 - m, -1.0 - m)
+        return lines.smallest_potential(start, lines.solve(potential).a)
+
+    return float(max(gains, key=needed))
+
+
+def _dual(program: Program, m: float, potential: float) -> Multipliers:
+    point = program.lines(1.0 - m, -1.0 - m).solve(potential)
+    return Multipliers(m, point.a, point.beta)
+
+
+def worst_measure(program: Program, m: float, potential: float) -> tuple[Mass, ...]:
+    """Solve the program of Nature as a linear program: what she does at her best.
+
+    The unknowns are shares times Phi(x), so that none is far from one.
+    """
+    optimize = _extras.require("scipy.optimize")
+    x, h = np.append(program.x, 0.0), np.append(program.h, program.h.max())
+    rows, values = [], []
+    for r in (1.0 - m, -1.0 - m):
+        rows.append(np.stack([np.exp(-x * x / (2.0 * program.c)), np.ones_like(x), x * r]))
+        values.append(growth(x, h, r, program.c))
+    solution = optimize.linprog(
+        -np.concatenate(values), A_eq=np.concatenate(rows, axis=1), b_eq=[1.0, potential, 0.0]
+    )
+    if solution.x is None:
+        return ()
+    shares = solution.x * np.tile(rows[0][0], 2)
+    return _merged(np.tile(x, 2), np.repeat([1, -1], len(x)), shares, float(x.max()) / 100.0)
+
+
+def _merged(x: Floats, gains: np.ndarray, shares: Floats, distance: float) -> tuple[Mass, ...]:
+    """Return the masses, those on neighbouring points of the grid as one."""
+    masses: list[Mass] = []
+    order = np.lexsort((x, -gains))
+    for i in order[shares[order] > 1e-9]:
+        mass = Mass(float(x[i]), int(gains[i]), float(shares[i]))
+        if masses and masses[-1].gain == mass.gain and mass.x - masses[-1].x < distance:
+            last = masses.pop()
+            share = last.share + mass.share
+            middle = (last.x * last.share + mass.x * mass.share) / share
+            mass = Mass(middle, mass.gain, share)
+        masses.append(mass)
+    return tuple(masses)

@@ -1,0 +1,97 @@
+"""The best that is known for given settings."""
+
+import json
+import math
+from functools import lru_cache
+from pathlib import Path
+from typing import NamedTuple
+
+from normalhedge import _inputs
+from normalhedge.certificates.bounds import Bound, share, theorem_1
+from normalhedge.certificates.certificate import NoCertificate, certify
+from normalhedge.potentials import SMALLEST_C
+
+PROOFS = Path(__file__).parent / "proofs"
+"""The proofs that come with this package, and an index of what they claim."""
+
+INDEX = "index.json"
+
+
+class Shipped(NamedTuple):
+    """What a proof of this package claims; see `check_proof.Claim`."""
+
+    file: str
+    alpha_from: str
+    alpha: str
+    n_experts: int
+    c: str
+    potential: str
+
+    def covers(self, alpha: float, n_experts: int, c: float) -> bool:
+        """Tell whether the settings, as decimals, are among those of the claim."""
+        inside = float(self.alpha_from) <= alpha <= float(self.alpha)
+        return inside and n_experts <= self.n_experts and c == float(self.c)
+
+
+@lru_cache(maxsize=1)
+def shipped() -> tuple[Shipped, ...]:
+    """Return the claims of the proofs that come with this package."""
+    rows = json.loads((PROOFS / INDEX).read_text(encoding="utf-8"))
+    return tuple(Shipped(**row) for row in rows)
+
+
+def best_known(
+    alpha: float,
+    n_experts: int,
+    c: float,
+    quantile: float | None = None,
+    *,
+    numerical: bool = False,
+) -> Bound:
+    """Return the smallest bound on the regret of NormalHedge that is proved, or that there is none.
+
+    Theorem 1 of the paper, and the proofs that come with this package, each for a range of rates,
+    one c and up to N experts. Their claims are read from an index; `check_proof` checks the proofs.
+
+    Parameters
+    ----------
+    alpha, c
+        The settings of NormalHedge.
+    n_experts
+        Every expert that ever took part, those that left included.
+    quantile
+        Epsilon in (0, 1]; none for the bound to every expert.
+    numerical
+        Where nothing is proved, `certify` in floating point, and say so.
+
+    Examples
+    --------
+    >>> print(best_known(alpha=0.001, n_experts=1000, c=4.0))
+    regret <= 200.796 (proof, average potential <= 1.153448)
+    >>> print(best_known(alpha=0.001, n_experts=1000, c=3.3))
+    no theorem covers alpha=0.001 with 1000 experts and c=3.3 (Theorem 1 needs c = 4)
+    """
+    alpha = _inputs.number("alpha", alpha, 0.0, 1.0)
+    n_experts = _inputs.count("n_experts", n_experts)
+    c = _inputs.number("c", c, SMALLEST_C)
+    part = share(n_experts, quantile)
+    paper = theorem_1(alpha, n_experts, c, quantile)
+    bounds = [paper] if paper else []
+    for claim in shipped():
+        if claim.covers(alpha, n_experts, c):
+            source = f"proof, average potential <= {claim.potential}"
+            bounds.append(_bound(alpha, c, float(claim.potential), part, source))
+    if not bounds and numerical:
+        try:
+            found = certify(alpha, n_experts, c)
+        except NoCertificate as error:
+            return Bound(math.inf, str(error))
+        potential = found.potential + found.error
+        bounds = [_bound(alpha, c, potential, part, "certificate, numerical")]
+    return min(bounds, key=lambda bound: bound.regret, default=paper)
+
+
+def _bound(alpha: float, c: float, potential: float, part: float, source: str) -> Bound:
+    """Return what an average potential means; no regret ever reaches 2/alpha anyway."""
+    log = math.log1p((potential - 1.0) / part)
+    return Bound(min(math.sqrt(2.0 * c * log / alpha), 2.0 / alpha), source, potential)

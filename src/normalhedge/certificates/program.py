@@ -1,0 +1,217 @@
+r"""The one-step program: how far Nature can raise the average potential in one round.
+
+Let ``h = sqrt(alpha)``, ``y = (1-alpha) x + h r`` and ``u(x) = exp(-x^2/2c)``. If for every gain m
+of the hedger there are two numbers ``a <= 1`` and ``b`` with
+
+.. math:: e^{(y^2 - x^2)/2c} - 1 \le a (B u(x) - 1) + b\, x r / c
+          \qquad (0 \le x \le x_{max},\; r = 1-m \text{ and } r = -1-m),
+
+where ``Phi(x_max) = N B - N + 1``, then the average potential never exceeds B. (The multipliers of
+the dual are ``lambda0 = a B``, ``kappa = -a`` and ``lambda1 = b``, all is divided by Phi(x), and
+``[y]+`` is replaced by y, which costs nothing that we could measure. See docs/certificates.md.)
+
+The terms of order h cancel. With ``a = alpha A``, ``b = h (1 + h beta)``, divided by alpha:
+
+.. math:: s + t^2 \phi(h t) \le A (B u - 1) + \beta\, x r / c, \qquad
+          \phi(z) = (e^z - 1 - z)/z^2,
+
+with ``s = (r^2 - 2 h r x - (2-alpha) x^2)/2c`` and ``t = x r/c + h s``. This has a limit as
+alpha -> 0: put h = 0, ``phi(0) = 1/2``.
+
+For a given A the inequality is an upper limit on beta from each x with r < 0 and a lower limit from
+each x with r > 0. Their difference is concave in A, so two lines, one rising and one falling, close
+in on its maximum: the program in two unknowns is solved by evaluating it a few times on a grid.
+"""
+
+import math
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from normalhedge._inputs import Floats
+
+LARGEST_POTENTIAL = 1e10
+"""Beyond this the search for a bound on the average potential is given up."""
+
+FLAT = 1e-13
+"""Where the two lines meet this close to the best value, that was the maximum."""
+
+
+def largest_x(potential: float, n_experts: int, c: float) -> float:
+    """Return x_max: all others have a potential of at least one."""
+    return math.sqrt(2.0 * c * math.log1p(n_experts * (potential - 1.0)))
+
+
+def _remainder(z: Floats) -> Floats:
+    """Return ``(exp(z) - 1 - z)/z^2``, by its series where the difference loses its digits."""
+    small = np.abs(z) < 1e-2
+    safe = np.where(small, 1.0, z)
+    series = 0.5 + z * (1 / 6 + z * (1 / 24 + z * (1 / 120 + z / 720)))
+    return np.where(small, series, (np.expm1(safe) - safe) / (safe * safe))
+
+
+@dataclass(frozen=True)
+class Point:
+    """``A`` and ``beta``, and the width that is left for beta: not negative where they will do."""
+
+    a: float
+    beta: float
+    room: float
+
+
+@dataclass(frozen=True, eq=False)
+class Program:
+    """The inequality on a grid: pairs of x > 0 and h = sqrt(alpha), h = 0 for the limit."""
+
+    c: float
+    x: Floats
+    h: Floats
+    u: Floats = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "u", np.exp(-self.x * self.x / (2.0 * self.c)))
+
+    @classmethod
+    def on_grid(cls, c: float, x_max: float, points: int, roots: Floats) -> "Program":
+        """Return the program for x up to x_max, closer towards zero, at each of some h."""
+        even, close = np.linspace(0.0, 1.0, points + 1)[1:], np.geomspace(1e-6, 1.0, points // 4)
+        x = x_max * np.unique(np.concatenate([even, close]))
+        return cls(c, np.tile(x, len(roots)), np.repeat(roots, len(x)))
+
+    def lines(self, up: float, down: float, margin: float = 0.0) -> "Lines":
+        """Return the limits on beta for r = up > 0 and r = down < 0, with a margin to spare."""
+        from_up, from_down = self.c / (self.x * up), self.c / (self.x * -down)
+        x, h, c = self.x, self.h, self.c
+        zero, highest = np.zeros(1), self.h.max(keepdims=True)
+        return Lines(
+            self,
+            from_up,
+            from_down,
+            (growth(x, h, up, c) + margin) * from_up,
+            (growth(x, h, down, c) + margin) * from_down,
+            max(float(growth(zero, highest, r, c)[0]) for r in (up, down)) + margin,
+        )
+
+
+def growth(x: Floats, h: Floats, r: float, c: float) -> Floats:
+    """Return ``s + t^2 phi(h t)``: the growth of the potential beyond the first order."""
+    s = (r * r - 2.0 * h * r * x - (2.0 - h * h) * x * x) / (2.0 * c)
+    t = x * r / c + h * s
+    values: Floats = s + t * t * _remainder(h * t)
+    return values
+
+
+@dataclass(frozen=True, eq=False)
+class Lines:
+    """The limits on beta as lines in A, for one pair of r."""
+
+    program: Program
+    from_up: Floats
+    from_down: Floats
+    floor: Floats
+    ceiling: Floats
+    zero: float
+
+    def solve(self, potential: float, guess: float | None = None) -> Point:
+        """Return the A with the most room for beta, or the first found that leaves some.
+
+        Parameters
+        ----------
+        potential
+            B.
+        guess
+            An A to begin with; the search then ends as soon as it is known whether there is room.
+        """
+        pull = potential * self.program.u - 1.0
+        rise, fall = pull * self.from_down, pull * self.from_up
+        low = self.zero / max(potential - 1.0, 1e-300)  # from x = 0
+        high = 1.0 / max(float(self.program.h.max()) ** 2, 1e-12)  # kappa >= -1
+        if low > high:
+            return Point(high, 0.0, -math.inf)
+        sides: dict[bool, tuple[float, float]] = {}
+        best = Point(low, 0.0, -math.inf)
+        trials = [low, high] if guess is None else [min(max(guess, low), high), low, high]
+        for _ in range(100):
+            a = trials.pop(0) if trials else _crossing(*sides[True], *sides[False])
+            upper, lower = a * rise - self.ceiling, self.floor - a * fall
+            i, j = int(upper.argmin()), int(lower.argmax())
+            if upper[i] - lower[j] > best.room:
+                best = Point(a, float(upper[i] + lower[j]) / 2.0, float(upper[i] - lower[j]))
+            slope = float(rise[i] + fall[j])
+            sides[slope > 0.0] = slope, -float(self.ceiling[i] + self.floor[j])
+            if guess is not None and best.room >= 0.0:
+                break
+            if trials:
+                continue
+            if len(sides) == 1:  # the maximum is at an end
+                break
+            slope, offset = sides[True]
+            reachable = slope * _crossing(*sides[True], *sides[False]) + offset
+            if reachable <= best.room + FLAT * abs(offset) or (guess is not None and reachable < 0):
+                break
+        return best
+
+    def smallest_potential(self, at_least: float, guess: float) -> float:
+        """Return the smallest B of at least ``at_least`` that leaves room for beta."""
+        low = high = at_least
+        step = max(at_least - 1.0, 1e-9) * 1e-3
+        while self.solve(high, guess).room < 0.0:
+            low, high = high, high + step
+            step *= 2.0
+            if high > LARGEST_POTENTIAL:
+                return math.inf
+        while high - low > max(1e-10 * (high - 1.0), 1e-15):
+            middle = 0.5 * (low + high)
+            if self.solve(middle, guess).room < 0.0:
+                low = middle
+            else:
+                high = middle
+        return high
+
+
+def _crossing(rise: float, rising_offset: float, fall: float, falling_offset: float) -> float:
+    return (falling_offset - rising_offset) / (rise - fall)
+
+
+@dataclass(frozen=True, eq=False)
+class Setting:
+    """What is given: N, c, and one or several sqrt(alpha)."""
+
+    n_experts: int
+    c: float
+    roots: Floats
+
+    def program(self, potential: float, points: int) -> Program:
+        """Return the program for a potential, which limits x."""
+        x_max = largest_x(potential, self.n_experts, self.c)
+        return Program.on_grid(self.c, x_max, points, self.roots)
+
+    def least_potential(self, gains: Floats, points: int, *, at_least: float) -> float:
+        """Return the least B that suffices for all gains, or infinity.
+
+        What is needed grows with x_max, and x_max with B; going up from below, each time by what
+        is needed, ends at the least B that is enough for itself.
+        """
+        potential, guess = at_least, 1.0
+        for _ in range(1000):
+            before = potential
+            program = self.program(potential, points)
+            for m in gains:
+                lines = program.lines(1.0 - m, -1.0 - m)
+                point = lines.solve(potential, guess)
+                if point.room < 0.0:
+                    potential = lines.smallest_potential(potential, point.a)
+                    if not math.isfinite(potential):
+                        return math.inf
+                    point = lines.solve(potential, point.a)
+                guess = point.a
+            if potential - before <= 1e-8 * (potential - 1.0):
+                return potential
+        return math.inf
+
+
+def roots(alpha_from: float, alpha: float, count: int = 5) -> Floats:
+    """Return values of sqrt(alpha) that stand for a range."""
+    low, high = math.sqrt(alpha_from), math.sqrt(alpha)
+    values: Floats = np.array([high]) if low == high else np.linspace(low, high, count)
+    return values

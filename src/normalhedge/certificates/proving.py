@@ -1,0 +1,187 @@
+"""From a certificate to a proof: numbers that a short program can check in exact enclosures."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from decimal import ROUND_CEILING, Context, Decimal
+from pathlib import Path
+from typing import Any
+
+from normalhedge import _extras, _inputs
+from normalhedge.certificates.certificate import EDGE, Certificate, NoCertificate
+from normalhedge.certificates.program import Lines, Program, largest_x, roots
+
+FORMAT = "normalhedge proof 1"
+SLACK = 1e-3
+STEP = Decimal("0.000001")
+"""The ends of the intervals of m are multiples of this."""
+
+POINTS = 1000
+"""On the grid of x; twice as many, and so on, where the check finds a gap between them."""
+
+DIGITS = Context(prec=7)
+"""Of the multipliers."""
+
+Interval = tuple[str, str, str, str]
+
+
+@dataclass(frozen=True)
+class Proof:
+    """A claim, and for each interval of the hedger's gain the multipliers that prove it.
+
+    All numbers are decimals, meant exactly. `normalhedge.certificates.check_proof` reads what
+    `write` writes, trusts none of it, and says whether the claim follows.
+
+    Attributes
+    ----------
+    alpha_from, alpha
+        The discount rates that are covered, both ends included (but 0 is not a rate).
+    n_experts, c
+        NormalHedge with this c and at most so many experts.
+    potential
+        B, which the average potential never exceeds.
+    intervals
+        Rows of from, to, A, beta.
+    """
+
+    alpha_from: str
+    alpha: str
+    n_experts: int
+    c: str
+    potential: str
+    intervals: tuple[Interval, ...]
+
+    @property
+    def claim(self) -> dict[str, Any]:
+        """What is proved."""
+        names = ("alpha_from", "alpha", "n_experts", "c", "potential")
+        return {name: getattr(self, name) for name in names}
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what `write` writes."""
+        rows = [list(row) for row in self.intervals]
+        return {"format": FORMAT, "claim": self.claim, "intervals": rows}
+
+    def write(self, path: str | Path) -> None:
+        """Write the proof as JSON, a row on each line."""
+        rows = ",\n".join("  " + json.dumps(row) for row in self.intervals)
+        head = f'{{"format": {json.dumps(FORMAT)},\n "claim": {json.dumps(self.claim)},\n'
+        text = f'{head} "intervals": [\n{rows}\n]}}\n'
+        Path(path).write_text(text, encoding="utf-8")
+
+
+def prove(certificate: Certificate, *, slack: float = SLACK) -> Proof:
+    """Prove a certificate, for a potential that is a little larger.
+
+    The claim is made for ``B = 1 + (C - 1)(1 + slack)``, rounded up in the sixth decimal. That
+    leaves room in the inequality, of which one part pays for intervals of m that share their
+    multipliers and the other part stays as a margin for the enclosures of the check. From m = -1
+    on, each interval is made as long as the margin allows. What is found in floating point counts
+    for nothing until `check_proof` has accepted it.
+
+    Parameters
+    ----------
+    certificate
+        From `certify`. Its alpha and c are taken as the decimals that Python prints.
+    slack
+        By how much ``B - 1`` exceeds ``C - 1``, relatively. Half of it takes about 1.4 to 2 times
+        as many intervals.
+
+    Raises
+    ------
+    NoCertificate
+        Where no margin is left: the slack is too small for the error of the certificate.
+    """
+    _extras.require("flint")
+    from normalhedge.certificates.check_proof import NotProved, check_proof  # noqa: PLC0415
+
+    if not certificate.alpha:
+        raise ValueError("a limit cannot be proved; certify a positive alpha")
+    slack = _inputs.number("slack", slack, 0.0, 10.0)
+    potential = Decimal(1.0 + (certificate.potential - 1.0) * (1.0 + slack))
+    potential = potential.quantize(STEP, rounding=ROUND_CEILING)
+    for finer in (1, 4, 16):
+        proof = _draft(certificate, potential, finer)
+        try:
+            check_proof(proof.to_dict())
+        except NotProved as error:
+            refused = error
+        else:
+            return proof
+    raise NoCertificate(f"the certificate could not be proved: {refused}")
+
+
+def _draft(certificate: Certificate, potential: Decimal, finer: int) -> Proof:
+    """Return what should be a proof."""
+    alpha_from, alpha, c = certificate.alpha_from, certificate.alpha, certificate.c
+    n_experts, bound = certificate.n_experts, float(potential)
+    x_max = largest_x(bound, n_experts, c) * (1.0 + 1e-12)
+    program = Program.on_grid(c, x_max, POINTS * finer, roots(alpha_from, alpha, 4 * finer + 1))
+    margin = 0.3 * _largest_margin(program, bound, certificate)
+    while margin > 1e-9:
+        try:
+            rows = tuple(_intervals(program, potential, margin))
+        except NoCertificate:
+            margin /= 2.0
+        else:
+            ends = _plain(alpha_from), _plain(alpha)
+            return Proof(*ends, n_experts, _plain(c), _plain(potential), rows)
+    raise NoCertificate("no margin is left: use a larger slack or a smaller tolerance")
+
+
+def _largest_margin(program: Program, potential: float, certificate: Certificate) -> float:
+    """Return by how much the inequality can hold, on a grid of m."""
+    low, high = 0.0, 1.0
+    gains = [row.m for row in certificate.multipliers]
+
+    def fits(margin: float) -> bool:
+        guess = 1.0
+        for m in gains:
+            point = program.lines(1.0 - m, -1.0 - m, margin).solve(potential, guess)
+            if point.room < 0.0:
+                return False
+            guess = point.a
+        return True
+
+    while high - low > 0.1 * high and high > 1e-8:
+        middle = high / 4.0 if not low else 0.5 * (low + high)
+        low, high = (middle, high) if fits(middle) else (low, middle)
+    return low
+
+
+def _intervals(program: Program, potential: Decimal, margin: float) -> Iterator[Interval]:
+    """Yield intervals from -1 to 1, each as long as one pair of multipliers will do."""
+    start, width, guess, bound = Decimal(-1), Decimal("0.01"), 1.0, float(potential)
+
+    def fits(end: Decimal) -> bool:
+        return _lines(program, start, end, margin).solve(bound, guess).room >= 0.0
+
+    while start < 1:
+        end = min(start + width, Decimal(1))
+        while not fits(end):
+            width = (end - start) / 2
+            if width < STEP:
+                raise NoCertificate(f"no multipliers were found near m = {start}")
+            end = (start + width).quantize(STEP)
+        for _ in range(5):
+            further = min((end + width).quantize(STEP), Decimal(1))
+            if fits(further):
+                end = further
+            else:
+                width /= 2
+        point = _lines(program, start, end, margin).solve(bound)
+        numbers = (DIGITS.create_decimal_from_float(value) for value in (point.a, point.beta))
+        yield (_plain(start), _plain(end), *map(_plain, numbers))  # type: ignore[misc]
+        guess, width, start = point.a, max(end - start, STEP), end
+
+
+def _lines(program: Program, start: Decimal, end: Decimal, margin: float) -> Lines:
+    return program.lines(max(1.0 - float(start), EDGE), min(-1.0 - float(end), -EDGE), margin)
+
+
+def _plain(value: Decimal | float) -> str:
+    """Return a decimal in the fewest characters."""
+    exact = value if isinstance(value, Decimal) else Decimal(repr(value))
+    exact = exact.normalize(Context(prec=60))
+    fixed, scientific = f"{exact:f}", f"{exact:e}"
+    return fixed if len(fixed) <= len(scientific) else scientific.replace("e+", "e")
