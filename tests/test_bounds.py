@@ -54,7 +54,7 @@ def test_theorem_1_under_coins_and_a_steady_winner(n: int) -> None:
 @pytest.mark.parametrize("kind", adversaries.KINDS)
 def test_the_bound_carries_over_to_confidences(kind: str) -> None:
     n, alpha = 20, 0.99 / (800 * math.log(2.32 * 20))
-    hedger = NormalHedge(alpha)
+    hedger = NormalHedge.paper(alpha)
     highest = max(
         hedger.average_potential(state)
         for state in adversaries.states(hedger, kind, n, 4000, np.random.default_rng(0))

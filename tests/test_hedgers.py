@@ -242,16 +242,16 @@ def test_a_slice_that_fails_says_so() -> None:
 
 
 def test_alpha_by_memory_and_by_half_life() -> None:
-    assert NormalHedge(memory=1000) == NormalHedge(alpha=0.001) == NormalHedge(0.001, 4.0)
+    assert NormalHedge(memory=1000) == NormalHedge(alpha=0.001) == NormalHedge(0.001, 1.0)
     hedger = NormalHedge(half_life=50)
     state = hedger.init(2)
     state = first = hedger.step(state, [1.0, -1.0])
     for _ in range(50):
         state = hedger.step(state, [0.0, 0.0])
     np.testing.assert_allclose(state.regrets, first.regrets / 2, rtol=1e-12)
-    assert repr(NormalHedge(memory=8)) == "NormalHedge(alpha=0.125, c=4.0)"
-    assert dataclasses.asdict(NormalHedge(memory=8)) == {"alpha": 0.125, "c": 4.0}
-    assert dataclasses.replace(NormalHedge(memory=8), c=1.0) == NormalHedge(0.125, 1.0)
+    assert repr(NormalHedge(memory=8)) == "NormalHedge(alpha=0.125, c=1.0)"
+    assert dataclasses.asdict(NormalHedge(memory=8)) == {"alpha": 0.125, "c": 1.0}
+    assert dataclasses.replace(NormalHedge(memory=8), c=2.0) == NormalHedge(0.125, 2.0)
 
 
 def test_rates_of_hedge() -> None:
@@ -287,7 +287,7 @@ def test_experts_join_and_leave() -> None:
 
 
 def test_what_a_person_sees_of_a_state() -> None:
-    hedger = NormalHedge(1e-4)
+    hedger = NormalHedge.paper(1e-4)
     state = hedger.run(coins(40, 20)).state
     assert state.best_regret == max(state.regrets)
     ordered = np.sort(state.regrets)[::-1]
@@ -297,14 +297,19 @@ def test_what_a_person_sees_of_a_state() -> None:
     assert state.quantile_regret(1.0) == ordered[-1]
     report = hedger.report(state, quantile=0.5)
     assert report.quantile_regret == ordered[9]
-    assert report.bound.regret == pytest.approx(math.sqrt(8 * math.log(2.32 * 20) / 1e-4))
-    assert report.quantile_bound.regret == pytest.approx(math.sqrt(8 * math.log(4.64) / 1e-4))
+    level = report.bound.potential
+    assert level < 1.154  # of a proof; Theorem 1 has 2.32
+    assert report.bound.regret == pytest.approx(math.sqrt(8 * math.log1p(20 * (level - 1)) / 1e-4))
+    half = math.sqrt(8 * math.log1p(2 * (level - 1)) / 1e-4)
+    assert report.quantile_bound.regret == pytest.approx(half)
     text = str(report)
-    for word in ("NormalHedge", "40", "Theorem 1", "never above 2.32", f"{state.best_regret:.6g}"):
+    limit = f"never above {level:.6g}"
+    for word in ("NormalHedge", "40", "proof", limit, f"{state.best_regret:.6g}"):
         assert word in text
-    assert "no theorem covers alpha=0.1 with 1000 experts" in str(
-        NormalHedge(0.1).report(NormalHedge(0.1).init(1000))
-    )
+    bold = NormalHedge(0.01, c=0.3)
+    assert "no theorem covers alpha=0.01 with 1000 experts" in str(bold.report(bold.init(1000)))
+    other = NormalHedge(0.01, c=3.3)
+    assert "certificate, numerical" in str(other.report(other.init(1000)))
 
 
 def test_ties_beside_sleepers_leave_no_regret() -> None:

@@ -67,7 +67,7 @@ def test_hedgers_meet_the_same_gains() -> None:
 
 def test_a_sequence_of_hedgers_is_called_what_it_prints_as() -> None:
     trace = play([NormalHedge(0.1)], IndependentCoins(3), 5)
-    assert trace.hedgers == ("NormalHedge(alpha=0.1, c=4.0)",)
+    assert trace.hedgers == ("NormalHedge(alpha=0.1, c=1.0)",)
     assert trace.regret.spread.max() == 0.0
 
 

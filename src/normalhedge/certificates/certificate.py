@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -151,6 +152,19 @@ def certify(
     return _certify(alpha, alpha_from, n_experts, c, tolerance)
 
 
+@lru_cache(maxsize=256)
+def quick_potential(alpha: float, n_experts: int, c: float) -> float:
+    """Return C of `certify` on its first grid, with one percent of ``C - 1`` to spare.
+
+    Infinity where none is found. It takes a tenth of a second to one, once for each setting.
+    """
+    setting = Setting(max(n_experts, 2), c, roots(alpha, alpha))
+    gains = _gains(COARSE_GAINS, 0.0)
+    with np.errstate(over="ignore", invalid="ignore"):  # what overflows has no room for beta
+        potential = setting.least_potential(gains, COARSE_POINTS, at_least=_below(1.0))
+    return 1.0 + 1.01 * (potential - 1.0)
+
+
 def certify_limit(n_experts: int, c: float, *, tolerance: float = 1e-5) -> Certificate:
     """Find the smallest average potential in the limit alpha -> 0; see `certify`.
 
@@ -167,7 +181,8 @@ def certify_limit(n_experts: int, c: float, *, tolerance: float = 1e-5) -> Certi
 def best_c(alpha: float, n_experts: int) -> Certificate:
     """Find the c whose certificate has the smallest bound on the regret to the best expert.
 
-    By golden section in ``ln(c - 1/2)`` around the best of a few values, to 1 % of ``c - 1/2``.
+    By golden section in ``ln(c - 1/2)``, to 3 % of ``c - 1/2``, below and above the first of the
+    values 6.9, 3.7, 2.1, ... after which it gets worse. It takes some 20 certificates.
     """
     alpha = _inputs.number("alpha", alpha, 0.0, 1.0)
     n_experts = _inputs.count("n_experts", n_experts)
@@ -181,12 +196,18 @@ def best_c(alpha: float, n_experts: int) -> Certificate:
             return math.inf
         return found[log].scaled_regret
 
-    start = min((math.log(0.025 * 2**k) for k in range(9)), key=bound)
+    start, least = math.log(6.4), math.inf
+    for k in range(9):
+        log = math.log(6.4 / 2**k)
+        if bound(log) < least:
+            start, least = log, found[log].scaled_regret
+        elif found:
+            break
     low, high = start - math.log(2.0), start + math.log(2.0)
     ratio = (math.sqrt(5.0) - 1.0) / 2.0
     left, right = high - ratio * (high - low), low + ratio * (high - low)
     at_left, at_right = bound(left), bound(right)
-    while high - low > 0.01:
+    while high - low > 0.03:
         if at_left <= at_right:
             high, right, at_right = right, left, at_left
             left = high - ratio * (high - low)

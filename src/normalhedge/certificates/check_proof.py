@@ -33,6 +33,7 @@ import json
 import re
 import sys
 from collections.abc import Iterable
+from decimal import Context, Decimal
 from fractions import Fraction
 from functools import lru_cache
 from itertools import pairwise
@@ -242,7 +243,7 @@ class _Gap:
         return s, x * self.push + h * s
 
 
-@lru_cache(maxsize=100_000)
+@lru_cache(maxsize=20_000)
 def _side_x(left: int, right: int, c: Fraction) -> tuple[arb, arb, arb, arb]:
     """Return the middle and the whole of a side, u in the middle and u' on the whole."""
     z, x = _middle(left, right), _whole(left, right)
@@ -250,7 +251,7 @@ def _side_x(left: int, right: int, c: Fraction) -> tuple[arb, arb, arb, arb]:
     return z, x, (-rate * z * z / 2).exp(), -rate * x * (-rate * x * x / 2).exp()
 
 
-@lru_cache(maxsize=100_000)
+@lru_cache(maxsize=20_000)
 def _side_h(low: int, high: int) -> tuple[arb, arb]:
     return _middle(low, high), _whole(low, high)
 
@@ -322,13 +323,19 @@ def main(arguments: list[str]) -> int:
     except NotProved as error:
         sys.stderr.write(f"not proved: {error}\n")
         return 2
-    low, high, c, potential = (float(claim[i]) for i in (0, 1, 3, 4))
-    rates = f"alpha = {high:g}" if low == high else f"every alpha from {low:g} to {high:g}"
+    low, high, c, potential = (_in_full(claim[i]) for i in (0, 1, 3, 4))
+    rates = f"alpha = {high}" if low == high else f"every positive alpha from {low} to {high}"
     sys.stdout.write(
-        f"proved: with {rates} and c = {c:g} the average potential of at most {claim.n_experts} "
-        f"experts never exceeds {potential:.10g}\n"
+        f"proved: with {rates} and c = {c} the average potential of at most {claim.n_experts} "
+        f"experts never exceeds {potential}\n"
     )
     return 0
+
+
+def _in_full(value: Fraction | int) -> str:
+    """Return a decimal with all its digits."""
+    exact = Context(prec=400).divide(Decimal(value.numerator), Decimal(value.denominator))
+    return f"{exact.normalize(Context(prec=400)):f}"
 
 
 if __name__ == "__main__":

@@ -66,7 +66,7 @@ def _words(_: click.Context, __: click.Parameter, value: str | None) -> tuple[st
 @click.option("--even", type=float, help="The share of the weight that is spread evenly.")
 @click.option("--include", callback=_words, metavar="mean,median", help="These as experts, too.")
 @click.option("--memory", type=float, help=f"In rounds. [default: {MEMORY:g}]")
-@click.option("--hedger", metavar="NAME[:KEY=VALUE,...]", help="[default: normal-hedge:c=1]")
+@click.option("--hedger", metavar="NAME[:KEY=VALUE,...]", help="[default: normal-hedge]")
 @click.option("--weights", is_flag=True, help="A column of weights for each expert in --out.")
 @click.option("--out", type=click.Path(path_type=Path), metavar="FILE.csv|FILE.parquet")
 @click.option("--report", type=click.Path(path_type=Path), metavar="FILE.html")
@@ -109,7 +109,7 @@ def _options(given: dict[str, Any]) -> dict[str, Any]:
         memory = MEMORY if given["memory"] is None else given["memory"]
         options["hedger"] = _names.make(
             "hedger",
-            given["hedger"] or "normal-hedge:c=1",
+            given["hedger"] or "normal-hedge",
             HEDGERS,
             alpha=1.0 / _inputs.number("memory", memory, 1.0),
         )

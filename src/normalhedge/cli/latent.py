@@ -31,7 +31,7 @@ from normalhedge.reports import write_inferred
 @click.option("--above", type=float, help="Predict whether numbers are above this.")
 @click.option("--kind", type=click.Choice(["symbols", "numbers"]), help="[default: as it looks]")
 @click.option("--memory", type=float, help=f"In rounds. [default: {MEMORY:g}]")
-@click.option("--hedger", metavar="NAME[:KEY=VALUE,...]", help="[default: normal-hedge:c=1]")
+@click.option("--hedger", metavar="NAME[:KEY=VALUE,...]", help="[default: normal-hedge]")
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True)
 @click.option("--out", type=click.Path(path_type=Path), metavar="FILE.csv|FILE.parquet",
               help="What was said, and the states.")  # fmt: skip
@@ -78,7 +78,7 @@ def _hedger(given: dict[str, Any]) -> Any:
     memory = MEMORY if given["memory"] is None else given["memory"]
     return _names.make(
         "hedger",
-        given["hedger"] or "normal-hedge:c=1",
+        given["hedger"] or "normal-hedge",
         HEDGERS,
         alpha=1.0 / _inputs.number("memory", memory, 1.0),
     )

@@ -172,7 +172,7 @@ CHANGES = ("change", "mild")
 
 def predictors(bank: HMMBank) -> dict[str, Predictor]:
     """Return all that are compared."""
-    hedger, keep = NormalHedge(ALPHA), 1.0 - ALPHA
+    hedger, keep = NormalHedge.paper(ALPHA), 1.0 - ALPHA
     return {
         STATES: StateExperts(bank, hedger),
         f"{STATES}, rounded": StateExperts(bank, hedger, rounded=True),

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from normalhedge._inputs import Floats
-from normalhedge.certificates import PAPER_POTENTIAL
+from normalhedge.certificates import PAPER_C, PAPER_POTENTIAL
+from normalhedge.certificates import theorem_1 as promised
 from normalhedge.experiments.figures import ALPHA, GAMMAS, PRINTED_C
 from normalhedge.games import BreakAway, GoodAndBad, Greedy, IndependentCoins, Nature, play
 from normalhedge.hedgers import Hedge, NormalHedge
@@ -27,7 +28,7 @@ def theorem_1(seed: int, *, quick: bool) -> Arrays:
     rows, names = [], []
     for n in (10, 100) if quick else (10, 100, 1000):
         alpha = 0.99 / (800.0 * math.log(PAPER_POTENTIAL * n))
-        hedger = NormalHedge(alpha)
+        hedger = NormalHedge.paper(alpha)
         natures: dict[str, tuple[Nature, int]] = {
             "break-away": (BreakAway(n, alpha), BreakAway(n, alpha).rounds),
             "good-and-bad": (GoodAndBad(n, 0.8, 0.1, alpha), round(4 / alpha)),
@@ -39,12 +40,13 @@ def theorem_1(seed: int, *, quick: bool) -> Arrays:
             every = max(rounds // 50, 1)
             trace = play([hedger], nature, rounds, seed=seed, quantile=0.5, every=every)
             assert trace.quantile_regret is not None
+            best, half = (promised(alpha, n, PAPER_C, quantile).regret for quantile in (None, 0.5))
             rows.append(
                 (
                     n,
                     math.exp(trace.highest_potential[0]),
-                    trace.highest_regret[0] / hedger.bound(n).regret,
-                    trace.quantile_regret.mean.max() / hedger.bound(n, 0.5).regret,
+                    trace.highest_regret[0] / best,
+                    trace.quantile_regret.mean.max() / half,
                     alpha * 800.0 * math.log(PAPER_POTENTIAL * n),
                 )
             )

@@ -174,7 +174,7 @@ def play(
     >>> nature = GoodAndBad(experts=100, gamma=0.8, f=0.1, alpha=0.01)
     >>> trace = play([NormalHedge(0.01), Hedge.corrected(0.01, 100)], nature, rounds=1000, runs=4)
     >>> trace.hedgers
-    ('NormalHedge(alpha=0.01, c=4.0)', 'Hedge(alpha=0.01, eta=0.30...)')
+    ('NormalHedge(alpha=0.01, c=1.0)', 'Hedge(alpha=0.01, eta=0.30...)')
     >>> trace.regret.mean.shape
     (2, 1000)
     """

@@ -5,7 +5,7 @@ from dataclasses import InitVar, dataclass, field
 from typing import cast
 
 from normalhedge import _inputs
-from normalhedge.certificates import Bound, theorem_1
+from normalhedge.certificates import PAPER_C, Bound, best_known
 from normalhedge.hedgers.potential_hedger import PotentialHedger
 from normalhedge.potentials import NormalPotential
 
@@ -32,7 +32,8 @@ class NormalHedge(PotentialHedger):
         The discount rate, strictly between 0 and 1: what happened ``1/alpha`` rounds ago counts
         for 1/e of what happens now.
     c
-        The spread of the potential, > 0. Smaller is bolder.
+        The spread of the potential, > 0. Smaller is bolder. 1 by default, for which more is proved
+        than for the paper's 4: see `paper`.
     memory
         Another way to give alpha: ``alpha = 1 / memory``.
     half_life
@@ -40,9 +41,15 @@ class NormalHedge(PotentialHedger):
 
     Notes
     -----
-    Theorem 1: with c = 4 and ``alpha < 1/(800 ln(2.32 N))`` the average potential stays below 2.32
-    whatever the gains, and so every regret below ``sqrt(8 ln(2.32 N) / alpha)``. It carries over to
-    confidences, to experts that join at regret zero, and to those that leave (see `bound`).
+    What is promised is what `bound` returns: the best of Theorem 1 of the paper, which needs c = 4
+    and ``alpha < 1/(800 ln(2.32 N))``, of the proofs that come with this package, such as that at
+    c = 1 and ``alpha = 0.001`` the average potential of a million experts never exceeds 1.6515, and
+    of a numerical certificate. A bound ``B`` on the average potential means
+
+    .. math:: R_i \le \sqrt{2 c \ln(1 + N (B - 1)) / \alpha}
+
+    for every expert, whatever the gains. It carries over to confidences, to experts that join at
+    regret zero, and to those that leave (see docs/certificates.md).
 
     A round costs O(N) time and a state O(N) memory.
 
@@ -63,7 +70,7 @@ class NormalHedge(PotentialHedger):
     """
 
     alpha: float = cast(float, None)  # given here, by memory or by half_life
-    c: float = 4.0
+    c: float = 1.0
     memory: InitVar[float | None] = field(default=None, kw_only=True)
     half_life: InitVar[float | None] = field(default=None, kw_only=True)
 
@@ -73,9 +80,26 @@ class NormalHedge(PotentialHedger):
         object.__setattr__(self, "c", potential.c)
         self._prepare(potential, scale=math.sqrt(self.alpha))
 
+    @classmethod
+    def paper(
+        cls,
+        alpha: float | None = None,
+        *,
+        memory: float | None = None,
+        half_life: float | None = None,
+    ) -> "NormalHedge":
+        """Return NormalHedge with the c of the paper, 4.
+
+        Examples
+        --------
+        >>> NormalHedge.paper(memory=100)
+        NormalHedge(alpha=0.01, c=4.0)
+        """
+        return cls(cast(float, alpha), PAPER_C, memory=memory, half_life=half_life)
+
     def bound(self, n_experts: int, quantile: float | None = None) -> Bound:
-        """Return what `certificates.theorem_1` promises; see `PotentialHedger.bound`."""
-        return theorem_1(self.alpha, n_experts, self.c, quantile)
+        """Return the best that `certificates.best_known` has; see `PotentialHedger.bound`."""
+        return best_known(self.alpha, n_experts, self.c, quantile, numerical=True)
 
 
 def _discount_rate(alpha: float, memory: float | None, half_life: float | None) -> float:

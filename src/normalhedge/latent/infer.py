@@ -167,7 +167,7 @@ def infer(
     states, candidates
         How many hidden states each candidate has, and how many candidates there are.
     hedger
-        Who weighs them; ``NormalHedge(memory=100, c=1)`` by default.
+        Who weighs them; ``NormalHedge(memory=100)`` by default.
     kind
         "symbols" or "numbers"; none to see for itself, see `encode`.
     above
@@ -191,7 +191,7 @@ def infer(
     ((2,), (140,))
     """
     sequence = encode(values, kind=kind, above=above)
-    hedger = NormalHedge(memory=MEMORY, c=1.0) if hedger is None else hedger
+    hedger = NormalHedge(memory=MEMORY) if hedger is None else hedger
     rng = np.random.default_rng(seed)
     start = 0
     if sequence.labels:

@@ -41,7 +41,7 @@ class HedgedTracker:
     rng
         Where the draws come from.
     hedger
-        Who weighs the paths; ``NormalHedge(alpha=0.1, c=1)`` by default.
+        Who weighs the paths; ``NormalHedge(alpha=0.1)`` by default.
 
     Notes
     -----
@@ -63,7 +63,7 @@ class HedgedTracker:
     ) -> None:
         self.paths = _paths(paths)
         self.move, self.jitter, self.gains, self.rng = move, jitter, gains, rng
-        self.hedger = NormalHedge(alpha=0.1, c=1.0) if hedger is None else hedger
+        self.hedger = NormalHedge(alpha=0.1) if hedger is None else hedger
         self.game: RegretState = self.hedger.init(len(self.paths))
         self.refilled = 0
 

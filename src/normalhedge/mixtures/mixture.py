@@ -123,7 +123,7 @@ class Mixture:
     ----------
     hedger
         A hedger, or its name as on the command line, such as ``"normal-hedge:alpha=0.05,c=1"``.
-        None: ``NormalHedge(memory=20, c=1)``.
+        None: ``NormalHedge(memory=20)``.
     loss
         ``"square"``, ``"absolute"``, ``"pinball:level=0.9"``, ``"log"``, ``"l1"``, ``"zero-one"``
         (see `normalhedge.mixtures.losses`), a `Loss`, or a function of your own.

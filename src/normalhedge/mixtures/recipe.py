@@ -92,7 +92,7 @@ class Recipe:
 
 def _hedger(given: PotentialHedger | str | None) -> PotentialHedger:
     if given is None:
-        return NormalHedge(memory=MEMORY, c=1.0)
+        return NormalHedge(memory=MEMORY)
     if isinstance(given, str):
         return _names.make("hedger", given, HEDGERS, alpha=1.0 / MEMORY)
     if not isinstance(given, PotentialHedger):
