@@ -35,6 +35,7 @@ def test_symbols_and_numbers_are_told_apart() -> None:
     assert encode([True, False]).labels == ("False", "True")
     assert encode([10, 9, 10.0]).labels == ("9", "10")
     assert encode(list(range(13))).labels == ()
+    assert encode([1000001, 1000002, 1000001]).labels == ("1000001", "1000002")
     assert encode([1, 2, 2.5]).labels == ()
     assert encode([1, 2, 2.5], kind="symbols").labels == ("1", "2", "2.5")
     assert encode([1, 2, 1], kind="numbers").labels == ()
@@ -53,11 +54,16 @@ def test_symbols_and_numbers_are_told_apart() -> None:
         ([1.0, 2.0], {"above": 5}, "every value is at most 5"),
         (["a", "b"], {"above": 0}, "numbers are wanted, got 'a' in row 1"),
         (["a", 1.0], {"kind": "numbers"}, "numbers are wanted, got 'a'"),
-        ([1.0, math.inf], {"kind": "numbers"}, "must be finite, got inf in row 2"),
-        ([1.5, 1e200], {}, "must be finite, got 1e.200 in row 2"),
+        ([1.0, math.inf], {"kind": "numbers"}, "within ±1e100, got inf in row 2"),
+        ([1.5, 1e200], {}, "within ±1e100, got 1e.200 in row 2"),
         ([1, 2], {"kind": "words"}, "kind must be one of symbols, numbers"),
         ([1, 2], {"kind": "numbers", "above": 1}, "kind cannot be numbers"),
-        ([f"day {k}" for k in range(300)], {}, "300 different symbols are too many"),
+        ([f"day {k}" for k in range(300)], {}, "300 different symbols in 300 rows are too many"),
+        ([f"day {k}" for k in range(30)], {}, "30 different symbols in 30 rows"),
+        ([10**400, 1, 2], {}, "within ±1e100"),
+        ([["a"], ["b"]], {}, r"words or numbers are wanted, got \['a'\] in row 1"),
+        ([b"caf\xe9", "a"], {}, "words or numbers are wanted"),
+        (["1", 1, "a"], {}, "words and numbers are mixed"),
         (["a", "b"], {"above": math.nan}, "above must"),
     ],
 )
@@ -123,6 +129,8 @@ def test_states_of_numbers_are_found() -> None:
 
 
 def test_the_scale_waits_for_a_second_value() -> None:
+    with pytest.raises(ValueError, match="real numbers need more than 20 values"):
+        infer([1.5, 2.5, 3.5])
     found = infer([0.5] * 40 + [1.5, 0.5, 2.5, 0.7] * 20, candidates=20)
     assert found.start == 41
     assert np.isfinite(found.main.losses[41:]).all()
@@ -150,7 +158,9 @@ def data(tmp_path: Path) -> Path:
         rows.writerow(["day", "kind", "rain", "empty"])
         for day, word in enumerate(weather()):
             rain = "" if day == 9 else 0.0 if word == "dry" else 1.5 + day % 3
-            rows.writerow([f"2020/01/{day % 28 + 1:02d}", word, rain, ""])
+            rows.writerow(
+                [f"20{20 + day // 336}/{day // 28 % 12 + 1:02d}/{day % 28 + 1:02d}", word, rain, ""]
+            )
     return path
 
 
@@ -200,6 +210,11 @@ def test_the_command(capsys: pytest.CaptureFixture[str], data: Path, tmp_path: P
         (("--column", "kind", "--report", "x.csv"), "must end in .html"),
         (("--column", "kind", "--time", "year"), "year"),
         (("--column", "day", "--kind", "numbers"), "numbers are wanted"),
+        (("--column", "kind", "--out", "a.csv", "--weights", "a.csv"), "written already"),
+        (
+            ("--column", "kind", "--hedger", "normal-hedge:alpha=0.1", "--memory", "9"),
+            "one of them",
+        ),
     ],
 )
 def test_wrong_words_are_one_sentence(
@@ -245,6 +260,55 @@ def test_the_page_in_a_browser(tmp_path: Path, kind: str) -> None:
     shown = opened(page, tmp_path / "profile")
     plots = {"two": 5, "many": 5, "numbers": 4}[kind]
     assert shown.count("main-svg") >= plots
+
+
+def test_numbers_that_leave_their_scale_are_told() -> None:
+    rng = np.random.default_rng(4)
+    found = infer((np.arange(600) + rng.normal(size=600)).tolist(), candidates=20)
+    assert found.impossible > 20
+    assert (
+        "leave the scale of the first 20" in dict(found.facts())["impossible under every candidate"]
+    )
+    assert np.isfinite(found.main.losses[20:]).all()
+
+
+def test_only_the_weights_that_are_asked_for_are_kept() -> None:
+    found = infer(weather(), candidates=40)
+    kept = {name: went.candidates.shape[1] for name, went in found.went.items()}
+    assert kept.pop("state experts") == 40
+    assert set(kept.values()) == {0}
+    assert all(went.candidates.base is None for went in found.went.values())
+
+
+def test_names_of_columns(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "odd.csv"
+    rows = "\n".join(f"{k},{word},{word}" for k, word in enumerate(weather(60)))
+    path.write_text(f"loss,x,x\n{rows}\n")
+    code, _, error = call(capsys, "latent", str(path), "--column", "x")
+    assert (code, "2 columns called x" in error) == (2, True)
+    path.write_text(f"loss,x,y\n{rows}\n")
+    out = str(tmp_path / "o.csv")
+    code, _, error = call(
+        capsys, "latent", str(path), "--column", "x", "--time", "loss", "--out", out
+    )
+    assert (code, "loss is a column of the output" in error) == (2, True)
+    path.write_text("1\n0\n1\n0\n")
+    code, _, error = call(capsys, "latent", str(path))
+    assert (code, "must name the columns" in error) == (2, True)
+    path.write_text("x\n" + "\n".join(["NA", "rain", "sun", "sun", "null"] * 9) + "\n")
+    code, text, _ = call(capsys, "latent", str(path), "--candidates", "9")
+    assert (code, "18 of them missing" in text) == (0, True)
+
+
+@pytest.mark.parametrize(
+    ("when", "word"),
+    [([None, *range(299)], "Some times are missing"), ([0, *range(299)], "do not increase")],
+)
+def test_odd_times_are_not_drawn(tmp_path: Path, when: list[Any], word: str) -> None:
+    page = tmp_path / "page.html"
+    found = infer(weather(), candidates=9)
+    write_inferred(page, found, when, title="t", subtitle="s", command="c", settings={})
+    assert word in page.read_text()
 
 
 def test_columns_of_arrow(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

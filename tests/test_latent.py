@@ -245,7 +245,7 @@ def test_missing_symbols_teach_nothing() -> None:
         predictor.observe(1)
         before = predictor.weights.sum(axis=0)
         predictor.observe(math.nan)
-        if isinstance(predictor, ModelExperts):
+        if not isinstance(predictor, StateExperts):
             np.testing.assert_allclose(predictor.weights.sum(axis=0), before)
         assert predictor.predict().sum() == pytest.approx(1.0)
 
@@ -572,3 +572,43 @@ def test_states_count_as_those_they_are_most_like() -> None:
         [[0.5, 0.5]] * 2, [[[0.5, 0.5]] * 2] * 2, [[0.0, 9.0], [8.0, 12.0]], [[1.0, 1.0]] * 2
     )
     assert real.nearest(0).T.tolist() == [[0, 1], [1, 1]]
+
+
+@pytest.mark.parametrize("k", [2, 3, 4, 5, 8])
+def test_very_small_probabilities_are_not_lost(k: int) -> None:
+    moves, says = np.eye(k), np.tile([0.0, 1.0], (k, 1))
+    moves[0, 1], says[0], says[1] = 1e-150, [1e-200, 1.0], [1.0, 0.0]
+    bank = HMMBank.discrete([np.eye(k)[0]], [moves], [says])
+    state = bank.observe(bank.observe(bank.init(), 0), 0)
+    np.testing.assert_allclose(state.beliefs[:2, 0], [1e-50, 1.0], rtol=1e-9)
+    assert state.log_likelihood[0] == pytest.approx(math.log(1e-200) + math.log(1e-150))
+
+
+def test_a_learning_bank_does_not_judge_during_a_gap() -> None:
+    bank = HMMBank.random(20, 2, 2, np.random.default_rng(0))
+    learning = LearningBank(bank, np.random.default_rng(0), NormalHedge(alpha=0.05))
+    for x in np.random.default_rng(1).integers(2, size=100).tolist():
+        learning.observe(x)
+    before = learning.dropped
+    for _ in range(500):
+        learning.observe(None)
+    assert learning.dropped == before
+
+
+def test_scores_and_candidates_are_checked() -> None:
+    bank = bank_of((0.9, 0.9, 0.1), (0.5, 0.5, 0.5))
+    for predictor in (BayesAverage(bank, rounded=True), Persistence(2), StateExperts(bank)):
+        assert math.isnan(predictor.score(math.nan))
+        for wrong in (-1, 2, 0.5):
+            with pytest.raises(ValueError, match="symbol"):
+                predictor.score(wrong)
+    for which in ([1.7], [], [[0]]):
+        with pytest.raises(TypeError, match="candidates must be whole numbers"):
+            bank.take(which)
+    with pytest.raises(ValueError, match=r"candidates must be in 0\.\.1"):
+        bank.take([2])
+    with pytest.raises(ValueError, match="spread must be"):
+        bank.perturbed([0], 1000.0, np.random.default_rng(0))
+    one, other = (HMMBank.gaussian([[1.0]], [[[1.0]]], [[0.0]], [[d]]) for d in (1.0, 2.0))
+    with pytest.raises(ValueError, match="same width"):
+        one.joined(other)

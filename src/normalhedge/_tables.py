@@ -215,7 +215,12 @@ def _read_csv(path: Path) -> Any:
     with opened(path, "rt", encoding="utf-8-sig", errors="replace") as file:
         first = file.readline()
     divided = max(",;\t", key=first.count)
-    return arrow.read_csv(path, parse_options=arrow.ParseOptions(delimiter=divided))
+    return arrow.read_csv(
+        path,
+        parse_options=arrow.ParseOptions(delimiter=divided),
+        # NA and the like are missing among words as they are among numbers.
+        convert_options=arrow.ConvertOptions(strings_can_be_null=True),
+    )
 
 
 def write_arrow(path: Path, table: "pa.Table") -> None:

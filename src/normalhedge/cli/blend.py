@@ -15,9 +15,8 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 import normalhedge
-from normalhedge import _inputs, _names, _tables
-from normalhedge.cli import files
-from normalhedge.hedgers import HEDGERS
+from normalhedge import _tables
+from normalhedge.cli.options import check_outputs, hedger
 from normalhedge.mixtures import LOSSES, Blend, Mixture, blend
 from normalhedge.mixtures.course import course
 from normalhedge.mixtures.recipe import MEMORY, Recipe
@@ -81,8 +80,8 @@ def command(data: str, state: Path | None, **given: Any) -> None:
                 raise click.UsageError(f"--{name} is for files: a stream has no columns")
         _stream(mixture or Mixture(**options), state)
         return
-    outputs = {given["out"]: (".csv", ".parquet"), given["report"]: (".html",)}
-    files.check_outputs(Path(data), outputs)
+    outputs = [(given["out"], (".csv", ".parquet")), (given["report"], (".html",))]
+    check_outputs(Path(data), outputs)
     with _bar() as bar:
         task = bar.add_task("reading", total=1.0)
         table = _tables.read_arrow(Path(data))
@@ -106,13 +105,7 @@ def _options(given: dict[str, Any]) -> dict[str, Any]:
     options = {"loss": loss, "combine": given["combine"], "gradient": given["gradient"]}
     options |= {"even": given["even"], "include": given["include"] or None}
     if given["memory"] is not None or given["hedger"] is not None:
-        memory = MEMORY if given["memory"] is None else given["memory"]
-        options["hedger"] = _names.make(
-            "hedger",
-            given["hedger"] or "normal-hedge",
-            HEDGERS,
-            alpha=1.0 / _inputs.number("memory", memory, 1.0),
-        )
+        options["hedger"] = hedger(given["hedger"], given["memory"], MEMORY)
     return {name: value for name, value in options.items() if value is not None}
 
 

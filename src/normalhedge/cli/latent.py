@@ -10,9 +10,8 @@ import numpy as np
 from rich.console import Console
 
 import normalhedge
-from normalhedge import _inputs, _names, _tables
-from normalhedge.cli import files
-from normalhedge.hedgers import HEDGERS
+from normalhedge import _names, _tables
+from normalhedge.cli.options import check_columns, check_outputs, hedger
 from normalhedge.latent import Inferred, infer
 from normalhedge.latent.infer import CANDIDATES, MAIN, MEMORY, STATES
 from normalhedge.reports import write_inferred
@@ -41,11 +40,14 @@ from normalhedge.reports import write_inferred
 def command(data: Path, **given: Any) -> None:
     """Predict a sequence from its hidden states, causally."""
     tables = (".csv", ".parquet")
-    wanted = {"out": tables, "weights": tables, "report": (".html",)}
-    files.check_outputs(data, {given[name]: endings for name, endings in wanted.items()})
+    outputs = [(given[name], tables) for name in ("out", "weights")]
+    check_outputs(data, [*outputs, (given["report"], (".html",))])
+    weigher = hedger(given["hedger"], given["memory"], MEMORY)
     table = _tables.read_arrow(data)
+    if all(_is_number(name) for name in table.column_names):
+        raise click.UsageError(f"{data} has numbers in its first row: it must name the columns")
     column = _column(table.column_names, given["column"], data)
-    when: Any = range(table.num_rows)
+    when: Any = list(range(table.num_rows))
     if given["time"] is not None:
         when = table.column(_column(table.column_names, given["time"], data)).to_pylist()
     console = Console(stderr=True)
@@ -54,14 +56,14 @@ def command(data: Path, **given: Any) -> None:
             table.column(column).to_pylist(),
             states=given["states"],
             candidates=given["candidates"],
-            hedger=_hedger(given),
+            hedger=weigher,
             kind=given["kind"],
             above=given["above"],
             seed=given["seed"],
             progress=status.update,
         )
     _print(found, column)
-    _write(found, when, column, data, given)
+    _write(found, when, f"{column} of {data.name}", given, repr(weigher))
 
 
 def _column(names: list[str], asked: str | None, data: Path) -> str:
@@ -71,17 +73,17 @@ def _column(names: list[str], asked: str | None, data: Path) -> str:
         return names[0]
     if asked not in names:
         raise _names.nearest("column", asked, dict.fromkeys(names))
+    if names.count(asked) > 1:
+        raise click.UsageError(f"{data} has {names.count(asked)} columns called {asked}")
     return asked
 
 
-def _hedger(given: dict[str, Any]) -> Any:
-    memory = MEMORY if given["memory"] is None else given["memory"]
-    return _names.make(
-        "hedger",
-        given["hedger"] or "normal-hedge",
-        HEDGERS,
-        alpha=1.0 / _inputs.number("memory", memory, 1.0),
-    )
+def _is_number(name: str) -> bool:
+    try:
+        float(name)
+    except ValueError:
+        return False
+    return True
 
 
 def _print(found: Inferred, column: str) -> None:
@@ -95,10 +97,15 @@ def _print(found: Inferred, column: str) -> None:
         click.echo(f"{name}: {text}")
 
 
-def _write(found: Inferred, when: Any, column: str, data: Path, given: dict[str, Any]) -> None:
-    times = {"round": list(range(len(when)))} if given["time"] is None else {given["time"]: when}
+def _write(
+    found: Inferred, when: list[Any], what: str, given: dict[str, Any], weigher: str
+) -> None:
+    name = given["time"] or "round"
+    times = {name: when}
     if given["out"] is not None:
-        _tables.write_table(given["out"], times | found.columns())
+        columns = found.columns()
+        check_columns(columns, name)
+        _tables.write_table(given["out"], times | columns)
     if given["weights"] is not None:
         shares = found.main.candidates
         columns = {f"candidate {n}": shares[:, n] for n in range(shares.shape[1])}
@@ -108,9 +115,9 @@ def _write(found: Inferred, when: Any, column: str, data: Path, given: dict[str,
             given["report"],
             found,
             when,
-            title=f"{column} of {data.name}, predicted",
+            title=f"{what}, predicted",
             subtitle=f"{given['candidates']:,} hidden Markov models of {given['states']} states, "
-            f"drawn at random (seed {given['seed']}); {MAIN}: {_hedger(given)!r}",
+            f"drawn at random (seed {given['seed']}); {MAIN}: {weigher}",
             command=shlex.join(["normalhedge", *sys.argv[1:]]),
             settings={"normalhedge": normalhedge.__version__, "numpy": np.__version__},
         )

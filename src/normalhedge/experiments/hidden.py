@@ -1,4 +1,4 @@
-"""Section 5 of the paper: hidden states as experts, beside Bayes, in five cases."""
+"""Section 5 of the paper: hidden states as experts, beside Bayes, in several cases."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -22,12 +22,13 @@ from normalhedge.latent import (
     follow,
 )
 
+HEDGER = NormalHedge.paper(ALPHA)
 SEEDS, QUICK_SEEDS = 20, 3
 POINTS = 100
 """How many points a curve has."""
 
 STATES, MODELS, BAYES = "state experts", "model experts", "Bayes average"
-BEST = "best candidate in hindsight"
+FORGETTING, BEST = "Bayes, discounted", "best candidate in hindsight"
 WEIGHING = (STATES, MODELS, BAYES)
 """Whose weights are looked at."""
 
@@ -86,6 +87,12 @@ def among(rng: np.random.Generator) -> Draw:
     return Draw(bank, bank.sample(10_000, rng)[1], 0)
 
 
+def without(rng: np.random.Generator) -> Draw:
+    """Draw as `among` does, and take the truth away from the candidates."""
+    bank, symbols, _ = among(rng)
+    return Draw(bank.take(np.arange(1, bank.candidates)), symbols, None)
+
+
 def _none(tiny: float, noise: float, rng: np.random.Generator) -> Draw:
     bank = two_states(
         (1 - tiny, 1 - tiny, tiny), (0.99, 0.49, 0.49), (0.9, 0.52, 0.46), (0.5, 0.9, 0.1)
@@ -94,7 +101,7 @@ def _none(tiny: float, noise: float, rng: np.random.Generator) -> Draw:
 
 
 def none_correct(rng: np.random.Generator) -> Draw:
-    """Draw from a truth that is not among four candidates; the sharp one is almost never sure."""
+    """Draw from a truth that is not among four candidates; one of them is too sure of itself."""
     return _none(1e-10, 0.04, rng)
 
 
@@ -149,6 +156,12 @@ CASES = (
         fragile,
     ),
     Case(
+        "without",
+        "None of many is correct",
+        "Fifty HMMs drawn at random; one of them makes the data and is then taken away.",
+        without,
+    ),
+    Case(
         "change",
         "The truth changes",
         "Thirty HMMs of a grid (stay .02, .1, .5, .9, .98; two of P(1) = .05, .35, .65, .95). The "
@@ -172,15 +185,15 @@ CHANGES = ("change", "mild")
 
 def predictors(bank: HMMBank) -> dict[str, Predictor]:
     """Return all that are compared."""
-    hedger, keep = NormalHedge.paper(ALPHA), 1.0 - ALPHA
+    keep = 1.0 - ALPHA
     return {
-        STATES: StateExperts(bank, hedger),
-        f"{STATES}, rounded": StateExperts(bank, hedger, rounded=True),
-        MODELS: ModelExperts(bank, hedger),
-        f"{MODELS}, rounded": ModelExperts(bank, hedger, rounded=True),
+        STATES: StateExperts(bank, HEDGER),
+        f"{STATES}, rounded": StateExperts(bank, HEDGER, rounded=True),
+        MODELS: ModelExperts(bank, HEDGER),
+        f"{MODELS}, rounded": ModelExperts(bank, HEDGER, rounded=True),
         BAYES: BayesAverage(bank),
         "Bayes rounded": BayesAverage(bank, rounded=True),
-        "Bayes, discounted": BayesAverage(bank, keep),
+        FORGETTING: BayesAverage(bank, keep),
         "Bayes rounded, discounted": BayesAverage(bank, keep, rounded=True),
         "persistence": Persistence(bank.symbol_count),
     }
@@ -195,15 +208,13 @@ def play_case(case: Case, seed: int, *, quick: bool) -> Arrays:
     weight in the last tenth of the candidate that made the data, and of the one with the least L1
     loss; ``converged``, after how many rounds the former (where none did: the latter) first had
     half of the weight, counted from the change where there is one. ``is_best`` tells whether the
-    candidate that made the data had the least L1 loss.
+    candidate that made the data had the least L1 loss, ``sharper`` whether the emissions of the one
+    that had it are surer than those of the former.
     """
     seeds = np.random.SeedSequence([seed, *case.id.encode()]).spawn(QUICK_SEEDS if quick else SEEDS)
     rows = [_play(case, np.random.default_rng(child)) for child in seeds]
-    names = rows[0].pop("names")
-    return {
-        "names": names,
-        **{name: np.array([row[name] for row in rows]) for name in rows[0] if name != "names"},
-    }
+    found = {name: np.array([row[name] for row in rows]) for name in rows[0]}
+    return found | {"names": found["names"][0]}
 
 
 def _play(case: Case, rng: np.random.Generator) -> Arrays:
@@ -227,9 +238,16 @@ def _play(case: Case, rng: np.random.Generator) -> Arrays:
         "best": [f.candidates[-tenth:, best].mean() for f in weighing],
         "converged": [_switched(f, start, made) for f in weighing],
         "is_best": best == made,
+        "sharper": bank.emission is not None and _sureness(bank, best) > _sureness(bank, made),
         "rounds": len(symbols),
     }
     return {name: np.array(values) for name, values in found.items()}
+
+
+def _sureness(bank: HMMBank, candidate: int) -> float:
+    """Return how probable a candidate's likeliest symbol is, on average over its states."""
+    assert bank.emission is not None
+    return float(bank.emission[..., candidate].max(axis=0).mean())
 
 
 def _switched(went: Followed, start: int, candidate: int) -> float:

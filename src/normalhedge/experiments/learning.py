@@ -10,7 +10,7 @@ from normalhedge._inputs import Floats
 from normalhedge.experiments.measures import Arrays
 from normalhedge.hedgers import NormalHedge
 from normalhedge.latent import BayesAverage, HMMBank, LearningBank, ModelExperts, Predictor, follow
-from normalhedge.reports import Section
+from normalhedge.reports import Claim, Section
 
 SEEDS, QUICK_SEEDS = 20, 2
 ROUNDS, CANDIDATES = 5000, 60
@@ -22,12 +22,12 @@ TRUTH = HMMBank.discrete(
 )
 FIELDS = ("loss", "errors", "late", "late_errors")
 NAMES = (
-    "random bank, model experts",
-    "the same, rounded",
+    "random bank",
+    "random bank, rounded",
     "learning bank",
-    "the same, rounded",
+    "learning bank, rounded",
     "fitted in hindsight",
-    "the same, rounded",
+    "fitted in hindsight, rounded",
 )
 
 
@@ -75,16 +75,63 @@ def _fit(symbols: Floats) -> HMMBank | None:
     return HMMBank.from_hmmlearn([max(models, key=lambda model: model.score(column))])
 
 
-def closed(found: Arrays, field: str) -> tuple[float, float]:
-    """Return what share of the gap to the fitted HMM, rounded, is closed: plain, and rounded.
+def closed(found: Arrays, field: str, *, rounded: bool) -> tuple[float, float]:
+    """Return what share of the gap from the random bank to the fitted HMM learning closes.
 
-    The L1 loss is improper, so a fitted HMM that is not rounded is no yardstick for it.
+    Like with like: all three as they are, or all three rounded; the mean over the sequences, and
+    its standard error by leaving out one sequence at a time. Under the L1 loss the rounded ones
+    alone can be compared, for it rewards being bolder than one knows.
     """
-    plain, rounded, learned, learned_rounded, _, fitted = found[field].mean(axis=0)
-    return (
-        float((plain - learned) / (plain - fitted)),
-        float((rounded - learned_rounded) / (rounded - fitted)),
-    )
+    random, learned, fitted = (found[field][:, k + rounded] for k in (0, 2, 4))
+    share = _share(random, learned, fitted)
+    runs = len(random)
+    others = [_share(*(np.delete(v, k) for v in (random, learned, fitted))) for k in range(runs)]
+    return share, float(np.sqrt((runs - 1) * np.var(others)))
+
+
+def _share(random: Floats, learned: Floats, fitted: Floats) -> float:
+    return float((random - learned).mean() / (random - fitted).mean())
+
+
+MEASURED = (
+    ("wrong decisions", "late_errors", False),
+    ("wrong decisions, rounded", "late_errors", True),
+    ("L1 loss, rounded", "late", True),
+)
+
+
+def judge_learning(found: Arrays) -> list[Claim]:
+    """Judge whether most of the gap is closed; this claim is ours."""
+    if not np.isfinite(found["loss"]).all():
+        return []
+    shares = {what: closed(found, field, rounded=rounded) for what, field, rounded in MEASURED}
+    good = [what for what, (share, error) in shares.items() if share - 2.0 * error > 0.5]
+    likely = [what for what, (share, _) in shares.items() if share > 0.5]
+    plain, _, learned, _, _, fitted = found["late"].mean(axis=0)
+    alone = (plain - found["late"][:, 1].mean()) / (plain - fitted)
+    verdict = "does not hold"
+    if len(good) == len(shares):
+        verdict = "holds"
+    elif len(likely) == len(shares):
+        verdict = f"holds only if two standard errors are not asked for in all ({len(good)} of 3)"
+    elif likely:
+        verdict = f"holds only for {', '.join(likely)}"
+    shown = ", ".join(f"{what} {s:.0%} ± {2 * e:.0%}" for what, (s, e) in shares.items())
+    return [
+        Claim(
+            "A bank that learns online closes most of the gap between a random bank and the best "
+            "HMM fitted in hindsight.",
+            "Section 5, only sketched; ours",
+            f"share of the gap that is closed in the second half: {shown} (± two standard errors). "
+            f"L1 not rounded: {plain:.3f}, learning {learned:.3f}, the fit rounded {fitted:.3f}; "
+            f"but rounding the random bank closes {alone:.0%} of that by itself",
+            f"{len(found['loss'])} sequences of {ROUNDS:,} rounds, {CANDIDATES} candidates, "
+            f"α = {HEDGER.alpha:g}, c = {HEDGER.c:g}",
+            "holds if more than half is closed, clearly, for decisions, and for L1 with all "
+            "rounded",
+            verdict,
+        )
+    ]
 
 
 def learning_section(found: Arrays) -> Section:
@@ -94,21 +141,14 @@ def learning_section(found: Arrays) -> Section:
         cells = [found[field][:, k] for field in FIELDS]
         texts = [f"{cell.mean():.4f} ± {cell.std(ddof=1):.4f}" for cell in cells]
         rows.append((name, *(texts if np.isfinite(cells[0]).all() else ["needs hmmlearn"] * 4)))
-    gap = ""
-    if np.isfinite(found["loss"]).all():
-        (all_plain, all_rounded), (plain, rounded) = closed(found, "loss"), closed(found, "late")
-        gap = (
-            " Of the gap in L1 loss between the random bank and the rounded fit, learning closes "
-            f"{all_plain:.0%}, {plain:.0%} in the second half. Where the experts are rounded, too, "
-            f"little of that gap is left to begin with; {all_rounded:.0%} and {rounded:.0%} of it."
-        )
     return Section(
         "learning",
         "Learning the parameters online",
         f"{CANDIDATES} HMMs of two states over three symbols, drawn at random; those that were "
-        "behind for a whole memory (200 rounds) are replaced by perturbed copies of those ahead. "
-        f"{len(found['loss'])} sequences of {ROUNDS:,} rounds from an HMM that is not among them; "
-        f"mean ± spread a round. Fitted: hmmlearn, on the whole sequence.{gap}",
+        f"behind for a whole memory ({1 / HEDGER.alpha:.0f} rounds) are replaced by perturbed "
+        f"copies of those ahead. {len(found['loss'])} sequences of {ROUNDS:,} rounds from an HMM "
+        "that is not among them; mean ± spread a round. Fitted: hmmlearn, on the whole sequence. "
+        "Compare like with like: rounding by itself lowers the L1 loss of anybody.",
         head=("predictor", "L1 loss", "wrong decisions", "L1, second half", "wrong, second half"),
         rows=rows,
     )

@@ -28,7 +28,7 @@ from normalhedge.experiments.figures import (
 )
 from normalhedge.experiments.hidden import CASES, play_case
 from normalhedge.experiments.hidden_claims import hidden_sections, judge_hidden
-from normalhedge.experiments.learning import learn, learning_section
+from normalhedge.experiments.learning import judge_learning, learn, learning_section
 from normalhedge.experiments.measures import MEASURES, Arrays
 from normalhedge.experiments.pulse import pulse_section, track_pulses
 from normalhedge.games import Trace, play
@@ -121,6 +121,7 @@ def reproduce(
         measured = dict(zip(measures, found, strict=True))
     traces = {panel: _trace(panel, settings, jobs, cells, watch) for panel in panels}
     rows = claims.judge(traces, measured) + judge_hidden(_cases(measured))
+    rows += judge_learning(measured["learning"]) if "learning" in measured else []
     return Result(rows, _write(out, settings, figures, traces, measured, rows, watch))
 
 

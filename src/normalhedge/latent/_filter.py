@@ -34,6 +34,10 @@ def advance(
     states are taken at a time: what costs is reading and writing, not arithmetic.
     """
     k, width = len(filtered), inverse.size
+    for s in range(k):  # now, and not after the next product: that might be too small for a float
+        source = filtered[s]
+        for i in range(width):
+            source[i] *= inverse[i]
     last = first + width
     for s in range(k):
         own = beliefs[s, first:last]
@@ -42,14 +46,13 @@ def advance(
         for r in range(k % 4):
             f0, m0 = filtered[r], transition[r, s, first:last]
             for i in range(width):
-                own[i] += inverse[i] * (f0[i] * m0[i])
+                own[i] += f0[i] * m0[i]
         for r in range(k % 4, k, 4):
             f0, f1, f2, f3 = filtered[r], filtered[r + 1], filtered[r + 2], filtered[r + 3]
             m0, m1 = transition[r, s, first:last], transition[r + 1, s, first:last]
             m2, m3 = transition[r + 2, s, first:last], transition[r + 3, s, first:last]
             for i in range(width):
-                four = (f0[i] * m0[i] + f1[i] * m1[i]) + (f2[i] * m2[i] + f3[i] * m3[i])
-                own[i] += inverse[i] * four
+                own[i] += (f0[i] * m0[i] + f1[i] * m1[i]) + (f2[i] * m2[i] + f3[i] * m3[i])
 
 
 @kernel(VECTOR, inline=False)
@@ -117,7 +120,8 @@ def observe(
 ) -> int:
     """Condition and predict; return how many candidates found the observation impossible.
 
-    ``next_logs`` becomes ``keep * logs + ln z``, with 1e-280 for a z that is impossible.
+    ``next_logs`` becomes ``keep * logs + ln z``, with 1e-280 for a z that is impossible, and stays
+    ``logs`` where the observation is missing.
     """
     k, n = beliefs.shape
     filtered = np.empty((k, BLOCK))
@@ -130,7 +134,7 @@ def observe(
         new, old = next_logs[first : first + width], logs[first : first + width]
         if scores is None:
             for i in range(width):
-                new[i] = keep * old[i]
+                new[i] = old[i]
         else:
             impossible += refused
             for i in range(width):
@@ -165,5 +169,5 @@ def run(
         if refused == n:  # no reason to prefer one of them
             impossible += 1
             for i in range(n):
-                logs[t + 1, i] = keep * logs[t, i]
+                logs[t + 1, i] = logs[t, i]
     return impossible

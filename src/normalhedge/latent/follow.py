@@ -30,7 +30,8 @@ class Followed:
     state_weights
         The weight of each hidden state before each observation, T x k; T x 0 without states.
     candidates
-        The weight of each candidate before each observation, T x N; T x 0 without candidates.
+        The weight of each candidate before each observation, T x N; T x 0 without candidates. Where
+        the bank changes on the way, a column is not one candidate.
     """
 
     said: Floats
@@ -63,6 +64,8 @@ def follow(
     predictor: Predictor,
     symbols: Iterable[float | None],
     labels: np.ndarray | None = None,
+    *,
+    keep_weights: bool = True,
 ) -> Followed:
     """Lead a predictor along a sequence, causally; it is changed by it.
 
@@ -75,6 +78,8 @@ def follow(
     labels
         What each state of each candidate is counted as, k x N whole numbers such as
         `HMMBank.nearest` returns; its own number by default.
+    keep_weights
+        Whether the weights of all candidates in all rounds are wanted.
 
     Examples
     --------
@@ -99,7 +104,7 @@ def follow(
                 decided & (rounds.said.argmax(axis=1) != came),
                 by_state.argmax(axis=1) if by_state.shape[1] else np.full(len(came), -1),
                 by_state,
-                rounds.weights.sum(axis=1),
+                rounds.weights.sum(axis=1) if keep_weights else np.empty((len(came), 0)),
             )
         )
     return Followed(*(np.concatenate(column) for column in zip(*pieces, strict=True)))

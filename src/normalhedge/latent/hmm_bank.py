@@ -80,7 +80,8 @@ class HMMBank:
     -----
     One observation costs O(N k^2) time. Beliefs are normalised by their actual sum in every round.
     A missing observation (NaN or None) lets time pass and teaches nothing, and so does one that a
-    candidate thinks impossible, for that candidate.
+    candidate thinks impossible, for that candidate: one with a likelihood below 1e-280. For real
+    numbers that is some 36 deviations from every mean.
 
     Examples
     --------
@@ -275,27 +276,29 @@ class HMMBank:
         return cls.gaussian(initial, transition, means, deviations)
 
     def perturbed(
-        self, parents: npt.ArrayLike, spread: float, rng: np.random.Generator
+        self, parents: npt.ArrayLike, spread: npt.ArrayLike, rng: np.random.Generator
     ) -> "HMMBank":
         """Return copies of some candidates, their probabilities moved in the logarithm.
 
         Every probability p becomes proportional to ``p exp(spread z)`` with normal z; means move by
-        ``spread`` deviations.
+        ``spread`` deviations, and deviations as probabilities do.
 
         Parameters
         ----------
         parents
             Which candidates to copy; an index may stand several times.
         spread
-            How far they are moved, > 0.
+            How far they are moved, in (0, 10]; one number, or one for each copy.
         rng
             Where the draws come from.
         """
-        spread = _inputs.number("spread", spread, 0.0)
         chosen = self.take(parents)
+        far = _inputs.numbers_array("spread", spread).astype(np.float64)
+        if far.shape not in {(), (chosen.candidates,)} or not ((far > 0.0) & (far <= 10.0)).all():
+            raise ValueError("spread must be a number in (0, 10], or one for each copy")
 
         def moved(table: Floats, axis: int) -> Floats:
-            raw = table * np.exp(spread * rng.normal(size=table.shape))
+            raw = table * np.exp(far * rng.normal(size=table.shape))
             return np.ascontiguousarray(raw / raw.sum(axis=axis, keepdims=True))
 
         emission, means, deviations = chosen.emission, chosen.means, chosen.deviations
@@ -304,14 +307,18 @@ class HMMBank:
         else:
             assert means is not None
             assert deviations is not None
-            means = means + spread * deviations * rng.normal(size=means.shape)
-            deviations = deviations * np.exp(spread * rng.normal(size=deviations.shape))
+            means = means + far * deviations * rng.normal(size=means.shape)
+            deviations = deviations * np.exp(far * rng.normal(size=deviations.shape))
         initial, transition = moved(chosen.initial, 0), moved(chosen.transition, 1)
         return HMMBank(initial, transition, emission, means, deviations, self.width)
 
     def take(self, candidates: npt.ArrayLike) -> "HMMBank":
         """Return the bank of these candidates."""
-        which = np.atleast_1d(np.asarray(candidates, dtype=np.int64))
+        which = np.atleast_1d(_inputs.numbers_array("candidates", candidates))
+        if which.dtype.kind not in "iu" or which.ndim != 1 or not which.size:
+            raise TypeError(f"candidates must be whole numbers, at least one, got {candidates!r}")
+        if not (which.min() >= 0 and which.max() < self.candidates):
+            raise ValueError(f"candidates must be in 0..{self.candidates - 1}, got {candidates!r}")
         arrays = self._arrays()
         chosen: dict[str, Any] = {k: np.ascontiguousarray(arrays[k][..., which]) for k in arrays}
         return replace(self, **chosen)
@@ -320,6 +327,8 @@ class HMMBank:
         """Return the bank of these candidates, and then those of another bank of the same kind."""
         if self.states != other.states or self.symbol_count != other.symbol_count:
             raise ValueError("banks must have the same states and symbols to be joined")
+        if self.width != other.width:
+            raise ValueError("banks must have the same width to be joined")
         arrays, others = self._arrays(), other._arrays()
         both: dict[str, Any] = {
             name: np.concatenate([arrays[name], others[name]], axis=-1) for name in arrays
@@ -363,11 +372,11 @@ class HMMBank:
         """
         if self.emission is not None:
             apart = np.abs(self.emission[:, np.newaxis] - self.emission[..., candidate, None, None])
-        else:
-            assert self.means is not None
-            apart = np.abs(self.means - self.means[:, candidate, np.newaxis, np.newaxis])
-            return np.asarray(apart.argmin(axis=0))
-        return np.asarray(apart.sum(axis=0).argmin(axis=0))
+            return np.asarray(apart.sum(axis=0).argmin(axis=0))
+        means = np.asarray(self.means)
+        return np.asarray(
+            np.abs(means - means[:, candidate, np.newaxis, np.newaxis]).argmin(axis=0)
+        )
 
     def init(self) -> BankState:
         """Return the state before the first observation."""
@@ -399,7 +408,7 @@ class HMMBank:
         beliefs, logs = _empty(old.shape), _empty(old.shape[1])
         refused = _observe(old, scores, self.transition, keep, old_logs, beliefs, logs)
         if refused == old.shape[1]:  # no reason to prefer one of them
-            logs = keep * old_logs
+            logs = old_logs.copy()
             impossible += 1
         return _new(BankState, (beliefs, logs, rounds + 1, impossible))
 

@@ -14,11 +14,11 @@ from normalhedge.latent.learning_bank import LearningBank
 from normalhedge.latent.predictors import (
     BayesAverage,
     ModelExperts,
-    OnBank,
     Persistence,
     Predictor,
     StateExperts,
     best_candidate,
+    block,
 )
 from normalhedge.latent.sequence import Sequence, encode
 
@@ -59,7 +59,7 @@ class Inferred:
         candidate with the largest likelihood, in order; the states of all others count as the one
         they are most like.
     impossible
-        How many observations no candidate thought possible; they count as missing.
+        How many observations no candidate thought possible; they teach nothing.
     """
 
     sequence: Sequence
@@ -115,17 +115,30 @@ class Inferred:
         numbers, labels = self.sequence.numbers, self.sequence.labels
         said = f"{self.next[0]:.6g}"
         if labels:
-            said = ", ".join(f"{label} {p:.3f}" for label, p in zip(labels, self.next, strict=True))
-        states = ", ".join(f"state {k} {p:.3f}" for k, p in enumerate(self.next_states))
+            named = zip(labels, self.next, strict=True)
+            said = ", ".join(f"{label}: {p:.3f}" for label, p in named)
+            said += " (weights under L1, bolder than probabilities)"
+        states = ", ".join(f"state {k}: {p:.3f}" for k, p in enumerate(self.next_states))
         facts = [
             ("observations", f"{len(numbers):,}, {int(np.isnan(numbers).sum()):,} of them missing"),
-            ("impossible under every candidate", f"{self.impossible:,}; they count as missing"),
+            ("impossible under every candidate", self._impossible()),
             ("what comes next", said),
             ("the hidden state then", states),
         ]
         if self.start:
             facts.insert(1, ("only learned from", f"the first {self.start}, for their scale"))
         return facts
+
+    def _impossible(self) -> str:
+        text = f"{self.impossible:,}"
+        if self.impossible:
+            text += "; these teach nothing and cost a loss of 1"
+        if not self.sequence.labels and self.impossible > 0.01 * len(self.sequence.numbers):
+            text += (
+                f". The numbers leave the scale of the first {WARM_UP}: predict their differences, "
+                "or whether they are above something"
+            )
+        return text
 
     def columns(self) -> dict[str, Any]:
         """Return what was said, round by round, as columns of a table."""
@@ -180,7 +193,8 @@ def infer(
     Notes
     -----
     Of the whole sequence, only which symbols there are is known in advance. The scale of real
-    numbers is taken from the first 20 of them.
+    numbers is taken from the first 20 of them. What the states are called is decided in hindsight,
+    by the candidate that turned out the likeliest: predictions are causal, names are not.
 
     Examples
     --------
@@ -202,13 +216,14 @@ def infer(
     bank = bank.ordered()
     asked, likeliest = StateExperts(bank, hedger), _likeliest(bank, sequence.numbers)
     labels = bank.nearest(likeliest)
+    best, _ = best_candidate(bank, sequence.numbers, start)
     went = {}
-    for name, predictor in _predictors(bank, asked, hedger, rng, sequence.numbers).items():
+    for name, predictor in _predictors(bank, asked, hedger, rng, best).items():
         if progress is not None:
             progress(name)
-        found = follow(predictor, sequence.numbers, labels if predictor is asked else None)
-        found = _from(found, start)
-        went[name] = found if name == MAIN else replace(found, candidates=found.candidates[:, :0])
+        mine = predictor is asked
+        found = follow(predictor, sequence.numbers, labels if mine else None, keep_weights=mine)
+        went[name] = _from(found, start)
     weights = asked.weights
     by_state = np.array([weights[labels == k].sum() for k in range(bank.states)])
     return Inferred(
@@ -227,7 +242,7 @@ def _predictors(
     asked: StateExperts,
     hedger: PotentialHedger,
     rng: np.random.Generator,
-    numbers: Floats,
+    best: int,
 ) -> dict[str, Predictor]:
     keep = 1.0 - hedger.alpha
     named: dict[str, Predictor] = {
@@ -236,7 +251,7 @@ def _predictors(
         "learning bank": LearningBank(bank, rng, hedger),
         "Bayes average": BayesAverage(bank),
         "Bayes, discounted": BayesAverage(bank, keep),
-        "best candidate in hindsight": BayesAverage(bank.take(best_candidate(bank, numbers)[0])),
+        "best candidate in hindsight": BayesAverage(bank.take(best)),
     }
     if bank.means is not None:
         return named | {"persistence": Persistence(width=bank.width)}
@@ -255,6 +270,11 @@ def _scale(numbers: Floats) -> tuple[int, float, float]:
     count = min(WARM_UP, len(known))
     while count < len(known) and np.ptp(numbers[known[:count]]) == 0.0:
         count += 1  # all the same so far
+    if count == len(known):
+        raise ValueError(
+            f"real numbers need more than {WARM_UP} values, the first of which tell their scale, "
+            f"got {len(known)}"
+        )
     first = numbers[known[:count]]
     low, middle, high = np.quantile(first, [0.1, 0.5, 0.9])
     spread = (high - low) / 2.0 or float(np.ptp(first)) / 2.0
@@ -277,9 +297,9 @@ def _present(values: Floats) -> list[float | None]:
 def _likeliest(bank: HMMBank, numbers: Floats) -> int:
     """Return the candidate with the largest likelihood of the whole sequence."""
     state = bank.init()
-    block = OnBank(bank).block
-    for first in range(0, len(numbers), block):
-        state = bank.run(numbers[first : first + block], state).state
+    size = block(bank)
+    for first in range(0, len(numbers), size):
+        state = bank.run(numbers[first : first + size], state).state
     return int(state.log_likelihood.argmax())
 
 

@@ -56,6 +56,11 @@ BLOCK = 2**18
 """About how many numbers of a kind are held at a time: rounds x states x candidates."""
 
 
+def block(bank: HMMBank) -> int:
+    """Return how many rounds at a time do not take much memory."""
+    return max(BLOCK // (bank.states * bank.candidates), 1)
+
+
 class AtOnce:
     """A predictor that can take many rounds at once."""
 
@@ -82,7 +87,7 @@ class OnBank(AtOnce):
             raise ValueError("rounded needs a bank over symbols")
         self.bank = bank
         self.rounded = rounded
-        self.block = max(BLOCK // (bank.states * bank.candidates), 1)
+        self.block = block(bank)
         self.state: BankState = bank.init()
 
     @property
@@ -254,7 +259,8 @@ class BayesAverage(OnBank):
     bank
         The candidates, with equal priors.
     keep
-        What is kept of the log-likelihoods in each round: 1 is Bayes' rule, less forgets.
+        What is kept of the log-likelihoods in each round that is observed: 1 is Bayes' rule, less
+        forgets.
     rounded
         Whether the most probable symbol is said for sure.
     """
@@ -274,11 +280,11 @@ class BayesAverage(OnBank):
 
     def score(self, symbol: float) -> float:
         """Return the probability of a symbol, or of an interval around a number."""
-        if self.rounded:
-            return float(self.predict()[int(symbol)])
         bounded = self.bank.bounded(symbol)
         if bounded is None:
             return float("nan")
+        if self.rounded:
+            return float(self.predict()[int(symbol)])
         return float((bounded * self.state.beliefs).sum(axis=0) @ self.posterior())
 
     def observe(self, symbol: float | None) -> None:
@@ -331,6 +337,9 @@ class Persistence(AtOnce):
 
     def score(self, symbol: float) -> float:
         """Return the probability of a symbol, or whether a number is near the last one."""
+        if np.isnan(symbol):
+            return float("nan")
+        self.check(np.array([symbol], dtype=np.float64))
         return float(self._scores(self._said[np.newaxis], np.array([symbol]))[0])
 
     def observe(self, symbol: float | None) -> None:
@@ -368,7 +377,7 @@ class Persistence(AtOnce):
         return np.asarray((np.abs(symbols - said[:, 0]) <= 0.5 * self._width).astype(float))
 
 
-def best_candidate(bank: HMMBank, symbols: Any) -> tuple[int, Floats]:
+def best_candidate(bank: HMMBank, symbols: Any, start: int = 0) -> tuple[int, Floats]:
     """Return the candidate with the least L1 loss in hindsight, and the losses of all.
 
     Parameters
@@ -377,14 +386,17 @@ def best_candidate(bank: HMMBank, symbols: Any) -> tuple[int, Floats]:
         The candidates.
     symbols
         A whole sequence; NaN where missing.
+    start
+        The first round that counts.
     """
     state, losses = bank.init(), np.zeros(bank.candidates)
     numbers = bank.sequence(symbols)
-    block = OnBank(bank).block
-    for start in range(0, len(numbers), block):
-        went = bank.run(numbers[start : start + block], state)
+    size = block(bank)
+    for first in range(0, len(numbers), size):
+        went = bank.run(numbers[first : first + size], state)
         state = went.state
-        losses += np.nansum(1.0 - np.einsum("tsn,tsn->tn", went.scores, went.beliefs), axis=0)
+        lost = 1.0 - np.einsum("tsn,tsn->tn", went.scores, went.beliefs)
+        losses += np.nansum(lost[max(start - first, 0) :], axis=0)
     return int(losses.argmin()), losses
 
 

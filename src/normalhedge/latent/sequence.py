@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
+from datetime import date
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,9 @@ MANY = 200
 """More symbols than this are refused."""
 
 KINDS = ("symbols", "numbers")
+
+PLAIN = (str, bool, int, float, np.integer, np.floating, np.bool_, date)
+"""What a value may be; a date is a word."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,40 +80,66 @@ def encode(
     """
     if kind is not None and kind not in KINDS:
         raise ValueError(f"kind must be one of {', '.join(KINDS)}, got {kind!r}")
-    plain = [None if _missing(value) else value for value in values]
+    plain = [_plain(row, value) for row, value in enumerate(values, start=1)]
     known = [value for value in plain if value is not None]
     if not known:
         raise ValueError("there is nothing to predict: no value is given")
     if above is not None:
-        if kind == "numbers":
-            raise ValueError("above makes symbols of numbers: kind cannot be numbers")
-        limit = _inputs.number("above", above, -_inputs.LARGEST, _inputs.LARGEST)
-        numbers = _numbers(plain)
-        binary = np.where(np.isnan(numbers), np.nan, numbers > limit)
-        return _checked(binary, (f"at most {limit:g}", f"above {limit:g}"), "two symbols")
-    numeric = all(_is_number(value) for value in known)
+        return _above(plain, above, kind)
+    guess = "symbols" if _look_like_symbols(known) else "numbers"
+    if (kind or guess) == "numbers":
+        return _checked(_numbers(plain), (), "real numbers" if kind is None else "")
+    return _symbols(plain, known, guessed=kind is None)
+
+
+def _plain(row: int, value: Any) -> Any:
+    """Return a value, None where it is missing; refuse what is neither word nor number."""
+    if value is None or (isinstance(value, str) and not value.strip()):
+        return None
+    if isinstance(value, (float, np.floating)) and math.isnan(value):
+        return None
+    if not isinstance(value, PLAIN):
+        raise ValueError(f"words or numbers are wanted, got {str(value)[:60]} in row {row}")
+    if _is_number(value) and not -_inputs.LARGEST <= value <= _inputs.LARGEST:  # type: ignore[operator]
+        raise ValueError(f"numbers must be within ±1e100, got {str(value)[:60]} in row {row}")
+    return value
+
+
+def _look_like_symbols(known: list[Any]) -> bool:
+    if not all(_is_number(value) for value in known):
+        return True
     distinct = set(known)
-    if kind is None:
-        whole = numeric and all(float(value).is_integer() for value in distinct)
-        kind = "numbers" if numeric and not (whole and len(distinct) <= FEW) else "symbols"
-        said = "real numbers" if kind == "numbers" else f"{len(distinct)} symbols"
-    else:
-        said = ""
+    return len(distinct) <= FEW and all(float(value).is_integer() for value in distinct)
+
+
+def _above(plain: list[Any], above: float, kind: str | None) -> Sequence:
     if kind == "numbers":
-        if not numeric:
-            odd = next(value for value in known if not _is_number(value))
-            raise ValueError(f"numbers are wanted, got {odd!r}")
-        return _checked(_numbers(plain), (), said)
-    if len(distinct) > MANY:
+        raise ValueError("above makes symbols of numbers: kind cannot be numbers")
+    limit = _inputs.number("above", above, -_inputs.LARGEST, _inputs.LARGEST)
+    numbers = _numbers(plain)
+    binary = np.where(np.isnan(numbers), np.nan, numbers > limit)
+    return _checked(binary, (f"at most {limit:g}", f"above {limit:g}"), "two symbols")
+
+
+def _symbols(plain: list[Any], known: list[Any], *, guessed: bool) -> Sequence:
+    distinct = set(known)
+    if len(distinct) > MANY or (len(distinct) > FEW and 2 * len(distinct) > len(known)):
         raise ValueError(
-            f"{len(distinct):,} different symbols are too many (at most {MANY}): are these times, "
-            "or numbers?"
+            f"{len(distinct):,} different symbols in {len(known):,} rows are too many: are these "
+            "times, or names?"
         )
+    numeric = all(_is_number(value) for value in distinct)
     order = sorted(distinct) if numeric else sorted(distinct, key=str)
     place = {value: float(k) for k, value in enumerate(order)}
     coded = np.array([math.nan if value is None else place[value] for value in plain])
-    labels = tuple(f"{value:g}" if numeric else str(value) for value in order)
-    return _checked(coded, labels, said)
+    labels = tuple(_label(value) for value in order)
+    if len(set(labels)) < len(labels):
+        raise ValueError("different values look the same: words and numbers are mixed")
+    return _checked(coded, labels, f"{len(distinct)} symbols" if guessed else "")
+
+
+def _label(value: Any) -> str:
+    return str(int(value)) if _is_number(value) and float(value).is_integer() else str(value)
 
 
 def _checked(numbers: Floats, labels: tuple[str, ...], said: str) -> Sequence:
@@ -120,12 +150,6 @@ def _checked(numbers: Floats, labels: tuple[str, ...], said: str) -> Sequence:
     return Sequence(numbers, labels, said)
 
 
-def _missing(value: Any) -> bool:
-    if value is None or (isinstance(value, str) and not value.strip()):
-        return True
-    return isinstance(value, (float, np.floating)) and math.isnan(value)
-
-
 def _is_number(value: Any) -> bool:
     return isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
 
@@ -134,6 +158,4 @@ def _numbers(values: list[Any]) -> Floats:
     for row, value in enumerate(values, start=1):
         if value is not None and not _is_number(value):
             raise ValueError(f"numbers are wanted, got {value!r} in row {row}")
-        if value is not None and not abs(value) <= _inputs.LARGEST:
-            raise ValueError(f"numbers must be finite, got {value!r} in row {row}")
     return np.array([math.nan if value is None else float(value) for value in values])

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +35,7 @@ def write_inferred(
 ) -> None:
     """Write the page: what was said and came, the states, the losses, and the tables."""
     head, rows = found.table()
-    when = _dates(when)
+    when, remark = _axis(when)
     sections = [
         Section(
             "predictors",
@@ -50,8 +51,9 @@ def write_inferred(
             "states",
             "The hidden state",
             "How probable each state is before each observation, by all weights of the hedger over "
-            "states. The table is what the states of the likeliest candidate say; those of the "
-            "others count as the one they are most like.",
+            "states. States are called, in hindsight, after those of the candidate that was the "
+            "likeliest in the end, which say what the table has; all others count as the one they "
+            "are most like.",
             _ribbon(found, when),
             head=["state", *(found.sequence.labels or ("mean", "deviation"))],
             rows=[(f"state {k}", *(f"{x:.3g}" for x in row)) for k, row in enumerate(found.states)],
@@ -73,7 +75,7 @@ def write_inferred(
     write_page(
         path,
         title=title,
-        subtitle=subtitle,
+        subtitle=f"{subtitle}{remark}",
         claims=[],
         sections=sections,
         command=command,
@@ -81,11 +83,19 @@ def write_inferred(
     )
 
 
-def _dates(when: Sequence[Any]) -> Sequence[Any]:
-    """Return dates with slashes as plotly knows them, and anything else as it is."""
-    if isinstance(when[0], str) and all(DATE.match(str(day)) for day in when):
-        return [str(day).replace("/", "-") for day in when]
-    return when
+def _axis(when: Sequence[Any]) -> tuple[Sequence[Any], str]:
+    """Return what the rounds are drawn against, and a remark where that is not the times given.
+
+    Dates with slashes become such as plotly knows.
+    """
+    rounds = range(len(when))
+    if any(moment is None for moment in when):
+        return rounds, ". Some times are missing: the plots count rounds"
+    if any(later <= earlier for earlier, later in pairwise(when)):
+        return rounds, ". The times do not increase: the plots count rounds"
+    if isinstance(when[0], str) and all(DATE.match(day) for day in when):
+        return [day.replace("/", "-") for day in when], ""
+    return when, ""
 
 
 def _thin(rounds: int) -> np.ndarray:
