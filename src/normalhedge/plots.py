@@ -106,6 +106,38 @@ def regret_figure(
     return files
 
 
+def frontier_figure(
+    points: Sequence[Any], lines: Mapping[str, float], title: str, path: Path
+) -> None:
+    """Draw average potential and regret against c: certified, and as attacks reach them."""
+    _extras.require("matplotlib").use("Agg")
+    plt = _extras.require("matplotlib.pyplot")
+    figure, grid = plt.subplots(1, 2, figsize=(9.6, 3.9))
+    fields = (("potential", "attack_potential"), ("bound", "attack_regret"))
+    for axes, (bound, reached) in zip(grid, fields, strict=True):
+        axes.plot(
+            [p.c for p in points], [getattr(p, bound) for p in points], "k-", label="certified"
+        )
+        attacks = [getattr(p, reached) for p in points]
+        axes.plot([p.c for p in points], attacks, "o", color="#d55e00", label="best attack")
+        axes.set_xscale("log")
+        axes.set_xlabel("c", fontsize=9)
+        axes.xaxis.set_major_formatter("{x:g}")
+        axes.xaxis.set_minor_formatter("{x:g}")
+        axes.tick_params(labelsize=8, which="both")
+        axes.grid(visible=True, linewidth=0.4, alpha=0.5)
+    grid[0].set_yscale("log")
+    grid[0].set_title("average potential", fontsize=10)
+    grid[1].set_title("regret × √α", fontsize=10)
+    for style, (name, level) in zip(PALETTE[1:], lines.items(), strict=False):
+        grid[1].axhline(level, color=style.colour, linestyle=DASHES[style.dash], label=name)
+    grid[1].legend(fontsize=8, frameon=False)
+    figure.suptitle(title, fontsize=11)
+    figure.tight_layout()
+    _tables.write_whole(path, lambda part: figure.savefig(part, dpi=130))
+    plt.close(figure)
+
+
 def _curve(axes: Any, trace: Trace, k: int, style: Style) -> None:
     (line,) = axes.plot(
         trace.rounds,

@@ -219,7 +219,7 @@ def best_c(alpha: float, n_experts: int) -> Certificate:
     if not found:
         raise NoCertificate(f"no c has a certificate at alpha={alpha:g} with {n_experts} experts")
     best = min(found.values(), key=lambda certificate: certificate.scaled_regret)
-    return certify(alpha, n_experts, best.c)
+    return certify(alpha, n_experts, float(f"{best.c:.3g}"))
 
 
 def _certify(

@@ -323,13 +323,18 @@ def main(arguments: list[str]) -> int:
     except NotProved as error:
         sys.stderr.write(f"not proved: {error}\n")
         return 2
+    sys.stdout.write(f"{sentence(claim)}\n")
+    return 0
+
+
+def sentence(claim: Claim) -> str:
+    """Return a claim that was proved, in words."""
     low, high, c, potential = (_in_full(claim[i]) for i in (0, 1, 3, 4))
     rates = f"alpha = {high}" if low == high else f"every positive alpha from {low} to {high}"
-    sys.stdout.write(
+    return (
         f"proved: with {rates} and c = {c} the average potential of at most {claim.n_experts} "
-        f"experts never exceeds {potential}\n"
+        f"experts never exceeds {potential}"
     )
-    return 0
 
 
 def _in_full(value: Fraction | int) -> str:

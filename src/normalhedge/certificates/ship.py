@@ -38,6 +38,10 @@ SMALL_C = [
     Setting(1e-3, 1e-3, 1000, 0.6, 5e-3),
     Setting(1e-3, 1e-3, 1000, 0.53, 1e-2),
     Setting(1e-3, 1e-3, 1000, 0.52, 1e-2),
+    *(
+        Setting(1e-3, 1e-3, n_experts, c, 5e-3)
+        for n_experts, c in itertools.product((10, 10**6), (0.7, 0.6))
+    ),
 ]
 """Down to the smallest multiple of 0.01 with a potential below 10^10; at 0.51 there is none."""
 

@@ -12,7 +12,7 @@ from rich.text import Text
 
 from normalhedge import _extras, _inputs, _names, _tables
 from normalhedge.games import NATURES, Nature, Replay, Trace, play
-from normalhedge.hedgers import HEDGERS, Hedger
+from normalhedge.hedgers import HEDGERS, Hedger, PotentialHedger
 from normalhedge.plots import PALETTE, regret_figure
 
 POINTS = 1000
@@ -120,7 +120,7 @@ def command(
             progress=lambda played: bar.advance(task, played),
         )
     title = f"{world.experts:,} experts, {nature}, {runs} run{'s' * (runs > 1)}"
-    Console().print(_summary(trace, Text(title)))
+    Console().print(_summary(trace, named, world.experts, Text(title)))
     if out is not None:
         _tables.write_table(out, trace.columns())
     if plot is not None:
@@ -130,19 +130,27 @@ def command(
         _draw(trace)
 
 
-def _summary(trace: Trace, title: Text) -> Table:
-    table = Table(
-        "hedger", "regret, mean", "highest", "gain, mean", "potential, highest", title=title
-    )
+def _summary(trace: Trace, hedgers: dict[str, Hedger[Any]], experts: int, title: Text) -> Table:
+    head = ("hedger", "regret, mean", "highest", "never above", "gain, mean", "potential, highest")
+    table = Table(*head, title=title)
     for k, name in enumerate(trace.hedgers):
         table.add_row(
             Text(name),
             f"{trace.part_regret[k].mean():.3f}",
             f"{trace.highest_regret[k]:.3f}",
+            _promised(hedgers[name], experts),
             f"{np.nanmean(trace.gain.mean[k]):+.4f}",
             f"{np.exp(min(trace.highest_potential[k], 700)):.4g}",
         )
     return table
+
+
+def _promised(hedger: Hedger[Any], experts: int) -> str:
+    """Return the bound on the regret, and where it comes from."""
+    bound = hedger.bound(experts) if isinstance(hedger, PotentialHedger) else None
+    if not bound:
+        return "nothing is known"
+    return f"{bound.regret:.3f} ({bound.source.partition(', average')[0]})"
 
 
 def _draw(trace: Trace) -> None:

@@ -13,7 +13,7 @@ import numpy as np
 import normalhedge
 from normalhedge import _names, _tables
 from normalhedge._threads import cores
-from normalhedge.experiments import claims
+from normalhedge.experiments import claims, frontier
 from normalhedge.experiments.cells import Cells, trace_from_arrays, trace_to_arrays
 from normalhedge.experiments.figures import (
     ALPHA,
@@ -42,7 +42,7 @@ OF_HIDDEN_STATES: dict[str, Callable[..., Arrays]] = {
 }
 """The measurements of Section 5."""
 
-MEASUREMENTS = MEASURES | OF_HIDDEN_STATES
+MEASUREMENTS = MEASURES | OF_HIDDEN_STATES | {"frontier": frontier.measure}
 
 PARTS_OF_THE_PAPER = (*(figure.id for figure in FIGURES), *MEASUREMENTS)
 """What ``--only`` knows."""
@@ -203,6 +203,8 @@ def _write(
     for name, section in (("learning", learning_section), ("pulse", pulse_section)):
         if name in measured:
             sections.append(section(measured[name]))
+    if "frontier" in measured:
+        sections.append(frontier.section(frontier.from_arrays(measured["frontier"])))
     if rows:
         files.append(out / "claims.parquet")
         columns: dict[str, Any] = {

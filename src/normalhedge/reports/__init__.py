@@ -1,13 +1,14 @@
 """Results as one page that opens offline. Nothing is computed here."""
 
 from normalhedge.reports.blend import write_blend
-from normalhedge.reports.figures import loss_plot, regret_plot
+from normalhedge.reports.figures import frontier_plot, loss_plot, regret_plot
 from normalhedge.reports.latent import write_inferred
 from normalhedge.reports.page import Claim, Section, write_page
 
 __all__ = [
     "Claim",
     "Section",
+    "frontier_plot",
     "loss_plot",
     "regret_plot",
     "write_blend",

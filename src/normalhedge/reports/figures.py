@@ -101,6 +101,55 @@ def loss_plot(identifier: str, panels: Sequence[LossPanel], columns: int = 2) ->
     return _laid_out(figure, rows, identifier)
 
 
+def frontier_plot(identifier: str, points: Sequence[Any], lines: Mapping[str, float]) -> str:
+    """Return a plot as HTML: potential and regret against c, certified and attacked.
+
+    ``lines`` are other bounds on the regret, which do not depend on c.
+    """
+    go = _extras.require("plotly.graph_objects")
+    titles = ("average potential", "regret × √α")
+    figure = _extras.require("plotly.subplots").make_subplots(cols=2, subplot_titles=titles)
+    for column, (bound, reached) in enumerate(
+        (("potential", "attack_potential"), ("bound", "attack_regret")), start=1
+    ):
+        cs = [p.c for p in points if np.isfinite(getattr(p, bound))]
+        above = [getattr(p, bound) for p in points if np.isfinite(getattr(p, bound))]
+        first = {"showlegend": column == 1, "hovertemplate": "%{y:.5g}"}
+        black, red = {"color": "#000000", "width": 1.6}, {"color": "#d55e00", "size": 7}
+        figure.add_trace(
+            go.Scatter(
+                x=cs, y=above, name="certified", legendgroup="certified", line=black, **first
+            ),
+            row=1,
+            col=column,
+        )
+        figure.add_trace(
+            go.Scatter(
+                x=[p.c for p in points],
+                y=[getattr(p, reached) for p in points],
+                name="best attack",
+                legendgroup="attack",
+                mode="markers",
+                marker=red,
+                **first,
+            ),
+            row=1,
+            col=column,
+        )
+    for k, (name, level) in enumerate(lines.items()):
+        style = PALETTE[1 + k]
+        figure.add_hline(
+            y=level,
+            line={"color": style.colour, "dash": style.dash, "width": 1.4},
+            annotation={"text": name, "font": {"size": 11}},
+            row=1,
+            col=2,
+        )
+    figure.update_xaxes(type="log", title_text="c")
+    figure.update_yaxes(type="log", col=1)
+    return _laid_out(figure, 1, identifier)
+
+
 def _laid_out(figure: Any, rows: int, identifier: str) -> str:
     figure.update_layout(
         template="plotly_white",

@@ -1,0 +1,174 @@
+"""``normalhedge certify``: what can be promised, proved and attacked."""
+
+import math
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.table import Table
+
+from normalhedge import _inputs, _tables
+from normalhedge.certificates import Certificate, best_c, certify, hedge_bound, prove, theorem_1
+from normalhedge.certificates.bounds import Bound
+from normalhedge.experiments import frontier
+from normalhedge.games.attacks import Attack, attack
+from normalhedge.hedgers import Hedge
+from normalhedge.plots import frontier_figure
+
+
+def _whole(_: click.Context, __: click.Parameter, value: str | None) -> int | None:
+    """Read a number of experts, which may be written as 1e6."""
+    if value is None:
+        return None
+    try:
+        number = float(value)
+    except ValueError:
+        raise click.BadParameter(f"{value!r} is not a number") from None
+    if not number.is_integer() or number < 1:
+        raise click.BadParameter(f"experts must be a whole number of at least 1, got {value}")
+    return int(number)
+
+
+@click.command(
+    "certify",
+    epilog="The table has the average potential, which is never exceeded, and what it means for "
+    "the regret; below it what attacks reach.",
+)
+@click.option("--alpha", type=float, help="The discount rate, in (0, 1).")
+@click.option("--experts", callback=_whole, metavar="N", help="How many experts; 1e6 will do.")
+@click.option("--c", type=float, help="[default: 1]")
+@click.option("--best", is_flag=True, help="Find the c with the smallest bound on the regret.")
+@click.option("--prove", "wanted", is_flag=True, help="Prove it, and write the proof.")
+@click.option("--out", type=click.Path(path_type=Path), metavar="FILE.json", help="The proof.")
+@click.option("--plot", type=click.Path(path_type=Path), metavar="FILE.png|FILE.pdf",
+              help="Draw potential and regret against c.")  # fmt: skip
+@click.option("--table", type=click.Path(path_type=Path), metavar="FILE.md",
+              help="Write C over c and N instead, with proofs and attacks.")  # fmt: skip
+@click.option("--check", type=click.Path(path_type=Path), metavar="FILE.json",
+              help="Check a proof instead.")  # fmt: skip
+def command(alpha: float | None, experts: int | None, **given: Any) -> None:
+    """Say what can be promised for NormalHedge, prove it, and attack it."""
+    if given["check"] is not None:
+        _check(given["check"])
+        return
+    if alpha is None:
+        raise click.UsageError("--alpha is needed")
+    alpha = _inputs.number("alpha", alpha, 0.0, 1.0)
+    _check_endings(given)
+    with _bar() as bar:
+        if given["table"] is not None:
+            cells = len(frontier.TABLE_CS) * len(frontier.TABLE_EXPERTS)
+            task = bar.add_task("certifying and attacking", total=cells)
+            text = frontier.markdown(alpha, lambda _: bar.advance(task))
+            _tables.write_whole(given["table"], lambda part: part.write_text(text, "utf-8"))
+            click.echo(f"wrote {given['table']}")
+            return
+        if experts is None:
+            raise click.UsageError("--experts is needed")
+        _one(bar, alpha, experts, given)
+
+
+def _one(bar: Progress, alpha: float, experts: int, given: dict[str, Any]) -> None:
+    """Certify, prove and attack one setting, and print what came of it."""
+    task = bar.add_task("certifying", total=2 + given["wanted"])
+    if given["best"]:
+        found = best_c(alpha, experts)
+    else:
+        found = certify(alpha, experts, 1.0 if given["c"] is None else given["c"])
+    bar.advance(task)
+    proof = None
+    if given["wanted"]:
+        bar.update(task, description="proving", advance=0)
+        proof = prove(found)
+        bar.advance(task)
+    bar.update(task, description="attacking", advance=0)
+    attacks = [attack(alpha, experts, found.c, goal=goal) for goal in ("potential", "regret")]
+    bar.advance(task)
+    bar.stop()
+    level = None if proof is None else float(proof.potential)
+    Console().print(_table(found, level, attacks))
+    highest = max(a.potential for a in attacks)
+    click.echo(
+        f"The highest average potential lies between {highest:.5g} and {found.potential:.5g}."
+    )
+    if proof is not None:
+        rate, n = f"alpha{proof.alpha}", f"n{proof.n_experts}"
+        path = given["out"] or Path(f"proof-c{proof.c}-{rate}-{n}.json")
+        proof.write(path)
+        _check(path)
+        click.echo(f"wrote {path}")
+    if given["plot"] is not None:
+        _plot(alpha, experts, found.c, given["plot"])
+
+
+def _table(found: Certificate, proved: float | None, attacks: list[Attack]) -> Table:
+    alpha, n, c = found.alpha, found.n_experts, found.c
+    table = Table("", "average potential", "regret × √α", "regret", "")
+    table.title = f"NormalHedge, α = {alpha:g}, c = {c:g}, {n:,} experts"
+    paper = theorem_1(alpha, n, 4.0)
+    covered = "" if paper else "does not cover this α: " + paper.source.partition("(")[2][:-1]
+    root, bound = math.sqrt(alpha), frontier.paper_bound(n)
+    table.add_row("Theorem 1, c = 4", "2.32", *_both(bound, root), covered)
+    about = f"numerical, grids leave {found.error:.1g}"
+    ours = f"{found.potential:.6g}"
+    table.add_row("certificate", ours, *_both(found.scaled_regret, root), about)
+    if proved is not None:
+        level = math.sqrt(2.0 * c * math.log1p(n * (proved - 1.0)))
+        table.add_row("proof", f"{proved:.7g}", *_both(level, root), "checked")
+    rate = Hedge.corrected(alpha, n).eta
+    hedge: Bound = hedge_bound(alpha, n, rate)
+    table.add_row("Hedge, corrected", "", *_both(root * hedge.regret, root), "must know N")
+    for one, field in zip(attacks, ("potential", "regret"), strict=True):
+        row = f"attack on the {field}"
+        table.add_row(row, f"{one.potential:.6g}", *_both(one.regret, root), one.name)
+    return table
+
+
+def _both(scaled: float, root: float) -> tuple[str, str]:
+    return f"{scaled:.4g}", f"{scaled / root:.5g}"
+
+
+def _check(path: Path) -> None:
+    """Check a proof, or exit with a sentence."""
+    from normalhedge.certificates import check_proof  # noqa: PLC0415 -- needs python-flint
+
+    try:
+        claim = check_proof.check_proof(path)
+    except check_proof.NotProved as error:
+        raise click.ClickException(f"not proved: {error}") from None
+    click.echo(check_proof.sentence(claim))
+
+
+def _plot(alpha: float, experts: int, c: float, path: Path) -> None:
+    cs = sorted({*frontier.CS, c})
+    with _bar() as bar:
+        task = bar.add_task("drawing the frontier", total=len(cs))
+        points = frontier.frontier(alpha, experts, cs, lambda _: bar.advance(task))
+    bounds = frontier.paper_bound(experts), frontier.hedges_bound(alpha, experts)
+    lines = dict(zip(("Theorem 1", "Hedge, tuned to N"), bounds, strict=True))
+    frontier_figure(points, lines, f"α = {alpha:g}, {experts:,} experts", path)
+    click.echo(f"wrote {path}")
+
+
+def _check_endings(given: dict[str, Any]) -> None:
+    endings = {"out": (".json",), "plot": (".png", ".pdf"), "table": (".md",)}
+    for name, accepted in endings.items():
+        path = given[name]
+        if path is not None and path.suffix.lower() not in accepted:
+            raise click.UsageError(f"{path} must end in {' or '.join(accepted)}")
+    if given["out"] is not None and not given["wanted"]:
+        raise click.UsageError("--out is for the proof: say --prove, too")
+    if given["best"] and given["c"] is not None:
+        raise click.UsageError("--best finds c: do not give it")
+
+
+def _bar() -> Progress:
+    return Progress(
+        TextColumn("{task.description:<26}"),
+        BarColumn(),
+        TimeElapsedColumn(),
+        console=Console(stderr=True),
+        transient=True,
+    )

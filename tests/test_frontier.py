@@ -1,0 +1,128 @@
+"""The frontier, and the command that shows it."""
+
+import json
+import math
+from pathlib import Path
+
+import pytest
+
+from normalhedge.certificates.check_proof import check_proof
+from normalhedge.experiments import frontier
+from normalhedge.reports import Section
+from tests.test_cli import call
+
+
+def test_attacks_stay_below_what_is_certified() -> None:
+    for c in (0.7, 1.0, 2.0):
+        found = frontier.point(0.05, 20, c)
+        assert 1.0 < found.attack_potential <= found.potential + found.error
+        assert found.attack_regret <= found.bound
+        assert found.between == f"between {found.attack_potential:.5g} and {found.potential:.5g}"
+    assert frontier.point(0.05, 20, 1.0).proved < 5.0
+    assert math.isinf(frontier.point(0.05, 20, 3.3).proved)
+
+
+def test_where_there_is_no_certificate_the_attack_alone_is_shown() -> None:
+    found = frontier.point(0.01, 10, 0.4)
+    assert math.isinf(found.potential)
+    assert found.between.startswith("at least")
+    assert frontier.shown(found.bound) == "none"
+
+
+def test_one_expert_has_nothing_to_be_attacked() -> None:
+    found = frontier.point(0.1, 1, 1.0)
+    assert found.attack_regret == 0.0
+    assert frontier.hedges_bound(0.1, 1) == 0.0
+
+
+def test_other_bounds() -> None:
+    assert frontier.paper_bound(1000) == pytest.approx(7.874, abs=1e-3)
+    assert frontier.hedges_bound(0.001, 1000) == pytest.approx(3.719, abs=1e-3)
+
+
+def test_a_section_shows_every_point() -> None:
+    points = frontier.frontier(0.1, 5, (0.4, 1.0))
+    section = frontier.section(points)
+    assert isinstance(section, Section)
+    assert [row[0] for row in section.rows] == ["0.4", "1"]
+    assert "Theorem 1" in section.plot
+
+
+def test_certify_in_the_terminal(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(frontier, "CS", (0.8, 2.0))
+    proof, plot = tmp_path / "p.json", tmp_path / "f.png"
+    code, out, _ = call(
+        capsys, "certify", "--alpha", "0.05", "--experts", "1e1", "--c", "2", "--prove",
+        "--out", str(proof), "--plot", str(plot),
+    )  # fmt: skip
+    assert code == 0
+    for word in ("Theorem 1", "certificate", "Hedge, corrected", "attack on the", "lies between"):
+        assert word in " ".join(out.split())
+    assert f"wrote {proof}" in out
+    claim = check_proof(proof)
+    assert (claim.n_experts, float(claim.c), float(claim.alpha)) == (10, 2.0, 0.05)
+    assert plot.read_bytes().startswith(b"\x89PNG")
+    code, out, _ = call(capsys, "certify", "--check", str(proof))
+    assert code == 0
+    assert out.startswith("proved: with alpha = 0.05 and c = 2")
+    edited = json.loads(proof.read_text())
+    edited["claim"]["potential"] = "1.2"
+    proof.write_text(json.dumps(edited))
+    code, _, error = call(capsys, "certify", "--check", str(proof))
+    assert code == 2
+    assert "not proved" in error
+    proof.write_text(proof.read_text()[:-20])
+    assert call(capsys, "certify", "--check", str(proof))[0] == 2
+
+
+def test_the_best_c(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = call(capsys, "certify", "--alpha", "0.2", "--experts", "5", "--best")
+    assert code == 0
+    assert "c = " in out
+
+
+def test_a_table(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(frontier, "TABLE_CS", (1.0,))
+    monkeypatch.setattr(frontier, "TABLE_EXPERTS", (3, 10))
+    path = tmp_path / "t.md"
+    assert call(capsys, "certify", "--alpha", "0.1", "--table", str(path))[0] == 0
+    rows = path.read_text().splitlines()
+    assert rows[0] == "| c | N = 3 | N = 10 |"
+    assert rows[2].count("proved") == rows[2].count("; R√α") == 2
+
+
+@pytest.mark.parametrize(
+    ("options", "word"),
+    [
+        ("--experts 3", "--alpha is needed"),
+        ("--alpha 0.1", "--experts is needed"),
+        ("--alpha 2 --experts 3", "alpha must be strictly between 0 and 1, got 2.0"),
+        ("--alpha nan --experts 3", "alpha must be strictly between 0 and 1"),
+        ("--alpha 0.1 --experts 0", "at least 1, got 0"),
+        ("--alpha 0.1 --experts 2.5", "whole number"),
+        ("--alpha 0.1 --experts inf", "whole number"),
+        ("--alpha 0.1 --experts many", "'many' is not a number"),
+        ("--alpha 0.1 --experts 3 --c 0", "c must be"),
+        ("--alpha 0.1 --experts 3 --c nan", "c must be"),
+        ("--alpha 0.1 --experts 3 --c 1 --best", "--best finds c"),
+        ("--alpha 0.1 --experts 3 --out x.json", "say --prove, too"),
+        ("--alpha 0.1 --experts 3 --plot x.svg", "must end in .png or .pdf"),
+        ("--alpha 0.01 --experts 10 --c 0.4", "no bound on the average potential"),
+        ("--check none.json", "not proved: the file cannot be read"),
+    ],
+)
+def test_wrong_words(capsys: pytest.CaptureFixture[str], options: str, word: str) -> None:
+    code, _, error = call(capsys, "certify", *options.split())
+    assert code == 2
+    assert word in error
+    assert len(error.strip().splitlines()) == 1
+
+
+def test_a_game_shows_its_bound(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = call(capsys, "play", "--rounds", "60", "--experts", "10")
+    assert code == 0
+    assert "(proof)" in " ".join(out.split())
