@@ -2,10 +2,12 @@
 
 import json
 import math
+import re
 from pathlib import Path
 
 import pytest
 
+from normalhedge.certificates import best_known
 from normalhedge.certificates.check_proof import check_proof
 from normalhedge.experiments import frontier
 from normalhedge.reports import Section
@@ -126,3 +128,18 @@ def test_a_game_shows_its_bound(capsys: pytest.CaptureFixture[str]) -> None:
     code, out, _ = call(capsys, "play", "--rounds", "60", "--experts", "10")
     assert code == 0
     assert "(proof)" in " ".join(out.split())
+
+
+def test_the_documents_say_what_is_proved() -> None:
+    text = (Path(__file__).parents[1] / "docs" / "certificates.md").read_text("utf-8")
+    rows = [line for line in text.splitlines() if "; R√α: " in line]
+    assert len(rows) == len(frontier.TABLE_CS)
+    for line, c in zip(rows, frontier.TABLE_CS, strict=True):
+        assert line.startswith(f"| {c:g} |")
+        for cell, n in zip(line.split("|")[2:5], frontier.TABLE_EXPERTS, strict=True):
+            numbers = re.search(r"\*\*(.*?)\*\*, proved (.*?), attack (.*?);", cell)
+            assert numbers is not None
+            certified, proved, attacked = map(float, numbers.groups())
+            bound = best_known(1e-3, n, c)
+            assert proved == float(f"{bound.potential:.6g}")
+            assert attacked <= certified <= proved
