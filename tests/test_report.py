@@ -42,7 +42,7 @@ def test_the_page_stands_alone(page: Path) -> None:
     outside = re.findall(r'<(?:script|img|link)[^>]*(?:src|href)="(?!data:)[^"]*"', html)
     assert outside == []
     assert "normalhedge paper --seed 0 --quick" in html
-    assert html.count('class="verdict') == 15
+    assert html.count('class="verdict') == 16
 
 
 def opened(page: Path, folder: Path) -> str:
@@ -70,7 +70,7 @@ def test_the_page_opens_without_errors(page: Path, tmp_path: Path) -> None:
         assert len(titles) >= panels
         # Four printed curves in each panel; those of the second set are switched off.
         assert part.count('class="js-line"') >= 4 * panels
-    assert shown.count('class="verdict') == 15
+    assert shown.count('class="verdict') == 16
 
 
 @pytest.fixture(scope="module")
