@@ -43,10 +43,10 @@ def test_other_bounds() -> None:
 
 
 def test_a_section_shows_every_point() -> None:
-    points = frontier.frontier(0.1, 5, (0.4, 1.0))
+    points = frontier.frontier(0.1, 5, (0.4, 2.0))
     section = frontier.section(points)
     assert isinstance(section, Section)
-    assert [row[0] for row in section.rows] == ["0.4", "1"]
+    assert [row[0] for row in section.rows] == ["0.4", "2"]
     assert "Theorem 1" in section.plot
 
 
@@ -79,6 +79,7 @@ def test_certify_in_the_terminal(
     assert call(capsys, "certify", "--check", str(proof))[0] == 2
 
 
+@pytest.mark.slow
 def test_the_best_c(capsys: pytest.CaptureFixture[str]) -> None:
     code, out, _ = call(capsys, "certify", "--alpha", "0.2", "--experts", "5", "--best")
     assert code == 0
