@@ -32,6 +32,7 @@ from normalhedge.certificates.check_proof import NotProved, check_proof
 from normalhedge.certificates.known import INDEX, PROOFS
 from normalhedge.certificates.ship import SHIPPED, Setting, ship
 from normalhedge.games import BreakAway, Greedy
+from normalhedge.games.attacks import hold
 from tests import adversaries
 
 QUICK = [
@@ -450,7 +451,8 @@ def test_the_checker_as_a_program(tmp_path: Path) -> None:
 
 def test_best_known() -> None:
     assert best_known(1e-3, 1000, 4.0).regret < theorem_1(1e-4, 1000, 4.0).regret / 2
-    for n in (1, 7, 1000):
+    assert best_known(1e-3, 1, 1.0).regret == 0.0
+    for n in (7, 1000):
         bound = best_known(1e-3, n, 1.0)
         assert 1.65 < bound.potential < 1.6515
         expected = math.sqrt(2 * math.log(n * (bound.potential - 1) + 1) / 1e-3)
@@ -501,3 +503,36 @@ def test_bad_ranges_and_tolerances() -> None:
         certify(0.1, 10, 4.0, tolerance=0.0)
     with pytest.raises(ValueError, match="quantile must be"):
         certify(0.1, 10, 4.0).quantile(0.0)
+
+
+def test_a_certificate_for_a_range_covers_the_smallest_rate() -> None:
+    found = certify(0.1, 1000, 4.0, alpha_from=0.01, tolerance=1e-3)
+    assert found.regret == pytest.approx(10.0 * found.scaled_regret)
+    assert hold(0.01, 1000, 4.0, "regret").regret * 10.0 < found.regret
+    assert found.quantile(0.5) < found.regret
+    assert certify(0.1, 10, 4.0, alpha_from=0.0, tolerance=1e-3).regret == math.inf
+
+
+def test_attacks_do_not_pass_the_error_of_a_certificate() -> None:
+    alpha, n, c = 0.992157699325324, 10**9, 2.6280671401743794
+    found = certify(alpha, n, c)
+    assert hold(alpha, n, c).potential <= found.potential + found.error
+
+
+@pytest.mark.parametrize(
+    ("alpha", "n", "c"),
+    [(0.9064179956332488, 10, 0.20359987035198246), (0.9479, 10, 0.3899), (0.3, 1000, 0.6)],
+)
+def test_what_a_quick_certificate_has_to_spare(alpha: float, n: int, c: float) -> None:
+    bound = best_known(alpha, n, c, numerical=True)
+    assert bound.numerical
+    exact = certify(alpha, n, c, tolerance=1e-4)
+    assert bound.potential >= exact.potential
+
+
+def test_limits_are_rounded_up_and_numbers_of_experts_too() -> None:
+    assert str(best_known(0.001, 100, 1e6, numerical=True)).endswith("<= 1.0001)")
+    assert best_known(0.1, 1000, 4.0).source.startswith("no regret reaches 2/alpha; proof")
+    assert best_known(1e-3, 10**15 + 1, 3.0, numerical=True)
+    with pytest.raises(ValueError, match="n_experts must be at most 1e100"):
+        best_known(1e-3, 10**400, 1.0)

@@ -108,7 +108,9 @@ def test_a_table(
         ("--alpha 0.1 --experts 0", "at least 1, got 0"),
         ("--alpha 0.1 --experts 2.5", "whole number"),
         ("--alpha 0.1 --experts inf", "whole number"),
-        ("--alpha 0.1 --experts many", "'many' is not a number"),
+        ("--alpha 0.1 --experts many", "whole number"),
+        ("--alpha 0.1 --table t.md --c 1", "--table does not go with --c"),
+        ("--check p.json --alpha 0.1", "--check does not go with --alpha"),
         ("--alpha 0.1 --experts 3 --c 0", "c must be"),
         ("--alpha 0.1 --experts 3 --c nan", "c must be"),
         ("--alpha 0.1 --experts 3 --c 1 --best", "--best finds c"),
@@ -123,6 +125,15 @@ def test_wrong_words(capsys: pytest.CaptureFixture[str], options: str, word: str
     assert code == 2
     assert word in error
     assert len(error.strip().splitlines()) == 1
+
+
+def test_without_attacks_the_bounds_are_shown(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = call(capsys, "certify", "--alpha", "1e-6", "--experts", "10", "--c", "4")
+    assert code == 0
+    assert "attacks take too many rounds" in " ".join(out.split())
+    code, out, _ = call(capsys, "certify", "--alpha", "0.1", "--experts", "1", "--c", "4")
+    assert code == 0
+    assert "attack" not in out
 
 
 def test_a_game_shows_its_bound(capsys: pytest.CaptureFixture[str]) -> None:

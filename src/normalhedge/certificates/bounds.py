@@ -2,12 +2,14 @@
 
 import math
 from dataclasses import dataclass
+from decimal import ROUND_CEILING, Context
 
 from normalhedge import _inputs
 from normalhedge.potentials import LARGEST_ETA, SMALLEST_C, exp_or_inf
 
 PAPER_C = 4.0
 PAPER_POTENTIAL = 2.32
+MOST_EXPERTS = 10**100
 
 
 @dataclass(frozen=True)
@@ -23,11 +25,14 @@ class Bound:
     potential
         The average potential of all that ever joined never exceeds this; infinity where nothing
         is known. (Those that left count as asleep for ever.)
+    numerical
+        Whether it was found in floating point, and not proved.
     """
 
     regret: float
     source: str
     potential: float = math.inf
+    numerical: bool = False
 
     def __bool__(self) -> bool:
         """Tell whether anything is promised."""
@@ -35,7 +40,28 @@ class Bound:
 
     def __str__(self) -> str:
         """Return the promise as a phrase."""
-        return f"regret <= {self.regret:.6g} ({self.source})" if self else self.source
+        return f"regret <= {at_most(self.regret)} ({self.source})" if self else self.source
+
+
+def at_most(limit: float, digits: int = 6) -> str:
+    """Return an upper limit in so many digits, rounded up.
+
+    Examples
+    --------
+    >>> at_most(1.00000025), at_most(113.848)
+    ('1.00001', '113.848')
+    """
+    if not math.isfinite(limit):
+        return str(limit)
+    return f"{Context(prec=digits, rounding=ROUND_CEILING).create_decimal_from_float(limit):g}"
+
+
+def scaled_limit(potential: float, part: float, c: float) -> float:
+    """Return what an average potential means for sqrt(alpha) R of a share of the experts.
+
+    Nobody has a potential below one: ``part Phi(x) + 1 - part <= potential``.
+    """
+    return math.sqrt(2.0 * c * math.log1p((potential - 1.0) / part))
 
 
 def theorem_1(alpha: float, n_experts: int, c: float, quantile: float | None = None) -> Bound:
@@ -61,7 +87,7 @@ def theorem_1(alpha: float, n_experts: int, c: float, quantile: float | None = N
     Examples
     --------
     >>> print(theorem_1(alpha=1e-4, n_experts=1000, c=4.0))
-    regret <= 787.366 (Theorem 1)
+    regret <= 787.367 (Theorem 1)
     >>> print(theorem_1(alpha=0.1, n_experts=1000, c=4.0))
     no theorem covers alpha=0.1 with 1000 experts (Theorem 1 needs alpha < 0.000161)
     """
@@ -69,9 +95,9 @@ def theorem_1(alpha: float, n_experts: int, c: float, quantile: float | None = N
     n_experts = _inputs.count("n_experts", n_experts)
     c = _inputs.number("c", c, SMALLEST_C)
     part = share(n_experts, quantile)
-    uncovered = f"no theorem covers alpha={alpha:g} with {n_experts} expert" + "s" * (n_experts > 1)
+    uncovered = f"no theorem covers alpha={alpha!r} with {n_experts} expert" + "s" * (n_experts > 1)
     if c != PAPER_C:
-        return Bound(math.inf, f"{uncovered} and c={c:g} (Theorem 1 needs c = 4)")
+        return Bound(math.inf, f"{uncovered} and c={c!r} (Theorem 1 needs c = 4)")
     largest_alpha = 1.0 / (800.0 * math.log(PAPER_POTENTIAL * n_experts))
     if alpha >= largest_alpha:
         return Bound(math.inf, f"{uncovered} (Theorem 1 needs alpha < {largest_alpha:.3g})")
@@ -104,7 +130,7 @@ def hedge_bound(alpha: float, n_experts: int, eta: float, quantile: float | None
     Examples
     --------
     >>> print(hedge_bound(alpha=0.001, n_experts=1000, eta=0.1175))
-    regret <= 117.598 (discounted Hedge)
+    regret <= 117.599 (discounted Hedge)
     """
     alpha = _inputs.number("alpha", alpha, 0.0, 1.0)
     eta = _inputs.number("eta", eta, 0.0, LARGEST_ETA)
@@ -116,6 +142,8 @@ def hedge_bound(alpha: float, n_experts: int, eta: float, quantile: float | None
 
 def share(n_experts: int, quantile: float | None) -> float:
     """Return the share of the experts that a bound is about: a quantile, at least one of them."""
+    if n_experts > MOST_EXPERTS:
+        raise ValueError(f"n_experts must be at most 1e100, got {n_experts}")
     if quantile is None:
         return 1.0 / n_experts
     return max(_inputs.quantile(quantile), 1.0 / n_experts)

@@ -2,12 +2,13 @@
 
 import json
 import math
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
 from normalhedge import _inputs
-from normalhedge.certificates.bounds import Bound, share, theorem_1
+from normalhedge.certificates.bounds import Bound, at_most, scaled_limit, share, theorem_1
 from normalhedge.certificates.certificate import quick_potential
 from normalhedge.potentials import SMALLEST_C
 
@@ -28,7 +29,11 @@ class Shipped(NamedTuple):
     potential: str
 
     def covers(self, alpha: float, n_experts: int, c: float) -> bool:
-        """Tell whether the settings, as decimals, are among those of the claim."""
+        """Tell whether the settings are among those of the claim.
+
+        A double stands for the decimal that Python prints: 0.05 is within a claim that ends at
+        1/20, although it is larger by 3e-18.
+        """
         inside = float(self.alpha_from) <= alpha <= float(self.alpha)
         return inside and n_experts <= self.n_experts and c == float(self.c)
 
@@ -78,6 +83,8 @@ def best_known(
     n_experts = _inputs.count("n_experts", n_experts)
     c = _inputs.number("c", c, SMALLEST_C)
     part = share(n_experts, quantile)
+    if n_experts == 1:
+        return Bound(0.0, "one expert has no regret", 1.0)
     paper = theorem_1(alpha, n_experts, c, quantile)
     bounds = [paper] if paper else []
     for claim in shipped():
@@ -86,14 +93,16 @@ def best_known(
             bounds.append(_bound(alpha, c, float(claim.potential), part, source))
     if not bounds and numerical:
         # Few different numbers of experts, so that those who come and go cost nothing.
-        potential = quick_potential(alpha, max(10 ** math.ceil(math.log10(n_experts)), 10), c)
+        potential = quick_potential(alpha, max(10 ** len(str(n_experts - 1)), 10), c)
         if math.isfinite(potential):
-            source = f"certificate, numerical, average potential <= {potential:.5g}"
-            bounds = [_bound(alpha, c, potential, part, source)]
-    return min(bounds, key=lambda bound: bound.regret, default=paper)
+            source = f"certificate, numerical, average potential <= {at_most(potential, 5)}"
+            bounds = [replace(_bound(alpha, c, potential, part, source), numerical=True)]
+    return min(bounds, key=lambda bound: (bound.regret, bound.potential), default=paper)
 
 
 def _bound(alpha: float, c: float, potential: float, part: float, source: str) -> Bound:
-    """Return what an average potential means; no regret ever reaches 2/alpha anyway."""
-    log = math.log1p((potential - 1.0) / part)
-    return Bound(min(math.sqrt(2.0 * c * log / alpha), 2.0 / alpha), source, potential)
+    """Return what an average potential means for the regrets of a share of the experts."""
+    regret = scaled_limit(potential, part, c) / math.sqrt(alpha)
+    if regret >= 2.0 / alpha:
+        return Bound(2.0 / alpha, f"no regret reaches 2/alpha; {source}", potential)
+    return Bound(regret, source, potential)

@@ -8,7 +8,7 @@ of the hedger there are two numbers ``a <= 1`` and ``b`` with
 
 where ``Phi(x_max) = N B - N + 1``, then the average potential never exceeds B. (The multipliers of
 the dual are ``lambda0 = a B``, ``kappa = -a`` and ``lambda1 = b``, all is divided by Phi(x), and
-``[y]+`` is replaced by y, which costs nothing that we could measure. See docs/certificates.md.)
+``[y]+`` is replaced by y, which is larger. See docs/certificates.md.)
 
 The terms of order h cancel. With ``a = alpha A``, ``b = h (1 + h beta)``, divided by alpha:
 
@@ -29,6 +29,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from normalhedge._inputs import Floats
+from normalhedge.certificates.bounds import scaled_limit
 
 LARGEST_POTENTIAL = 1e10
 """Beyond this the search for a bound on the average potential is given up."""
@@ -39,7 +40,7 @@ FLAT = 1e-13
 
 def largest_x(potential: float, n_experts: int, c: float) -> float:
     """Return x_max: all others have a potential of at least one."""
-    return math.sqrt(2.0 * c * math.log1p(n_experts * (potential - 1.0)))
+    return scaled_limit(potential, 1.0 / n_experts, c)
 
 
 def _remainder(z: Floats) -> Floats:

@@ -7,7 +7,7 @@ from decimal import ROUND_CEILING, Context, Decimal
 from pathlib import Path
 from typing import Any
 
-from normalhedge import _extras, _inputs
+from normalhedge import _extras, _inputs, _tables
 from normalhedge.certificates.certificate import EDGE, Certificate, NoCertificate
 from normalhedge.certificates.program import Lines, Program, largest_x, roots
 
@@ -67,7 +67,7 @@ class Proof:
         rows = ",\n".join("  " + json.dumps(row) for row in self.intervals)
         head = f'{{"format": {json.dumps(FORMAT)},\n "claim": {json.dumps(self.claim)},\n'
         text = f'{head} "intervals": [\n{rows}\n]}}\n'
-        Path(path).write_text(text, encoding="utf-8")
+        _tables.write_whole(Path(path), lambda part: part.write_text(text, encoding="utf-8"))
 
 
 def prove(certificate: Certificate, *, slack: float = SLACK) -> Proof:
@@ -97,6 +97,8 @@ def prove(certificate: Certificate, *, slack: float = SLACK) -> Proof:
 
     if not certificate.alpha:
         raise ValueError("a limit cannot be proved; certify a positive alpha")
+    if certificate.n_experts > 10**18:
+        raise ValueError("a proof can be about at most 10^18 experts")
     slack = _inputs.number("slack", slack, 0.0, 10.0)
     potential = Decimal(1.0 + (certificate.potential - 1.0) * (1.0 + slack))
     potential = potential.quantize(STEP, rounding=ROUND_CEILING)

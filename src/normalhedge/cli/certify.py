@@ -1,6 +1,7 @@
 """``normalhedge certify``: what can be promised, proved and attacked."""
 
 import math
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -10,25 +11,39 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
 from normalhedge import _inputs, _tables
-from normalhedge.certificates import Certificate, best_c, certify, hedge_bound, prove, theorem_1
-from normalhedge.certificates.bounds import Bound
+from normalhedge.certificates import (
+    PAPER_C,
+    PAPER_POTENTIAL,
+    Certificate,
+    best_c,
+    certify,
+    prove,
+    theorem_1,
+)
+from normalhedge.certificates.bounds import at_most, scaled_limit
 from normalhedge.experiments import frontier
 from normalhedge.games.attacks import Attack, attack
-from normalhedge.hedgers import Hedge
 from normalhedge.plots import frontier_figure
 
 
 def _whole(_: click.Context, __: click.Parameter, value: str | None) -> int | None:
     """Read a number of experts, which may be written as 1e6."""
-    if value is None:
-        return None
-    try:
-        number = float(value)
-    except ValueError:
-        raise click.BadParameter(f"{value!r} is not a number") from None
-    if not number.is_integer() or number < 1:
+    if value is None or value.isdecimal():
+        number = None if value is None else int(value)
+    else:
+        try:
+            number = int(Decimal(value))
+        except (ArithmeticError, ValueError):
+            number = 0
+        if number != Decimal(value if number else 0):
+            number = 0
+    if number is not None and number < 1:
         raise click.BadParameter(f"experts must be a whole number of at least 1, got {value}")
-    return int(number)
+    return number
+
+
+SMALLEST_ALPHA = 1e-4
+"""Below this, attacks, which last for some 50/alpha rounds, take too long."""
 
 
 @click.command(
@@ -50,13 +65,13 @@ def _whole(_: click.Context, __: click.Parameter, value: str | None) -> int | No
               help="Check a proof instead.")  # fmt: skip
 def command(alpha: float | None, experts: int | None, **given: Any) -> None:
     """Say what can be promised for NormalHedge, prove it, and attack it."""
+    _check_options(alpha, experts, given)
     if given["check"] is not None:
         _check(given["check"])
         return
     if alpha is None:
         raise click.UsageError("--alpha is needed")
     alpha = _inputs.number("alpha", alpha, 0.0, 1.0)
-    _check_endings(given)
     with _bar() as bar:
         if given["table"] is not None:
             cells = len(frontier.TABLE_CS) * len(frontier.TABLE_EXPERTS)
@@ -82,21 +97,26 @@ def _one(bar: Progress, alpha: float, experts: int, given: dict[str, Any]) -> No
     if given["wanted"]:
         bar.update(task, description="proving", advance=0)
         proof = prove(found)
+        path = given["out"] or Path(f"proof-c{proof.c}-alpha{proof.alpha}-n{proof.n_experts}.json")
+        proof.write(path)
         bar.advance(task)
-    bar.update(task, description="attacking", advance=0)
-    attacks = [attack(alpha, experts, found.c, goal=goal) for goal in ("potential", "regret")]
-    bar.advance(task)
+    attacks = []
+    if alpha >= SMALLEST_ALPHA and experts > 1:
+        bar.update(task, description="attacking", advance=0)
+        attacks = [attack(alpha, experts, found.c, goal=goal) for goal in ("potential", "regret")]
     bar.stop()
     level = None if proof is None else float(proof.potential)
     Console().print(_table(found, level, attacks))
-    highest = max(a.potential for a in attacks)
-    click.echo(
-        f"The highest average potential lies between {highest:.5g} and {found.potential:.5g}."
-    )
+    if attacks:
+        highest = max(a.potential for a in attacks)
+        limit = found.potential + found.error if level is None else level
+        click.echo(
+            f"The highest average potential lies between {highest:.5g} and {at_most(limit, 5)}"
+            + (", numerically." if level is None else ".")
+        )
+    elif experts > 1:
+        click.echo(f"Below alpha = {SMALLEST_ALPHA:g} attacks take too many rounds to be tried.")
     if proof is not None:
-        rate, n = f"alpha{proof.alpha}", f"n{proof.n_experts}"
-        path = given["out"] or Path(f"proof-c{proof.c}-{rate}-{n}.json")
-        proof.write(path)
         _check(path)
         click.echo(f"wrote {path}")
     if given["plot"] is not None:
@@ -107,27 +127,31 @@ def _table(found: Certificate, proved: float | None, attacks: list[Attack]) -> T
     alpha, n, c = found.alpha, found.n_experts, found.c
     table = Table("", "average potential", "regret × √α", "regret", "")
     table.title = f"NormalHedge, α = {alpha:g}, c = {c:g}, {n:,} experts"
-    paper = theorem_1(alpha, n, 4.0)
+    paper = theorem_1(alpha, n, PAPER_C)
     covered = "" if paper else "does not cover this α: " + paper.source.partition("(")[2][:-1]
     root, bound = math.sqrt(alpha), frontier.paper_bound(n)
-    table.add_row("Theorem 1, c = 4", "2.32", *_both(bound, root), covered)
+    table.add_row(
+        f"Theorem 1, c = {PAPER_C:g}", f"{PAPER_POTENTIAL:g}", *_both(bound, root), covered
+    )
     about = f"numerical, grids leave {found.error:.1g}"
-    ours = f"{found.potential:.6g}"
+    ours = at_most(found.potential + found.error)
     table.add_row("certificate", ours, *_both(found.scaled_regret, root), about)
     if proved is not None:
-        level = math.sqrt(2.0 * c * math.log1p(n * (proved - 1.0)))
-        table.add_row("proof", f"{proved:.7g}", *_both(level, root), "checked")
-    rate = Hedge.corrected(alpha, n).eta
-    hedge: Bound = hedge_bound(alpha, n, rate)
-    table.add_row("Hedge, corrected", "", *_both(root * hedge.regret, root), "must know N")
-    for one, field in zip(attacks, ("potential", "regret"), strict=True):
+        level = scaled_limit(proved, 1.0 / n, c)
+        table.add_row("proof", at_most(proved, 7), *_both(level, root), "checked")
+    hedge = frontier.hedges_bound(alpha, n)
+    table.add_row("Hedge, corrected", "", *_both(hedge, root), "must know N")
+    for one, field in zip(attacks, ("potential", "regret"), strict=False):
         row = f"attack on the {field}"
-        table.add_row(row, f"{one.potential:.6g}", *_both(one.regret, root), one.name)
+        reached = f"{one.regret:.4g}", f"{one.regret / root:.5g}"
+        table.add_row(row, f"{one.potential:.6g}", *reached, one.name)
     return table
 
 
 def _both(scaled: float, root: float) -> tuple[str, str]:
-    return f"{scaled:.4g}", f"{scaled / root:.5g}"
+    """Return a limit in units of 1/sqrt(alpha) and as it is; no regret reaches 2/alpha anyway."""
+    limit = min(scaled, 2.0 / root)
+    return at_most(limit, 4), at_most(limit / root, 5)
 
 
 def _check(path: Path) -> None:
@@ -152,7 +176,14 @@ def _plot(alpha: float, experts: int, c: float, path: Path) -> None:
     click.echo(f"wrote {path}")
 
 
-def _check_endings(given: dict[str, Any]) -> None:
+def _check_options(alpha: float | None, experts: int | None, given: dict[str, Any]) -> None:
+    """Refuse what does not go together, before the work."""
+    named = {"alpha": alpha, "experts": experts, "prove": given["wanted"] or None, **given}
+    for alone, allowed in (("check", ()), ("table", ("alpha",))):
+        others = [n for n in ("alpha", "experts", "c", "best", "prove", "out", "plot", "table")
+                  if named[n] not in {None, False} and n not in {alone, *allowed}]  # fmt: skip
+        if given[alone] is not None and others:
+            raise click.UsageError(f"--{alone} does not go with --{others[0]}")
     endings = {"out": (".json",), "plot": (".png", ".pdf"), "table": (".md",)}
     for name, accepted in endings.items():
         path = given[name]

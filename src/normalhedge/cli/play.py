@@ -11,6 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from normalhedge import _extras, _inputs, _names, _tables
+from normalhedge.certificates.bounds import at_most
 from normalhedge.games import NATURES, Nature, Replay, Trace, play
 from normalhedge.hedgers import HEDGERS, Hedger, PotentialHedger
 from normalhedge.plots import PALETTE, regret_figure
@@ -150,7 +151,7 @@ def _promised(hedger: Hedger[Any], experts: int) -> str:
     bound = hedger.bound(experts) if isinstance(hedger, PotentialHedger) else None
     if not bound:
         return "nothing is known"
-    return f"{bound.regret:.3f} ({bound.source.partition(', average')[0]})"
+    return f"{at_most(bound.regret, 5)} ({bound.source.partition(', average')[0]})"
 
 
 def _draw(trace: Trace) -> None:

@@ -69,6 +69,8 @@ class NormalHedge(PotentialHedger):
     array([1., 0., 0.])
     """
 
+    least_potential = 1.0
+
     alpha: float = cast(float, None)  # given here, by memory or by half_life
     c: float = 1.0
     memory: InitVar[float | None] = field(default=None, kw_only=True)

@@ -4,6 +4,7 @@ They differ in the potential alone; this is everything else.
 """
 
 import math
+from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -33,6 +34,9 @@ class PotentialHedger:
     A subclass is a frozen dataclass with a field ``alpha``, whose ``__post_init__`` hands its
     potential to ``_prepare``, and which says in ``bound`` what is known of it; see `NormalHedge`.
     """
+
+    least_potential: ClassVar[float] = 0.0
+    """No potential of an expert is smaller."""
 
     alpha: float
     # Kept beside the fields: exp(rate R^p) is the potential of a regret R, in units of log 2.
@@ -302,7 +306,8 @@ class PotentialHedger:
             experts=n,
             gain=state.gain,
             average_potential=self.average_potential(state),
-            potential_limit=bound.potential * (state.joined / n),
+            potential_limit=self.least_potential
+            + (bound.potential - self.least_potential) * (state.joined / n),
             best_regret=state.best_regret,
             bound=bound,
             quantile=quantile,

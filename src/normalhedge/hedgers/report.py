@@ -1,11 +1,13 @@
 """What a person wants to see of a state."""
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
 from normalhedge._inputs import Floats
 from normalhedge.certificates import Bound
+from normalhedge.certificates.bounds import at_most
 
 LEADERS = 5
 
@@ -37,15 +39,16 @@ class Report:
         gain = "none, everybody slept" if self.gain is None else f"{self.gain:+.4f}"
         gain = gain if self.rounds else "none yet"
         with_weight = int(np.count_nonzero(self.weights))
+        limited = partial(_limited, numerical=self.bound.numerical)
         rows = [
             ("rounds", f"{self.rounds:,}"),
             ("last gain", gain),
             ("experts", f"{self.experts:,}, {with_weight:,} with weight"),
-            ("average potential", _limited(self.average_potential, self.potential_limit)),
-            ("regret to the best", _limited(self.best_regret, self.bound.regret)),
+            ("average potential", limited(self.average_potential, self.potential_limit)),
+            ("regret to the best", limited(self.best_regret, self.bound.regret)),
             (
                 f"regret to the best {100 * self.quantile:.3g} %",
-                _limited(self.quantile_regret, self.quantile_bound.regret),
+                limited(self.quantile_regret, self.quantile_bound.regret),
             ),
             ("bound", self.bound.source),
         ]
@@ -61,5 +64,7 @@ class Report:
         return "\n".join(lines)
 
 
-def _limited(value: float, limit: float) -> str:
-    return f"{value:.6g}" + (f", never above {limit:.6g}" if np.isfinite(limit) else "")
+def _limited(value: float, limit: float, *, numerical: bool) -> str:
+    if not np.isfinite(limit):
+        return f"{value:.6g}"
+    return f"{value:.6g}, {'numerical limit' if numerical else 'never above'} {at_most(limit)}"

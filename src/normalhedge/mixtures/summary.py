@@ -8,6 +8,7 @@ import numpy as np
 
 from normalhedge._inputs import Floats
 from normalhedge.certificates import Bound
+from normalhedge.certificates.bounds import at_most
 from normalhedge.mixtures import _sums
 from normalhedge.mixtures.hindsight import best_convex, mean_loss
 from normalhedge.mixtures.losses import OWN, ZERO_ONE
@@ -114,7 +115,7 @@ class Summary:
         """Return the numbers about the whole."""
         silent = f", {self.silent:,} with nobody awake" if self.silent else ""
         waiting = f"{self.pending:,}" + (f", {self.expired:,} expired" if self.expired else "")
-        limit = f", never above {self.bound.regret:.4g}" if self.bound else ""
+        limit = f", never above {at_most(self.bound.regret, 4)}" if self.bound else ""
         facts = [
             ("rounds", f"{self.rounds:,} ({self.rows:,} rows{silent})"),
             ("waiting for outcomes", waiting),

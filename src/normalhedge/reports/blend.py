@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from normalhedge import _extras
+from normalhedge.certificates.bounds import at_most
 from normalhedge.mixtures import Summary
 from normalhedge.mixtures.course import Course
 from normalhedge.plots import PALETTE
@@ -54,7 +55,7 @@ def write_blend(
             "regret",
             "Regret against its bound",
             "The largest discounted regret to an expert, in units of gain. "
-            + (f"It never exceeds {summary.bound.regret:.4g}: " if summary.bound else "")
+            + (f"It never exceeds {at_most(summary.bound.regret, 4)}: " if summary.bound else "")
             + f"{summary.bound.source[0].upper()}{summary.bound.source[1:]}.",
             _regret(went, summary),
         ),
