@@ -118,7 +118,13 @@ def frontier_plot(identifier: str, points: Sequence[Any], lines: Mapping[str, fl
         black, red = {"color": "#000000", "width": 1.6}, {"color": "#d55e00", "size": 7}
         figure.add_trace(
             go.Scatter(
-                x=cs, y=above, name="certified", legendgroup="certified", line=black, **first
+                x=cs,
+                y=above,
+                name="certified",
+                legendgroup="certified",
+                mode="lines",
+                line=black,
+                **first,
             ),
             row=1,
             col=column,
