@@ -1,5 +1,6 @@
 """Arithmetic that runs in vector registers, which `math.exp` and a plain maximum do not."""
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -11,6 +12,8 @@ from normalhedge._jit import STRICT, kernel
 
 # What it returns has another signature than what it decorates.
 intrinsic: Callable[[Callable[..., Any]], Callable[..., Any]] = _numba_intrinsic
+
+_LOG2_E = math.log2(math.e)
 
 NEGLIGIBLE = -1000.0
 """2^-1000, far above the subnormal numbers: smaller shares of the leading weight are zero."""
@@ -111,3 +114,81 @@ def log(x: float) -> float:
     odd = (((c[9] * four + c[7]) * four + c[5]) * four + c[3]) * four + c[1]
     exponent = _float(e + _bits(_ROUND)) - _ROUND
     return float(2.0 * t * (even + odd * tt) + exponent * 0.6931471805599453)
+
+
+@kernel(STRICT)
+def log1p(x: float) -> float:
+    """Return ln(1 + x) for x > -1, with the digits of a small x kept."""
+    t = x / (2.0 + x)
+    tt = t * t
+    c, four = _ODD, tt * tt
+    even = ((((c[10] * four + c[8]) * four + c[6]) * four + c[4]) * four + c[2]) * four + c[0]
+    odd = (((c[9] * four + c[7]) * four + c[5]) * four + c[3]) * four + c[1]
+    series = 2.0 * t * (even + odd * tt)
+    return series if abs(t) < 0.17 else log(1.0 + x)
+
+
+_EXCESS = tuple(1.0 / math.factorial(j + 2) for j in range(18))
+
+
+@kernel(STRICT)
+def excess(x: float) -> float:
+    """Return e^x - 1 - x for |x| <= 1, with the digits of a small x kept."""
+    c, xx = _EXCESS, x * x
+    even = (((c[16] * xx + c[14]) * xx + c[12]) * xx + c[10]) * xx + c[8]
+    even = (((even * xx + c[6]) * xx + c[4]) * xx + c[2]) * xx + c[0]
+    odd = (((c[17] * xx + c[15]) * xx + c[13]) * xx + c[11]) * xx + c[9]
+    odd = (((odd * xx + c[7]) * xx + c[5]) * xx + c[3]) * xx + c[1]
+    return xx * (even + odd * x)
+
+
+@kernel(STRICT)
+def one_less_exp(x: float) -> float:
+    """Return 1 - e^-x for x >= 0, with the digits of a small x kept."""
+    small = x - excess(-min(x, 0.5))
+    return small if x < 0.5 else 1.0 - exp2(-x * _LOG2_E)
+
+
+# (1 + 2x) erfcx(x) by powers of (x - 3.75) / (x + 3.75), after Shepherd and Laframboise (1981): the
+# Chebyshev series of degree 24 from forty digits, in powers. Relative error 9e-16 for all x >= 0.
+_ERFCX = (
+    1.2375126308378275,
+    -0.14024059858554697,
+    0.0035854154854644293,
+    0.0822767384901452,
+    -0.10880393014174886,
+    0.09230432116037748,
+    -0.05869339858963676,
+    0.028362277418956364,
+    -0.009746579558029479,
+    0.001755625852895578,
+    0.0002937136655925545,
+    -0.0002901540805420362,
+    5.1649098888144384e-05,
+    2.2384239158309724e-05,
+    -1.1444146226535542e-05,
+    -9.735599024300036e-07,
+    1.7516376305863444e-06,
+    -5.721822408015812e-08,
+    -2.586684874921685e-07,
+    2.3263504032644517e-08,
+    3.867532084683544e-08,
+    -3.744208176587683e-09,
+    -5.173984987667304e-09,
+    3.11143001991097e-10,
+    4.2514625465327266e-10,
+)
+
+
+@kernel(STRICT)
+def erfcx(x: float) -> float:
+    """Return exp(x^2) erfc(x) for x >= 0, in vector registers as `exp2`."""
+    y = (x - 3.75) / (x + 3.75)
+    c, yy = _ERFCX, y * y
+    even = (((c[24] * yy + c[22]) * yy + c[20]) * yy + c[18]) * yy + c[16]
+    even = (((even * yy + c[14]) * yy + c[12]) * yy + c[10]) * yy + c[8]
+    even = (((even * yy + c[6]) * yy + c[4]) * yy + c[2]) * yy + c[0]
+    odd = (((c[23] * yy + c[21]) * yy + c[19]) * yy + c[17]) * yy + c[15]
+    odd = (((odd * yy + c[13]) * yy + c[11]) * yy + c[9]) * yy + c[7]
+    odd = ((odd * yy + c[5]) * yy + c[3]) * yy + c[1]
+    return (even + odd * y) / (1.0 + 2.0 * x)

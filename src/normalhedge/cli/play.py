@@ -1,5 +1,6 @@
 """``normalhedge play``: any hedger against any nature."""
 
+import math
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from rich.text import Text
 from normalhedge import _extras, _inputs, _names, _tables
 from normalhedge.certificates.bounds import at_most
 from normalhedge.games import NATURES, Nature, Replay, Trace, play
-from normalhedge.hedgers import HEDGERS, Hedger, PotentialHedger
+from normalhedge.hedgers import HEDGERS, Hedger, LedgerHedger, PotentialHedger
 from normalhedge.plots import PALETTE, regret_figure
 
 POINTS = 1000
@@ -121,7 +122,7 @@ def command(
             progress=lambda played: bar.advance(task, played),
         )
     title = f"{world.experts:,} experts, {nature}, {runs} run{'s' * (runs > 1)}"
-    Console().print(_summary(trace, named, world.experts, Text(title)))
+    Console().print(_summary(trace, named, world.experts, rounds, Text(title)))
     if out is not None:
         _tables.write_table(out, trace.columns())
     if plot is not None:
@@ -131,7 +132,9 @@ def command(
         _draw(trace)
 
 
-def _summary(trace: Trace, hedgers: dict[str, Hedger[Any]], experts: int, title: Text) -> Table:
+def _summary(
+    trace: Trace, hedgers: dict[str, Hedger[Any]], experts: int, rounds: int, title: Text
+) -> Table:
     head = ("hedger", "regret, mean", "highest", "never above", "gain, mean", "potential, highest")
     table = Table(*head, title=title)
     for k, name in enumerate(trace.hedgers):
@@ -139,16 +142,25 @@ def _summary(trace: Trace, hedgers: dict[str, Hedger[Any]], experts: int, title:
             Text(name),
             f"{trace.part_regret[k].mean():.3f}",
             f"{trace.highest_regret[k]:.3f}",
-            _promised(hedgers[name], experts),
+            _promised(hedgers[name], experts, rounds),
             f"{np.nanmean(trace.gain.mean[k]):+.4f}",
-            f"{np.exp(min(trace.highest_potential[k], 700)):.4g}",
+            _potential(float(trace.highest_potential[k])),
         )
     return table
 
 
-def _promised(hedger: Hedger[Any], experts: int) -> str:
+def _potential(log: float) -> str:
+    """Return a potential, or a dash where the hedger has none."""
+    return f"{math.exp(min(log, 700.0)):.4g}" if math.isfinite(log) else "-"
+
+
+def _promised(hedger: Hedger[Any], experts: int, rounds: int) -> str:
     """Return the bound on the regret, and where it comes from."""
-    bound = hedger.bound(experts) if isinstance(hedger, PotentialHedger) else None
+    bound = None
+    if isinstance(hedger, PotentialHedger):
+        bound = hedger.bound(experts)
+    elif isinstance(hedger, LedgerHedger):
+        bound = hedger.bound(experts, rounds)
     if not bound:
         return "nothing is known"
     return f"{at_most(bound.regret, 5)} ({bound.source.partition(', average')[0]})"

@@ -47,7 +47,7 @@ class Trace:
     regret
         The discounted regret to the best expert.
     potential
-        The average potential, as its logarithm.
+        The average potential, as its logarithm; NaN for a hedger without one.
     gain
         The hedger's gain in the round; rounds in which everybody slept are left out of the mean.
     quantile
@@ -56,7 +56,7 @@ class Trace:
         The discounted regret to the best epsilon-quantile of experts; none unless asked for.
     highest_regret, highest_potential
         The largest regret and logarithm of the average potential in any round of any run, recorded
-        or not; one number for each hedger.
+        or not; one number for each hedger, minus infinity where it has no potential.
     part_regret
         The mean regret in equal parts of the game: hedgers x runs x parts.
     weights
@@ -269,6 +269,7 @@ def _one_run(
             record.potential[h, rows] = run.log_potential[inside]
             record.gain[h, rows] = run.gains[inside]
             record.highest_regret[h] = max(record.highest_regret[h], run.best_regret.max())
+            # A hedger without a potential records NaN, which no number is below.
             highest = max(record.highest_potential[h], run.log_potential.max())
             record.highest_potential[h] = highest
             _add_parts(record.part_regret[h], edges, start, run.best_regret)

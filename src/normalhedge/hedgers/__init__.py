@@ -1,30 +1,89 @@
 """The algorithms: `init`, `play`, `step` and `run`, pure functions of a state."""
 
 from collections.abc import Callable
+from typing import Any
 
+from normalhedge.hedgers.ada_hedge import AdaHedge
+from normalhedge.hedgers.ada_normal_hedge import AdaNormalHedge
+from normalhedge.hedgers.boa import BOA
+from normalhedge.hedgers.coin_betting import CoinBetting
+from normalhedge.hedgers.decreasing_hedge import DecreasingHedge
+from normalhedge.hedgers.fixed_share import FixedShare
+from normalhedge.hedgers.flip_flop import FlipFlop
+from normalhedge.hedgers.follow_the_leader import FollowTheLeader
 from normalhedge.hedgers.hedge import Hedge
+from normalhedge.hedgers.ledger_hedger import LedgerHedger
+from normalhedge.hedgers.ledger_state import LedgerState
+from normalhedge.hedgers.ml_poly import MLPoly
+from normalhedge.hedgers.ml_prod import MLProd
 from normalhedge.hedgers.normal_hedge import NormalHedge
+from normalhedge.hedgers.normal_hedge_2009 import NormalHedge2009
+from normalhedge.hedgers.normal_hedge_dt import NormalHedgeDT
+from normalhedge.hedgers.optimistic_hedge import OptimisticHedge
 from normalhedge.hedgers.potential_hedger import PotentialHedger
 from normalhedge.hedgers.protocol import Hedger, Run
+from normalhedge.hedgers.regret_matching import RegretMatching
+from normalhedge.hedgers.regret_matching_plus import RegretMatchingPlus
 from normalhedge.hedgers.regret_state import RegretState
 from normalhedge.hedgers.report import Report
+from normalhedge.hedgers.squint import Squint
+from normalhedge.hedgers.uniform import Uniform
+from normalhedge.hedgers.variable_share import VariableShare
 
-HEDGERS: dict[str, Callable[..., PotentialHedger]] = {
+HEDGERS: dict[str, Callable[..., Hedger[Any]]] = {
     "normal-hedge": NormalHedge,
     "hedge": Hedge.corrected,
     "hedge-derived": Hedge.derived,
     "hedge-simulated": Hedge.simulated,
     "hedge-fixed": Hedge,
+    "hedge-decreasing": DecreasingHedge,
+    "normal-hedge-2009": NormalHedge2009,
+    "normal-hedge-dt": NormalHedgeDT,
+    "ada-normal-hedge": AdaNormalHedge,
+    "squint": Squint,
+    "ada-hedge": AdaHedge,
+    "flip-flop": FlipFlop,
+    "optimistic-hedge": OptimisticHedge.tuned,
+    "fixed-share": FixedShare.tuned,
+    "variable-share": VariableShare.tuned,
+    "ml-prod": MLProd,
+    "ml-poly": MLPoly,
+    "boa": BOA,
+    "regret-matching": RegretMatching,
+    "rm-plus": RegretMatchingPlus,
+    "coin-betting": CoinBetting,
+    "follow-the-leader": FollowTheLeader,
+    "uniform": Uniform,
 }
 """Every hedger by the name it has on the command line."""
 
-__all__ = [
+__all__ = [  # noqa: RUF022 -- as `sorted` has it
+    "AdaHedge",
+    "AdaNormalHedge",
+    "BOA",
+    "CoinBetting",
+    "DecreasingHedge",
+    "FixedShare",
+    "FlipFlop",
+    "FollowTheLeader",
     "HEDGERS",
     "Hedge",
     "Hedger",
+    "LedgerHedger",
+    "LedgerState",
+    "MLPoly",
+    "MLProd",
     "NormalHedge",
+    "NormalHedge2009",
+    "NormalHedgeDT",
+    "OptimisticHedge",
     "PotentialHedger",
+    "RegretMatching",
+    "RegretMatchingPlus",
     "RegretState",
     "Report",
     "Run",
+    "Squint",
+    "Uniform",
+    "VariableShare",
 ]

@@ -21,7 +21,7 @@ class Run(NamedTuple):
     best_regret
         The regret to the best expert after each round.
     log_potential
-        The logarithm of the average potential after each round.
+        The logarithm of the average potential after each round; NaN where the hedger has none.
     weights
         What was played in each round, T x N; none unless it was asked for.
     """

@@ -12,6 +12,40 @@ from normalhedge import _inputs
 from normalhedge._inputs import Floats
 
 
+class Readable:
+    """What a person reads off any state with regrets."""
+
+    __slots__ = ()
+
+    @property
+    def regrets(self) -> Floats:
+        """The regret to each expert."""
+        raise NotImplementedError
+
+    @property
+    def best_regret(self) -> float:
+        """The regret to the best expert."""
+        return float(self.regrets.max())
+
+    def to_json(self) -> str:
+        """Return the state as JSON, to the bit."""
+        fields = self._asdict()  # type: ignore[attr-defined]
+        return json.dumps(
+            {k: v.tolist() if isinstance(v, np.ndarray) else v for k, v in fields.items()}
+        )
+
+    @classmethod
+    def from_json(cls, text: str) -> Self:
+        """Return the state that was written as JSON."""
+        return cls(**json.loads(text))
+
+    def quantile_regret(self, quantile: float) -> float:
+        """Return the regret to the best epsilon-quantile: ``ceil(epsilon N)`` experts reach it."""
+        epsilon, n = _inputs.quantile(quantile), len(self.regrets)
+        place = n - rank(epsilon, n)
+        return float(np.partition(self.regrets, place)[place])
+
+
 class _Fields(NamedTuple):
     weights: Floats
     regrets: Floats
@@ -20,7 +54,7 @@ class _Fields(NamedTuple):
     gain: float | None
 
 
-class RegretState(_Fields):
+class RegretState(_Fields, Readable):
     """Where a game stands: all that a hedger on discounted regrets remembers.
 
     Lists and other arrays are converted, so that a state comes back from JSON as it went; what
@@ -79,29 +113,6 @@ class RegretState(_Fields):
     def _make(cls, iterable: Iterable[Any]) -> Self:  # type: ignore[override]
         """Make a state as `_replace` does, with the same checks."""
         return cls(*iterable)
-
-    @property
-    def best_regret(self) -> float:
-        """The regret to the best expert."""
-        return float(self.regrets.max())
-
-    def to_json(self) -> str:
-        """Return the state as JSON, to the bit."""
-        fields = self._asdict()
-        return json.dumps(
-            {k: v.tolist() if isinstance(v, np.ndarray) else v for k, v in fields.items()}
-        )
-
-    @classmethod
-    def from_json(cls, text: str) -> Self:
-        """Return the state that was written as JSON."""
-        return cls(**json.loads(text))
-
-    def quantile_regret(self, quantile: float) -> float:
-        """Return the regret to the best epsilon-quantile: ``ceil(epsilon N)`` experts reach it."""
-        epsilon, n = _inputs.quantile(quantile), len(self.regrets)
-        place = n - rank(epsilon, n)
-        return float(np.partition(self.regrets, place)[place])
 
 
 def rank(epsilon: float, n: int) -> int:

@@ -90,11 +90,11 @@ class Recipe:
         }
 
 
-def _hedger(given: PotentialHedger | str | None) -> PotentialHedger:
+def _hedger(given: object) -> PotentialHedger:
     if given is None:
         return NormalHedge(memory=MEMORY)
     if isinstance(given, str):
-        return _names.make("hedger", given, HEDGERS, alpha=1.0 / MEMORY)
+        given = _names.make("hedger", given, HEDGERS, alpha=1.0 / MEMORY)
     if not isinstance(given, PotentialHedger):
         raise TypeError(
             f"hedger must be a hedger on discounted regrets, such as NormalHedge, or a name; "

@@ -1,0 +1,132 @@
+"""BOA, Bernstein online aggregation (Wintenberger, 2017)."""
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from normalhedge._inputs import Floats
+from normalhedge._jit import VECTOR, kernel
+from normalhedge._vector import log
+from normalhedge.hedgers._ledger import (
+    KEEP,
+    OWN,
+    RISE,
+    SCORE,
+    log_experts,
+    meet,
+    spread_scores,
+)
+from normalhedge.hedgers._round import BAD_INPUT
+from normalhedge.hedgers.ledger_hedger import NEEDS_COUNT, LedgerHedger
+from normalhedge.hedgers.ledger_state import LedgerState
+from normalhedge.hedgers.ml_prod import rate
+from normalhedge.potentials import LOG2_E
+
+
+@dataclass(frozen=True)
+class BOA(LedgerHedger):
+    r"""Hedge on regrets less a price for their variance, each expert at its own rate.
+
+    .. math::
+
+        p_i \propto \eta_i \exp\left(\eta_i \textstyle\sum_t
+        (\rho_{i,t} - \eta_{i,t} \rho_{i,t}^2)\right), \qquad
+        \eta_i = \min\left(\tfrac12, \sqrt{\ln N / (1 + \textstyle\sum_t \rho_{i,t}^2)}\right)
+
+    with eta_(i,t) the rate at which round t was played and ``rho = r / 2``, the differences of the
+    losses ``(1 - g) / 2``.
+
+    Parameters
+    ----------
+    alpha
+        The discount rate of both sums, in [0, 1); 0 never forgets.
+
+    Notes
+    -----
+    The rates are those of `MLProd`, for gains whose range is known; Wintenberger's own also learn
+    the range. With alpha = 0, for every expert
+    ``R_i <= 2 (2 sqrt(2) sqrt(ln N (1 + V_i)) + G / eta_i)``, where
+    ``G = ln N + ln(1 + (1 + ln(1 + T)) / 2e)`` and ``V_i = sum_t rho_i^2``: `bounds` uses V and
+    eta, `bound` ``V <= T``. The proof is that of ML-Prod: ``e^(x - x^2) <= 1 + x`` for x >= -1/2
+    takes the place of ``1 + x``, and weights that start at 1 that of 1/N. With a discount there is
+    no theorem.
+
+    A round costs O(N) time and a state O(N) memory.
+
+    References
+    ----------
+    Wintenberger, "Optimal learning with Bernstein online aggregation" (2017); Gaillard, Stoltz and
+    van Erven, "A second-order bound with excess losses" (2014), whose proof this is.
+
+    Examples
+    --------
+    >>> BOA().run([[1.0, 0.0, -1.0], [0.5, 1.0, 0.0]]).state.weights.round(3)
+    array([0.408, 0.378, 0.214])
+    """
+
+    alpha: float = 0.0
+
+    rows: ClassVar[tuple[str, ...]] = ("squares", "priced regret")
+    breaks: ClassVar[Mapping[str, str]] = {"a_sleeper_changes_nothing": NEEDS_COUNT}
+
+    def __post_init__(self) -> None:
+        self._prepare()
+
+    @property
+    def _kernels(self) -> tuple[Callable[..., Any], Callable[..., int]]:
+        return _score, _rounds
+
+    def _a_priori(self, n: int, rounds: int, share: float) -> tuple[float, str]:  # noqa: ARG002
+        if self.alpha > 0.0:
+            return math.inf, "no theorem covers BOA with a discount"
+        return float(_bounded(n, rounds, np.float64(rounds))), "as ML-Prod"
+
+    def _a_posteriori(self, state: LedgerState) -> Floats:
+        if self.alpha > 0.0:
+            return super()._a_posteriori(state)
+        return np.asarray(_bounded(state.joined, state.rounds, state.ledger[OWN]))
+
+
+def _bounded(n: int, rounds: int, squares: Any) -> Any:
+    log_n = math.log(max(n, 2))
+    price = 2.0 * np.sqrt(2.0 * log_n * (1.0 + squares))
+    start = math.log(n) + math.log1p((1.0 + math.log1p(rounds)) / (2.0 * math.e))
+    return 2.0 * (price + start / np.minimum(0.5, np.sqrt(log_n / (1.0 + squares))))
+
+
+@kernel(VECTOR, inline=False)
+def _score(ledger: Floats, totals: Floats, settings: Floats) -> None:
+    scores, squares, priced = ledger[SCORE], ledger[OWN], ledger[OWN + 1]
+    log_n = log_experts(scores.size)
+    for i in range(scores.size):
+        eta = rate(log_n, squares[i])
+        scores[i] = LOG2_E * (log(eta) + eta * priced[i])
+
+
+@kernel(VECTOR)
+def _rounds(
+    weights: Floats,
+    ledger: Floats,
+    totals: Floats,
+    settings: Floats,
+    gains: Floats,
+    confidence: Floats,
+    records: Floats,
+    played: Floats,
+) -> int:
+    keep, rises = settings[KEEP], ledger[RISE]
+    squares, priced, log_n = ledger[OWN], ledger[OWN + 1], log_experts(rises.size)
+    for t in range(len(gains)):
+        gain = meet(weights, ledger, keep, gains, confidence, t, records, played)
+        if gain == BAD_INPUT:
+            return t
+        for i in range(rises.size):
+            rho, eta = rises[i], rate(log_n, squares[i])
+            squares[i] = keep * squares[i] + rho * rho
+            priced[i] = keep * priced[i] + rho * (1.0 - eta * rho)
+        _score(ledger, totals, settings)
+        spread_scores(ledger[SCORE], weights)
+    return len(gains)

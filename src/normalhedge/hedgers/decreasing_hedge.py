@@ -1,0 +1,103 @@
+"""Hedge with a decreasing learning rate (Auer, Cesa-Bianchi and Gentile, 2002)."""
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from normalhedge._inputs import Floats
+from normalhedge._jit import VECTOR, kernel
+from normalhedge.hedgers._ledger import (
+    KEEP,
+    SCORE,
+    log_experts,
+    meet,
+    score_exponential,
+    spread_scores,
+)
+from normalhedge.hedgers._round import BAD_INPUT
+from normalhedge.hedgers.ledger_hedger import NEEDS_COUNT, LedgerHedger
+
+
+@dataclass(frozen=True)
+class DecreasingHedge(LedgerHedger):
+    r"""Hedge at the rate that suits the number of rounds played, without knowing how many will be.
+
+    .. math::
+
+        p_i \propto \exp(\eta_t (1 - \alpha) R_i), \qquad \eta_t = \sqrt{\ln N / n_t}, \quad
+        n_t = 1 + (1 - \alpha)^2 n_{t-1}
+
+    in round t; n_t = t where alpha = 0.
+
+    Parameters
+    ----------
+    alpha
+        The discount rate, in [0, 1); 0 never forgets. With a discount the rate tends to that of
+        `Hedge.corrected`, and is larger before.
+
+    Notes
+    -----
+    Every regret stays below ``2 sqrt(n_T ln N)``: ``2 sqrt(T ln N)`` without a discount, and never
+    above ``2 sqrt(ln N / (1 - (1-alpha)^2))`` with one. A falling rate gives
+    ``R <= ln N / eta_T + sum_t eta_t s_t^2 / 8`` for gains of ranges s_t; a discounted game is one
+    whose ranges ``2 (1-alpha)^-t`` grow, at rates that fall. Regret to quantiles is not better.
+
+    A round costs O(N) time and a state O(N) memory.
+
+    References
+    ----------
+    Auer, Cesa-Bianchi and Gentile, "Adaptive and self-confident on-line learning algorithms"
+    (2002); the constant is that of Bubeck, "Introduction to online optimization" (2011),
+    for losses in [0, 1].
+
+    Examples
+    --------
+    >>> DecreasingHedge().run([[1.0, 0.0, -1.0], [0.5, 1.0, 0.0]]).state.weights.round(3)
+    array([0.51 , 0.377, 0.112])
+    """
+
+    alpha: float = 0.0
+
+    names: ClassVar[tuple[str, ...]] = ("time",)
+    breaks: ClassVar[Mapping[str, str]] = {"a_sleeper_changes_nothing": NEEDS_COUNT}
+
+    def __post_init__(self) -> None:
+        self._prepare()
+
+    @property
+    def _kernels(self) -> tuple[Callable[..., Any], Callable[..., int]]:
+        return _score, _rounds
+
+    def _a_priori(self, n: int, rounds: int, share: float) -> tuple[float, str]:  # noqa: ARG002
+        regret = 2.0 * math.sqrt(self.effective_rounds(rounds) * math.log(n))
+        return regret, "Hedge at a falling rate"
+
+
+@kernel(VECTOR, inline=False)
+def _score(ledger: Floats, totals: Floats, settings: Floats) -> None:
+    keep = settings[KEEP]
+    time = keep * keep * totals[0] + 1.0
+    score_exponential(ledger, keep * math.sqrt(log_experts(ledger.shape[1]) / time))
+
+
+@kernel(VECTOR)
+def _rounds(
+    weights: Floats,
+    ledger: Floats,
+    totals: Floats,
+    settings: Floats,
+    gains: Floats,
+    confidence: Floats,
+    records: Floats,
+    played: Floats,
+) -> int:
+    keep = settings[KEEP]
+    for t in range(len(gains)):
+        gain = meet(weights, ledger, keep, gains, confidence, t, records, played)
+        if gain == BAD_INPUT:
+            return t
+        totals[0] = keep * keep * totals[0] + 1.0
+        _score(ledger, totals, settings)
+        spread_scores(ledger[SCORE], weights)
+    return len(gains)

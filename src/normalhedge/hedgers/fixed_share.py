@@ -1,0 +1,145 @@
+"""Fixed Share (Herbster and Warmuth, 1998)."""
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from normalhedge import _inputs
+from normalhedge._inputs import Floats
+from normalhedge._jit import VECTOR, kernel
+from normalhedge._vector import log
+from normalhedge.certificates import Bound
+from normalhedge.hedgers._ledger import KEEP, OWN_SETTING, RISE, SCORE, meet, spread_scores
+from normalhedge.hedgers._round import BAD_INPUT
+from normalhedge.hedgers.ledger_hedger import LedgerHedger
+from normalhedge.potentials import LARGEST_ETA, LOG2_E
+
+
+@dataclass(frozen=True)
+class FixedShare(LedgerHedger):
+    r"""Hedge that hands a share of all weight to all experts, after every round.
+
+    No expert ever falls below ``share / N``, so that one that becomes the best is heard within a
+    few rounds: it competes with the best sequence of experts that switches a few times.
+
+    .. math:: v_i \propto w_i e^{\eta r_i}, \qquad w_i \leftarrow (1 - s) v_i + s / N
+
+    These are the weights of Bayes' rule over all sequences of experts, a priori drawn uniformly
+    anew with probability s in each round. Herbster and Warmuth hand the share to the *others*:
+    their share is ``s (N - 1) / N``.
+
+    Parameters
+    ----------
+    eta
+        The learning rate, > 0.
+    share
+        s, strictly between 0 and 1. `tuned` chooses both.
+    alpha
+        The discount rate of the regrets that are kept, in [0, 1); the weights do not depend on it.
+
+    Notes
+    -----
+    Over T rounds the regret to every sequence of experts that switches m times stays below
+    ``(ln N + m ln(N / s) - (T - 1 - m) ln(1 - s + s / N)) / eta + eta T / 2``
+    (`bound`, with ``switches``; without any it bounds the regret to every expert, alpha = 0).
+
+    A round costs O(N) time and a state O(N) memory.
+
+    References
+    ----------
+    Herbster and Warmuth, "Tracking the best expert" (1998); Cesa-Bianchi and Lugosi, "Prediction,
+    Learning, and Games" (2006), Theorem 5.2, as a mixture over sequences.
+
+    Examples
+    --------
+    >>> hedger = FixedShare(eta=1.0, share=0.1)
+    >>> hedger.run([[1.0, 0.0, -1.0]] * 20).state.weights.round(3)
+    array([0.91 , 0.052, 0.038])
+    """
+
+    eta: float
+    share: float
+    alpha: float = 0.0
+
+    breaks: ClassVar[Mapping[str, str]] = {
+        "a_sleeper_changes_nothing": "a share of the weight goes to every expert, asleep or not"
+    }
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "eta", _inputs.number("eta", self.eta, 0.0, LARGEST_ETA))
+        object.__setattr__(self, "share", _inputs.number("share", self.share, 0.0, 1.0))
+        self._prepare(self.eta, self.share)
+
+    @classmethod
+    def tuned(cls, alpha: float, n_experts: int, *, share: float | None = None) -> "FixedShare":
+        """Expect a switch every 1/share rounds, and choose the rate that makes that bound least.
+
+        ``eta^2 = 2 (s ln(N / s) + (1 - s) ln(1 / (1 - s)))``, with s = alpha where it is not given.
+        """
+        s = _inputs.number("share", alpha if share is None else share, 0.0, 1.0)
+        n = max(_inputs.count("n_experts", n_experts), 2)
+        nats = s * math.log(n / s) - (1.0 - s) * math.log1p(-s)
+        return cls(math.sqrt(2.0 * nats), s, alpha)
+
+    @property
+    def _kernels(self) -> tuple[Callable[..., Any], Callable[..., int]]:
+        return _score, _rounds
+
+    def bound(
+        self, n_experts: int, rounds: int, quantile: float | None = None, *, switches: int = 0
+    ) -> Bound:
+        """Return what is promised against the best sequence with so many switches."""
+        plain = super().bound(n_experts, rounds, quantile)
+        if switches == 0:
+            return plain
+        switches = _inputs.count("switches", switches)
+        if switches >= rounds:
+            raise ValueError(f"switches must be fewer than rounds = {rounds}, got {switches}")
+        return Bound(self._sequence(n_experts, rounds, switches), plain.source)
+
+    def _a_priori(self, n: int, rounds: int, share: float) -> tuple[float, str]:  # noqa: ARG002
+        if self.alpha > 0.0:
+            return math.inf, "no theorem covers the discounted regret of Fixed Share"
+        return self._sequence(n, rounds, 0), "Cesa-Bianchi and Lugosi 2006, Theorem 5.2"
+
+    def _sequence(self, n: int, rounds: int, switches: int) -> float:
+        stay = math.log1p(self.share / n - self.share)
+        prior = math.log(n) + switches * math.log(n / self.share) - (rounds - 1 - switches) * stay
+        return prior / self.eta + self.eta * rounds / 2.0
+
+    def _begin(self, columns: Floats, n: int) -> None:
+        columns[SCORE] = -np.log2(n)  # an even share beside those that are there
+
+
+@kernel(VECTOR, inline=False)
+def _score(ledger: Floats, totals: Floats, settings: Floats) -> None:
+    """Leave the scores: they are the state."""
+
+
+@kernel(VECTOR)
+def _rounds(
+    weights: Floats,
+    ledger: Floats,
+    totals: Floats,
+    settings: Floats,
+    gains: Floats,
+    confidence: Floats,
+    records: Floats,
+    played: Floats,
+) -> int:
+    keep, rises, scores = settings[KEEP], ledger[RISE], ledger[SCORE]
+    slope, share = 2.0 * LOG2_E * settings[OWN_SETTING], settings[OWN_SETTING + 1]
+    for t in range(len(gains)):
+        gain = meet(weights, ledger, keep, gains, confidence, t, records, played)
+        if gain == BAD_INPUT:
+            return t
+        for i in range(scores.size):
+            scores[i] += slope * rises[i]
+        spread_scores(scores, weights)
+        for i in range(scores.size):
+            scores[i] = LOG2_E * log((1.0 - share) * weights[i] + share / scores.size)
+        spread_scores(ledger[SCORE], weights)
+    return len(gains)

@@ -1,0 +1,141 @@
+"""FlipFlop (de Rooij, van Erven, Grünwald and Koolen, 2014)."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from normalhedge import _inputs
+from normalhedge._inputs import Floats
+from normalhedge._jit import VECTOR, kernel
+from normalhedge.hedgers._ledger import (
+    KEEP,
+    OWN_SETTING,
+    REGRET,
+    SCORE,
+    log_experts,
+    meet,
+    score_exponential,
+    score_leaders,
+    spread_scores,
+)
+from normalhedge.hedgers._round import BAD_INPUT
+from normalhedge.hedgers.ada_hedge import gap, gap_bound
+from normalhedge.hedgers.ledger_hedger import NEEDS_COUNT, LedgerHedger
+from normalhedge.hedgers.ledger_state import LedgerState
+from normalhedge.potentials import TINY, leading
+
+
+@dataclass(frozen=True)
+class FlipFlop(LedgerHedger):
+    r"""Follow the leader while that is cheap, be AdaHedge while it is not.
+
+    Two accounts are kept of what was lost on account of the rate: Delta_flip while following the
+    leader and Delta_flop while hedging at ``ln N / Delta_flop``. Who has lost too much beside the
+    other gives way:
+
+    .. math::
+
+        \text{flip to flop when } \Delta_{flip} > (\phi / a) \Delta_{flop}, \qquad
+        \text{flop to flip when } \Delta_{flop} > a \Delta_{flip}
+
+    Parameters
+    ----------
+    alpha
+        The discount rate, in [0, 1); 0 never forgets. Both accounts decay with the regrets.
+    phi, balance
+        The paper's phi > 1 and alpha > 0 (a above); the paper's choice makes its bound least.
+
+    Notes
+    -----
+    Every regret stays below ``Delta_flip + 2 Delta_flop`` (`bounds`), and as
+    ``Delta_flip <= (phi / a) Delta_flop + 2`` below ``(phi / a + 2) D + 2`` with D the bound that
+    `AdaHedge` has on its Delta (`bound`), which is 1.95 times AdaHedge's plus 2. The paper also
+    bounds it by 5.64 times the regret of following the leader, plus a constant. It is free
+    of scale, so all of this carries over to any discount, as for `AdaHedge`.
+
+    A round costs O(N) time and a state O(N) memory.
+
+    References
+    ----------
+    De Rooij, van Erven, Grünwald and Koolen, "Follow the leader if you can, hedge if you must"
+    (2014), Section 3.
+
+    Examples
+    --------
+    >>> FlipFlop().run([[1.0, 0.0, -1.0], [0.5, 1.0, 0.0]]).state.weights.round(3)
+    array([1., 0., 0.])
+    """
+
+    alpha: float = 0.0
+    phi: float = 2.37
+    balance: float = 1.243
+
+    names: ClassVar[tuple[str, ...]] = ("flopped", "flip gap", "flop gap")
+    breaks: ClassVar[Mapping[str, str]] = {"a_sleeper_changes_nothing": NEEDS_COUNT}
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "phi", _inputs.number("phi", self.phi, 1.0))
+        object.__setattr__(self, "balance", _inputs.number("balance", self.balance, 0.0))
+        self._prepare(self.phi, self.balance)
+
+    @property
+    def _kernels(self) -> tuple[Callable[..., Any], Callable[..., int]]:
+        return _score, _rounds
+
+    def _a_priori(self, n: int, rounds: int, share: float) -> tuple[float, str]:  # noqa: ARG002
+        if n == 1:
+            return 0.0, "one expert"
+        gap_limit = gap_bound(n, self.effective_rounds(rounds))
+        return (self.phi / self.balance + 2.0) * gap_limit + 2.0, "de Rooij et al. 2014, Section 3"
+
+    def _a_posteriori(self, state: LedgerState) -> Floats:
+        _, flip, flop = state.totals
+        return np.full(len(state.weights), (flip + 2.0 * flop) * (1.0 + 1e-9) + 1e-12)
+
+
+@kernel(VECTOR, inline=False)
+def _score(ledger: Floats, totals: Floats, settings: Floats) -> None:
+    if totals[0] == 0.0 or totals[2] <= TINY:
+        score_leaders(ledger)
+    else:
+        score_exponential(ledger, log_experts(ledger.shape[1]) / totals[2])
+
+
+@kernel(VECTOR)
+def _rounds(
+    weights: Floats,
+    ledger: Floats,
+    totals: Floats,
+    settings: Floats,
+    gains: Floats,
+    confidence: Floats,
+    records: Floats,
+    played: Floats,
+) -> int:
+    keep, regrets = settings[KEEP], ledger[REGRET]
+    phi, balance = settings[OWN_SETTING], settings[OWN_SETTING + 1]
+    for t in range(len(gains)):
+        lead = keep * leading(regrets)
+        gain = meet(weights, ledger, keep, gains, confidence, t, records, played)
+        if gain == BAD_INPUT:
+            return t
+        totals[1] *= keep
+        totals[2] *= keep
+        follows = totals[0] == 0.0 or totals[2] <= TINY
+        if follows:
+            lost = max(records[t, 1] - lead, 0.0)  # an infinite rate: what the leaders gained
+        else:
+            lost = gap(weights, ledger, log_experts(regrets.size) / totals[2])
+        if totals[0] == 0.0:
+            totals[1] += lost
+            if totals[1] > phi / balance * totals[2]:
+                totals[0] = 1.0
+        else:
+            totals[2] += lost
+            if totals[2] > balance * totals[1]:
+                totals[0] = 0.0
+        _score(ledger, totals, settings)
+        spread_scores(ledger[SCORE], weights)
+    return len(gains)

@@ -1,0 +1,74 @@
+"""Follow the leader: a yardstick."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from normalhedge._inputs import Floats
+from normalhedge._jit import VECTOR, kernel
+from normalhedge.hedgers._ledger import KEEP, SCORE, meet, score_leaders, spread_scores
+from normalhedge.hedgers._round import BAD_INPUT
+from normalhedge.hedgers.ledger_hedger import LedgerHedger
+
+
+@dataclass(frozen=True)
+class FollowTheLeader(LedgerHedger):
+    r"""Give all the weight to the expert that is ahead, in equal parts where several are.
+
+    Hard to beat where one expert is truly the best, and beaten by any two that take turns: a
+    yardstick, as no other hedger here can be drawn into losing every round.
+
+    .. math:: p_i \propto 1[R_i = \max_j R_j]
+
+    Among those awake it is the leader of these that is followed.
+
+    Parameters
+    ----------
+    alpha
+        The discount rate, in [0, 1); 0 never forgets.
+
+    Notes
+    -----
+    No theorem for arbitrary gains: the regret can reach T. A round costs O(N) time and a state
+    O(N) memory.
+
+    Examples
+    --------
+    >>> FollowTheLeader().run([[0.5, 0.0], [-1.0, 1.0], [1.0, -1.0]]).gains
+    array([ 0.25, -1.  , -1.  ])
+    """
+
+    alpha: float = 0.0
+
+    def __post_init__(self) -> None:
+        self._prepare()
+
+    @property
+    def _kernels(self) -> tuple[Callable[..., Any], Callable[..., int]]:
+        return _score, _rounds
+
+
+@kernel(VECTOR, inline=False)
+def _score(ledger: Floats, totals: Floats, settings: Floats) -> None:
+    score_leaders(ledger)
+
+
+@kernel(VECTOR)
+def _rounds(
+    weights: Floats,
+    ledger: Floats,
+    totals: Floats,
+    settings: Floats,
+    gains: Floats,
+    confidence: Floats,
+    records: Floats,
+    played: Floats,
+) -> int:
+    keep = settings[KEEP]
+    for t in range(len(gains)):
+        gain = meet(weights, ledger, keep, gains, confidence, t, records, played)
+        if gain == BAD_INPUT:
+            return t
+        _score(ledger, totals, settings)
+        spread_scores(ledger[SCORE], weights)
+    return len(gains)

@@ -1,0 +1,152 @@
+"""NormalHedge without a parameter (Chaudhuri, Freund and Hsu, 2009)."""
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from normalhedge._inputs import Floats
+from normalhedge._jit import VECTOR, kernel
+from normalhedge._vector import exp2, larger, log
+from normalhedge.hedgers._ledger import KEEP, NOTHING, REGRET, SCORE, meet, spread_scores
+from normalhedge.hedgers._round import BAD_INPUT
+from normalhedge.hedgers.ledger_hedger import LedgerHedger
+from normalhedge.hedgers.ledger_state import LedgerState
+from normalhedge.potentials import LOG2_E, TINY, leading
+
+
+@dataclass(frozen=True)
+class NormalHedge2009(LedgerHedger):
+    r"""Weigh experts by the normal potential whose spread keeps the average potential at e.
+
+    The spread c is not set but solved for in every round, so nothing is tuned, and the rule is
+    free of scale: regrets ten times as large give the same weights.
+
+    .. math::
+
+        p_i \propto \frac{[R_i]_+}{c} \exp([R_i]_+^2 / 2c), \qquad
+        \frac1N \textstyle\sum_i \exp([R_i]_+^2 / 2c) = e
+        \quad \text{(uniform when every } R_i \le 0)
+
+    Parameters
+    ----------
+    alpha
+        The discount rate, in [0, 1); 0 never forgets.
+
+    Notes
+    -----
+    With alpha = 0, for every delta in (0, 1/2] the regret to the best epsilon-quantile stays below
+    ``2 sqrt((1 + ln(1/epsilon)) (3 (1 + 50 delta) T + (16 ln^2 N / delta^2) (10.2 / delta^2 +
+    ln N)))``: `bound` takes the least over delta. It is large beside what is seen. Whatever the
+    discount, the equation for c gives ``R_i <= sqrt(2 c (1 + ln N))``, which is what `bounds`
+    returns; with a discount nothing is known of c.
+
+    A round costs O(N) time for each Newton step, three or so from the root of the round before,
+    and a state O(N) memory.
+
+    References
+    ----------
+    Chaudhuri, Freund and Hsu, "A parameter-free hedging algorithm" (2009), Figure 1 and Theorem 1.
+
+    Examples
+    --------
+    >>> NormalHedge2009().run([[1.0, 0.0, -1.0], [0.5, 1.0, 0.0]]).state.weights.round(3)
+    array([0.879, 0.121, 0.   ])
+    """
+
+    alpha: float = 0.0
+
+    names: ClassVar[tuple[str, ...]] = ("exponent of the leader", "leading regret")
+    breaks: ClassVar[Mapping[str, str]] = {
+        "a_sleeper_changes_nothing": "the average potential is over all experts, asleep or not"
+    }
+
+    def __post_init__(self) -> None:
+        self._prepare()
+
+    @property
+    def _kernels(self) -> tuple[Callable[..., Any], Callable[..., int]]:
+        return _score, _rounds
+
+    def spread(self, state: LedgerState) -> float:
+        """Return c, the spread of the potential; 0 where nobody is ahead."""
+        exponent, lead = state.totals
+        return float(lead * lead / (2.0 * exponent)) if exponent > 0.0 else 0.0
+
+    def _a_priori(self, n: int, rounds: int, share: float) -> tuple[float, str]:
+        if self.alpha > 0.0:
+            return math.inf, "no theorem covers the NormalHedge of 2009 with a discount"
+        delta = np.geomspace(1e-3, 0.5, 400)
+        first = 16.0 * math.log(n) ** 2 / delta**2 * (10.2 / delta**2 + math.log(n))
+        least = float(np.min(3.0 * (1.0 + 50.0 * delta) * rounds + first))
+        regret = 2.0 * math.sqrt((1.0 + math.log(1.0 / share)) * least)
+        return regret, "Chaudhuri, Freund and Hsu 2009, Theorem 1"
+
+    def _a_posteriori(self, state: LedgerState) -> Floats:
+        n = len(state.weights)
+        return np.full(n, math.sqrt(2.0 * self.spread(state) * (1.0 + math.log(n))) * (1.0 + 1e-9))
+
+
+@kernel(VECTOR, inline=False)
+def _exponent(regrets: Floats, lead: float, start: float) -> float:
+    """Return z with ``mean exp(z x^2) = e``, x the positive regrets relative to the leading one.
+
+    The logarithm of the mean is convex and rises in z, so Newton's method comes down to the root
+    from its right, and from its left first jumps across; the root is in [1, 1 + ln N].
+    """
+    n = regrets.size
+    highest = 1.0 + math.log(n)
+    z = highest if start == 0.0 else min(start, highest)
+    for _ in range(100):
+        mass = 0.0
+        moment = 0.0
+        for i in range(n):
+            x = larger(regrets[i], 0.0) / lead
+            phi = exp2(LOG2_E * z * (x * x - 1.0))
+            mass += phi
+            moment += x * x * phi
+        above = math.log(mass / n) + z - 1.0
+        new = min(max(z - above * mass / moment, 1.0), highest)
+        if abs(new - z) <= 1e-13 * z:
+            return new
+        z = new
+    return z
+
+
+@kernel(VECTOR, inline=False)
+def _score(ledger: Floats, totals: Floats, settings: Floats) -> None:
+    regrets, scores = ledger[REGRET], ledger[SCORE]
+    lead = leading(regrets)
+    if lead <= TINY:
+        totals[:] = 0.0
+        scores[:] = NOTHING
+        return
+    totals[0] = z = _exponent(regrets, lead, totals[0])
+    totals[1] = lead
+    for i in range(regrets.size):
+        x = regrets[i] / lead
+        s = LOG2_E * (z * (x * x - 1.0) + log(larger(x, TINY)))
+        scores[i] = s if x > TINY else NOTHING
+
+
+@kernel(VECTOR)
+def _rounds(
+    weights: Floats,
+    ledger: Floats,
+    totals: Floats,
+    settings: Floats,
+    gains: Floats,
+    confidence: Floats,
+    records: Floats,
+    played: Floats,
+) -> int:
+    keep = settings[KEEP]
+    for t in range(len(gains)):
+        gain = meet(weights, ledger, keep, gains, confidence, t, records, played)
+        if gain == BAD_INPUT:
+            return t
+        _score(ledger, totals, settings)
+        spread_scores(ledger[SCORE], weights)
+    return len(gains)

@@ -1,0 +1,88 @@
+"""Regret matching (Hart and Mas-Colell, 2000)."""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from normalhedge._inputs import Floats
+from normalhedge._jit import VECTOR, kernel
+from normalhedge.hedgers._ledger import KEEP, REGRET, SCORE, meet, score_positive, spread_scores
+from normalhedge.hedgers._round import BAD_INPUT
+from normalhedge.hedgers.ledger_hedger import LedgerHedger
+
+
+@dataclass(frozen=True)
+class RegretMatching(LedgerHedger):
+    r"""Weigh experts in proportion to their positive regret.
+
+    The simplest rule that never learns a rate; it pays for it with ``sqrt(N)`` in the bound where
+    others pay ``sqrt(ln N)``. It is the limit of `NormalHedge` as c grows.
+
+    .. math:: p_i \propto [R_i]_+ \quad \text{(uniform when every } R_i \le 0)
+
+    Parameters
+    ----------
+    alpha
+        The discount rate, in [0, 1); 0 never forgets.
+
+    Notes
+    -----
+    Every regret stays below ``2 sqrt((N - 1) n)``, n the effective rounds (T where alpha = 0,
+    never more than ``1 / (1 - (1-alpha)^2)``): since ``sum_i [R_i]+ r_i = 0``, the square of the
+    length of ``[R]+`` grows by at most ``sum_i r_i^2 <= 4 (N - 1)`` a round (Blackwell), after
+    shrinking by ``(1-alpha)^2``. So the theorem carries over to any discount.
+
+    A round costs O(N) time and a state O(N) memory.
+
+    References
+    ----------
+    Hart and Mas-Colell, "A simple adaptive procedure leading to correlated equilibrium" (2000);
+    Cesa-Bianchi and Lugosi, "Prediction, Learning, and Games" (2006), Corollary 2.1 with p = 2.
+
+    Examples
+    --------
+    >>> hedger = RegretMatching()
+    >>> hedger.run([[1.0, 0.0, -1.0], [0.5, 1.0, 0.0]]).state.weights.round(3)
+    array([0.667, 0.333, 0.   ])
+    """
+
+    alpha: float = 0.0
+
+    def __post_init__(self) -> None:
+        self._prepare()
+
+    @property
+    def _kernels(self) -> tuple[Callable[..., Any], Callable[..., int]]:
+        return _score, _rounds
+
+    def _a_priori(self, n: int, rounds: int, share: float) -> tuple[float, str]:
+        # The k best share the length of [R]+, so the least of them has at most 1/sqrt(k) of it.
+        regret = 2.0 * math.sqrt((n - 1) * self.effective_rounds(rounds) / (share * n))
+        return regret, "Blackwell's condition"
+
+
+@kernel(VECTOR, inline=False)
+def _score(ledger: Floats, totals: Floats, settings: Floats) -> None:
+    score_positive(ledger[REGRET], ledger[SCORE])
+
+
+@kernel(VECTOR)
+def _rounds(
+    weights: Floats,
+    ledger: Floats,
+    totals: Floats,
+    settings: Floats,
+    gains: Floats,
+    confidence: Floats,
+    records: Floats,
+    played: Floats,
+) -> int:
+    keep = settings[KEEP]
+    for t in range(len(gains)):
+        gain = meet(weights, ledger, keep, gains, confidence, t, records, played)
+        if gain == BAD_INPUT:
+            return t
+        _score(ledger, totals, settings)
+        spread_scores(ledger[SCORE], weights)
+    return len(gains)

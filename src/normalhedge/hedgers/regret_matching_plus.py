@@ -1,0 +1,96 @@
+"""Regret matching plus (Tammelin, 2014)."""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from normalhedge._inputs import Floats
+from normalhedge._jit import VECTOR, kernel
+from normalhedge._vector import larger
+from normalhedge.hedgers._ledger import KEEP, OWN, RISE, SCORE, meet, score_positive, spread_scores
+from normalhedge.hedgers._round import BAD_INPUT
+from normalhedge.hedgers.ledger_hedger import LedgerHedger
+from normalhedge.hedgers.ledger_state import LedgerState
+
+
+@dataclass(frozen=True)
+class RegretMatchingPlus(LedgerHedger):
+    r"""Weigh experts by their regret, which never falls below zero.
+
+    An expert that was bad for long is heard again in the first round it is good, since nothing is
+    held against it: quick after a change, where `RegretMatching` must work off what is past.
+
+    .. math:: Q_i \leftarrow [(1 - \alpha) Q_i + r_i]_+, \qquad p_i \propto Q_i
+
+    Parameters
+    ----------
+    alpha
+        The discount rate, in [0, 1); 0 never forgets.
+
+    Notes
+    -----
+    ``R_i <= Q_i``, and Q has at most the length that `RegretMatching` allows [R]+: every regret
+    stays below ``2 sqrt((N - 1) n)``, n the effective rounds. The theorem carries over to any
+    discount. `bounds` returns Q itself.
+
+    A round costs O(N) time and a state O(N) memory.
+
+    References
+    ----------
+    Tammelin, Burch, Johanson and Bowling, "Solving heads-up limit Texas hold'em" (2015).
+
+    Examples
+    --------
+    >>> hedger = RegretMatchingPlus()
+    >>> hedger.run([[1.0, 0.0, -1.0], [0.5, 1.0, 0.0]]).state.weights.round(3)
+    array([0.667, 0.333, 0.   ])
+    """
+
+    alpha: float = 0.0
+
+    rows: ClassVar[tuple[str, ...]] = ("clipped regret",)
+
+    def __post_init__(self) -> None:
+        self._prepare()
+
+    @property
+    def _kernels(self) -> tuple[Callable[..., Any], Callable[..., int]]:
+        return _score, _rounds
+
+    def _a_priori(self, n: int, rounds: int, share: float) -> tuple[float, str]:
+        regret = 2.0 * math.sqrt((n - 1) * self.effective_rounds(rounds) / (share * n))
+        return regret, "Tammelin et al. 2015"
+
+    def _a_posteriori(self, state: LedgerState) -> Floats:
+        return np.array(state.ledger[OWN])
+
+
+@kernel(VECTOR, inline=False)
+def _score(ledger: Floats, totals: Floats, settings: Floats) -> None:
+    score_positive(ledger[OWN], ledger[SCORE])
+
+
+@kernel(VECTOR)
+def _rounds(
+    weights: Floats,
+    ledger: Floats,
+    totals: Floats,
+    settings: Floats,
+    gains: Floats,
+    confidence: Floats,
+    records: Floats,
+    played: Floats,
+) -> int:
+    keep, rises, clipped = settings[KEEP], ledger[RISE], ledger[OWN]
+    for t in range(len(gains)):
+        gain = meet(weights, ledger, keep, gains, confidence, t, records, played)
+        if gain == BAD_INPUT:
+            return t
+        for i in range(clipped.size):
+            clipped[i] = larger(keep * clipped[i] + 2.0 * rises[i], 0.0)
+        _score(ledger, totals, settings)
+        spread_scores(ledger[SCORE], weights)
+    return len(gains)

@@ -1,0 +1,319 @@
+"""The algorithms of the family as their papers write them, in plain NumPy on losses in [0, 1].
+
+Each is told the losses of a round and its own, ``h = p @ losses``, and says what it plays next.
+"""
+
+import math
+from typing import Protocol
+
+import numpy as np
+from scipy.special import erf
+
+from normalhedge._inputs import Floats
+
+
+class Oracle(Protocol):
+    """An algorithm in losses."""
+
+    def weights(self) -> Floats: ...
+
+    def update(self, losses: Floats, own: float) -> None: ...
+
+
+def normal(raw: Floats) -> Floats:
+    """Return a distribution; uniform where there is nothing to share."""
+    total = raw.sum()
+    return raw / total if total > 0 else np.full(len(raw), 1 / len(raw))
+
+
+class _Regrets:
+    """Keeps R = sum_t (h - l), and how many experts there are."""
+
+    def __init__(self, n: int) -> None:
+        self.n = n
+        self.R = np.zeros(n)
+
+    def update(self, losses: Floats, own: float) -> None:
+        self.R = self.R + (own - losses)
+
+
+class Uniform(_Regrets):
+    def weights(self) -> Floats:
+        return np.full(self.n, 1 / self.n)
+
+
+class FollowTheLeader(_Regrets):
+    def weights(self) -> Floats:
+        return self.among(np.ones(self.n))
+
+    def among(self, k: Floats) -> Floats:
+        leader = self.R[k > 0].max()
+        return normal(k * (leader - 1e-12 <= self.R))
+
+
+class RegretMatching(_Regrets):
+    def weights(self) -> Floats:
+        return normal(np.maximum(self.R, 0))
+
+
+class RegretMatchingPlus(_Regrets):
+    def weights(self) -> Floats:
+        return normal(self.R)
+
+    def update(self, losses: Floats, own: float) -> None:
+        self.R = np.maximum(self.R + (own - losses), 0)
+
+
+class NormalHedge2009(_Regrets):
+    """c by bisection."""
+
+    def weights(self) -> Floats:
+        positive = np.maximum(self.R, 0)
+        if positive.max() <= 0:
+            return np.full(self.n, 1 / self.n)
+        low, high = positive.max() ** 2 / (2 * (1 + math.log(self.n))), positive.max() ** 2 / 2
+        for _ in range(200):
+            c = (low + high) / 2
+            if np.mean(np.exp(positive**2 / (2 * c))) > math.e:
+                low = c
+            else:
+                high = c
+        exponent = positive**2 / (2 * c)
+        return normal(positive / c * np.exp(exponent - exponent.max()))
+
+
+class NormalHedgeDT(_Regrets):
+    t = 1
+
+    def weights(self) -> Floats:
+        up, down = np.maximum(self.R + 1, 0), np.maximum(self.R - 1, 0)
+        return normal(np.exp(up**2 / (3 * self.t)) - np.exp(down**2 / (3 * self.t)))
+
+    def update(self, losses: Floats, own: float) -> None:
+        super().update(losses, own)
+        self.t += 1
+
+
+class AdaNormalHedge(_Regrets):
+    def __init__(self, n: int) -> None:
+        super().__init__(n)
+        self.C = np.zeros(n)
+
+    def weights(self) -> Floats:
+        def phi(R: Floats, C: Floats) -> Floats:
+            return np.exp(np.maximum(R, 0) ** 2 / (3 * C))
+
+        return normal((phi(self.R + 1, self.C + 1) - phi(self.R - 1, self.C + 1)) / 2)
+
+    def update(self, losses: Floats, own: float) -> None:
+        super().update(losses, own)
+        self.C = self.C + np.abs(own - losses)
+
+
+class _Squares(_Regrets):
+    def __init__(self, n: int) -> None:
+        super().__init__(n)
+        self.V = np.zeros(n)
+
+    def update(self, losses: Floats, own: float) -> None:
+        super().update(losses, own)
+        self.V = self.V + (own - losses) ** 2
+
+
+class Squint(_Squares):
+    """The integral by many nodes."""
+
+    NODES, SHARES = np.polynomial.legendre.leggauss(400)
+
+    def weights(self) -> Floats:
+        eta = (self.NODES + 1)[:, None] / 4
+        exponent = eta * self.R - eta**2 * self.V
+        return normal(self.SHARES @ np.exp(exponent - exponent.max()))
+
+
+class SquintClosed(_Squares):
+    """The closed form as printed."""
+
+    def weights(self) -> Floats:
+        if not self.V.all():
+            return np.full(self.n, 1 / self.n)
+        root = 2 * np.sqrt(self.V)
+        a, b = self.R / root, (self.R - self.V) / root
+        return normal(np.exp(a * a) * (erf(a) - erf(b)) / root)
+
+
+class MLPoly(_Squares):
+    def weights(self) -> Floats:
+        return normal(np.maximum(self.R, 0) / (1 + self.V))
+
+
+class MLProd(_Squares):
+    def __init__(self, n: int) -> None:
+        super().__init__(n)
+        self.w = np.full(n, 1 / n)
+
+    def rate(self) -> Floats:
+        return np.minimum(0.5, np.sqrt(math.log(self.n) / (1 + self.V)))
+
+    def weights(self) -> Floats:
+        return normal(self.rate() * self.w)
+
+    def update(self, losses: Floats, own: float) -> None:
+        old = self.rate()
+        super().update(losses, own)
+        self.w = (self.w * (1 + old * (own - losses))) ** (self.rate() / old)
+
+
+class BOA(MLProd):
+    def __init__(self, n: int) -> None:
+        super().__init__(n)
+        self.S = np.zeros(n)
+
+    def weights(self) -> Floats:
+        exponent = self.rate() * self.S
+        return normal(self.rate() * np.exp(exponent - exponent.max()))
+
+    def update(self, losses: Floats, own: float) -> None:
+        r = own - losses
+        self.S = self.S + r - self.rate() * r**2
+        _Squares.update(self, losses, own)
+
+
+class AdaHedge:
+    """After the program printed in the paper, with its mix loss from cumulative losses."""
+
+    def __init__(self, n: int) -> None:
+        self.L = np.zeros(n)
+        self.Delta = 0.0
+
+    def mix(self, eta: float, L: Floats) -> tuple[Floats, float]:
+        least = L.min()
+        w = (least == L).astype(float) if eta == math.inf else np.exp(-eta * (L - least))
+        return w / w.sum(), float(least - math.log(w.sum() / len(L)) / eta)
+
+    def rate(self) -> float:
+        return math.log(len(self.L)) / self.Delta if self.Delta > 0 else math.inf
+
+    def weights(self) -> Floats:
+        return self.mix(self.rate(), self.L)[0]
+
+    def gap(self, losses: Floats, own: float) -> float:
+        eta = self.rate()
+        before = self.mix(eta, self.L)[1]
+        self.L = self.L + losses
+        return max(0.0, own - (self.mix(eta, self.L)[1] - before))
+
+    def update(self, losses: Floats, own: float) -> None:
+        self.Delta += self.gap(losses, own)
+
+
+class FlipFlop(AdaHedge):
+    def __init__(self, n: int, phi: float = 2.37, alpha: float = 1.243) -> None:
+        super().__init__(n)
+        self.regime = 0
+        self.Deltas = [0.0, 0.0]
+        self.scale = [phi / alpha, alpha]
+
+    def among(self, k: Floats) -> Floats:
+        return normal(k * (self.L[k > 0].min() == self.L))
+
+    def rate(self) -> float:
+        flop = self.Deltas[1]
+        return math.log(len(self.L)) / flop if self.regime == 1 and flop > 0 else math.inf
+
+    def update(self, losses: Floats, own: float) -> None:
+        k = self.regime
+        self.Deltas[k] += self.gap(losses, own)
+        if self.Deltas[k] > self.scale[k] * self.Deltas[1 - k]:
+            self.regime = 1 - k
+
+
+class DecreasingHedge:
+    """Rates for losses in [0, 1]: eta_t = 2 sqrt(ln N / t)."""
+
+    def __init__(self, n: int) -> None:
+        self.L = np.zeros(n)
+        self.t = 1
+
+    def weights(self) -> Floats:
+        eta = 2 * math.sqrt(math.log(len(self.L)) / self.t)
+        return normal(np.exp(-eta * (self.L - self.L.min())))
+
+    def update(self, losses: Floats, own: float) -> None:  # noqa: ARG002
+        self.L = self.L + losses
+        self.t += 1
+
+
+class OptimisticHedge:
+    """``eta`` is for gains in [-1, 1]: losses in [0, 1] are half as wide."""
+
+    def __init__(self, n: int, eta: float = 0.5) -> None:
+        self.L, self.last, self.eta = np.zeros(n), np.zeros(n), 2 * eta
+
+    def weights(self) -> Floats:
+        guess = self.L + self.last
+        return normal(np.exp(-self.eta * (guess - guess.min())))
+
+    def update(self, losses: Floats, own: float) -> None:  # noqa: ARG002
+        self.L, self.last = self.L + losses, losses
+
+
+class FixedShare:
+    def __init__(self, n: int, eta: float = 1.0, share: float = 0.1) -> None:
+        self.w, self.eta, self.share = np.full(n, 1 / n), 2 * eta, share
+
+    def weights(self) -> Floats:
+        return self.w
+
+    def update(self, losses: Floats, own: float) -> None:  # noqa: ARG002
+        v = normal(self.w * np.exp(-self.eta * losses))
+        self.w = (1 - self.share) * v + self.share / len(v)
+
+
+class VariableShare(FixedShare):
+    def update(self, losses: Floats, own: float) -> None:  # noqa: ARG002
+        v = normal(self.w * np.exp(-self.eta * losses))
+        taken = (1 - (1 - self.share) ** losses) * v
+        self.w = v - taken + (taken.sum() - taken) / (len(v) - 1)
+
+
+class CoinBetting:
+    """Bets as they are defined: a share of one plus all winnings so far."""
+
+    def __init__(self, n: int, shift: float = 0.0) -> None:
+        self.coins, self.winnings, self.t, self.shift = np.zeros(n), np.zeros(n), 1, shift
+
+    def bets(self) -> Floats:
+        return self.coins / (self.t + self.shift) * (1 + self.winnings)
+
+    def weights(self) -> Floats:
+        return normal(np.maximum(self.bets(), 0))
+
+    def update(self, losses: Floats, own: float) -> None:
+        bets, r = self.bets(), own - losses
+        coin = np.where(bets > 0, r, np.maximum(r, 0))
+        self.winnings = self.winnings + coin * bets
+        self.coins = self.coins + coin
+        self.t += 1
+
+
+def fold(oracle: Oracle, gains: Floats, confidence: Floats | None = None) -> tuple[Floats, Floats]:
+    """Return what is played in each round, and the weights after the last."""
+    played = []
+    for t, row in enumerate(gains):
+        k = np.ones(len(row)) if confidence is None else confidence[t]
+        p = oracle.weights()
+        q = np.zeros(len(k))
+        if (p * k).sum() > 0:
+            q = normal(p * k)
+        elif k.any():  # all the weight sleeps: follow the leader of the others, or hear all
+            q = oracle.among(k) if hasattr(oracle, "among") else normal(k)
+        losses = (1 - row) / 2
+        own = float(q @ losses)
+        played.append(q)
+        if k.any():
+            # Asleep, an expert says what the algorithm says.
+            oracle.update(k * losses + (1 - k) * own, own)
+        else:
+            oracle.update(np.full(len(k), 0.5), 0.5)
+    return np.array(played), oracle.weights()
