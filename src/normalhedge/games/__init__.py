@@ -1,5 +1,6 @@
 """Games: hedgers against natures."""
 
+from normalhedge.games.hindsight import Followed, best_expert, best_quantile, best_sequence
 from normalhedge.games.natures import (
     NATURES,
     BreakAway,
@@ -15,11 +16,15 @@ __all__ = [
     "NATURES",
     "BreakAway",
     "Curves",
+    "Followed",
     "GoodAndBad",
     "Greedy",
     "IndependentCoins",
     "Nature",
     "Replay",
     "Trace",
+    "best_expert",
+    "best_quantile",
+    "best_sequence",
     "play",
 ]
