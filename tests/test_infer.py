@@ -280,6 +280,12 @@ def test_only_the_weights_that_are_asked_for_are_kept() -> None:
     assert all(went.candidates.base is None for went in found.went.values())
 
 
+def test_hedgers_by_name(capsys: pytest.CaptureFixture[str], data: Path) -> None:
+    for name in ("squint", "fixed-share", "ada-hedge:alpha=0"):
+        options = ("--column", "kind", "--candidates", "9", "--hedger", name)
+        assert call(capsys, "latent", str(data), *options)[0] == 0
+
+
 def test_names_of_columns(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "odd.csv"
     rows = "\n".join(f"{k},{word},{word}" for k, word in enumerate(weather(60)))

@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from normalhedge import Hedge, NormalHedge
+from normalhedge import Hedge, NormalHedge, _names
+from normalhedge.hedgers import HEDGERS, Squint
 from normalhedge.latent import (
     BayesAverage,
     HMMBank,
@@ -612,3 +613,27 @@ def test_scores_and_candidates_are_checked() -> None:
     one, other = (HMMBank.gaussian([[1.0]], [[[1.0]]], [[0.0]], [[d]]) for d in (1.0, 2.0))
     with pytest.raises(ValueError, match="same width"):
         one.joined(other)
+
+
+@pytest.mark.parametrize("name", [name for name in HEDGERS if name != "uniform"])
+def test_every_hedger_of_the_package_drives_the_predictors(name: str) -> None:
+    bank = bank_of((0.95, 0.95, 0.05), (0.5, 0.5, 0.5), (0.05, 0.9, 0.1))
+    symbols = sequence(400, 0.95, 0.95, 0.05)
+    hedger = _names.make("hedger", name, HEDGERS, alpha=0.02, n_experts=6, eta=0.3)
+    for kind in (StateExperts, ModelExperts):
+        went = follow(kind(bank, hedger), symbols)
+        single = kind(bank, hedger)
+        for t, x in enumerate(symbols[:40]):
+            np.testing.assert_allclose(went.said[t], single.predict(), atol=1e-9)
+            single.observe(x)
+        assert went.losses[200:].mean() < 0.3
+        assert went.candidates[-1, 0] > 0.5
+    learning = LearningBank(bank, np.random.default_rng(0), hedger)
+    assert np.isfinite(follow(learning, symbols).losses).all()
+
+
+def test_a_learning_bank_must_know_when_to_lose_patience() -> None:
+    bank = bank_of((0.9, 0.9, 0.1), (0.5, 0.5, 0.5))
+    with pytest.raises(ValueError, match="patience must be given"):
+        LearningBank(bank, np.random.default_rng(0), Squint())
+    assert LearningBank(bank, np.random.default_rng(0), Squint(), patience=50).patience == 50

@@ -42,7 +42,8 @@ def command(data: Path, **given: Any) -> None:
     tables = (".csv", ".parquet")
     outputs = [(given[name], tables) for name in ("out", "weights")]
     check_outputs(data, [*outputs, (given["report"], (".html",))])
-    weigher = hedger(given["hedger"], given["memory"], MEMORY)
+    experts = given["states"] * given["candidates"]
+    weigher = hedger(given["hedger"], given["memory"], MEMORY, experts)
     table = _tables.read_arrow(data)
     if all(_is_number(name) for name in table.column_names):
         raise click.UsageError(f"{data} has numbers in its first row: it must name the columns")

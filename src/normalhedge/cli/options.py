@@ -10,14 +10,20 @@ from normalhedge import _inputs, _names
 from normalhedge.hedgers import HEDGERS
 
 
-def hedger(text: str | None, memory: float | None, default: float) -> Any:
-    """Return the hedger of ``--hedger`` and ``--memory``, or NormalHedge with a default memory."""
+def hedger(
+    text: str | None, memory: float | None, default: float, experts: int | None = None
+) -> Any:
+    """Return the hedger of ``--hedger`` and ``--memory``, or NormalHedge with a default memory.
+
+    Some hedgers are tuned by the number of experts.
+    """
     name = text or "normal-hedge"
     settings = name.partition(":")[2].split(",")
     if memory is not None and any(s.partition("=")[0] in {"alpha", "memory"} for s in settings):
         raise click.UsageError(f"--memory says what {name} says, too: give one of them")
     rounds = _inputs.number("memory", default if memory is None else memory, 1.0)
-    return _names.make("hedger", name, HEDGERS, alpha=1.0 / rounds)
+    known = {} if experts is None else {"n_experts": experts}
+    return _names.make("hedger", name, HEDGERS, alpha=1.0 / rounds, **known)
 
 
 def check_outputs(data: Path, wanted: Sequence[tuple[Path | None, Sequence[str]]]) -> None:

@@ -1,7 +1,6 @@
 """The algorithms: `init`, `play`, `step` and `run`, pure functions of a state."""
 
 from collections.abc import Callable
-from typing import Any
 
 from normalhedge.hedgers.ada_hedge import AdaHedge
 from normalhedge.hedgers.ada_normal_hedge import AdaNormalHedge
@@ -30,7 +29,10 @@ from normalhedge.hedgers.squint import Squint
 from normalhedge.hedgers.uniform import Uniform
 from normalhedge.hedgers.variable_share import VariableShare
 
-HEDGERS: dict[str, Callable[..., Hedger[Any]]] = {
+AnyHedger = PotentialHedger | LedgerHedger
+"""A hedger of this package: it can step in place, and experts can join and leave."""
+
+HEDGERS: dict[str, Callable[..., AnyHedger]] = {
     "normal-hedge": NormalHedge,
     "hedge": Hedge.corrected,
     "hedge-derived": Hedge.derived,
@@ -60,6 +62,7 @@ HEDGERS: dict[str, Callable[..., Hedger[Any]]] = {
 __all__ = [  # noqa: RUF022 -- as `sorted` has it
     "AdaHedge",
     "AdaNormalHedge",
+    "AnyHedger",
     "BOA",
     "CoinBetting",
     "DecreasingHedge",

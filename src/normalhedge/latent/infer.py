@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from normalhedge._inputs import Floats
-from normalhedge.hedgers import NormalHedge, PotentialHedger
+from normalhedge.hedgers import AnyHedger, NormalHedge
 from normalhedge.latent.follow import Followed, follow
 from normalhedge.latent.hmm_bank import HMMBank
 from normalhedge.latent.learning_bank import LearningBank
@@ -162,7 +162,7 @@ def infer(
     *,
     states: int = STATES,
     candidates: int = CANDIDATES,
-    hedger: PotentialHedger | None = None,
+    hedger: AnyHedger | None = None,
     kind: str | None = None,
     above: float | None = None,
     seed: int = 0,
@@ -240,15 +240,16 @@ def infer(
 def _predictors(
     bank: HMMBank,
     asked: StateExperts,
-    hedger: PotentialHedger,
+    hedger: AnyHedger,
     rng: np.random.Generator,
     best: int,
 ) -> dict[str, Predictor]:
     keep = 1.0 - hedger.alpha
+    patience = None if hedger.alpha else round(MEMORY)
     named: dict[str, Predictor] = {
         MAIN: asked,
         "model experts": ModelExperts(bank, hedger),
-        "learning bank": LearningBank(bank, rng, hedger),
+        "learning bank": LearningBank(bank, rng, hedger, patience=patience),
         "Bayes average": BayesAverage(bank),
         "Bayes, discounted": BayesAverage(bank, keep),
         "best candidate in hindsight": BayesAverage(bank.take(best)),
@@ -258,7 +259,7 @@ def _predictors(
     return named | {
         "state experts, rounded": StateExperts(bank, hedger, rounded=True),
         "model experts, rounded": ModelExperts(bank, hedger, rounded=True),
-        "learning bank, rounded": LearningBank(bank, rng, hedger, rounded=True),
+        "learning bank, rounded": LearningBank(bank, rng, hedger, rounded=True, patience=patience),
         "Bayes rounded": BayesAverage(bank, rounded=True),
         "persistence": Persistence(bank.symbol_count),
     }

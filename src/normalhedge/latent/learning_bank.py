@@ -5,10 +5,12 @@ has been behind the hedger for a whole memory is dropped, and a perturbed copy o
 takes its place: experts leave and join, and a newcomer's regret starts at zero.
 """
 
+from typing import Any
+
 import numpy as np
 
 from normalhedge import _inputs
-from normalhedge.hedgers import PotentialHedger
+from normalhedge.hedgers import AnyHedger
 from normalhedge.latent.hmm_bank import BankState, HMMBank
 from normalhedge.latent.predictors import ModelExperts
 
@@ -47,7 +49,7 @@ class LearningBank(ModelExperts):
         self,
         bank: HMMBank,
         rng: np.random.Generator,
-        hedger: PotentialHedger | None = None,
+        hedger: AnyHedger | None = None,
         *,
         rounded: bool = False,
         patience: int | None = None,
@@ -55,8 +57,13 @@ class LearningBank(ModelExperts):
     ) -> None:
         super().__init__(bank, hedger, rounded=rounded)
         self.rng = rng
-        own = round(1.0 / self.hedger.alpha)
-        self.patience = own if patience is None else _inputs.count("patience", patience)
+        if patience is None and not self.hedger.alpha:
+            raise ValueError("patience must be given where the hedger never forgets")
+        self.patience = (
+            round(1.0 / self.hedger.alpha)
+            if patience is None
+            else _inputs.count("patience", patience)
+        )
         self.share = _inputs.number("share", share, 0.0, 1.0)
         self.dropped = 0
         self._behind = np.zeros(bank.candidates, dtype=np.int64)
@@ -93,7 +100,8 @@ class LearningBank(ModelExperts):
             self.state.rounds,
             self.state.impossible,
         )
-        self.game = self.hedger.join(self.hedger.leave(self.game, worst), len(worst))
+        hedger: Any = self.hedger
+        self.game = hedger.join(hedger.leave(self.game, worst), len(worst))
         self._behind = np.concatenate([self._behind[stay], np.zeros(len(worst), dtype=np.int64)])
         self.dropped += len(worst)
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from normalhedge import _inputs
 from normalhedge._inputs import Floats
-from normalhedge.hedgers import NormalHedge, PotentialHedger
+from normalhedge.hedgers import AnyHedger, NormalHedge
 from normalhedge.latent.hmm_bank import BankState, HMMBank
 
 ALPHA = 0.001
@@ -113,7 +113,7 @@ class StateExperts(OnBank):
     bank
         The candidates.
     hedger
-        Who weighs them; ``NormalHedge(alpha=0.001)`` by default.
+        Who weighs them, any hedger of this package; ``NormalHedge(alpha=0.001)`` by default.
     rounded
         Whether each expert says its most probable symbol for sure.
 
@@ -125,11 +125,11 @@ class StateExperts(OnBank):
     """
 
     def __init__(
-        self, bank: HMMBank, hedger: PotentialHedger | None = None, *, rounded: bool = False
+        self, bank: HMMBank, hedger: AnyHedger | None = None, *, rounded: bool = False
     ) -> None:
         super().__init__(bank, rounded=rounded)
-        self.hedger = NormalHedge(alpha=ALPHA) if hedger is None else hedger
-        self.game = self.hedger.init(bank.states * bank.candidates)
+        self.hedger: AnyHedger = NormalHedge(alpha=ALPHA) if hedger is None else hedger
+        self.game: Any = self.hedger.init(bank.states * bank.candidates)
         said = bank.means[np.newaxis] if bank.means is not None else bank.emission
         assert said is not None
         said = _rounded(said) if rounded else said
@@ -195,11 +195,11 @@ class ModelExperts(OnBank):
     """
 
     def __init__(
-        self, bank: HMMBank, hedger: PotentialHedger | None = None, *, rounded: bool = False
+        self, bank: HMMBank, hedger: AnyHedger | None = None, *, rounded: bool = False
     ) -> None:
         super().__init__(bank, rounded=rounded)
-        self.hedger = NormalHedge(alpha=ALPHA) if hedger is None else hedger
-        self.game = self.hedger.init(bank.candidates)
+        self.hedger: AnyHedger = NormalHedge(alpha=ALPHA) if hedger is None else hedger
+        self.game: Any = self.hedger.init(bank.candidates)
 
     def _scores(self, symbol: float | None) -> Floats | None:
         bounded = self.bank.bounded(symbol)
