@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from fractions import Fraction
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -461,6 +462,8 @@ def test_best_known() -> None:
     assert best_known(1.7e-3, 10**6, 1.0)
     assert best_known(1e-9, 10**12, 4.0)
     assert not best_known(1e-3, 10**13, 1.0)
+    assert best_known(1e-3, 10**6, 1.0)
+    assert not best_known(1e-3, 10**6 + 1, 1.0)
     assert best_known(0.1, 10**6, 4.0).regret == 20.0  # no regret reaches 2/alpha
     assert best_known(0.3, 1000, 3.0).source == theorem_1(0.3, 1000, 3.0).source
     found = best_known(0.03, 20, 3.0, numerical=True)
@@ -536,3 +539,24 @@ def test_limits_are_rounded_up_and_numbers_of_experts_too() -> None:
     assert best_known(1e-3, 10**15 + 1, 3.0, numerical=True)
     with pytest.raises(ValueError, match="n_experts must be at most 1e100"):
         best_known(1e-3, 10**400, 1.0)
+
+
+def test_a_kappa_below_minus_one_is_refused() -> None:
+    proof = json.loads((PROOFS / "c4-alpha0.01-n10.json").read_text(encoding="utf-8"))
+    proof["intervals"][0][2] = "100.5"
+    with pytest.raises(check.NotProved, match="kappa is less than -1"):
+        check.check_proof(proof)
+
+
+def test_boxes_cover_all_of_x_and_all_rates() -> None:
+    for row in shipped():
+        low, high, c, level = map(Fraction, (row.alpha_from, row.alpha, row.c, row.potential))
+        claim = check.Claim(low, high, row.n_experts, c, level)
+        boxes = check._first_boxes(claim)
+        assert boxes[0].left == 0
+        assert all(one.right == other.left for one, other in pairwise(boxes))
+        x_max = math.sqrt(2 * claim.c * math.log1p(claim.n_experts * (claim.potential - 1)))
+        assert 0 <= boxes[-1].right / 2**40 - x_max * (1 - 1e-12) < 1e-10
+        for box in boxes:
+            assert box.low / 2**40 <= math.sqrt(claim.alpha_from)
+            assert box.high / 2**40 >= math.sqrt(claim.alpha) * (1 - 1e-15)

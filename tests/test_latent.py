@@ -243,7 +243,8 @@ def test_persistence() -> None:
 def test_missing_symbols_teach_nothing() -> None:
     bank = bank_of((0.9, 0.9, 0.1), (0.5, 0.5, 0.5))
     for predictor in (StateExperts(bank), ModelExperts(bank), BayesAverage(bank, 0.9)):
-        predictor.observe(1)
+        for x in (1, 1, 1):
+            predictor.observe(x)
         before = predictor.weights.sum(axis=0)
         predictor.observe(math.nan)
         if not isinstance(predictor, StateExperts):
