@@ -14,9 +14,9 @@ from normalhedge import _inputs
 from normalhedge._inputs import Floats
 from normalhedge.certificates import Bound
 from normalhedge.hedgers import _ledger
+from normalhedge.hedgers._arguments import check_columns, leaving, tables
 from normalhedge.hedgers._ledger import OWN
 from normalhedge.hedgers.ledger_state import LedgerState, check_ledger_state
-from normalhedge.hedgers.potential_hedger import _table
 from normalhedge.hedgers.protocol import Run
 from normalhedge.hedgers.regret_state import rank
 
@@ -215,20 +215,11 @@ class LedgerHedger:
         keep_weights
             Whether to return what was played in each round.
         """
-        table = _table("gains", gains)
+        table, rated = tables(gains, confidence)
         rounds, n = table.shape
-        rated = None if confidence is None else _table("confidence", confidence)
-        if rated is not None and rated.shape != table.shape:
-            raise ValueError(
-                f"confidence must have the shape of gains, {table.shape}, got {rated.shape}"
-            )
         state = self.init(n) if state is None else state
         check_ledger_state(state)
-        if len(state.weights) != n:
-            raise ValueError(
-                f"gains must have {len(state.weights)} columns, one for each expert of state, "
-                f"got {n}"
-            )
+        check_columns(table, len(state.weights))
         now = (state.weights.copy(), state.ledger.copy(), state.totals.copy())
         records = np.empty((rounds, 2))
         played = np.empty((rounds, n)) if keep_weights else None
@@ -270,16 +261,10 @@ class LedgerHedger:
         """Return the state without these experts (their indices); the others keep their rows."""
         check_ledger_state(state)
         n = len(state.weights)
-        indices = np.atleast_1d(_inputs.numbers_array("experts", experts))
-        if indices.size == 0:
+        indices = leaving(experts, n)
+        if not indices.size:
             return state
-        if indices.dtype.kind not in "iu" or indices.ndim != 1:
-            raise TypeError(f"experts must be whole numbers, got {experts!r}")
-        if not (indices.min() >= 0 and indices.max() < n):
-            raise ValueError(f"experts must be indices in 0..{n - 1}, got {experts!r}")
         ledger = np.ascontiguousarray(np.delete(state.ledger, indices, axis=1))
-        if not ledger.shape[1]:
-            raise ValueError("experts must leave at least one expert behind")
         return self._weighed(ledger, state.totals.copy(), state.rounds, state.joined, state.gain)
 
 

@@ -14,6 +14,7 @@ from normalhedge._inputs import KERNEL_DTYPES, Floats
 from normalhedge._threads import LARGE
 from normalhedge.certificates import Bound
 from normalhedge.hedgers import _round
+from normalhedge.hedgers._arguments import check_columns, leaving, tables
 from normalhedge.hedgers._round import BAD_INPUT, step_in_slices
 from normalhedge.hedgers.protocol import Run
 from normalhedge.hedgers.regret_state import RegretState, check_state, rank
@@ -182,21 +183,12 @@ class PotentialHedger:
         ValueError, TypeError
             If an argument is not as described.
         """
-        table = _table("gains", gains)
+        table, rated = tables(gains, confidence)
         rounds, n = table.shape
-        rated = None if confidence is None else _table("confidence", confidence)
-        if rated is not None and rated.shape != table.shape:
-            raise ValueError(
-                f"confidence must have the shape of gains, {table.shape}, got {rated.shape}"
-            )
         if state is None:
             state = self.init(n)
         check_state(state)
-        if len(state.weights) != n:
-            raise ValueError(
-                f"gains must have {len(state.weights)} columns, one for each expert of state, "
-                f"got {n}"
-            )
+        check_columns(table, len(state.weights))
         now = (state.weights.copy(), state.regrets.copy())
         earned, leads, logs = np.empty(rounds), np.empty(rounds), np.empty(rounds)
         played = np.empty((rounds, n)) if keep_weights else None
@@ -264,16 +256,10 @@ class PotentialHedger:
         """
         check_state(state)
         n = len(state.regrets)
-        indices = np.atleast_1d(_inputs.numbers_array("experts", experts))
-        if indices.size == 0:
+        indices = leaving(experts, n)
+        if not indices.size:
             return state
-        if indices.dtype.kind not in "iu" or indices.ndim != 1:
-            raise TypeError(f"experts must be whole numbers, got {experts!r}")
-        if not (indices.min() >= 0 and indices.max() < n):
-            raise ValueError(f"experts must be indices in 0..{n - 1}, got {experts!r}")
         regrets = np.delete(state.regrets, indices)
-        if not regrets.size:
-            raise ValueError("experts must leave at least one expert behind")
         return self.reweigh(state, regrets, state.joined)
 
     def average_potential(self, state: RegretState) -> float:
@@ -325,15 +311,3 @@ class PotentialHedger:
         weigh(regrets, self._rate, self._squared, weights)
         joined = state.joined if joined is None else joined
         return _new(RegretState, (weights, regrets, state.rounds, joined, state.gain))
-
-
-def _table(name: str, values: object) -> np.ndarray:
-    if name == "confidence" and np.asarray(values).dtype == np.bool_:
-        values = np.asarray(values, dtype=np.int8)
-    table = _inputs.numbers_array(name, values)
-    if table.ndim != 2 or 0 in table.shape:
-        raise ValueError(
-            f"{name} must have a row for each round and a column for each expert, at least one of "
-            f"each, got shape {table.shape}"
-        )
-    return table

@@ -104,7 +104,3 @@ class LearningBank(ModelExperts):
         self.game = hedger.join(hedger.leave(self.game, worst), len(worst))
         self._behind = np.concatenate([self._behind[stay], np.zeros(len(worst), dtype=np.int64)])
         self.dropped += len(worst)
-
-    def leader(self) -> int:
-        """Return the candidate with the largest weight."""
-        return int(self.game.weights.argmax())
