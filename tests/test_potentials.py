@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from normalhedge import ExponentialPotential, NormalPotential
 from normalhedge._vector import exp2
-from normalhedge.potentials import Potential
+from normalhedge.potentials import Potential, raise_weights
 from tests import oracles
 
 POTENTIALS = [
@@ -84,3 +84,17 @@ def test_exp2_is_right_to_the_last_digits() -> None:
     np.testing.assert_allclose(out, np.exp2(x), rtol=6e-16, atol=0)
     assert exp2(0.0) == 1.0
     assert exp2(-1000.0) == exp2(-1e300) == exp2(-math.inf) == 0.0
+
+
+@pytest.mark.parametrize("squared", [True, False])
+def test_sums_do_not_depend_on_where_arrays_lie(squared: bool) -> None:
+    for n in (1, 3, 6, 9, 14, 31, 63, 64, 65, 100):
+        regrets = np.random.default_rng(n).normal(0.0, 3.0, n)
+        found = set()
+        for gap in range(40):
+            memory = np.empty(2 * n + gap)
+            for own, other in ((memory[:n], memory[n + gap :]), (memory[n + gap :], memory[:n])):
+                own[:] = regrets
+                sums = raise_weights(own, other, 0.3, squared, regrets.max())
+                found.add((*sums, other.tobytes()))
+        assert len(found) == 1, n

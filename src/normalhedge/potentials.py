@@ -166,6 +166,24 @@ def leading(regrets: Floats) -> float:
     return largest
 
 
+@kernel(VECTOR)
+def added(values: Floats) -> float:
+    """Return the sum, in a loop that writes nothing.
+
+    Where a loop adds up and writes, the compiled code chooses the order of the sum by how near the
+    arrays are in memory, and the last bit is not the same in every run.
+    """
+    total = 0.0
+    for i in range(values.size):
+        total += values[i]
+    return total
+
+
+FEW = 64
+"""Arrays shorter than this may lie so near in memory that a loop cannot add up and write; see
+`added`."""
+
+
 @kernel(VECTOR, inline=False)
 def raise_weights(
     regrets: Floats, weights: Floats, rate: float, squared: bool, lead: float
@@ -178,9 +196,20 @@ def raise_weights(
     """
     total = 0.0
     mass = 0.0
+    top = max(lead, 0.0)
+    rate_top = rate * top
+    if regrets.size < FEW:
+        for i in range(regrets.size):
+            r = larger(regrets[i], 0.0)
+            e = (r - top) * (rate * r + rate_top) if squared else rate * (regrets[i] - lead)
+            weights[i] = exp2(e)
+        mass = added(weights)
+        if not squared:
+            return mass, mass
+        for i in range(regrets.size):
+            weights[i] *= larger(regrets[i], 0.0)
+        return added(weights), mass
     if squared:
-        top = max(lead, 0.0)
-        rate_top = rate * top
         for i in range(regrets.size):
             r = larger(regrets[i], 0.0)
             phi = exp2((r - top) * (rate * r + rate_top))

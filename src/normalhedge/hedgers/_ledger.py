@@ -28,8 +28,8 @@ import numpy as np
 from normalhedge._inputs import Floats
 from normalhedge._jit import VECTOR, kernel
 from normalhedge._vector import exp2, larger, log
-from normalhedge.hedgers._round import ABSTAINED, BAD_INPUT, added
-from normalhedge.potentials import LOG2_E, TINY, leading
+from normalhedge.hedgers._round import ABSTAINED, BAD_INPUT
+from normalhedge.potentials import LOG2_E, TINY, added, leading
 
 REGRET, RISE, SCORE, OWN = 0, 1, 2, 3
 """The rows of every ledger, and where an algorithm's own begin."""

@@ -22,6 +22,7 @@ from normalhedge._threads import slices, spread
 from normalhedge._vector import exp2, larger
 from normalhedge.potentials import (
     TINY,
+    added,
     leading,
     log2_ratio,
     log_mean,
@@ -81,19 +82,6 @@ def tally(
             mass += weights[i] * k
             excess += weights[i] * k * (g - origin)
     return excess, mass, awake, bad
-
-
-@kernel(VECTOR)
-def added(values: Floats) -> float:
-    """Return the sum, in a loop that writes nothing.
-
-    Where a loop adds up and writes, the compiled code chooses the order of the sum by how near the
-    arrays are in memory, and the last bit is not the same in every run.
-    """
-    total = 0.0
-    for i in range(values.size):
-        total += values[i]
-    return total
 
 
 @kernel(VECTOR)

@@ -12,10 +12,10 @@ from normalhedge._inputs import Floats
 from normalhedge._jit import VECTOR, kernel
 from normalhedge._vector import exp2, larger, log
 from normalhedge.hedgers._ledger import KEEP, OWN_SETTING, RISE, SCORE, meet, spread_scores
-from normalhedge.hedgers._round import BAD_INPUT, added
+from normalhedge.hedgers._round import BAD_INPUT
 from normalhedge.hedgers.fixed_share import FixedShare
 from normalhedge.hedgers.ledger_hedger import LedgerHedger
-from normalhedge.potentials import LARGEST_ETA, LOG2_E, TINY
+from normalhedge.potentials import LARGEST_ETA, LOG2_E, TINY, added
 
 
 @dataclass(frozen=True)
