@@ -3,7 +3,7 @@ import itertools
 import numpy as np
 import pytest
 
-from normalhedge.games import best_expert, best_quantile, best_sequence
+from normalhedge.games import best_expert, best_quantile, best_sequence, leads
 from normalhedge.games.hindsight import total
 from normalhedge.hedgers import FixedShare
 
@@ -48,6 +48,14 @@ def test_regret_is_what_the_best_earned_beyond_the_hedger() -> None:
     for switches in (1, 5, 40):
         regret = best_sequence(gains, switches).gain - run.gains.sum()
         assert regret <= plain.bound(5, 300, switches=switches).regret
+
+
+def test_leads_are_regrets_and_what_was_earned() -> None:
+    gains = np.random.default_rng(1).uniform(-1, 1, (300, 5))
+    run = FixedShare(0.3, 0.05, alpha=0.02).run(gains)
+    regret = leads(gains, 0.02) - leads(run.gains[:, None], 0.02)
+    np.testing.assert_allclose(regret, run.best_regret, atol=1e-12)
+    np.testing.assert_allclose(leads(gains), np.cumsum(gains, axis=0).max(axis=1))
 
 
 def test_bad_input_is_refused() -> None:

@@ -8,8 +8,10 @@ import pyarrow.parquet as pq
 import pytest
 
 from normalhedge import Hedge, NormalHedge
+from normalhedge._names import make
 from normalhedge.games import (
     BreakAway,
+    Contrary,
     GoodAndBad,
     Greedy,
     IndependentCoins,
@@ -18,6 +20,7 @@ from normalhedge.games import (
     natures,
     play,
 )
+from normalhedge.hedgers import HEDGERS, Squint
 from tests.adversaries import alternate_then_break_away
 
 
@@ -30,6 +33,7 @@ NATURES: list[Nature] = [
     IndependentCoins(30, 0.2, 0.5),
     BreakAway(7, 0.05),
     Greedy(6, NormalHedge(0.05)),
+    Contrary(6, Squint()),
     Replay(np.random.default_rng(0).uniform(-1, 1, (700, 3))),
 ]
 
@@ -189,3 +193,19 @@ def test_a_target_without_a_potential() -> None:
     with pytest.raises(TypeError, match="target must be a hedger with a potential"):
         Greedy(3, "normal-hedge")  # type: ignore[arg-type]
     assert Greedy(3, Hedge(0.1, 1.0)).experts == 3
+
+
+@pytest.mark.parametrize("name", [name for name in HEDGERS if name != "hedge-fixed"])
+def test_against_the_contrary_nobody_earns_anything(name: str) -> None:
+    target = make("hedger", name, HEDGERS, alpha=0.02, n_experts=9)
+    gains = drawn(Contrary(9, target), 150)
+    earned = target.run(gains).gains
+    assert earned.max() <= 1e-8
+    assert (gains == 1).any(axis=1).all() or name == "follow-the-leader"
+
+
+def test_the_contrary_needs_a_hedger() -> None:
+    with pytest.raises(TypeError, match="target must be a hedger"):
+        Contrary(3, "hedge")  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="at least 2"):
+        Contrary(1, NormalHedge(0.1))

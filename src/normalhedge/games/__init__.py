@@ -1,9 +1,17 @@
 """Games: hedgers against natures."""
 
-from normalhedge.games.hindsight import Followed, best_expert, best_quantile, best_sequence
+from normalhedge.games.hindsight import (
+    Followed,
+    best_expert,
+    best_quantile,
+    best_sequence,
+    leads,
+)
 from normalhedge.games.natures import (
     NATURES,
     BreakAway,
+    Changing,
+    Contrary,
     GoodAndBad,
     Greedy,
     IndependentCoins,
@@ -15,6 +23,8 @@ from normalhedge.games.play import Curves, Trace, play
 __all__ = [
     "NATURES",
     "BreakAway",
+    "Changing",
+    "Contrary",
     "Curves",
     "Followed",
     "GoodAndBad",
@@ -26,5 +36,6 @@ __all__ = [
     "best_expert",
     "best_quantile",
     "best_sequence",
+    "leads",
     "play",
 ]

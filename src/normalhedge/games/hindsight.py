@@ -13,7 +13,8 @@ import numpy.typing as npt
 
 from normalhedge import _inputs
 from normalhedge._inputs import Floats
-from normalhedge._jit import STRICT, kernel
+from normalhedge._jit import STRICT, VECTOR, kernel
+from normalhedge._vector import larger
 from normalhedge.hedgers.regret_state import rank
 
 
@@ -43,6 +44,20 @@ def total(gains: npt.ArrayLike, alpha: float = 0.0) -> Floats:
     table = np.asarray(gains, dtype=np.float64)
     late = _kept(alpha) ** np.arange(len(table) - 1, -1, -1, dtype=np.float64)
     return np.asarray(late @ np.nan_to_num(table))
+
+
+def leads(gains: npt.ArrayLike, alpha: float = 0.0) -> Floats:
+    """Return the largest discounted total after each round.
+
+    What a hedger earned, as a table of one column, has leads too: the difference is its discounted
+    regret to the best expert, round by round.
+
+    Examples
+    --------
+    >>> leads([[1.0, 0.0], [0.5, 1.0]], alpha=0.5)
+    array([1., 1.])
+    """
+    return _leads(_table(gains), _kept(alpha))
 
 
 def best_expert(gains: npt.ArrayLike, alpha: float = 0.0) -> Followed:
@@ -121,6 +136,18 @@ def _table(gains: npt.ArrayLike) -> Floats:
     if not np.isfinite(table).all():
         raise ValueError("gains must be finite numbers")
     return table
+
+
+@kernel(VECTOR)
+def _leads(gains: Floats, keep: float) -> Floats:
+    totals, result = np.zeros(gains.shape[1]), np.empty(len(gains))
+    for t in range(len(gains)):
+        lead = -np.inf
+        for i in range(totals.size):
+            totals[i] = keep * totals[i] + gains[t, i]
+            lead = larger(lead, totals[i])
+        result[t] = lead
+    return result
 
 
 @kernel(STRICT)

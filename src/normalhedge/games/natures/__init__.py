@@ -3,16 +3,18 @@
 from collections.abc import Callable
 
 from normalhedge.games.natures.break_away import BreakAway
+from normalhedge.games.natures.contrary import Contrary
 from normalhedge.games.natures.good_and_bad import GoodAndBad
 from normalhedge.games.natures.greedy import Greedy
 from normalhedge.games.natures.independent_coins import IndependentCoins
-from normalhedge.games.natures.protocol import Nature
+from normalhedge.games.natures.protocol import Changing, Nature
 from normalhedge.games.natures.replay import Replay
 
 NATURES: dict[str, Callable[..., Nature]] = {
     "good-and-bad": GoodAndBad,
     "independent-coins": IndependentCoins,
     "break-away": BreakAway,
+    "contrary": Contrary,
     "greedy": Greedy,
     "replay": Replay,
 }
@@ -21,6 +23,8 @@ NATURES: dict[str, Callable[..., Nature]] = {
 __all__ = [
     "NATURES",
     "BreakAway",
+    "Changing",
+    "Contrary",
     "GoodAndBad",
     "Greedy",
     "IndependentCoins",

@@ -40,6 +40,10 @@ class BreakAway:
         """How many rounds the attack takes."""
         return 2 * round(8.0 / self.alpha)
 
+    def switches(self, rounds: int) -> np.ndarray:
+        """Return the rounds in which a part begins, after the first."""
+        return np.arange(self.rounds // 2, rounds, self.rounds // 2)
+
     def gains(self, rounds: int, rng: np.random.Generator) -> Iterator[np.ndarray]:  # noqa: ARG002
         """Yield the gains in blocks; nothing in them is drawn."""
         halves = np.where(np.arange(self.experts) < self.experts // 2, 1, -1).astype(np.int8)

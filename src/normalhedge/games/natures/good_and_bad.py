@@ -63,6 +63,10 @@ class GoodAndBad:
         start = round_ // self.shift * self.good
         return np.arange(start, start + self.good) % self.experts
 
+    def switches(self, rounds: int) -> np.ndarray:
+        """Return the rounds in which the good set moves on (the first round is 0)."""
+        return np.arange(self.shift, rounds, self.shift)
+
     def gains(self, rounds: int, rng: np.random.Generator) -> Iterator[np.ndarray]:
         """Yield the gains in blocks, none of them across a shift of the good set."""
         longest = max(BLOCK // self.experts, 1)

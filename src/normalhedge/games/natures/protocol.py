@@ -31,6 +31,15 @@ class Nature(Protocol):
         ...
 
 
+@runtime_checkable
+class Changing(Nature, Protocol):
+    """A nature that knows when it changes."""
+
+    def switches(self, rounds: int) -> np.ndarray:
+        """Return the rounds, of that many, in which it is another one (the first round is 0)."""
+        ...
+
+
 def fair_coins(rounds: int, experts: int, rng: np.random.Generator) -> np.ndarray:
     """Return gains of +1 and -1 with equal probability, from one random bit each."""
     size = rounds * experts
