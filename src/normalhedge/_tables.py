@@ -4,7 +4,7 @@ import csv
 import gzip
 import os
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
@@ -230,3 +230,14 @@ def write_arrow(path: Path, table: "pa.Table") -> None:
     else:
         write = _extras.require("pyarrow.parquet").write_table
     write_whole(path, lambda part: write(table, part))
+
+
+def as_text(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
+    """Return the lines of a table for a terminal: the first column to the left, others right."""
+    lines = [head, *rows]
+    widths = [max(len(line[k]) for line in lines) for k in range(len(head))]
+    return [
+        f"{line[0]:<{widths[0]}}"
+        + "".join(f"  {cell:>{w}}" for cell, w in zip(line[1:], widths[1:], strict=True))
+        for line in lines
+    ]

@@ -1,11 +1,18 @@
-"""What could have been: the best convex combination of the experts, in hindsight."""
+"""What could have been: the best experts, sequences and convex combinations, in hindsight."""
+
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from normalhedge._inputs import Floats
 from normalhedge._jit import STRICT, kernel
+from normalhedge.games import best_expert, best_quantile, best_sequence
 from normalhedge.mixtures._play import rate_experts
-from normalhedge.mixtures.losses import loss_of, slope_at
+from normalhedge.mixtures.combining import WAYS, combine
+from normalhedge.mixtures.losses import OWN, ZERO_ONE, loss_of, slope_at, write_losses
+
+if TYPE_CHECKING:
+    from normalhedge.mixtures.blending import Blend
 
 ITERATIONS = 300
 SAMPLE = 1 << 20
@@ -93,3 +100,90 @@ def best_convex(
             if rate * float(np.abs(gradient).max()) < 1e-7:
                 break
     return weights, mean_loss(weights, forecasts, outcomes, items, levels, code, gradient)
+
+
+class Hindsight(NamedTuple):
+    """Mean losses of what could have been, chosen in hindsight for each series by itself.
+
+    An expert that sleeps is replaced by even weights over those awake.
+
+    Attributes
+    ----------
+    expert
+        The best expert.
+    quantile
+        What a share of the experts reaches.
+    convex
+        The best fixed convex combination, as far as `best_convex` finds it; NaN where the loss has
+        none.
+    sequence
+        The best sequence of experts with so many switches.
+    """
+
+    expert: float
+    quantile: float
+    convex: float
+    sequence: float
+
+
+def hindsight(blend: "Blend", quantile: float = 0.1, switches: int = 5) -> Hindsight:
+    """Return what could have been in the rows of a blend; all NaN for a loss of your own."""
+    recipe, levels, rounds = blend.mixture.recipe, blend.mixture.levels, blend.rounds
+    code = recipe.loss.code
+    total = np.zeros(4)
+    settled = 0
+    if code == OWN:
+        return Hindsight(*(total * np.nan))
+    for first, stop in zip(rounds.first, rounds.stop, strict=True):
+        edges = rounds.edges[first : stop + 1]
+        rows = slice(edges[0], edges[-1])
+        data = rounds.forecasts[rows], rounds.outcomes[rows], rounds.items[rows], levels, code
+        losses = np.empty((len(data[1]), rounds.forecasts.shape[2]))
+        known = write_loss_table(*data, WAYS[recipe.combine], losses)
+        if not known:
+            continue
+        settled += known
+        gains = -np.add.reduceat(losses, edges[:-1] - edges[0])
+        convex = np.nan if code == ZERO_ONE else best_convex(*data)[1] * known
+        total -= [
+            best_expert(gains).gain,
+            best_quantile(gains, quantile),
+            -convex,
+            best_sequence(gains, switches).gain,
+        ]
+    return Hindsight(*(total / settled if settled else total * np.nan).tolist())
+
+
+@kernel(STRICT, inline=False)
+def write_loss_table(
+    forecasts: Floats,
+    outcomes: Floats,
+    items: np.ndarray,
+    levels: Floats,
+    code: int,
+    way: int,
+    losses: Floats,
+) -> int:
+    """Write the loss of each expert in each row, that of even weights where it sleeps.
+
+    Return how many rows have an outcome and somebody awake; there are only zeros in the others.
+    """
+    _, classes, n = forecasts.shape
+    rated, values, masses, even = np.empty(n), np.empty(n), np.empty(n), np.empty(classes)
+    nothing = np.empty(0)
+    known = 0
+    for j in range(len(outcomes)):
+        awake, _ = rate_experts(forecasts[j], nothing, rated)
+        if awake == 0 or outcomes[j] != outcomes[j]:
+            losses[j] = 0.0
+            continue
+        known += 1
+        level = levels[items[j] % levels.size]
+        write_losses(forecasts[j], outcomes[j], code, level, losses[j])
+        for i in range(n):
+            rated[i] /= awake
+        combine(forecasts[j], rated, way, values, masses, even)
+        uniform = loss_of(even, outcomes[j], code, level)
+        for i in range(n):
+            losses[j, i] = losses[j, i] if rated[i] > 0.0 else uniform
+    return known

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from normalhedge import _tables
 from normalhedge._inputs import Floats
 from normalhedge.certificates import Bound
 from normalhedge.certificates.bounds import at_most
@@ -161,14 +162,7 @@ class Summary:
         lines += [
             f"  {name:<24}{loss:<12.6g}{note}".rstrip() for name, loss, note in self.yardsticks()
         ]
-        head, body = self.table()
-        widths = [max(len(row[k]) for row in [head, *body]) for k in range(len(head))]
-        lines.append("")
-        for row in [head, *body]:
-            first = f"  {row[0]:<{widths[0]}}"
-            lines.append(
-                first + "".join(f"  {c:>{w}}" for c, w in zip(row[1:], widths[1:], strict=True))
-            )
+        lines += ["", *(f"  {line}" for line in _tables.as_text(*self.table()))]
         if len(self.experts) > SHOWN:
             lines.append(f"  ... and {len(self.experts) - SHOWN} more")
         return "\n".join(lines)
