@@ -16,26 +16,26 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 import normalhedge
 from normalhedge import _tables
-from normalhedge.cli.options import check_outputs, hedger
+from normalhedge.cli.options import (
+    PANEL,
+    check_outputs,
+    hedger,
+    mixture_settings,
+    panel_options,
+    words,
+)
 from normalhedge.mixtures import LOSSES, Blend, Mixture, blend
 from normalhedge.mixtures.course import course
 from normalhedge.mixtures.recipe import MEMORY, Recipe
 from normalhedge.mixtures.stream import Stream
 from normalhedge.reports import write_blend
 
-FILE_ONLY = (
-    "target", "experts", "by", "time", "lag", "cutoff", "model", "forecast", "pooled", "weights",
-    "out", "report",
-)  # fmt: skip
+FILE_ONLY = (*(name for name in PANEL if name != "classes"), "experts", "weights", "out", "report")
 """Options that a stream has no use for."""
 
 SAVE_SHARE = 5.0
 """The state of a stream is saved after a line if this many times as long has passed as saving took
 the last time: after every line, unless they come fast or the state is large."""
-
-
-def _words(_: click.Context, __: click.Parameter, value: str | None) -> tuple[str, ...]:
-    return () if value is None else tuple(word.strip() for word in value.split(",") if word.strip())
 
 
 @click.command(
@@ -47,23 +47,8 @@ def _words(_: click.Context, __: click.Parameter, value: str | None) -> tuple[st
     '{"a": 1.5, "b": 2} is a round, {"ticket": 0, "outcome": 1.8} what came of it.',
 )
 @click.argument("data", metavar="DATA.csv|DATA.parquet|-")
-@click.option("--target", help="The column of outcomes; empty where not known yet.")
-@click.option("--experts", callback=_words, metavar="A,B,...", help="The columns of the experts.")
-@click.option("--by", callback=_words, metavar="COLUMN,...", help="The columns that name a series.")
-@click.option("--time", help="The column of times.")
-@click.option(
-    "--lag", type=click.IntRange(min=0), default=0, help="Rounds an outcome stays unknown."
-)
-@click.option("--cutoff", help="The column of times at which forecasts were made.")
-@click.option("--model", help="Long table: the column of models.")
-@click.option("--forecast", help="Long table: the column of forecasts.")
-@click.option("--classes", callback=_words, metavar="A,B,...", help="... of class probabilities.")
-@click.option("--pooled", is_flag=True, help="All series share their weights.")
-@click.option("--loss", metavar="NAME[:level=Q]", help="[default: square; l1 for classes]")
-@click.option("--combine", type=click.Choice(["mean", "median", "vote"]))
-@click.option("--gradient/--no-gradient", default=None, help="The gradient trick.")
-@click.option("--even", type=float, help="The share of the weight that is spread evenly.")
-@click.option("--include", callback=_words, metavar="mean,median", help="These as experts, too.")
+@click.option("--experts", callback=words, metavar="A,B,...", help="The columns of the experts.")
+@panel_options
 @click.option("--memory", type=float, help=f"In rounds. [default: {MEMORY:g}]")
 @click.option("--hedger", metavar="NAME[:KEY=VALUE,...]", help="[default: normal-hedge]")
 @click.option("--weights", is_flag=True, help="A column of weights for each expert in --out.")
@@ -86,14 +71,13 @@ def command(data: str, state: Path | None, **given: Any) -> None:
         task = bar.add_task("reading", total=1.0)
         table = _tables.read_arrow(Path(data))
         bar.update(task, description="blending")
-        names = ("target", "by", "time", "lag", "cutoff", "model", "forecast", "classes", "weights")
         result = blend(
             table,
             experts=given["experts"] or None,
-            pooled=given["pooled"],
+            weights=given["weights"],
             mixture=mixture,
             progress=lambda share: bar.update(task, completed=share),
-            **{name: given[name] for name in names},
+            **{name: given[name] for name in PANEL},
             **(options if mixture is None else {}),
         )
     _write(result, Path(data), state, given)
@@ -101,12 +85,10 @@ def command(data: str, state: Path | None, **given: Any) -> None:
 
 def _options(given: dict[str, Any]) -> dict[str, Any]:
     """Return what the mixture is told."""
-    loss = given["loss"] or ("l1" if given["classes"] else None)
-    options = {"loss": loss, "combine": given["combine"], "gradient": given["gradient"]}
-    options |= {"even": given["even"], "include": given["include"] or None}
+    options = mixture_settings(given)
     if given["memory"] is not None or given["hedger"] is not None:
         options["hedger"] = hedger(given["hedger"], given["memory"], MEMORY)
-    return {name: value for name, value in options.items() if value is not None}
+    return options
 
 
 def _resume(state: Path | None, options: dict[str, Any], *, pooled: bool) -> Mixture | None:

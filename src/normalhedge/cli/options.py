@@ -1,6 +1,6 @@
-"""What commands have in common: the hedger, and the files to write."""
+"""What commands have in common: the hedger, a table of forecasts, and the files to write."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +24,53 @@ def hedger(
     rounds = _inputs.number("memory", default if memory is None else memory, 1.0)
     known = {} if experts is None else {"n_experts": experts}
     return _names.make("hedger", name, HEDGERS, alpha=1.0 / rounds, **known)
+
+
+def words(_: click.Context, __: click.Parameter, value: str | None) -> tuple[str, ...]:
+    """Return the words of an option, which commas separate."""
+    return () if value is None else tuple(word.strip() for word in value.split(",") if word.strip())
+
+
+PANEL = ("target", "by", "time", "lag", "cutoff", "model", "forecast", "classes", "pooled")
+"""The options that say what the columns of a table of forecasts are, as `blend` calls them."""
+
+_PANEL_OPTIONS = (
+    click.option("--target", help="The column of outcomes; empty where not known yet."),
+    click.option(
+        "--by", callback=words, metavar="COLUMN,...", help="The columns that name a series."
+    ),
+    click.option("--time", help="The column of times."),
+    click.option(
+        "--lag", type=click.IntRange(min=0), default=0, help="Rounds an outcome stays unknown."
+    ),
+    click.option("--cutoff", help="The column of times at which forecasts were made."),
+    click.option("--model", help="Long table: the column of models."),
+    click.option("--forecast", help="Long table: the column of forecasts."),
+    click.option(
+        "--classes", callback=words, metavar="A,B,...", help="... of class probabilities."
+    ),
+    click.option("--pooled", is_flag=True, help="All series share their weights."),
+    click.option("--loss", metavar="NAME[:level=Q]", help="[default: square; l1 for classes]"),
+    click.option("--combine", type=click.Choice(["mean", "median", "vote"])),
+    click.option("--gradient/--no-gradient", default=None, help="The gradient trick."),
+    click.option("--even", type=float, help="The share of the weight that is spread evenly."),
+    click.option("--include", callback=words, metavar="mean,median", help="These as experts, too."),
+)
+
+
+def panel_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command the options of a table of forecasts, and of how they are blended."""
+    for option in reversed(_PANEL_OPTIONS):
+        command = option(command)
+    return command
+
+
+def mixture_settings(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what the options say that `Mixture` should be told, but for its hedger."""
+    loss = given["loss"] or ("l1" if given["classes"] else None)
+    options = {"loss": loss, "combine": given["combine"], "gradient": given["gradient"]}
+    options |= {"even": given["even"], "include": given["include"] or None}
+    return {name: value for name, value in options.items() if value is not None}
 
 
 def check_outputs(data: Path, wanted: Sequence[tuple[Path | None, Sequence[str]]]) -> None:

@@ -101,6 +101,60 @@ def loss_plot(identifier: str, panels: Sequence[LossPanel], columns: int = 2) ->
     return _laid_out(figure, rows, identifier)
 
 
+def curves_plot(
+    identifier: str,
+    x: np.ndarray,
+    curves: Mapping[str, np.ndarray],
+    shown: Sequence[str],
+    **layout: Any,
+) -> str:
+    """Return a plot as HTML: a curve for each name, those that are not shown in the legend only."""
+    go = _extras.require("plotly.graph_objects")
+    figure = empty_figure(**layout)
+    for k, (name, curve) in enumerate(curves.items()):
+        style = PALETTE[k % len(PALETTE)]
+        figure.add_trace(
+            go.Scatter(
+                x=x,
+                y=curve.astype(np.float32),
+                name=name,
+                hovertemplate="%{y:.4g}",
+                visible=True if name in shown else "legendonly",
+                line={"color": style.colour, "dash": style.dash, "width": style.width},
+            )
+        )
+    return as_html(figure, identifier)
+
+
+def places_plot(
+    identifier: str,
+    rows: Sequence[str],
+    columns: Sequence[str],
+    places: np.ndarray,
+    words: Sequence[Sequence[str]],
+) -> str:
+    """Return a plot as HTML: places in colours, the first ones dark, with words to hover."""
+    go = _extras.require("plotly.graph_objects")
+    figure = empty_figure(height=80 + 21 * len(rows), hovermode="closest")
+    figure.add_trace(
+        go.Heatmap(
+            x=list(columns),
+            y=list(rows),
+            z=places.astype(np.float32),
+            text=[[f"{x:g}" if np.isfinite(x) else "" for x in row] for row in places],
+            texttemplate="%{text}",
+            customdata=words,
+            colorscale=[[0, "#1f6f8b"], [0.35, "#a9cbd6"], [1, "#f7f8fa"]],
+            showscale=False,
+            hovertemplate="%{y}: %{customdata}<extra></extra>",
+        )
+    )
+    figure.update_layout(margin={"l": 210, "t": 30, "b": 20})
+    figure.update_yaxes(autorange="reversed", tickfont={"size": 11})
+    figure.update_xaxes(tickfont={"size": 11}, side="top")
+    return as_html(figure, identifier)
+
+
 def frontier_plot(identifier: str, points: Sequence[Any], lines: Mapping[str, float]) -> str:
     """Return a plot as HTML: potential and regret against c, certified and attacked.
 

@@ -1,0 +1,188 @@
+"""``normalhedge compare``: the leaderboard."""
+
+import shlex
+import sys
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+import click
+import numpy as np
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+import normalhedge
+from normalhedge import _inputs, _tables
+from normalhedge.cli.options import PANEL, mixture_settings, panel_options, words
+from normalhedge.experiments import leaderboard
+from normalhedge.experiments.contests import Contest, Game, Panel, Settings
+from normalhedge.experiments.leaderboard_page import (
+    games_table,
+    letters,
+    overall_table,
+    panel_table,
+    write_leaderboard,
+)
+from normalhedge.games import NATURES
+from normalhedge.hedgers import HEDGERS
+from normalhedge.mixtures.recipe import MEMORY
+
+ALL = "all"
+"""What ``--nature`` calls those that are met unless something is named."""
+
+LEGEND = (
+    "place: the mean over all contests; best: in how many it was the best, or tied",
+    "regret: discounted, to the best expert; the mean, and the worst of all; ordinary: to",
+    "the best of a whole game; switch: in the stretch after a switch; µs: of a round",
+)
+
+
+@click.command(
+    "compare",
+    epilog="Hedgers: "
+    + ", ".join(HEDGERS)
+    + ". Natures: "
+    + ", ".join(NATURES)
+    + f". '--nature {ALL}' means those of the default, beside a --panel.",
+)
+@click.option("--hedger", "hedgers", multiple=True, metavar="NAME[:KEY=VALUE,...]",
+              help="Repeatable. [default: everybody]")  # fmt: skip
+@click.option("--nature", "natures", multiple=True, metavar="NAME[:KEY=VALUE,...]",
+              help="Repeatable; replay:source=FILE.csv for recorded gains. "
+              "[default: seven of them, unless there is a panel]")  # fmt: skip
+@click.option("--quick", is_flag=True, help="A few short runs only, in seconds.")
+@click.option("--alpha", type=float, help=f"The discount rate. [default: {Settings.alpha:g}]")
+@click.option("--experts", type=int, help=f"Of a nature. [default: {Settings.experts}]")
+@click.option("--rounds", type=int, help=f"[default: {Settings.rounds}]")
+@click.option("--runs", type=int, help=f"[default: {Settings.runs}]")
+@click.option("--seed", type=click.IntRange(min=0), help=f"[default: {Settings.seed}]")
+@click.option("--quantile", type=float, metavar="SHARE",
+              help=f"Compare with what these reach. [default: {Settings.quantile:g}]")  # fmt: skip
+@click.option("--switches", type=click.IntRange(min=0),
+              help="... and with sequences that switch so often, where it is not known how often "
+              f"the nature does. [default: {Settings.switches}]")  # fmt: skip
+@click.option("--panel", type=click.Path(path_type=Path), metavar="DATA.csv|DATA.parquet",
+              help="Forecasts and outcomes, as for blend; what follows belongs to it.")  # fmt: skip
+@click.option("--columns", callback=words, metavar="A,B,...", help="The columns of the experts.")
+@panel_options
+@click.option("--memory", type=float, default=MEMORY, show_default=True,
+              help="On a panel, in rounds.")  # fmt: skip
+@click.option("--jobs", type=click.IntRange(min=1), help="Runs in parallel; all cores by default.")
+@click.option("--out", type=click.Path(path_type=Path), default=Path("out/compare"),
+              show_default=True, help="The folder to write to; what was finished there is not "
+              "played again.")  # fmt: skip
+def command(
+    hedgers: tuple[str, ...], natures: tuple[str, ...], panel: Path | None, out: Path, **given: Any
+) -> None:
+    """Let hedgers meet natures and panels, and say who followed best."""
+    names = hedgers or leaderboard.FIELD
+    settings = _settings(given)
+    contests = _contests(natures, panel, settings, given)
+    console = Console(stderr=True)
+    with _bar(console) as bar:
+        task = bar.add_task("starting", total=leaderboard.units(names, contests))
+        try:
+            board = leaderboard.compare(
+                names,
+                contests,
+                folder=out / "cells",
+                jobs=given["jobs"],
+                say=lambda words: console.print(words, highlight=False, markup=False),
+                progress=lambda units, what: bar.update(task, advance=units, description=what),
+            )
+        except KeyboardInterrupt:
+            console.print(f"what was finished is kept in {out}; the same command continues")
+            raise
+    _print(board)
+    for path in _write(board, out, settings):
+        click.echo(f"wrote {path}")
+
+
+def _settings(given: dict[str, Any]) -> Settings:
+    names = ("alpha", "experts", "rounds", "runs", "seed", "quantile", "switches")
+    chosen = {name: given[name] for name in names if given[name] is not None}
+    for name in ("experts", "rounds", "runs"):
+        if name in chosen:
+            _inputs.count(name, chosen[name])
+    if "alpha" in chosen:
+        _inputs.number("alpha", chosen["alpha"], 0.0, 1.0)
+    if "quantile" in chosen:
+        _inputs.quantile(chosen["quantile"])
+    return replace(leaderboard.QUICK if given["quick"] else Settings(), **chosen)
+
+
+def _contests(
+    natures: tuple[str, ...], panel: Path | None, settings: Settings, given: dict[str, Any]
+) -> list[Contest]:
+    contests: list[Contest] = []
+    if not natures and panel is None:
+        natures = (ALL,)
+    for name in natures:
+        met = leaderboard.natures_met(settings.experts) if name == ALL else (name,)
+        contests += [Game(each, settings) for each in met]
+    if panel is None:
+        for name in (*PANEL, "columns"):
+            if given[name]:
+                raise click.UsageError(f"--{name} belongs to a --panel, and there is none")
+        return contests
+    columns = {name: given[name] for name in PANEL} | {"experts": given["columns"] or None}
+    _inputs.number("memory", given["memory"], 1.0)
+    return [
+        *contests,
+        Panel(
+            panel,
+            columns,
+            mixture_settings(given),
+            memory=given["memory"],
+            quantile=settings.quantile,
+            switches=settings.switches,
+        ),
+    ]
+
+
+def _print(board: leaderboard.Leaderboard) -> None:
+    lines = ["The leaderboard", *_tables.as_text(*overall_table(board)), "", LEGEND[0]]
+    if board.games:
+        lines += LEGEND[1:]
+        lines += ["", "Mean discounted regret in each game", *_tables.as_text(*games_table(board))]
+        lines += ["", *(f"{letter}: {name}" for letter, name in letters(board).items())]
+        lines += ["*: the best, or within two standard errors of it"]
+    for standing in board.panels:
+        lines += ["", standing.contest.name, *_tables.as_text(*panel_table(standing))]
+    click.echo("\n".join(lines) + "\n")
+
+
+def _write(board: leaderboard.Leaderboard, out: Path, settings: Settings) -> list[Path]:
+    files = [out / "leaderboard.csv"]
+    _tables.write_table(files[-1], board.overall())
+    if board.games:
+        files.append(out / "games.csv")
+        _tables.write_table(files[-1], board.columns())
+    if board.panels:
+        files.append(out / "panels.csv")
+        _tables.write_table(files[-1], board.panel_columns())
+    files.append(out / "report.html")
+    write_leaderboard(
+        files[-1],
+        board,
+        command=shlex.join(["normalhedge", *sys.argv[1:]]),
+        settings={
+            "normalhedge": normalhedge.__version__,
+            "numpy": np.__version__,
+            **asdict(settings),
+        },
+    )
+    return files
+
+
+def _bar(console: Console) -> Progress:
+    return Progress(
+        TextColumn("{task.description:<40}"),
+        BarColumn(),
+        TextColumn("{task.percentage:>3.0f}%"),
+        TimeElapsedColumn(),
+        TextColumn("left"),
+        TimeRemainingColumn(),
+        console=console,
+        transient=True,
+    )
