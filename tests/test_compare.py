@@ -188,12 +188,12 @@ def test_places_and_ties() -> None:
     scores[:, :, 0] = np.array([[5, 1, 9], [4, 2, 9.6], [6, 2, 10], [math.nan] * 3])
     standing = Standing(game, ("a", "b", "c", "d"), scores, np.zeros((4, 1)), {})
     assert standing.tied.tolist() == [True, True, False, False]
-    np.testing.assert_array_equal(standing.ranks, [1, 2, 3, math.nan])
+    np.testing.assert_array_equal(standing.ranks, [1.5, 1.5, 3, math.nan])
     board = Leaderboard(("a", "b", "c", "d"), (standing,))
     assert board.overall()["hedger"].tolist() == ["a", "b", "c", "d"]
-    scores[1, :, 0] = scores[0, :, 0]
+    scores[:, :, 0] = np.array([[2, 2, 2], [1, 1, 1], [2, 2, 2], [3, 3, 3]])
     alike = Standing(game, ("a", "b", "c", "d"), scores, np.zeros((4, 1)), {})
-    np.testing.assert_array_equal(alike.ranks, [1.5, 1.5, 3, math.nan])
+    np.testing.assert_array_equal(alike.ranks, [2.5, 1, 2.5, 4])
 
 
 def _panel(path: Path, rows: int = 40) -> Path:

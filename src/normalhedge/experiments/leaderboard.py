@@ -102,11 +102,18 @@ class Standing:
 
     @cached_property
     def ranks(self) -> Floats:
-        """The place of each hedger by its first score, 1 for the best; the mean where some tie."""
+        """The place of each hedger by its first score, 1 for the best; the mean where some tie.
+
+        Those tied with the best share their places, too: where nothing can be told apart, as in a
+        game of fair coins, nobody is ahead.
+        """
         values = self.mean(self.contest.scores[0])
         lower = (values[:, None] > values).sum(axis=1)
         same = (values[:, None] == values).sum(axis=1)
-        return np.where(np.isnan(values), math.nan, lower + (same + 1) / 2)
+        ranks = np.where(np.isnan(values), math.nan, lower + (same + 1) / 2)
+        if self.tied.any():
+            ranks[self.tied] = ranks[self.tied].mean()
+        return ranks
 
     @cached_property
     def tied(self) -> np.ndarray:

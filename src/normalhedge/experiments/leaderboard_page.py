@@ -75,9 +75,14 @@ def game_table(standing: Standing) -> Table:
             *(_number(means[name][h]) for name in ("ordinary", "quantile", "sequence", "after")),
             _number(1e6 * means["seconds"][h]),
         ]
-        for h in np.argsort(standing.ranks, kind="stable")
+        for h in _order(standing)
     ]
     return head, rows
+
+
+def _order(standing: Standing) -> np.ndarray:
+    """Return the hedgers from the best on, by their first score."""
+    return np.argsort(standing.mean(standing.contest.scores[0]), kind="stable")
 
 
 def panel_table(standing: Standing) -> Table:
@@ -222,7 +227,7 @@ def _panel_section(k: int, standing: Standing) -> Section:
 
 def _shown(standing: Standing) -> Sequence[str]:
     """Return whose curves are drawn: the first few, NormalHedge and even weights."""
-    first = [standing.hedgers[h] for h in np.argsort(standing.ranks, kind="stable")[:SHOWN]]
+    first = [standing.hedgers[h] for h in _order(standing)[:SHOWN]]
     return [*first, "normal-hedge", "uniform"]
 
 
