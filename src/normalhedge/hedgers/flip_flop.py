@@ -49,11 +49,19 @@ class FlipFlop(LedgerHedger):
 
     Notes
     -----
-    Every regret stays below ``Delta_flip + 2 Delta_flop`` (`bounds`), and as
-    ``Delta_flip <= (phi / a) Delta_flop + 2`` below ``(phi / a + 2) D + 2`` with D the bound that
-    `AdaHedge` has on its Delta (`bound`), which is 1.95 times AdaHedge's plus 2. The paper also
-    bounds it by 5.64 times the regret of following the leader, plus a constant. It is free
-    of scale, so all of this carries over to any discount, as for `AdaHedge`.
+    Every regret is at most ``Delta_flip + Delta_flop`` plus the sum over all spells of flop of
+    ``ln N / eta`` at their ends, since each time the rate jumps back to infinity that much is lost.
+    ``ln N / eta <= Delta_flop``, which grows by more than phi from end to end, so that
+
+    - while flipped every regret stays below ``Delta_flip + (1 + phi / (phi - 1)) Delta_flop``;
+    - while flopped below ``Delta_flip + 2 Delta_flop + min(a Delta_flip, phi Delta_flop) /
+      (phi - 1)`` (`bounds`);
+    - as ``Delta_flip <= (phi / a) Delta_flop + 2``, always below
+      ``(2 + phi / a + phi / (phi - 1)) D + 2``, D what Delta of `AdaHedge` never exceeds
+      (`bound`): 5.64 D, where AdaHedge promises 2 D.
+
+    The paper also bounds it by 5.64 times the regret of following the leader, plus a constant. It
+    is free of scale, so all of this carries over to any discount, as for `AdaHedge`.
 
     A round costs O(N) time and a state O(N) memory.
 
@@ -88,11 +96,16 @@ class FlipFlop(LedgerHedger):
         if n == 1:
             return 0.0, "one expert"
         gap_limit = gap_bound(n, self.effective_rounds(rounds))
-        return (self.phi / self.balance + 2.0) * gap_limit + 2.0, "de Rooij et al. 2014, Section 3"
+        factor = 2.0 + self.phi / self.balance + self.phi / (self.phi - 1.0)
+        return factor * gap_limit + 2.0, "de Rooij et al. 2014, FlipFlop"
 
     def _a_posteriori(self, state: LedgerState) -> Floats:
-        _, flip, flop = state.totals
-        return np.full(len(state.weights), (flip + 2.0 * flop) * (1.0 + 1e-9) + 1e-12)
+        flopped, flip, flop = state.totals
+        if flopped:
+            ended = min(self.balance * flip, self.phi * flop) / (self.phi - 1.0) + flop
+        else:
+            ended = self.phi * flop / (self.phi - 1.0)
+        return np.full(len(state.weights), (flip + flop + ended) * (1.0 + 1e-9) + 1e-12)
 
 
 @kernel(VECTOR, inline=False)
