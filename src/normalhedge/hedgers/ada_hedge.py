@@ -60,7 +60,8 @@ class AdaHedge(LedgerHedger):
     References
     ----------
     De Rooij, van Erven, Grünwald and Koolen, "Follow the leader if you can, hedge if you must"
-    (2014), Theorem 6, with a variance of at most a quarter of the squared range.
+    (2014), the second-order bound of AdaHedge, with a variance of at most a quarter of the squared
+    range.
 
     Examples
     --------
@@ -81,7 +82,8 @@ class AdaHedge(LedgerHedger):
         return _score, _rounds
 
     def _a_priori(self, n: int, rounds: int, share: float) -> tuple[float, str]:  # noqa: ARG002
-        return 2.0 * gap_bound(n, self.effective_rounds(rounds)), "de Rooij et al. 2014, Theorem 6"
+        regret = 2.0 * gap_bound(n, self.effective_rounds(rounds))
+        return regret, "de Rooij et al. 2014, AdaHedge"
 
     def _a_posteriori(self, state: LedgerState) -> Floats:
         return np.full(len(state.weights), 2.0 * state.totals[0] * (1.0 + 1e-9))
@@ -117,9 +119,10 @@ def gap(weights: Floats, ledger: Floats, eta: float) -> float:
     new = 0.0
     for i in range(rises.size):
         old += exp2(scores[i] - before)
-        # Fused, the same sum may come out an ulp above `after`, and an ulp of 1e40 is not nothing.
+        # Fused, the same sum may come out an ulp above `after` or below it, and an ulp of 1e40 is
+        # not nothing: who is ahead counts as one, whatever the rounding.
         new += exp2(-larger(after - (scores[i] + slope * rises[i]), 0.0))
-    return max(((after - before) / LOG2_E + math.log(new / old)) / eta, 0.0)
+    return max(((after - before) / LOG2_E + math.log(max(new, 1.0) / old)) / eta, 0.0)
 
 
 @kernel(VECTOR, inline=False)
