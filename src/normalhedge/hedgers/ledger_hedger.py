@@ -105,8 +105,10 @@ class LedgerHedger:
         """Return ``sum_(s < rounds) (1 - alpha)^2s``: the rounds, as discounted squares count."""
         if self.alpha == 0.0:
             return float(rounds)
-        square = (1.0 - self.alpha) ** 2
-        return -math.expm1(rounds * math.log(square)) / (1.0 - square)
+        # An alpha of 1e-17 is not lost, as it is in 1 - alpha.
+        return -math.expm1(2.0 * rounds * math.log1p(-self.alpha)) / (
+            self.alpha * (2.0 - self.alpha)
+        )
 
     def init(self, n: int) -> LedgerState:
         """Return the state before the first round."""
