@@ -88,7 +88,8 @@ class AdaNormalHedge(LedgerHedger):
         if self.alpha > 0.0:
             return super()._a_posteriori(state)
         clocks = state.ledger[OWN]
-        potential = 1.0 + 1.5 * float(np.mean(1.0 + np.log1p(clocks)))
+        left = (state.joined - len(clocks)) * (1.0 + math.log1p(state.rounds))  # at most
+        potential = 1.0 + 1.5 * (float(np.sum(1.0 + np.log1p(clocks))) + left) / state.joined
         return np.asarray(2.0 * np.sqrt(3.0 * clocks * math.log(state.joined * potential)))
 
 

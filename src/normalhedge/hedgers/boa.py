@@ -48,7 +48,7 @@ class BOA(LedgerHedger):
     -----
     The rates are those of `MLProd`, for gains whose range is known; Wintenberger's own also learn
     the range. With alpha = 0, for every expert
-    ``R_i <= 2 (2 sqrt(2) sqrt(ln N (1 + V_i)) + G / eta_i)``, where
+    ``R_i <= 2 (2 sqrt(ln N (1 + V_i)) + G / eta_i)``, where
     ``G = ln N + ln(1 + (1 + ln(1 + T)) / 2e)`` and ``V_i = sum_t rho_i^2``: `bounds` uses V and
     eta, `bound` ``V <= T``. The proof is that of ML-Prod: ``e^(x - x^2) <= 1 + x`` for x >= -1/2
     takes the place of ``1 + x``, and weights that start at 1 that of 1/N. With a discount there is
@@ -92,7 +92,7 @@ class BOA(LedgerHedger):
 
 def _bounded(n: int, rounds: int, squares: Any) -> Any:
     log_n = math.log(max(n, 2))
-    price = 2.0 * np.sqrt(2.0 * log_n * (1.0 + squares))
+    price = 2.0 * np.sqrt(log_n * (1.0 + squares))
     start = math.log(n) + math.log1p((1.0 + math.log1p(rounds)) / (2.0 * math.e))
     return 2.0 * (price + start / np.minimum(0.5, np.sqrt(log_n / (1.0 + squares))))
 

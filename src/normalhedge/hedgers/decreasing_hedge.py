@@ -33,8 +33,8 @@ class DecreasingHedge(LedgerHedger):
     Parameters
     ----------
     alpha
-        The discount rate, in [0, 1); 0 never forgets. With a discount the rate tends to that of
-        `Hedge.corrected`, and is larger before.
+        The discount rate, in [0, 1); 0 never forgets. With a small discount the rate tends to about
+        that of `Hedge.corrected`, and is larger before.
 
     Notes
     -----

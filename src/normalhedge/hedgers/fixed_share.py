@@ -51,7 +51,7 @@ class FixedShare(LedgerHedger):
     References
     ----------
     Herbster and Warmuth, "Tracking the best expert" (1998); Cesa-Bianchi and Lugosi, "Prediction,
-    Learning, and Games" (2006), Theorem 5.2, as a mixture over sequences.
+    Learning, and Games" (2006), the chapter on tracking, as a mixture over sequences.
 
     Examples
     --------
@@ -103,7 +103,7 @@ class FixedShare(LedgerHedger):
     def _a_priori(self, n: int, rounds: int, share: float) -> tuple[float, str]:  # noqa: ARG002
         if self.alpha > 0.0:
             return math.inf, "no theorem covers the discounted regret of Fixed Share"
-        return self._sequence(n, rounds, 0), "Cesa-Bianchi and Lugosi 2006, Theorem 5.2"
+        return self._sequence(n, rounds, 0), "Cesa-Bianchi and Lugosi 2006, Fixed Share"
 
     def _sequence(self, n: int, rounds: int, switches: int) -> float:
         stay = math.log1p(self.share / n - self.share)

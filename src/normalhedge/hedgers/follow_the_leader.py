@@ -29,8 +29,8 @@ class FollowTheLeader(LedgerHedger):
 
     Notes
     -----
-    No theorem for arbitrary gains: the regret can reach T. A round costs O(N) time and a state
-    O(N) memory.
+    No theorem for arbitrary gains: where the leader loses and all others gain, round after round,
+    the regret reaches ``2 T (N - 1) / N``. A round costs O(N) time and a state O(N) memory.
 
     Examples
     --------

@@ -56,8 +56,8 @@ class MLProd(LedgerHedger):
 
     References
     ----------
-    Gaillard, Stoltz and van Erven, "A second-order bound with excess losses" (2014), Figure 2 and
-    Corollary 4.
+    Gaillard, Stoltz and van Erven, "A second-order bound with excess losses" (2014): ML-Prod with
+    rates that adapt, and the corollary for these rates.
 
     Examples
     --------
@@ -83,17 +83,15 @@ class MLProd(LedgerHedger):
     def _a_priori(self, n: int, rounds: int, share: float) -> tuple[float, str]:  # noqa: ARG002
         if self.alpha > 0.0:
             return math.inf, "no theorem covers ML-Prod with a discount"
-        return float(_corollary_4(n, rounds, np.float64(rounds))), (
-            "Gaillard et al. 2014, Corollary 4"
-        )
+        return float(_bounded(n, rounds, np.float64(rounds))), "Gaillard et al. 2014, ML-Prod"
 
     def _a_posteriori(self, state: LedgerState) -> Floats:
         if self.alpha > 0.0:
             return super()._a_posteriori(state)
-        return np.asarray(_corollary_4(state.joined, state.rounds, state.ledger[OWN]))
+        return np.asarray(_bounded(state.joined, state.rounds, state.ledger[OWN]))
 
 
-def _corollary_4(n: int, rounds: int, squares: Any) -> Any:
+def _bounded(n: int, rounds: int, squares: Any) -> Any:
     log_n = math.log(max(n, 2))
     c = 3.0 * log_n + math.log1p(n * (1.0 + math.log1p(rounds)) / (2.0 * math.e))
     return 2.0 * (c / math.sqrt(log_n) * np.sqrt(1.0 + squares) + 2.0 * c)

@@ -56,7 +56,8 @@ class OptimisticHedge(LedgerHedger):
     References
     ----------
     Rakhlin and Sridharan, "Online learning with predictable sequences" (2013); Syrgkanis, Agarwal,
-    Luo and Schapire, "Fast convergence of regularized learning in games" (2015), Proposition 7.
+    Luo and Schapire, "Fast convergence of regularized learning in games" (2015): the bound of
+    optimistic follow-the-regularised-leader by variation, with the entropy.
 
     Examples
     --------
@@ -87,7 +88,9 @@ class OptimisticHedge(LedgerHedger):
         return _score, _rounds
 
     def _a_priori(self, n: int, rounds: int, share: float) -> tuple[float, str]:  # noqa: ARG002
-        return self._bounded(n, 4.0 * rounds), "Syrgkanis et al. 2015, Proposition 7"
+        if self.alpha > 0.0:
+            return math.inf, "no theorem covers Optimistic Hedge with a discount"
+        return self._bounded(n, 4.0 * rounds), "Syrgkanis et al. 2015, optimistic FTRL"
 
     def _a_posteriori(self, state: LedgerState) -> Floats:
         limit = self._bounded(state.joined, float(state.totals[0]))

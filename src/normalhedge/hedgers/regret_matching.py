@@ -38,7 +38,8 @@ class RegretMatching(LedgerHedger):
     References
     ----------
     Hart and Mas-Colell, "A simple adaptive procedure leading to correlated equilibrium" (2000);
-    Cesa-Bianchi and Lugosi, "Prediction, Learning, and Games" (2006), Corollary 2.1 with p = 2.
+    Cesa-Bianchi and Lugosi, "Prediction, Learning, and Games" (2006), the polynomially weighted
+    forecaster with p = 2.
 
     Examples
     --------

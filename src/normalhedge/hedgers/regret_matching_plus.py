@@ -34,7 +34,7 @@ class RegretMatchingPlus(LedgerHedger):
     -----
     ``R_i <= Q_i``, and Q has at most the length that `RegretMatching` allows [R]+: every regret
     stays below ``2 sqrt((N - 1) n)``, n the effective rounds. The theorem carries over to any
-    discount. `bounds` returns Q itself.
+    discount. `bounds` returns Q itself (and a little for rounding).
 
     A round costs O(N) time and a state O(N) memory.
 
@@ -65,7 +65,8 @@ class RegretMatchingPlus(LedgerHedger):
         return regret, "Tammelin et al. 2015"
 
     def _a_posteriori(self, state: LedgerState) -> Floats:
-        return np.array(state.ledger[OWN])
+        # Q and R round apart.
+        return np.asarray(state.ledger[OWN] * (1.0 + 1e-9) + 1e-12)
 
 
 @kernel(VECTOR, inline=False)

@@ -51,7 +51,7 @@ class Squint(LedgerHedger):
     References
     ----------
     Koolen and van Erven, "Second-order quantile methods for experts and combinatorial games"
-    (2015), Theorem 4 (the improper prior).
+    (2015), the theorem for the improper prior.
 
     Examples
     --------
@@ -73,16 +73,16 @@ class Squint(LedgerHedger):
     def _a_priori(self, n: int, rounds: int, share: float) -> tuple[float, str]:  # noqa: ARG002
         if self.alpha > 0.0:
             return math.inf, "no theorem covers Squint with a discount"
-        regret = float(_theorem_4(np.float64(rounds), rounds, share))
-        return regret, "Koolen and van Erven 2015, Theorem 4"
+        regret = float(_improper(np.float64(rounds), rounds, share))
+        return regret, "Koolen and van Erven 2015, improper prior"
 
     def _a_posteriori(self, state: LedgerState) -> Floats:
         if self.alpha > 0.0:
             return super()._a_posteriori(state)
-        return np.asarray(_theorem_4(state.ledger[OWN], state.rounds, 1.0 / state.joined))
+        return np.asarray(_improper(state.ledger[OWN], state.rounds, 1.0 / state.joined))
 
 
-def _theorem_4(squares: Any, rounds: int, share: float) -> Any:
+def _improper(squares: Any, rounds: int, share: float) -> Any:
     late = math.log1p(rounds)
     root = 1.0 + math.sqrt(2.0 * math.log((0.5 + late) / share))
     return 2.0 * (np.sqrt(2.0 * squares) * root + 5.0 * math.log1p((1.0 + 2.0 * late) / share))
