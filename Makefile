@@ -3,12 +3,13 @@
 PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
+PEERS := .venv-peers/.ready
 
 # numba notices a change in the file of a kernel, not in the files of the kernels it calls.
 export NUMBA_CACHE_DIR := $(CURDIR)/.cache/numba/$(shell cat `find src -name '*.py' | sort` | cksum | cut -d' ' -f1)
 
 
-.PHONY: help paper blend latent browser test test-all check format bench clean
+.PHONY: help paper blend latent browser test test-all check format bench peers clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 12
@@ -59,5 +60,15 @@ format: $(READY)  ## format the code and fix what can be fixed
 bench: $(READY)  ## measure the speed, as ratios to NumPy
 	$(BIN)/python -m benchmarks
 
+$(PEERS): pyproject.toml
+	@echo "setting up .venv-peers (once)"
+	@$(PYTHON) -m venv .venv-peers
+	@.venv-peers/bin/pip install --quiet --disable-pip-version-check --editable '.[peers]'
+	@touch $@
+
+peers: $(PEERS)  ## run other libraries beside ours: the same weights, and the time of a round
+	.venv-peers/bin/pytest tests/test_peers.py
+	.venv-peers/bin/python -m benchmarks.peers
+
 clean:  ## remove what the other targets made
-	rm -rf .venv .cache .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf .venv .venv-peers .cache .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis

@@ -2,7 +2,7 @@
 
 import platform
 
-from benchmarks import core, family, latent, mixtures, panels, paper
+from benchmarks import core, family, latent, mixtures, panels, paper, peers
 from benchmarks.timing import HEADER
 from normalhedge._threads import cores
 
@@ -11,7 +11,7 @@ def main() -> None:
     """Print the tables."""
     print(f"{platform.machine()}, {cores()} cores, Python {platform.python_version()}\n")
     print(HEADER)
-    for rows in (core.rows, family.rows, mixtures.rows, latent.rows, paper.rows):
+    for rows in (core.rows, family.rows, peers.rows, mixtures.rows, latent.rows, paper.rows):
         for row in rows():
             print(row, flush=True)
     print()
