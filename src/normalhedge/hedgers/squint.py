@@ -21,8 +21,9 @@ from normalhedge.potentials import LOG2_E
 class Squint(LedgerHedger):
     r"""Hedge at all learning rates at once, each judged by what it would have earned.
 
-    A small regret of little variance counts as much as a large one of much: quick where one expert
-    is reliably ahead, and safe where none is. Nothing is tuned and N is not used.
+    A small regret of little variance counts as much as a large one of much: the regret stays
+    constant where one expert is reliably ahead, and is safe where none is. Nothing is tuned and N
+    is not used.
 
     .. math::
 
