@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy import optimize
+from scipy.special import gammaln
 
 from normalhedge import hedgers
 from normalhedge._inputs import Floats
@@ -171,6 +172,51 @@ def test_squint_bound_follows_from_its_potential() -> None:
                 most = rounds if spare(rounds) <= 0 else optimize.brentq(spare, -1.0, rounds)
                 promised = hedgers.squint._improper(squares, rounds, 1 / n)
                 assert 2 * most <= promised
+
+
+# What the proofs of others rest on, round by round
+
+
+def test_a_round_of_normal_hedge_dt_adds_little() -> None:
+    """The average of the potential after +1 and after -1 exceeds that before by b / 2t at most."""
+
+    def potential(S: Floats, t: float) -> Floats:
+        return np.exp(np.maximum(S, 0.0) ** 2 / (3 * t))
+
+    for t in (2, 3, 5, 10, 100, 10_000):
+        S = np.linspace(-3.0, min(t - 1.0, math.sqrt(1500.0 * t)), 20_001)
+        after = (potential(S + 1, t) + potential(S - 1, t)) / 2
+        assert (after - potential(S, t - 1)).max() <= math.expm1(4 / 3) / (2 * t)
+
+
+def test_a_round_of_ada_normal_hedge_adds_little() -> None:
+    """Phi(S + r, C + |r|) <= Phi(S, C) + w r + 3 |r| / 2(C + 1)."""
+
+    def potential(S: Floats, clock: Floats) -> Floats:
+        return np.exp(np.maximum(S, 0.0) ** 2 / (3 * clock))
+
+    r = np.linspace(-1.0, 1.0, 201)[None, :]
+    for clock in (1e-6, 0.01, 0.3, 1.0, 3.0, 30.0, 1000.0):
+        C = np.full((1, 1), clock)
+        S = np.linspace(-min(clock, 3.0), min(clock, math.sqrt(900.0 * clock)), 501)[:, None]
+        w = (potential(S + 1, C + 1) - potential(S - 1, C + 1)) / 2
+        before = potential(S, C)
+        more = potential(S + r, C + np.abs(r)) - before - w * r
+        assert (more <= 1.5 * np.abs(r) / (C + 1) + 1e-12 * before).all()
+
+
+def test_a_gambler_has_the_wealth_it_is_said_to_have() -> None:
+    """With coins of +-1 the wealth is a ratio of Gamma functions of T and their sum."""
+    for T in (1, 2, 10, 1000, 100_000):
+        S = np.arange(-T, T + 1, 2 if T < 100 else T // 50 * 2, dtype=np.float64)
+        wealth = (
+            T * math.log(2)
+            + gammaln((T + 1 + S) / 2)
+            + gammaln((T + 1 - S) / 2)
+            - math.log(math.pi)
+            - gammaln(T + 1)
+        )
+        assert (wealth >= S**2 / (2 * T) - 1 - math.log(math.pi * T) / 2).all()
 
 
 # Every short game
