@@ -135,6 +135,29 @@ def test_no_theorem_is_named_where_none_is() -> None:
         assert "no theorem" in str(hedger.bound(5, 100))
 
 
+def test_states_of_other_hedgers_are_refused() -> None:
+    """A kernel would read and write beyond the ledger."""
+    gains = np.zeros(3)
+    for hedger in BOUNDED.values():
+        for other in BOUNDED.values():
+            state = other.init(3)
+            if (len(state.ledger), len(state.totals)) == hedger._sizes:
+                continue
+            for use in (
+                lambda: hedger.step(state, gains),  # noqa: B023 -- used at once
+                lambda: hedger.step(state, gains, in_place=True),  # noqa: B023
+                lambda: hedger.run(gains[None], state=state),  # noqa: B023
+                lambda: hedger.play(state),  # noqa: B023
+                lambda: hedger.bounds(state),  # noqa: B023
+                lambda: hedger.join(state),  # noqa: B023
+                lambda: hedger.leave(state, 0),  # noqa: B023
+            ):
+                with pytest.raises(
+                    ValueError, match=f"state must be one of {type(hedger).__name__}"
+                ):
+                    use()
+
+
 # Yardsticks
 
 

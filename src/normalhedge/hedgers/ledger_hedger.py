@@ -54,6 +54,7 @@ class LedgerHedger:
 
     alpha: float
     _settings: Floats
+    _sizes: tuple[int, int]
 
     def _prepare(self, *settings: float) -> None:
         """Check alpha, and set what the kernels need."""
@@ -62,6 +63,17 @@ class LedgerHedger:
             raise ValueError("alpha must be in [0, 1), got 1.0")
         object.__setattr__(self, "alpha", alpha)
         object.__setattr__(self, "_settings", np.array([1.0 - alpha, *settings]))
+        object.__setattr__(self, "_sizes", (OWN + len(self.rows), len(self.names)))
+
+    def _check(self, state: Any) -> None:
+        """Refuse what is not a state, and one of another hedger: kernels would write beyond it."""
+        check_ledger_state(state)
+        rows, names = self._sizes
+        if (len(state.ledger), len(state.totals)) != (rows, names):
+            raise ValueError(
+                f"state must be one of {type(self).__name__}, whose ledger has {rows} rows and "
+                f"{names} totals, got {len(state.ledger)} and {len(state.totals)}"
+            )
 
     @property
     def _kernels(self) -> tuple[Callable[..., Any], Callable[..., int]]:
@@ -92,7 +104,7 @@ class LedgerHedger:
 
         It holds where the same experts took part from the start (they may have slept).
         """
-        check_ledger_state(state)
+        self._check(state)
         if state.rounds == 0:
             return np.zeros(len(state.weights))
         return np.minimum(self._a_posteriori(state), self.bound(state.joined, state.rounds).regret)
@@ -140,7 +152,7 @@ class LedgerHedger:
         confidence
             How far each expert wants to be heard, in [0, 1]; 0 is asleep. None: all awake.
         """
-        check_ledger_state(state)
+        self._check(state)
         if confidence is None:
             return state.weights.copy()
         n = len(state.weights)
@@ -175,6 +187,8 @@ class LedgerHedger:
         if type(state) is not LedgerState:
             check_ledger_state(state)
         weights, ledger, totals, rounds, joined, _ = state
+        if (len(ledger), len(totals)) != self._sizes:
+            self._check(state)
         n = weights.size
         # The common case is checked here: at N = 10 each call of a function shows.
         if (
@@ -220,7 +234,7 @@ class LedgerHedger:
         table, rated = tables(gains, confidence)
         rounds, n = table.shape
         state = self.init(n) if state is None else state
-        check_ledger_state(state)
+        self._check(state)
         check_columns(table, len(state.weights))
         now = (state.weights.copy(), state.ledger.copy(), state.totals.copy())
         records = np.empty((rounds, 2))
@@ -249,7 +263,7 @@ class LedgerHedger:
 
         Where the algorithm does not use the number of experts, its bounds hold for them too.
         """
-        check_ledger_state(state)
+        self._check(state)
         count = _inputs.count("count", count)
         n = len(state.weights)
         columns = np.zeros((len(state.ledger), count))
@@ -261,7 +275,7 @@ class LedgerHedger:
 
     def leave(self, state: LedgerState, experts: npt.ArrayLike) -> LedgerState:
         """Return the state without these experts (their indices); the others keep their rows."""
-        check_ledger_state(state)
+        self._check(state)
         n = len(state.weights)
         indices = leaving(experts, n)
         if not indices.size:
