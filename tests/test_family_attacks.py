@@ -12,7 +12,7 @@ from scipy.special import gammaln
 
 from normalhedge import hedgers
 from normalhedge._inputs import Floats
-from normalhedge.hedgers import LedgerHedger, LedgerState
+from normalhedge.hedgers import LedgerHedger, LedgerState, _round
 from normalhedge.hedgers.ada_hedge import gap
 
 # FlipFlop: spells of hedging that end with one expert far ahead, and of following that end in ties.
@@ -156,6 +156,31 @@ def test_states_of_other_hedgers_are_refused() -> None:
                     ValueError, match=f"state must be one of {type(hedger).__name__}"
                 ):
                     use()
+
+
+@pytest.mark.parametrize("hedger", [hedgers.Squint(), hedgers.NormalHedge(0.1)], ids=repr)
+def test_no_kernel_is_compiled_for_arrays_that_cannot_be_written(hedger: Any) -> None:
+    """What pandas hands out; each would cost seconds."""
+    gains = np.eye(3)
+    frozen = gains.copy()
+    frozen.flags.writeable = False
+    odd = np.frombuffer(b"x" + gains.tobytes(), dtype=np.uint8)[1:].view(np.float64).reshape(3, 3)
+    kernels: list[Any] = (
+        [hedger._kernels[1]]
+        if isinstance(hedger, LedgerHedger)
+        else [_round.run, _round.step, _round.step_anew]
+    )
+
+    def use(table: Floats) -> list[int]:
+        for confidence in (None, table):
+            state = hedger.run(table, confidence).state
+            row = None if confidence is None else confidence[0]
+            hedger.step(state, table[0], row)
+            hedger.step(state, table[0], row, in_place=True)
+        return [len(kernel.signatures) for kernel in kernels]
+
+    first = use(gains)
+    assert use(frozen) == use(odd) == use(np.broadcast_to(gains[0], (3, 3))) == first
 
 
 # Yardsticks

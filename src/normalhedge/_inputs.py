@@ -82,10 +82,19 @@ def numbers_array(name: str, values: object) -> np.ndarray:
 
 
 def for_kernel(array: np.ndarray) -> np.ndarray:
-    """Return the array in rows and in a dtype that kernels read, copied only where it must be."""
+    """Return the array in rows and in a dtype that kernels read, copied only where it must be.
+
+    To a kernel one that cannot be written is another type, for which it is compiled anew: a few
+    seconds. What pandas and memory maps hand out is often of that kind.
+    """
     if array.dtype not in KERNEL_DTYPES:
         array = array.astype(np.float64)
-    return np.ascontiguousarray(array)
+    return np.require(array, requirements=["C", "A", "W"])
+
+
+def floats(array: np.ndarray) -> Floats:
+    """Do as `for_kernel` does, and return float64."""
+    return np.require(array, np.float64, ["C", "A", "W"])
 
 
 def vector(name: str, values: object, length: int) -> np.ndarray:

@@ -195,7 +195,7 @@ class LedgerHedger:
             type(gains) is not _ndarray
             or gains.dtype is not _FLOAT64
             or gains.shape != (n,)
-            or not gains.flags.c_contiguous
+            or not gains.flags.carray  # in rows, aligned, and writeable
         ):
             gains = _inputs.vector("gains", gains, n).astype(np.float64, copy=False)
         row = gains.reshape(1, n)
@@ -245,8 +245,8 @@ class LedgerHedger:
             done = self._kernels[1](
                 *now,
                 self._settings,
-                np.ascontiguousarray(table[part], dtype=np.float64),
-                _NONE if rated is None else np.ascontiguousarray(rated[part], dtype=np.float64),
+                _inputs.floats(table[part]),
+                _NONE if rated is None else _inputs.floats(rated[part]),
                 records[part],
                 _NONE if played is None else played[part],
             )

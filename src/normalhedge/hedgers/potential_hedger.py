@@ -134,7 +134,7 @@ class PotentialHedger:
             or gains.ndim != 1
             or gains.size != n
             or gains.dtype not in KERNEL_DTYPES
-            or not gains.flags.c_contiguous
+            or not gains.flags.carray  # in rows, aligned, and writeable
         ):
             gains = _inputs.vector("gains", gains, n)
         if confidence is not None:
@@ -198,7 +198,7 @@ class PotentialHedger:
             done = self._run_block(
                 now,
                 _inputs.for_kernel(table[part]),
-                None if rated is None else np.ascontiguousarray(rated[part], dtype=np.float64),
+                None if rated is None else _inputs.floats(rated[part]),
                 (earned[part], leads[part], logs[part]),
                 None if played is None else played[part],
             )
