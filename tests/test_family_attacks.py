@@ -51,6 +51,16 @@ def test_flip_flop_beside_its_paper() -> None:
     assert hedger.bound(1, rounds).regret == 0.0
 
 
+@pytest.mark.parametrize("ahead", [0.0, 0.05, 0.2, 0.5])
+def test_flip_flop_beside_follow_the_leader(ahead: float) -> None:
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        gains = rng.choice([-1.0, 1.0], (400, 2 + seed % 5))
+        gains[:, 0] = np.where(rng.random(400) < 0.5 + ahead, 1.0, -1.0)
+        followed = hedgers.FollowTheLeader().run(gains).state.best_regret
+        assert hedgers.FlipFlop().run(gains).state.best_regret <= 5.64 * followed + 6.0
+
+
 # AdaHedge: a rate so high that the exponents differ by less than their rounding
 
 
