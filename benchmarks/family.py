@@ -5,6 +5,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from river import base, ensemble, optim
 
 from benchmarks.timing import HEADER, Row, measure
 from normalhedge import hedgers
@@ -39,15 +40,15 @@ PAIRS: dict[str, tuple[LedgerHedger, type[Any]]] = {
 class OurGame:
     """A game of ours, round by round on the rows of an array."""
 
-    def __init__(self, hedger: LedgerHedger, gains: Floats) -> None:
-        self.hedger, self.gains = hedger, gains
+    def __init__(self, hedger: LedgerHedger, gains: Floats, *, in_place: bool) -> None:
+        self.hedger, self.gains, self.in_place = hedger, gains, in_place
         self.round = 0
         self.state = hedger.init(gains.shape[1])
 
     def __call__(self) -> None:
         """Play a round."""
         row = self.gains[self.round % len(self.gains)]
-        self.state = self.hedger.step(self.state, row)
+        self.state = self.hedger.step(self.state, row, in_place=self.in_place)
         self.round += 1
 
 
@@ -65,19 +66,59 @@ class NumpyGame:
         self.round += 1
 
 
+class Column(base.Regressor):
+    """A model of river's that predicts what it is shown."""
+
+    def __init__(self, name: int) -> None:
+        self.name = name
+
+    def learn_one(self, x: Any, y: Any) -> None:
+        """Learn nothing."""
+
+    def predict_one(self, x: Any) -> Any:
+        """Return its number."""
+        return x[self.name]
+
+
+def river() -> Row:
+    """Return the row of river's exponentially weighted average, from predictions and an outcome.
+
+    Fixed Share is the same where it shares nothing to speak of.
+    """
+    said = np.random.default_rng(1).random(EXPERTS)
+    shown = dict(enumerate(said.tolist()))
+    ewa: Any = ensemble.EWARegressor(
+        [Column(i) for i in range(EXPERTS)], loss=optim.losses.Absolute(), learning_rate=0.2
+    )
+    hedger = hedgers.FixedShare(0.1, 1e-300)
+    state = hedger.init(EXPERTS)
+
+    def ours() -> None:
+        nonlocal state
+        state = hedger.step(state, 1.0 - 2.0 * np.abs(said - 0.5), in_place=True)
+
+    theirs = partial(ewa.learn_one, shown, 0.5)
+    what = "exponential weights, learn a round"
+    return measure(what, ours, ("river", theirs), ">= 1x", calls=200, reference_calls=5, repeats=9)
+
+
 def rows() -> Iterator[Row]:
-    """Yield the table of the family: a round by `step`, and a round of many by `run`."""
+    """Yield the table of the family: a round by `step`, and a round of many by `run`.
+
+    The references change themselves, as a step in place does; and they check nothing.
+    """
     gains = np.random.default_rng(0).choice(np.array([-1.0, 1.0]), (200, EXPERTS))
     losses = (1.0 - gains) / 2.0
     for name, (hedger, oracle) in PAIRS.items():
-        reference = "NumPy, SciPy" if name == "squint" else "NumPy"
+        reference = "NumPy, SciPy" if name in {"squint", "normal-hedge-2009"} else "NumPy"
         theirs = NumpyGame(oracle(EXPERTS), losses)
-        calls = 20 if name == "normal-hedge-2009" else 200
-        ours = OurGame(hedger, gains)
-        work = f"{name}, step, N = {EXPERTS:,}"
-        yield measure(work, ours, (reference, theirs), ">= 4x", calls=calls, repeats=9)
+        calls = 100 if name == "normal-hedge-2009" else 200
+        for work, in_place in (("step", False), ("step, in place", True)):
+            ours = OurGame(hedger, gains, in_place=in_place)
+            what = f"{name}, {work}"
+            yield measure(what, ours, (reference, theirs), ">= 4x", calls=calls, repeats=9)
         many = measure(
-            f"{name}, a round of run, N = {EXPERTS:,}",
+            f"{name}, a round of run",
             partial(hedger.run, gains),
             (reference, theirs),
             ">= 4x",
@@ -85,6 +126,7 @@ def rows() -> Iterator[Row]:
             repeats=9,
         )
         yield many._replace(seconds=many.seconds / len(gains))
+    yield river()
 
 
 if __name__ == "__main__":

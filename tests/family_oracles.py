@@ -1,12 +1,13 @@
 """The algorithms of the family as their papers write them, in plain NumPy on losses in [0, 1].
 
-Each is told the losses of a round and its own, ``h = p @ losses``, and says what it plays next.
+Each says what it plays, and is then told the losses of the round and its own, ``h = p @ losses``.
 """
 
 import math
 from typing import Protocol
 
 import numpy as np
+from scipy.optimize import brentq
 from scipy.special import erf
 
 from normalhedge._inputs import Floats
@@ -44,7 +45,7 @@ class Uniform(_Regrets):
 
 class FollowTheLeader(_Regrets):
     def weights(self) -> Floats:
-        return self.among(np.ones(self.n))
+        return normal(1.0 * (self.R.max() - 1e-12 <= self.R))
 
     def among(self, k: Floats) -> Floats:
         leader = self.R[k > 0].max()
@@ -65,21 +66,19 @@ class RegretMatchingPlus(_Regrets):
 
 
 class NormalHedge2009(_Regrets):
-    """c by bisection."""
-
     def weights(self) -> Floats:
         positive = np.maximum(self.R, 0)
-        if positive.max() <= 0:
+        lead = positive.max()
+        if lead <= 0:
             return np.full(self.n, 1 / self.n)
-        low, high = positive.max() ** 2 / (2 * (1 + math.log(self.n))), positive.max() ** 2 / 2
-        for _ in range(200):
-            c = (low + high) / 2
-            if np.mean(np.exp(positive**2 / (2 * c))) > math.e:
-                low = c
-            else:
-                high = c
-        exponent = positive**2 / (2 * c)
-        return normal(positive / c * np.exp(exponent - exponent.max()))
+        squares = positive**2 / 2
+        least, most = lead**2 / (2 * (1 + math.log(self.n))), lead**2 / 2
+
+        def above(c: float) -> float:
+            return float(np.exp(squares / c).mean() - math.e)
+
+        c = most if above(most) >= 0 else brentq(above, least, most, xtol=1e-300, rtol=1e-15)
+        return normal(positive / c * np.exp((squares - squares.max()) / c))
 
 
 class NormalHedgeDT(_Regrets):
@@ -156,12 +155,12 @@ class MLProd(_Squares):
         return np.minimum(0.5, np.sqrt(math.log(self.n) / (1 + self.V)))
 
     def weights(self) -> Floats:
-        return normal(self.rate() * self.w)
+        self.eta = self.rate()
+        return normal(self.eta * self.w)
 
     def update(self, losses: Floats, own: float) -> None:
-        old = self.rate()
         super().update(losses, own)
-        self.w = (self.w * (1 + old * (own - losses))) ** (self.rate() / old)
+        self.w = (self.w * (1 + self.eta * (own - losses))) ** (self.rate() / self.eta)
 
 
 class BOA(MLProd):
@@ -170,12 +169,13 @@ class BOA(MLProd):
         self.S = np.zeros(n)
 
     def weights(self) -> Floats:
-        exponent = self.rate() * self.S
-        return normal(self.rate() * np.exp(exponent - exponent.max()))
+        self.eta = self.rate()
+        exponent = self.eta * self.S
+        return normal(self.eta * np.exp(exponent - exponent.max()))
 
     def update(self, losses: Floats, own: float) -> None:
         r = own - losses
-        self.S = self.S + r - self.rate() * r**2
+        self.S = self.S + r - self.eta * r**2
         _Squares.update(self, losses, own)
 
 
@@ -195,13 +195,12 @@ class AdaHedge:
         return math.log(len(self.L)) / self.Delta if self.Delta > 0 else math.inf
 
     def weights(self) -> Floats:
-        return self.mix(self.rate(), self.L)[0]
+        w, self.before = self.mix(self.rate(), self.L)
+        return w
 
     def gap(self, losses: Floats, own: float) -> float:
-        eta = self.rate()
-        before = self.mix(eta, self.L)[1]
         self.L = self.L + losses
-        return max(0.0, own - (self.mix(eta, self.L)[1] - before))
+        return max(0.0, own - (self.mix(self.rate(), self.L)[1] - self.before))
 
     def update(self, losses: Floats, own: float) -> None:
         self.Delta += self.gap(losses, own)
@@ -283,16 +282,14 @@ class CoinBetting:
     def __init__(self, n: int, shift: float = 0.0) -> None:
         self.coins, self.winnings, self.t, self.shift = np.zeros(n), np.zeros(n), 1, shift
 
-    def bets(self) -> Floats:
-        return self.coins / (self.t + self.shift) * (1 + self.winnings)
-
     def weights(self) -> Floats:
-        return normal(np.maximum(self.bets(), 0))
+        self.bets = self.coins / (self.t + self.shift) * (1 + self.winnings)
+        return normal(np.maximum(self.bets, 0))
 
     def update(self, losses: Floats, own: float) -> None:
-        bets, r = self.bets(), own - losses
-        coin = np.where(bets > 0, r, np.maximum(r, 0))
-        self.winnings = self.winnings + coin * bets
+        r = own - losses
+        coin = np.where(self.bets > 0, r, np.maximum(r, 0))
+        self.winnings = self.winnings + coin * self.bets
         self.coins = self.coins + coin
         self.t += 1
 

@@ -1,13 +1,16 @@
 import math
+from collections.abc import Callable
 
 import numba
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import special
 
 from normalhedge import ExponentialPotential, NormalPotential
-from normalhedge._vector import exp2
+from normalhedge._inputs import Floats
+from normalhedge._vector import erfcx, exp2, log1p, one_less_exp
 from normalhedge.potentials import Potential, raise_weights
 from tests import oracles
 
@@ -98,3 +101,25 @@ def test_sums_do_not_depend_on_where_arrays_lie(squared: bool) -> None:
                 sums = raise_weights(own, other, 0.3, squared, regrets.max())
                 found.add((*sums, other.tobytes()))
         assert len(found) == 1, n
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs", "low", "high"),
+    [
+        (log1p, np.log1p, -290.0, 300.0),
+        (lambda x: log1p(-x), lambda x: np.log1p(-x), -290.0, -1e-6),
+        (one_less_exp, lambda x: -np.expm1(-x), -290.0, 300.0),
+        (erfcx, special.erfcx, -20.0, 100.0),
+    ],
+)
+def test_small_numbers_keep_their_digits(
+    ours: Callable[[float], float], theirs: Callable[[Floats], Floats], low: float, high: float
+) -> None:
+    rng = np.random.default_rng(0)
+    x = 10.0 ** np.concatenate([rng.uniform(low, high, 2000), rng.uniform(-2, min(high, 1), 2000)])
+    np.testing.assert_allclose([ours(value) for value in x], theirs(x), rtol=2e-15)
+
+
+def test_one_less_exp_at_its_ends() -> None:
+    assert one_less_exp(0.0) == 0.0
+    assert one_less_exp(1e300) == 1.0

@@ -1,7 +1,8 @@
 """Compile options, chosen here and nowhere else."""
 
 from collections.abc import Callable
-from typing import ParamSpec, TypeVar, cast
+from types import FunctionType
+from typing import Any, ParamSpec, TypeVar, cast
 
 import numba
 
@@ -31,3 +32,18 @@ def kernel(
         return cast(Callable[P, T], jitted(function))
 
     return compile_lazily
+
+
+def fill(template: Callable[P, T], home: Callable[..., Any], **kernels: Any) -> Callable[P, T]:
+    """Compile a template, a function that calls kernels by names that are still open.
+
+    It becomes a function of the file of ``home`` in which the names are these kernels. A kernel
+    that is an argument or in a closure would be compiled anew by every process; this one is cached.
+    """
+    source = cast(FunctionType, template)
+    place = cast(Any, home).py_func
+    code = source.__code__.replace(co_filename=place.__code__.co_filename)
+    function = FunctionType(code, {**source.__globals__, **kernels}, source.__name__)
+    function.__module__ = place.__module__
+    function.__doc__ = source.__doc__
+    return kernel(VECTOR)(cast(Callable[P, T], function))

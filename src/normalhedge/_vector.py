@@ -99,6 +99,16 @@ _ODD = tuple(1.0 / (2 * j + 1) for j in range(11))
 
 
 @kernel(STRICT)
+def _atanh_twice(t: float) -> float:
+    """Return 2 atanh(t) for |t| < 0.172."""
+    tt = t * t
+    c, four = _ODD, tt * tt
+    even = ((((c[10] * four + c[8]) * four + c[6]) * four + c[4]) * four + c[2]) * four + c[0]
+    odd = (((c[9] * four + c[7]) * four + c[5]) * four + c[3]) * four + c[1]
+    return 2.0 * t * (even + odd * tt)
+
+
+@kernel(STRICT)
 def log(x: float) -> float:
     """Return ln x for a normal x > 0 to two ulps or 1e-16, in vector registers as `exp2`.
 
@@ -107,25 +117,21 @@ def log(x: float) -> float:
     bits = _bits(x)
     e = (bits - _HALF_ROOT) >> 52
     m = _float(bits - (e << 52))
-    t = (m - 1.0) / (m + 1.0)
-    tt = t * t
-    c, four = _ODD, tt * tt
-    even = ((((c[10] * four + c[8]) * four + c[6]) * four + c[4]) * four + c[2]) * four + c[0]
-    odd = (((c[9] * four + c[7]) * four + c[5]) * four + c[3]) * four + c[1]
     exponent = _float(e + _bits(_ROUND)) - _ROUND
-    return float(2.0 * t * (even + odd * tt) + exponent * 0.6931471805599453)
+    return float(_atanh_twice((m - 1.0) / (m + 1.0)) + exponent * 0.6931471805599453)
 
 
 @kernel(STRICT)
 def log1p(x: float) -> float:
-    """Return ln(1 + x) for x > -1, with the digits of a small x kept."""
-    t = x / (2.0 + x)
-    tt = t * t
-    c, four = _ODD, tt * tt
-    even = ((((c[10] * four + c[8]) * four + c[6]) * four + c[4]) * four + c[2]) * four + c[0]
-    odd = (((c[9] * four + c[7]) * four + c[5]) * four + c[3]) * four + c[1]
-    series = 2.0 * t * (even + odd * tt)
-    return series if abs(t) < 0.17 else log(1.0 + x)
+    """Return ln(1 + x) for x > -1, with the digits of a small x kept.
+
+    As `log`, where m - 1 is x itself while e = 0.
+    """
+    bits = _bits(1.0 + x)
+    e = (bits - _HALF_ROOT) >> 52
+    above = x if e == 0 else _float(bits - (e << 52)) - 1.0
+    exponent = _float(e + _bits(_ROUND)) - _ROUND
+    return float(_atanh_twice(above / (2.0 + above)) + exponent * 0.6931471805599453)
 
 
 _EXCESS = tuple(1.0 / math.factorial(j + 2) for j in range(18))
@@ -142,11 +148,25 @@ def excess(x: float) -> float:
     return xx * (even + odd * x)
 
 
+_RISE = tuple(math.log(2.0) ** j / math.factorial(j) for j in range(1, 15))
+
+
 @kernel(STRICT)
 def one_less_exp(x: float) -> float:
-    """Return 1 - e^-x for x >= 0, with the digits of a small x kept."""
-    small = x - excess(-min(x, 0.5))
-    return small if x < 0.5 else 1.0 - exp2(-x * _LOG2_E)
+    """Return 1 - e^-x for x >= 0, with the digits of a small x kept.
+
+    As `exp2`: with 2^(e + f) for e^-x it is ``(1 - 2^e) - 2^e (2^f - 1)``, and 2^f - 1 is a series
+    without a constant.
+    """
+    exponent = -larger(x, 0.0) * _LOG2_E
+    shifted = exponent + _ROUND
+    f = exponent - (shifted - _ROUND)
+    c, ff = _RISE, f * f
+    odd = ((((c[12] * ff + c[10]) * ff + c[8]) * ff + c[6]) * ff + c[4]) * ff + c[2]
+    even = (((((c[13] * ff + c[11]) * ff + c[9]) * ff + c[7]) * ff + c[5]) * ff + c[3]) * ff + c[1]
+    rise = even * ff + (odd * ff + c[0]) * f
+    power = _float((_bits(shifted) + 1023) << 52)
+    return (1.0 - power) - power * rise if exponent > NEGLIGIBLE else 1.0
 
 
 # (1 + 2x) erfcx(x) by powers of (x - 3.75) / (x + 3.75), after Shepherd and Laframboise (1981): the
@@ -182,8 +202,9 @@ _ERFCX = (
 
 @kernel(STRICT)
 def erfcx(x: float) -> float:
-    """Return exp(x^2) erfc(x) for x >= 0, in vector registers as `exp2`."""
-    y = (x - 3.75) / (x + 3.75)
+    """Return exp(x^2) erfc(x) for 0 <= x < 1e150, in vector registers as `exp2`."""
+    inverse = 1.0 / ((x + 3.75) * (1.0 + 2.0 * x))  # for both divisions
+    y = (x - 3.75) * (1.0 + 2.0 * x) * inverse
     c, yy = _ERFCX, y * y
     even = (((c[24] * yy + c[22]) * yy + c[20]) * yy + c[18]) * yy + c[16]
     even = (((even * yy + c[14]) * yy + c[12]) * yy + c[10]) * yy + c[8]
@@ -191,4 +212,4 @@ def erfcx(x: float) -> float:
     odd = (((c[23] * yy + c[21]) * yy + c[19]) * yy + c[17]) * yy + c[15]
     odd = (((odd * yy + c[13]) * yy + c[11]) * yy + c[9]) * yy + c[7]
     odd = ((odd * yy + c[5]) * yy + c[3]) * yy + c[1]
-    return (even + odd * y) / (1.0 + 2.0 * x)
+    return (even + odd * y) * (x + 3.75) * inverse

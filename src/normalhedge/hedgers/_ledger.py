@@ -1,13 +1,11 @@
 """One round of the game on a ledger, compiled: what all hedgers of the family share.
 
-A ledger has a column for each expert and a row for each thing that is known of it. Three rows are
-in every ledger:
+A ledger has a column for each expert and a row for each thing that is remembered of it. The first
+is in every ledger:
 
     REGRET   R_i <- (1 - alpha) R_i + r_i       the (discounted) regret, in gains
-    RISE     r_i / 2                            what the last round added, in losses (1 - g) / 2
-    SCORE    log2 of the weight, up to a number common to all; `NOTHING` for no weight
 
-An algorithm keeps its own rows after these, turns them into scores, and that is all it is. With
+An algorithm keeps its own rows after it, turns them into weights, and that is all it is. With
 confidences k in [0, 1] (all ones when not given) a round is
 
     q_i = w_i k_i / sum_j w_j k_j,   g_A = sum_i q_i g_i,   r_i = k_i (g_i - g_A)
@@ -17,69 +15,71 @@ gains lie in [-1, 1], and w earns g_A on them. So every bound that holds for an 
 confidences bounds ``sum_t k_i (g_i - g_A)`` with them. Where no expert awake has any weight,
 q ∝ k, and the same is true. Where nobody is awake, all gains count as equal and r = 0.
 
-Scores are logarithms, so those awake are weighed rightly among themselves although a sleeper's
-weight is e^1000 times theirs.
+With confidences q is made of scores, log2 of the weights up to a number common to all: so those
+awake are weighed rightly among themselves although a sleeper's weight is e^1000 times theirs.
+
+Kernels are handed r as ``told - level``: without confidences that is the gains and g_A, and no
+array of differences is written.
 """
 
-import math
+from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 
 from normalhedge._inputs import Floats
-from normalhedge._jit import VECTOR, kernel
+from normalhedge._jit import VECTOR, fill, kernel
 from normalhedge._vector import exp2, larger, log
 from normalhedge.hedgers._round import ABSTAINED, BAD_INPUT
-from normalhedge.potentials import LOG2_E, TINY, added, leading
+from normalhedge.hedgers._scores import NOTHING, normalise, raise_scores
+from normalhedge.potentials import LOG2_E, TINY, leading
 
-REGRET, RISE, SCORE, OWN = 0, 1, 2, 3
-"""The rows of every ledger, and where an algorithm's own begin."""
+REGRET, OWN = 0, 1
+"""The row of every ledger, and where an algorithm's own begin."""
 
 KEEP, OWN_SETTING = 0, 1
 """The settings of every algorithm, and where its own begin; KEEP is 1 - alpha."""
 
-NOTHING = -1e99
-"""The score of an expert without weight."""
 
-STEEP = 1e30
-"""The slope of the scores that follow the leader: a learning rate as good as infinite."""
+@kernel(VECTOR, inline=False)
+def earn(weights: Floats, gains: Floats) -> float:
+    """Return what the distribution earns; `BAD_INPUT` where a gain is out of range.
 
-
-@kernel(VECTOR)
-def faults(gains: Floats, confidence: Floats | None) -> tuple[float, int]:
-    """Return the gain of the first expert awake (NaN: nobody is), and how many entries are bad.
-
-    Gains are averaged as differences from that gain: ties then give exactly their common gain.
-    The gain of an expert that sleeps is not looked at: it may be anything.
+    Gains are averaged as differences from the first: ties then give exactly their common gain.
     """
+    origin = gains[0]
+    above = 0.0
     bad = 0
-    if confidence is None:
-        for i in range(gains.size):
-            bad += not (abs(gains[i]) <= 1.0)
-        return gains[0], bad
-    origin = ABSTAINED
     for i in range(gains.size):
-        k = confidence[i]
-        bad += not (k >= 0.0 and k <= 1.0 and (k == 0.0 or abs(gains[i]) <= 1.0))
-        if k > 0.0 and np.isnan(origin):
-            origin = gains[i]
-    return origin, bad
+        bad += not (abs(gains[i]) <= 1.0)
+        above += weights[i] * (gains[i] - origin)
+    return BAD_INPUT if bad > 0 else min(max(origin + above, -1.0), 1.0)
 
 
 @kernel(VECTOR, inline=False)
-def spread_scores(scores: Floats, weights: Floats) -> None:
-    """Write the weights that belong to the scores; uniform ones where nobody has any."""
-    top = leading(scores)
-    if top <= 0.5 * NOTHING:
-        weights[:] = 1.0 / weights.size
-        return
-    for i in range(scores.size):
-        weights[i] = exp2(scores[i] - top)
-    scale = 1.0 / added(weights)
-    for i in range(scores.size):
-        weights[i] *= scale
+def faults(gains: Floats, confidence: Floats) -> tuple[float, int]:
+    """Return the gain of the first expert awake (NaN: nobody is), and how many entries are bad.
+
+    The gain of an expert that sleeps is not looked at: it may be anything.
+    """
+    bad = 0
+    for i in range(gains.size):
+        k = confidence[i]
+        bad += not ((k >= 0.0) & (k <= 1.0) & ((k == 0.0) | (abs(gains[i]) <= 1.0)))
+    for i in range(gains.size):
+        if confidence[i] > 0.0:
+            return gains[i], bad
+    return ABSTAINED, bad
 
 
 @kernel(VECTOR)
+def spread_scores(scores: Floats, weights: Floats) -> None:
+    """Write the weights that belong to the scores."""
+    weights[:] = scores
+    raise_scores(weights)
+
+
+@kernel(VECTOR, inline=False)
 def share(scores: Floats, confidence: Floats, played: Floats) -> None:
     """Write what is played, ∝ weight times confidence; all zeros when nobody is awake.
 
@@ -99,115 +99,156 @@ def share(scores: Floats, confidence: Floats, played: Floats) -> None:
         return
     for i in range(scores.size):
         played[i] = exp2(played[i] - top) if confidence[i] > 0.0 else 0.0
-    scale = 1.0 / added(played)
-    for i in range(scores.size):
-        played[i] *= scale
+    normalise(played)
 
 
-@kernel(VECTOR)
-def average(played: Floats, gains: Floats, origin: float) -> float:
-    """Return what the distribution earns."""
+@kernel(VECTOR, inline=False)
+def earn_awake(
+    played: Floats, gains: Floats, confidence: Floats, origin: float, rises: Floats
+) -> float:
+    """Write ``k (g - g_A)``, and return g_A, what the distribution earns."""
+    if np.isnan(origin):
+        rises[:] = 0.0
+        return ABSTAINED
     above = 0.0
     for i in range(gains.size):
         above += played[i] * ((gains[i] if played[i] > 0.0 else origin) - origin)
-    return min(max(origin + above, -1.0), 1.0)
+    gain = min(max(origin + above, -1.0), 1.0)
+    for i in range(gains.size):
+        rises[i] = confidence[i] * (gains[i] - gain) if confidence[i] > 0.0 else 0.0
+    return gain
 
 
-@kernel(VECTOR)
-def enter(
-    ledger: Floats, keep: float, gains: Floats, confidence: Floats | None, gain: float
-) -> float:
-    """Write the rises and the regrets of a round; return the largest regret."""
-    regrets, rises = ledger[REGRET], ledger[RISE]
+@kernel(VECTOR, inline=False)
+def enter(regrets: Floats, keep: float, told: Floats, level: float) -> float:
+    """Write the regrets after a round; return the largest."""
     lead = -np.inf
-    silent = np.isnan(gain)
     for i in range(regrets.size):
-        if confidence is None:
-            r = gains[i] - gain
-        else:
-            awake = confidence[i] > 0.0 and not silent
-            r = confidence[i] * (gains[i] - gain) if awake else 0.0
-        rises[i] = 0.5 * r
-        r += keep * regrets[i]
+        r = keep * regrets[i] + (told[i] - level)
         regrets[i] = r
         lead = larger(lead, r)
     return lead
 
 
-@kernel(VECTOR, inline=False)
-def meet(
+@kernel(VECTOR)
+def learn_nothing(
     weights: Floats,
     ledger: Floats,
-    keep: float,
+    totals: Floats,
+    settings: Floats,
+    told: Floats,
+    level: float,
+    gain: float,
+) -> None:
+    """Keep regrets, and nothing else."""
+
+
+class Kernels(NamedTuple):
+    """The compiled parts of an algorithm; all work in place.
+
+    Attributes
+    ----------
+    score
+        ``(weights, ledger, totals, settings, scores)``: write the scores. Totals that are solved
+        for may come closer to the solution.
+    rounds
+        ``(weights, ledger, totals, settings, gains, confidence, records, played)``: see `_rounds`.
+    round
+        ``(weights, ledger, totals, settings, gains)``: see `_round`.
+    """
+
+    score: Callable[..., None]
+    rounds: Callable[..., int]
+    round: Callable[..., tuple[float, float]]
+
+
+def kernels_of(
+    score: Callable[..., None],
+    learn: Callable[..., None] = learn_nothing,
+    weigh: Callable[..., None] | None = None,
+) -> Kernels:
+    """Return the kernels of an algorithm, made of what is its own.
+
+    Parameters
+    ----------
+    score
+        Writes the scores, given weights, ledger, totals and settings.
+    learn
+        Updates its own rows and totals, or the weights where these are what it remembers, before
+        the regrets change; given the same, r as ``told`` and ``level``, and the hedger's gain.
+    weigh
+        Writes the weights, given the others; by the scores where it is None.
+    """
+    if weigh is None:
+        weigh = fill(_weigh, score, _score=score)
+    one = fill(_round, score, _learn=learn, _weigh=weigh)
+    many = fill(_rounds, score, _score=score, _learn=learn, _weigh=weigh, _round=one)
+    return Kernels(score, many, one)
+
+
+# The names that are open in the templates below, which are never called as they stand.
+_score: Callable[..., None] = learn_nothing
+_learn: Callable[..., None] = learn_nothing
+
+
+def _weigh(weights: Floats, ledger: Floats, totals: Floats, settings: Floats) -> None:
+    _score(weights, ledger, totals, settings, weights)
+    raise_scores(weights)
+
+
+def _round(
+    weights: Floats, ledger: Floats, totals: Floats, settings: Floats, gains: Floats
+) -> tuple[float, float]:
+    """Play a round in which all are awake; return the hedger's gain and the largest regret.
+
+    The gain is `BAD_INPUT` where one of the experts' is out of range, and nothing is written then.
+    """
+    gain = earn(weights, gains)
+    if gain == BAD_INPUT:
+        return gain, 0.0
+    _learn(weights, ledger, totals, settings, gains, gain, gain)
+    lead = enter(ledger[REGRET], settings[KEEP], gains, gain)
+    _weigh(weights, ledger, totals, settings)
+    return gain, lead
+
+
+def _rounds(
+    weights: Floats,
+    ledger: Floats,
+    totals: Floats,
+    settings: Floats,
     gains: Floats,
     confidence: Floats,
-    t: int,
     records: Floats,
     played: Floats,
-) -> float:
-    """Play round t and enter it in the ledger, but for the scores; return the hedger's gain.
+) -> int:
+    """Play rounds in place; return how many, fewer than were given where one had bad input.
 
-    ``records`` get the gain and the largest regret of the round, ``played`` what was played;
-    ``confidence`` and ``played`` have no rows where they are not wanted. The gain is `BAD_INPUT`
-    where a gain or a confidence is out of range, and nothing is written then; it is `ABSTAINED`
-    where nobody was awake.
+    ``records`` get the gain and the largest regret of each round, the gain `ABSTAINED` where nobody
+    was awake, and ``played`` what was played; ``confidence`` and ``played`` have no rows where they
+    are not wanted.
     """
-    rated = len(confidence) > 0
-    row = gains[t]
-    origin, bad = faults(row, confidence[t]) if rated else faults(row, None)
-    if bad > 0:
-        return BAD_INPUT
-    if rated:
-        heard = ledger[RISE]  # free until the rises are written
-        share(ledger[SCORE], confidence[t], heard)
+    if len(confidence) == 0:
+        for t in range(len(gains)):
+            if len(played) > 0:
+                played[t] = weights
+            records[t] = _round(weights, ledger, totals, settings, gains[t])
+            if records[t, 0] == BAD_INPUT:
+                return t
+        return len(gains)
+    heard, rises = np.empty_like(weights), np.empty_like(weights)
+    for t in range(len(gains)):
+        origin, bad = faults(gains[t], confidence[t])
+        if bad > 0:
+            return t
+        scores = rises  # free until the rises are written
+        _score(weights, ledger, totals, settings, scores)
+        share(scores, confidence[t], heard)
         if len(played) > 0:
             played[t] = heard
-        gain = ABSTAINED if np.isnan(origin) else average(heard, row, origin)
-        records[t, 1] = enter(ledger, keep, row, confidence[t], gain)
-    else:
-        if len(played) > 0:
-            played[t] = weights
-        gain = average(weights, row, origin)
-        records[t, 1] = enter(ledger, keep, row, None, gain)
-    records[t, 0] = gain
-    return gain
-
-
-@kernel(VECTOR, inline=False)
-def score_positive(values: Floats, scores: Floats) -> None:
-    """Give each expert its value for a weight, none where it is not positive."""
-    for i in range(values.size):
-        s = log(larger(values[i], TINY)) * LOG2_E
-        scores[i] = s if values[i] > TINY else NOTHING
-
-
-@kernel(VECTOR, inline=False)
-def score_exponential(ledger: Floats, rate: float) -> None:
-    """Give each expert the weight ``exp(rate * R)``."""
-    regrets, scores = ledger[REGRET], ledger[SCORE]
-    lead = leading(regrets)
-    slope = rate * LOG2_E
-    for i in range(regrets.size):
-        scores[i] = slope * (regrets[i] - lead)
-
-
-@kernel(VECTOR, inline=False)
-def score_leaders(ledger: Floats) -> None:
-    """Give the leaders all the weight, and those behind so little that they lead when others sleep.
-
-    Regrets that differ by rounding are tied.
-    """
-    regrets, scores = ledger[REGRET], ledger[SCORE]
-    lead = leading(regrets)
-    widest = 0.0
-    for i in range(regrets.size):
-        widest = larger(widest, abs(regrets[i]))
-    tied = 1e-12 * widest + 1e-15
-    for i in range(regrets.size):
-        scores[i] = -STEEP * larger(lead - regrets[i] - tied, 0.0)
-
-
-@kernel(VECTOR)
-def log_experts(n: int) -> float:
-    """Return ln N; one expert has nothing to tune by, and any rate serves it: that of two."""
-    return math.log(max(n, 2))
+        gain = earn_awake(heard, gains[t], confidence[t], origin, rises)
+        _learn(weights, ledger, totals, settings, rises, 0.0, gain)
+        lead = enter(ledger[REGRET], settings[KEEP], rises, 0.0)
+        _weigh(weights, ledger, totals, settings)
+        records[t, 0], records[t, 1] = gain, lead
+    return len(gains)

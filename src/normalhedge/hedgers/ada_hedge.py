@@ -1,27 +1,17 @@
 """AdaHedge (de Rooij, van Erven, Grünwald and Koolen, 2014)."""
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from normalhedge._inputs import Floats
 from normalhedge._jit import VECTOR, kernel
 from normalhedge._vector import excess, exp2, larger
-from normalhedge.hedgers._ledger import (
-    KEEP,
-    REGRET,
-    RISE,
-    SCORE,
-    log_experts,
-    meet,
-    score_exponential,
-    score_leaders,
-    spread_scores,
-)
-from normalhedge.hedgers._round import BAD_INPUT
+from normalhedge.hedgers._ledger import KEEP, REGRET, kernels_of
+from normalhedge.hedgers._scores import log_experts, score_exponential, score_leaders
 from normalhedge.hedgers.ledger_hedger import NEEDS_COUNT, LedgerHedger
 from normalhedge.hedgers.ledger_state import LedgerState
 from normalhedge.potentials import LOG2_E, TINY, leading
@@ -77,10 +67,6 @@ class AdaHedge(LedgerHedger):
     def __post_init__(self) -> None:
         self._prepare()
 
-    @property
-    def _kernels(self) -> tuple[Callable[..., Any], Callable[..., int]]:
-        return _score, _rounds
-
     def _a_priori(self, n: int, rounds: int, share: float) -> tuple[float, str]:  # noqa: ARG002
         regret = 2.0 * gap_bound(n, self.effective_rounds(rounds))
         return regret, "de Rooij et al. 2014, AdaHedge"
@@ -98,63 +84,74 @@ def gap_bound(n: int, effective_rounds: float) -> float:
 
 
 @kernel(VECTOR, inline=False)
-def gap(weights: Floats, ledger: Floats, eta: float) -> float:
-    """Return the mixability gap ``ln(sum_i p_i exp(eta r_i)) / eta`` of a round."""
-    rises, scores = ledger[RISE], ledger[SCORE]
+def gap(
+    weights: Floats, regrets: Floats, keep: float, told: Floats, level: float, eta: float
+) -> float:
+    """Return the mixability gap ``ln(sum_i p_i exp(eta r_i)) / eta`` of a round.
+
+    The regrets are those before it, and p is theirs at the rate eta once they have decayed.
+    """
     widest = 0.0
-    for i in range(rises.size):
-        widest = larger(widest, abs(rises[i]))
-    rate = 2.0 * eta  # rises are halves
-    if rate * widest <= 1.0:
+    for i in range(told.size):
+        widest = larger(widest, abs(told[i] - level))
+    if eta * widest <= 1.0:
         above = 0.0  # as sum_i p_i r_i = 0, only what is above the tangent counts
-        for i in range(rises.size):
-            above += weights[i] * excess(rate * rises[i])
+        for i in range(told.size):
+            above += weights[i] * excess(eta * (told[i] - level))
         return math.log1p(above) / eta
-    slope = rate * LOG2_E
-    before = leading(scores)
+    slope = eta * LOG2_E
+    lead = leading(regrets)
     after = -np.inf
-    for i in range(rises.size):
-        after = larger(after, scores[i] + slope * rises[i])
+    for i in range(told.size):
+        after = larger(after, slope * (keep * (regrets[i] - lead) + (told[i] - level)))
     old = 0.0
     new = 0.0
-    for i in range(rises.size):
-        old += exp2(scores[i] - before)
+    for i in range(told.size):
+        before = keep * (regrets[i] - lead)
+        old += exp2(slope * before)
         # Fused, the same sum may come out an ulp above `after` or below it, and an ulp of 1e40 is
         # not nothing: who is ahead counts as one, whatever the rounding.
-        new += exp2(-larger(after - (scores[i] + slope * rises[i]), 0.0))
-    return max(((after - before) / LOG2_E + math.log(max(new, 1.0) / old)) / eta, 0.0)
+        new += exp2(-larger(after - slope * (before + (told[i] - level)), 0.0))
+    return max((after / LOG2_E + math.log(max(new, 1.0) / old)) / eta, 0.0)
 
 
 @kernel(VECTOR, inline=False)
-def _score(ledger: Floats, totals: Floats, settings: Floats) -> None:
-    if totals[0] <= TINY:
-        score_leaders(ledger)
-    else:
-        score_exponential(ledger, log_experts(ledger.shape[1]) / totals[0])
+def leaders_rise(regrets: Floats, keep: float, told: Floats, level: float) -> float:
+    """Return how much the leading regret rises in a round: the gap at an infinite rate."""
+    after = -np.inf
+    for i in range(told.size):
+        after = larger(after, keep * regrets[i] + (told[i] - level))
+    return max(after - keep * leading(regrets), 0.0)
 
 
-@kernel(VECTOR)
-def _rounds(
+@kernel(VECTOR, inline=False)
+def _learn(
     weights: Floats,
     ledger: Floats,
     totals: Floats,
     settings: Floats,
-    gains: Floats,
-    confidence: Floats,
-    records: Floats,
-    played: Floats,
-) -> int:
+    told: Floats,
+    level: float,
+    gain: float,
+) -> None:
     keep, regrets = settings[KEEP], ledger[REGRET]
-    for t in range(len(gains)):
-        lead = keep * leading(regrets)
-        gain = meet(weights, ledger, keep, gains, confidence, t, records, played)
-        if gain == BAD_INPUT:
-            return t
-        totals[0] *= keep
-        if totals[0] <= TINY:
-            totals[0] = max(records[t, 1] - lead, 0.0)  # an infinite rate: what the leaders gained
-        else:
-            totals[0] += gap(weights, ledger, log_experts(regrets.size) / totals[0])
-        _score(ledger, totals, settings)
-        spread_scores(ledger[SCORE], weights)
-    return len(gains)
+    totals[0] *= keep
+    if totals[0] <= TINY:
+        totals[0] = leaders_rise(regrets, keep, told, level)
+    else:
+        eta = log_experts(regrets.size) / totals[0]
+        totals[0] += gap(weights, regrets, keep, told, level, eta)
+
+
+@kernel(VECTOR, inline=False)
+def _score(
+    weights: Floats, ledger: Floats, totals: Floats, settings: Floats, scores: Floats
+) -> None:
+    regrets = ledger[REGRET]
+    if totals[0] <= TINY:
+        score_leaders(regrets, scores)
+    else:
+        score_exponential(regrets, log_experts(regrets.size) / totals[0], scores)
+
+
+AdaHedge._kernels = kernels_of(_score, _learn)

@@ -1,26 +1,16 @@
 """AdaNormalHedge (Luo and Schapire, 2015)."""
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from normalhedge._inputs import Floats
 from normalhedge._jit import STRICT, VECTOR, kernel
-from normalhedge._vector import larger, log, one_less_exp
-from normalhedge.hedgers._ledger import (
-    KEEP,
-    NOTHING,
-    OWN,
-    REGRET,
-    RISE,
-    SCORE,
-    meet,
-    spread_scores,
-)
-from normalhedge.hedgers._round import BAD_INPUT
+from normalhedge._vector import exp2, larger, log, one_less_exp
+from normalhedge.hedgers._ledger import KEEP, OWN, REGRET, kernels_of
+from normalhedge.hedgers._scores import NOTHING, normalise
 from normalhedge.hedgers.ledger_hedger import LedgerHedger
 from normalhedge.hedgers.ledger_state import LedgerState
 from normalhedge.potentials import LOG2_E, TINY
@@ -73,10 +63,6 @@ class AdaNormalHedge(LedgerHedger):
     def __post_init__(self) -> None:
         self._prepare()
 
-    @property
-    def _kernels(self) -> tuple[Callable[..., Any], Callable[..., int]]:
-        return _score, _rounds
-
     def _a_priori(self, n: int, rounds: int, share: float) -> tuple[float, str]:  # noqa: ARG002
         if self.alpha > 0.0:
             return math.inf, "no theorem covers AdaNormalHedge with a discount"
@@ -94,40 +80,59 @@ class AdaNormalHedge(LedgerHedger):
 
 
 @kernel(STRICT)
-def log_rise(regret: float, clock: float) -> float:
-    """Return ``ln(Phi(regret + 1, clock) - Phi(regret - 1, clock))``; `NOTHING` for zero."""
+def exponent_and_share(regret: float, clock: float) -> tuple[float, float]:
+    """Return ``[R + 1]+^2 / 3C``, and the share of the potential there that the rise is.
+
+    The rise from ``Phi(R - 1, C)`` is ``exp(exponent) * share``.
+    """
     up = larger(regret + 1.0, 0.0)
     width = 1.0 / (3.0 * clock)
     drop = (4.0 * regret if regret > 1.0 else up * up) * width
-    value = up * up * width + log(larger(one_less_exp(drop), TINY))
-    return value if drop > TINY else NOTHING
+    return up * up * width, one_less_exp(drop)
+
+
+@kernel(STRICT)
+def log_rise(regret: float, clock: float) -> float:
+    """Return ``log2(Phi(regret + 1, clock) - Phi(regret - 1, clock))``; `NOTHING` for zero."""
+    exponent, rise = exponent_and_share(regret, clock)
+    value = LOG2_E * (exponent + log(larger(rise, TINY)))
+    return value if rise > TINY else NOTHING
 
 
 @kernel(VECTOR, inline=False)
-def _score(ledger: Floats, totals: Floats, settings: Floats) -> None:
-    regrets, scores, clocks = ledger[REGRET], ledger[SCORE], ledger[OWN]
-    for i in range(regrets.size):
-        scores[i] = LOG2_E * log_rise(0.5 * regrets[i], clocks[i] + 1.0)
-
-
-@kernel(VECTOR)
-def _rounds(
+def _learn(
     weights: Floats,
     ledger: Floats,
     totals: Floats,
     settings: Floats,
-    gains: Floats,
-    confidence: Floats,
-    records: Floats,
-    played: Floats,
-) -> int:
-    keep, rises, clocks = settings[KEEP], ledger[RISE], ledger[OWN]
-    for t in range(len(gains)):
-        gain = meet(weights, ledger, keep, gains, confidence, t, records, played)
-        if gain == BAD_INPUT:
-            return t
-        for i in range(rises.size):
-            clocks[i] = keep * clocks[i] + abs(rises[i])
-        _score(ledger, totals, settings)
-        spread_scores(ledger[SCORE], weights)
-    return len(gains)
+    told: Floats,
+    level: float,
+    gain: float,
+) -> None:
+    keep, clocks = settings[KEEP], ledger[OWN]
+    for i in range(clocks.size):
+        clocks[i] = keep * clocks[i] + 0.5 * abs(told[i] - level)
+
+
+@kernel(VECTOR, inline=False)
+def _score(
+    weights: Floats, ledger: Floats, totals: Floats, settings: Floats, scores: Floats
+) -> None:
+    regrets, clocks = ledger[REGRET], ledger[OWN]
+    for i in range(regrets.size):
+        scores[i] = log_rise(0.5 * regrets[i], clocks[i] + 1.0)
+
+
+@kernel(VECTOR, inline=False)
+def _weigh(weights: Floats, ledger: Floats, totals: Floats, settings: Floats) -> None:
+    regrets, clocks = ledger[REGRET], ledger[OWN]
+    top = -np.inf
+    for i in range(regrets.size):
+        top = larger(top, exponent_and_share(0.5 * regrets[i], clocks[i] + 1.0)[0])
+    for i in range(regrets.size):
+        exponent, rise = exponent_and_share(0.5 * regrets[i], clocks[i] + 1.0)
+        weights[i] = rise * exp2(LOG2_E * (exponent - top))
+    normalise(weights)
+
+
+AdaNormalHedge._kernels = kernels_of(_score, _learn, _weigh)

@@ -1,7 +1,7 @@
 """BOA, Bernstein online aggregation (Wintenberger, 2017)."""
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -10,19 +10,11 @@ import numpy as np
 from normalhedge._inputs import Floats
 from normalhedge._jit import VECTOR, kernel
 from normalhedge._vector import log
-from normalhedge.hedgers._ledger import (
-    KEEP,
-    OWN,
-    RISE,
-    SCORE,
-    log_experts,
-    meet,
-    spread_scores,
-)
-from normalhedge.hedgers._round import BAD_INPUT
+from normalhedge.hedgers._ledger import KEEP, OWN, kernels_of
+from normalhedge.hedgers._scores import log_experts
 from normalhedge.hedgers.ledger_hedger import NEEDS_COUNT, LedgerHedger
 from normalhedge.hedgers.ledger_state import LedgerState
-from normalhedge.hedgers.ml_prod import rate
+from normalhedge.hedgers.ml_prod import span
 from normalhedge.potentials import LOG2_E
 
 
@@ -75,10 +67,6 @@ class BOA(LedgerHedger):
     def __post_init__(self) -> None:
         self._prepare()
 
-    @property
-    def _kernels(self) -> tuple[Callable[..., Any], Callable[..., int]]:
-        return _score, _rounds
-
     def _a_priori(self, n: int, rounds: int, share: float) -> tuple[float, str]:  # noqa: ARG002
         if self.alpha > 0.0:
             return math.inf, "no theorem covers BOA with a discount"
@@ -98,35 +86,32 @@ def _bounded(n: int, rounds: int, squares: Any) -> Any:
 
 
 @kernel(VECTOR, inline=False)
-def _score(ledger: Floats, totals: Floats, settings: Floats) -> None:
-    scores, squares, priced = ledger[SCORE], ledger[OWN], ledger[OWN + 1]
-    log_n = log_experts(scores.size)
-    for i in range(scores.size):
-        eta = rate(log_n, squares[i])
-        scores[i] = LOG2_E * (log(eta) + eta * priced[i])
-
-
-@kernel(VECTOR)
-def _rounds(
+def _learn(
     weights: Floats,
     ledger: Floats,
     totals: Floats,
     settings: Floats,
-    gains: Floats,
-    confidence: Floats,
-    records: Floats,
-    played: Floats,
-) -> int:
-    keep, rises = settings[KEEP], ledger[RISE]
-    squares, priced, log_n = ledger[OWN], ledger[OWN + 1], log_experts(rises.size)
-    for t in range(len(gains)):
-        gain = meet(weights, ledger, keep, gains, confidence, t, records, played)
-        if gain == BAD_INPUT:
-            return t
-        for i in range(rises.size):
-            rho, eta = rises[i], rate(log_n, squares[i])
-            squares[i] = keep * squares[i] + rho * rho
-            priced[i] = keep * priced[i] + rho * (1.0 - eta * rho)
-        _score(ledger, totals, settings)
-        spread_scores(ledger[SCORE], weights)
-    return len(gains)
+    told: Floats,
+    level: float,
+    gain: float,
+) -> None:
+    keep, squares, priced = settings[KEEP], ledger[OWN], ledger[OWN + 1]
+    log_n = log_experts(squares.size)
+    for i in range(squares.size):
+        rho, eta = 0.5 * (told[i] - level), math.sqrt(log_n / span(log_n, squares[i]))
+        squares[i] = keep * squares[i] + rho * rho
+        priced[i] = keep * priced[i] + rho * (1.0 - eta * rho)
+
+
+@kernel(VECTOR, inline=False)
+def _score(
+    weights: Floats, ledger: Floats, totals: Floats, settings: Floats, scores: Floats
+) -> None:
+    squares, priced = ledger[OWN], ledger[OWN + 1]
+    log_n = log_experts(squares.size)
+    for i in range(squares.size):
+        divisor = span(log_n, squares[i])
+        scores[i] = LOG2_E * (math.sqrt(log_n / divisor) * priced[i] - 0.5 * log(divisor))
+
+
+BOA._kernels = kernels_of(_score, _learn)

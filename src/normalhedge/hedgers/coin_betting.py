@@ -1,27 +1,17 @@
 """Coin betting with the Krichevsky-Trofimov bettor (Orabona and Pál, 2016)."""
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from normalhedge import _inputs
 from normalhedge._inputs import Floats
 from normalhedge._jit import VECTOR, kernel
-from normalhedge._vector import larger, log, log1p
-from normalhedge.hedgers._ledger import (
-    KEEP,
-    NOTHING,
-    OWN,
-    OWN_SETTING,
-    RISE,
-    SCORE,
-    meet,
-    spread_scores,
-)
-from normalhedge.hedgers._round import BAD_INPUT
+from normalhedge._vector import exp2, larger, log, log1p
+from normalhedge.hedgers._ledger import KEEP, OWN, OWN_SETTING, kernels_of
+from normalhedge.hedgers._scores import NOTHING, normalise
 from normalhedge.hedgers.ledger_hedger import LedgerHedger
-from normalhedge.potentials import LOG2_E, TINY
+from normalhedge.potentials import LOG2_E, TINY, leading
 
 
 @dataclass(frozen=True)
@@ -85,10 +75,6 @@ class CoinBetting(LedgerHedger):
         """Use the shift for a game of so many rounds, half of them."""
         return cls(0.5 * _inputs.count("rounds", rounds))
 
-    @property
-    def _kernels(self) -> tuple[Callable[..., Any], Callable[..., int]]:
-        return _score, _rounds
-
     def _a_priori(self, n: int, rounds: int, share: float) -> tuple[float, str]:  # noqa: ARG002
         spread = math.log(1.0 / share)
         if self.alpha > 0.0 or self.shift not in {0.0, 0.5 * rounds}:
@@ -100,41 +86,49 @@ class CoinBetting(LedgerHedger):
 
 
 @kernel(VECTOR, inline=False)
-def _score(ledger: Floats, totals: Floats, settings: Floats) -> None:
-    scores, coins, wealth = ledger[SCORE], ledger[OWN], ledger[OWN + 1]
-    for i in range(scores.size):
+def _bet(ledger: Floats, keep: float, scale: float, told: Floats, level: float) -> None:
+    coins, wealth = ledger[OWN], ledger[OWN + 1]
+    for i in range(coins.size):
+        rho, stake = 0.5 * (told[i] - level), coins[i] * scale
+        coin = rho if stake > 0.0 else larger(rho, 0.0)
+        wealth[i] = keep * wealth[i] + log1p(stake * coin)
+        coins[i] = keep * coins[i] + coin
+
+
+@kernel(VECTOR, inline=False)
+def _learn(
+    weights: Floats,
+    ledger: Floats,
+    totals: Floats,
+    settings: Floats,
+    told: Floats,
+    level: float,
+    gain: float,
+) -> None:
+    keep = settings[KEEP]
+    totals[0] = keep * totals[0] + 1.0
+    _bet(ledger, keep, keep / (totals[0] + settings[OWN_SETTING]), told, level)
+
+
+@kernel(VECTOR, inline=False)
+def _score(
+    weights: Floats, ledger: Floats, totals: Floats, settings: Floats, scores: Floats
+) -> None:
+    coins, wealth = ledger[OWN], ledger[OWN + 1]
+    for i in range(coins.size):
         s = LOG2_E * (log(larger(coins[i], TINY)) + wealth[i])
         scores[i] = s if coins[i] > TINY else NOTHING
 
 
 @kernel(VECTOR, inline=False)
-def _bet(ledger: Floats, keep: float, scale: float) -> None:
-    rises, coins, wealth = ledger[RISE], ledger[OWN], ledger[OWN + 1]
-    for i in range(rises.size):
-        stake = coins[i] * scale
-        coin = rises[i] if stake > 0.0 else larger(rises[i], 0.0)
-        wealth[i] = keep * wealth[i] + log1p(stake * coin)
-        coins[i] = keep * coins[i] + coin
+def _weigh(weights: Floats, ledger: Floats, totals: Floats, settings: Floats) -> None:
+    coins, wealth = ledger[OWN], ledger[OWN + 1]
+    for i in range(coins.size):
+        weights[i] = LOG2_E * wealth[i] if coins[i] > TINY else NOTHING
+    top = leading(weights)
+    for i in range(coins.size):
+        weights[i] = larger(coins[i], 0.0) * exp2(weights[i] - top)
+    normalise(weights)
 
 
-@kernel(VECTOR)
-def _rounds(
-    weights: Floats,
-    ledger: Floats,
-    totals: Floats,
-    settings: Floats,
-    gains: Floats,
-    confidence: Floats,
-    records: Floats,
-    played: Floats,
-) -> int:
-    keep, shift = settings[KEEP], settings[OWN_SETTING]
-    for t in range(len(gains)):
-        gain = meet(weights, ledger, keep, gains, confidence, t, records, played)
-        if gain == BAD_INPUT:
-            return t
-        totals[0] = keep * totals[0] + 1.0
-        _bet(ledger, keep, keep / (totals[0] + shift))
-        _score(ledger, totals, settings)
-        spread_scores(ledger[SCORE], weights)
-    return len(gains)
+CoinBetting._kernels = kernels_of(_score, _learn, _weigh)

@@ -1,21 +1,14 @@
 """Hedge with a decreasing learning rate (Auer, Cesa-Bianchi and Gentile, 2002)."""
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from normalhedge._inputs import Floats
 from normalhedge._jit import VECTOR, kernel
-from normalhedge.hedgers._ledger import (
-    KEEP,
-    SCORE,
-    log_experts,
-    meet,
-    score_exponential,
-    spread_scores,
-)
-from normalhedge.hedgers._round import BAD_INPUT
+from normalhedge.hedgers._ledger import KEEP, REGRET, kernels_of
+from normalhedge.hedgers._scores import log_experts, score_exponential
 from normalhedge.hedgers.ledger_hedger import NEEDS_COUNT, LedgerHedger
 
 
@@ -65,39 +58,31 @@ class DecreasingHedge(LedgerHedger):
     def __post_init__(self) -> None:
         self._prepare()
 
-    @property
-    def _kernels(self) -> tuple[Callable[..., Any], Callable[..., int]]:
-        return _score, _rounds
-
     def _a_priori(self, n: int, rounds: int, share: float) -> tuple[float, str]:  # noqa: ARG002
         regret = 2.0 * math.sqrt(self.effective_rounds(rounds) * math.log(n))
         return regret, "Hedge at a falling rate"
 
 
 @kernel(VECTOR, inline=False)
-def _score(ledger: Floats, totals: Floats, settings: Floats) -> None:
-    keep = settings[KEEP]
-    time = keep * keep * totals[0] + 1.0
-    score_exponential(ledger, keep * math.sqrt(log_experts(ledger.shape[1]) / time))
-
-
-@kernel(VECTOR)
-def _rounds(
+def _learn(
     weights: Floats,
     ledger: Floats,
     totals: Floats,
     settings: Floats,
-    gains: Floats,
-    confidence: Floats,
-    records: Floats,
-    played: Floats,
-) -> int:
-    keep = settings[KEEP]
-    for t in range(len(gains)):
-        gain = meet(weights, ledger, keep, gains, confidence, t, records, played)
-        if gain == BAD_INPUT:
-            return t
-        totals[0] = keep * keep * totals[0] + 1.0
-        _score(ledger, totals, settings)
-        spread_scores(ledger[SCORE], weights)
-    return len(gains)
+    told: Floats,
+    level: float,
+    gain: float,
+) -> None:
+    totals[0] = settings[KEEP] * settings[KEEP] * totals[0] + 1.0
+
+
+@kernel(VECTOR, inline=False)
+def _score(
+    weights: Floats, ledger: Floats, totals: Floats, settings: Floats, scores: Floats
+) -> None:
+    keep, regrets = settings[KEEP], ledger[REGRET]
+    time = keep * keep * totals[0] + 1.0
+    score_exponential(regrets, keep * math.sqrt(log_experts(regrets.size) / time), scores)
+
+
+DecreasingHedge._kernels = kernels_of(_score, _learn)

@@ -1,21 +1,19 @@
 """Fixed Share (Herbster and Warmuth, 1998)."""
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
-
-import numpy as np
+from typing import ClassVar
 
 from normalhedge import _inputs
 from normalhedge._inputs import Floats
 from normalhedge._jit import VECTOR, kernel
-from normalhedge._vector import log
+from normalhedge._vector import exp2
 from normalhedge.certificates import Bound
-from normalhedge.hedgers._ledger import KEEP, OWN_SETTING, RISE, SCORE, meet, spread_scores
-from normalhedge.hedgers._round import BAD_INPUT
+from normalhedge.hedgers._ledger import OWN_SETTING, kernels_of
+from normalhedge.hedgers._scores import normalise, score_positive
 from normalhedge.hedgers.ledger_hedger import LedgerHedger
-from normalhedge.potentials import LARGEST_ETA, LOG2_E
+from normalhedge.potentials import LARGEST_ETA, LOG2_E, leading
 
 
 @dataclass(frozen=True)
@@ -84,10 +82,6 @@ class FixedShare(LedgerHedger):
         nats = s * math.log(n / s) - (1.0 - s) * math.log1p(-s)
         return cls(math.sqrt(2.0 * nats), s, alpha)
 
-    @property
-    def _kernels(self) -> tuple[Callable[..., Any], Callable[..., int]]:
-        return _score, _rounds
-
     def bound(
         self, n_experts: int, rounds: int, quantile: float | None = None, *, switches: int = 0
     ) -> Bound:
@@ -110,36 +104,43 @@ class FixedShare(LedgerHedger):
         prior = math.log(n) + switches * math.log(n / self.share) - (rounds - 1 - switches) * stay
         return prior / self.eta + self.eta * rounds / 2.0
 
-    def _begin(self, columns: Floats, n: int) -> None:
-        columns[SCORE] = -np.log2(n)  # an even share beside those that are there
+
+@kernel(VECTOR, inline=False)
+def grow(weights: Floats, told: Floats, slope: float) -> None:
+    """Replace the weights by v, ∝ ``w 2^(slope r)``."""
+    top = leading(told)
+    for i in range(weights.size):
+        weights[i] *= exp2(slope * (told[i] - top))
+    normalise(weights)
 
 
 @kernel(VECTOR, inline=False)
-def _score(ledger: Floats, totals: Floats, settings: Floats) -> None:
-    """Leave the scores: they are the state."""
-
-
-@kernel(VECTOR)
-def _rounds(
+def _learn(
     weights: Floats,
     ledger: Floats,
     totals: Floats,
     settings: Floats,
-    gains: Floats,
-    confidence: Floats,
-    records: Floats,
-    played: Floats,
-) -> int:
-    keep, rises, scores = settings[KEEP], ledger[RISE], ledger[SCORE]
-    slope, share = 2.0 * LOG2_E * settings[OWN_SETTING], settings[OWN_SETTING + 1]
-    for t in range(len(gains)):
-        gain = meet(weights, ledger, keep, gains, confidence, t, records, played)
-        if gain == BAD_INPUT:
-            return t
-        for i in range(scores.size):
-            scores[i] += slope * rises[i]
-        spread_scores(scores, weights)
-        for i in range(scores.size):
-            scores[i] = LOG2_E * log((1.0 - share) * weights[i] + share / scores.size)
-        spread_scores(ledger[SCORE], weights)
-    return len(gains)
+    told: Floats,
+    level: float,
+    gain: float,
+) -> None:
+    slope, share = LOG2_E * settings[OWN_SETTING], settings[OWN_SETTING + 1]
+    grow(weights, told, slope)
+    even = share / weights.size
+    for i in range(weights.size):
+        weights[i] = (1.0 - share) * weights[i] + even
+
+
+@kernel(VECTOR, inline=False)
+def _score(
+    weights: Floats, ledger: Floats, totals: Floats, settings: Floats, scores: Floats
+) -> None:
+    score_positive(weights, scores)
+
+
+@kernel(VECTOR, inline=False)
+def _weigh(weights: Floats, ledger: Floats, totals: Floats, settings: Floats) -> None:
+    normalise(weights)
+
+
+FixedShare._kernels = kernels_of(_score, _learn, _weigh)

@@ -1,30 +1,20 @@
 """FlipFlop (de Rooij, van Erven, Grünwald and Koolen, 2014)."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from normalhedge import _inputs
 from normalhedge._inputs import Floats
 from normalhedge._jit import VECTOR, kernel
-from normalhedge.hedgers._ledger import (
-    KEEP,
-    OWN_SETTING,
-    REGRET,
-    SCORE,
-    log_experts,
-    meet,
-    score_exponential,
-    score_leaders,
-    spread_scores,
-)
-from normalhedge.hedgers._round import BAD_INPUT
-from normalhedge.hedgers.ada_hedge import gap, gap_bound
+from normalhedge.hedgers._ledger import KEEP, OWN_SETTING, REGRET, kernels_of
+from normalhedge.hedgers._scores import log_experts, score_exponential, score_leaders
+from normalhedge.hedgers.ada_hedge import gap, gap_bound, leaders_rise
 from normalhedge.hedgers.ledger_hedger import NEEDS_COUNT, LedgerHedger
 from normalhedge.hedgers.ledger_state import LedgerState
-from normalhedge.potentials import TINY, leading
+from normalhedge.potentials import TINY
 
 
 @dataclass(frozen=True)
@@ -88,10 +78,6 @@ class FlipFlop(LedgerHedger):
         object.__setattr__(self, "balance", _inputs.number("balance", self.balance, 0.0))
         self._prepare(self.phi, self.balance)
 
-    @property
-    def _kernels(self) -> tuple[Callable[..., Any], Callable[..., int]]:
-        return _score, _rounds
-
     def _a_priori(self, n: int, rounds: int, share: float) -> tuple[float, str]:  # noqa: ARG002
         if n == 1:
             return 0.0, "one expert"
@@ -109,46 +95,43 @@ class FlipFlop(LedgerHedger):
 
 
 @kernel(VECTOR, inline=False)
-def _score(ledger: Floats, totals: Floats, settings: Floats) -> None:
-    if totals[0] == 0.0 or totals[2] <= TINY:
-        score_leaders(ledger)
-    else:
-        score_exponential(ledger, log_experts(ledger.shape[1]) / totals[2])
-
-
-@kernel(VECTOR)
-def _rounds(
+def _learn(
     weights: Floats,
     ledger: Floats,
     totals: Floats,
     settings: Floats,
-    gains: Floats,
-    confidence: Floats,
-    records: Floats,
-    played: Floats,
-) -> int:
+    told: Floats,
+    level: float,
+    gain: float,
+) -> None:
     keep, regrets = settings[KEEP], ledger[REGRET]
     phi, balance = settings[OWN_SETTING], settings[OWN_SETTING + 1]
-    for t in range(len(gains)):
-        lead = keep * leading(regrets)
-        gain = meet(weights, ledger, keep, gains, confidence, t, records, played)
-        if gain == BAD_INPUT:
-            return t
-        totals[1] *= keep
-        totals[2] *= keep
-        follows = totals[0] == 0.0 or totals[2] <= TINY
-        if follows:
-            lost = max(records[t, 1] - lead, 0.0)  # an infinite rate: what the leaders gained
-        else:
-            lost = gap(weights, ledger, log_experts(regrets.size) / totals[2])
-        if totals[0] == 0.0:
-            totals[1] += lost
-            if totals[1] > phi / balance * totals[2]:
-                totals[0] = 1.0
-        else:
-            totals[2] += lost
-            if totals[2] > balance * totals[1]:
-                totals[0] = 0.0
-        _score(ledger, totals, settings)
-        spread_scores(ledger[SCORE], weights)
-    return len(gains)
+    totals[1] *= keep
+    totals[2] *= keep
+    if totals[0] == 0.0 or totals[2] <= TINY:
+        lost = leaders_rise(regrets, keep, told, level)
+    else:
+        eta = log_experts(regrets.size) / totals[2]
+        lost = gap(weights, regrets, keep, told, level, eta)
+    if totals[0] == 0.0:
+        totals[1] += lost
+        if totals[1] > phi / balance * totals[2]:
+            totals[0] = 1.0
+    else:
+        totals[2] += lost
+        if totals[2] > balance * totals[1]:
+            totals[0] = 0.0
+
+
+@kernel(VECTOR, inline=False)
+def _score(
+    weights: Floats, ledger: Floats, totals: Floats, settings: Floats, scores: Floats
+) -> None:
+    regrets = ledger[REGRET]
+    if totals[0] == 0.0 or totals[2] <= TINY:
+        score_leaders(regrets, scores)
+    else:
+        score_exponential(regrets, log_experts(regrets.size) / totals[2], scores)
+
+
+FlipFlop._kernels = kernels_of(_score, _learn)

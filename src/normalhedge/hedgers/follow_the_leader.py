@@ -1,13 +1,11 @@
 """Follow the leader: a yardstick."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 from normalhedge._inputs import Floats
 from normalhedge._jit import VECTOR, kernel
-from normalhedge.hedgers._ledger import KEEP, SCORE, meet, score_leaders, spread_scores
-from normalhedge.hedgers._round import BAD_INPUT
+from normalhedge.hedgers._ledger import REGRET, kernels_of
+from normalhedge.hedgers._scores import score_leaders, spread_leaders
 from normalhedge.hedgers.ledger_hedger import LedgerHedger
 
 
@@ -43,32 +41,17 @@ class FollowTheLeader(LedgerHedger):
     def __post_init__(self) -> None:
         self._prepare()
 
-    @property
-    def _kernels(self) -> tuple[Callable[..., Any], Callable[..., int]]:
-        return _score, _rounds
+
+@kernel(VECTOR, inline=False)
+def _score(
+    weights: Floats, ledger: Floats, totals: Floats, settings: Floats, scores: Floats
+) -> None:
+    score_leaders(ledger[REGRET], scores)
 
 
 @kernel(VECTOR, inline=False)
-def _score(ledger: Floats, totals: Floats, settings: Floats) -> None:
-    score_leaders(ledger)
+def _weigh(weights: Floats, ledger: Floats, totals: Floats, settings: Floats) -> None:
+    spread_leaders(ledger[REGRET], weights)
 
 
-@kernel(VECTOR)
-def _rounds(
-    weights: Floats,
-    ledger: Floats,
-    totals: Floats,
-    settings: Floats,
-    gains: Floats,
-    confidence: Floats,
-    records: Floats,
-    played: Floats,
-) -> int:
-    keep = settings[KEEP]
-    for t in range(len(gains)):
-        gain = meet(weights, ledger, keep, gains, confidence, t, records, played)
-        if gain == BAD_INPUT:
-            return t
-        _score(ledger, totals, settings)
-        spread_scores(ledger[SCORE], weights)
-    return len(gains)
+FollowTheLeader._kernels = kernels_of(_score, weigh=_weigh)

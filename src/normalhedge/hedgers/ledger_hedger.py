@@ -4,7 +4,7 @@ They differ in their rows and in how these become weights; this is everything el
 """
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import numpy as np
@@ -15,12 +15,13 @@ from normalhedge._inputs import Floats
 from normalhedge.certificates import Bound
 from normalhedge.hedgers import _ledger
 from normalhedge.hedgers._arguments import check_columns, leaving, tables
-from normalhedge.hedgers._ledger import OWN
+from normalhedge.hedgers._ledger import OWN, Kernels
+from normalhedge.hedgers._round import BAD_INPUT
 from normalhedge.hedgers.ledger_state import LedgerState, check_ledger_state
 from normalhedge.hedgers.protocol import Run
 from normalhedge.hedgers.regret_state import rank
 
-_new, _ndarray, _empty = tuple.__new__, np.ndarray, np.empty
+_new, _ndarray = tuple.__new__, np.ndarray
 _FLOAT64 = np.dtype(np.float64)
 
 BLOCK = 1 << 20
@@ -34,17 +35,14 @@ class LedgerHedger:
     """A hedger that keeps a ledger; see `normalhedge.hedgers._ledger` for its rows.
 
     A subclass is a frozen dataclass with a field ``alpha``, whose ``__post_init__`` hands its
-    settings to ``_prepare``, and which names in ``_kernels`` the two kernels of its file:
-
-        _score(ledger, totals, settings)            write the scores that the other rows give
-        _rounds(weights, ledger, totals, settings,  play rounds in place; return how many, fewer
-                gains, confidence, records, played) than were given where one had bad input
+    settings to ``_prepare``, and whose ``_kernels`` are made by `kernels_of` at the end of its
+    file.
 
     What an algorithm by its nature does not do is said in ``breaks``.
     """
 
     rows: ClassVar[tuple[str, ...]] = ()
-    """Its own rows in the ledger, after the regret, the rise and the score."""
+    """Its own rows in the ledger, after the regret."""
 
     names: ClassVar[tuple[str, ...]] = ()
     """Its totals."""
@@ -55,6 +53,7 @@ class LedgerHedger:
     alpha: float
     _settings: Floats
     _sizes: tuple[int, int]
+    _kernels: ClassVar[Kernels]
 
     def _prepare(self, *settings: float) -> None:
         """Check alpha, and set what the kernels need."""
@@ -74,10 +73,6 @@ class LedgerHedger:
                 f"state must be one of {type(self).__name__}, whose ledger has {rows} rows and "
                 f"{names} totals, got {len(state.ledger)} and {len(state.totals)}"
             )
-
-    @property
-    def _kernels(self) -> tuple[Callable[..., Any], Callable[..., int]]:
-        raise NotImplementedError
 
     def bound(self, n_experts: int, rounds: int, quantile: float | None = None) -> Bound:
         """Return what is promised before the game, whatever the gains.
@@ -128,19 +123,23 @@ class LedgerHedger:
         totals = np.zeros(len(self.names))
         ledger = np.zeros((OWN + len(self.rows), n))
         self._begin(ledger, n)
-        # All are alike, and scores of zero are even shares.
         return _new(LedgerState, (np.full(n, 1.0 / n), ledger, totals, 0, n, 0.0))
 
     def _begin(self, columns: Floats, n: int) -> None:
         """Write what new experts begin with, where it is not zero, when they are n in all."""
 
+    def _scores(self, weights: Floats, ledger: Floats, totals: Floats) -> Floats:
+        scores = np.empty(len(weights))
+        self._kernels.score(weights, ledger, totals, self._settings, scores)
+        return scores
+
     def _weighed(
-        self, ledger: Floats, totals: Floats, rounds: int, joined: int, gain: float | None
+        self, state: LedgerState, weights: Floats, ledger: Floats, joined: int
     ) -> LedgerState:
-        weights = np.empty(ledger.shape[1])
-        self._kernels[0](ledger, totals, self._settings)
-        _ledger.spread_scores(ledger[_ledger.SCORE], weights)
-        return _new(LedgerState, (weights, ledger, totals, rounds, joined, gain))
+        """Return the state with other columns, weighed anew."""
+        totals, weighed = state.totals.copy(), np.empty(len(weights))
+        _ledger.spread_scores(self._scores(weights, ledger, totals), weighed)
+        return _new(LedgerState, (weighed, ledger, totals, state.rounds, joined, state.gain))
 
     def play(self, state: LedgerState, confidence: npt.ArrayLike | None = None) -> Floats:
         """Return the distribution over experts that is played next.
@@ -160,7 +159,8 @@ class LedgerHedger:
         if not (rated.min() >= 0.0 and rated.max() <= 1.0):
             _inputs.refuse(np.zeros(n), rated)
         played = np.empty(n)
-        _ledger.share(state.ledger[_ledger.SCORE], rated, played)
+        scores = self._scores(state.weights, state.ledger, state.totals.copy())
+        _ledger.share(scores, rated, played)
         return played
 
     def step(
@@ -189,26 +189,36 @@ class LedgerHedger:
         weights, ledger, totals, rounds, joined, _ = state
         if (len(ledger), len(totals)) != self._sizes:
             self._check(state)
-        n = weights.size
         # The common case is checked here: at N = 10 each call of a function shows.
         if (
             type(gains) is not _ndarray
             or gains.dtype is not _FLOAT64
-            or gains.shape != (n,)
+            or gains.shape != weights.shape
             or not gains.flags.carray  # in rows, aligned, and writeable
         ):
-            gains = _inputs.vector("gains", gains, n).astype(np.float64, copy=False)
-        row = gains.reshape(1, n)
-        rated = _NONE if confidence is None else _inputs.confidences(confidence, n).reshape(1, n)
+            gains = _inputs.vector("gains", gains, weights.size).astype(np.float64, copy=False)
         if not in_place:
             weights, ledger, totals = weights.copy(), ledger.copy(), totals.copy()
-        records = _empty((1, 2))
-        done = self._kernels[1](weights, ledger, totals, self._settings, row, rated, records, _NONE)
-        if not done:
-            _inputs.refuse(gains, None if confidence is None else rated[0])
-        gain = records.item(0)
-        earned = gain if gain == gain else None  # noqa: PLR0124 -- NaN: nobody was awake
+        earned: float | None
+        if confidence is None:
+            earned, _ = self._kernels.round(weights, ledger, totals, self._settings, gains)
+            if earned == BAD_INPUT:
+                _inputs.refuse(gains, None)
+        else:
+            earned = self._rated_step((weights, ledger, totals), gains, confidence)
         return _new(LedgerState, (weights, ledger, totals, rounds + 1, joined, earned))
+
+    def _rated_step(
+        self, now: tuple[Floats, Floats, Floats], gains: Floats, confidence: npt.ArrayLike
+    ) -> float | None:
+        """Play a round in place; return the hedger's gain, none where nobody was awake."""
+        rated = _inputs.confidences(confidence, len(gains))
+        records = np.empty((1, 2))
+        table = gains.reshape(1, -1), rated.reshape(1, -1)
+        if not self._kernels.rounds(*now, self._settings, *table, records, _NONE):
+            _inputs.refuse(gains, rated)
+        gain = records.item(0)
+        return None if math.isnan(gain) else gain
 
     def run(
         self,
@@ -242,7 +252,7 @@ class LedgerHedger:
         block = max(BLOCK // n, 1)
         for start in range(0, rounds, block):
             part = slice(start, min(start + block, rounds))
-            done = self._kernels[1](
+            done = self._kernels.rounds(
                 *now,
                 self._settings,
                 _inputs.floats(table[part]),
@@ -269,9 +279,9 @@ class LedgerHedger:
         columns = np.zeros((len(state.ledger), count))
         self._begin(columns, n)
         ledger = np.concatenate([state.ledger, columns], axis=1)
-        return self._weighed(
-            ledger, state.totals.copy(), state.rounds, state.joined + count, state.gain
-        )
+        # Where weights are what is remembered: an even share beside those that are there.
+        weights = np.concatenate([state.weights, np.full(count, 1.0 / n)])
+        return self._weighed(state, weights, ledger, state.joined + count)
 
     def leave(self, state: LedgerState, experts: npt.ArrayLike) -> LedgerState:
         """Return the state without these experts (their indices); the others keep their rows."""
@@ -281,7 +291,8 @@ class LedgerHedger:
         if not indices.size:
             return state
         ledger = np.ascontiguousarray(np.delete(state.ledger, indices, axis=1))
-        return self._weighed(ledger, state.totals.copy(), state.rounds, state.joined, state.gain)
+        weights = np.delete(state.weights, indices)
+        return self._weighed(state, weights, ledger, state.joined)
 
 
 _NONE = np.empty((0, 0))

@@ -33,8 +33,7 @@ class LedgerState(Readable, _Fields):
     weights
         The distribution over experts, were all of them awake in the next round.
     ledger
-        A column for each expert; the first rows are its regret, what the last round added to it
-        (halved: in losses) and the logarithm of its weight, of base 2.
+        A column for each expert; the first row is its regret.
     totals
         What is known of no expert in particular.
     rounds

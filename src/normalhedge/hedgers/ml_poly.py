@@ -1,26 +1,16 @@
 """ML-Poly (Gaillard, Stoltz and van Erven, 2014)."""
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from normalhedge._inputs import Floats
 from normalhedge._jit import VECTOR, kernel
 from normalhedge._vector import larger, log
-from normalhedge.hedgers._ledger import (
-    KEEP,
-    NOTHING,
-    OWN,
-    REGRET,
-    RISE,
-    SCORE,
-    meet,
-    spread_scores,
-)
-from normalhedge.hedgers._round import BAD_INPUT
+from normalhedge.hedgers._ledger import KEEP, OWN, REGRET, kernels_of
+from normalhedge.hedgers._scores import NOTHING, normalise
 from normalhedge.hedgers.ledger_hedger import LedgerHedger
 from normalhedge.hedgers.ledger_state import LedgerState
 from normalhedge.potentials import LOG2_E, TINY
@@ -70,10 +60,6 @@ class MLPoly(LedgerHedger):
     def __post_init__(self) -> None:
         self._prepare()
 
-    @property
-    def _kernels(self) -> tuple[Callable[..., Any], Callable[..., int]]:
-        return _score, _rounds
-
     def _a_priori(self, n: int, rounds: int, share: float) -> tuple[float, str]:
         if self.alpha > 0.0:
             return math.inf, "no theorem covers ML-Poly with a discount"
@@ -89,31 +75,37 @@ class MLPoly(LedgerHedger):
 
 
 @kernel(VECTOR, inline=False)
-def _score(ledger: Floats, totals: Floats, settings: Floats) -> None:
-    regrets, scores, squares = ledger[REGRET], ledger[SCORE], ledger[OWN]
+def _learn(
+    weights: Floats,
+    ledger: Floats,
+    totals: Floats,
+    settings: Floats,
+    told: Floats,
+    level: float,
+    gain: float,
+) -> None:
+    keep, squares = settings[KEEP], ledger[OWN]
+    for i in range(squares.size):
+        rho = 0.5 * (told[i] - level)
+        squares[i] = keep * squares[i] + rho * rho
+
+
+@kernel(VECTOR, inline=False)
+def _score(
+    weights: Floats, ledger: Floats, totals: Floats, settings: Floats, scores: Floats
+) -> None:
+    regrets, squares = ledger[REGRET], ledger[OWN]
     for i in range(regrets.size):
         s = log(larger(regrets[i], TINY) / (1.0 + squares[i])) * LOG2_E
         scores[i] = s if regrets[i] > TINY else NOTHING
 
 
-@kernel(VECTOR)
-def _rounds(
-    weights: Floats,
-    ledger: Floats,
-    totals: Floats,
-    settings: Floats,
-    gains: Floats,
-    confidence: Floats,
-    records: Floats,
-    played: Floats,
-) -> int:
-    keep, rises, squares = settings[KEEP], ledger[RISE], ledger[OWN]
-    for t in range(len(gains)):
-        gain = meet(weights, ledger, keep, gains, confidence, t, records, played)
-        if gain == BAD_INPUT:
-            return t
-        for i in range(rises.size):
-            squares[i] = keep * squares[i] + rises[i] * rises[i]
-        _score(ledger, totals, settings)
-        spread_scores(ledger[SCORE], weights)
-    return len(gains)
+@kernel(VECTOR, inline=False)
+def _weigh(weights: Floats, ledger: Floats, totals: Floats, settings: Floats) -> None:
+    regrets, squares = ledger[REGRET], ledger[OWN]
+    for i in range(regrets.size):
+        weights[i] = larger(regrets[i], 0.0) / (1.0 + squares[i])
+    normalise(weights)
+
+
+MLPoly._kernels = kernels_of(_score, _learn, _weigh)

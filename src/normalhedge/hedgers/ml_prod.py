@@ -1,7 +1,7 @@
 """ML-Prod (Gaillard, Stoltz and van Erven, 2014)."""
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -9,17 +9,9 @@ import numpy as np
 
 from normalhedge._inputs import Floats
 from normalhedge._jit import STRICT, VECTOR, kernel
-from normalhedge._vector import log, log1p
-from normalhedge.hedgers._ledger import (
-    KEEP,
-    OWN,
-    RISE,
-    SCORE,
-    log_experts,
-    meet,
-    spread_scores,
-)
-from normalhedge.hedgers._round import BAD_INPUT
+from normalhedge._vector import larger, log, log1p
+from normalhedge.hedgers._ledger import KEEP, OWN, kernels_of
+from normalhedge.hedgers._scores import log_experts
 from normalhedge.hedgers.ledger_hedger import NEEDS_COUNT, LedgerHedger
 from normalhedge.hedgers.ledger_state import LedgerState
 from normalhedge.potentials import LOG2_E
@@ -73,10 +65,6 @@ class MLProd(LedgerHedger):
     def __post_init__(self) -> None:
         self._prepare()
 
-    @property
-    def _kernels(self) -> tuple[Callable[..., Any], Callable[..., int]]:
-        return _score, _rounds
-
     def _begin(self, columns: Floats, n: int) -> None:
         columns[OWN + 1] = -math.log(n)
 
@@ -98,47 +86,38 @@ def _bounded(n: int, rounds: int, squares: Any) -> Any:
 
 
 @kernel(STRICT)
-def rate(log_n: float, squares: float) -> float:
-    """Return the learning rate of an expert with these squares."""
-    return min(0.5, math.sqrt(log_n / (1.0 + squares)))
+def span(log_n: float, squares: float) -> float:
+    """Return the number that ln N is divided by for the square of the learning rate."""
+    return float(larger(1.0 + squares, 4.0 * log_n))
 
 
 @kernel(VECTOR, inline=False)
-def _score(ledger: Floats, totals: Floats, settings: Floats) -> None:
-    scores, squares, logs = ledger[SCORE], ledger[OWN], ledger[OWN + 1]
-    log_n = log_experts(scores.size)
-    for i in range(scores.size):
-        scores[i] = LOG2_E * (log(rate(log_n, squares[i])) + logs[i])
-
-
-@kernel(VECTOR, inline=False)
-def _grow(ledger: Floats, keep: float) -> None:
-    rises, squares, logs = ledger[RISE], ledger[OWN], ledger[OWN + 1]
-    log_n = log_experts(rises.size)
-    for i in range(rises.size):
-        rho, before = rises[i], rate(log_n, squares[i])
-        squares[i] = keep * squares[i] + rho * rho
-        grown = keep * logs[i] + log1p(before * rho)
-        logs[i] = rate(log_n, squares[i]) / before * grown
-
-
-@kernel(VECTOR)
-def _rounds(
+def _learn(
     weights: Floats,
     ledger: Floats,
     totals: Floats,
     settings: Floats,
-    gains: Floats,
-    confidence: Floats,
-    records: Floats,
-    played: Floats,
-) -> int:
-    keep = settings[KEEP]
-    for t in range(len(gains)):
-        gain = meet(weights, ledger, keep, gains, confidence, t, records, played)
-        if gain == BAD_INPUT:
-            return t
-        _grow(ledger, keep)
-        _score(ledger, totals, settings)
-        spread_scores(ledger[SCORE], weights)
-    return len(gains)
+    told: Floats,
+    level: float,
+    gain: float,
+) -> None:
+    keep, squares, logs = settings[KEEP], ledger[OWN], ledger[OWN + 1]
+    log_n = log_experts(squares.size)
+    for i in range(squares.size):
+        rho, before = 0.5 * (told[i] - level), span(log_n, squares[i])
+        squares[i] = keep * squares[i] + rho * rho
+        grown = keep * logs[i] + log1p(math.sqrt(log_n / before) * rho)
+        logs[i] = math.sqrt(before / span(log_n, squares[i])) * grown
+
+
+@kernel(VECTOR, inline=False)
+def _score(
+    weights: Floats, ledger: Floats, totals: Floats, settings: Floats, scores: Floats
+) -> None:
+    squares, logs = ledger[OWN], ledger[OWN + 1]
+    log_n = log_experts(squares.size)
+    for i in range(squares.size):
+        scores[i] = LOG2_E * (logs[i] - 0.5 * log(span(log_n, squares[i])))
+
+
+MLProd._kernels = kernels_of(_score, _learn)

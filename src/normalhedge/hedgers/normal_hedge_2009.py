@@ -1,17 +1,17 @@
 """NormalHedge without a parameter (Chaudhuri, Freund and Hsu, 2009)."""
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from normalhedge._inputs import Floats
 from normalhedge._jit import VECTOR, kernel
 from normalhedge._vector import exp2, larger, log
-from normalhedge.hedgers._ledger import KEEP, NOTHING, REGRET, SCORE, meet, spread_scores
-from normalhedge.hedgers._round import BAD_INPUT
+from normalhedge.hedgers._ledger import REGRET, kernels_of
+from normalhedge.hedgers._scores import NOTHING
 from normalhedge.hedgers.ledger_hedger import LedgerHedger
 from normalhedge.hedgers.ledger_state import LedgerState
 from normalhedge.potentials import LOG2_E, TINY, leading
@@ -66,10 +66,6 @@ class NormalHedge2009(LedgerHedger):
     def __post_init__(self) -> None:
         self._prepare()
 
-    @property
-    def _kernels(self) -> tuple[Callable[..., Any], Callable[..., int]]:
-        return _score, _rounds
-
     def spread(self, state: LedgerState) -> float:
         """Return c, the spread of the potential; 0 where nobody is ahead."""
         exponent, lead = state.totals
@@ -116,8 +112,10 @@ def _exponent(regrets: Floats, lead: float, start: float) -> float:
 
 
 @kernel(VECTOR, inline=False)
-def _score(ledger: Floats, totals: Floats, settings: Floats) -> None:
-    regrets, scores = ledger[REGRET], ledger[SCORE]
+def _score(
+    weights: Floats, ledger: Floats, totals: Floats, settings: Floats, scores: Floats
+) -> None:
+    regrets = ledger[REGRET]
     lead = leading(regrets)
     if lead <= TINY:
         totals[:] = 0.0
@@ -131,22 +129,4 @@ def _score(ledger: Floats, totals: Floats, settings: Floats) -> None:
         scores[i] = s if x > TINY else NOTHING
 
 
-@kernel(VECTOR)
-def _rounds(
-    weights: Floats,
-    ledger: Floats,
-    totals: Floats,
-    settings: Floats,
-    gains: Floats,
-    confidence: Floats,
-    records: Floats,
-    played: Floats,
-) -> int:
-    keep = settings[KEEP]
-    for t in range(len(gains)):
-        gain = meet(weights, ledger, keep, gains, confidence, t, records, played)
-        if gain == BAD_INPUT:
-            return t
-        _score(ledger, totals, settings)
-        spread_scores(ledger[SCORE], weights)
-    return len(gains)
+NormalHedge2009._kernels = kernels_of(_score)

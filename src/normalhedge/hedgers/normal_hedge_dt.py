@@ -1,17 +1,17 @@
 """NormalHedge.DT (Luo and Schapire, 2014)."""
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from normalhedge._inputs import Floats
 from normalhedge._jit import VECTOR, kernel
-from normalhedge.hedgers._ledger import KEEP, REGRET, SCORE, meet, spread_scores
-from normalhedge.hedgers._round import BAD_INPUT
-from normalhedge.hedgers.ada_normal_hedge import log_rise
+from normalhedge._vector import exp2, larger
+from normalhedge.hedgers._ledger import KEEP, REGRET, kernels_of
+from normalhedge.hedgers._scores import normalise
+from normalhedge.hedgers.ada_normal_hedge import exponent_and_share, log_rise
 from normalhedge.hedgers.ledger_hedger import LedgerHedger
-from normalhedge.potentials import LOG2_E
+from normalhedge.potentials import LOG2_E, leading
 
 
 @dataclass(frozen=True)
@@ -57,10 +57,6 @@ class NormalHedgeDT(LedgerHedger):
     def __post_init__(self) -> None:
         self._prepare()
 
-    @property
-    def _kernels(self) -> tuple[Callable[..., Any], Callable[..., int]]:
-        return _score, _rounds
-
     def _a_priori(self, n: int, rounds: int, share: float) -> tuple[float, str]:  # noqa: ARG002
         if self.alpha > 0.0:
             return math.inf, "no theorem covers NormalHedge.DT with a discount"
@@ -70,30 +66,35 @@ class NormalHedgeDT(LedgerHedger):
 
 
 @kernel(VECTOR, inline=False)
-def _score(ledger: Floats, totals: Floats, settings: Floats) -> None:
-    regrets, scores = ledger[REGRET], ledger[SCORE]
-    clock = settings[KEEP] * totals[0] + 1.0
-    for i in range(regrets.size):
-        scores[i] = LOG2_E * log_rise(0.5 * regrets[i], clock)
-
-
-@kernel(VECTOR)
-def _rounds(
+def _learn(
     weights: Floats,
     ledger: Floats,
     totals: Floats,
     settings: Floats,
-    gains: Floats,
-    confidence: Floats,
-    records: Floats,
-    played: Floats,
-) -> int:
-    keep = settings[KEEP]
-    for t in range(len(gains)):
-        gain = meet(weights, ledger, keep, gains, confidence, t, records, played)
-        if gain == BAD_INPUT:
-            return t
-        totals[0] = keep * totals[0] + 1.0
-        _score(ledger, totals, settings)
-        spread_scores(ledger[SCORE], weights)
-    return len(gains)
+    told: Floats,
+    level: float,
+    gain: float,
+) -> None:
+    totals[0] = settings[KEEP] * totals[0] + 1.0
+
+
+@kernel(VECTOR, inline=False)
+def _score(
+    weights: Floats, ledger: Floats, totals: Floats, settings: Floats, scores: Floats
+) -> None:
+    regrets, clock = ledger[REGRET], settings[KEEP] * totals[0] + 1.0
+    for i in range(regrets.size):
+        scores[i] = log_rise(0.5 * regrets[i], clock)
+
+
+@kernel(VECTOR, inline=False)
+def _weigh(weights: Floats, ledger: Floats, totals: Floats, settings: Floats) -> None:
+    regrets, clock = ledger[REGRET], settings[KEEP] * totals[0] + 1.0
+    top = exponent_and_share(0.5 * leading(regrets), clock)[0]
+    for i in range(regrets.size):
+        exponent, rise = exponent_and_share(0.5 * regrets[i], clock)
+        weights[i] = rise * exp2(-LOG2_E * larger(top - exponent, 0.0))
+    normalise(weights)
+
+
+NormalHedgeDT._kernels = kernels_of(_score, _learn, _weigh)

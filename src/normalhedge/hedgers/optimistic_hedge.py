@@ -1,9 +1,8 @@
 """Optimistic Hedge (Rakhlin and Sridharan, 2013)."""
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -11,17 +10,7 @@ from normalhedge import _inputs
 from normalhedge._inputs import Floats
 from normalhedge._jit import VECTOR, kernel
 from normalhedge._vector import larger
-from normalhedge.hedgers._ledger import (
-    KEEP,
-    OWN,
-    OWN_SETTING,
-    REGRET,
-    RISE,
-    SCORE,
-    meet,
-    spread_scores,
-)
-from normalhedge.hedgers._round import BAD_INPUT
+from normalhedge.hedgers._ledger import KEEP, OWN, OWN_SETTING, REGRET, kernels_of
 from normalhedge.hedgers.ledger_hedger import LedgerHedger
 from normalhedge.hedgers.ledger_state import LedgerState
 from normalhedge.potentials import LARGEST_ETA, LOG2_E, leading
@@ -83,10 +72,6 @@ class OptimisticHedge(LedgerHedger):
         log_n = math.log(max(_inputs.count("n_experts", n_experts), 2))
         return cls(math.sqrt(2.0 * alpha * (1.0 - alpha) * log_n), alpha)
 
-    @property
-    def _kernels(self) -> tuple[Callable[..., Any], Callable[..., int]]:
-        return _score, _rounds
-
     def _a_priori(self, n: int, rounds: int, share: float) -> tuple[float, str]:  # noqa: ARG002
         if self.alpha > 0.0:
             return math.inf, "no theorem covers Optimistic Hedge with a discount"
@@ -103,39 +88,37 @@ class OptimisticHedge(LedgerHedger):
 
 
 @kernel(VECTOR, inline=False)
-def _score(ledger: Floats, totals: Floats, settings: Floats) -> None:
-    regrets, rises, scores = ledger[REGRET], ledger[RISE], ledger[SCORE]
+def _learn(
+    weights: Floats,
+    ledger: Floats,
+    totals: Floats,
+    settings: Floats,
+    told: Floats,
+    level: float,
+    gain: float,
+) -> None:
+    keep, last = settings[KEEP], ledger[OWN]
+    up = -np.inf
+    down = -np.inf
+    for i in range(last.size):
+        r = told[i] - level
+        up = larger(up, r - last[i])
+        down = larger(down, last[i] - r)
+        last[i] = r
+    totals[0] = keep * keep * totals[0] + (up + down) * (up + down)
+
+
+@kernel(VECTOR, inline=False)
+def _score(
+    weights: Floats, ledger: Floats, totals: Floats, settings: Floats, scores: Floats
+) -> None:
+    regrets, last = ledger[REGRET], ledger[OWN]
     keep, slope = settings[KEEP], LOG2_E * settings[OWN_SETTING]
     for i in range(regrets.size):
-        scores[i] = keep * regrets[i] + 2.0 * rises[i]
+        scores[i] = keep * regrets[i] + last[i]
     top = leading(scores)
     for i in range(regrets.size):
         scores[i] = slope * (scores[i] - top)
 
 
-@kernel(VECTOR)
-def _rounds(
-    weights: Floats,
-    ledger: Floats,
-    totals: Floats,
-    settings: Floats,
-    gains: Floats,
-    confidence: Floats,
-    records: Floats,
-    played: Floats,
-) -> int:
-    keep, rises, last = settings[KEEP], ledger[RISE], ledger[OWN]
-    for t in range(len(gains)):
-        gain = meet(weights, ledger, keep, gains, confidence, t, records, played)
-        if gain == BAD_INPUT:
-            return t
-        up = -np.inf
-        down = -np.inf
-        for i in range(rises.size):
-            up = larger(up, rises[i] - last[i])
-            down = larger(down, last[i] - rises[i])
-            last[i] = rises[i]
-        totals[0] = keep * keep * totals[0] + (up + down) * (up + down)  # rises are halves
-        _score(ledger, totals, settings)
-        spread_scores(ledger[SCORE], weights)
-    return len(gains)
+OptimisticHedge._kernels = kernels_of(_score, _learn)

@@ -1,14 +1,12 @@
 """Regret matching (Hart and Mas-Colell, 2000)."""
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 from normalhedge._inputs import Floats
 from normalhedge._jit import VECTOR, kernel
-from normalhedge.hedgers._ledger import KEEP, REGRET, SCORE, meet, score_positive, spread_scores
-from normalhedge.hedgers._round import BAD_INPUT
+from normalhedge.hedgers._ledger import REGRET, kernels_of
+from normalhedge.hedgers._scores import score_positive, spread_positive
 from normalhedge.hedgers.ledger_hedger import LedgerHedger
 
 
@@ -53,10 +51,6 @@ class RegretMatching(LedgerHedger):
     def __post_init__(self) -> None:
         self._prepare()
 
-    @property
-    def _kernels(self) -> tuple[Callable[..., Any], Callable[..., int]]:
-        return _score, _rounds
-
     def _a_priori(self, n: int, rounds: int, share: float) -> tuple[float, str]:
         # The k best share the length of [R]+, so the least of them has at most 1/sqrt(k) of it.
         regret = 2.0 * math.sqrt((n - 1) * self.effective_rounds(rounds) / (share * n))
@@ -64,26 +58,15 @@ class RegretMatching(LedgerHedger):
 
 
 @kernel(VECTOR, inline=False)
-def _score(ledger: Floats, totals: Floats, settings: Floats) -> None:
-    score_positive(ledger[REGRET], ledger[SCORE])
+def _score(
+    weights: Floats, ledger: Floats, totals: Floats, settings: Floats, scores: Floats
+) -> None:
+    score_positive(ledger[REGRET], scores)
 
 
-@kernel(VECTOR)
-def _rounds(
-    weights: Floats,
-    ledger: Floats,
-    totals: Floats,
-    settings: Floats,
-    gains: Floats,
-    confidence: Floats,
-    records: Floats,
-    played: Floats,
-) -> int:
-    keep = settings[KEEP]
-    for t in range(len(gains)):
-        gain = meet(weights, ledger, keep, gains, confidence, t, records, played)
-        if gain == BAD_INPUT:
-            return t
-        _score(ledger, totals, settings)
-        spread_scores(ledger[SCORE], weights)
-    return len(gains)
+@kernel(VECTOR, inline=False)
+def _weigh(weights: Floats, ledger: Floats, totals: Floats, settings: Floats) -> None:
+    spread_positive(ledger[REGRET], weights)
+
+
+RegretMatching._kernels = kernels_of(_score, weigh=_weigh)

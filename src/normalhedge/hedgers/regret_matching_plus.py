@@ -1,17 +1,16 @@
 """Regret matching plus (Tammelin, 2014)."""
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from normalhedge._inputs import Floats
 from normalhedge._jit import VECTOR, kernel
 from normalhedge._vector import larger
-from normalhedge.hedgers._ledger import KEEP, OWN, RISE, SCORE, meet, score_positive, spread_scores
-from normalhedge.hedgers._round import BAD_INPUT
+from normalhedge.hedgers._ledger import KEEP, OWN, kernels_of
+from normalhedge.hedgers._scores import score_positive, spread_positive
 from normalhedge.hedgers.ledger_hedger import LedgerHedger
 from normalhedge.hedgers.ledger_state import LedgerState
 
@@ -56,10 +55,6 @@ class RegretMatchingPlus(LedgerHedger):
     def __post_init__(self) -> None:
         self._prepare()
 
-    @property
-    def _kernels(self) -> tuple[Callable[..., Any], Callable[..., int]]:
-        return _score, _rounds
-
     def _a_priori(self, n: int, rounds: int, share: float) -> tuple[float, str]:
         regret = 2.0 * math.sqrt((n - 1) * self.effective_rounds(rounds) / (share * n))
         return regret, "Tammelin et al. 2015"
@@ -70,28 +65,30 @@ class RegretMatchingPlus(LedgerHedger):
 
 
 @kernel(VECTOR, inline=False)
-def _score(ledger: Floats, totals: Floats, settings: Floats) -> None:
-    score_positive(ledger[OWN], ledger[SCORE])
-
-
-@kernel(VECTOR)
-def _rounds(
+def _learn(
     weights: Floats,
     ledger: Floats,
     totals: Floats,
     settings: Floats,
-    gains: Floats,
-    confidence: Floats,
-    records: Floats,
-    played: Floats,
-) -> int:
-    keep, rises, clipped = settings[KEEP], ledger[RISE], ledger[OWN]
-    for t in range(len(gains)):
-        gain = meet(weights, ledger, keep, gains, confidence, t, records, played)
-        if gain == BAD_INPUT:
-            return t
-        for i in range(clipped.size):
-            clipped[i] = larger(keep * clipped[i] + 2.0 * rises[i], 0.0)
-        _score(ledger, totals, settings)
-        spread_scores(ledger[SCORE], weights)
-    return len(gains)
+    told: Floats,
+    level: float,
+    gain: float,
+) -> None:
+    keep, clipped = settings[KEEP], ledger[OWN]
+    for i in range(clipped.size):
+        clipped[i] = larger(keep * clipped[i] + (told[i] - level), 0.0)
+
+
+@kernel(VECTOR, inline=False)
+def _score(
+    weights: Floats, ledger: Floats, totals: Floats, settings: Floats, scores: Floats
+) -> None:
+    score_positive(ledger[OWN], scores)
+
+
+@kernel(VECTOR, inline=False)
+def _weigh(weights: Floats, ledger: Floats, totals: Floats, settings: Floats) -> None:
+    spread_positive(ledger[OWN], weights)
+
+
+RegretMatchingPlus._kernels = kernels_of(_score, _learn, _weigh)

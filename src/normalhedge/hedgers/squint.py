@@ -1,7 +1,6 @@
 """Squint (Koolen and van Erven, 2015)."""
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -10,11 +9,11 @@ import numpy as np
 from normalhedge._inputs import Floats
 from normalhedge._jit import STRICT, VECTOR, kernel
 from normalhedge._vector import erfcx, exp2, larger, log
-from normalhedge.hedgers._ledger import KEEP, OWN, REGRET, RISE, SCORE, meet, spread_scores
-from normalhedge.hedgers._round import BAD_INPUT
+from normalhedge.hedgers._ledger import KEEP, OWN, REGRET, kernels_of
+from normalhedge.hedgers._scores import normalise
 from normalhedge.hedgers.ledger_hedger import LedgerHedger
 from normalhedge.hedgers.ledger_state import LedgerState
-from normalhedge.potentials import LOG2_E
+from normalhedge.potentials import LOG2_E, leading
 
 
 @dataclass(frozen=True)
@@ -67,10 +66,6 @@ class Squint(LedgerHedger):
     def __post_init__(self) -> None:
         self._prepare()
 
-    @property
-    def _kernels(self) -> tuple[Callable[..., Any], Callable[..., int]]:
-        return _score, _rounds
-
     def _a_priori(self, n: int, rounds: int, share: float) -> tuple[float, str]:  # noqa: ARG002
         if self.alpha > 0.0:
             return math.inf, "no theorem covers Squint with a discount"
@@ -100,64 +95,95 @@ the closed form is a difference of almost equal numbers there."""
 
 @kernel(STRICT)
 def _by_nodes(regret: float, squares: float) -> float:
-    """Return ln of the integral where both are at most `FLAT`."""
+    """Return the integral where both are at most `FLAT`."""
     total = 0.0
     for j in range(8):
         eta = _NODES[j]
         total += _SHARES[j] * exp2(LOG2_E * eta * (regret - eta * squares))
-    return math.log(total)
+    return total
 
 
 @kernel(STRICT)
-def _closed(regret: float, squares: float) -> float:
-    """Return ln of the integral by its closed form, where regret or squares exceed `FLAT`.
+def _closed(regret: float, squares: float) -> tuple[float, float]:
+    """Return the integral by its closed form, as x and y in ``x e^y``.
 
-    As a > b, the difference of the error functions is a tail less a thinner one, on the side where
-    both lie, or all but two tails.
+    For regret or squares above `FLAT`. As a > b, the difference of the error functions is a tail
+    less a thinner one, on the side where both lie, or all but two tails.
     """
     root = math.sqrt(squares)
-    a = 0.5 * regret / root
+    inverse = 1.0 / root
+    a = 0.5 * regret * inverse
     b = a - 0.5 * root
     tail_a, tail_b = erfcx(abs(a)), erfcx(abs(b))
     slope = 0.5 * regret - 0.25 * squares  # a^2 - b^2
     ratio = exp2(-LOG2_E * abs(slope))
-    inner = 2.0 - exp2(-LOG2_E * a * a) * tail_a - exp2(-LOG2_E * b * b) * tail_b
+    nearer = exp2(-LOG2_E * min(a * a, b * b))
+    further = nearer * ratio
+    inner = 2.0 - (
+        further * tail_a + nearer * tail_b if slope > 0.0 else nearer * tail_a + further * tail_b
+    )
     outer = tail_b - ratio * tail_a if b >= 0.0 else tail_a - ratio * tail_b
     between = (b < 0.0) & (a > 0.0)  # a chain of comparisons would branch
     value = inner if between else outer
-    base = a * a if between else larger(slope, 0.0)
-    return base + log(larger(value, 1e-290) * 0.8862269254527580 / root)
+    exponent = a * a if between else larger(slope, 0.0)
+    return larger(value, 1e-290) * 0.8862269254527580 * inverse, exponent
 
 
 @kernel(VECTOR, inline=False)
-def _score(ledger: Floats, totals: Floats, settings: Floats) -> None:
-    regrets, scores, squares = ledger[REGRET], ledger[SCORE], ledger[OWN]
+def _integrate(ledger: Floats, factors: Floats, exponents: Floats) -> None:
+    """Write x and y, the integrals being ``x e^y``."""
+    regrets, squares = ledger[REGRET], ledger[OWN]
+    flat = 0
     for i in range(regrets.size):
-        scores[i] = LOG2_E * _closed(0.5 * regrets[i], larger(squares[i], 1e-100))
-    for i in range(regrets.size):
-        s = 0.5 * regrets[i]
-        if abs(s) <= FLAT and squares[i] <= FLAT:
-            scores[i] = LOG2_E * _by_nodes(s, squares[i])
+        flat += (abs(0.5 * regrets[i]) <= FLAT) & (squares[i] <= FLAT)
+    # In vector registers a branch is computed for all, or, as here, for none.
+    if flat < regrets.size:
+        for i in range(regrets.size):
+            x, y = _closed(0.5 * regrets[i], larger(squares[i], 1e-100))
+            factors[i] = x
+            exponents[i] = y
+    if flat > 0:
+        for i in range(regrets.size):
+            s = 0.5 * regrets[i]
+            if abs(s) <= FLAT and squares[i] <= FLAT:
+                factors[i] = _by_nodes(s, squares[i])
+                exponents[i] = 0.0
 
 
-@kernel(VECTOR)
-def _rounds(
+@kernel(VECTOR, inline=False)
+def _learn(
     weights: Floats,
     ledger: Floats,
     totals: Floats,
     settings: Floats,
-    gains: Floats,
-    confidence: Floats,
-    records: Floats,
-    played: Floats,
-) -> int:
-    keep, rises, squares = settings[KEEP], ledger[RISE], ledger[OWN]
-    for t in range(len(gains)):
-        gain = meet(weights, ledger, keep, gains, confidence, t, records, played)
-        if gain == BAD_INPUT:
-            return t
-        for i in range(rises.size):
-            squares[i] = keep * squares[i] + rises[i] * rises[i]
-        _score(ledger, totals, settings)
-        spread_scores(ledger[SCORE], weights)
-    return len(gains)
+    told: Floats,
+    level: float,
+    gain: float,
+) -> None:
+    keep, squares = settings[KEEP], ledger[OWN]
+    for i in range(squares.size):
+        rho = 0.5 * (told[i] - level)
+        squares[i] = keep * squares[i] + rho * rho
+
+
+@kernel(VECTOR, inline=False)
+def _score(
+    weights: Floats, ledger: Floats, totals: Floats, settings: Floats, scores: Floats
+) -> None:
+    factors = np.empty_like(scores)
+    _integrate(ledger, factors, scores)
+    for i in range(scores.size):
+        scores[i] = LOG2_E * (scores[i] + log(factors[i]))
+
+
+@kernel(VECTOR, inline=False)
+def _weigh(weights: Floats, ledger: Floats, totals: Floats, settings: Floats) -> None:
+    exponents = np.empty_like(weights)
+    _integrate(ledger, weights, exponents)
+    top = leading(exponents)
+    for i in range(weights.size):
+        weights[i] *= exp2(LOG2_E * (exponents[i] - top))
+    normalise(weights)
+
+
+Squint._kernels = kernels_of(_score, _learn, _weigh)

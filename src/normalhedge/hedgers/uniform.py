@@ -1,13 +1,10 @@
 """The plain average: a yardstick."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 from normalhedge._inputs import Floats
 from normalhedge._jit import VECTOR, kernel
-from normalhedge.hedgers._ledger import KEEP, meet
-from normalhedge.hedgers._round import BAD_INPUT
+from normalhedge.hedgers._ledger import kernels_of
 from normalhedge.hedgers.ledger_hedger import LedgerHedger
 
 
@@ -36,29 +33,17 @@ class Uniform(LedgerHedger):
     def __post_init__(self) -> None:
         self._prepare()
 
-    @property
-    def _kernels(self) -> tuple[Callable[..., Any], Callable[..., int]]:
-        return _score, _rounds
+
+@kernel(VECTOR, inline=False)
+def _score(
+    weights: Floats, ledger: Floats, totals: Floats, settings: Floats, scores: Floats
+) -> None:
+    scores[:] = 0.0
 
 
 @kernel(VECTOR, inline=False)
-def _score(ledger: Floats, totals: Floats, settings: Floats) -> None:
-    """Leave the scores at zero."""
+def _weigh(weights: Floats, ledger: Floats, totals: Floats, settings: Floats) -> None:
+    weights[:] = 1.0 / weights.size
 
 
-@kernel(VECTOR)
-def _rounds(
-    weights: Floats,
-    ledger: Floats,
-    totals: Floats,
-    settings: Floats,
-    gains: Floats,
-    confidence: Floats,
-    records: Floats,
-    played: Floats,
-) -> int:
-    for t in range(len(gains)):
-        gain = meet(weights, ledger, settings[KEEP], gains, confidence, t, records, played)
-        if gain == BAD_INPUT:
-            return t
-    return len(gains)
+Uniform._kernels = kernels_of(_score, weigh=_weigh)

@@ -1,19 +1,19 @@
 """Variable Share (Herbster and Warmuth, 1998)."""
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from normalhedge import _inputs
 from normalhedge._inputs import Floats
 from normalhedge._jit import VECTOR, kernel
-from normalhedge._vector import exp2, larger, log
-from normalhedge.hedgers._ledger import KEEP, OWN_SETTING, RISE, SCORE, meet, spread_scores
-from normalhedge.hedgers._round import BAD_INPUT
-from normalhedge.hedgers.fixed_share import FixedShare
+from normalhedge._vector import exp2, larger
+from normalhedge.hedgers._ledger import OWN_SETTING, kernels_of
+from normalhedge.hedgers._scores import normalise, score_positive
+from normalhedge.hedgers.fixed_share import FixedShare, grow
 from normalhedge.hedgers.ledger_hedger import LedgerHedger
 from normalhedge.potentials import LARGEST_ETA, LOG2_E, TINY, added
 
@@ -81,56 +81,42 @@ class VariableShare(LedgerHedger):
         fixed = FixedShare.tuned(alpha, n_experts, share=share)
         return cls(fixed.eta, fixed.share, fixed.alpha)
 
-    @property
-    def _kernels(self) -> tuple[Callable[..., Any], Callable[..., int]]:
-        return _score, _rounds
-
-    def _begin(self, columns: Floats, n: int) -> None:
-        columns[SCORE] = -np.log2(n)  # an even share beside those that are there
-
 
 @kernel(VECTOR, inline=False)
-def _score(ledger: Floats, totals: Floats, settings: Floats) -> None:
-    """Leave the scores: they are the state."""
-
-
-@kernel(VECTOR)
-def _share(weights: Floats, ledger: Floats, loss: float, log_kept: float) -> None:
-    """Replace the scores by those after sharing; the weights are v before."""
-    rises, scores = ledger[RISE], ledger[SCORE]
-    n = scores.size
-    for i in range(n):
-        # What is taken, in the place of the score for now.
-        own = min(max(loss - rises[i], 0.0), 1.0)
-        scores[i] = weights[i] * (1.0 - exp2(log_kept * own))
-    pool = added(scores)
-    for i in range(n):
-        taken = scores[i]
-        others = (pool - taken) / (n - 1) if n > 1 else taken
-        scores[i] = LOG2_E * log(larger(weights[i] - taken + larger(others, 0.0), TINY))
-
-
-@kernel(VECTOR)
-def _rounds(
+def _learn(
     weights: Floats,
     ledger: Floats,
     totals: Floats,
     settings: Floats,
-    gains: Floats,
-    confidence: Floats,
-    records: Floats,
-    played: Floats,
-) -> int:
-    keep, rises, scores = settings[KEEP], ledger[RISE], ledger[SCORE]
-    slope, log_kept = 2.0 * LOG2_E * settings[OWN_SETTING], settings[OWN_SETTING + 1]
-    for t in range(len(gains)):
-        gain = meet(weights, ledger, keep, gains, confidence, t, records, played)
-        if gain == BAD_INPUT:
-            return t
-        for i in range(scores.size):
-            scores[i] += slope * rises[i]
-        spread_scores(scores, weights)
-        if not np.isnan(gain):
-            _share(weights, ledger, 0.5 * (1.0 - gain), log_kept)
-        spread_scores(ledger[SCORE], weights)
-    return len(gains)
+    told: Floats,
+    level: float,
+    gain: float,
+) -> None:
+    grow(weights, told, LOG2_E * settings[OWN_SETTING])
+    if np.isnan(gain):
+        return
+    log_kept, n = settings[OWN_SETTING + 1], weights.size
+    taken = np.empty_like(weights)
+    for i in range(n):
+        loss = 0.5 * (1.0 - gain - (told[i] - level))
+        taken[i] = weights[i] * (1.0 - exp2(log_kept * min(max(loss, 0.0), 1.0)))
+    pool = added(taken)
+    part = 1.0 / (n - 1) if n > 1 else 0.0  # of one expert's weight all is left, whatever is taken
+    for i in range(n):
+        received = larger(pool - taken[i], 0.0) * part
+        weights[i] = larger(weights[i] - taken[i] + received, TINY)
+
+
+@kernel(VECTOR, inline=False)
+def _score(
+    weights: Floats, ledger: Floats, totals: Floats, settings: Floats, scores: Floats
+) -> None:
+    score_positive(weights, scores)
+
+
+@kernel(VECTOR, inline=False)
+def _weigh(weights: Floats, ledger: Floats, totals: Floats, settings: Floats) -> None:
+    normalise(weights)
+
+
+VariableShare._kernels = kernels_of(_score, _learn, _weigh)
