@@ -85,7 +85,7 @@ def test_natures_know_when_they_change() -> None:
 
 
 def test_everybody_takes_part() -> None:
-    games = [Game(name, SMALL) for name in natures_met(6)]
+    games = [Game(name, SMALL) for name in natures_met(SMALL)]
     board = compare(FIELD, games)
     for standing in board.standings:
         regrets = standing.mean("mean")

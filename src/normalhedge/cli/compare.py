@@ -118,7 +118,7 @@ def _contests(
     if not natures and panel is None:
         natures = (ALL,)
     for name in natures:
-        met = leaderboard.natures_met(settings.experts) if name == ALL else (name,)
+        met = leaderboard.natures_met(settings) if name == ALL else (name,)
         contests += [Game(each, settings) for each in met]
     if panel is None:
         for name in (*PANEL, "columns"):

@@ -32,18 +32,18 @@ FIELD = (
 contest; NormalHedge as in the paper; and some as they were published, which never forget."""
 
 
-def natures_met(experts: int) -> tuple[str, ...]:
+def natures_met(settings: Settings) -> tuple[str, ...]:
     """Return what they meet unless something is named.
 
-    The paper's good and bad experts (with many and with few good ones, and where changes are rare),
+    The paper's good and bad experts (with many and with few good ones, and with rarer changes),
     coins of which a few are biased, or none, and two adversaries; the last is aimed at each hedger
     in turn. There is always one good expert at least.
     """
-    many, few, some = (max(share, 1.0 / experts) for share in (0.1, 0.01, 0.05))
+    many, few, some = (max(share, 1.0 / settings.experts) for share in (0.1, 0.01, 0.05))
     return (
         f"good-and-bad:gamma=0.4,f={many:g}",
         f"good-and-bad:gamma=0.8,f={few:g}",
-        f"good-and-bad:gamma=0.4,f={many:g},alpha=0.001",
+        f"good-and-bad:gamma=0.4,f={many:g},alpha={settings.alpha / 10:g}",
         f"independent-coins:gamma=0.2,f={some:g}",
         "independent-coins",
         "break-away",
