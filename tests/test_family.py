@@ -572,10 +572,3 @@ def _make(name: str, factory: Callable[..., Any]) -> Any:
     from normalhedge import _names  # noqa: PLC0415
 
     return _names.make("hedger", name, {name: factory}, alpha=0.05, n_experts=20)
-
-
-def test_mixtures_say_what_they_cannot_use() -> None:
-    from normalhedge import Mixture  # noqa: PLC0415
-
-    with pytest.raises(TypeError, match="discounted regrets"):
-        Mixture(hedger="squint")

@@ -512,12 +512,12 @@ def change(path: Path, edit: Callable[[dict[str, Any]], object]) -> None:
 @pytest.mark.parametrize(
     ("edit", "word"),
     [
-        (lambda f: f.update(version=2), "has version 2"),
+        (lambda f: f.update(version=3), "has version 3"),
         (lambda f: f.update(version="1"), "has version '1'"),
         (lambda f: f.update(format="?"), "does not hold a mixture"),
-        (lambda f: f.pop("regrets"), "'regrets' is missing"),
-        (lambda f: f["regrets"][0].pop(), "regrets must have shape"),
-        (lambda f: f["regrets"][0].__setitem__(0, 1e200), "regrets must lie in"),
+        (lambda f: f.pop("ledgers"), "'ledgers' is missing"),
+        (lambda f: f["ledgers"][0].pop(), "ledgers must have shape"),
+        (lambda f: f["ledgers"][0][0].__setitem__(0, 1e200), "ledgers must lie in"),
         (lambda f: f["weights"][0].__setitem__(0, -1.0), "weights must lie in"),
         (lambda f: f["weights"][0].__setitem__(0, 0.9999), "weights must sum to one"),
         (lambda f: f["ranges"][0].__setitem__(0, None), "ranges must lie in"),

@@ -5,9 +5,16 @@ from types import FunctionType
 from typing import Any, ParamSpec, TypeVar, cast
 
 import numba
+from llvmlite import ir
+from numba.core import cgutils as _cgutils
+from numba.core.errors import TypingError
+from numba.extending import intrinsic
 
 P = ParamSpec("P")
 T = TypeVar("T")
+
+cgutils: Any = _cgutils  # these have no types
+types: Any = numba.types
 
 STRICT = frozenset({"contract"})
 """Every operation in the order written; fused multiply-add allowed."""
@@ -47,3 +54,63 @@ def fill(template: Callable[P, T], home: Callable[..., Any], **kernels: Any) -> 
     function.__module__ = place.__module__
     function.__doc__ = source.__doc__
     return kernel(VECTOR)(cast(Callable[P, T], function))
+
+
+def address(function: Callable[..., Any], signature: Any) -> int:
+    """Return where the machine code of a kernel for these arguments is; compile it if need be.
+
+    A kernel that is given addresses serves many others, those of files it does not know, and is
+    compiled once for all of them: a kernel given as such would be compiled anew for each, and never
+    found in the cache. An address is good in the process that asked for it only.
+    """
+    kernel: Any = function
+    kernel.compile(signature.args)
+    compiled = kernel.overloads[signature.args]
+    if compiled.signature.return_type != signature.return_type:
+        raise TypeError(f"{kernel.__name__} returns {compiled.signature.return_type}")
+    return int(compiled.library.get_pointer_to_function(compiled.fndesc.llvm_func_name))
+
+
+def call_at(signature: Any) -> Callable[..., Any]:
+    """Return what calls, inside of kernels, the kernel at an address, its first argument."""
+
+    def call(_context: Any, _place: Any, *arguments: Any) -> Any:
+        if arguments != signature.args:
+            raise TypingError(f"a kernel of {signature} is called with {arguments}")
+
+        def generate(context: Any, builder: Any, _signature: Any, given: Any) -> Any:
+            convention, result = context.call_conv, signature.return_type
+            kind = ir.PointerType(convention.get_function_type(result, signature.args))
+            status, value = convention.call_function(
+                builder,
+                builder.inttoptr(given[0], kind),
+                result,
+                signature.args,
+                cgutils.unpack_tuple(builder, given[1]),
+            )
+            with cgutils.if_unlikely(builder, status.is_error):
+                convention.return_status_propagate(builder, status)
+            return value
+
+        together = types.StarArgTuple.from_types(arguments)
+        return signature.return_type(types.int64, together), generate
+
+    return cast(Callable[..., Any], intrinsic(call))
+
+
+def _borrowed(_context: Any, array: Any) -> Any:
+    def generate(context: Any, builder: Any, _signature: Any, given: Any) -> Any:
+        view = context.make_array(array)(context, builder, given[0])
+        view.meminfo = cgutils.get_null_value(view.meminfo.type)
+        view.parent = cgutils.get_null_value(view.parent.type)
+        return view._getvalue()
+
+    return array(array), generate
+
+
+borrowed = cast(Callable[[Any], Any], intrinsic(_borrowed))
+"""Return, inside of kernels, an array whose references are not counted, nor those of its parts.
+
+Counting is atomic: with ten experts it takes longer than the arithmetic. The array must be owned by
+who called the kernel, and must not be returned.
+"""

@@ -19,11 +19,12 @@ from normalhedge import _tables
 from normalhedge.cli.options import (
     PANEL,
     check_outputs,
-    hedger,
     mixture_settings,
     panel_options,
+    spelled,
     words,
 )
+from normalhedge.hedgers import AnyHedger, named
 from normalhedge.mixtures import LOSSES, Blend, Mixture, blend
 from normalhedge.mixtures.course import course
 from normalhedge.mixtures.recipe import MEMORY, Recipe
@@ -87,7 +88,8 @@ def _options(given: dict[str, Any]) -> dict[str, Any]:
     """Return what the mixture is told."""
     options = mixture_settings(given)
     if given["memory"] is not None or given["hedger"] is not None:
-        options["hedger"] = hedger(given["hedger"], given["memory"], MEMORY)
+        options["hedger"] = spelled(given["hedger"], given["memory"], MEMORY)
+        named(options["hedger"], n_experts=2)  # what is wrong with it is said before data is read
     return options
 
 
@@ -98,7 +100,7 @@ def _resume(state: Path | None, options: dict[str, Any], *, pooled: bool) -> Mix
     mixture = Mixture.load(state)
     own = mixture.recipe
     asked = Recipe.of(
-        options.get("hedger", own.hedger),
+        _as_before(options["hedger"], mixture) if "hedger" in options else own.hedger,
         options.get("loss", own.loss),
         options.get("combine", own.combine if "loss" not in options else None),
         options.get("gradient", own.gradient if "loss" not in options else None),
@@ -114,6 +116,12 @@ def _resume(state: Path | None, options: dict[str, Any], *, pooled: bool) -> Mix
     if pooled and not own.shared:
         raise ValueError(f"{state} was made without --pooled")
     return mixture
+
+
+def _as_before(text: str, mixture: Mixture) -> AnyHedger:
+    """Return the hedger of that name, tuned by as many experts as there were then."""
+    made = [named(text, n + 1) for n in range(max(len(mixture.names), 1))]
+    return next((one for one in made if one == mixture.recipe.hedger), made[-1])
 
 
 def _write(result: Blend, data: Path, state: Path | None, given: dict[str, Any]) -> None:

@@ -6,24 +6,28 @@ from typing import Any
 
 import click
 
-from normalhedge import _inputs, _names
-from normalhedge.hedgers import HEDGERS
+from normalhedge import _inputs
+from normalhedge.hedgers import named
 
 
-def hedger(
-    text: str | None, memory: float | None, default: float, experts: int | None = None
-) -> Any:
-    """Return the hedger of ``--hedger`` and ``--memory``, or NormalHedge with a default memory.
+def spelled(text: str | None, memory: float | None, default: float) -> str:
+    """Return the hedger of ``--hedger`` and ``--memory``, or NormalHedge, as a name with settings.
 
-    Some hedgers are tuned by the number of experts.
+    The discount rate is that of the memory, or of a default one, where the name says nothing of it.
     """
     name = text or "normal-hedge"
-    settings = name.partition(":")[2].split(",")
-    if memory is not None and any(s.partition("=")[0] in {"alpha", "memory"} for s in settings):
+    said = {pair.partition("=")[0] for pair in name.partition(":")[2].split(",")}
+    if memory is not None and said & {"alpha", "memory", "half_life"}:
         raise click.UsageError(f"--memory says what {name} says, too: give one of them")
     rounds = _inputs.number("memory", default if memory is None else memory, 1.0)
-    known = {} if experts is None else {"n_experts": experts}
-    return _names.make("hedger", name, HEDGERS, alpha=1.0 / rounds, **known)
+    if said & {"alpha", "memory", "half_life"}:
+        return name
+    return f"{name}{',' if ':' in name else ':'}alpha={1.0 / rounds!r}"
+
+
+def hedger(text: str | None, memory: float | None, default: float, experts: int) -> Any:
+    """Return the hedger that is `spelled` so; some are tuned by the number of experts."""
+    return named(spelled(text, memory, default), experts)
 
 
 def words(_: click.Context, __: click.Parameter, value: str | None) -> tuple[str, ...]:

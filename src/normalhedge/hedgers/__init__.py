@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+from normalhedge import _names
 from normalhedge.hedgers.ada_hedge import AdaHedge
 from normalhedge.hedgers.ada_normal_hedge import AdaNormalHedge
 from normalhedge.hedgers.boa import BOA
@@ -59,6 +60,33 @@ HEDGERS: dict[str, Callable[..., AnyHedger]] = {
 }
 """Every hedger by the name it has on the command line."""
 
+
+def named(text: str, n_experts: int | None = None, *, alpha: float | None = None) -> AnyHedger:
+    """Return the hedger that ``name:key=value,...`` describes.
+
+    Parameters
+    ----------
+    text
+        A name of `HEDGERS`, and settings.
+    n_experts
+        How many experts there are, where that is known: some hedgers are tuned by it.
+    alpha
+        The discount rate where the text has none, nor a memory or a half-life.
+
+    Examples
+    --------
+    >>> named("squint", alpha=0.05)
+    Squint(alpha=0.05)
+    >>> named("normal-hedge:memory=50", alpha=0.05)
+    NormalHedge(alpha=0.02, c=1.0)
+    """
+    said = {pair.partition("=")[0] for pair in text.partition(":")[2].split(",")}
+    defaults: dict[str, object] = {} if n_experts is None else {"n_experts": n_experts}
+    if alpha is not None and not said & {"memory", "half_life"}:
+        defaults["alpha"] = alpha
+    return _names.make("hedger", text, HEDGERS, **defaults)
+
+
 __all__ = [  # noqa: RUF022 -- as `sorted` has it
     "AdaHedge",
     "AdaNormalHedge",
@@ -89,4 +117,5 @@ __all__ = [  # noqa: RUF022 -- as `sorted` has it
     "Squint",
     "Uniform",
     "VariableShare",
+    "named",
 ]

@@ -224,17 +224,18 @@ def _rounds(
 ) -> int:
     """Play rounds in place; return how many, fewer than were given where one had bad input.
 
-    ``records`` get the gain and the largest regret of each round, the gain `ABSTAINED` where nobody
-    was awake, and ``played`` what was played; ``confidence`` and ``played`` have no rows where they
-    are not wanted.
+    ``records`` get the gain and the largest regret of each round in their first columns, the gain
+    `ABSTAINED` where nobody was awake, and ``played`` what was played; ``confidence`` and
+    ``played`` have no rows where they are not wanted.
     """
     if len(confidence) == 0:
         for t in range(len(gains)):
             if len(played) > 0:
                 played[t] = weights
-            records[t] = _round(weights, ledger, totals, settings, gains[t])
-            if records[t, 0] == BAD_INPUT:
+            gain, lead = _round(weights, ledger, totals, settings, gains[t])
+            if gain == BAD_INPUT:
                 return t
+            records[t, 0], records[t, 1] = gain, lead
         return len(gains)
     heard, rises = np.empty_like(weights), np.empty_like(weights)
     for t in range(len(gains)):

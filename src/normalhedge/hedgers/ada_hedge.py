@@ -62,6 +62,7 @@ class AdaHedge(LedgerHedger):
     alpha: float = 0.0
 
     names: ClassVar[tuple[str, ...]] = ("gap",)
+    free_of_scale: ClassVar[bool] = True
     breaks: ClassVar[Mapping[str, str]] = {"a_sleeper_changes_nothing": NEEDS_COUNT}
 
     def __post_init__(self) -> None:

@@ -62,6 +62,7 @@ class BOA(LedgerHedger):
     alpha: float = 0.0
 
     rows: ClassVar[tuple[str, ...]] = ("squares", "priced regret")
+    degrees: ClassVar[Mapping[str, int]] = {"squares": 2}
     breaks: ClassVar[Mapping[str, str]] = {"a_sleeper_changes_nothing": NEEDS_COUNT}
 
     def __post_init__(self) -> None:

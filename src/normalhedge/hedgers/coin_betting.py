@@ -1,6 +1,7 @@
 """Coin betting with the Krichevsky-Trofimov bettor (Orabona and Pál, 2016)."""
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -64,6 +65,7 @@ class CoinBetting(LedgerHedger):
 
     rows: ClassVar[tuple[str, ...]] = ("coins", "log wealth")
     names: ClassVar[tuple[str, ...]] = ("time",)
+    degrees: ClassVar[Mapping[str, int]] = {"log wealth": 2, "time": 0}
 
     def __post_init__(self) -> None:
         shift = _inputs.number("shift", self.shift, 0.0, closed=True)

@@ -53,6 +53,8 @@ class DecreasingHedge(LedgerHedger):
     alpha: float = 0.0
 
     names: ClassVar[tuple[str, ...]] = ("time",)
+    degrees: ClassVar[Mapping[str, int]] = {"time": 0}
+    free_of_scale: ClassVar[bool] = True
     breaks: ClassVar[Mapping[str, str]] = {"a_sleeper_changes_nothing": NEEDS_COUNT}
 
     def __post_init__(self) -> None:

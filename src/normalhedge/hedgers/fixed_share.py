@@ -62,6 +62,7 @@ class FixedShare(LedgerHedger):
     share: float
     alpha: float = 0.0
 
+    degrees: ClassVar[Mapping[str, int]] = {"weights": 1}
     breaks: ClassVar[Mapping[str, str]] = {
         "a_sleeper_changes_nothing": "a share of the weight goes to every expert, asleep or not"
     }

@@ -71,6 +71,8 @@ class FlipFlop(LedgerHedger):
     balance: float = 1.243
 
     names: ClassVar[tuple[str, ...]] = ("flopped", "flip gap", "flop gap")
+    degrees: ClassVar[Mapping[str, int]] = {"flopped": 0}
+    free_of_scale: ClassVar[bool] = True
     breaks: ClassVar[Mapping[str, str]] = {"a_sleeper_changes_nothing": NEEDS_COUNT}
 
     def __post_init__(self) -> None:

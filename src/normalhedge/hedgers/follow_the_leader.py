@@ -1,6 +1,7 @@
 """Follow the leader: a yardstick."""
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from normalhedge._inputs import Floats
 from normalhedge._jit import VECTOR, kernel
@@ -37,6 +38,8 @@ class FollowTheLeader(LedgerHedger):
     """
 
     alpha: float = 0.0
+
+    free_of_scale: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         self._prepare()

@@ -20,6 +20,7 @@ from normalhedge.hedgers._round import BAD_INPUT
 from normalhedge.hedgers.ledger_state import LedgerState, check_ledger_state
 from normalhedge.hedgers.protocol import Run
 from normalhedge.hedgers.regret_state import rank
+from normalhedge.hedgers.report import Report
 
 _new, _ndarray = tuple.__new__, np.ndarray
 _FLOAT64 = np.dtype(np.float64)
@@ -46,6 +47,15 @@ class LedgerHedger:
 
     names: ClassVar[tuple[str, ...]] = ()
     """Its totals."""
+
+    degrees: ClassVar[Mapping[str, int]] = {}
+    """How its rows and totals grow with the size of the gains, where that is not in proportion: 2
+    for squares, 0 for counts. Gains of half the size make each ``2^-degree`` times as large; of the
+    weights, which are in no ledger, their logarithms, where these are what it remembers."""
+
+    free_of_scale: ClassVar[bool] = False
+    """Whether `bound` holds where all gains so far are halved on the way (see ``degrees``): where
+    that is the state of the game on those gains, or raises no potential that the proof goes by."""
 
     breaks: ClassVar[Mapping[str, str]] = {}
     """The laws of `normalhedge.checks` it does not obey, each with the reason."""
@@ -293,6 +303,37 @@ class LedgerHedger:
         ledger = np.ascontiguousarray(np.delete(state.ledger, indices, axis=1))
         weights = np.delete(state.weights, indices)
         return self._weighed(state, weights, ledger, state.joined)
+
+    def report(self, state: LedgerState, quantile: float = 0.1) -> Report:
+        """Return what a person wants to know of a state; it prints as a small table.
+
+        Its bounds are those of games of so many rounds; `bounds` may know more.
+
+        Parameters
+        ----------
+        state
+            Where the game stands.
+        quantile
+            The share epsilon of experts of the quantile regret.
+        """
+        self._check(state)
+        n, rounds = len(state.weights), max(state.rounds, 1)
+        share = rank(_inputs.quantile(quantile), n) / state.joined
+        return Report(
+            hedger=repr(self),
+            rounds=state.rounds,
+            experts=n,
+            gain=state.gain,
+            average_potential=math.nan,
+            potential_limit=math.inf,
+            best_regret=state.best_regret,
+            bound=self.bound(state.joined, rounds),
+            quantile=quantile,
+            quantile_regret=state.quantile_regret(quantile),
+            quantile_bound=self.bound(state.joined, rounds, share),
+            weights=state.weights.copy(),
+            regrets=state.regrets.copy(),
+        )
 
 
 _NONE = np.empty((0, 0))

@@ -1,6 +1,7 @@
 """ML-Poly (Gaillard, Stoltz and van Erven, 2014)."""
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -56,6 +57,7 @@ class MLPoly(LedgerHedger):
     alpha: float = 0.0
 
     rows: ClassVar[tuple[str, ...]] = ("squares",)
+    degrees: ClassVar[Mapping[str, int]] = {"squares": 2}
 
     def __post_init__(self) -> None:
         self._prepare()

@@ -60,6 +60,9 @@ class MLProd(LedgerHedger):
     alpha: float = 0.0
 
     rows: ClassVar[tuple[str, ...]] = ("squares", "log weight")
+    # A log weight grows with the gains while the rate is at its largest; where the rate has fallen
+    # it grows more slowly, and halving it is on the safe side: weights become more even.
+    degrees: ClassVar[Mapping[str, int]] = {"squares": 2}
     breaks: ClassVar[Mapping[str, str]] = {"a_sleeper_changes_nothing": NEEDS_COUNT}
 
     def __post_init__(self) -> None:

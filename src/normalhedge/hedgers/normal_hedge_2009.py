@@ -59,6 +59,8 @@ class NormalHedge2009(LedgerHedger):
     alpha: float = 0.0
 
     names: ClassVar[tuple[str, ...]] = ("exponent of the leader", "leading regret")
+    degrees: ClassVar[Mapping[str, int]] = {"exponent of the leader": 0}
+    free_of_scale: ClassVar[bool] = True
     breaks: ClassVar[Mapping[str, str]] = {
         "a_sleeper_changes_nothing": "the average potential is over all experts, asleep or not"
     }

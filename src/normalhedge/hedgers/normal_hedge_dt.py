@@ -1,6 +1,7 @@
 """NormalHedge.DT (Luo and Schapire, 2014)."""
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -53,6 +54,7 @@ class NormalHedgeDT(LedgerHedger):
     alpha: float = 0.0
 
     names: ClassVar[tuple[str, ...]] = ("time",)
+    degrees: ClassVar[Mapping[str, int]] = {"time": 0}
 
     def __post_init__(self) -> None:
         self._prepare()

@@ -1,6 +1,7 @@
 """Optimistic Hedge (Rakhlin and Sridharan, 2013)."""
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -60,6 +61,7 @@ class OptimisticHedge(LedgerHedger):
 
     rows: ClassVar[tuple[str, ...]] = ("last rise",)
     names: ClassVar[tuple[str, ...]] = ("variation",)
+    degrees: ClassVar[Mapping[str, int]] = {"variation": 2}
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "eta", _inputs.number("eta", self.eta, 0.0, LARGEST_ETA))

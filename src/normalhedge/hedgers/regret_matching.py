@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import dataclass
+from typing import ClassVar
 
 from normalhedge._inputs import Floats
 from normalhedge._jit import VECTOR, kernel
@@ -47,6 +48,8 @@ class RegretMatching(LedgerHedger):
     """
 
     alpha: float = 0.0
+
+    free_of_scale: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         self._prepare()

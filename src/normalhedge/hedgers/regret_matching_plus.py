@@ -51,6 +51,7 @@ class RegretMatchingPlus(LedgerHedger):
     alpha: float = 0.0
 
     rows: ClassVar[tuple[str, ...]] = ("clipped regret",)
+    free_of_scale: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         self._prepare()

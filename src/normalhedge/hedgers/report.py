@@ -1,5 +1,6 @@
 """What a person wants to see of a state."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 
@@ -18,6 +19,7 @@ class Report:
 
     The limits are those of the experts that are still there: where some have left, the quantile
     and the average potential of the others may exceed what `bound` says of all that ever joined.
+    The average potential is NaN where the hedger has none.
     """
 
     hedger: str
@@ -44,7 +46,7 @@ class Report:
             ("rounds", f"{self.rounds:,}"),
             ("last gain", gain),
             ("experts", f"{self.experts:,}, {with_weight:,} with weight"),
-            ("average potential", limited(self.average_potential, self.potential_limit)),
+            *self._potential(limited),
             ("regret to the best", limited(self.best_regret, self.bound.regret)),
             (
                 f"regret to the best {100 * self.quantile:.3g} %",
@@ -62,6 +64,11 @@ class Report:
         if self.experts > LEADERS:
             lines.append(f"  {'...':>8}")
         return "\n".join(lines)
+
+    def _potential(self, limited: Callable[[float, float], str]) -> list[tuple[str, str]]:
+        if np.isnan(self.average_potential):
+            return []
+        return [("average potential", limited(self.average_potential, self.potential_limit))]
 
 
 def _limited(value: float, limit: float, *, numerical: bool) -> str:

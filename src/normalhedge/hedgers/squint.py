@@ -1,6 +1,7 @@
 """Squint (Koolen and van Erven, 2015)."""
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -62,6 +63,7 @@ class Squint(LedgerHedger):
     alpha: float = 0.0
 
     rows: ClassVar[tuple[str, ...]] = ("squares",)
+    degrees: ClassVar[Mapping[str, int]] = {"squares": 2}
 
     def __post_init__(self) -> None:
         self._prepare()

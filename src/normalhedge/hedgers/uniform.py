@@ -1,6 +1,7 @@
 """The plain average: a yardstick."""
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from normalhedge._inputs import Floats
 from normalhedge._jit import VECTOR, kernel
@@ -29,6 +30,8 @@ class Uniform(LedgerHedger):
     """
 
     alpha: float = 0.0
+
+    free_of_scale: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         self._prepare()

@@ -65,6 +65,7 @@ class VariableShare(LedgerHedger):
     share: float
     alpha: float = 0.0
 
+    degrees: ClassVar[Mapping[str, int]] = {"weights": 1}
     breaks: ClassVar[Mapping[str, str]] = {
         "a_sleeper_changes_nothing": "a share of the weight goes to every expert, asleep or not",
         "only_differences_matter": "who loses more shares more: the losses themselves matter",

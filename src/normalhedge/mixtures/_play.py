@@ -20,14 +20,17 @@ row by row with those that are awake there:
     k_i = mean_j k_ij,    g_i = sum_j k_ij (g_ij - g_Aj) / sum_j k_ij
 
 so that an expert is compared on the rows it forecast only, and ``sum_i p_i k_i g_i = 0`` remains.
+
+**The hedger** plays these gains; it is known here by its weights, ledger, common (its totals) and
+rules only, and by the addresses of its kernels: see `normalhedge.hedgers._native`.
 """
 
 import numpy as np
 
 from normalhedge._inputs import LARGEST, Floats
-from normalhedge._jit import STRICT, VECTOR, kernel
+from normalhedge._jit import STRICT, VECTOR, borrowed, kernel
 from normalhedge._vector import larger
-from normalhedge.hedgers._round import share, step
+from normalhedge.hedgers._native import call_rounds, call_share, halve, scored
 from normalhedge.mixtures._range import FULLEST, learn_range
 from normalhedge.mixtures._sums import (
     AWAKE,
@@ -53,14 +56,21 @@ from normalhedge.mixtures._sums import (
 )
 from normalhedge.mixtures.combining import combine
 from normalhedge.mixtures.losses import OWN, loss_of, slope_at, write_losses
-from normalhedge.potentials import weigh
 
-Settings = tuple[int, int, bool, float, float, float, float, bool]
+Settings = tuple[int, int, bool, float, float, int, int, int, int]
 """Loss, way to combine, gradient trick, known range or 0, the share of the weight that is spread
-evenly; then keep, rate and squared of a hedger."""
+evenly; then where the kernels of the hedger are, see `normalhedge.hedgers._native`."""
 
 SCRATCH = 8
-"""How many rows of scratch the kernels want."""
+"""How many rows of scratch the kernels want; `play_games` one more."""
+
+
+@kernel(STRICT)
+def lent(
+    weights: Floats, ledger: Floats, common: Floats, rules: Floats
+) -> tuple[Floats, Floats, Floats, Floats]:
+    """Return a game whose references are not counted."""
+    return borrowed(weights), borrowed(ledger), borrowed(common), borrowed(rules)
 
 
 @kernel(VECTOR, inline=False)
@@ -89,26 +99,28 @@ def rate_experts(forecasts: Floats, confidence: Floats, rated: Floats) -> tuple[
 @kernel(STRICT, inline=False)
 def play_row(
     weights: Floats,
-    regrets: Floats,
+    scores: Floats,
+    rules: Floats,
     rated: Floats,
     full: bool,
-    rate: float,
-    squared: bool,
+    share: int,
     played: Floats,
 ) -> None:
-    """Write the distribution over the experts awake."""
+    """Write the distribution over the experts awake; the scores count only if not all are."""
     if full:
         for i in range(weights.size):
             played[i] = weights[i]
     else:
-        share(weights, regrets, rated, rate, squared, played)
+        call_share(share, weights, scores, rules, rated, played)
 
 
 @kernel(STRICT, inline=False)
 def predict_round(
     number: int,
     weights: Floats,
-    regrets: Floats,
+    ledger: Floats,
+    common: Floats,
+    rules: Floats,
     marks: np.ndarray,
     forecasts: Floats,
     confidence: Floats,
@@ -124,10 +136,15 @@ def predict_round(
     ``played`` has a row for each row of the round, or one that is written over. Return how many
     forecasts were infinite so far.
     """
-    _, way, _, _, even, _, rate, squared = settings
+    weights, ledger, common, rules = lent(weights, ledger, common, rules)
+    marks, forecasts, scratch = borrowed(marks), borrowed(forecasts), borrowed(scratch)
+    played, values, experts = borrowed(played), borrowed(values), borrowed(experts)
+    _, way, _, _, even, _, score, share, _ = settings
     n = weights.size
     rated, seen = scratch[0], scratch[5]
     seen[:n] = 0.0
+    scores = weights
+    ready = False
     for j in range(len(forecasts)):
         heard = played[min(j, len(played) - 1)]
         awake, full = rate_experts(forecasts[j], confidence, rated)
@@ -140,7 +157,10 @@ def predict_round(
             heard[:] = 0.0
             totals[SILENT] += 1.0
             continue
-        play_row(weights, regrets, rated, full, rate, squared, heard)
+        if not (full or ready):
+            scores = scored(weights, ledger, common, rules, score)
+            ready = True
+        play_row(weights, scores, rules, rated, full, share, heard)
         if even > 0.0:
             total = 0.0
             for i in range(n):
@@ -168,7 +188,7 @@ def measure_row(
     excess: Floats,
 ) -> None:
     """Write the losses; what counts, linear with the gradient trick; and how far it spreads."""
-    code, _, gradient, _, _, _, _, _ = settings
+    code, _, gradient, _, _, _, _, _, _ = settings
     n = rated.size
     if code == OWN:
         for i in range(n):  # a slice would compile the words of an error about its length
@@ -216,7 +236,7 @@ def note_losses(
     totals: Floats,
 ) -> None:
     """Add the losses of a row to the sums: of each expert awake, the blend and uniform weights."""
-    code, way, _, _, _, _, _, _ = settings
+    code, way, _, _, _, _, _, _, _ = settings
     n = experts.shape[1]
     rated, losses, alike = scratch[0], scratch[1], scratch[6]
     if code == OWN:
@@ -302,7 +322,9 @@ def note_round(
 @kernel(STRICT, inline=False)
 def settle_round(
     weights: Floats,
-    regrets: Floats,
+    ledger: Floats,
+    common: Floats,
+    rules: Floats,
     forecasts: Floats,
     confidence: Floats,
     values: Floats,
@@ -318,12 +340,12 @@ def settle_round(
     totals: Floats,
 ) -> None:
     """Play a round: rows whose outcome is NaN are left out; nothing happens if all of them are."""
-    _, _, gradient, width, _, keep, rate, squared = settings
-    n = weights.size
+    _, _, gradient, width, _, play, score, share, weigh = settings
     rated, losses, costs, excess = scratch[0], scratch[1], scratch[2], scratch[3]
     gains, pooled, covered, played = scratch[4], scratch[5], scratch[6], scratch[7]
     several = len(outcomes) > 1
-    known = 0
+    scores = scored(weights, ledger, common, rules, score) if several else weights
+    rows = 0
     doubled = False
     full = False
     pooled[:] = 0.0
@@ -331,7 +353,7 @@ def settle_round(
     for j in range(len(outcomes)):
         if outcomes[j] != outcomes[j]:
             continue
-        known += 1
+        rows += 1
         awake, full = rate_experts(forecasts[j], confidence, rated)
         if awake == 0:
             continue
@@ -347,31 +369,31 @@ def settle_round(
             doubled = learn_range(excess, rated, weights, learned)
         write_gains(costs, learned[0], gradient, gains)
         if several:
-            play_row(weights, regrets, rated, full, rate, squared, played)
+            play_row(weights, scores, rules, rated, full, share, played)
             pool(gains, rated, played, pooled, covered)
-    if known == 0:
+    if rows == 0:
         return
     if several:
-        full = finish_pool(1.0 * known, pooled, covered, rated, costs)
+        full = finish_pool(1.0 * rows, pooled, covered, rated, costs)
         doubled = learn_range(costs, rated, weights, pool_range)
         write_gains(costs, pool_range[0], False, gains)
     if doubled:
-        for i in range(n):
-            regrets[i] *= 0.5
-        weigh(regrets, rate, squared, weights)
-    if full:
-        _, lead, log_potential = step(weights, regrets, gains, None, keep, rate, squared)
-    else:
-        _, lead, log_potential = step(weights, regrets, gains, rated, keep, rate, squared)
+        halve(weights, ledger, common, rules, score, weigh)
+    record = np.empty((1, 3))
+    record[0, 1] = record[0, 2] = -np.inf  # where there is none
+    heard = scratch[:0] if full else scratch[:1]
+    call_rounds(play, weights, ledger, common, rules, scratch[4:5], heard, record, scratch[:0])
     totals[STEPS] += 1.0
-    totals[REGRET] = max(totals[REGRET], lead)
-    totals[LOG_POTENTIAL] = max(totals[LOG_POTENTIAL], log_potential)
+    totals[REGRET] = max(totals[REGRET], record[0, 1])
+    totals[LOG_POTENTIAL] = max(totals[LOG_POTENTIAL], record[0, 2])
 
 
 @kernel(STRICT, inline=False)
 def update_round(
     weights: Floats,
-    regrets: Floats,
+    ledger: Floats,
+    common: Floats,
+    rules: Floats,
     forecasts: Floats,
     confidence: Floats,
     values: Floats,
@@ -388,13 +410,18 @@ def update_round(
     totals: Floats,
 ) -> None:
     """Do `note_round`, then `settle_round`."""
+    weights, ledger, common, rules = lent(weights, ledger, common, rules)
+    forecasts, values, outcomes = borrowed(forecasts), borrowed(values), borrowed(outcomes)
+    given, slopes, items = borrowed(given), borrowed(slopes), borrowed(items)
+    levels, ranges, pool_range = borrowed(levels), borrowed(ranges), borrowed(pool_range)
+    scratch, experts, totals = borrowed(scratch), borrowed(experts), borrowed(totals)
     note_round(
         forecasts, confidence, values, outcomes, given, items, levels, settings, scratch, experts,
         totals,
     )  # fmt: skip
     settle_round(
-        weights, regrets, forecasts, confidence, values, outcomes, given, slopes, items, levels,
-        ranges, pool_range, settings, scratch, totals,
+        weights, ledger, common, rules, forecasts, confidence, values, outcomes, given, slopes,
+        items, levels, ranges, pool_range, settings, scratch, totals,
     )  # fmt: skip
 
 
@@ -430,7 +457,9 @@ def play_games(
     ready: np.ndarray,
     bins: np.ndarray,
     weights: Floats,
-    regrets: Floats,
+    ledgers: Floats,
+    commons: Floats,
+    rules: Floats,
     marks: np.ndarray,
     forecasts: Floats,
     values: Floats,
@@ -440,21 +469,26 @@ def play_games(
     ranges: Floats,
     pool_ranges: Floats,
     settings: Settings,
+    scratch: Floats,
     played: Floats,
     experts: Floats,
     totals: Floats,
 ) -> None:
     """Play games one after the other, each on the rows of its rounds.
 
-    The game of ``games[k]`` (a row of weights, regrets, marks and pool_ranges) predicts the rounds
-    ``start[k]`` to ``stop[k]``, having settled those before ``settled[k]``, which is brought up to
-    date. Round r has the rows ``rounds[r]`` to ``rounds[r + 1]`` and is called ``numbers[r]``; its
-    outcomes may be used from round ``ready[r]`` on, and it is added to the sums of ``bins[r]``.
-    ``played`` is empty, or gets what was played for each row.
+    The game of ``games[k]`` (an entry of weights, ledgers, commons, marks and pool_ranges) predicts
+    the rounds ``start[k]`` to ``stop[k]``, having settled those before ``settled[k]``, which is
+    brought up to date. Round r has the rows ``rounds[r]`` to ``rounds[r + 1]`` and is called
+    ``numbers[r]``; its outcomes may be used from round ``ready[r]`` on, and it is added to the sums
+    of ``bins[r]``. ``played`` is empty, or gets what was played for each row.
     """
-    n = weights.shape[1]
-    scratch = np.empty((SCRATCH, n))
-    heard = np.empty((1, n))
+    weights, ledgers, commons = borrowed(weights), borrowed(ledgers), borrowed(commons)
+    rules, marks, played = borrowed(rules), borrowed(marks), borrowed(played)
+    forecasts, values, outcomes = borrowed(forecasts), borrowed(values), borrowed(outcomes)
+    items, levels, ranges = borrowed(items), borrowed(levels), borrowed(ranges)
+    pool_ranges, experts, totals = borrowed(pool_ranges), borrowed(experts), borrowed(totals)
+    scratch = borrowed(scratch)
+    heard = scratch[SCRATCH:]
     nothing = np.empty(0)
     no_rows = np.empty((1, 0))
     for k in range(len(games)):
@@ -464,17 +498,17 @@ def play_games(
             while oldest < r and ready[oldest] <= r:
                 a, b = rounds[oldest], rounds[oldest + 1]
                 settle_round(
-                    weights[g], regrets[g], forecasts[a:b], nothing, values[a:b], outcomes[a:b],
-                    no_rows, heard[0], items[a:b], levels, ranges, pool_ranges[g], settings,
-                    scratch, totals[bins[oldest]],
+                    weights[g], ledgers[g], commons[g], rules, forecasts[a:b], nothing,
+                    values[a:b], outcomes[a:b], no_rows, heard[0], items[a:b], levels, ranges,
+                    pool_ranges[g], settings, scratch, totals[bins[oldest]],
                 )  # fmt: skip
                 oldest += 1
             if r == stop[k]:
                 break
             a, b = rounds[r], rounds[r + 1]
             predict_round(
-                numbers[r], weights[g], regrets[g], marks[g], forecasts[a:b], nothing, settings,
-                scratch, played[a:b] if len(played) > 0 else heard, values[a:b],
+                numbers[r], weights[g], ledgers[g], commons[g], rules, marks[g], forecasts[a:b],
+                nothing, settings, scratch, played[a:b] if len(played) > 0 else heard, values[a:b],
                 experts[bins[r]], totals[bins[r]],
             )  # fmt: skip
             note_round(

@@ -3,12 +3,14 @@
 There is one range for each item (a series, a component). It is a power of two, so that
 changing it loses no digits. It starts at twice the median of ``l_i - l_min`` in the first row whose
 experts differ. When half of the weight lies beyond it, it doubles, and the regrets are halved, so
-that what was learned keeps its meaning; never more than once in a row, and what lies beyond is
+that what was learned keeps its meaning (all that the hedger remembers follows, each thing by its
+degree: see `normalhedge.hedgers._native`); never more than once in a row, and what lies beyond is
 clipped. So a single wild outcome costs at most one doubling, and a wild expert without weight none.
 When the mean of ``min(l_i - l_min, s) / s`` by weight, over some 16 rows, falls below 1/16 it is
 halved; the regrets stay, so no weight changes. The first row is believed whatever it is: a range
 that is 10^6 too large is halved away in some 300 rows. Both keep what is promised of the regrets,
-in units of gain: halving regrets raises no potential, and halving the range leaves them alone.
+in units of gain, where the hedger goes by a potential of its regrets or is free of scale: halving
+regrets raises no potential, and halving the range leaves them alone.
 """
 
 import math

@@ -12,9 +12,10 @@ from normalhedge._inputs import LARGEST, Floats
 from normalhedge.mixtures import _play
 from normalhedge.mixtures._play import SCRATCH
 from normalhedge.mixtures._sums import EXPERT_SUMS, REGRET, TOTAL_SUMS, WILD
-from normalhedge.mixtures.frames import Columns, guess, panel, to_arrow
+from normalhedge.mixtures.frames import Columns, count_experts, guess, panel, to_arrow
 from normalhedge.mixtures.losses import OWN
 from normalhedge.mixtures.mixture import NOTHING, Mixture
+from normalhedge.mixtures.recipe import hedger_of
 from normalhedge.mixtures.rounds import NEVER, Rounds, arrange, put_aside
 from normalhedge.mixtures.summary import Summary, summarise
 
@@ -117,7 +118,8 @@ def blend(
     progress
         Called with the share that is done.
     options
-        What `Mixture` takes: ``hedger``, ``loss``, ``combine``, ``even``, ``include`` ...
+        What `Mixture` takes: ``hedger``, ``loss``, ``combine``, ``even``, ``include`` ... Hedgers
+        that are tuned by the number of experts, such as ``"hedge"``, are tuned by the table's.
 
     Examples
     --------
@@ -158,6 +160,10 @@ def _blend(
     lag = _lag(lag, columns)
     shared = pooled or (not columns.by and columns.cutoff is None)
     if mixture is None:
+        if isinstance(options.get("hedger"), str):
+            plain = _tuple(options.get("include", ()))
+            tuned = hedger_of(options["hedger"], count_experts(table, columns) + len(plain))
+            options = options | {"hedger": tuned, "include": plain}
         mixture = Mixture(shared=shared, **options)
     elif options:
         raise TypeError(f"{next(iter(options))} belongs to the mixture, which is given already")
@@ -267,11 +273,13 @@ def _play_part(
     """Play some games up to a round of each; return the sums."""
     experts = np.zeros((size, EXPERT_SUMS, len(mixture.names)))
     totals = np.zeros((size, TOTAL_SUMS))
+    scratch = np.empty((SCRATCH + 1, len(mixture.names)))
     _play.play_games(
         rounds.games[games], rounds.start[games], stop, rounds.settled[games], rounds.edges,
-        rounds.numbers, rounds.ready, bins, mixture.weights, mixture.regrets, mixture.marks,
-        rounds.forecasts, rounds.values, rounds.outcomes, rounds.items, mixture.levels,
-        mixture.ranges, mixture.pool_ranges, mixture.recipe.settings, played, experts, totals,
+        rounds.numbers, rounds.ready, bins, mixture.weights, mixture.ledgers, mixture.commons,
+        mixture.rules, mixture.marks, rounds.forecasts, rounds.values, rounds.outcomes,
+        rounds.items, mixture.levels, mixture.ranges, mixture.pool_ranges, mixture.settings(),
+        scratch, played, experts, totals,
     )  # fmt: skip
     rounds.start[games] = stop
     return experts, totals
@@ -290,16 +298,16 @@ def _play_own(
     n = len(mixture.names)
     experts, totals = np.zeros((size, EXPERT_SUMS, n)), np.zeros((size, TOTAL_SUMS))
     scratch, heard = np.empty((SCRATCH, n)), np.empty((1, n))
-    settings, levels = mixture.recipe.settings, mixture.levels
+    settings, levels, rules = mixture.settings(), mixture.levels, mixture.rules
     for k, end in zip(range(games.start, games.stop), stop, strict=True):
-        weights, regrets, marks, pool_range = mixture.game(int(rounds.games[k]))
+        weights, ledger, common, marks, pool_range = mixture.game(int(rounds.games[k]))
         for r in range(int(rounds.start[k]), int(end) + 1):
             while rounds.settled[k] < r and rounds.ready[rounds.settled[k]] <= r:
                 old = int(rounds.settled[k])
                 a, b = rounds.edges[old : old + 2]
                 table, values, outcomes = rounds.rows(a, b)
                 _play.settle_round(
-                    weights, regrets, table, NOTHING, values, outcomes,
+                    weights, ledger, common, rules, table, NOTHING, values, outcomes,
                     *mixture.own_losses(table, values, outcomes), rounds.items[a:b], levels,
                     mixture.ranges, pool_range, settings, scratch, totals[bins[old]],
                 )  # fmt: skip
@@ -309,8 +317,9 @@ def _play_own(
             a, b = rounds.edges[r : r + 2]
             table, values, outcomes = rounds.rows(a, b)
             _play.predict_round(
-                rounds.numbers[r], weights, regrets, marks, table, NOTHING, settings, scratch,
-                played[a:b] if len(played) else heard, values, experts[bins[r]], totals[bins[r]],
+                rounds.numbers[r], weights, ledger, common, rules, marks, table, NOTHING, settings,
+                scratch, played[a:b] if len(played) else heard, values, experts[bins[r]],
+                totals[bins[r]],
             )  # fmt: skip
             _play.note_round(
                 table, NOTHING, values, outcomes, mixture.own_losses(table, values, outcomes)[0],

@@ -165,6 +165,13 @@ def _check(table: Any, columns: Columns) -> None:
             raise TypeError(f"column {name} must hold numbers, it holds {table[name].type}")
 
 
+def count_experts(table: Any, columns: Columns) -> int:
+    """Return how many experts a table has."""
+    if columns.model is None:
+        return len(columns.experts or ())
+    return len(_encoded(table[columns.model])[0])
+
+
 def panel(table: Any, columns: Columns) -> Panel:
     """Return the rounds of a table whose columns are known."""
     pa = _extras.require("pyarrow")

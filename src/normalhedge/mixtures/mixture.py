@@ -3,6 +3,7 @@
 import warnings
 from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
+from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -11,15 +12,15 @@ import numpy as np
 from normalhedge import _inputs
 from normalhedge._inputs import LARGEST, Floats
 from normalhedge.certificates import Bound
-from normalhedge.hedgers import PotentialHedger, RegretState
+from normalhedge.hedgers import AnyHedger, LedgerState, PotentialHedger, RegretState
+from normalhedge.hedgers._native import begin, newcomers, reweigh, shape, state_of
 from normalhedge.mixtures import _play
-from normalhedge.mixtures._play import SCRATCH
-from normalhedge.mixtures._sums import EXPERT_SUMS, MARKS, TOTAL_SUMS
+from normalhedge.mixtures._play import SCRATCH, Settings
+from normalhedge.mixtures._sums import EXPERT_SUMS, MARKS, STEPS, TOTAL_SUMS
 from normalhedge.mixtures.combining import WAYS
 from normalhedge.mixtures.forecasts import Keys, read, read_outcome
 from normalhedge.mixtures.losses import OWN, Loss, LossFunction
 from normalhedge.mixtures.recipe import PLAIN, Recipe
-from normalhedge.potentials import weigh
 
 if TYPE_CHECKING:
     from normalhedge.mixtures.summary import Summary
@@ -122,8 +123,9 @@ class Mixture:
     Parameters
     ----------
     hedger
-        A hedger, or its name as on the command line, such as ``"normal-hedge:alpha=0.05,c=1"``.
-        None: ``NormalHedge(memory=20)``.
+        A hedger, or its name as on the command line: any of `normalhedge.hedgers.HEDGERS`, such as
+        ``"normal-hedge:memory=50,c=1"`` or ``"squint"``, with a memory of 20 rounds where the name
+        says nothing of it. None: ``NormalHedge(memory=20)``.
     loss
         ``"square"``, ``"absolute"``, ``"pinball:level=0.9"``, ``"log"``, ``"l1"``, ``"zero-one"``
         (see `normalhedge.mixtures.losses`), a `Loss`, or a function of your own.
@@ -178,7 +180,7 @@ class Mixture:
 
     def __init__(
         self,
-        hedger: PotentialHedger | str | None = None,
+        hedger: AnyHedger | str | None = None,
         loss: str | Loss | LossFunction = "square",
         *,
         combine: str | None = None,
@@ -204,11 +206,13 @@ class Mixture:
         self.last_times: dict[int, Any] = {}
         self.time_kind = ""
         self.ids: dict[str, int] = {}  # tickets by what a stream calls them
-        self.weights, self.regrets = np.empty((0, 0)), np.empty((0, 0))
+        rows, totals, self.rules = shape(self.recipe.hedger)
+        self.weights, self.joined_late = np.empty((0, 0)), False
+        self.ledgers, self.commons = np.empty((0, rows, 0)), np.empty((0, totals))
         self.marks = np.empty((0, MARKS, 0), dtype=np.int64)
         self.ranges, self.pool_ranges = np.zeros((0, 2)), np.zeros((0, 2))
         self.sums, self.totals = np.zeros((EXPERT_SUMS, 0)), np.zeros(TOTAL_SUMS)
-        self._settings = self.recipe.settings
+        self._settings: Settings | None = None  # until they are needed: addresses, see `settings`
         self.levels = np.array(self.recipe.loss.levels or (0.5,))
         self.included = np.array([WAYS[way] for way in self.recipe.include], dtype=np.int64)
         self._has_plain = bool(self.recipe.include)
@@ -261,20 +265,21 @@ class Mixture:
             _play.fill_plain(table, self.included, rated)
         rows, classes, n = table.shape
         values, played = _empty((rows, classes)), _empty((rows, n))
-        number, settings, scratch = self.rounds, self._settings, self._scratch
+        number, settings, scratch = self.rounds, self._settings or self.settings(), self._scratch
+        rules = self.rules
         if self._shared:
-            weights, regrets, marks, _ = self._games[0]
+            weights, ledger, common, marks, _ = self._games[0]
             wild = _predict_round(
-                number, weights, regrets, marks, table, rated, settings, scratch, played, values,
-                self.sums, self.totals,
+                number, weights, ledger, common, rules, marks, table, rated, settings, scratch,
+                played, values, self.sums, self.totals,
             )  # fmt: skip
         else:
             for row, item in enumerate(items):
-                weights, regrets, marks, _ = self._games[item]
+                weights, ledger, common, marks, _ = self._games[item]
                 part = slice(row, row + 1)
                 wild = _predict_round(
-                    number, weights, regrets, marks, table[part], rated, settings, scratch,
-                    played[part], values[part], self.sums, self.totals,
+                    number, weights, ledger, common, rules, marks, table[part], rated, settings,
+                    scratch, played[part], values[part], self.sums, self.totals,
                 )  # fmt: skip
         self.rounds = number + 1
         ticket = self.file(_new(Open, (table, rated, values, items, number, keys)))
@@ -318,24 +323,25 @@ class Mixture:
         if n < len(self.names):
             table, rated = self.widen(table, rated)
         losses, slopes = NO_ROWS, NO_SLOPE
-        if self._settings[0] == OWN:
+        settings, rules = self._settings or self.settings(), self.rules
+        if settings[0] == OWN:
             losses, slopes = self.own_losses(table, values, outcomes)
         if self._shared:
-            weights, regrets, _, pool_range = self._games[0]
+            weights, ledger, common, _, pool_range = self._games[0]
             _update_round(
-                weights, regrets, table, rated, values, outcomes, losses, slopes, items,
-                self.levels, self.ranges, pool_range, self._settings, self._scratch, self.sums,
+                weights, ledger, common, rules, table, rated, values, outcomes, losses, slopes,
+                items, self.levels, self.ranges, pool_range, settings, self._scratch, self.sums,
                 self.totals,
             )  # fmt: skip
         else:
             for row, item in enumerate(items):
-                weights, regrets, _, pool_range = self._games[item]
+                weights, ledger, common, _, pool_range = self._games[item]
                 part = slice(row, row + 1)
                 mine = (losses[part], slopes[part]) if losses.size else (losses, slopes)
                 _update_round(
-                    weights, regrets, table[part], rated, values[part], outcomes[part], *mine,
-                    items[part], self.levels, self.ranges, pool_range, self._settings,
-                    self._scratch, self.sums, self.totals,
+                    weights, ledger, common, rules, table[part], rated, values[part],
+                    outcomes[part], *mine, items[part], self.levels, self.ranges, pool_range,
+                    settings, self._scratch, self.sums, self.totals,
                 )  # fmt: skip
         del self.pending[ticket]
         if self.waiting:
@@ -350,12 +356,25 @@ class Mixture:
         if self.recipe.loss.code == OWN:
             own, _ = self.own_losses(table, values, outcomes)
         _play.note_round(
-            table, rated, values, outcomes, own, items, self.levels, self._settings, self._scratch,
-            self.sums, self.totals,
+            table, rated, values, outcomes, own, items, self.levels, self.settings(),
+            self._scratch, self.sums, self.totals,
         )  # fmt: skip
 
-    def state(self, item: str | None = None) -> RegretState:
+    @property
+    def regrets(self) -> Floats:
+        """The regrets of each game, in units of gain; games x experts."""
+        return self.ledgers[:, 0]
+
+    def settings(self) -> Settings:
+        """Return what the kernels need of the recipe, good in this process only."""
+        if self._settings is None:
+            self._settings = self.recipe.settings()
+        return self._settings
+
+    def state(self, item: str | None = None) -> RegretState | LedgerState:
         """Return where the game stands, as the hedger knows it.
+
+        What a hedger's `bounds` says of it is a promise where `bound` is one.
 
         Parameters
         ----------
@@ -367,12 +386,28 @@ class Mixture:
         if not self.recipe.shared and item not in self._item_index:
             raise ValueError(f"item must be one of {', '.join(self.items)}, got {item!r}")
         game = 0 if self.recipe.shared else self._item_index[str(item)]
-        weights, regrets = self.weights[game].copy(), self.regrets[game].copy()
-        return RegretState(weights, regrets, self.rounds, len(self.names), None)
+        weights, ledger, common, _, _ = self._games[game]
+        return state_of(self.recipe.hedger, weights, ledger, common, self.rounds)
 
     def bound(self) -> Bound:
-        """Return what the hedger promises of its regret to each expert, in units of gain."""
-        return self.recipe.hedger.bound(max(len(self.names), 1))
+        """Return what the hedger promises of its regret to each expert, in units of gain.
+
+        Where its promise depends on the number of rounds, it is that of so many as were played. It
+        may be one of games whose gains are what they are from the start, and whose experts are
+        there from the start: it is then no promise where the range of losses is learned, or where
+        experts joined later.
+        """
+        hedger, n = self.recipe.hedger, max(len(self.names), 1)
+        if isinstance(hedger, PotentialHedger):
+            return hedger.bound(n)
+        played = int(self.totals[STEPS]) if self._shared else self.rounds
+        bound, name = hedger.bound(n, max(played, 1)), type(hedger).__name__
+        learned = not self.recipe.loss.width or (self._shared and len(self.items) > 1)
+        if bound and learned and not hedger.free_of_scale:
+            return Bound(inf, f"no theorem covers {name} where the range of losses is learned")
+        if bound and self.joined_late and "a_sleeper_changes_nothing" in hedger.breaks:
+            return Bound(inf, f"no theorem covers {name} where experts join later")
+        return bound
 
     def summary(self) -> "Summary":
         """Return what a person wants to know; it prints as a table, also in a notebook."""
@@ -402,25 +437,42 @@ class Mixture:
         return load(Path(path), loss)
 
     def join(self, names: Sequence[str]) -> None:
-        """Let experts join, at regret zero; those that are known already are left alone."""
+        """Let experts join, as if they had slept; those that are known already are left alone."""
         new = [name for name in dict.fromkeys(names) if name not in self._index]
         for name in new:
             if not isinstance(name, str):
                 raise TypeError(f"names of experts must be strings, got {name!r}")
         self.names = [*self.names, *new]  # a new list: predictions keep the old one
         self._index = {name: k for k, name in enumerate(self.names)}
-        n, games = len(self.names), len(self.weights)
-        grown = ((0, 0), (0, n - self.regrets.shape[1]))
-        self.regrets = np.pad(self.regrets, grown)
+        before, n = self.weights.shape[1], len(self.names)
+        grown = ((0, 0), (0, n - before))
         self.marks = np.pad(self.marks, ((0, 0), *grown), constant_values=-1)
         self.sums = np.pad(self.sums, grown)
-        self.weights = np.empty((games, n))
-        for game in range(games):
-            weigh(self.regrets[game], *self._settings[-2:], self.weights[game])
+        self._grow(before, n)
         self._scratch = np.empty((SCRATCH, n))
         plain = not self._has_plain and not self.recipe.loss.of_classes
         self._simple = bool(self.names) and plain and len(self.levels) == 1
         self._view_games()
+
+    def _grow(self, before: int, n: int) -> None:
+        """Add columns to the ledgers, and write the weights."""
+        games, hedger = len(self.weights), self.recipe.hedger
+        if n == before:
+            return
+        if not self.totals[STEPS]:  # nothing was played: all of them are there from the start
+            self.weights = np.full((games, n), 1.0 / n)
+            self.ledgers = np.tile(begin(hedger, n)[0], (games, 1, 1))
+            return
+        self.joined_late = True
+        # Where weights are what is remembered: an even share beside those that are there.
+        even = np.full((games, n - before), 1.0 / before)
+        self.weights = np.concatenate([self.weights, even], axis=1)
+        more = np.tile(newcomers(hedger, n - before, before), (games, 1, 1))
+        self.ledgers = np.concatenate([self.ledgers, more], axis=2)
+        _, score, _, write = self.settings()[-4:]
+        for game in range(games):
+            mine = (self.weights[game], self.ledgers[game], self.commons[game])
+            reweigh(*mine, self.rules, score, write)
 
     def item_indices(self, keys: Keys) -> np.ndarray:
         """Return the index of each item; those not seen before are added."""
@@ -438,18 +490,30 @@ class Mixture:
     def _add_games(self, count: int) -> None:
         n = len(self.names)
         self.weights = np.concatenate([self.weights, np.full((count, n), 1.0 / max(n, 1))])
-        self.regrets = np.pad(self.regrets, ((0, count), (0, 0)))
+        ledger, common = begin(self.recipe.hedger, max(n, 1))
+        self.ledgers = np.concatenate([self.ledgers, np.tile(ledger[:, :n], (count, 1, 1))])
+        self.commons = np.concatenate([self.commons, np.tile(common, (count, 1))])
         self.marks = np.pad(self.marks, ((0, count), (0, 0), (0, 0)), constant_values=-1)
         self.pool_ranges = np.pad(self.pool_ranges, ((0, count), (0, 0)))
         self._view_games()
 
-    def game(self, index: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """Return the weights, regrets, marks and pooled range of a game, to be changed in place."""
+    def game(self, index: int) -> tuple[np.ndarray, ...]:
+        """Return a game, to be changed in place: weights, ledger, common, marks, pooled range."""
         return self._games[index]
 
     def _view_games(self) -> None:
-        arrays = (self.weights, self.regrets, self.marks, self.pool_ranges)
+        arrays = (self.weights, self.ledgers, self.commons, self.marks, self.pool_ranges)
         self._games = list(zip(*arrays, strict=True))
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return all but addresses, which are those of this process, and views."""
+        return {k: v for k, v in vars(self).items() if k not in {"_settings", "_games"}}
+
+    def __setstate__(self, kept: dict[str, Any]) -> None:
+        """Take what was kept."""
+        vars(self).update(kept)
+        self._settings = None
+        self._view_games()
 
     def _read(self, forecasts: Mapping[str, Any]) -> tuple[Floats, Keys]:
         if not isinstance(forecasts, Mapping):

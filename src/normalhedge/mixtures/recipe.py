@@ -5,7 +5,8 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from normalhedge import _inputs, _names
-from normalhedge.hedgers import HEDGERS, NormalHedge, PotentialHedger
+from normalhedge.hedgers import AnyHedger, LedgerHedger, NormalHedge, PotentialHedger, named
+from normalhedge.hedgers._native import hands
 from normalhedge.mixtures._play import Settings
 from normalhedge.mixtures.combining import WAYS
 from normalhedge.mixtures.losses import L1, LOSSES, OWN, ZERO_ONE, Loss, LossFunction
@@ -21,7 +22,7 @@ PLAIN = {"mean": "(mean)", "median": "(median)"}
 class Recipe:
     """What `Mixture` is told; see there."""
 
-    hedger: PotentialHedger
+    hedger: AnyHedger
     loss: Loss
     combine: str
     gradient: bool
@@ -32,7 +33,7 @@ class Recipe:
     @classmethod
     def of(
         cls,
-        hedger: PotentialHedger | str | None,
+        hedger: AnyHedger | str | None,
         loss: str | Loss | LossFunction,
         combine: str | None,
         gradient: bool | None,  # noqa: FBT001
@@ -50,7 +51,7 @@ class Recipe:
             if name == "median" and loss.of_classes:
                 raise ValueError("include must not name the median of class probabilities")
         return cls(
-            _hedger(hedger),
+            hedger_of(hedger),
             loss,
             combine,
             _gradient(loss, combine, gradient),
@@ -59,20 +60,11 @@ class Recipe:
             tuple(dict.fromkeys(plain)),
         )
 
-    @property
     def settings(self) -> Settings:
-        """What the kernels need of it."""
-        hedger, loss = self.hedger, self.loss
-        return (
-            loss.code,
-            WAYS[self.combine],
-            self.gradient,
-            loss.width,
-            self.even,
-            hedger._keep,
-            hedger._rate,
-            hedger._squared,
-        )
+        """Return what the kernels need of it; those of the hedger are compiled if need be."""
+        loss = self.loss
+        way = WAYS[self.combine]
+        return (loss.code, way, self.gradient, loss.width, self.even, *hands(self.hedger))
 
     def to_plain(self) -> dict[str, Any]:
         """Return it in words and numbers."""
@@ -90,14 +82,15 @@ class Recipe:
         }
 
 
-def _hedger(given: object) -> PotentialHedger:
+def hedger_of(given: object, experts: int | None = None) -> AnyHedger:
+    """Return the hedger; some names are tuned by the number of experts."""
     if given is None:
         return NormalHedge(memory=MEMORY)
     if isinstance(given, str):
-        given = _names.make("hedger", given, HEDGERS, alpha=1.0 / MEMORY)
-    if not isinstance(given, PotentialHedger):
+        return named(given, experts, alpha=1.0 / MEMORY)
+    if not isinstance(given, PotentialHedger | LedgerHedger):
         raise TypeError(
-            f"hedger must be a hedger on discounted regrets, such as NormalHedge, or a name; "
+            "hedger must be a hedger of this package, such as NormalHedge(memory=20), or a name; "
             f"got {type(given).__name__}"
         )
     return given

@@ -9,14 +9,23 @@ from typing import Any
 import numpy as np
 
 from normalhedge import _tables
-from normalhedge.hedgers import Hedge, NormalHedge
+from normalhedge.hedgers import HEDGERS, PotentialHedger
+from normalhedge.hedgers._native import reweigh
 from normalhedge.mixtures._sums import EXPERT_SUMS, MARKS, TOTAL_SUMS
 from normalhedge.mixtures.losses import LOSSES, Loss, LossFunction
 from normalhedge.mixtures.mixture import Mixture, Open, Waiting
 
 FORMAT = "normalhedge mixture"
-VERSION = 1
-KINDS = {"NormalHedge": NormalHedge, "Hedge": Hedge}
+VERSION = 2
+"""Version 1 had regrets in place of ledgers: its hedgers were those on discounted regrets."""
+
+KINDS: dict[str, Any] = {
+    kind.__name__: kind for kind in (getattr(f, "__self__", f) for f in HEDGERS.values())
+}
+"""The hedgers by the names of their classes."""
+
+AMISS = 1e-3
+"""How far a weight may be from what its ledger gives: those of another version may differ."""
 
 
 def save(mixture: Mixture, path: Path) -> None:
@@ -62,7 +71,9 @@ def _written(mixture: Mixture) -> dict[str, Any]:
         "expired": mixture.expired,
         "next_ticket": mixture.next_ticket,
         "weights": mixture.weights.tolist(),
-        "regrets": mixture.regrets.tolist(),
+        "ledgers": mixture.ledgers.tolist(),
+        "commons": mixture.commons.tolist(),
+        "joined_late": mixture.joined_late,
         "marks": mixture.marks.tolist(),
         "ranges": mixture.ranges.tolist(),
         "pool_ranges": mixture.pool_ranges.tolist(),
@@ -97,6 +108,8 @@ def _read(found: Mapping[str, Any], loss: Loss | LossFunction | None) -> Mixture
     kind = KINDS.get(hedger.pop("kind"))
     if kind is None:
         raise ValueError(f"its hedger is none of {', '.join(KINDS)}")
+    if found["version"] == 1 and not issubclass(kind, PotentialHedger):
+        raise ValueError(f"there was no {kind.__name__} in version 1")
     mixture = Mixture(
         kind(**hedger),
         _loss(recipe.pop("loss"), loss),
@@ -117,7 +130,7 @@ def _read(found: Mapping[str, Any], loss: Loss | LossFunction | None) -> Mixture
     if games and n and np.abs(weights.sum(axis=1) - 1.0).max() > 1e-6:
         raise ValueError("weights must sum to one")
     mixture.weights[:] = weights
-    mixture.regrets[:] = _floats("regrets", found["regrets"], (games, n), -1e100, 1e100)
+    _read_ledgers(mixture, found)
     marks = _floats("marks", found["marks"], (games, MARKS, n), -1, mixture.rounds)
     mixture.marks[:] = marks.astype(np.int64)
     mixture.ranges[:] = _floats("ranges", found["ranges"], (items, 2), 0.0, 1e300)
@@ -132,6 +145,29 @@ def _read(found: Mapping[str, Any], loss: Loss | LossFunction | None) -> Mixture
     for entry in found["pending"]:
         _read_open(mixture, entry)
     return mixture
+
+
+def _read_ledgers(mixture: Mixture, found: Mapping[str, Any]) -> None:
+    """Read what the hedger remembers; refuse what is not of this hedger."""
+    if found["version"] == 1:
+        given = _floats("regrets", found["regrets"], mixture.regrets.shape, -1e100, 1e100)
+        mixture.regrets[:] = given
+    else:
+        for name in ("ledgers", "commons"):
+            own = getattr(mixture, name)
+            own[:] = _floats(name, found[name], own.shape, -1e100, 1e100)
+        mixture.joined_late = bool(found["joined_late"])
+    if not mixture.names:
+        return
+    _, score, _, write = mixture.settings()[-4:]
+    ledgers, commons = mixture.ledgers.copy(), mixture.commons.copy()
+    for game, weights in enumerate(mixture.weights):
+        found_weights = weights.copy()
+        reweigh(found_weights, ledgers[game], commons[game], mixture.rules, score, write)
+        if not np.abs(found_weights - weights).max() <= AMISS:
+            raise ValueError(
+                f"its weights are not those that {mixture.recipe.hedger!r} gives its ledgers"
+            )
 
 
 def _read_open(mixture: Mixture, entry: Mapping[str, Any]) -> None:
@@ -199,7 +235,7 @@ def _floats(
     missing: bool = False,
 ) -> np.ndarray:
     array = np.array(values, dtype=np.float64)
-    if array.size == 0:
+    if array.size == 0 and 0 in shape:
         array = array.reshape(shape)
     if array.shape != shape:
         raise ValueError(f"{name} must have shape {shape}, it has {array.shape}")
