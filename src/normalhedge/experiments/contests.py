@@ -43,7 +43,7 @@ from normalhedge.games import (
     best_sequence,
     leads,
 )
-from normalhedge.hedgers import HEDGERS, AnyHedger
+from normalhedge.hedgers import AnyHedger, NormalHedge, named
 from normalhedge.mixtures import _sums, blend
 from normalhedge.mixtures.hindsight import hindsight
 from normalhedge.mixtures.recipe import MEMORY
@@ -98,7 +98,7 @@ class Game:
         if kind not in NATURES:
             raise _names.nearest("nature", kind, NATURES)
         self.aimed = "target" in inspect.signature(NATURES[kind]).parameters
-        sample = self._nature(_hedger("normal-hedge", settings.alpha, settings.experts))
+        sample = self._nature(NormalHedge(settings.alpha))
         self.experts = sample.experts
         self.rounds = (
             min(sample.rounds, settings.rounds) if isinstance(sample, Replay) else settings.rounds
@@ -116,7 +116,7 @@ class Game:
 
     def hedger(self, text: str) -> AnyHedger:
         """Return the hedger of that name, set up for this game."""
-        return _hedger(text, self.settings.alpha, self.experts)
+        return named(text, self.experts, alpha=self.settings.alpha)
 
     def key(self, run: int) -> dict[str, object]:
         """Return everything that the numbers of a run depend on, but for the hedgers."""
@@ -264,7 +264,7 @@ class Panel:
 
     def hedger(self, text: str) -> AnyHedger:
         """Return the hedger of that name, set up for this panel."""
-        return _hedger(text, 1.0 / self.memory, self.experts)
+        return named(text, self.experts, alpha=1.0 / self.memory)
 
     def key(self, run: int) -> dict[str, object]:
         """Return everything that the numbers depend on, but for the hedgers."""
@@ -302,10 +302,6 @@ class Panel:
 
 
 Contest = Game | Panel
-
-
-def _hedger(text: str, alpha: float, experts: int) -> AnyHedger:
-    return _names.make("hedger", text, HEDGERS, alpha=alpha, n_experts=experts)
 
 
 def _print_of(path: Path) -> int:

@@ -10,14 +10,14 @@ from pathlib import Path
 
 import numpy as np
 
-from normalhedge import _extras, _names
+from normalhedge import _extras
 from normalhedge._inputs import Floats
 from normalhedge._threads import cores
 from normalhedge.experiments.cells import Cells
 from normalhedge.experiments.contests import GAME_SCORES, Contest, Game, Panel, Settings
 from normalhedge.experiments.measures import Arrays
 from normalhedge.games import Contrary
-from normalhedge.hedgers import HEDGERS
+from normalhedge.hedgers import HEDGERS, named
 from normalhedge.mixtures import blend
 
 FIELD = (
@@ -319,7 +319,7 @@ def _compile(
     few = np.random.default_rng(0).choice(np.array([-1.0, 1.0]), (3, 4))
     for name in names:
         progress(0.0, f"compiling {name}")
-        hedger = _names.make("hedger", name, HEDGERS, alpha=0.1, n_experts=4)
+        hedger = named(name, 4, alpha=0.1)
         hedger.run(few)
         if any(contest.aimed for contest in contests):
             next(Contrary(4, hedger).gains(2, np.random.default_rng(0)))
