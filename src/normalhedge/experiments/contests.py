@@ -61,6 +61,9 @@ PANEL_SCORES = ("loss", "worst", "seconds")
 POINTS = 250
 """About how many points a curve has."""
 
+BRIEF = 0.2
+"""Seconds; what takes less is timed again."""
+
 LARGEST = 1 << 28
 """How many numbers a run may have; and how many bits the search for the best sequence."""
 
@@ -291,13 +294,18 @@ class Panel:
         del run
         found: dict[str, np.ndarray] = {}
         for text in texts:
-            start = time.perf_counter()
-            result = blend(self._table, **self.columns, **self.options, hedger=self.hedger(text))
-            seconds = (time.perf_counter() - start) / len(result.rounds.outcomes)
+            times: list[float] = []
+            while not times or (len(times) < 3 and times[0] < BRIEF):
+                start = time.perf_counter()
+                result = blend(
+                    self._table, **self.columns, **self.options, hedger=self.hedger(text)
+                )
+                times.append(time.perf_counter() - start)
             totals = result.totals
             ahead = np.cumsum(totals[:, _sums.UNIFORM] - totals[:, _sums.BLEND])
             loss = totals[:, _sums.BLEND].sum() / totals[:, _sums.SETTLED].sum()
-            found[text] = np.array([loss, totals[:, _sums.REGRET].max(), seconds, *ahead])
+            row = min(times) / len(result.rounds.outcomes)
+            found[text] = np.array([loss, totals[:, _sums.REGRET].max(), row, *ahead])
         return found
 
 
