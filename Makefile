@@ -9,7 +9,7 @@ PEERS := .venv-peers/.ready
 export NUMBA_CACHE_DIR := $(CURDIR)/.cache/numba/$(shell cat `find src -name '*.py' | sort` | cksum | cut -d' ' -f1)
 
 
-.PHONY: help paper blend latent browser test test-all check format bench peers clean
+.PHONY: help paper blend latent compare browser test test-all check format bench peers clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 12
@@ -33,6 +33,11 @@ latent: $(READY)  ## predict wet and dry days in Seattle, into out/latent
 	$(BIN)/normalhedge latent $$($(BIN)/python -c 'from vega_datasets import data; print(data.seattle_weather.filepath)') \
 		--column precipitation --above 0 --time date --out out/latent/said.csv \
 		--weights out/latent/weights.csv --report out/latent/report.html
+
+compare: $(READY)  ## let all hedgers meet natures and the pollsters, into out/compare
+	$(BIN)/normalhedge compare --nature all \
+		--panel $$($(BIN)/python -c 'from river import datasets; print(datasets.TrumpApproval().path)') \
+		--target five_thirty_eight --time ordinal_date
 
 # The page is tested in a browser where there is one; as root on Debian it is installed.
 browser:

@@ -14,7 +14,7 @@ from rich.text import Text
 from normalhedge import _extras, _inputs, _names, _tables
 from normalhedge.certificates.bounds import at_most
 from normalhedge.games import NATURES, Nature, Replay, Trace, play
-from normalhedge.hedgers import HEDGERS, Hedger, LedgerHedger, PotentialHedger
+from normalhedge.hedgers import HEDGERS, Hedger, LedgerHedger, PotentialHedger, named
 from normalhedge.plots import PALETTE, regret_figure
 
 POINTS = 1000
@@ -87,15 +87,14 @@ def command(
     experts = _inputs.count("experts", experts)
     texts = hedgers or ("normal-hedge", "hedge")
     # An adversary is aimed at the first hedger.
-    target = _names.make("hedger", texts[0], HEDGERS, alpha=alpha, n_experts=experts)
+    target = named(texts[0], experts, alpha=alpha)
     world: Nature = _names.make(
         "nature", nature, NATURES, target=target, alpha=alpha, experts=experts
     )
     if len(set(texts)) < len(texts):
         raise click.UsageError("each --hedger must be different")
-    named: dict[str, Hedger[Any]] = {
-        text: _names.make("hedger", text, HEDGERS, alpha=alpha, n_experts=world.experts)
-        for text in texts
+    players: dict[str, Hedger[Any]] = {
+        text: named(text, world.experts, alpha=alpha) for text in texts
     }
     if rounds is None:
         rounds = world.rounds if isinstance(world, Replay) else round(10 / alpha)
@@ -111,7 +110,7 @@ def command(
     ) as bar:
         task = bar.add_task("playing", total=rounds * runs)
         trace = play(
-            named,
+            players,
             world,
             rounds,
             runs,
@@ -122,7 +121,7 @@ def command(
             progress=lambda played: bar.advance(task, played),
         )
     title = f"{world.experts:,} experts, {nature}, {runs} run{'s' * (runs > 1)}"
-    Console().print(_summary(trace, named, world.experts, rounds, Text(title)))
+    Console().print(_summary(trace, players, world.experts, rounds, Text(title)))
     if out is not None:
         _tables.write_table(out, trace.columns())
     if plot is not None:
