@@ -143,6 +143,23 @@ def learn_nothing(
     """Keep regrets, and nothing else."""
 
 
+@kernel(VECTOR, inline=False)
+def learn_squares(
+    weights: Floats,
+    ledger: Floats,
+    totals: Floats,
+    settings: Floats,
+    told: Floats,
+    level: float,
+    gain: float,
+) -> None:
+    """Keep ``sum rho^2``, rho = r / 2, in the first row of one's own."""
+    keep, squares = settings[KEEP], ledger[OWN]
+    for i in range(squares.size):
+        rho = 0.5 * (told[i] - level)
+        squares[i] = keep * squares[i] + rho * rho
+
+
 class Kernels(NamedTuple):
     """The compiled parts of an algorithm; all work in place.
 

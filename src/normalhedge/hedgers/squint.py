@@ -10,7 +10,7 @@ import numpy as np
 from normalhedge._inputs import Floats
 from normalhedge._jit import STRICT, VECTOR, kernel
 from normalhedge._vector import erfcx, exp2, larger, log
-from normalhedge.hedgers._ledger import KEEP, OWN, REGRET, kernels_of
+from normalhedge.hedgers._ledger import OWN, REGRET, kernels_of, learn_squares
 from normalhedge.hedgers._scores import normalise
 from normalhedge.hedgers.ledger_hedger import LedgerHedger
 from normalhedge.hedgers.ledger_state import LedgerState
@@ -153,22 +153,6 @@ def _integrate(ledger: Floats, factors: Floats, exponents: Floats) -> None:
 
 
 @kernel(VECTOR, inline=False)
-def _learn(
-    weights: Floats,
-    ledger: Floats,
-    totals: Floats,
-    settings: Floats,
-    told: Floats,
-    level: float,
-    gain: float,
-) -> None:
-    keep, squares = settings[KEEP], ledger[OWN]
-    for i in range(squares.size):
-        rho = 0.5 * (told[i] - level)
-        squares[i] = keep * squares[i] + rho * rho
-
-
-@kernel(VECTOR, inline=False)
 def _score(
     weights: Floats, ledger: Floats, totals: Floats, settings: Floats, scores: Floats
 ) -> None:
@@ -188,4 +172,4 @@ def _weigh(weights: Floats, ledger: Floats, totals: Floats, settings: Floats) ->
     normalise(weights)
 
 
-Squint._kernels = kernels_of(_score, _learn, _weigh)
+Squint._kernels = kernels_of(_score, learn_squares, _weigh)
