@@ -176,14 +176,18 @@ def _game_section(k: int, standing: Standing) -> Section:
     assert isinstance(contest, Game)
     head, rows = game_table(standing)
     aimed = " The adversary is aimed at each hedger in turn." if contest.aimed else ""
-    earned = [
-        _mean_of(standing, name) for name in ("best_expert", "best_quantile", "best_sequence")
-    ]
+    names = {
+        "best_expert": "the best expert",
+        "best_quantile": f"the best {contest.settings.quantile:.0%} of the experts",
+        "best_sequence": "the best sequence of experts",
+    }
+    earned = [(words, standing.mean(name)) for name, words in names.items()]
+    found = ", ".join(
+        f"{words} {np.nanmean(gains):+.3f}" for words, gains in earned if np.isfinite(gains).any()
+    )
     text = (
         f"{contest.experts:,} experts, {contest.rounds:,} rounds, {contest.runs} "
-        f"run{'s' * (contest.runs != 1)}.{aimed} In hindsight, a round brought the best expert "
-        f"{earned[0]:+.3f}, the best {contest.settings.quantile:.0%} of the experts "
-        f"{earned[1]:+.3f} and the best sequence of experts {earned[2]:+.3f}"
+        f"run{'s' * (contest.runs != 1)}.{aimed} In hindsight, a round brought {found}"
         + (" (on the mean over the hedgers)." if contest.aimed else ".")
         + " The plot: the discounted regret over the rounds, the mean of all runs. *: the best, or "
         "tied with it."
@@ -229,7 +233,3 @@ def _shown(standing: Standing) -> Sequence[str]:
     """Return whose curves are drawn: the first few, NormalHedge and even weights."""
     first = [standing.hedgers[h] for h in _order(standing)[:SHOWN]]
     return [*first, "normal-hedge", "uniform"]
-
-
-def _mean_of(standing: Standing, score: str) -> float:
-    return float(np.nanmean(standing.mean(score)))
