@@ -14,6 +14,9 @@ from normalhedge.reports.figures import curves_plot, places_plot
 SHOWN = 6
 """How many curves are drawn unless asked for."""
 
+FAR = 4.0
+"""How many times as far as the others even weights may be to be drawn."""
+
 Table = tuple[list[str], list[list[str]]]
 """A head, and rows."""
 
@@ -70,7 +73,7 @@ def game_table(standing: Standing) -> Table:
         [
             standing.hedgers[h] + " *" * bool(standing.tied[h]),
             _place(standing.ranks[h]),
-            _number(means["mean"][h]) + (f" ± {error[h]:.2g}" if np.isfinite(error[h]) else ""),
+            _number(means["mean"][h]) + (f" ± {error[h]:.2g}" if error[h] > 1e-4 else ""),
             _number(standing.worst("worst")[h]),
             *(_number(means[name][h]) for name in ("ordinary", "quantile", "sequence", "after")),
             _number(1e6 * means["seconds"][h]),
@@ -230,6 +233,14 @@ def _panel_section(k: int, standing: Standing) -> Section:
 
 
 def _shown(standing: Standing) -> Sequence[str]:
-    """Return whose curves are drawn: the first few, NormalHedge and even weights."""
-    first = [standing.hedgers[h] for h in _order(standing)[:SHOWN]]
-    return [*first, "normal-hedge", "uniform"]
+    """Return whose curves are drawn: the first few, NormalHedge and even weights.
+
+    Not even weights where the others could not be seen beside them.
+    """
+    order = _order(standing)
+    first = [standing.hedgers[h] for h in order[:SHOWN]] + ["normal-hedge"]
+    curves = dict(zip(standing.hedgers, standing.curves, strict=True))
+    widest = max(np.abs(curves[name]).max() for name in first if name in curves)
+    if "uniform" in curves and np.abs(curves["uniform"]).max() <= FAR * widest:
+        first.append("uniform")
+    return first

@@ -108,11 +108,15 @@ def curves_plot(
     shown: Sequence[str],
     **layout: Any,
 ) -> str:
-    """Return a plot as HTML: a curve for each name, those that are not shown in the legend only."""
+    """Return a plot as HTML: a curve for each name, those that are not shown in the legend only.
+
+    The first is black; the colours of the others come again with other dashes.
+    """
     go = _extras.require("plotly.graph_objects")
     figure = empty_figure(**layout)
     for k, (name, curve) in enumerate(curves.items()):
-        style = PALETTE[k % len(PALETTE)]
+        colour = COLOURS[(k - 1) % len(COLOURS)] if k else "#000000"
+        dash = ("solid", "dash", "dot", "dashdot")[(k - 1) // len(COLOURS) % 4 if k else 0]
         figure.add_trace(
             go.Scatter(
                 x=x,
@@ -120,7 +124,7 @@ def curves_plot(
                 name=name,
                 hovertemplate="%{y:.4g}",
                 visible=True if name in shown else "legendonly",
-                line={"color": style.colour, "dash": style.dash, "width": style.width},
+                line={"color": colour, "dash": dash, "width": 1.6 if k else 2.2},
             )
         )
     return as_html(figure, identifier)
