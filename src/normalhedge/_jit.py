@@ -52,6 +52,9 @@ def fill(template: Callable[P, T], home: Callable[..., Any], **kernels: Any) -> 
     code = source.__code__.replace(co_filename=place.__code__.co_filename)
     function = FunctionType(code, {**source.__globals__, **kernels}, source.__name__)
     function.__module__ = place.__module__
+    # Files of the cache are called by this name: two algorithms of one file would share theirs.
+    parts = "-".join(each.py_func.__qualname__ for each in kernels.values())
+    function.__qualname__ = f"{source.__qualname__}-of-{parts}"
     function.__doc__ = source.__doc__
     return kernel(VECTOR)(cast(Callable[P, T], function))
 
