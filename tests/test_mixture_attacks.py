@@ -1,6 +1,92 @@
 """What must not reach a kernel, which looks at no index, and what must come back from one."""
 
+import json
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from normalhedge import Mixture, blend
 from normalhedge._jit import VECTOR, fill, kernel
+
+# Classes
+
+
+@pytest.mark.parametrize("loss", ["log", "l1", "zero-one-classes"])
+def test_one_class_is_refused(loss: str) -> None:
+    mixture = Mixture(loss=loss)
+    with pytest.raises(ValueError, match="two class probabilities or more, got 1"):
+        mixture.predict({"a": [1.0], "b": [1.0]})
+    assert mixture.names == []
+    made = mixture.predict({"a": None, "b": None})  # nobody is awake: of how many is not known
+    mixture.update(made.ticket, 2)
+
+
+def test_classes_are_columns_of_a_long_table() -> None:
+    wide = pd.DataFrame({"y": [0, 1, 2], "a": 0.5, "b": 0.2, "p": 0.5, "q": 0.5, "r": 0.0})
+    with pytest.raises(ValueError, match="classes need a long table"):
+        blend(wide, "y", ["a", "b"], classes=["p", "q", "r"], loss="log")
+    long = pd.DataFrame({"y": [0, 0], "time": [0, 1], "model": "a", "p": 1.0})
+    with pytest.raises(ValueError, match="two columns or more, got p alone"):
+        blend(long, "y", classes=["p"], loss="log")
+
+
+def of_classes(start: int) -> pd.DataFrame:
+    return pd.DataFrame(
+        {
+            "y": [0, 0, 1, 1],
+            "time": [start, start, start + 1, start + 1],
+            "model": ["a", "b"] * 2,
+            "p": [0.5, 0.2, 0.5, 0.2],
+            "q": [0.5, 0.8, 0.5, 0.8],
+        }
+    )
+
+
+@pytest.mark.parametrize(
+    ("changes", "word"),
+    [
+        ({"blend": {"outcomes": [1e9]}}, r"must be classes in 0\.\.1"),
+        ({"blend": {"outcomes": [-1.0]}}, r"must be classes in 0\.\.1"),
+        ({"forecasts": [[[1.0, 1.0]]], "values": [[1.0]]}, "does not fit the loss, with 1 classes"),
+    ],
+)
+def test_a_file_with_outcomes_that_are_no_class(
+    tmp_path: Path, changes: dict[str, Any], word: str
+) -> None:
+    path = tmp_path / "state.json"
+    blend(of_classes(0), "y", classes=["p", "q"], loss="log", lag=1).mixture.save(path)
+    saved = json.loads(path.read_text())
+    for key, value in changes.items():
+        place = saved["pending"][0]
+        place[key] = place[key] | value if isinstance(value, dict) else value
+    path.write_text(json.dumps(saved))
+    with pytest.raises(ValueError, match=word):
+        Mixture.load(path)
+
+
+def test_numbers_in_a_file_have_no_classes(tmp_path: Path) -> None:
+    mixture, path = Mixture(), tmp_path / "state.json"
+    mixture.predict({"a": 1.0, "b": 2.0})
+    mixture.save(path)
+    saved = json.loads(path.read_text())
+    saved["pending"][0] |= {"forecasts": [[[0.5, 0.5], [0.5, 0.5]]], "values": [[0.5, 0.5]]}
+    path.write_text(json.dumps(saved))
+    with pytest.raises(ValueError, match="does not fit the loss, with 2 classes"):
+        Mixture.load(path)
+
+
+def test_a_summary_of_rounds_of_other_classes() -> None:
+    mixture = Mixture(loss="log")
+    for said in ([0.5, 0.5], [0.2, 0.3, 0.5], None, [0.1, 0.1, 0.8]):
+        made = mixture.predict({"a": said, "b": said})
+        mixture.update(made.ticket, 1)
+    assert mixture.summary().convex_rows == 2
+    silent = Mixture(loss="log")
+    silent.update(silent.predict({"a": None, "b": None}).ticket, 1)
+    assert silent.summary().convex_rows == 0
+
 
 # Templates
 

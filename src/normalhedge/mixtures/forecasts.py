@@ -105,6 +105,8 @@ def _check_classes(name: str, cell: Floats, classes: int) -> None:
         raise ValueError(
             f"forecasts of {name!r} must have {classes} class probabilities, got {cell.size}"
         )
+    if classes == 1:
+        raise ValueError(f"forecasts of {name!r} must have two class probabilities or more, got 1")
     if not usable.all() or cell.min() < -1e-9 or abs(cell.sum() - 1.0) > SUM_TOLERANCE:
         raise ValueError(
             f"forecasts of {name!r} must be probabilities that sum to one, got {cell.tolist()}"

@@ -156,6 +156,10 @@ def _check(table: Any, columns: Columns) -> None:
         raise ValueError(f"column {wrong.pop()} cannot be an expert, for it is something else")
     if columns.time is None and columns.model is not None:
         raise ValueError("a long table needs the time: which of its rows belong together?")
+    if columns.classes and columns.model is None:
+        raise ValueError("classes need a long table, with a column model: one row for each expert")
+    if len(columns.classes) == 1:
+        raise ValueError(f"classes must be two columns or more, got {columns.classes[0]} alone")
     if columns.time is None and columns.cutoff is not None:
         raise ValueError("cutoff needs the time that the forecasts are for")
     if columns.model is None and not experts:

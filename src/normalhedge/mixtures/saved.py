@@ -183,10 +183,14 @@ def _read_open(mixture: Mixture, entry: Mapping[str, Any]) -> None:
     confidence = np.array(entry["confidence"], dtype=np.float64)
     if confidence.size:
         _floats("confidence", confidence, (n,), 0.0, 1.0)
-    keys = range(entry["keys"]) if isinstance(entry["keys"], int) else entry["keys"]
-    if (1 if keys is None else len([*map(str, keys)])) != rows:
+    keys = entry["keys"]
+    if keys is not None:
+        keys = range(keys) if isinstance(keys, int) else [str(key) for key in keys]
+    if (1 if keys is None else len(keys)) != rows:
         raise ValueError(f"ticket {ticket} does not fit its keys")
     awake = np.any(np.all(np.abs(forecasts) < 1e100, axis=1), axis=1)
+    if (classes > 1) != mixture.recipe.loss.of_classes and (classes > 1 or awake.any()):
+        raise ValueError(f"ticket {ticket} does not fit the loss, with {classes} classes")
     if (np.isnan(values).any(axis=1) & awake).any() and not confidence.size:
         raise ValueError(f"ticket {ticket} was not predicted")
     number = _whole("number", entry["number"])
@@ -194,6 +198,9 @@ def _read_open(mixture: Mixture, entry: Mapping[str, Any]) -> None:
     if entry["blend"] is not None:
         due = dict(entry["blend"])
         due["outcomes"] = _floats("outcomes", due["outcomes"], (rows,), -1e100, 1e100, missing=True)
+        known = due["outcomes"][~np.isnan(due["outcomes"])]
+        if classes > 1 and not np.isin(known, range(classes)).all():
+            raise ValueError(f"outcomes of ticket {ticket} must be classes in 0..{classes - 1}")
         _below("game", due["game"], len(mixture.weights))
         _whole("due", due["due"])
         due["time"] = None if due["time"] is None else _time(due["time"])

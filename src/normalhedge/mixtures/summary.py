@@ -13,7 +13,7 @@ from normalhedge.certificates.bounds import at_most
 from normalhedge.mixtures import _sums
 from normalhedge.mixtures.hindsight import best_convex, mean_loss
 from normalhedge.mixtures.losses import OWN, ZERO_ONE
-from normalhedge.mixtures.mixture import Mixture
+from normalhedge.mixtures.mixture import Mixture, Open
 
 if TYPE_CHECKING:
     from normalhedge.mixtures.blending import Blend
@@ -271,11 +271,11 @@ def _convex(mixture: Mixture, blend: "Blend | None") -> tuple[float, float, int]
         data: tuple[Any, ...] = (rounds.forecasts, rounds.outcomes, rounds.items, rounds.values)
         if not new.all():
             data = tuple(a[new] for a in data)
-    elif mixture.history:
-        opened = [waiting for waiting, _ in mixture.history]
+    elif kept := _of_as_many_classes(mixture):
+        opened = [waiting for waiting, _ in kept]
         data = (
             np.concatenate([mixture.widen(o.forecasts, o.confidence)[0] for o in opened]),
-            np.concatenate([outcomes for _, outcomes in mixture.history]),
+            np.concatenate([outcomes for _, outcomes in kept]),
             np.concatenate([o.items for o in opened]),
             np.concatenate([o.values for o in opened]),
         )
@@ -291,6 +291,12 @@ def _convex(mixture: Mixture, blend: "Blend | None") -> tuple[float, float, int]
         outcomes, items, values = outcomes[known], items[known], values[known]
     _, loss = best_convex(forecasts, outcomes, items, mixture.levels, code)
     return loss, _loss_of(values, outcomes, items, mixture.levels, code), len(outcomes)
+
+
+def _of_as_many_classes(mixture: Mixture) -> list[tuple[Open, Floats]]:
+    """Return the rounds that are kept and had somebody awake, of as many classes as the last."""
+    awake = [pair for pair in mixture.history if not np.isnan(pair[0].values).all()]
+    return [pair for pair in awake if pair[0].values.shape[1] == awake[-1][0].values.shape[1]]
 
 
 def _loss_of(
