@@ -9,6 +9,7 @@ import pytest
 
 from normalhedge import Mixture, blend
 from normalhedge._jit import VECTOR, fill, kernel
+from normalhedge.mixtures.stream import Stream
 
 # Classes
 
@@ -86,6 +87,29 @@ def test_a_summary_of_rounds_of_other_classes() -> None:
     silent = Mixture(loss="log")
     silent.update(silent.predict({"a": None, "b": None}).ticket, 1)
     assert silent.summary().convex_rows == 0
+
+
+# Many of them
+
+
+def test_many_items_take_no_longer_each() -> None:
+    items = [f"s{k}" for k in range(30_000)]  # ten seconds, were each looked for among all
+    mixture = Mixture("squint")
+    made = mixture.predict({"a": dict.fromkeys(items, 1.0), "b": dict.fromkeys(items, 2.0)})
+    mixture.update(made.ticket, dict.fromkeys(items, 1.0))
+    assert made.value["s29999"] == 1.5
+
+
+def test_ids_of_rounds_that_expired_are_forgotten_in_time() -> None:
+    stream = Stream(Mixture(max_pending=10))
+    for k in range(100):
+        (answer,) = stream.answers([json.dumps({"id": k, "forecasts": {"a": 1.0, "b": 2.0}})])
+        assert answer["id"] == k
+        assert len(stream.mixture.ids) <= 20
+    (answer,) = stream.answers([json.dumps({"id": 5, "outcome": 1.0})])
+    assert "error" in answer
+    (answer,) = stream.answers([json.dumps({"id": 99, "outcome": 1.0})])
+    assert answer["settled"] == 99
 
 
 # Templates

@@ -35,8 +35,9 @@ def read(
     rows = 1 if keys is None else len(keys)
     classes = max((cell.size for _, cells in awake.values() for cell in cells), default=1)
     table = np.full((rows, classes, n), np.nan)
+    place = {key: row for row, key in enumerate(keys or ())}
     for name, (own, cells) in awake.items():
-        places = range(rows) if not isinstance(own, list) else [_place(keys, key) for key in own]
+        places = [place[key] for key in own] if isinstance(own, list) else range(rows)
         for row, cell in zip(places, cells, strict=True):
             if of_classes:
                 _check_classes(name, cell, classes)
@@ -92,11 +93,6 @@ def _common_keys(columns: Mapping[str, tuple[Keys, list[Floats]]]) -> Keys:
     return range(lengths.pop()) if lengths else None
 
 
-def _place(keys: Keys, key: str) -> int:
-    assert keys is not None
-    return keys.index(key)  # type: ignore[arg-type]
-
-
 def _check_classes(name: str, cell: Floats, classes: int) -> None:
     usable = np.abs(cell) < LARGEST
     if not usable.any():
@@ -146,7 +142,8 @@ def _by_row(outcome: Any, keys: Keys, rows: int) -> list[Any]:
         return values
     if not isinstance(outcome, Mapping):
         raise TypeError(f"outcome must be a mapping, as the forecasts were, got {outcome!r}")
-    unknown = [key for key in outcome if str(key) not in keys]
+    forecast = set(keys)
+    unknown = [key for key in outcome if str(key) not in forecast]
     if unknown:
         raise ValueError(f"outcome has {unknown[0]!r}, which was not forecast")
     named = {str(key): value for key, value in outcome.items()}

@@ -98,7 +98,7 @@ class Stream:
         answer: dict[str, Any] = {"ticket": made.ticket}
         if named:
             self.mixture.ids[json.dumps(said["id"])] = made.ticket
-            if len(self.mixture.ids) > self.mixture.max_pending:
+            if len(self.mixture.ids) > 2 * self.mixture.max_pending:  # those of expired rounds
                 waiting = self.mixture.pending
                 self.mixture.ids = {k: v for k, v in self.mixture.ids.items() if v in waiting}
             answer["id"] = said["id"]
