@@ -1,14 +1,19 @@
 """What must not reach a kernel, which looks at no index, and what must come back from one."""
 
+import copy
 import json
+import pickle
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
 
 from normalhedge import Mixture, blend
 from normalhedge._jit import VECTOR, fill, kernel
+from normalhedge.mixtures import Loss
 from normalhedge.mixtures.stream import Stream
 
 # Classes
@@ -87,6 +92,68 @@ def test_a_summary_of_rounds_of_other_classes() -> None:
     silent = Mixture(loss="log")
     silent.update(silent.predict({"a": None, "b": None}).ticket, 1)
     assert silent.summary().convex_rows == 0
+
+
+# Losses of your own
+
+
+def alike(forecasts: np.ndarray, _outcome: float, size: float) -> np.ndarray:
+    return np.full_like(forecasts, size)
+
+
+def test_losses_of_your_own_stay_where_files_can_hold_them() -> None:
+    for size in (1e201, -1e308, np.inf, np.nan):
+        mixture = Mixture(loss=Loss("mine", function=partial(alike, size=size)))
+        ticket = mixture.predict({"a": 1.0, "b": 2.0}).ticket
+        with pytest.raises(ValueError, match=r"a finite number within ±1e\+200"):
+            mixture.update(ticket, 0.0)
+        assert ticket in mixture.pending
+    for slope in (np.nan, np.inf, 1e101):
+        own = Loss("mine", function=lambda x, y: (x - y) ** 2, slope=lambda *_, s=slope: s)
+        mixture = Mixture(loss=own)
+        ticket = mixture.predict({"a": 1.0, "b": 2.0}).ticket
+        with pytest.raises(ValueError, match="the slope of loss mine must be a finite number"):
+            mixture.update(ticket, 0.0)
+
+
+def test_a_loss_of_your_own_does_not_let_experts_join() -> None:
+    def joins(forecasts: np.ndarray, _outcome: float) -> np.ndarray:
+        mixture.join(["c"])
+        return forecasts
+
+    mixture = Mixture("squint", joins)
+    ticket = mixture.predict({"a": 1.0, "b": 2.0}).ticket
+    with pytest.raises(RuntimeError, match="loss joins must not let experts join"):
+        mixture.update(ticket, 0.0)
+
+
+# Copies
+
+
+def played(mixture: Mixture, rounds: int = 5) -> Mixture:
+    for t in range(rounds):
+        made = mixture.predict({"a": 1.0 * t, "b": 2.0, "c": None if t % 3 == 1 else 0.5})
+        mixture.update(made.ticket, 0.0)
+    return mixture
+
+
+def test_a_copy_is_a_mixture_of_its_own() -> None:
+    one = played(Mixture("squint"))
+    two = copy.copy(one)
+    before = two.weights.copy()
+    ticket = one.predict({"a": {"x": 1.0, "y": 2.0}, "b": {"x": 0.0}}).ticket
+    one.update(ticket, {"x": 1.0, "y": 3.0})
+    assert two.items == [""]
+    assert ticket not in two.pending
+    np.testing.assert_array_equal(two.weights, before)
+
+
+def test_a_mixture_out_of_shared_memory() -> None:
+    one = played(Mixture("squint"))
+    parts: list[pickle.PickleBuffer] = []
+    text = pickle.dumps(one, protocol=5, buffer_callback=parts.append)
+    two = pickle.loads(text, buffers=[bytes(part) for part in parts])
+    np.testing.assert_array_equal(played(two).weights, played(one).weights)
 
 
 # Many of them

@@ -3,6 +3,7 @@
 import warnings
 from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
+from copy import deepcopy
 from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -33,6 +34,9 @@ NOTHING, NO_ROWS, NO_SLOPE = np.empty(0), np.empty((1, 0)), np.zeros(1)
 """What kernels get where there is nothing to give."""
 
 FIRST_ITEM = np.zeros(1, dtype=np.int64)
+
+LARGEST_LOSS = LARGEST * LARGEST
+"""What a loss of your own stays below, as those of the package do."""
 
 
 class Prediction(NamedTuple):
@@ -505,13 +509,19 @@ class Mixture:
         arrays = (self.weights, self.ledgers, self.commons, self.marks, self.pool_ranges)
         self._games = list(zip(*arrays, strict=True))
 
+    def __copy__(self) -> "Mixture":
+        """Return a mixture of its own: two that share some of their arrays would not do."""
+        return deepcopy(self)
+
     def __getstate__(self) -> dict[str, Any]:
         """Return all but addresses, which are those of this process, and views."""
         return {k: v for k, v in vars(self).items() if k not in {"_settings", "_games"}}
 
     def __setstate__(self, kept: dict[str, Any]) -> None:
         """Take what was kept."""
-        vars(self).update(kept)
+        # What comes out of shared memory cannot be written, and kernels write.
+        own = {k: np.require(v, None, "W") for k, v in kept.items() if isinstance(v, np.ndarray)}
+        vars(self).update(kept | own)
         self._settings = None
         self._view_games()
 
@@ -589,15 +599,23 @@ class Mixture:
             asked = np.array([*table[row, 0], values[row, 0], plain[0, 0, 0]])
             awake = np.abs(asked) < LARGEST
             given = np.asarray(loss.function(asked[awake], float(outcomes[row])), dtype=float)
-            if given.shape != (awake.sum(),) or not np.isfinite(given).all():
+            if given.shape != (awake.sum(),) or not (np.abs(given) < LARGEST_LOSS).all():
                 raise ValueError(
-                    f"loss {loss.name} must return a finite number for each of "
-                    f"{awake.sum()} forecasts, got {given}"
+                    f"loss {loss.name} must return a finite number within ±{LARGEST_LOSS:g} for "
+                    f"each of {awake.sum()} forecasts, got {given}"
                 )
             losses[row, awake] = given
             if self.recipe.gradient:
                 assert loss.slope is not None
-                slopes[row] = loss.slope(float(values[row, 0]), float(outcomes[row]))
+                slope = float(loss.slope(float(values[row, 0]), float(outcomes[row])))
+                if not abs(slope) < LARGEST:
+                    raise ValueError(
+                        f"the slope of loss {loss.name} must be a finite number within "
+                        f"±{LARGEST:g}, got {slope}"
+                    )
+                slopes[row] = slope
+        if n != len(self.names):  # kernels would read beyond the table
+            raise RuntimeError(f"loss {loss.name} must not let experts join")
         return losses, slopes
 
     def _shaped(self, values: Floats, keys: Keys) -> Any:
