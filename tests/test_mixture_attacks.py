@@ -3,6 +3,8 @@
 import copy
 import json
 import pickle
+import sys
+import threading
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -127,7 +129,7 @@ def test_a_loss_of_your_own_does_not_let_experts_join() -> None:
         mixture.update(ticket, 0.0)
 
 
-# Copies
+# Copies, threads
 
 
 def played(mixture: Mixture, rounds: int = 5) -> Mixture:
@@ -154,6 +156,39 @@ def test_a_mixture_out_of_shared_memory() -> None:
     text = pickle.dumps(one, protocol=5, buffer_callback=parts.append)
     two = pickle.loads(text, buffers=[bytes(part) for part in parts])
     np.testing.assert_array_equal(played(two).weights, played(one).weights)
+
+
+def test_threads_take_turns() -> None:
+    mixture, wrong = played(Mixture("squint")), []
+
+    def grow() -> None:
+        for k in range(150):
+            names = {f"x{i}": 1.0 for i in range(k)}
+            mixture.update(mixture.predict(names | {"a": 0.5}).ticket, 1.0)
+
+    def play() -> None:
+        for t in range(400):
+            mixture.update(mixture.predict({"a": 0.1 * t, "b": 2.0}).ticket, 1.0)
+
+    def guarded(work: Any) -> None:
+        try:
+            work()
+        except Exception as error:  # it would be lost with its thread
+            wrong.append(error)
+
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        threads = [threading.Thread(target=guarded, args=(f,)) for f in (grow, play, play)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    finally:
+        sys.setswitchinterval(interval)
+    assert not wrong
+    assert mixture.rounds == 5 + 150 + 800
+    assert mixture.weights.sum() == pytest.approx(1.0)
 
 
 # Many of them

@@ -181,11 +181,12 @@ def _blend(
     if len(columns.by) and len(rows.outcomes) == len(rows.items) > 1:
         columns.said.append("every series has one row only, so that nothing can be learned")
     _refuse_infinite(rows.outcomes, str(columns.target))
-    rounds = arrange(mixture, rows, lag)
-    index = rows.table
-    del rows
-    sums = _play_all(mixture, rounds, weights=weights, progress=progress)
-    put_aside(mixture, rounds)
+    with mixture.alone():
+        rounds = arrange(mixture, rows, lag)
+        index = rows.table
+        del rows
+        sums = _play_all(mixture, rounds, weights=weights, progress=progress)
+        put_aside(mixture, rounds)
     return Blend(
         back(_result(index, rounds, sums.played, mixture, columns)),
         mixture,

@@ -3,9 +3,11 @@
 import warnings
 from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from copy import deepcopy
 from math import inf
 from pathlib import Path
+from threading import RLock
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -172,6 +174,8 @@ class Mixture:
     squares that `_play` takes off. Nothing is promised of what ``even`` adds, nor of losses that
     were clipped; and rounds whose outcomes come late are played when these arrive.
 
+    Threads may share a mixture: they take turns.
+
     Examples
     --------
     >>> mixture = Mixture(loss="absolute")
@@ -223,6 +227,7 @@ class Mixture:
         self._told, self._shared = False, self.recipe.shared
         self._index: dict[str, int] = {}
         self._item_index: dict[str, int] = {}
+        self._lock = RLock()
         self.join([PLAIN[way] for way in self.recipe.include])
         if self.recipe.shared:
             self._add_games(1)
@@ -246,56 +251,60 @@ class Mixture:
         ValueError, TypeError
             If an argument is not as described; the mixture is then as it was.
         """
-        if confidence is not None:
-            self._check_confidence(confidence, forecasts)
-        # With five experts the arithmetic takes half a microsecond, and so does each call of a
-        # Python function: the common case is handled here, and the rest where it is explained.
-        table, keys = None, None
-        if self._simple and list(forecasts) == self.names:
-            try:
-                table = _array(list(forecasts.values()))
-            except ValueError:  # not of one shape
-                table = None
-            if table is not None and (table.dtype is not _float64 or table.ndim != 1):
-                table = None
-        if table is None:
-            table, keys = self._read(forecasts)
-        else:
-            table = table[None, None]
-        rated = NOTHING if confidence is None else self._confidence(confidence)
-        first = keys is None and self.items and self.items[0] == ""
-        items = FIRST_ITEM if first else self.item_indices(keys)
-        if self._has_plain:
-            _play.fill_plain(table, self.included, rated)
-        rows, classes, n = table.shape
-        values, played = _empty((rows, classes)), _empty((rows, n))
-        number, settings, scratch = self.rounds, self._settings or self.settings(), self._scratch
-        rules = self.rules
-        if self._shared:
-            weights, ledger, common, marks, _ = self._games[0]
-            wild = _predict_round(
-                number, weights, ledger, common, rules, marks, table, rated, settings, scratch,
-                played, values, self.sums, self.totals,
-            )  # fmt: skip
-        else:
-            for row, item in enumerate(items):
-                weights, ledger, common, marks, _ = self._games[item]
-                part = slice(row, row + 1)
+        self._lock.acquire()  # in half the time that `with` takes
+        try:
+            if confidence is not None:
+                self._check_confidence(confidence, forecasts)
+            # With five experts the arithmetic takes half a microsecond, and so does each call of a
+            # Python function: the common case is handled here, and the rest where it is explained.
+            table, keys = None, None
+            if self._simple and list(forecasts) == self.names:
+                try:
+                    table = _array(list(forecasts.values()))
+                except ValueError:  # not of one shape
+                    table = None
+                if table is not None and (table.dtype is not _float64 or table.ndim != 1):
+                    table = None
+            if table is None:
+                table, keys = self._read(forecasts)
+            else:
+                table = table[None, None]
+            rated = NOTHING if confidence is None else self._confidence(confidence)
+            first = keys is None and self.items and self.items[0] == ""
+            items = FIRST_ITEM if first else self.item_indices(keys)
+            if self._has_plain:
+                _play.fill_plain(table, self.included, rated)
+            rows, classes, n = table.shape
+            values, played = _empty((rows, classes)), _empty((rows, n))
+            number, rules, scratch = self.rounds, self.rules, self._scratch
+            settings = self._settings or self.settings()
+            if self._shared:
+                weights, ledger, common, marks, _ = self._games[0]
                 wild = _predict_round(
-                    number, weights, ledger, common, rules, marks, table[part], rated, settings,
-                    scratch, played[part], values[part], self.sums, self.totals,
+                    number, weights, ledger, common, rules, marks, table, rated, settings, scratch,
+                    played, values, self.sums, self.totals,
                 )  # fmt: skip
-        self.rounds = number + 1
-        ticket = self.file(_new(Open, (table, rated, values, items, number, keys)))
-        if wild > 0.0 and not self._told:
-            self._told = True
-            warnings.warn("infinite forecasts count as missing", RuntimeWarning, stacklevel=2)
-        if keys is None and classes == 1:
-            value: Any = values.item()
-            value = value if value == value else None  # noqa: PLR0124 -- NaN: all asleep
-        else:
-            value = self._shaped(values, keys)
-        return _new(Prediction, (value, ticket, self.names, played, keys))
+            else:
+                for row, item in enumerate(items):
+                    weights, ledger, common, marks, _ = self._games[item]
+                    part = slice(row, row + 1)
+                    wild = _predict_round(
+                        number, weights, ledger, common, rules, marks, table[part], rated, settings,
+                        scratch, played[part], values[part], self.sums, self.totals,
+                    )  # fmt: skip
+            self.rounds = number + 1
+            ticket = self.file(_new(Open, (table, rated, values, items, number, keys)))
+            if wild > 0.0 and not self._told:
+                self._told = True
+                warnings.warn("infinite forecasts count as missing", RuntimeWarning, stacklevel=2)
+            if keys is None and classes == 1:
+                value: Any = values.item()
+                value = value if value == value else None  # noqa: PLR0124 -- NaN: all asleep
+            else:
+                value = self._shaped(values, keys)
+            return _new(Prediction, (value, ticket, self.names, played, keys))
+        finally:
+            self._lock.release()
 
     def update(self, ticket: int, outcome: Any) -> None:
         """Learn from an outcome.
@@ -314,43 +323,47 @@ class Mixture:
             If the ticket is unknown, used or expired, or the outcome is not as described; the
             mixture is then as it was.
         """
-        waiting = self.pending.get(ticket)
-        if waiting is None:
-            raise KeyError(self._unknown(ticket))
-        table, rated, values, items, _, keys = waiting
-        rows, classes, n = table.shape
-        if keys is None and classes == 1 and type(outcome) is float and abs(outcome) < LARGEST:
-            outcomes = _empty(1)
-            outcomes[0] = outcome
-        else:
-            outcomes = read_outcome(outcome, keys, rows, classes)
-        if n < len(self.names):
-            table, rated = self.widen(table, rated)
-        losses, slopes = NO_ROWS, NO_SLOPE
-        settings, rules = self._settings or self.settings(), self.rules
-        if settings[0] == OWN:
-            losses, slopes = self.own_losses(table, values, outcomes)
-        if self._shared:
-            weights, ledger, common, _, pool_range = self._games[0]
-            _update_round(
-                weights, ledger, common, rules, table, rated, values, outcomes, losses, slopes,
-                items, self.levels, self.ranges, pool_range, settings, self._scratch, self.sums,
-                self.totals,
-            )  # fmt: skip
-        else:
-            for row, item in enumerate(items):
-                weights, ledger, common, _, pool_range = self._games[item]
-                part = slice(row, row + 1)
-                mine = (losses[part], slopes[part]) if losses.size else (losses, slopes)
+        self._lock.acquire()
+        try:
+            waiting = self.pending.get(ticket)
+            if waiting is None:
+                raise KeyError(self._unknown(ticket))
+            table, rated, values, items, _, keys = waiting
+            rows, classes, n = table.shape
+            if keys is None and classes == 1 and type(outcome) is float and abs(outcome) < LARGEST:
+                outcomes = _empty(1)
+                outcomes[0] = outcome
+            else:
+                outcomes = read_outcome(outcome, keys, rows, classes)
+            if n < len(self.names):
+                table, rated = self.widen(table, rated)
+            losses, slopes = NO_ROWS, NO_SLOPE
+            settings, rules = self._settings or self.settings(), self.rules
+            if settings[0] == OWN:
+                losses, slopes = self.own_losses(table, values, outcomes)
+            if self._shared:
+                weights, ledger, common, _, pool_range = self._games[0]
                 _update_round(
-                    weights, ledger, common, rules, table[part], rated, values[part],
-                    outcomes[part], *mine, items[part], self.levels, self.ranges, pool_range,
-                    settings, self._scratch, self.sums, self.totals,
+                    weights, ledger, common, rules, table, rated, values, outcomes, losses, slopes,
+                    items, self.levels, self.ranges, pool_range, settings, self._scratch, self.sums,
+                    self.totals,
                 )  # fmt: skip
-        del self.pending[ticket]
-        if self.waiting:
-            self.waiting.pop(ticket, None)
-        self.history.append((waiting, outcomes))
+            else:
+                for row, item in enumerate(items):
+                    weights, ledger, common, _, pool_range = self._games[item]
+                    part = slice(row, row + 1)
+                    mine = (losses[part], slopes[part]) if losses.size else (losses, slopes)
+                    _update_round(
+                        weights, ledger, common, rules, table[part], rated, values[part],
+                        outcomes[part], *mine, items[part], self.levels, self.ranges, pool_range,
+                        settings, self._scratch, self.sums, self.totals,
+                    )  # fmt: skip
+            del self.pending[ticket]
+            if self.waiting:
+                self.waiting.pop(ticket, None)
+            self.history.append((waiting, outcomes))
+        finally:
+            self._lock.release()
 
     def note(self, ticket: int, outcomes: Floats) -> None:
         """Add the losses of a round that waits to the sums, before it is settled."""
@@ -423,7 +436,8 @@ class Mixture:
         """Write everything but `history` to a JSON file, all or nothing."""
         from normalhedge.mixtures.saved import save  # noqa: PLC0415 -- it imports this
 
-        save(self, Path(path))
+        with self._lock:
+            save(self, Path(path))
 
     @classmethod
     def load(cls, path: str | Path, loss: Loss | LossFunction | None = None) -> "Mixture":
@@ -442,21 +456,22 @@ class Mixture:
 
     def join(self, names: Sequence[str]) -> None:
         """Let experts join, as if they had slept; those that are known already are left alone."""
-        new = [name for name in dict.fromkeys(names) if name not in self._index]
-        for name in new:
-            if not isinstance(name, str):
-                raise TypeError(f"names of experts must be strings, got {name!r}")
-        self.names = [*self.names, *new]  # a new list: predictions keep the old one
-        self._index = {name: k for k, name in enumerate(self.names)}
-        before, n = self.weights.shape[1], len(self.names)
-        grown = ((0, 0), (0, n - before))
-        self.marks = np.pad(self.marks, ((0, 0), *grown), constant_values=-1)
-        self.sums = np.pad(self.sums, grown)
-        self._grow(before, n)
-        self._scratch = np.empty((SCRATCH, n))
-        plain = not self._has_plain and not self.recipe.loss.of_classes
-        self._simple = bool(self.names) and plain and len(self.levels) == 1
-        self._view_games()
+        with self._lock:
+            new = [name for name in dict.fromkeys(names) if name not in self._index]
+            for name in new:
+                if not isinstance(name, str):
+                    raise TypeError(f"names of experts must be strings, got {name!r}")
+            self.names = [*self.names, *new]  # a new list: predictions keep the old one
+            self._index = {name: k for k, name in enumerate(self.names)}
+            before, n = self.weights.shape[1], len(self.names)
+            grown = ((0, 0), (0, n - before))
+            self.marks = np.pad(self.marks, ((0, 0), *grown), constant_values=-1)
+            self.sums = np.pad(self.sums, grown)
+            self._grow(before, n)
+            self._scratch = np.empty((SCRATCH, n))
+            plain = not self._has_plain and not self.recipe.loss.of_classes
+            self._simple = bool(self.names) and plain and len(self.levels) == 1
+            self._view_games()
 
     def _grow(self, before: int, n: int) -> None:
         """Add columns to the ledgers, and write the weights."""
@@ -501,6 +516,10 @@ class Mixture:
         self.pool_ranges = np.pad(self.pool_ranges, ((0, count), (0, 0)))
         self._view_games()
 
+    def alone(self) -> AbstractContextManager[Any]:
+        """Return what keeps other threads out: kernels do not hold the GIL, and arrays grow."""
+        return self._lock
+
     def game(self, index: int) -> tuple[np.ndarray, ...]:
         """Return a game, to be changed in place: weights, ledger, common, marks, pooled range."""
         return self._games[index]
@@ -515,13 +534,14 @@ class Mixture:
 
     def __getstate__(self) -> dict[str, Any]:
         """Return all but addresses, which are those of this process, and views."""
-        return {k: v for k, v in vars(self).items() if k not in {"_settings", "_games"}}
+        return {k: v for k, v in vars(self).items() if k not in {"_settings", "_games", "_lock"}}
 
     def __setstate__(self, kept: dict[str, Any]) -> None:
         """Take what was kept."""
         # What comes out of shared memory cannot be written, and kernels write.
         own = {k: np.require(v, None, "W") for k, v in kept.items() if isinstance(v, np.ndarray)}
         vars(self).update(kept | own)
+        self._lock = RLock()
         self._settings = None
         self._view_games()
 
