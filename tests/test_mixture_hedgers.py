@@ -300,6 +300,7 @@ def test_a_report_of_a_state() -> None:
     assert "RegretMatching(alpha=0.1)" in text
     assert "never above" in text
     assert "average potential" not in text
+    assert "or it was not kept" in text  # a mixture does not know its last gain
     assert "no theorem" in str(EVERY["squint"].report(EVERY["squint"].init(3)))
 
 

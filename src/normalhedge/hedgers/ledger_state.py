@@ -41,7 +41,8 @@ class LedgerState(Readable, _Fields):
     joined
         How many experts ever took part, those that left included.
     gain
-        The hedger's gain in the last round; 0 before the first, none where everybody slept.
+        The hedger's gain in the last round; 0 before the first, none where everybody slept or it
+        is not known, as in the states of mixtures.
     """
 
     __slots__ = ()

@@ -72,7 +72,8 @@ class RegretState(_Fields, Readable):
     joined
         How many experts ever took part, those that left included: the N of the bounds.
     gain
-        The hedger's gain in the last round; 0 before the first, none where everybody slept.
+        The hedger's gain in the last round; 0 before the first, none where everybody slept or it
+        is not known, as in the states of mixtures.
 
     Examples
     --------

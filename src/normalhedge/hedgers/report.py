@@ -38,7 +38,11 @@ class Report:
 
     def __str__(self) -> str:
         """Return the report as a small table."""
-        gain = "none, everybody slept" if self.gain is None else f"{self.gain:+.4f}"
+        gain = (
+            "none: nobody was awake, or it was not kept"
+            if self.gain is None
+            else f"{self.gain:+.4f}"
+        )
         gain = gain if self.rounds else "none yet"
         with_weight = int(np.count_nonzero(self.weights))
         limited = partial(_limited, numerical=self.bound.numerical)
