@@ -202,6 +202,18 @@ def test_many_items_take_no_longer_each() -> None:
     assert made.value["s29999"] == 1.5
 
 
+def test_items_that_come_one_by_one_have_games_of_their_own() -> None:
+    slowly, at_once = (Mixture("squint", shared=False) for _ in range(2))
+    items = [f"s{k}" for k in range(300)]
+    for item in items:
+        made = slowly.predict({"a": {item: 1.0}, "b": {item: 2.0}})
+        slowly.update(made.ticket, {item: 1.0})
+    made = at_once.predict({"a": dict.fromkeys(items, 1.0), "b": dict.fromkeys(items, 2.0)})
+    at_once.update(made.ticket, dict.fromkeys(items, 1.0))
+    np.testing.assert_array_equal(slowly.ledgers, at_once.ledgers)
+    np.testing.assert_array_equal(slowly.weights, at_once.weights)
+
+
 def test_ids_of_rounds_that_expired_are_forgotten_in_time() -> None:
     stream = Stream(Mixture(max_pending=10))
     for k in range(100):

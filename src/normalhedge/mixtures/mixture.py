@@ -117,6 +117,17 @@ class Waiting(NamedTuple):
     outcomes: Floats
 
 
+class _Views(dict[int, tuple[np.ndarray, ...]]):
+    """The games as entries of arrays, each made when it is first wanted: there may be many."""
+
+    def __init__(self, arrays: tuple[np.ndarray, ...]) -> None:
+        self.arrays = arrays
+
+    def __missing__(self, game: int) -> tuple[np.ndarray, ...]:
+        self[game] = tuple(array[game] for array in self.arrays)
+        return self[game]
+
+
 class Mixture:
     """Forecasters by name, blended by weights that follow whoever is good now.
 
@@ -526,7 +537,7 @@ class Mixture:
 
     def _view_games(self) -> None:
         arrays = (self.weights, self.ledgers, self.commons, self.marks, self.pool_ranges)
-        self._games = list(zip(*arrays, strict=True))
+        self._games = _Views(arrays)
 
     def __copy__(self) -> "Mixture":
         """Return a mixture of its own: two that share some of their arrays would not do."""
