@@ -129,6 +129,33 @@ def test_a_loss_of_your_own_does_not_let_experts_join() -> None:
         mixture.update(ticket, 0.0)
 
 
+def test_a_table_that_cannot_be_finished_leaves_the_mixture_as_it_was() -> None:
+    calls: list[float] = []
+
+    def fails_once(forecasts: np.ndarray, outcome: float) -> np.ndarray:
+        calls.append(outcome)
+        if len(calls) == 25:
+            raise ValueError("not now")
+        return np.abs(forecasts - outcome)
+
+    outcomes = [0.0, 1.0, 2.0] * 4
+    table = pd.DataFrame({"t": range(12), "y": [*outcomes[:10], None, None], "a": 1.0, "b": 0.5})
+    later = table.assign(t=table.t + 10, y=outcomes, late=2.0)
+    mixture = Mixture("squint", fails_once)
+    blend(table[:4], "y", ["a", "b"], time="t", lag=2, mixture=mixture)
+    before = copy.copy(mixture)
+    calls[:] = [0.0] * 15
+    with pytest.raises(ValueError, match="not now"):
+        blend(later, "y", ["a", "b", "late"], time="t", lag=2, mixture=mixture)
+    assert (mixture.names, mixture.items) == (["a", "b"], before.items)
+    for one in (mixture, before):
+        blend(later, "y", ["a", "b", "late"], time="t", lag=2, mixture=one)
+    for name in ("weights", "ledgers", "commons", "marks", "ranges", "sums", "totals"):
+        np.testing.assert_array_equal(getattr(mixture, name), getattr(before, name))
+    assert mixture.rounds == before.rounds
+    assert mixture.pending.keys() == before.pending.keys()
+
+
 # Copies, threads
 
 

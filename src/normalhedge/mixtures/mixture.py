@@ -2,9 +2,9 @@
 
 import warnings
 from collections import deque
-from collections.abc import Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager
-from copy import deepcopy
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from copy import copy, deepcopy
 from math import inf
 from pathlib import Path
 from threading import RLock
@@ -36,6 +36,9 @@ NOTHING, NO_ROWS, NO_SLOPE = np.empty(0), np.empty((1, 0)), np.zeros(1)
 """What kernels get where there is nothing to give."""
 
 FIRST_ITEM = np.zeros(1, dtype=np.int64)
+
+_GROWING = (np.ndarray, dict, list, deque)
+"""What is changed in place."""
 
 LARGEST_LOSS = LARGEST * LARGEST
 """What a loss of your own stays below, as those of the package do."""
@@ -527,9 +530,20 @@ class Mixture:
         self.pool_ranges = np.pad(self.pool_ranges, ((0, count), (0, 0)))
         self._view_games()
 
-    def alone(self) -> AbstractContextManager[Any]:
-        """Return what keeps other threads out: kernels do not hold the GIL, and arrays grow."""
-        return self._lock
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        """Keep other threads out, and put everything back as it was if what is done fails."""
+        with self._lock:
+            kept = {k: copy(v) if isinstance(v, _GROWING) else v for k, v in vars(self).items()}
+            kept["waiting"] = {
+                k: one._replace(outcomes=one.outcomes.copy()) for k, one in self.waiting.items()
+            }
+            try:
+                yield
+            except BaseException:
+                vars(self).update(kept)
+                self._view_games()
+                raise
 
     def game(self, index: int) -> tuple[np.ndarray, ...]:
         """Return a game, to be changed in place: weights, ledger, common, marks, pooled range."""
