@@ -281,7 +281,9 @@ class LedgerHedger:
     def join(self, state: LedgerState, count: int = 1) -> LedgerState:
         """Return the state with ``count`` more experts at its end, as if they had slept so far.
 
-        Where the algorithm does not use the number of experts, its bounds hold for them too.
+        Where weights are what is remembered (Fixed and Variable Share) they begin with an even
+        share instead, and in ML-Prod as experts do in the first round. Where the algorithm does
+        not use the number of experts, its bounds hold for them too.
         """
         self._check(state)
         count = _inputs.count("count", count)

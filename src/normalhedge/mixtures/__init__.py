@@ -2,7 +2,8 @@
 
 from normalhedge.mixtures.blending import Blend, blend
 from normalhedge.mixtures.losses import LOSSES, Loss, pinball
-from normalhedge.mixtures.mixture import Mixture, Prediction
+from normalhedge.mixtures.mixture import Mixture
 from normalhedge.mixtures.summary import Summary
+from normalhedge.mixtures.tickets import Prediction
 
 __all__ = ["Blend", "LOSSES", "Loss", "Mixture", "Prediction", "Summary", "blend", "pinball"]  # noqa: RUF022

@@ -8,7 +8,7 @@ from copy import copy, deepcopy
 from math import inf
 from pathlib import Path
 from threading import RLock
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -24,6 +24,7 @@ from normalhedge.mixtures.combining import WAYS
 from normalhedge.mixtures.forecasts import Keys, read, read_outcome
 from normalhedge.mixtures.losses import OWN, Loss, LossFunction
 from normalhedge.mixtures.recipe import PLAIN, Recipe
+from normalhedge.mixtures.tickets import Open, Prediction, Waiting, shaped
 
 if TYPE_CHECKING:
     from normalhedge.mixtures.summary import Summary
@@ -39,85 +40,6 @@ FIRST_ITEM = np.zeros(1, dtype=np.int64)
 
 _GROWING = (np.ndarray, dict, list, deque)
 """What is changed in place."""
-
-LARGEST_LOSS = LARGEST * LARGEST
-"""What a loss of your own stays below, as those of the package do."""
-
-
-class Prediction(NamedTuple):
-    """What `Mixture.predict` returns.
-
-    Attributes
-    ----------
-    value
-        The blend, in the form in which the forecasts were given; none where nobody is awake.
-    ticket
-        What to call this round by when its outcome is known.
-    names, played, keys
-        The experts; the distribution over them, a row for each thing forecast; and what the rows
-        are called. `weights` puts them together.
-    """
-
-    value: Any
-    ticket: int
-    names: list[str]
-    played: Floats
-    keys: Keys
-
-    @property
-    def weights(self) -> dict[str, Any]:
-        """The weight of each expert: a number, or one for each thing forecast."""
-        columns = zip(self.names, self.played.T, strict=False)  # names may have joined since
-        if self.keys is None:
-            return {name: float(column[0]) for name, column in columns}
-        return {name: _by_key(column, self.keys) for name, column in columns}
-
-
-class Open(NamedTuple):
-    """A round that waits for its outcome.
-
-    Attributes
-    ----------
-    forecasts, confidence, values
-        Rows x classes x experts; of each expert, or empty; and what was predicted.
-    items
-        The item of each row.
-    number
-        How many rounds were predicted before it.
-    keys
-        What the rows are called.
-    """
-
-    forecasts: Floats
-    confidence: Floats
-    values: Floats
-    items: np.ndarray
-    number: int
-    keys: Keys
-
-
-class Waiting(NamedTuple):
-    """What `blend` knows of a round that it could not settle yet.
-
-    Attributes
-    ----------
-    game
-        Whose round it is.
-    due
-        How many further rounds of the game must be predicted before its outcomes may be used.
-    known
-        The times at which the outcomes of its rows are known, instead; empty without a cutoff.
-    time
-        The time of the round; none without a column of times.
-    outcomes
-        As far as the table had them; NaN else.
-    """
-
-    game: int
-    due: int
-    known: list[Any]
-    time: Any
-    outcomes: Floats
 
 
 class _Views(dict[int, tuple[np.ndarray, ...]]):
@@ -315,7 +237,7 @@ class Mixture:
                 value: Any = values.item()
                 value = value if value == value else None  # noqa: PLR0124 -- NaN: all asleep
             else:
-                value = self._shaped(values, keys)
+                value = shaped(values, keys)
             return _new(Prediction, (value, ticket, self.names, played, keys))
         finally:
             self._lock.release()
@@ -633,48 +555,7 @@ class Mixture:
 
     def own_losses(self, table: Floats, values: Floats, outcomes: Floats) -> tuple[Floats, Floats]:
         """Return the losses of a function of your own (experts, blend, uniform), and its slopes."""
-        loss = self.recipe.loss
-        assert loss.function is not None
-        rows, _, n = table.shape
-        losses, slopes = np.full((rows, n + 2), np.nan), np.zeros(rows)
-        for row in np.flatnonzero(~np.isnan(outcomes) & ~np.isnan(values[:, 0])):
-            plain = np.full((1, 1, n + 1), np.nan)
-            plain[0, 0, 1:] = table[row, 0]
-            _play.fill_plain(plain, np.array([WAYS[self.recipe.combine]]), NOTHING)
-            asked = np.array([*table[row, 0], values[row, 0], plain[0, 0, 0]])
-            awake = np.abs(asked) < LARGEST
-            given = np.asarray(loss.function(asked[awake], float(outcomes[row])), dtype=float)
-            if given.shape != (awake.sum(),) or not (np.abs(given) < LARGEST_LOSS).all():
-                raise ValueError(
-                    f"loss {loss.name} must return a finite number within ±{LARGEST_LOSS:g} for "
-                    f"each of {awake.sum()} forecasts, got {given}"
-                )
-            losses[row, awake] = given
-            if self.recipe.gradient:
-                assert loss.slope is not None
-                slope = float(loss.slope(float(values[row, 0]), float(outcomes[row])))
-                if not abs(slope) < LARGEST:
-                    raise ValueError(
-                        f"the slope of loss {loss.name} must be a finite number within "
-                        f"±{LARGEST:g}, got {slope}"
-                    )
-                slopes[row] = slope
-        if n != len(self.names):  # kernels would read beyond the table
-            raise RuntimeError(f"loss {loss.name} must not let experts join")
-        return losses, slopes
-
-    def _shaped(self, values: Floats, keys: Keys) -> Any:
-        cells = values[:, 0] if values.shape[1] == 1 else values
-        if keys is not None:
-            return _by_key(cells, keys)
-        return None if np.isnan(cells[0]).any() else cells[0].copy()
-
-
-def _by_key(cells: Floats, keys: Keys) -> Any:
-    if isinstance(keys, range):
-        return cells.copy()
-    assert keys is not None
-    return {
-        key: None if np.isnan(cell).any() else cell.tolist()
-        for key, cell in zip(keys, cells, strict=True)
-    }
+        found = self.recipe.own_losses(table, values, outcomes)
+        if table.shape[2] != len(self.names):  # kernels would read beyond the table
+            raise RuntimeError(f"loss {self.recipe.loss.name} must not let experts join")
+        return found

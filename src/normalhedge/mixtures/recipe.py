@@ -4,15 +4,21 @@ from collections.abc import Iterable
 from dataclasses import dataclass, fields
 from typing import Any
 
+import numpy as np
+
 from normalhedge import _inputs, _names
+from normalhedge._inputs import LARGEST, Floats
 from normalhedge.hedgers import AnyHedger, LedgerHedger, NormalHedge, PotentialHedger, named
 from normalhedge.hedgers._native import hands
-from normalhedge.mixtures._play import Settings
+from normalhedge.mixtures._play import Settings, fill_plain
 from normalhedge.mixtures.combining import WAYS
 from normalhedge.mixtures.losses import L1, LOSSES, OWN, ZERO_ONE, Loss, LossFunction
 
 MEMORY = 20.0
 """The memory, in rounds, of the hedger that is used when none is given."""
+
+LARGEST_LOSS = LARGEST * LARGEST
+"""What a loss of your own stays below, as those of the package do."""
 
 PLAIN = {"mean": "(mean)", "median": "(median)"}
 """What the plain combinations are called among the experts."""
@@ -65,6 +71,36 @@ class Recipe:
         loss = self.loss
         way = WAYS[self.combine]
         return (loss.code, way, self.gradient, loss.width, self.even, *hands(self.hedger))
+
+    def own_losses(self, table: Floats, values: Floats, outcomes: Floats) -> tuple[Floats, Floats]:
+        """Return the losses of a function of your own (experts, blend, uniform), and its slopes."""
+        loss = self.loss
+        assert loss.function is not None
+        rows, _, n = table.shape
+        losses, slopes = np.full((rows, n + 2), np.nan), np.zeros(rows)
+        for row in np.flatnonzero(~np.isnan(outcomes) & ~np.isnan(values[:, 0])):
+            plain = np.full((1, 1, n + 1), np.nan)
+            plain[0, 0, 1:] = table[row, 0]
+            fill_plain(plain, np.array([WAYS[self.combine]]), np.empty(0))
+            asked = np.array([*table[row, 0], values[row, 0], plain[0, 0, 0]])
+            awake = np.abs(asked) < LARGEST
+            given = np.asarray(loss.function(asked[awake], float(outcomes[row])), dtype=float)
+            if given.shape != (awake.sum(),) or not (np.abs(given) < LARGEST_LOSS).all():
+                raise ValueError(
+                    f"loss {loss.name} must return a finite number within ±{LARGEST_LOSS:g} for "
+                    f"each of {awake.sum()} forecasts, got {given}"
+                )
+            losses[row, awake] = given
+            if self.gradient:
+                assert loss.slope is not None
+                slope = float(loss.slope(float(values[row, 0]), float(outcomes[row])))
+                if not abs(slope) < LARGEST:
+                    raise ValueError(
+                        f"the slope of loss {loss.name} must be a finite number within "
+                        f"±{LARGEST:g}, got {slope}"
+                    )
+                slopes[row] = slope
+        return losses, slopes
 
     def to_plain(self) -> dict[str, Any]:
         """Return it in words and numbers."""

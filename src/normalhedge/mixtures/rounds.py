@@ -8,7 +8,8 @@ import numpy as np
 from normalhedge._inputs import Floats
 from normalhedge.mixtures import _play
 from normalhedge.mixtures.frames import Panel
-from normalhedge.mixtures.mixture import NOTHING, Mixture, Open, Waiting
+from normalhedge.mixtures.mixture import NOTHING, Mixture
+from normalhedge.mixtures.tickets import Open, Waiting
 
 NEVER = 1 << 30
 """The round at which something is settled that this table cannot settle."""

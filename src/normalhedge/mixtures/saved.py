@@ -13,7 +13,8 @@ from normalhedge.hedgers import HEDGERS, PotentialHedger
 from normalhedge.hedgers._native import reweigh
 from normalhedge.mixtures._sums import EXPERT_SUMS, MARKS, TOTAL_SUMS
 from normalhedge.mixtures.losses import LOSSES, Loss, LossFunction
-from normalhedge.mixtures.mixture import Mixture, Open, Waiting
+from normalhedge.mixtures.mixture import Mixture
+from normalhedge.mixtures.tickets import Open, Waiting
 
 FORMAT = "normalhedge mixture"
 VERSION = 2

@@ -13,7 +13,8 @@ from normalhedge.certificates.bounds import at_most
 from normalhedge.mixtures import _sums
 from normalhedge.mixtures.hindsight import best_convex, mean_loss
 from normalhedge.mixtures.losses import OWN, ZERO_ONE
-from normalhedge.mixtures.mixture import Mixture, Open
+from normalhedge.mixtures.mixture import Mixture
+from normalhedge.mixtures.tickets import Open
 
 if TYPE_CHECKING:
     from normalhedge.mixtures.blending import Blend
