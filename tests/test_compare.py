@@ -1,5 +1,6 @@
 import itertools
 import math
+import re
 from pathlib import Path
 
 import numpy as np
@@ -9,7 +10,7 @@ import pytest
 
 from normalhedge import NormalHedge
 from normalhedge.cli import main
-from normalhedge.experiments import contests
+from normalhedge.experiments import contests, leaderboard
 from normalhedge.experiments.contests import GAME_SCORES, Game, Panel, Settings, Yardsticks
 from normalhedge.experiments.leaderboard import (
     FIELD,
@@ -22,6 +23,7 @@ from normalhedge.games import BreakAway, GoodAndBad
 from normalhedge.hedgers import AnyHedger, FixedShare, RegretMatching
 from normalhedge.mixtures import blend
 from normalhedge.mixtures.hindsight import hindsight
+from normalhedge.reports.figures import curves_plot
 
 SMALL = Settings(alpha=0.1, experts=6, rounds=120, runs=3, quantile=0.5, switches=2)
 
@@ -160,6 +162,9 @@ def test_what_is_finished_is_not_played_again(
     compare(["hedge"], [Game("independent-coins", Settings(**{**vars(SMALL), "alpha": 0.2}))],
             folder=tmp_path)  # fmt: skip
     assert len(played) == 8 + 3
+    # It does not cost what was there before.
+    compare(["hedge"], [game], folder=tmp_path)
+    assert len(played) == 8 + 3
 
 
 def test_an_interrupted_comparison_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -194,6 +199,28 @@ def test_places_and_ties() -> None:
     scores[:, :, 0] = np.array([[2, 2, 2], [1, 1, 1], [2, 2, 2], [3, 3, 3]])
     alike = Standing(game, ("a", "b", "c", "d"), scores, np.zeros((4, 1)), {})
     np.testing.assert_array_equal(alike.ranks, [2.5, 1, 2.5, 4])
+    # The last is tied with the first but for chance: nobody who is not comes before them.
+    scores[:, :, 0] = np.array([[1, 1, 1], [1.1, 1.1, 1.1], [1.2, 1.2, 1.2], [3, 0.9, 0.9]])
+    mixed = Standing(game, ("a", "b", "c", "d"), scores, np.zeros((4, 1)), {})
+    assert mixed.tied.tolist() == [True, False, False, True]
+    np.testing.assert_array_equal(mixed.ranks, [1.5, 3, 4, 1.5])
+
+
+def test_another_process_helps_to_compile() -> None:
+    helper = leaderboard._helper(["uniform", "hedge"], aimed=True, panel=True)
+    assert helper is not None
+    assert helper.wait(timeout=120) == 0
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_who_helps_starts_from_the_other_end(monkeypatch: pytest.MonkeyPatch, jobs: int) -> None:
+    asked: list[tuple[str, ...]] = []
+    monkeypatch.setattr(leaderboard, "SLOW", -1.0)
+    monkeypatch.setattr(leaderboard, "_helper", lambda names, **_: asked.append(tuple(names)))
+    names = ["hedge", "uniform", "boa", "squint"]
+    monkeypatch.setattr(leaderboard, "play_a_few", lambda *_, **__: None)
+    compare(names, [Game("independent-coins", SMALL)], jobs=jobs)
+    assert asked[:1] == ([("squint", "boa")] if jobs > 1 else [])
 
 
 def _panel(path: Path, rows: int = 40) -> Path:
@@ -296,6 +323,7 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     page = (out / "report.html").read_text("utf-8")
     assert "Who came where" in page
     assert "p.csv" in page
+    assert "Own regret" in page
     again = run(capsys, *words)
     assert again == said  # the times too: nothing was played
 
@@ -309,10 +337,48 @@ def test_the_command_refuses(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     assert "there is no file" in refused(capsys, "--nature", "replay:source=no.csv", *nothing)
     assert "alpha must be" in refused(capsys, "--alpha", "2", *nothing)
     assert "runs must be" in refused(capsys, "--runs", "0", *nothing)
-    assert "must differ" in refused(capsys, "--hedger", "boa", "--hedger", "boa", *nothing)
+    assert "boa is there twice" in refused(capsys, "--hedger", "boa", "--hedger", "boa", *nothing)
     assert "hedge-fixed needs eta" in refused(capsys, "--hedger", "hedge-fixed", *nothing)
     assert "too many" in refused(capsys, "--experts", "1000000", "--rounds", "100000", *nothing)
+    assert "runs are too many" in refused(capsys, "--runs", "10000000", *nothing)
+    for words in (["--loss", "absolute"], ["--even", "0.1"], ["--memory", "9"], ["--no-gradient"]):
+        assert "belongs to a --panel" in refused(capsys, *words, *nothing)
+    recorded = tmp_path / "gains.csv"
+    recorded.write_text("a,b\n")
+    said = refused(capsys, "--nature", f"replay:source={recorded}", *nothing)
+    assert "there is no round" in said
+    open_ended = tmp_path / "open.csv"
+    open_ended.write_text("day,y,a,b\n1,,0.5,1\n2,,1,0.5\n")
+    said = refused(capsys, "--panel", str(open_ended), "--target", "y", "--time", "day", *nothing)
+    assert "no row has an outcome" in said
     assert not (tmp_path / "out").exists()
+
+
+def test_the_command_says_what_it_guessed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = _panel(tmp_path / "p.csv")
+    main(["compare", "--hedger", "hedge", "--panel", str(path), "--target", "y", "--by", "series",
+          "--out", str(tmp_path / "out")])  # fmt: skip
+    assert "guessed: experts: day, a, b, c" in capsys.readouterr().err
+
+
+def test_even_weights_without_a_loss(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "p.csv"
+    path.write_text("day,y,a,b\n1,1,0.5,1.5\n2,2,1,3\n")
+    words = ["--hedger", "uniform", "--panel", str(path), "--target", "y", "--time", "day"]
+    said = run(capsys, *words, "--out", str(tmp_path / "out"))
+    assert re.search(r"uniform weights +0 +- ", said)
+    shares = pyarrow.csv.read_csv(tmp_path / "out" / "panels.csv")["relative_to_uniform"]
+    assert not np.isfinite(np.array(shares.to_pylist(), dtype=float)).any()
+
+
+def test_curves_can_be_told_apart() -> None:
+    names = [str(k) for k in range(40)]
+    page = curves_plot("x", np.arange(2), {name: np.zeros(2) for name in names}, names)
+    styles = re.findall(r'"line":({"color":[^}]*"dash"[^}]*})', page)
+    assert len(styles) == 40
+    assert len(set(styles)) == 40
 
 
 def test_large_games_leave_the_sequence_out(monkeypatch: pytest.MonkeyPatch) -> None:

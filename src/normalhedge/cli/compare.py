@@ -8,12 +8,13 @@ from typing import Any
 
 import click
 import numpy as np
+from click.core import ParameterSource
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
 import normalhedge
 from normalhedge import _inputs, _tables
-from normalhedge.cli.options import PANEL, mixture_settings, panel_options, words
+from normalhedge.cli.options import MIXTURE, PANEL, mixture_settings, panel_options, words
 from normalhedge.experiments import leaderboard
 from normalhedge.experiments.contests import Contest, Game, Panel, Settings
 from normalhedge.experiments.leaderboard_page import (
@@ -121,8 +122,9 @@ def _contests(
         met = leaderboard.natures_met(settings) if name == ALL else (name,)
         contests += [Game(each, settings) for each in met]
     if panel is None:
-        for name in (*PANEL, "columns"):
-            if given[name]:
+        said = click.get_current_context().get_parameter_source
+        for name in (*PANEL, *MIXTURE, "columns", "memory"):
+            if said(name) == ParameterSource.COMMANDLINE:
                 raise click.UsageError(f"--{name} belongs to a --panel, and there is none")
         return contests
     columns = {name: given[name] for name in PANEL} | {"experts": given["columns"] or None}
@@ -148,6 +150,9 @@ def _print(board: leaderboard.Leaderboard) -> None:
         lines += ["", *(f"{letter}: {name}" for letter, name in letters(board).items())]
         lines += ["*: the best, or within two standard errors of it"]
     for standing in board.panels:
+        panel = standing.contest
+        if isinstance(panel, Panel) and panel.said:
+            click.echo(f"guessed: {'; '.join(panel.said)}", err=True)
         lines += ["", standing.contest.name, *_tables.as_text(*panel_table(standing))]
     click.echo("\n".join(lines) + "\n")
 

@@ -38,6 +38,9 @@ def words(_: click.Context, __: click.Parameter, value: str | None) -> tuple[str
 PANEL = ("target", "by", "time", "lag", "cutoff", "model", "forecast", "classes", "pooled")
 """The options that say what the columns of a table of forecasts are, as `blend` calls them."""
 
+MIXTURE = ("loss", "combine", "gradient", "even", "include")
+"""Those that say how the forecasts are blended."""
+
 _PANEL_OPTIONS = (
     click.option("--target", help="The column of outcomes; empty where not known yet."),
     click.option(

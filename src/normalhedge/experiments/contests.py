@@ -56,7 +56,8 @@ GAME_SCORES = (
 best expert, quantile and sequence earned in a round."""
 
 PANEL_SCORES = ("loss", "worst", "seconds")
-"""What is measured of a hedger on a panel: its mean loss, its worst regret, the time of a row."""
+"""What is measured of a hedger on a panel: its mean loss, its worst regret in its own account, at
+its own rate of discount, and the time of a row."""
 
 POINTS = 250
 """About how many points a curve has."""
@@ -65,7 +66,10 @@ BRIEF = 0.2
 """Seconds; what takes less is timed again."""
 
 LARGEST = 1 << 28
-"""How many numbers a run may have; and how many bits the search for the best sequence."""
+"""How many numbers a run may have; and how many bytes the search for the best sequence."""
+
+MOST = 100_000
+"""How many runs a game may have."""
 
 
 @dataclass(frozen=True)
@@ -108,6 +112,10 @@ class Game:
         )
         self.runs = 1 if isinstance(sample, Replay | BreakAway) else settings.runs
         self.units = float(self.rounds * (self.experts + 50))
+        if self.rounds < 1:
+            raise ValueError(f"{name}: there is no round")
+        if self.runs > MOST:
+            raise ValueError(f"{self.runs:,} runs are too many")
         if self.rounds * self.experts > LARGEST:
             raise ValueError(f"{self.rounds:,} rounds of {self.experts:,} experts are too many")
 
@@ -254,6 +262,8 @@ class Panel:
         self.name = path.name
         # Whatever is wrong with the table is said before anything is played.
         first = blend(self._table, **self.columns, **self.options)
+        if not first.totals[:, _sums.SETTLED].any():
+            raise ValueError(f"{path}: no row has an outcome and a forecast")
         self.experts = len(first.mixture.names)
         self.rounds = first.mixture.rounds
         self.loss = str(first.mixture.recipe.loss)

@@ -1,6 +1,9 @@
 """The leaderboard: hedgers x contests x runs, computed once and kept."""
 
 import math
+import subprocess
+import sys
+import time
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
@@ -56,6 +59,9 @@ QUICK = Settings(rounds=1500, runs=3)
 TIED = 2.0
 """Within so many standard errors of the best, run by run on the same gains, one counts as tied."""
 
+SLOW = 0.5
+"""Seconds; a hedger whose first rounds take longer was compiled, and the next will be."""
+
 
 @dataclass(frozen=True, eq=False)
 class Standing:
@@ -104,16 +110,13 @@ class Standing:
     def ranks(self) -> Floats:
         """The place of each hedger by its first score, 1 for the best; the mean where some tie.
 
-        Those tied with the best share their places, too: where nothing can be told apart, as in a
-        game of fair coins, nobody is ahead.
+        Those tied with the best share the first places: where nothing can be told apart, as in a
+        game of fair coins, nobody is ahead, and nobody who is not tied comes before them.
         """
-        values = self.mean(self.contest.scores[0])
+        values = np.where(self.tied, -math.inf, self.mean(self.contest.scores[0]))
         lower = (values[:, None] > values).sum(axis=1)
         same = (values[:, None] == values).sum(axis=1)
-        ranks = np.where(np.isnan(values), math.nan, lower + (same + 1) / 2)
-        if self.tied.any():
-            ranks[self.tied] = ranks[self.tied].mean()
-        return ranks
+        return np.where(np.isnan(values), math.nan, lower + (same + 1) / 2)
 
     @cached_property
     def tied(self) -> np.ndarray:
@@ -210,8 +213,8 @@ class Leaderboard:
                     "hindsight": np.array([False] * len(self.hedgers) + [True] * more),
                     "rank": np.append(standing.ranks, nothing),
                     "mean_loss": loss,
-                    "relative_to_uniform": loss / standing.yardsticks["uniform"],
-                    "worst_discounted_regret": np.append(standing.mean("worst"), nothing),
+                    "relative_to_uniform": loss / (standing.yardsticks["uniform"] or math.nan),
+                    "worst_own_regret": np.append(standing.mean("worst"), nothing),
                     "seconds_per_row": np.append(standing.mean("seconds"), nothing),
                 }
             )
@@ -278,14 +281,17 @@ def compare(
     names = tuple(hedgers)
     if not names or not contests:
         raise ValueError("there must be at least one hedger and one contest")
-    if len(set(names)) < len(names) or len({c.name for c in contests}) < len(contests):
-        raise ValueError("hedgers and contests must differ")
+    for kind, given in (("hedger", names), ("contest", [contest.name for contest in contests])):
+        again = [name for k, name in enumerate(given) if name in given[:k]]
+        if again:
+            raise ValueError(f"each {kind} must be different: {again[0]} is there twice")
     for contest in contests:
         for name in names:
             contest.hedger(name)  # what is wrong with a name is said before anything is played
     cells = None if folder is None else Cells(folder, say)
-    _compile(names, contests, progress)
-    with ThreadPoolExecutor(jobs or cores()) as pool:
+    jobs = jobs or cores()
+    _compile(names, contests, jobs, progress)
+    with ThreadPoolExecutor(jobs) as pool:
         work = {
             pool.submit(_run, contest, run, names, cells): (contest, run)
             for contest, run in _pieces(contests)
@@ -313,19 +319,59 @@ def _pieces(contests: Sequence[Contest]) -> Iterator[tuple[Contest, int]]:
 
 
 def _compile(
-    names: Sequence[str], contests: Sequence[Contest], progress: Callable[[float, str], object]
+    names: Sequence[str],
+    contests: Sequence[Contest],
+    jobs: int,
+    progress: Callable[[float, str], object],
 ) -> None:
-    """Play a few rounds with everybody, so that nobody's time is that of the compiler."""
-    few = np.random.default_rng(0).choice(np.array([-1.0, 1.0]), (3, 4))
-    for name in names:
-        progress(0.0, f"compiling {name}")
-        hedger = named(name, 4, alpha=0.1)
-        hedger.run(few)
-        if any(contest.aimed for contest in contests):
-            next(Contrary(4, hedger).gains(2, np.random.default_rng(0)))
-        if any(isinstance(contest, Panel) for contest in contests):
-            table = _extras.require("pyarrow").table({"y": [0, 1], "a": [0, 1], "b": [1, 0]})
-            blend(table, "y", hedger=hedger)
+    """Play a few rounds with everybody, so that nobody's time is that of the compiler.
+
+    The compiler uses one core. Where it has much to do, and there may be more, another process
+    starts from the other end: what it has finished is found in the cache.
+    """
+    aimed = any(contest.aimed for contest in contests)
+    panel = any(isinstance(contest, Panel) for contest in contests)
+    helper = None
+    try:
+        for k, name in enumerate(names, start=1):
+            progress(0.0, f"compiling {name}")
+            start = time.perf_counter()
+            play_a_few(name, aimed=aimed, panel=panel)
+            slow = time.perf_counter() - start > SLOW
+            if slow and helper is None and jobs > 1 and len(names) - k > 1:
+                helper = _helper(names[:k:-1], aimed=aimed, panel=panel)
+    finally:
+        if helper is not None:
+            helper.terminate()
+            helper.wait()
+
+
+def play_a_few(name: str, *, aimed: bool, panel: bool) -> None:
+    """Play a few rounds with a hedger, against an adversary and on a panel, too."""
+    hedger = named(name, 4, alpha=0.1)
+    hedger.run(np.random.default_rng(0).choice(np.array([-1.0, 1.0]), (3, 4)))
+    if aimed:
+        next(Contrary(4, hedger).gains(2, np.random.default_rng(0)))
+    if panel:
+        table = _extras.require("pyarrow").table({"y": [0, 1], "a": [0, 1], "b": [1, 0]})
+        blend(table, "y", hedger=hedger)
+
+
+def _helper(names: Sequence[str], *, aimed: bool, panel: bool) -> "subprocess.Popen[bytes] | None":
+    """Return a process that compiles these hedgers; None where there can be none."""
+    work = (
+        "from normalhedge.experiments.leaderboard import play_a_few\n"
+        f"for name in {list(names)!r}: play_a_few(name, aimed={aimed}, panel={panel})"
+    )
+    nothing = subprocess.DEVNULL
+    if not sys.executable:
+        return None
+    try:
+        return subprocess.Popen(
+            [sys.executable, "-P", "-c", work], stdin=nothing, stdout=nothing, stderr=nothing
+        )
+    except OSError:
+        return None
 
 
 def _run(contest: Contest, run: int, names: Sequence[str], cells: Cells | None) -> Arrays:
@@ -333,7 +379,9 @@ def _run(contest: Contest, run: int, names: Sequence[str], cells: Cells | None) 
     # A name may mean something else in another version: what a hedger prints as does not.
     labels = {name: repr(contest.hedger(name)) for name in names}
     key = contest.key(run)
-    place = f"{zlib.crc32(contest.name.encode()):08x}-{run}"
+    # Other settings have other cells: a quick look does not cost what took long.
+    what = f"{contest.name} {sorted({**key, 'run': None}.items())}"
+    place = f"{zlib.crc32(what.encode()):08x}-{run}"
     found = dict((cells.load(place, key) if cells else None) or {})
     missing = [name for name in names if labels[name] not in found]
     if missing:

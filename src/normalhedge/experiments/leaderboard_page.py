@@ -90,7 +90,7 @@ def _order(standing: Standing) -> np.ndarray:
 
 def panel_table(standing: Standing) -> Table:
     """Return all about one panel: the hedgers among the yardsticks, the smallest loss first."""
-    head = ["", "mean loss", "of uniform", "worst regret", "µs a row"]
+    head = ["", "mean loss", "of uniform", "own regret", "µs a row"]
     uniform = standing.yardsticks["uniform"]
     worst, seconds = standing.mean("worst"), standing.mean("seconds")
     entries = [
@@ -103,7 +103,7 @@ def panel_table(standing: Standing) -> Table:
         if math.isfinite(loss)
     ]
     rows = [
-        [name, f"{loss:.5g}", f"{loss / uniform:.1%}", regret, micros]
+        [name, f"{loss:.5g}", f"{loss / uniform:.1%}" if uniform else "-", regret, micros]
         for loss, name, regret, micros in sorted(entries, key=lambda entry: entry[0])
     ]
     return head, rows
@@ -217,8 +217,9 @@ def _panel_section(k: int, standing: Standing) -> Section:
         f"that forget do so over {contest.memory:g} rounds. In hindsight, for each series by "
         f"itself: the best expert, what a share of {contest.quantile:.0%} of them reaches, the "
         f"best convex combination and the best sequence with {contest.switches} switches; "
-        "who sleeps is replaced by even weights. The plot: by how much the loss of uniform weights "
-        "exceeds that of a hedger, summed up over time."
+        "who sleeps is replaced by even weights. Own regret: the largest in the hedger's own "
+        "account, at its own rate of discount, in units of gain. The plot: by how much "
+        "the loss of uniform weights exceeds that of a hedger, summed up over time."
     )
     plot = curves_plot(
         f"panel{k}",

@@ -94,7 +94,7 @@ def best_sequence(gains: npt.ArrayLike, switches: int, alpha: float = 0.0) -> Fo
 
         B_t(m, i) = g_{t,i} + \max\left(B_{t-1}(m, i),\ \max_j B_{t-1}(m - 1, j)\right)
 
-    It costs O(T N m) time, and a bit for each of these to find the way back.
+    It costs O(T N m) time, and a byte for each of these to find the way back.
 
     Parameters
     ----------
@@ -151,26 +151,37 @@ def _leads(gains: Floats, keep: float) -> Floats:
 
 
 @kernel(STRICT)
+def _largest(table: Floats, row: int) -> int:
+    """Return the first place of the largest number in a row."""
+    place = 0
+    for i in range(1, table.shape[1]):
+        if table[row, i] > table[row, place]:
+            place = i
+    return place
+
+
+@kernel(STRICT)
 def _best_sequence(gains: Floats, switches: int, stayed: np.ndarray, experts: np.ndarray) -> float:
     """Write the best sequence, and on the way who stayed where he was; return its total."""
     rounds, n = gains.shape
     best = np.full((switches + 1, n), -np.inf)
-    best[0] = gains[0]
-    leaders = np.zeros((rounds, switches + 1), dtype=np.int64)  # at the end of the round before
+    for i in range(n):
+        best[0, i] = gains[0, i]
+    leaders = np.empty((rounds, switches + 1), dtype=np.int64)  # at the end of the round before
     for t in range(1, rounds):
         for m in range(switches + 1):
-            leaders[t, m] = best[m].argmax()
+            leaders[t, m] = _largest(best, m)
         for m in range(switches, -1, -1):
             moved = best[m - 1, leaders[t, m - 1]] if m > 0 else -np.inf
             for i in range(n):
                 stay = best[m, i] >= moved
                 stayed[t, m, i] = stay
                 best[m, i] = gains[t, i] + (best[m, i] if stay else moved)
-    m = 0
+    m, i = 0, _largest(best, 0)
     for k in range(1, switches + 1):
-        if best[k].max() > best[m].max():
-            m = k
-    i = best[m].argmax()
+        j = _largest(best, k)
+        if best[k, j] > best[m, i]:
+            m, i = k, j
     result = float(best[m, i])
     for t in range(rounds - 1, 0, -1):
         experts[t] = i

@@ -75,7 +75,8 @@ def faults(gains: Floats, confidence: Floats) -> tuple[float, int]:
 @kernel(VECTOR)
 def spread_scores(scores: Floats, weights: Floats) -> None:
     """Write the weights that belong to the scores."""
-    weights[:] = scores
+    for i in range(weights.size):
+        weights[i] = scores[i]
     raise_scores(weights)
 
 
@@ -248,7 +249,8 @@ def _rounds(
     if len(confidence) == 0:
         for t in range(len(gains)):
             if len(played) > 0:
-                played[t] = weights
+                for i in range(weights.size):  # assigning a row is slow to compile
+                    played[t, i] = weights[i]
             gain, lead = _round(weights, ledger, totals, settings, gains[t])
             if gain == BAD_INPUT:
                 return t
@@ -263,7 +265,8 @@ def _rounds(
         _score(weights, ledger, totals, settings, scores)
         share(scores, confidence[t], heard)
         if len(played) > 0:
-            played[t] = heard
+            for i in range(weights.size):
+                played[t, i] = heard[i]
         gain = earn_awake(heard, gains[t], confidence[t], origin, rises)
         _learn(weights, ledger, totals, settings, rises, 0.0, gain)
         lead = enter(ledger[REGRET], settings[KEEP], rises, 0.0)

@@ -73,15 +73,18 @@ class FixedShare(LedgerHedger):
         self._prepare(self.eta, self.share)
 
     @classmethod
-    def tuned(cls, alpha: float, n_experts: int, *, share: float | None = None) -> "FixedShare":
+    def tuned(
+        cls, alpha: float, n_experts: int, *, share: float | None = None, eta: float | None = None
+    ) -> "FixedShare":
         """Expect a switch every 1/share rounds, and choose the rate that makes that bound least.
 
-        ``eta^2 = 2 (s ln(N / s) + (1 - s) ln(1 / (1 - s)))``, with s = alpha where it is not given.
+        ``eta^2 = 2 (s ln(N / s) + (1 - s) ln(1 / (1 - s)))``, with s = alpha, where they are not
+        given.
         """
         s = _inputs.number("share", alpha if share is None else share, 0.0, 1.0)
         n = max(_inputs.count("n_experts", n_experts), 2)
         nats = s * math.log(n / s) - (1.0 - s) * math.log1p(-s)
-        return cls(math.sqrt(2.0 * nats), s, alpha)
+        return cls(math.sqrt(2.0 * nats) if eta is None else eta, s, alpha)
 
     def bound(
         self, n_experts: int, rounds: int, quantile: float | None = None, *, switches: int = 0

@@ -77,9 +77,11 @@ class VariableShare(LedgerHedger):
         self._prepare(self.eta, math.log2(1.0 - self.share))
 
     @classmethod
-    def tuned(cls, alpha: float, n_experts: int, *, share: float | None = None) -> "VariableShare":
+    def tuned(
+        cls, alpha: float, n_experts: int, *, share: float | None = None, eta: float | None = None
+    ) -> "VariableShare":
         """Use the rate and the share of `FixedShare.tuned`."""
-        fixed = FixedShare.tuned(alpha, n_experts, share=share)
+        fixed = FixedShare.tuned(alpha, n_experts, share=share, eta=eta)
         return cls(fixed.eta, fixed.share, fixed.alpha)
 
 

@@ -18,6 +18,9 @@ ITERATIONS = 300
 SAMPLE = 1 << 20
 """How many forecasts the weights are fitted to; more are sampled evenly."""
 
+MOST = 1 << 30
+"""How many bytes the search for the best sequence may take."""
+
 
 @kernel(STRICT, inline=False)
 def mean_loss(  # noqa: C901 -- a row in one pass
@@ -117,7 +120,7 @@ class Hindsight(NamedTuple):
         The best fixed convex combination, as far as `best_convex` finds it; NaN where the loss has
         none.
     sequence
-        The best sequence of experts with so many switches.
+        The best sequence of experts with so many switches; NaN where the search would be too large.
     """
 
     expert: float
@@ -149,7 +152,7 @@ def hindsight(blend: "Blend", quantile: float = 0.1, switches: int = 5) -> Hinds
             best_expert(gains).gain,
             best_quantile(gains, quantile),
             -convex,
-            best_sequence(gains, switches).gain,
+            best_sequence(gains, switches).gain if gains.size * (switches + 1) <= MOST else np.nan,
         ]
     return Hindsight(*(total / settled if settled else total * np.nan).tolist())
 
