@@ -208,7 +208,8 @@ class LedgerHedger:
         ):
             gains = _inputs.vector("gains", gains, weights.size).astype(np.float64, copy=False)
         if not in_place:
-            weights, ledger, totals = weights.copy(), ledger.copy(), totals.copy()
+            weights, ledger = weights.copy(), ledger.copy()
+            totals = totals.copy() if self.names else totals  # of nothing there need be no copy
         earned: float | None
         if confidence is None:
             earned, _ = self._kernels.round(weights, ledger, totals, self._settings, gains)
