@@ -162,6 +162,28 @@ def test_a_discount_is_a_scale_that_grows(name: str) -> None:
         np.testing.assert_allclose(run.state.weights, last, atol=1e-8)
 
 
+@pytest.mark.parametrize(
+    "name", ["AdaNormalHedge", "BOA", "MLPoly", "MLProd", "NormalHedgeDT", "Squint"]
+)
+def test_a_discount_is_of_every_sum(name: str) -> None:
+    """All that is summed up decays before a round is added, and so do logarithms of products."""
+    alpha, gains = 0.1, np.random.default_rng(3).uniform(-1.0, 1.0, (60, 4))
+    run = discounted(FAMILY[name], alpha).run(gains, keep_weights=True)
+    oracle: Any = getattr(oracles, name)(4)
+    assert run.weights is not None
+    for row, played in zip((1 - gains) / 2, run.weights, strict=True):
+        weights = oracle.weights()
+        np.testing.assert_allclose(played, weights, rtol=1e-9, atol=1e-12)
+        for sums in ("R", "V", "C", "S"):
+            if hasattr(oracle, sums):
+                setattr(oracle, sums, (1 - alpha) * getattr(oracle, sums))
+        if hasattr(oracle, "w"):
+            oracle.w = oracle.w ** (1 - alpha)
+        if hasattr(oracle, "t"):  # the round that comes is in it already
+            oracle.t = (1 - alpha) * oracle.t
+        oracle.update(row, float(weights @ row))
+
+
 def test_decreasing_rate_with_a_discount() -> None:
     gains, alpha = next(_games())[0], 0.1
     n, R, time = 2, np.zeros(2), 1.0
