@@ -179,12 +179,12 @@ def added(values: Floats) -> float:
     return total
 
 
-FEW = 64
-"""Arrays shorter than this may lie so near in memory that a loop cannot add up and write; see
+NEAR = 64
+"""Arrays at least so many floats apart are far enough for a loop that adds up and writes; see
 `added`."""
 
 
-@kernel(VECTOR, inline=False)
+@kernel(VECTOR)
 def raise_weights(
     regrets: Floats, weights: Floats, rate: float, squared: bool, lead: float
 ) -> tuple[float, float]:
@@ -194,22 +194,31 @@ def raise_weights(
     of log 2. The difference of two squares is taken as a product: it keeps its digits when the
     exponents are large and close.
     """
+    if abs(weights.ctypes.data - regrets.ctypes.data) >= 8 * NEAR:
+        return _raise(regrets, weights, rate, squared, lead)
+    return _raise_near(regrets, weights, rate, squared, lead)
+
+
+@kernel(VECTOR, inline=False)
+def _raise_near(
+    regrets: Floats, weights: Floats, rate: float, squared: bool, lead: float
+) -> tuple[float, float]:
+    n = regrets.size
+    apart = np.empty(n + 2 * NEAR)[NEAR : n + NEAR]
+    for i in range(n):
+        apart[i] = regrets[i]
+    return _raise(apart, weights, rate, squared, lead)
+
+
+@kernel(VECTOR, inline=False)
+def _raise(
+    regrets: Floats, weights: Floats, rate: float, squared: bool, lead: float
+) -> tuple[float, float]:
     total = 0.0
     mass = 0.0
-    top = max(lead, 0.0)
-    rate_top = rate * top
-    if regrets.size < FEW:
-        for i in range(regrets.size):
-            r = larger(regrets[i], 0.0)
-            e = (r - top) * (rate * r + rate_top) if squared else rate * (regrets[i] - lead)
-            weights[i] = exp2(e)
-        mass = added(weights)
-        if not squared:
-            return mass, mass
-        for i in range(regrets.size):
-            weights[i] *= larger(regrets[i], 0.0)
-        return added(weights), mass
     if squared:
+        top = max(lead, 0.0)
+        rate_top = rate * top
         for i in range(regrets.size):
             r = larger(regrets[i], 0.0)
             phi = exp2((r - top) * (rate * r + rate_top))
