@@ -12,13 +12,8 @@ from normalhedge import NormalHedge
 from normalhedge.cli import main
 from normalhedge.experiments import contests, leaderboard
 from normalhedge.experiments.contests import GAME_SCORES, Game, Panel, Settings, Yardsticks
-from normalhedge.experiments.leaderboard import (
-    FIELD,
-    Leaderboard,
-    Standing,
-    compare,
-    natures_met,
-)
+from normalhedge.experiments.leaderboard import FIELD, compare, natures_met
+from normalhedge.experiments.standings import Leaderboard, Standing
 from normalhedge.games import BreakAway, GoodAndBad
 from normalhedge.hedgers import AnyHedger, FixedShare, RegretMatching
 from normalhedge.mixtures import blend

@@ -14,6 +14,7 @@ from normalhedge import hedgers
 from normalhedge._inputs import Floats
 from normalhedge.hedgers import LedgerHedger, LedgerState, _round
 from normalhedge.hedgers.ada_hedge import gap
+from tests.test_family import FAMILY
 
 # FlipFlop: spells of hedging that end with one expert far ahead, and of following that end in ties.
 
@@ -279,23 +280,8 @@ def test_a_gambler_has_the_wealth_it_is_said_to_have() -> None:
 
 # Every short game
 
-BOUNDED: dict[str, LedgerHedger] = {
-    "AdaHedge": hedgers.AdaHedge(),
-    "AdaNormalHedge": hedgers.AdaNormalHedge(),
-    "BOA": hedgers.BOA(),
-    "CoinBetting": hedgers.CoinBetting(),
-    "DecreasingHedge": hedgers.DecreasingHedge(),
-    "FixedShare": hedgers.FixedShare(eta=1.0, share=0.1),
-    "FlipFlop": hedgers.FlipFlop(),
-    "MLPoly": hedgers.MLPoly(),
-    "MLProd": hedgers.MLProd(),
-    "NormalHedge2009": hedgers.NormalHedge2009(),
-    "NormalHedgeDT": hedgers.NormalHedgeDT(),
-    "OptimisticHedge": hedgers.OptimisticHedge(eta=0.5),
-    "RegretMatching": hedgers.RegretMatching(),
-    "RegretMatchingPlus": hedgers.RegretMatchingPlus(),
-    "Squint": hedgers.Squint(),
-}
+UNBOUNDED = {"FollowTheLeader", "Uniform", "VariableShare"}
+BOUNDED = {name: hedger for name, hedger in FAMILY.items() if name not in UNBOUNDED}
 
 MOVES: list[tuple[list[float], list[float]]] = [
     ([1.0, -1.0], [1.0, 1.0]),

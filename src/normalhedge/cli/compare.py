@@ -24,6 +24,7 @@ from normalhedge.experiments.leaderboard_page import (
     panel_table,
     write_leaderboard,
 )
+from normalhedge.experiments.standings import Leaderboard
 from normalhedge.games import NATURES
 from normalhedge.hedgers import HEDGERS
 from normalhedge.mixtures.recipe import MEMORY
@@ -142,7 +143,7 @@ def _contests(
     ]
 
 
-def _print(board: leaderboard.Leaderboard) -> None:
+def _print(board: Leaderboard) -> None:
     lines = ["The leaderboard", *_tables.as_text(*overall_table(board)), "", LEGEND[0]]
     if board.games:
         lines += LEGEND[1:]
@@ -157,7 +158,7 @@ def _print(board: leaderboard.Leaderboard) -> None:
     click.echo("\n".join(lines) + "\n")
 
 
-def _write(board: leaderboard.Leaderboard, out: Path, settings: Settings) -> list[Path]:
+def _write(board: Leaderboard, out: Path, settings: Settings) -> list[Path]:
     files = [out / "leaderboard.csv"]
     _tables.write_table(files[-1], board.overall())
     if board.games:

@@ -107,6 +107,7 @@ class Game:
         self.aimed = "target" in inspect.signature(NATURES[kind]).parameters
         sample = self._nature(NormalHedge(settings.alpha))
         self.experts = sample.experts
+        self.file: Path | None = sample.source.path if isinstance(sample, Replay) else None
         self.rounds = (
             min(sample.rounds, settings.rounds) if isinstance(sample, Replay) else settings.rounds
         )
@@ -133,8 +134,8 @@ class Game:
         """Return everything that the numbers of a run depend on, but for the hedgers."""
         key = {"version": normalhedge.__version__, **asdict(self.settings), "run": run}
         del key["runs"]  # more of them can be added
-        if self.name.startswith("replay"):
-            key["file"] = _print_of(Path(self.name.partition("source=")[2].partition(",")[0]))
+        if self.file is not None:
+            key["file"] = _print_of(self.file)
         return key
 
     def play(self, run: int, texts: Sequence[str]) -> Arrays:
@@ -145,21 +146,20 @@ class Game:
             hedger = self.hedger(text)
             if self.aimed or yardsticks is None:
                 try:
-                    gains, changes = self._gains(run, hedger)
+                    nature = self._nature(hedger)
                 except TypeError:  # the adversary cannot be aimed at this one
                     points = len(curve_rounds(self.rounds))
                     found[text] = np.full(len(self.scores) + points, math.nan)
                     continue
-                yardsticks = Yardsticks(gains, self.settings, changes)
+                yardsticks = self._yardsticks(run, nature)
             found[text] = yardsticks.score(hedger, timed=not self.aimed)
         return found
 
-    def _gains(self, run: int, target: AnyHedger) -> tuple[Floats, np.ndarray | None]:
-        """Return the gains of a run, and when the nature changes, if it knows that."""
-        nature = self._nature(target)
+    def _yardsticks(self, run: int, nature: Nature) -> "Yardsticks":
         rng = np.random.default_rng([self.settings.seed, zlib.crc32(self.name.encode()), run])
         gains = np.concatenate(list(nature.gains(self.rounds, rng))).astype(np.float64)
-        return gains, nature.switches(self.rounds) if isinstance(nature, Changing) else None
+        changes = nature.switches(self.rounds) if isinstance(nature, Changing) else None
+        return Yardsticks(gains, self.settings, changes)
 
 
 class Yardsticks:

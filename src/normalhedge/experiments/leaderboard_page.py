@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from normalhedge.experiments.contests import Game, Panel, curve_rounds
-from normalhedge.experiments.leaderboard import PANEL_YARDSTICKS, Leaderboard, Standing
+from normalhedge.experiments.standings import PANEL_YARDSTICKS, Leaderboard, Standing
 from normalhedge.reports import Section, write_page
 from normalhedge.reports.figures import curves_plot, places_plot
 

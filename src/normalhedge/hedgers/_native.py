@@ -22,16 +22,13 @@ from numba import types
 
 from normalhedge._inputs import Floats
 from normalhedge._jit import VECTOR, address, call_at, kernel
-from normalhedge.hedgers import _ledger, _round
+from normalhedge.hedgers import AnyHedger, _ledger, _round
 from normalhedge.hedgers._ledger import REGRET, spread_scores
 from normalhedge.hedgers._round import BAD_INPUT
-from normalhedge.hedgers.ledger_hedger import LedgerHedger
 from normalhedge.hedgers.ledger_state import LedgerState
 from normalhedge.hedgers.potential_hedger import PotentialHedger
 from normalhedge.hedgers.regret_state import RegretState
 from normalhedge.potentials import weigh
-
-AnyHedger = PotentialHedger | LedgerHedger
 
 _ROW, _TABLE = types.float64[::1], types.float64[:, ::1]
 _ROUNDS = types.int64(_ROW, _TABLE, _ROW, _ROW, _TABLE, _TABLE, _TABLE, _TABLE)

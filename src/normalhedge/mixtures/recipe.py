@@ -8,7 +8,7 @@ import numpy as np
 
 from normalhedge import _inputs, _names
 from normalhedge._inputs import LARGEST, Floats
-from normalhedge.hedgers import AnyHedger, LedgerHedger, NormalHedge, PotentialHedger, named
+from normalhedge.hedgers import AnyHedger, NormalHedge, named
 from normalhedge.hedgers._native import hands
 from normalhedge.mixtures._play import Settings, fill_plain
 from normalhedge.mixtures.combining import WAYS
@@ -124,7 +124,7 @@ def hedger_of(given: object, experts: int | None = None) -> AnyHedger:
         return NormalHedge(memory=MEMORY)
     if isinstance(given, str):
         return named(given, experts, alpha=1.0 / MEMORY)
-    if not isinstance(given, PotentialHedger | LedgerHedger):
+    if not isinstance(given, AnyHedger):
         raise TypeError(
             "hedger must be a hedger of this package, such as NormalHedge(memory=20), or a name; "
             f"got {type(given).__name__}"

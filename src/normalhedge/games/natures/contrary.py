@@ -7,7 +7,7 @@ import numpy as np
 
 from normalhedge import _inputs
 from normalhedge.games.natures.protocol import BLOCK
-from normalhedge.hedgers import LedgerHedger, PotentialHedger
+from normalhedge.hedgers import AnyHedger
 
 
 @dataclass(frozen=True)
@@ -34,13 +34,13 @@ class Contrary:
     """
 
     experts: int
-    target: PotentialHedger | LedgerHedger
+    target: AnyHedger
 
     def __post_init__(self) -> None:
         experts = _inputs.count("experts", self.experts)
         if experts < 2:
             raise ValueError(f"experts must be at least 2, got {experts}")
-        if not isinstance(self.target, PotentialHedger | LedgerHedger):
+        if not isinstance(self.target, AnyHedger):
             raise TypeError(f"target must be a hedger of the package, got {self.target!r}")
         object.__setattr__(self, "experts", experts)
 
