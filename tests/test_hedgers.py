@@ -12,9 +12,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import example, given
+from hypothesis import assume, example, given
 
 from normalhedge import Hedge, NormalHedge, RegretState, _threads
+from normalhedge._inputs import Floats
 from normalhedge.checks import Game, games
 from normalhedge.hedgers import PotentialHedger, _round, potential_hedger
 from tests import oracles
@@ -39,6 +40,21 @@ def coins(rounds: int, n: int, seed: int = 0) -> np.ndarray:
     return np.random.default_rng(seed).choice(np.array([-1.0, 1.0]), (rounds, n))
 
 
+def decided_by_rounding(hedger: PotentialHedger, gains: Floats, rated: Floats | None) -> bool:
+    """Say whether a regret is not zero but for rounding, in ours or in the oracle's game."""
+    if isinstance(hedger, Hedge):
+        return False
+    state = hedger.init(gains.shape[1])
+    for t in range(1, len(gains)):
+        upto = None if rated is None else rated[:t]
+        state = hedger.step(state, gains[t - 1], None if rated is None else rated[t - 1])
+        theirs = oracles.fold(weigh_of(hedger), hedger.alpha, gains[:t], upto)[1]
+        sizes = np.abs(np.concatenate([state.regrets, np.asarray(theirs)]))
+        if ((sizes > 0.0) & (sizes < 1e-12)).any():
+            return True
+    return False
+
+
 @pytest.mark.parametrize("hedger", HEDGERS, ids=repr)
 @example(
     game=Game(
@@ -48,9 +64,11 @@ def coins(rounds: int, n: int, seed: int = 0) -> np.ndarray:
 )
 @given(game=games())
 def test_run_is_the_paper(hedger: PotentialHedger, game: Game) -> None:
-    # Regrets of order 1e-17 are rounding, and would decide weights: the gains are on a grid.
+    # Regrets of order 1e-17 are rounding, and would decide weights: the gains are on a grid, and
+    # where there are such regrets on the way nothing is to be compared.
     gains, confidence = np.round(game.gains * 8) / 8, np.round(game.confidence * 4) / 4
     for rated in (None, confidence):
+        assume(not decided_by_rounding(hedger, gains, rated))
         weights, regrets, earned = oracles.fold(weigh_of(hedger), hedger.alpha, gains, rated)
         run = hedger.run(gains, rated)
         np.testing.assert_allclose(run.gains, earned, atol=1e-9)

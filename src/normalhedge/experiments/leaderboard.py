@@ -87,6 +87,7 @@ def compare(
 
     Examples
     --------
+    >>> from normalhedge.experiments.contests import Game
     >>> game = Game("independent-coins:gamma=1,f=0.5", Settings(experts=4, rounds=100, runs=1))
     >>> board = compare(["uniform", "normal-hedge"], [game])
     >>> board.overall()["hedger"].tolist()
