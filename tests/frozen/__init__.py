@@ -1,0 +1,1 @@
+"""What the package computed before its engine was rewritten, and how to compute it again."""
