@@ -5,19 +5,25 @@ BIN := .venv/bin
 READY := .venv/.ready
 PEERS := .venv-peers/.ready
 
-# numba notices a change in the file of a kernel, not in the files of the kernels it calls.
-export NUMBA_CACHE_DIR := $(CURDIR)/.cache/numba/$(shell cat `find src -name '*.py' | sort` | cksum | cut -d' ' -f1)
+CORE := CMakeLists.txt $(wildcard src/core/*) $(wildcard src/core/hedgers/*)
 
-
-.PHONY: help paper blend latent compare browser test test-all check format bench peers clean
+.PHONY: help paper blend latent compare compiler browser test test-all check format bench peers wheel \
+	sanitize clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 12
 
-$(READY): pyproject.toml
+# The core is C++: a compiler is needed where there is no wheel. As root on Debian it is installed.
+compiler:
+	@command -v c++ >/dev/null || command -v g++ >/dev/null || command -v clang++ >/dev/null || \
+		{ [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && echo "installing g++ (once)" && \
+		apt-get update -qq >/dev/null 2>&1 && apt-get install -y -qq g++ >/dev/null 2>&1; } || \
+		{ echo "normalhedge needs a C++17 compiler: install g++ 9 or clang 10 or later"; exit 1; }
+
+$(READY): pyproject.toml $(CORE) | compiler
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 		{ echo "normalhedge needs Python 3.11 or later; say 'make PYTHON=python3.x'"; exit 1; }
-	@echo "setting up .venv (once)"
+	@echo "setting up .venv, and compiling the core"
 	@$(PYTHON) -m venv .venv
 	@$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[dev]'
 	@touch $@
@@ -65,7 +71,7 @@ format: $(READY)  ## format the code and fix what can be fixed
 bench: $(READY)  ## measure the speed, as ratios to NumPy
 	$(BIN)/python -m benchmarks
 
-$(PEERS): pyproject.toml
+$(PEERS): pyproject.toml $(CORE) | compiler
 	@echo "setting up .venv-peers (once)"
 	@$(PYTHON) -m venv .venv-peers
 	@.venv-peers/bin/pip install --quiet --disable-pip-version-check --editable '.[peers]'
@@ -75,5 +81,36 @@ peers: $(PEERS)  ## run other libraries beside ours: the same weights, and the t
 	.venv-peers/bin/pytest tests/test_peers.py
 	.venv-peers/bin/python -m benchmarks.peers
 
+# Installed with nothing but NumPy in a folder of its own, and used where nothing can be written.
+wheel: $(READY)  ## build the sdist and the wheel, and try the wheel in an empty venv
+	rm -rf dist
+	$(BIN)/python -m build --outdir dist
+	@folder=$$(mktemp -d) && $(PYTHON) -m venv $$folder/venv && \
+		$$folder/venv/bin/pip install --quiet --disable-pip-version-check dist/*.whl && \
+		cp tests/smoke.py $$folder/ && chmod -R a-w $$folder/venv/lib && cd $$folder && \
+		env -i HOME=/nonexistent $$folder/venv/bin/python -I -B smoke.py; status=$$?; \
+		chmod -R u+w $$folder; du -sh $$folder/venv/lib/python*/site-packages/normalhedge | cut -f1; \
+		rm -rf $$folder; exit $$status
+
+SANITIZED := build/sanitized
+ASAN = $(shell $${CXX:-c++} -print-file-name=libasan.so):$(shell $${CXX:-c++} -print-file-name=libubsan.so)
+
+# The sanitized core in a copy of the package; pip's editable install is left out of the path.
+sanitize: $(READY)  ## run the tests of hedgers, mixtures and latent under AddressSanitizer and UBSan
+	rm -rf $(SANITIZED) && mkdir -p $(SANITIZED)/package
+	cmake -S . -B $(SANITIZED)/cmake -DCMAKE_BUILD_TYPE=Debug -DNORMALHEDGE_SANITIZE=ON \
+		-DPython_EXECUTABLE=$(CURDIR)/$(BIN)/python >$(SANITIZED)/cmake.log
+	cmake --build $(SANITIZED)/cmake --parallel 2
+	cp -r src/normalhedge $(SANITIZED)/package/
+	cp $(SANITIZED)/cmake/_core*.so $(SANITIZED)/package/normalhedge/
+	LD_PRELOAD=$(ASAN) ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1 \
+		PYTHONPATH=$(SANITIZED)/package:$$(echo .venv/lib/python*/site-packages) \
+		$(PYTHON) -m pytest -q -p no:cacheprovider -n 2 $(SANITIZE_TESTS)
+
+SANITIZE_TESTS := $(wildcard tests/test_hedgers.py tests/test_family*.py tests/test_mixture*.py \
+	tests/test_latent.py tests/test_inputs.py tests/test_extremes.py tests/test_core*.py \
+	tests/test_hindsight.py tests/test_attacks.py tests/test_blend.py tests/test_potentials.py \
+	tests/test_frozen.py tests/test_own_hedgers.py)
+
 clean:  ## remove what the other targets made
-	rm -rf .venv .venv-peers .cache .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf .venv .venv-peers build dist .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis

@@ -6,7 +6,6 @@ import sys
 import tempfile
 from collections.abc import Iterator
 
-import numba
 import numpy as np
 
 from benchmarks.timing import Row, measure
@@ -70,25 +69,25 @@ def coins(rounds: int, n: int) -> Floats:
 def rows() -> Iterator[Row]:
     """Yield the table of the core."""
     for n, in_place, goal, calls in (
-        (10, False, ">= 4x", 5000),
-        (1_000, False, ">= 5x", 2000),
-        (1_000, True, ">= 6x", 2000),
-        (100_000, True, ">= 10x", 20),
-        (1_000_000, True, ">= 10x", 10),
+        (10, False, ">= 10x", 5000),
+        (1_000, False, ">= 8x", 2000),
+        (10, True, ">= 15x", 5000),
+        (1_000, True, ">= 10x", 2000),
+        (100_000, True, ">= 7x", 20),
+        (1_000_000, True, "", 10),
     ):
         gains = coins(max(2, 2000 // n), n)
         work = f"{'in-place step' if in_place else 'step'}, N = {n:,}"
         ours, reference = OurGame(gains, in_place=in_place), NumpyGame(gains)
         yield measure(work, ours, ("NumPy step", reference), goal, calls=calls)
     yield bare_pass()
-    yield whole_run(10_000, 1_000, ">= 10x")
-    yield whole_run(1_000_000, 10, ">= 100x")
+    yield whole_run(10_000, 1_000, ">= 14x")
+    yield whole_run(1_000_000, 10, ">= 150x")
 
 
-@numba.njit(nogil=True, fastmath=True)
 def _bare(regrets: Floats, gains: Floats) -> None:
-    for i in range(regrets.size):
-        regrets[i] = (1.0 - ALPHA) * regrets[i] + gains[i]
+    """Read two arrays and write one, as ``R <- (1 - alpha) R + g`` does."""
+    np.add(regrets, gains, out=regrets)
 
 
 def bare_pass() -> Row:
@@ -103,7 +102,7 @@ def bare_pass() -> Row:
 
     ours = OurGame(gains, in_place=True)
     return measure(
-        f"in-place step, N = {n:,}", ours, ("R = d R + g", one_pass), ">= 0.25x", calls=3
+        f"in-place step, N = {n:,}", ours, ("R += g, on all cores", one_pass), ">= 0.286x", calls=3
     )
 
 
@@ -124,28 +123,28 @@ def whole_run(rounds: int, n: int, goal: str) -> Row:
 
 START_UP = """
 import time
-start = time.process_time(); import numpy, numba
+start = time.process_time(); import numpy
 others = time.process_time(); import normalhedge
 ours = time.process_time()
-normalhedge.NormalHedge(0.1).step(normalhedge.NormalHedge(0.1).init(3), numpy.ones(3))
+mixture = normalhedge.Mixture()
+mixture.update(mixture.predict({"a": 1.0, "b": 2.0}).ticket, 1.5)
 print(others - start, ours - others, time.process_time() - ours)
 """
 
 
 def start_up() -> Iterator[str]:
-    """Yield what a new process pays before its first round."""
-    with tempfile.TemporaryDirectory() as folder:
-        environment = {**os.environ, "NUMBA_CACHE_DIR": folder}
+    """Yield what a new process without any cache pays before its first round."""
+    with tempfile.TemporaryDirectory() as home:
         for what in ("first process ever", "next process"):
             out = subprocess.run(
                 [sys.executable, "-c", START_UP],
-                env=environment,
+                env={**os.environ, "HOME": home, "XDG_CACHE_HOME": home},
                 capture_output=True,
                 text=True,
                 check=True,
             )
             others, ours, first = (float(word) for word in out.stdout.split())
             yield (
-                f"{what:<20} CPU seconds: numpy and numba {others:.2f}, normalhedge {ours:.2f}, "
-                f"first step {first:.2f}"
+                f"{what:<20} CPU seconds: numpy {others:.2f}, normalhedge {ours:.2f}, first "
+                f"predict and update {first:.3f} (goal: 0.4 beyond numpy)"
             )

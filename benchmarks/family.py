@@ -9,12 +9,12 @@ import numpy as np
 from benchmarks.timing import HEADER, Row, measure
 from normalhedge import hedgers
 from normalhedge._inputs import Floats
-from normalhedge.hedgers import LedgerHedger
+from normalhedge.hedgers import CompiledHedger
 from tests import family_oracles as oracles
 
 EXPERTS = 1000
 
-PAIRS: dict[str, tuple[LedgerHedger, type[Any]]] = {
+PAIRS: dict[str, tuple[CompiledHedger, type[Any]]] = {
     "ada-hedge": (hedgers.AdaHedge(), oracles.AdaHedge),
     "ada-normal-hedge": (hedgers.AdaNormalHedge(), oracles.AdaNormalHedge),
     "boa": (hedgers.BOA(), oracles.BOA),
@@ -39,7 +39,7 @@ PAIRS: dict[str, tuple[LedgerHedger, type[Any]]] = {
 class OurGame:
     """A game of ours, round by round on the rows of an array."""
 
-    def __init__(self, hedger: LedgerHedger, gains: Floats, *, in_place: bool) -> None:
+    def __init__(self, hedger: CompiledHedger, gains: Floats, *, in_place: bool) -> None:
         self.hedger, self.gains, self.in_place = hedger, gains, in_place
         self.round = 0
         self.state = hedger.init(gains.shape[1])

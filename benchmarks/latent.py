@@ -1,6 +1,7 @@
 """Banks of hidden Markov models against plain NumPy, and against dynamax where it is installed."""
 
 from collections.abc import Iterator
+from functools import partial
 from importlib.util import find_spec
 from itertools import cycle
 from typing import Any
@@ -9,7 +10,7 @@ import numpy as np
 
 from benchmarks.timing import Row, measure
 from normalhedge import NormalHedge
-from normalhedge.latent import HMMBank, StateExperts
+from normalhedge.latent import HMMBank, StateExperts, follow
 
 CANDIDATES, STATES, SYMBOLS = 1_000, 4, 2
 ALPHA, C = 0.001, 4.0
@@ -79,18 +80,37 @@ def rows() -> Iterator[Row]:
         work,
         lambda: ours.filter(next(feeds[1])),
         ("NumPy, k x N", lambda: plain.filter(next(feeds[2]))),
-        ">= 1.8x",
+        ">= 3.5x",
         calls=500,
     )
     yield measure(
         f"filter + hedge over {CANDIDATES * STATES:,} states",
         lambda: hedged.observe(next(feeds[3])),
         ("NumPy, k x N", in_numpy),
-        ">= 2.5x",
+        ">= 4x",
         calls=300,
     )
+    yield from with_gaps(rng)
     if find_spec("dynamax") is not None:
         yield from beside_dynamax(bank, symbols)
+
+
+def with_gaps(rng: np.random.Generator) -> Iterator[Row]:
+    """Yield sequences of which every second value is missing, beside the same without gaps."""
+    for candidates in (10, 200):
+        bank = HMMBank.random(candidates, 2, SYMBOLS, rng)
+        whole = rng.integers(SYMBOLS, size=ROUNDS).astype(np.float64)
+        gapped = np.where(np.arange(ROUNDS) % 2, np.nan, whole)
+
+        def lead(numbers: np.ndarray, bank: HMMBank = bank) -> None:
+            follow(StateExperts(bank, NormalHedge(ALPHA, C)), numbers)
+
+        yield measure(
+            f"{ROUNDS:,} values, half missing, {2 * candidates} states",
+            partial(lead, gapped),
+            ("without gaps", partial(lead, whole)),
+            ">= 0.67x",
+        )
 
 
 def beside_dynamax(bank: HMMBank, symbols: list[int]) -> Iterator[Row]:

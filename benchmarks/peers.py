@@ -12,12 +12,12 @@ import numpy as np
 from benchmarks.timing import HEADER, Row, measure
 from normalhedge import hedgers
 from normalhedge._inputs import Floats
-from normalhedge.hedgers import LedgerHedger
+from normalhedge.hedgers import CompiledHedger
 from tests.peers import Peer, Poold, River, Sktime, Spiel
 
 EXPERTS = 1000
 
-PAIRS: dict[str, tuple[str, str, Callable[[int], Peer], LedgerHedger]] = {
+PAIRS: dict[str, tuple[str, str, Callable[[int], Peer], CompiledHedger]] = {
     # name of ours: module, name of theirs, theirs, ours
     "normal-hedge-2009": ("sktime", "sktime", Sktime, hedgers.NormalHedge2009()),
     "ada-hedge": ("poold", "poold", lambda n: Poold("adahedged", n), hedgers.AdaHedge()),
@@ -50,7 +50,7 @@ def _measure(work: str, ours: Callable[[], None], reference: tuple[str, Callable
 class _Ours:
     """A game of ours, round by round."""
 
-    def __init__(self, hedger: LedgerHedger, gains: Floats) -> None:
+    def __init__(self, hedger: CompiledHedger, gains: Floats) -> None:
         self.hedger, self.gains, self.round = hedger, gains, 0
         self.state = hedger.init(gains.shape[1])
 

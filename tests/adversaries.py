@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from normalhedge import NormalHedge, RegretState
+from normalhedge import NormalHedge, State
 from normalhedge._inputs import Floats
 
 
@@ -28,7 +28,7 @@ class Round(NamedTuple):
     confidence: Floats
 
 
-def moves(kind: str, state: RegretState, t: int, rng: np.random.Generator) -> Round:
+def moves(kind: str, state: State, t: int, rng: np.random.Generator) -> Round:
     """Return the move of one of the confidence-rated adversaries."""
     regrets = state.regrets
     n = len(regrets)
@@ -63,7 +63,7 @@ KINDS = ("coins", "flatter", "hide", "prophet", "boast", "alternate")
 
 def states(
     hedger: NormalHedge, kind: str, n: int, rounds: int, rng: np.random.Generator
-) -> Iterator[RegretState]:
+) -> Iterator[State]:
     """Yield the states of a game against a confidence-rated adversary."""
     state: Any = hedger.init(n)
     for t in range(rounds):

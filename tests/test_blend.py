@@ -240,14 +240,14 @@ def test_outcomes_that_come_later_are_filled_in() -> None:
     second = blend(table, "y", lag=2, mixture=first.mixture)
     assert "2 outcomes filled in" in second.said[-1]
     np.testing.assert_array_equal(values(second), values(whole)[80:])
-    np.testing.assert_allclose(second.mixture.sums, whole.mixture.sums)
+    np.testing.assert_allclose(second.mixture.games.expert_sums, whole.mixture.games.expert_sums)
     # One that comes too late is learned when it comes.
     today.loc[70:, "y"] = np.nan
     late = blend(today, "y")
     assert len(late.mixture.waiting) == 10
     after = blend(table, "y", mixture=late.mixture)
     assert not after.mixture.waiting
-    assert after.mixture.totals[2] == whole.mixture.totals[2]
+    assert after.mixture.games.total_sums[2] == whole.mixture.games.total_sums[2]
 
 
 def test_a_day_whose_outcomes_are_all_unknown() -> None:
@@ -319,7 +319,7 @@ def test_infinite_forecasts_sleep() -> None:
     table = pd.DataFrame(wide(30, asleep=0.0))
     table.loc[5, "gam"] = math.inf
     found = blend(table, "y")
-    assert found.mixture.totals[6] == 1
+    assert found.mixture.games.total_sums[6] == 1
     assert any("1 infinite forecast" in sentence for sentence in found.said)
 
 
@@ -363,7 +363,7 @@ def test_a_loss_of_your_own_in_a_table() -> None:
     own = blend(table, "y", lag=1, loss=lambda x, y: np.abs(x - y), combine="median")
     built_in = blend(table, "y", lag=1, loss="absolute")
     np.testing.assert_array_equal(values(own), values(built_in))
-    np.testing.assert_array_equal(own.mixture.sums, built_in.mixture.sums)
+    np.testing.assert_array_equal(own.mixture.games.expert_sums, built_in.mixture.games.expert_sums)
 
 
 def test_the_sums_do_not_depend_on_the_shares() -> None:

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from normalhedge import Hedge, NormalHedge, RegretState
+from normalhedge import Hedge, NormalHedge, State
 from normalhedge.certificates import hedge_bound, theorem_1
 from tests import adversaries
 from tests.adversaries import alternate_then_break_away
@@ -36,7 +36,7 @@ def test_theorem_1_under_alternate_then_break_away(n: int) -> None:
     run = hedger.run(alternate_then_break_away(n, alpha))
     assert math.exp(run.log_potential.max()) < bound.potential
     assert run.best_regret.max() < bound.regret
-    assert run.state.quantile_regret(0.5) < hedger.bound(n, 0.5).regret
+    assert run.state.quantile_regret(0.5) < hedger.bound(n, quantile=0.5).regret
 
 
 @pytest.mark.parametrize("n", [2, 10, 100])
@@ -71,9 +71,9 @@ def test_confidences_read_literally_would_diverge() -> None:
     assert right.log_potential.max() == 0.0
     regrets = np.zeros(n)
     for _ in range(5000):
-        played = hedger.play(hedger.init(n)._replace(regrets=regrets), confidence)
+        played = hedger.play(hedger.init(n)._replace(ledger=regrets[np.newaxis]), confidence)
         regrets = 0.999 * regrets + confidence * gains - played @ gains
-    assert hedger.average_potential(hedger.init(n)._replace(regrets=regrets)) > 1e12
+    assert hedger.average_potential(hedger.init(n)._replace(ledger=regrets[np.newaxis])) > 1e12
 
 
 def test_the_confidence_rated_increments_are_orthogonal_to_the_weights() -> None:
@@ -107,7 +107,7 @@ def test_hedge_keeps_its_true_bound(choose: type[Hedge], alpha: float, n: int) -
     for gains in (alternate_then_break_away(n, alpha), coins):
         run = hedger.run(gains)
         assert run.best_regret.max() <= hedger.bound(n).regret
-        assert run.state.quantile_regret(0.5) <= hedger.bound(n, 0.5).regret
+        assert run.state.quantile_regret(0.5) <= hedger.bound(n, quantile=0.5).regret
         assert run.log_potential.max() <= math.log(hedger.bound(n).potential) + 1e-9
 
 
@@ -129,10 +129,10 @@ def test_bounds_of_a_crowd_that_comes_and_goes() -> None:
 
 
 def test_a_report_does_not_promise_too_much_after_many_have_left() -> None:
-    def at_its_worst(hedger: NormalHedge | Hedge, n: int) -> RegretState:
+    def at_its_worst(hedger: NormalHedge | Hedge, n: int) -> State:
         gains = alternate_then_break_away(n, hedger.alpha)
         worst = int(hedger.run(gains).best_regret.argmax()) + 1
-        state: RegretState = hedger.run(gains[:worst]).state
+        state: State = hedger.run(gains[:worst]).state
         return state
 
     derived = Hedge.derived(ALPHA, N)
@@ -151,8 +151,8 @@ def test_a_report_does_not_promise_too_much_after_many_have_left() -> None:
 
 def test_a_quantile_is_at_least_one_expert() -> None:
     for hedger in (NormalHedge(1e-4), Hedge(1e-4, 0.1)):
-        assert hedger.bound(10, 0.001).regret == hedger.bound(10).regret
-        assert hedger.bound(10, 0.5).regret < hedger.bound(10).regret
+        assert hedger.bound(10, quantile=0.001).regret == hedger.bound(10).regret
+        assert hedger.bound(10, quantile=0.5).regret < hedger.bound(10).regret
 
 
 def test_bounds_say_what_they_are() -> None:

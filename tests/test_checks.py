@@ -70,7 +70,7 @@ def _clip(right: Any, state: Any, gains: Any, confidence: Any = None) -> Any:
 
 def _start_ahead(right: Any, state: Any, count: int) -> Any:
     joined = right(state, count)
-    return joined._replace(regrets=joined.regrets + 1.0, weights=joined.weights * 2)
+    return joined._replace(ledger=joined.ledger + 1.0, weights=joined.weights * 2)
 
 
 @pytest.mark.parametrize(

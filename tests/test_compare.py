@@ -1,21 +1,27 @@
 import itertools
 import math
 import re
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.csv
 import pytest
 
 from normalhedge import NormalHedge
+from normalhedge._inputs import Floats
 from normalhedge.cli import main
-from normalhedge.experiments import contests, leaderboard
-from normalhedge.experiments.contests import GAME_SCORES, Game, Panel, Settings, Yardsticks
+from normalhedge.experiments import contests, yardsticks
+from normalhedge.experiments.contests import Entry, Game, Panel
 from normalhedge.experiments.leaderboard import FIELD, compare, natures_met
 from normalhedge.experiments.standings import Leaderboard, Standing
+from normalhedge.experiments.yardsticks import GAME_SCORES, Settings, Yardsticks
 from normalhedge.games import BreakAway, GoodAndBad
-from normalhedge.hedgers import AnyHedger, FixedShare, RegretMatching
+from normalhedge.hedgers import CompiledHedger, FixedShare, Hedger, RegretMatching, Run
 from normalhedge.mixtures import blend
 from normalhedge.mixtures.hindsight import hindsight
 from normalhedge.reports.figures import curves_plot
@@ -27,7 +33,7 @@ SMALL = Settings(alpha=0.1, experts=6, rounds=120, runs=3, quantile=0.5, switche
     "hedger", [NormalHedge(0.1), FixedShare(0.5, 0.1), RegretMatching()], ids=repr
 )
 @pytest.mark.parametrize("changes", [None, np.array([3, 5, 9])], ids=["steady", "changing"])
-def test_scores_are_what_they_say(hedger: AnyHedger, changes: np.ndarray | None) -> None:
+def test_scores_are_what_they_say(hedger: CompiledHedger, changes: np.ndarray | None) -> None:
     alpha, rounds, n = 0.25, 12, 3
     gains = np.random.default_rng(4).uniform(-1, 1, (rounds, n))
     settings = Settings(alpha=alpha, quantile=0.6, switches=2)
@@ -35,8 +41,8 @@ def test_scores_are_what_they_say(hedger: AnyHedger, changes: np.ndarray | None)
     found = dict(zip(GAME_SCORES, scores, strict=False))
     state, earned = hedger.init(n), []
     for row in gains:
-        earned.append(float(hedger.play(state) @ row))  # type: ignore[arg-type]
-        state = hedger.step(state, row)  # type: ignore[arg-type]
+        earned.append(float(hedger.play(state) @ row))
+        state = hedger.step(state, row)
     discounted = [
         max(
             sum((1 - alpha) ** (t - s) * (gains[s, i] - earned[s]) for s in range(t + 1))
@@ -125,33 +131,39 @@ def test_the_same_whatever_the_jobs() -> None:
         np.testing.assert_array_equal(a.curves, b.curves)
 
 
-def test_what_is_finished_is_not_played_again(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def counted(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, tuple[str, ...]]]:
+    """Return a list that grows with each run that is played, and of whom."""
     played: list[tuple[int, tuple[str, ...]]] = []
     real = Game.play
 
-    def counted(self: Game, run: int, texts: tuple[str, ...]) -> dict[str, np.ndarray]:
-        played.append((run, tuple(texts)))
-        return dict(real(self, run, texts))
+    def play(self: Game, run: int, hedgers: Sequence[Hedger[Any]]) -> list[Floats]:
+        played.append((run, tuple(type(hedger).__name__ for hedger in hedgers)))
+        return real(self, run, hedgers)
 
-    monkeypatch.setattr(Game, "play", counted)
+    monkeypatch.setattr(Game, "play", play)
+    return played
+
+
+def test_what_is_finished_is_not_played_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    played = counted(monkeypatch)
     game = Game("independent-coins", SMALL)
     first = compare(["hedge", "squint"], [game], folder=tmp_path)
-    assert sorted(played) == [(run, ("hedge", "squint")) for run in range(3)]
+    assert sorted(played) == [(run, ("Hedge", "Squint")) for run in range(3)]
     again = compare(["hedge", "squint"], [game], folder=tmp_path)
     assert len(played) == 3
     np.testing.assert_array_equal(first.standings[0].scores, again.standings[0].scores)
     # One more hedger, one more run, and a cell that was damaged: only these are played.
     compare(["hedge", "boa"], [game], folder=tmp_path)
-    assert sorted(played[3:]) == [(run, ("boa",)) for run in range(3)]
+    assert sorted(played[3:]) == [(run, ("BOA",)) for run in range(3)]
     more = Game("independent-coins", Settings(**{**vars(SMALL), "runs": 4}))
     compare(["hedge", "boa"], [more], folder=tmp_path)
-    assert played[6:] == [(3, ("hedge", "boa"))]
+    assert played[6:] == [(3, ("Hedge", "BOA"))]
     sorted(tmp_path.glob("*-0.npz"))[0].write_bytes(b"no")
     said: list[str] = []
     compare(["hedge"], [game], folder=tmp_path, say=said.append)
-    assert played[7:] == [(0, ("hedge",))]
+    assert played[7:] == [(0, ("Hedge",))]
     assert "cannot be read" in said[0]
     # Another rate of discount is another game.
     compare(["hedge"], [Game("independent-coins", Settings(**{**vars(SMALL), "alpha": 0.2}))],
@@ -162,14 +174,146 @@ def test_what_is_finished_is_not_played_again(
     assert len(played) == 8 + 3
 
 
+def test_what_other_code_kept_is_played_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    played = counted(monkeypatch)
+    game = Game("independent-coins", Settings(**{**vars(SMALL), "runs": 1}))
+    panel = Panel(_panel(tmp_path / "p.csv"), {"target": "y", "time": "day", "by": "series"}, {})
+    assert panel.key(0) != Panel(panel.path, panel.columns, {"even": 0.5}).key(0)
+    folder = tmp_path / "cells"
+    compare(["hedge"], [game], folder=folder)
+    now = game.key(0), panel.key(0)
+    monkeypatch.setattr(contests, "fingerprint", lambda *upper: f"other {upper}")
+    assert (game.key(0), panel.key(0)) != now
+    compare(["hedge"], [game], folder=folder)
+    assert len(played) == 2
+    assert len(list(folder.iterdir())) == 1  # what the other code kept is written over
+    compare(["hedge"], [game], folder=folder)
+    assert len(played) == 2
+
+
+class Leading(NamedTuple):
+    weights: Floats
+    totals: Floats
+
+
+@dataclass(frozen=True)
+class Leaders:
+    """A hedger of one's own: even weights on all experts whose total is near the largest."""
+
+    near: float = 3.0
+
+    def init(self, n: int) -> Leading:
+        return Leading(np.full(n, 1.0 / n), np.zeros(n))
+
+    def play(self, state: Leading, confidence: npt.ArrayLike | None = None) -> Floats:
+        shares = state.weights * (1.0 if confidence is None else np.asarray(confidence))
+        return shares / (shares.sum() or 1.0)
+
+    def step(
+        self, state: Leading, gains: npt.ArrayLike, confidence: npt.ArrayLike | None = None
+    ) -> Leading:
+        rated = np.ones(len(state.totals)) if confidence is None else np.asarray(confidence)
+        told = np.where(rated > 0.0, gains, 0.0)
+        totals = state.totals + rated * (told - self.play(state, confidence) @ told)
+        ahead = totals >= totals.max() - self.near
+        return Leading(ahead / ahead.sum(), totals)
+
+    def run(
+        self,
+        gains: npt.ArrayLike,
+        confidence: npt.ArrayLike | None = None,
+        *,
+        state: Leading | None = None,
+        keep_weights: bool = False,
+    ) -> Run:
+        table = np.asarray(gains, dtype=float)
+        rated = np.ones_like(table) if confidence is None else np.asarray(confidence)
+        now = self.init(table.shape[1]) if state is None else state
+        played, leads = np.empty_like(table), np.empty(len(table))
+        for t, row in enumerate(table):
+            played[t] = self.play(now, rated[t])
+            now = self.step(now, row, rated[t])
+            leads[t] = now.totals.max()
+        earned = np.where(rated > 0.0, table, 0.0)
+        own = np.where(rated.any(axis=1), (played * earned).sum(axis=1), math.nan)
+        return Run(now, own, leads, np.full(len(table), math.nan), played if keep_weights else None)
+
+
+def test_a_hedger_of_ones_own_takes_part(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    played = counted(monkeypatch)
+    columns = {"target": "y", "by": ("series",), "time": "day"}
+    panel = Panel(_panel(tmp_path / "p.csv"), columns, {}, memory=10)
+    steady = Game("good-and-bad:gamma=0.8,f=0.2", Settings(**{**vars(SMALL), "runs": 1}))
+    greedy, contrary = (Game(name, steady.settings) for name in ("greedy", "contrary"))
+    games = [steady, greedy, contrary]
+    entries: dict[str, Entry] = {
+        "mine": Leaders(),
+        "short": NormalHedge(memory=5),
+        "uniform": "uniform",
+    }
+    board = compare(entries, [panel, *games], folder=tmp_path / "cells")
+    assert board.hedgers == ("mine", "short", "uniform")
+    assert board.overall()["hedger"].tolist()[-1] == "uniform"
+    regrets = [standing.mean(standing.contest.scores[0]) for standing in board.standings]
+    # Greedy is aimed at hedgers with a potential, and at no others.
+    taking_part = np.isfinite(regrets).tolist()
+    assert taking_part == [[True] * 3, [True] * 3, [False, True, False], [True] * 3]
+    expected = steady._yardsticks(0, steady._nature(Leaders())).score(Leaders())
+    timeless = [k for k, name in enumerate(GAME_SCORES) if name != "seconds"]
+    np.testing.assert_array_equal(board.games[0].scores[0, 0, timeless], expected[timeless])
+    table = pyarrow.csv.read_csv(panel.path)
+    alone = blend(table, "y", by="series", time="day", hedger=Leaders()).summary()
+    assert board.panels[0].mean("loss")[0] == pytest.approx(alone.blend)
+    # Those of the package are kept, whatever they are called, and one's own are not.
+    names = ("Leaders", "NormalHedge", "Uniform")
+    assert [who for _, who in played] == [names] * 3
+    again = compare([NormalHedge(memory=5), Leaders()], games, folder=tmp_path / "cells")
+    assert again.hedgers == ("NormalHedge(alpha=0.2, c=1.0)", "Leaders(near=3.0)")
+    assert [who for _, who in played[3:]] == [("Leaders",)] * 3
+    np.testing.assert_array_equal(again.games[0].curves, board.games[0].curves[[1, 0]])
+
+
+class Wrong(Leaders):
+    def run(self, *arguments: Any, **options: Any) -> Run:
+        found = super().run(*arguments, **options)
+        return found._replace(gains=found.gains[1:])
+
+
+@pytest.mark.parametrize(
+    ("given", "error", "words"),
+    [
+        ([Leaders], TypeError, "must be a name, or have init, play, step and run: got <class"),
+        ({"mine": object()}, TypeError, "must be a name, or have init, play, step and run"),
+        ([Leaders(), Leaders()], ValueError, r"Leaders\(near=3.0\) is there twice"),
+        ([Wrong()], ValueError, r"a gain for each of 120 rounds, got an array of shape \(119,\)"),
+        ({}, ValueError, "at least one hedger"),
+    ],
+)
+def test_what_is_no_hedger_is_refused(given: Any, error: type[Exception], words: str) -> None:
+    with pytest.raises(error, match=words):
+        compare(given, [Game("independent-coins", SMALL)])
+
+
+def test_a_loss_of_ones_own_is_not_kept(tmp_path: Path) -> None:
+    path = _panel(tmp_path / "p.csv")
+    columns = {"target": "y", "by": ("series",), "time": "day"}
+    panel = Panel(path, columns, {"loss": lambda x, y: np.abs(x - y) ** 1.5})
+    assert panel.key(0) is None
+    board = compare(["hedge"], [panel], folder=tmp_path / "cells")
+    assert np.isfinite(board.panels[0].mean("loss")).all()
+    assert not list((tmp_path / "cells").glob("*.npz"))
+
+
 def test_an_interrupted_comparison_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     real = Game.play
     game = Game("independent-coins", SMALL)
 
-    def interrupted(self: Game, run: int, texts: tuple[str, ...]) -> dict[str, np.ndarray]:
+    def interrupted(self: Game, run: int, hedgers: Sequence[Hedger[Any]]) -> list[Floats]:
         if run == 1:
             raise KeyboardInterrupt
-        return dict(real(self, run, texts))
+        return real(self, run, hedgers)
 
     monkeypatch.setattr(Game, "play", interrupted)
     with pytest.raises(KeyboardInterrupt):
@@ -199,23 +343,6 @@ def test_places_and_ties() -> None:
     mixed = Standing(game, ("a", "b", "c", "d"), scores, np.zeros((4, 1)), {})
     assert mixed.tied.tolist() == [True, False, False, True]
     np.testing.assert_array_equal(mixed.ranks, [1.5, 3, 4, 1.5])
-
-
-def test_another_process_helps_to_compile() -> None:
-    helper = leaderboard._helper(["uniform", "hedge"], aimed=True, panel=True)
-    assert helper is not None
-    assert helper.wait(timeout=120) == 0
-
-
-@pytest.mark.parametrize("jobs", [1, 2])
-def test_who_helps_starts_from_the_other_end(monkeypatch: pytest.MonkeyPatch, jobs: int) -> None:
-    asked: list[tuple[str, ...]] = []
-    monkeypatch.setattr(leaderboard, "SLOW", -1.0)
-    monkeypatch.setattr(leaderboard, "_helper", lambda names, **_: asked.append(tuple(names)))
-    names = ["hedge", "uniform", "boa", "squint"]
-    monkeypatch.setattr(leaderboard, "play_a_few", lambda *_, **__: None)
-    compare(names, [Game("independent-coins", SMALL)], jobs=jobs)
-    assert asked[:1] == ([("squint", "boa")] if jobs > 1 else [])
 
 
 def _panel(path: Path, rows: int = 40) -> Path:
@@ -377,7 +504,7 @@ def test_curves_can_be_told_apart() -> None:
 
 
 def test_large_games_leave_the_sequence_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(contests, "LARGEST", 6 * 120 * 2)
+    monkeypatch.setattr(yardsticks, "LARGEST", 6 * 120 * 2)
     board = compare(["hedge"], [Game("independent-coins", SMALL)])
     assert np.isnan(board.standings[0].mean("sequence")).all()
     assert np.isfinite(board.standings[0].mean("ordinary")).all()

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from normalhedge import Hedge, NormalHedge
-from normalhedge.hedgers import PotentialHedger
+from normalhedge.hedgers import CompiledHedger
 
 MILLION = 1_000_000
 
 
-def assert_sound(hedger: PotentialHedger, run: object) -> None:
+def assert_sound(hedger: CompiledHedger, run: object) -> None:
     state = run.state  # type: ignore[attr-defined]
     assert np.isfinite(state.regrets).all()
     assert np.isfinite(state.weights).all()
@@ -79,7 +79,7 @@ def test_weights_that_vanish_beside_a_sleeper_still_count() -> None:
     """A leader 2,000 nats ahead sleeps: the second, not the average of the rest, is followed."""
     hedger = NormalHedge(0.001, c=0.1)
     state = hedger.init(4)
-    state = hedger.join(state._replace(regrets=np.array([700.0, 200.0, 150.0, -10.0])))
+    state = hedger.join(state._replace(ledger=np.array([[700.0, 200.0, 150.0, -10.0]])))
     np.testing.assert_array_equal(state.weights[1:], 0.0)
     played = hedger.play(state, [0.0, 1.0, 1.0, 1.0, 1.0])
     assert played[1] == pytest.approx(1.0)

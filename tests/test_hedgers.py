@@ -3,24 +3,24 @@ import functools
 import json
 import math
 import pickle
-import subprocess
 import sys
 import tracemalloc
+from collections.abc import Iterator
 from multiprocessing import get_context
 from threading import Thread
-from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import assume, example, given
 
-from normalhedge import Hedge, NormalHedge, RegretState, _threads
+from normalhedge import Hedge, NormalHedge, State, _core, _threads
 from normalhedge._inputs import Floats
 from normalhedge.checks import Game, games
-from normalhedge.hedgers import PotentialHedger, _round, potential_hedger
+from normalhedge.hedgers import HEDGERS as NAMES
+from normalhedge.hedgers import CompiledHedger, named
 from tests import oracles
 
-HEDGERS: list[PotentialHedger] = [
+HEDGERS: list[CompiledHedger] = [
     NormalHedge(0.05),
     NormalHedge(0.3, c=0.6),
     NormalHedge(0.9, c=1.0),
@@ -29,7 +29,7 @@ HEDGERS: list[PotentialHedger] = [
 ]
 
 
-def weigh_of(hedger: PotentialHedger) -> oracles.Weigh:
+def weigh_of(hedger: CompiledHedger) -> oracles.Weigh:
     if isinstance(hedger, NormalHedge):
         return functools.partial(oracles.normal_weights, alpha=hedger.alpha, c=hedger.c)
     assert isinstance(hedger, Hedge)
@@ -40,7 +40,7 @@ def coins(rounds: int, n: int, seed: int = 0) -> np.ndarray:
     return np.random.default_rng(seed).choice(np.array([-1.0, 1.0]), (rounds, n))
 
 
-def decided_by_rounding(hedger: PotentialHedger, gains: Floats, rated: Floats | None) -> bool:
+def decided_by_rounding(hedger: CompiledHedger, gains: Floats, rated: Floats | None) -> bool:
     """Say whether a regret is not zero but for rounding, in ours or in the oracle's game."""
     if isinstance(hedger, Hedge):
         return False
@@ -63,7 +63,7 @@ def decided_by_rounding(hedger: PotentialHedger, gains: Floats, rated: Floats | 
     )
 )
 @given(game=games())
-def test_run_is_the_paper(hedger: PotentialHedger, game: Game) -> None:
+def test_run_is_the_paper(hedger: CompiledHedger, game: Game) -> None:
     # Regrets of order 1e-17 are rounding, and would decide weights: the gains are on a grid, and
     # where there are such regrets on the way nothing is to be compared.
     gains, confidence = np.round(game.gains * 8) / 8, np.round(game.confidence * 4) / 4
@@ -78,7 +78,7 @@ def test_run_is_the_paper(hedger: PotentialHedger, game: Game) -> None:
 
 
 @pytest.mark.parametrize("hedger", HEDGERS, ids=repr)
-def test_regrets_are_differences_of_discounted_gains(hedger: PotentialHedger) -> None:
+def test_regrets_are_differences_of_discounted_gains(hedger: CompiledHedger) -> None:
     gains = coins(200, 5)
     run = hedger.run(gains)
     own = oracles.discounted_gains(hedger.alpha, run.gains)
@@ -88,7 +88,7 @@ def test_regrets_are_differences_of_discounted_gains(hedger: PotentialHedger) ->
 
 @pytest.mark.parametrize("hedger", HEDGERS, ids=repr)
 @pytest.mark.parametrize("rated", [False, True])
-def test_run_and_in_place_are_step_to_the_bit(hedger: PotentialHedger, rated: bool) -> None:
+def test_run_and_in_place_are_step_to_the_bit(hedger: CompiledHedger, rated: bool) -> None:
     rng = np.random.default_rng(1)
     gains = rng.uniform(-1, 1, (60, 37))
     confidence = rng.uniform(0, 1, (60, 37)) * (rng.random((60, 37)) < 0.7) if rated else None
@@ -101,7 +101,7 @@ def test_run_and_in_place_are_step_to_the_bit(hedger: PotentialHedger, rated: bo
     for other in (own, run.state):
         np.testing.assert_array_equal(state.weights, other.weights)
         np.testing.assert_array_equal(state.regrets, other.regrets)
-        assert state[2:] == other[2:]
+        assert state[3:] == other[3:]
 
 
 def test_in_place_keeps_the_arrays_of_the_state() -> None:
@@ -109,7 +109,7 @@ def test_in_place_keeps_the_arrays_of_the_state() -> None:
     state = hedger.init(4)
     after = hedger.step(state, [1, 0, 0, -1], in_place=True)
     assert after.weights is state.weights
-    assert after.regrets is state.regrets
+    assert after.ledger is state.ledger
     assert after.rounds == 1
 
 
@@ -137,7 +137,7 @@ def test_gains_of_any_layout_mean_the_same() -> None:
 
 
 def test_run_in_blocks_of_a_converted_array(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("normalhedge.hedgers.potential_hedger.BLOCK", 20)
+    monkeypatch.setattr("normalhedge.hedgers.compiled_hedger.BLOCK", 20)
     hedger, gains = NormalHedge(0.05), coins(50, 6)
     confidence = np.random.default_rng(0).random((50, 6))
     expected = oracles.fold(weigh_of(hedger), 0.05, gains, confidence)
@@ -174,36 +174,36 @@ def test_run_keeps_no_copy_of_the_gains() -> None:
 
 
 @pytest.fixture
-def short_slices(monkeypatch: pytest.MonkeyPatch) -> int:
-    """Make arrays count as long that a test can afford; return how long they must be."""
-    monkeypatch.setattr(_threads, "SLICE", 1000)
-    monkeypatch.setattr(potential_hedger, "LARGE", 5000)
-    return 5000
+def short_slices() -> Iterator[int]:
+    """Make arrays count as long that a test can afford; yield how long they must be."""
+    usual = _core.get_slicing()
+    _core.set_slicing(2048, 5000, usual[2])
+    yield 5000
+    _core.set_slicing(*usual)
 
 
 @pytest.mark.parametrize("rated", [False, True])
 @pytest.mark.parametrize("hedger", [NormalHedge(0.1), Hedge(0.1, 0.3)], ids=repr)
-def test_long_arrays_in_slices(hedger: PotentialHedger, rated: bool, short_slices: int) -> None:
+def test_long_arrays_in_slices(hedger: CompiledHedger, rated: bool, short_slices: int) -> None:
     n = short_slices + 345
     rng = np.random.default_rng(2)
     gains = rng.uniform(-1, 1, (4, n))
     confidence = rng.random((4, n)) if rated else None
     run = hedger.run(gains, confidence, keep_weights=True)
-    weights, regrets, lead, logs = np.full(n, 1 / n), np.zeros(n), 0.0, 0.0
-    settings = (hedger._keep, hedger._rate, hedger._squared)
     state = own = hedger.init(n)
-    own = RegretState(own.weights.copy(), own.regrets.copy(), *own[2:])
+    own = State(own.weights.copy(), own.ledger.copy(), *own[2:])
     for t, row in enumerate(gains):
         now = None if confidence is None else confidence[t]
-        gain, lead, logs = _round.step(weights, regrets, row, now, *settings)
-        assert run.gains[t] == pytest.approx(gain, abs=1e-12)
         state = hedger.step(state, row, now)
         own = hedger.step(own, row, now, in_place=True)
-    assert run.best_regret[-1] == pytest.approx(lead)
-    assert run.log_potential[-1] == pytest.approx(logs)
+    _core.set_slicing(*_core.get_slicing()[:1], n + 1, 1)
+    whole = hedger.run(gains, confidence)
+    np.testing.assert_allclose(run.gains, whole.gains, atol=1e-12)
+    np.testing.assert_allclose(run.best_regret, whole.best_regret)
+    np.testing.assert_allclose(run.log_potential, whole.log_potential)
     for result in (state, own, run.state):
-        np.testing.assert_allclose(result.regrets, regrets, atol=1e-12)
-        np.testing.assert_allclose(result.weights, weights, rtol=1e-9, atol=1e-18)
+        np.testing.assert_allclose(result.regrets, whole.state.regrets, atol=1e-12)
+        np.testing.assert_allclose(result.weights, whole.state.weights, rtol=1e-9, atol=1e-18)
     np.testing.assert_array_equal(state.weights, run.state.weights)
     assert run.weights is not None
     at = hedger.init(n)
@@ -216,21 +216,19 @@ def test_long_arrays_in_slices(hedger: PotentialHedger, rated: bool, short_slice
         at = after
 
 
-def test_slices_give_the_same_bits_on_any_number_of_cores(
-    monkeypatch: pytest.MonkeyPatch, short_slices: int
-) -> None:
+def test_slices_give_the_same_bits_on_any_number_of_cores(short_slices: int) -> None:
     hedger, n = NormalHedge(0.1), short_slices + 1
     gains = np.random.default_rng(3).uniform(-1, 1, (3, n))
     results = []
     for cores in (1, 2, 3, 7):
-        monkeypatch.setattr(_threads, "cores", lambda cores=cores: cores)
+        _core.set_slicing(*_core.get_slicing()[:2], cores)
         results.append(hedger.run(gains).state)
     for other in results[1:]:
         np.testing.assert_array_equal(results[0].weights, other.weights)
 
 
 def _long_game(_: object = None) -> float:
-    hedger, n = NormalHedge(0.1), _threads.LARGE
+    hedger, n = NormalHedge(0.1), _core.get_slicing()[1]
     state = hedger.init(n)
     for k in range(3):
         state = hedger.step(state, np.linspace(-1, 1, n) * (-1) ** k)
@@ -357,19 +355,19 @@ def test_awake_and_asleep_as_booleans() -> None:
 def test_states_are_made_of_what_can_be_a_state() -> None:
     frozen = np.full(2, 0.5)
     frozen.flags.writeable = False
-    state = RegretState(frozen, np.array([0, 0]), 0, 2, 0.0)
+    state = State(frozen, np.array([[0, 0]]), [], 0, 2, 0.0)
     hedger = NormalHedge(0.1)
     expected = hedger.step(hedger.init(2), [0.6, -1.0])
     for after in (
         hedger.step(state, [0.6, -1.0], in_place=True),
-        hedger.run([[0.6, -1.0]], state=RegretState([0.5, 0.5], [0, 0], 0, 2, 0.0)).state,
+        hedger.run([[0.6, -1.0]], state=State([0.5, 0.5], [[0, 0]], [], 0, 2, 0.0)).state,
     ):
         np.testing.assert_array_equal(after.regrets, expected.regrets)
     assert frozen.tolist() == [0.5, 0.5]
 
 
 def test_share_of_a_quantile_is_not_spoiled_by_rounding() -> None:
-    state = NormalHedge(0.1).init(100)._replace(regrets=np.arange(100.0))
+    state = NormalHedge(0.1).init(100)._replace(ledger=np.arange(100.0)[np.newaxis])
     assert 0.07 * 100 > 7
     assert state.quantile_regret(0.07) == 93.0
 
@@ -377,9 +375,9 @@ def test_share_of_a_quantile_is_not_spoiled_by_rounding() -> None:
 def test_states_travel_as_json() -> None:
     hedger = NormalHedge(0.1)
     state = hedger.run(coins(20, 3)).state
-    back = RegretState.from_json(state.to_json())
+    back = State.from_json(state.to_json())
     np.testing.assert_array_equal(back.regrets, state.regrets)
-    assert back[2:] == state[2:]
+    assert back[3:] == state[3:]
     assert json.loads(state.to_json())["rounds"] == 20
     np.testing.assert_array_equal(
         hedger.step(back, [1, 0, -1]).weights, hedger.step(state, [1, 0, -1]).weights
@@ -387,29 +385,66 @@ def test_states_travel_as_json() -> None:
     assert pickle.loads(pickle.dumps(hedger)) == hedger
 
 
-def test_no_kernel_is_compiled_twice() -> None:
-    hedger, gains = NormalHedge(0.1), coins(5, 3)
-    kernels: list[Any] = [_round.step, _round.step_anew, _round.run, _round.share]
-
-    def use() -> list[int]:
-        for rated in (None, np.ones_like(gains)):
-            state = hedger.run(gains, rated).state
-            row = None if rated is None else rated[0]
-            state = hedger.step(state, gains[0], row)
-            state = Hedge(0.1, 0.5).step(state, gains[0], row, in_place=True)
-            hedger.play(state, np.ones(3))
-        return [len(kernel.signatures) for kernel in kernels]
-
-    assert use() == use()
+def test_the_only_expert_ahead_has_all_the_weight() -> None:
+    hedger, n = NormalHedge(0.01), 3
+    state = hedger.init(n)
+    for gain in np.random.default_rng(0).uniform(0.1, 1.0, 500):
+        state = hedger.step(state, [gain, -gain, -gain])
+        assert state.weights.tolist() == [1.0, 0.0, 0.0]
 
 
-def test_a_new_process_loads_kernels_from_the_cache() -> None:
-    program = (
-        "import numpy as np\n"
-        "from normalhedge import NormalHedge\n"
-        "from normalhedge.hedgers import _round\n"
-        "NormalHedge(.1).run(np.ones((2, 3)))\n"
-        "assert sum(_round.run.stats.cache_hits.values()) == 1, _round.run.stats"
-    )
-    subprocess.run([sys.executable, "-c", program.replace(" == 1", " >= 0")], check=True)
-    subprocess.run([sys.executable, "-c", program], check=True)
+def test_states_that_were_forged_or_resized_are_refused_or_work() -> None:
+    hedger, gains = NormalHedge(0.1), np.array([1.0, 0.0, -1.0])
+    state = hedger.run([gains, gains]).state
+    expected = hedger.step(state, gains)
+    make = tuple.__new__
+    strided = np.zeros((3, 4))[:, 0]
+    strided[:] = state.weights
+    frozen = state.weights.copy()
+    frozen.flags.writeable = False
+    for weights in (strided, frozen, state.weights.astype(">f8")):
+        for in_place in (False, True):
+            forged = make(State, (weights.copy() if in_place else weights, *state[1:]))
+            forged = forged._replace() if in_place else forged
+            after = hedger.step(forged, gains, in_place=in_place)
+            np.testing.assert_array_equal(after.regrets, expected.regrets)
+            state = hedger.run([gains, gains]).state
+    short = state.weights.copy()
+    short.resize(2, refcheck=False)
+    for fields in (
+        (),
+        state[:3],
+        (short, *state[1:]),
+        (state.weights, np.zeros((0, 3)), *state[2:]),
+        (state.weights, np.zeros((2, 3)), *state[2:]),
+        (state.weights, state.ledger, np.zeros(2), *state[3:]),
+        (None, None, None, None, None, None),
+        (np.zeros(0), np.zeros((1, 0)), *state[2:]),
+        (state.weights, state.ledger, state.totals, "two", 3, 0.0),
+    ):
+        for call in (
+            lambda forged: hedger.step(forged, gains),
+            lambda forged: hedger.step(forged, gains, in_place=True),
+            lambda forged: hedger.play(forged, np.ones(3)),
+            lambda forged: hedger.run(gains[np.newaxis], state=forged),
+        ):
+            with pytest.raises((TypeError, ValueError)):
+                call(make(State, fields))
+
+
+@pytest.mark.parametrize("name", sorted(NAMES.keys() - {"hedge-fixed"}))
+def test_gains_that_are_a_part_of_the_state(name: str) -> None:
+    """In place as pure, whatever the gains and the confidences share their memory with."""
+    hedger = named(name, 4, alpha=0.05)
+    start = hedger.run(np.random.default_rng(5).uniform(-1.0, 1.0, (30, 4))).state
+    for use in (
+        lambda s: (s.weights, None),
+        lambda s: (s.weights, s.weights),
+        lambda s: (np.ones(4), s.weights),
+        lambda s: (np.clip(s.ledger[-1], -1.0, 1.0), s.weights),
+    ):
+        one = State(start.weights.copy(), start.ledger.copy(), start.totals.copy(), *start[3:])
+        pure = hedger.step(start, *use(start))
+        own = hedger.step(one, *use(one), in_place=True)
+        for a, b in zip(pure, own, strict=True):
+            np.testing.assert_array_equal(a, b)

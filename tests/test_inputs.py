@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from normalhedge import ExponentialPotential, Hedge, NormalHedge, NormalPotential, _threads
+from normalhedge import ExponentialPotential, Hedge, NormalHedge, NormalPotential, _core
 from normalhedge.certificates import hedge_bound, theorem_1
 
 HEDGER = NormalHedge(0.1)
@@ -84,7 +84,7 @@ def test_run(gains: Any, confidence: Any, error: type[Exception], words: list[st
 
 
 def test_a_large_state_is_not_changed_either() -> None:
-    n = _threads.LARGE
+    n = _core.get_slicing()[1]
     state = HEDGER.step(HEDGER.init(n), np.linspace(-1, 1, n))
     before = pickle.dumps(state)
     for bad in (math.nan, math.inf, -2.0):
@@ -178,21 +178,20 @@ def test_states_that_are_none() -> None:
         lambda: HEDGER.report({}),  # type: ignore[arg-type]
         lambda: HEDGER.join("state"),  # type: ignore[arg-type]
     ):
-        with pytest.raises(TypeError, match="state must be a RegretState, got"):
+        with pytest.raises(TypeError, match="state must be a State, got"):
             call()
 
 
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        ({"regrets": [0.0]}, "regrets must be as many as weights, 3, got 1"),
-        (
-            {"regrets": [0.0, math.nan, 0.0]},
-            r"regrets must be finite numbers .*regrets\[1\] is nan",
-        ),
+        ({"ledger": [[0.0]]}, r"ledger must have 3 columns, as many as weights, got \(1, 1\)"),
+        ({"ledger": [0.0, 0.0, 0.0]}, "ledger must have 3 columns"),
+        ({"ledger": [[0.0, math.nan, 0.0]]}, "ledger and totals must be finite numbers"),
+        ({"totals": [math.inf]}, "ledger and totals must be finite numbers"),
         ({"weights": [0.5, 0.5, 0.5]}, "weights must not be negative and must sum to one"),
         ({"weights": [1.5, -0.5, 0.0]}, "weights must not be negative and must sum to one"),
-        ({"weights": [], "regrets": []}, "weights must be a non-empty"),
+        ({"weights": [], "ledger": [[]]}, "weights must be a non-empty"),
         ({"weights": [[1.0]]}, "weights must be a non-empty one-dimensional array"),
         ({"rounds": -1}, "rounds must be at least 1, got -1"),
         ({"joined": 2}, "joined must be at least the number of experts, 3, got 2"),
@@ -226,8 +225,8 @@ def test_join_and_leave() -> None:
 def test_quantiles(quantile: float) -> None:
     for call in (
         lambda: STATE.quantile_regret(quantile),
-        lambda: HEDGER.bound(10, quantile),
-        lambda: Hedge(0.1, 1.0).bound(10, quantile),
+        lambda: HEDGER.bound(10, quantile=quantile),
+        lambda: Hedge(0.1, 1.0).bound(10, quantile=quantile),
         lambda: HEDGER.report(STATE, quantile),
     ):
         with pytest.raises(ValueError, match=r"quantile must be in \(0, 1\], got"):

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from normalhedge import Hedge, Mixture, NormalHedge
 from normalhedge.mixtures import Loss, pinball
-from normalhedge.mixtures.combining import weighted_mean, weighted_median, weighted_vote
+from normalhedge.mixtures.combining import combine
 from normalhedge.mixtures.hindsight import best_convex
-from normalhedge.mixtures.losses import ABSOLUTE, SQUARE
+from normalhedge.mixtures.mixture import ARRAYS
 from tests import mixture_oracle
 from tests.mixture_oracle import Oracle
 
@@ -300,7 +300,7 @@ def test_memory_stays_bounded() -> None:
     for k in range(500):
         mixture.predict({"a": 0.0, "b": 1.0})
         if k > 100:
-            sizes.add((len(mixture.pending), len(mixture.history), mixture.sums.size))
+            sizes.add((len(mixture.pending), len(mixture.history), mixture.games.expert_sums.size))
     assert sizes == {(50, 0, 10)}
 
 
@@ -383,7 +383,7 @@ def test_a_loss_of_your_own(gradient: bool) -> None:
             mixture.update(made.ticket, float(outcome))
             values.append(made.value)
         assert values[0] == values[1]
-    assert (pair[0].sums == pair[1].sums).all()
+    assert (pair[0].games.expert_sums == pair[1].games.expert_sums).all()
     plain = Mixture(loss=lambda x, y: np.abs(x - y))
     assert not plain.recipe.gradient
 
@@ -394,7 +394,7 @@ def test_pinball_of_several_levels() -> None:
     for y in rng.normal(size=400).tolist():
         made = mixture.predict({"wide": [-1.28, 1.28], "narrow": [-0.1, 0.1], "off": [0.5, 0.9]})
         mixture.update(made.ticket, [y, y])
-    sums = dict(zip(mixture.names, mixture.sums[2], strict=True))
+    sums = dict(zip(mixture.names, mixture.games.expert_sums[2], strict=True))
     assert min(sums, key=lambda name: sums[name]) == "wide"
 
 
@@ -410,37 +410,35 @@ def test_the_weighted_median(pairs: list[tuple[float, float]]) -> None:
     values, weights = (np.array(part) for part in zip(*pairs, strict=True))
     if weights.sum() < 1e-3:
         weights = np.ones_like(weights)
-    found = weighted_median(values, weights, np.empty(len(values)), np.empty(len(values)))
+    found = combine(values, weights, "median")
     below, above = weights[values < found].sum(), weights[values > found].sum()
     half = weights.sum() / 2 * (1 + 1e-9)
     assert below <= half
     assert above <= half
     alike = np.ones_like(weights)
-    assert weighted_median(values, alike, np.empty(80), np.empty(80)) == pytest.approx(
-        np.median(values)
-    )
+    assert combine(values, alike, "median") == pytest.approx(np.median(values))
 
 
 def test_means_and_votes_by_hand() -> None:
     x, q = np.array([5.0, 5.0, 1e300]), np.array([0.5, 0.5, 0.0])
-    assert weighted_mean(x, q) == 5.0
-    assert weighted_vote(np.array([2.0, 1.0, 2.0]), np.array([0.3, 0.4, 0.3]), x, q) == 2.0
+    assert combine(x, q) == 5.0
+    assert combine([2.0, 1.0, 2.0], [0.3, 0.4, 0.3], "vote") == 2.0
 
 
-@pytest.mark.parametrize("code", [SQUARE, ABSOLUTE])
-def test_the_best_convex_combination(code: int) -> None:
+@pytest.mark.parametrize("kind", ["square", "absolute"])
+def test_the_best_convex_combination(kind: str) -> None:
     rng = np.random.default_rng(9)
     y = rng.normal(size=400)
     table = (y[:, np.newaxis] + rng.normal(size=(400, 2)) * [0.5, 1.0] + [0.5, -0.7])[:, np.newaxis]
     items = np.zeros(400, dtype=np.int64)
-    weights, loss = best_convex(np.ascontiguousarray(table), y, items, np.array([0.5]), code)
+    weights, loss = best_convex(np.ascontiguousarray(table), y, items, np.array([0.5]), kind)
     grid = np.linspace(0, 1, 2001)
     errors = (
         table[:, 0, 0, np.newaxis] * grid
         + table[:, 0, 1, np.newaxis] * (1 - grid)
         - y[:, np.newaxis]
     )
-    losses = (errors**2 if code == SQUARE else np.abs(errors)).mean(axis=0)
+    losses = (errors**2 if kind == "square" else np.abs(errors)).mean(axis=0)
     assert weights.sum() == pytest.approx(1.0)
     assert losses.min() * (1 - 1e-6) <= loss <= losses.min() * 1.001
 
@@ -493,8 +491,8 @@ def test_a_state_comes_back_to_the_bit(tmp_path: Path) -> None:
     two.save(tmp_path / "again.json")
     assert (tmp_path / "state.json").read_text() == (tmp_path / "again.json").read_text()
     assert one.recipe == two.recipe
-    for name in ("weights", "regrets", "marks", "ranges", "pool_ranges", "sums", "totals"):
-        assert (getattr(one, name) == getattr(two, name)).all()
+    for name in ARRAYS:
+        assert (getattr(one.games, name) == getattr(two.games, name)).all()
     for mixture in (one, two):
         for ticket in list(mixture.pending):
             mixture.update(ticket, 0.25)

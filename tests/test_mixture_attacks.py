@@ -1,4 +1,4 @@
-"""What must not reach a kernel, which looks at no index, and what must come back from one."""
+"""What must not reach the core, which looks at no index, and what must come back from it."""
 
 import copy
 import json
@@ -14,8 +14,8 @@ import pandas as pd
 import pytest
 
 from normalhedge import Mixture, blend
-from normalhedge._jit import VECTOR, fill, kernel
 from normalhedge.mixtures import Loss
+from normalhedge.mixtures.mixture import ARRAYS
 from normalhedge.mixtures.stream import Stream
 
 # Classes
@@ -150,8 +150,8 @@ def test_a_table_that_cannot_be_finished_leaves_the_mixture_as_it_was() -> None:
     assert (mixture.names, mixture.items) == (["a", "b"], before.items)
     for one in (mixture, before):
         blend(later, "y", ["a", "b", "late"], time="t", lag=2, mixture=one)
-    for name in ("weights", "ledgers", "commons", "marks", "ranges", "sums", "totals"):
-        np.testing.assert_array_equal(getattr(mixture, name), getattr(before, name))
+    for name in ARRAYS:
+        np.testing.assert_array_equal(getattr(mixture.games, name), getattr(before.games, name))
     assert mixture.rounds == before.rounds
     assert mixture.pending.keys() == before.pending.keys()
 
@@ -237,7 +237,7 @@ def test_items_that_come_one_by_one_have_games_of_their_own() -> None:
         slowly.update(made.ticket, {item: 1.0})
     made = at_once.predict({"a": dict.fromkeys(items, 1.0), "b": dict.fromkeys(items, 2.0)})
     at_once.update(made.ticket, dict.fromkeys(items, 1.0))
-    np.testing.assert_array_equal(slowly.ledgers, at_once.ledgers)
+    np.testing.assert_array_equal(slowly.games.ledgers, at_once.games.ledgers)
     np.testing.assert_array_equal(slowly.weights, at_once.weights)
 
 
@@ -251,29 +251,3 @@ def test_ids_of_rounds_that_expired_are_forgotten_in_time() -> None:
     assert "error" in answer
     (answer,) = stream.answers([json.dumps({"id": 99, "outcome": 1.0})])
     assert answer["settled"] == 99
-
-
-# Templates
-
-
-@kernel(VECTOR)
-def twice(x: float) -> float:
-    return 2.0 * x
-
-
-@kernel(VECTOR)
-def thrice(x: float) -> float:
-    return 3.0 * x
-
-
-work = twice  # open in the template
-
-
-def template(x: float) -> float:
-    return work(x)
-
-
-def test_a_template_filled_twice_in_one_file() -> None:
-    doubled, tripled = (fill(template, home, work=home) for home in (twice, thrice))
-    assert doubled(1.0) == 2.0
-    assert tripled(1.0) == 3.0  # and not what is in the cache of the other

@@ -4,8 +4,6 @@ import dataclasses
 import io
 import json
 import pickle
-import subprocess
-import sys
 from collections import deque
 from pathlib import Path
 from typing import Any
@@ -16,9 +14,9 @@ import pyarrow as pa
 import pytest
 
 from normalhedge import Mixture, NormalHedge, blend
-from normalhedge.hedgers import HEDGERS, FixedShare, LedgerHedger, PotentialHedger, Uniform, named
-from normalhedge.hedgers._native import begin, halve, hands, shape
+from normalhedge.hedgers import HEDGERS, FixedShare, Uniform, named
 from normalhedge.mixtures import LOSSES
+from normalhedge.mixtures.mixture import ARRAYS
 from normalhedge.mixtures.saved import KINDS
 from normalhedge.mixtures.stream import Stream
 from tests.test_blend import loop, values, wide, write
@@ -33,7 +31,7 @@ EVERY: dict[str, Any] = {
 NEVER = {
     f"{name}, alpha=0": dataclasses.replace(hedger, alpha=0.0)
     for name, hedger in EVERY.items()
-    if not isinstance(hedger, PotentialHedger)
+    if not hedger.has_potential
 }
 
 WIDTH = 8.0
@@ -48,7 +46,7 @@ all_of_them = pytest.mark.parametrize(
 
 
 def gains_of(forecasts: np.ndarray, outcome: float) -> np.ndarray:
-    """Return the gains as the top of `_play` has them, where the range is known."""
+    """Return the gains as the top of `src/core/mixture.hpp` has them, where the range is known."""
     losses = np.abs(forecasts - outcome)
     return np.asarray(1.0 - 2.0 * np.minimum((losses - np.nanmin(losses)) / WIDTH, 1.0))
 
@@ -87,9 +85,8 @@ def test_a_mixture_is_a_loop_over_step(hedger: Any) -> None:
         np.testing.assert_allclose(now.weights, state.weights, 1e-9, 1e-12)
         np.testing.assert_allclose(now.regrets, state.regrets, 1e-9, 1e-12)
         np.testing.assert_allclose(mixture.regrets[0], state.regrets, 1e-9, 1e-12)
-    if isinstance(hedger, LedgerHedger):
-        np.testing.assert_allclose(now.ledger, state.ledger, 1e-7, 1e-9)
-        np.testing.assert_allclose(now.totals, state.totals, 1e-9, 1e-12)
+    np.testing.assert_allclose(now.ledger, state.ledger, 1e-7, 1e-9)
+    np.testing.assert_allclose(now.totals, state.totals, 1e-9, 1e-12)
 
 
 @each
@@ -136,8 +133,8 @@ def test_a_mixture_comes_back_to_the_bit(tmp_path: Path, hedger: Any, way: str) 
         np.testing.assert_array_equal(made[0].value, made[1].value)
         for mixture, prediction in zip((one, two), made, strict=True):
             mixture.update(prediction.ticket, [0.0, float(k)])
-    for name in ("weights", "ledgers", "commons", "marks", "ranges", "sums", "totals"):
-        np.testing.assert_array_equal(getattr(one, name), getattr(two, name))
+    for name in ARRAYS:
+        np.testing.assert_array_equal(getattr(one.games, name), getattr(two.games, name))
 
 
 def test_every_hedger_can_be_read() -> None:
@@ -182,16 +179,10 @@ def test_a_file_of_version_1_is_read() -> None:
 
 
 def halved(hedger: Any, state: Any) -> Any:
-    """Return the state were all gains so far half as large, as the kernels see it."""
-    if isinstance(hedger, PotentialHedger):
-        ledger, totals = state.regrets[np.newaxis].copy(), np.zeros(0)
-    else:
-        ledger, totals = state.ledger.copy(), state.totals.copy()
-    weights, (_, score, _, write) = state.weights.copy(), hands(hedger)
-    halve(weights, ledger, totals, shape(hedger).rules, score, write)
-    if isinstance(hedger, PotentialHedger):
-        return state._replace(weights=weights, regrets=ledger[0])
-    return state._replace(weights=weights, ledger=ledger, totals=totals)
+    """Return the state were all gains so far half as large, as the core sees it."""
+    arrays = state.weights.copy(), state.ledger.copy(), state.totals.copy()
+    hedger._engine.halve(*arrays)
+    return state._replace(weights=arrays[0], ledger=arrays[1], totals=arrays[2])
 
 
 @all_of_them
@@ -203,7 +194,7 @@ def test_halving_the_past(hedger: Any) -> None:
     np.testing.assert_array_equal(two.regrets, 0.5 * one.regrets)
     assert two.weights.min() >= 0.0
     assert two.weights.sum() == pytest.approx(1.0)
-    if not getattr(hedger, "free_of_scale", False) or type(hedger).__name__ == "DecreasingHedge":
+    if not hedger.free_of_scale or hedger.has_potential or "time" in hedger.total_names:
         return
     np.testing.assert_allclose(two.weights, one.weights, rtol=1e-9, atol=1e-12)
     for row in gains[40:]:
@@ -233,14 +224,16 @@ def test_halving_the_past_of_those_that_remember_weights() -> None:
 
 
 @pytest.mark.parametrize("hedger", NEVER.values(), ids=NEVER.keys())
-def test_rows_grow_as_their_degrees_say(hedger: Any) -> None:
+def test_rows_grow_as_their_exponents_say(hedger: Any) -> None:
     """Two rounds of tiny gains, and of half of them, from the start."""
     gains = np.array([[1e-4, -2e-4, 3e-5], [2e-4, -1e-4, 8e-5]])
-    first, totals = begin(hedger, 3)
+    start = hedger.init(3)
+    first, totals = start.ledger, start.totals
     whole, half = (hedger.run(size * gains).state for size in (1.0, 0.5))
-    degrees = [hedger.degrees.get(name, 1) for name in hedger.rows + hedger.names]
-    assert set(hedger.degrees) <= {*hedger.rows, *hedger.names, "weights"}
-    own = len(first) - len(hedger.rows)
+    names = hedger.row_names + hedger.total_names
+    degrees = [hedger.scaling_exponents.get(name, 1) for name in names]
+    assert set(hedger.scaling_exponents) <= {*names, "weights"}
+    own = len(first) - len(hedger.row_names)
     pairs = [
         *zip(whole.ledger[own:] - first[own:], half.ledger[own:] - first[own:], strict=True),
         *zip(whole.totals - totals, half.totals - totals, strict=True),
@@ -378,35 +371,3 @@ def test_the_command_continues_by_name(capsys: pytest.CaptureFixture[str], tmp_p
     code, _, errors = call(capsys, "blend", "-", "--hedger", "hedge")
     assert code == 2
     assert "hedge needs n_experts, as in hedge:n_experts=" in errors
-
-
-PROGRAM = """
-from normalhedge import Mixture
-from normalhedge.hedgers import AdaHedge, Squint, _native
-from normalhedge.mixtures import _play
-weights = []
-for name in NAMES:
-    mixture = Mixture(name)
-    for t in range(5):
-        made = mixture.predict({"a": 1.0 * t, "b": 2.0, "c": None if t == 2 else 0.5})
-        mixture.update(made.ticket, 0.0)
-    weights.append(mixture.weights.tolist())
-kernels = [_play.predict_round, _play.update_round, _native._ledger_share]
-kernels += [kernel for hedger in (AdaHedge, Squint) for kernel in hedger._kernels[:2]]
-print(weights, sum(len(kernel.stats.cache_misses) for kernel in kernels))
-"""
-
-
-def test_a_new_process_compiles_nothing_and_mixes_no_addresses_up() -> None:
-    def ask(*names: str) -> tuple[str, int]:
-        program = PROGRAM.replace("NAMES", repr(names))
-        out = subprocess.run(
-            [sys.executable, "-c", program], check=True, capture_output=True, text=True
-        ).stdout
-        weights, _, misses = out.strip().rpartition(" ")
-        return weights, int(misses)
-
-    first, _ = ask("squint", "ada-hedge")
-    second, misses = ask("ada-hedge", "squint")
-    assert misses == 0
-    assert json.loads(first) == json.loads(second)[::-1]

@@ -2,6 +2,8 @@
 
 import dataclasses
 import math
+import re
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -21,9 +23,11 @@ from normalhedge.experiments.figures import (
     Panel,
     normal,
 )
+from normalhedge.experiments.fingerprint import NOW, PACKAGE, SHOWN, contents, fingerprint
 from normalhedge.games import Curves, GoodAndBad, Trace, play
 from normalhedge.reports import Claim
 
+PAGE_VERSION = '"normalhedge": normalhedge.__version__,'
 SMALL = paper.Settings(runs=2, rounds=400, quick=True)
 
 
@@ -100,6 +104,121 @@ def test_a_spoiled_cell_is_computed_again_with_a_word(
     assert len(said) == 1
     assert "one.npz cannot be read" in said[0]
     assert "computed again" in said[0]
+
+
+def copied(folder: Path) -> tuple[Path, Path]:
+    """Copy the package; return its folder, and a file in place of the core."""
+    package = folder / "normalhedge"
+    shutil.copytree(PACKAGE, package, ignore=shutil.ignore_patterns("__pycache__"))
+    core = folder / "_core.so"
+    core.write_bytes(b"core")
+    return package, core
+
+
+@pytest.mark.parametrize("upper", [(), ("latent",), ("mixtures",), ("mixtures", "latent")])
+@pytest.mark.parametrize(
+    ("name", "layer"),
+    [
+        ("hedgers/normal_hedge.py", ""),
+        ("_inputs.py", ""),
+        ("experiments/contests.py", ""),
+        ("experiments/paper.py", ""),
+        ("certificates/proofs/index.json", ""),
+        ("latent/hmm_bank.py", "latent"),
+        ("mixtures/mixture.py", "mixtures"),
+        ("cli/paper.py", "nowhere"),
+        ("reports/page.py", "nowhere"),
+        ("plots.py", "nowhere"),
+        ("experiments/claims.py", "nowhere"),
+        ("py.typed", "nowhere"),
+    ],
+)
+def test_the_fingerprint_changes_with_what_computes(
+    tmp_path: Path, upper: tuple[str, ...], name: str, layer: str
+) -> None:
+    package, core = copied(tmp_path)
+    before = fingerprint(*upper, code=contents(package, core))
+    moved = package.rename(tmp_path / "elsewhere")
+    assert fingerprint(*upper, code=contents(moved, core)) == before
+    content = bytearray((moved / name).read_bytes() or b"x")
+    content[-1] ^= 1
+    (moved / name).write_bytes(content)
+    after = fingerprint(*upper, code=contents(moved, core))
+    assert (after != before) == (layer in ("", *upper))
+
+
+def test_the_fingerprint_has_the_core_and_the_libraries(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    package, core = copied(tmp_path)
+    before = contents(package, core)
+    core.write_bytes(b"cor3")
+    assert fingerprint(code=contents(package, core)) != fingerprint(code=before)
+    core.write_bytes(b"core")
+    assert contents(package, core) == before
+    assert before["core"] != NOW["core"]
+    monkeypatch.setattr("importlib.metadata.version", lambda name: f"another {name}")
+    after = contents(package, core)
+    changed = {name for name in after if after[name] != before[name]}
+    assert changed == {"numpy", "scipy", "latent/hmmlearn"}
+    only = {**before, "latent/hmmlearn": "another"}
+    assert fingerprint(code=only) == fingerprint(code=before)
+    assert fingerprint("latent", code=only) != fingerprint("latent", code=before)
+    assert len({fingerprint(), fingerprint("latent"), fingerprint("mixtures")}) == 3
+    with pytest.raises(ValueError, match="upper must be of latent, mixtures, got games"):
+        fingerprint("games")
+
+
+def test_what_the_fingerprint_leaves_out_computes_nothing() -> None:
+    """Nothing that measures imports what only judges or shows, and no key has a version."""
+    shown = [Path(name).stem for name in SHOWN if name.startswith("experiments/")]
+    assert all((PACKAGE / name).exists() for name in SHOWN)
+    for path in (PACKAGE / "experiments").glob("*.py"):
+        text = path.read_text("utf-8")
+        # A page names the version; a key does not.
+        said = [line.strip() for line in text.splitlines() if "__version__" in line]
+        assert {*said} <= {PAGE_VERSION, '"numpy": np.__version__,'}, path
+        if path.stem not in ("paper", "leaderboard", *shown):
+            assert not re.search(rf"experiments(\.| import .*)({'|'.join(shown)})\b", text), path
+    # The layers of one measurement that the fingerprint of another leaves out.
+    for folder, others in (
+        ("mixtures", "latent"),
+        ("latent", "mixtures"),
+        ("games", "latent|mixtures"),
+        ("hedgers", "games|latent|mixtures"),
+        ("certificates", "games|latent|mixtures"),
+    ):
+        for path in (PACKAGE / folder).rglob("*.py"):
+            assert not re.search(rf"^\s*(from|import) normalhedge\.({others})\b",
+                                 path.read_text("utf-8"), re.MULTILINE), path  # fmt: skip
+
+
+def test_what_other_code_kept_is_computed_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    calls: list[str] = []
+    measured = {"a": np.arange(3.0)}
+
+    def measure(_seed: int, *, quick: bool) -> measures.Arrays:
+        calls.append(f"{quick}")
+        return measured
+
+    monkeypatch.setattr(paper, "MEASUREMENTS", {"variance": measure, "learning": measure})
+    codes = {(): "one", ("latent",): "two"}
+    monkeypatch.setattr(paper, "fingerprint", lambda *upper: codes[upper])
+    cells = Cells(tmp_path, print)
+
+    def ask() -> int:
+        for name in ("variance", "learning"):
+            found = paper._measure(name, SMALL, cells, paper.Progress())
+            np.testing.assert_array_equal(found["a"], measured["a"])
+        return len(calls)
+
+    assert [ask(), ask()] == [2, 2]
+    codes[("latent",)] = "three"  # the other one does not depend on it
+    assert [ask(), ask()] == [3, 3]
+    codes[()] = "four"
+    assert [ask(), ask()] == [4, 4]
 
 
 def test_what_a_killed_process_left_is_removed(tmp_path: Path) -> None:

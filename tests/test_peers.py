@@ -12,12 +12,12 @@ import pytest
 
 from normalhedge import hedgers
 from normalhedge._inputs import Floats
-from normalhedge.hedgers import LedgerHedger, LedgerState
+from normalhedge.hedgers import CompiledHedger, State
 from tests.peers import Peer, Poold, River, Sktime, Spiel
 
 Make = Callable[[int], Peer]
 
-SAME: dict[str, tuple[str, Make, LedgerHedger, float]] = {
+SAME: dict[str, tuple[str, Make, CompiledHedger, float]] = {
     # name: library, theirs, ours, how far apart they may be
     "sktime NormalHedgeEnsemble": ("sktime", Sktime, hedgers.NormalHedge2009(), 1e-9),  # bisection
     "poold AdaHedgeD": ("poold", lambda n: Poold("adahedged", n), hedgers.AdaHedge(), 1e-12),
@@ -76,8 +76,8 @@ def test_openspiel(plus: bool) -> None:
 # What breaks them
 
 
-def _ours(hedger: LedgerHedger, losses: list[list[float]]) -> LedgerState:
-    state: LedgerState = hedger.run(1.0 - 2.0 * np.array(losses)).state
+def _ours(hedger: CompiledHedger, losses: list[list[float]]) -> State:
+    state: State = hedger.run(1.0 - 2.0 * np.array(losses)).state
     return state
 
 
@@ -108,7 +108,7 @@ def test_ties_break_sktime(losses: list[list[float]]) -> None:
     ],
     ids=("sktime", "poold"),
 )
-def test_a_missing_forecast_breaks(library: str, make: Make, hedger: LedgerHedger) -> None:
+def test_a_missing_forecast_breaks(library: str, make: Make, hedger: CompiledHedger) -> None:
     pytest.importorskip(library)
     losses = [[0.5, 0.2], [0.5, np.nan], [0.1, 0.2]]
     with pytest.raises(ValueError, match=r"NaN|nan"):

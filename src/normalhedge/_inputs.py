@@ -16,8 +16,8 @@ Floats = npt.NDArray[np.float64]
 LARGEST = 1e100
 """The largest regret: its square is still a float."""
 
-KERNEL_DTYPES = (np.dtype(np.float64), np.dtype(np.float32), np.dtype(np.int8))
-"""What kernels read as it is; the rest is converted to float64."""
+CORE_DTYPES = (np.dtype(np.float64), np.dtype(np.float32), np.dtype(np.int8))
+"""What the core reads as it is; the rest is converted to float64."""
 
 
 def number(
@@ -66,7 +66,7 @@ def count(name: str, value: object) -> int:
 
 
 def numbers_array(name: str, values: object) -> np.ndarray:
-    """Return an array of real numbers, uncopied where its dtype is one that kernels read."""
+    """Return an array of real numbers, uncopied where its dtype is one that the core reads."""
     if isinstance(values, np.ma.MaskedArray):
         raise TypeError(f"{name} must not be a masked array: fill it, or let experts sleep")
     try:
@@ -81,30 +81,31 @@ def numbers_array(name: str, values: object) -> np.ndarray:
     return array
 
 
-def for_kernel(array: np.ndarray) -> np.ndarray:
-    """Return the array in rows and in a dtype that kernels read, copied only where it must be.
+def readable(array: np.ndarray) -> bool:
+    """Tell whether the core reads an array as it lies."""
+    return array.dtype in CORE_DTYPES and array.flags.c_contiguous and array.flags.aligned
 
-    To a kernel one that cannot be written is another type, for which it is compiled anew: a few
-    seconds. What pandas and memory maps hand out is often of that kind.
-    """
-    if array.dtype not in KERNEL_DTYPES:
+
+def for_core(array: np.ndarray) -> np.ndarray:
+    """Return the array in rows and in a dtype that the core reads, copied only where it must be."""
+    if array.dtype not in CORE_DTYPES:
         array = array.astype(np.float64)
-    return np.require(array, requirements=["C", "A", "W"])
+    return np.require(array, requirements=["C", "A"])
 
 
 def floats(array: np.ndarray) -> Floats:
-    """Do as `for_kernel` does, and return float64."""
-    return np.require(array, np.float64, ["C", "A", "W"])
+    """Do as `for_core` does, and return float64."""
+    return np.require(array, np.float64, ["C", "A"])
 
 
 def vector(name: str, values: object, length: int) -> np.ndarray:
-    """Return one number for each expert, in a form that kernels read."""
+    """Return one number for each expert, in a form that the core reads."""
     array = numbers_array(name, values)
     if array.shape != (length,):
         raise ValueError(
             f"{name} must have shape ({length},), one number for each expert, got {array.shape}"
         )
-    return for_kernel(array)
+    return for_core(array)
 
 
 def confidences(values: object, length: int) -> Floats:
@@ -126,7 +127,7 @@ def points(name: str, values: object) -> Floats:
 
 
 def refuse(gains: np.ndarray, confidence: np.ndarray | None, *where: int) -> NoReturn:
-    """Say which gain or confidence of a round a kernel found out of range."""
+    """Say which gain or confidence of a round the core found out of range."""
     if confidence is not None:
         wrong = ~((confidence >= 0) & (confidence <= 1))
         if wrong.any():

@@ -7,8 +7,7 @@ A hedger that plays ``p_i ∝ Phi'(x_i)`` makes the first-order change of the av
     exponential   Phi(x) = exp(eta x)            Hedge, at x = R
 
 Both are ``exp(rate x^p)``, with p = 2 on the positive side or p = 1 everywhere; the derivative is
-proportional to ``x^(p-1) exp(rate x^p)``, so one kernel serves both. Exponents are taken relative
-to the leading expert's: none is ever positive, and nothing overflows.
+proportional to ``x^(p-1) exp(rate x^p)``; ``src/core/potential.hpp`` computes the weights of both.
 """
 
 import math
@@ -18,9 +17,8 @@ import numpy as np
 import numpy.typing as npt
 
 from normalhedge import _inputs
+from normalhedge._core import Engine
 from normalhedge._inputs import Floats
-from normalhedge._jit import STRICT, VECTOR, kernel
-from normalhedge._vector import exp2, larger
 
 LOG2_E = math.log2(math.e)
 
@@ -30,6 +28,9 @@ class Potential:
 
     squared: bool
     """Whether p = 2."""
+
+    algorithm: str
+    """The hedger of the core that goes by it."""
 
     @property
     def rate(self) -> float:
@@ -56,16 +57,18 @@ class Potential:
 
     def weights(self, x: npt.ArrayLike) -> Floats:
         """Return ``Phi'(x_i) / sum_j Phi'(x_j)``; uniform where every derivative is zero."""
-        values = _inputs.points("x", x)
-        weights = np.empty_like(values)
-        weigh(values, LOG2_E * self.rate, self.squared, weights)
-        return weights
+        return self._weigh(x)[0]
 
     def log_average(self, x: npt.ArrayLike) -> float:
         """Return ``ln mean_i Phi(x_i)``, which does not overflow."""
-        values = _inputs.points("x", x)
-        scratch = np.empty_like(values)
-        return weigh(values, LOG2_E * self.rate, self.squared, scratch)
+        return self._weigh(x)[1]
+
+    def _weigh(self, x: npt.ArrayLike) -> tuple[Floats, float]:
+        """Return the weights and ``ln mean_i Phi(x_i)``."""
+        values = np.array(_inputs.points("x", x))
+        weights = np.empty_like(values)
+        engine = Engine(self.algorithm, (1.0, LOG2_E * self.rate), (1.0, 1.0), tuple)
+        return weights, engine.weigh(weights, values[np.newaxis], np.empty(0))
 
     def average(self, x: npt.ArrayLike) -> float:
         """Return ``mean_i Phi(x_i)``; infinity where it exceeds the largest float."""
@@ -99,6 +102,7 @@ class NormalPotential(Potential):
 
     c: float = 4.0
     squared = True
+    algorithm = "normal_hedge"
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "c", _inputs.number("c", self.c, SMALLEST_C))
@@ -132,6 +136,7 @@ class ExponentialPotential(Potential):
 
     eta: float
     squared = False
+    algorithm = "hedge"
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "eta", _inputs.number("eta", self.eta, 0.0, LARGEST_ETA))
@@ -144,7 +149,7 @@ class ExponentialPotential(Potential):
 
 def exp_or_inf(log: float) -> float:
     """Return ``exp(log)``, or infinity where it exceeds the largest float."""
-    return math.exp(log) if log < MAX_LOG else math.inf
+    return math.inf if log >= MAX_LOG else math.exp(log)
 
 
 MAX_LOG = math.log(np.finfo(np.float64).max)
@@ -152,121 +157,3 @@ MAX_LOG = math.log(np.finfo(np.float64).max)
 SMALLEST_C = 1e-300
 LARGEST_ETA = 1e200
 """Beyond these an exponent is not a float any more."""
-
-TINY = 1e-290
-"""A leading regret or a sum of weights below this has lost its digits and counts as zero."""
-
-
-@kernel(VECTOR)
-def leading(regrets: Floats) -> float:
-    """Return the largest regret."""
-    largest = -np.inf
-    for i in range(regrets.size):
-        largest = larger(largest, regrets[i])
-    return largest
-
-
-@kernel(VECTOR)
-def added(values: Floats) -> float:
-    """Return the sum, in a loop that writes nothing.
-
-    Where a loop adds up and writes, the compiled code chooses the order of the sum by how near the
-    arrays are in memory, and the last bit is not the same in every run.
-    """
-    total = 0.0
-    for i in range(values.size):
-        total += values[i]
-    return total
-
-
-NEAR = 64
-"""Arrays at least so many floats apart are far enough for a loop that adds up and writes; see
-`added`."""
-
-
-@kernel(VECTOR)
-def raise_weights(
-    regrets: Floats, weights: Floats, rate: float, squared: bool, lead: float
-) -> tuple[float, float]:
-    """Write the weights up to a factor; return their sum and the sum of potentials.
-
-    Both are relative to the potential at ``lead``, which no regret exceeds; ``rate`` is in units
-    of log 2. The difference of two squares is taken as a product: it keeps its digits when the
-    exponents are large and close.
-    """
-    if abs(weights.ctypes.data - regrets.ctypes.data) >= 8 * NEAR:
-        return _raise(regrets, weights, rate, squared, lead)
-    return _raise_near(regrets, weights, rate, squared, lead)
-
-
-@kernel(VECTOR, inline=False)
-def _raise_near(
-    regrets: Floats, weights: Floats, rate: float, squared: bool, lead: float
-) -> tuple[float, float]:
-    n = regrets.size
-    apart = np.empty(n + 2 * NEAR)[NEAR : n + NEAR]
-    for i in range(n):
-        apart[i] = regrets[i]
-    return _raise(apart, weights, rate, squared, lead)
-
-
-@kernel(VECTOR, inline=False)
-def _raise(
-    regrets: Floats, weights: Floats, rate: float, squared: bool, lead: float
-) -> tuple[float, float]:
-    total = 0.0
-    mass = 0.0
-    if squared:
-        top = max(lead, 0.0)
-        rate_top = rate * top
-        for i in range(regrets.size):
-            r = larger(regrets[i], 0.0)
-            phi = exp2((r - top) * (rate * r + rate_top))
-            weights[i] = r * phi
-            total += r * phi
-            mass += phi
-    else:
-        for i in range(regrets.size):
-            phi = exp2(rate * (regrets[i] - lead))
-            weights[i] = phi
-            mass += phi
-        total = mass
-    return total, mass
-
-
-@kernel(VECTOR)
-def normalise(weights: Floats, scale: float, uniform: float) -> None:
-    """Replace the weights by ``scale * weights + uniform``; one of the two factors is zero."""
-    for i in range(weights.size):
-        weights[i] = weights[i] * scale + uniform
-
-
-@kernel(STRICT)
-def shares(total: float, n: int) -> tuple[float, float]:
-    """Return the scale and the uniform part that make weights of this sum a distribution."""
-    return (1.0 / total, 0.0) if total > TINY else (0.0, 1.0 / n)
-
-
-@kernel(STRICT)
-def log2_ratio(regret: float, lead: float, rate: float, squared: bool) -> float:
-    """Return the potential at a regret over that at the leading one, as a logarithm of base 2."""
-    if squared:
-        r, top = max(regret, 0.0), max(lead, 0.0)
-        return (r - top) * (rate * r + rate * top)
-    return rate * (regret - lead)
-
-
-@kernel(VECTOR)
-def log_mean(mass: float, n: int, rate: float, squared: bool, lead: float) -> float:
-    """Return ln mean Phi from the sum of potentials relative to the leading one."""
-    return math.log(mass / n) - log2_ratio(0.0, lead, rate, squared) * math.log(2.0)
-
-
-@kernel(VECTOR)
-def weigh(regrets: Floats, rate: float, squared: bool, weights: Floats) -> float:
-    """Write the weights ∝ Phi'; return ln mean Phi. ``rate`` is in units of log 2."""
-    lead = leading(regrets)
-    total, mass = raise_weights(regrets, weights, rate, squared, lead)
-    scale, uniform = shares(total, regrets.size)
-    normalise(weights, scale, uniform)
-    return log_mean(mass, regrets.size, rate, squared, lead)

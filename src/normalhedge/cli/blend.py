@@ -24,7 +24,7 @@ from normalhedge.cli.options import (
     spelled,
     words,
 )
-from normalhedge.hedgers import AnyHedger, named
+from normalhedge.hedgers import Hedger, named
 from normalhedge.mixtures import LOSSES, Blend, Mixture, blend
 from normalhedge.mixtures.course import course
 from normalhedge.mixtures.recipe import MEMORY, Recipe
@@ -118,7 +118,7 @@ def _resume(state: Path | None, options: dict[str, Any], *, pooled: bool) -> Mix
     return mixture
 
 
-def _as_before(text: str, mixture: Mixture) -> AnyHedger:
+def _as_before(text: str, mixture: Mixture) -> Hedger[Any]:
     """Return the hedger of that name, tuned by as many experts as there were then."""
     made = [named(text, n + 1) for n in range(max(len(mixture.names), 1))]
     return next((one for one in made if one == mixture.recipe.hedger), made[-1])

@@ -16,7 +16,7 @@ import normalhedge
 from normalhedge import _inputs, _tables
 from normalhedge.cli.options import MIXTURE, PANEL, mixture_settings, panel_options, words
 from normalhedge.experiments import leaderboard
-from normalhedge.experiments.contests import Contest, Game, Panel, Settings
+from normalhedge.experiments.contests import Contest, Game, Panel
 from normalhedge.experiments.leaderboard_page import (
     games_table,
     letters,
@@ -25,6 +25,7 @@ from normalhedge.experiments.leaderboard_page import (
     write_leaderboard,
 )
 from normalhedge.experiments.standings import Leaderboard
+from normalhedge.experiments.yardsticks import Settings
 from normalhedge.games import NATURES
 from normalhedge.hedgers import HEDGERS
 from normalhedge.mixtures.recipe import MEMORY

@@ -14,7 +14,7 @@ from rich.text import Text
 from normalhedge import _extras, _inputs, _names, _tables
 from normalhedge.certificates.bounds import at_most
 from normalhedge.games import NATURES, Nature, Replay, Trace, play
-from normalhedge.hedgers import HEDGERS, Hedger, LedgerHedger, PotentialHedger, named
+from normalhedge.hedgers import HEDGERS, CompiledHedger, Hedger, named
 from normalhedge.plots import PALETTE, regret_figure
 
 POINTS = 1000
@@ -155,11 +155,7 @@ def _potential(log: float) -> str:
 
 def _promised(hedger: Hedger[Any], experts: int, rounds: int) -> str:
     """Return the bound on the regret, and where it comes from."""
-    bound = None
-    if isinstance(hedger, PotentialHedger):
-        bound = hedger.bound(experts)
-    elif isinstance(hedger, LedgerHedger):
-        bound = hedger.bound(experts, rounds)
+    bound = hedger.bound(experts, rounds) if isinstance(hedger, CompiledHedger) else None
     if not bound:
         return "nothing is known"
     return f"{at_most(bound.regret, 5)} ({bound.source.partition(', average')[0]})"

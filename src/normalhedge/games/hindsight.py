@@ -11,11 +11,9 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from normalhedge import _inputs
+from normalhedge import _core, _inputs
 from normalhedge._inputs import Floats
-from normalhedge._jit import STRICT, VECTOR, kernel
-from normalhedge._vector import larger
-from normalhedge.hedgers.regret_state import rank
+from normalhedge.hedgers.state import rank
 
 
 class Followed(NamedTuple):
@@ -57,7 +55,10 @@ def leads(gains: npt.ArrayLike, alpha: float = 0.0) -> Floats:
     >>> leads([[1.0, 0.0], [0.5, 1.0]], alpha=0.5)
     array([1., 1.])
     """
-    return _leads(_table(gains), _kept(alpha))
+    table = _table(gains)
+    result = np.empty(len(table))
+    _core.leads(table, _kept(alpha), result)
+    return result
 
 
 def best_expert(gains: npt.ArrayLike, alpha: float = 0.0) -> Followed:
@@ -112,14 +113,12 @@ def best_sequence(gains: npt.ArrayLike, switches: int, alpha: float = 0.0) -> Fo
     Followed(gain=4.0, experts=array([0, 0, 1, 1, 1]))
     """
     table = _table(gains)
-    rounds, n = table.shape
+    rounds = len(table)
     if switches != 0:
         switches = min(_inputs.count("switches", switches), rounds - 1)
     late = _kept(alpha) ** np.arange(rounds - 1, -1, -1, dtype=np.float64)
     experts = np.empty(rounds, dtype=np.int64)
-    stayed = np.empty((rounds, switches + 1, n), dtype=np.bool_)
-    gain = _best_sequence(table * late[:, None], switches, stayed, experts)
-    return Followed(gain, experts)
+    return Followed(_core.best_sequence(table * late[:, None], switches, experts), experts)
 
 
 def _kept(alpha: float) -> float:
@@ -127,7 +126,7 @@ def _kept(alpha: float) -> float:
 
 
 def _table(gains: npt.ArrayLike) -> Floats:
-    table = _inputs.numbers_array("gains", gains).astype(np.float64)
+    table = _inputs.numbers_array("gains", gains).astype(np.float64, order="C")
     if table.ndim != 2 or 0 in table.shape:
         raise ValueError(
             f"gains must have a row for each round and a column for each expert, at least one of "
@@ -136,57 +135,3 @@ def _table(gains: npt.ArrayLike) -> Floats:
     if not np.isfinite(table).all():
         raise ValueError("gains must be finite numbers")
     return table
-
-
-@kernel(VECTOR)
-def _leads(gains: Floats, keep: float) -> Floats:
-    totals, result = np.zeros(gains.shape[1]), np.empty(len(gains))
-    for t in range(len(gains)):
-        lead = -np.inf
-        for i in range(totals.size):
-            totals[i] = keep * totals[i] + gains[t, i]
-            lead = larger(lead, totals[i])
-        result[t] = lead
-    return result
-
-
-@kernel(STRICT)
-def _largest(table: Floats, row: int) -> int:
-    """Return the first place of the largest number in a row."""
-    place = 0
-    for i in range(1, table.shape[1]):
-        if table[row, i] > table[row, place]:
-            place = i
-    return place
-
-
-@kernel(STRICT)
-def _best_sequence(gains: Floats, switches: int, stayed: np.ndarray, experts: np.ndarray) -> float:
-    """Write the best sequence, and on the way who stayed where he was; return its total."""
-    rounds, n = gains.shape
-    best = np.full((switches + 1, n), -np.inf)
-    for i in range(n):
-        best[0, i] = gains[0, i]
-    leaders = np.empty((rounds, switches + 1), dtype=np.int64)  # at the end of the round before
-    for t in range(1, rounds):
-        for m in range(switches + 1):
-            leaders[t, m] = _largest(best, m)
-        for m in range(switches, -1, -1):
-            moved = best[m - 1, leaders[t, m - 1]] if m > 0 else -np.inf
-            for i in range(n):
-                stay = best[m, i] >= moved
-                stayed[t, m, i] = stay
-                best[m, i] = gains[t, i] + (best[m, i] if stay else moved)
-    m, i = 0, _largest(best, 0)
-    for k in range(1, switches + 1):
-        j = _largest(best, k)
-        if best[k, j] > best[m, i]:
-            m, i = k, j
-    result = float(best[m, i])
-    for t in range(rounds - 1, 0, -1):
-        experts[t] = i
-        if not stayed[t, m, i]:
-            m -= 1
-            i = leaders[t, m]
-    experts[0] = i
-    return result

@@ -7,33 +7,28 @@ from normalhedge.hedgers.ada_hedge import AdaHedge
 from normalhedge.hedgers.ada_normal_hedge import AdaNormalHedge
 from normalhedge.hedgers.boa import BOA
 from normalhedge.hedgers.coin_betting import CoinBetting
+from normalhedge.hedgers.compiled_hedger import CompiledHedger
 from normalhedge.hedgers.decreasing_hedge import DecreasingHedge
 from normalhedge.hedgers.fixed_share import FixedShare
 from normalhedge.hedgers.flip_flop import FlipFlop
 from normalhedge.hedgers.follow_the_leader import FollowTheLeader
 from normalhedge.hedgers.hedge import Hedge
-from normalhedge.hedgers.ledger_hedger import LedgerHedger
-from normalhedge.hedgers.ledger_state import LedgerState
 from normalhedge.hedgers.ml_poly import MLPoly
 from normalhedge.hedgers.ml_prod import MLProd
 from normalhedge.hedgers.normal_hedge import NormalHedge
 from normalhedge.hedgers.normal_hedge_2009 import NormalHedge2009
 from normalhedge.hedgers.normal_hedge_dt import NormalHedgeDT
 from normalhedge.hedgers.optimistic_hedge import OptimisticHedge
-from normalhedge.hedgers.potential_hedger import PotentialHedger
 from normalhedge.hedgers.protocol import Hedger, Run
 from normalhedge.hedgers.regret_matching import RegretMatching
 from normalhedge.hedgers.regret_matching_plus import RegretMatchingPlus
-from normalhedge.hedgers.regret_state import RegretState
 from normalhedge.hedgers.report import Report
 from normalhedge.hedgers.squint import Squint
+from normalhedge.hedgers.state import State
 from normalhedge.hedgers.uniform import Uniform
 from normalhedge.hedgers.variable_share import VariableShare
 
-AnyHedger = PotentialHedger | LedgerHedger
-"""A hedger of this package: it can step in place, and experts can join and leave."""
-
-HEDGERS: dict[str, Callable[..., AnyHedger]] = {
+HEDGERS: dict[str, Callable[..., CompiledHedger]] = {
     "normal-hedge": NormalHedge,
     "hedge": Hedge.corrected,
     "hedge-derived": Hedge.derived,
@@ -61,7 +56,7 @@ HEDGERS: dict[str, Callable[..., AnyHedger]] = {
 """Every hedger by the name it has on the command line."""
 
 
-def named(text: str, n_experts: int | None = None, *, alpha: float | None = None) -> AnyHedger:
+def named(text: str, n_experts: int | None = None, *, alpha: float | None = None) -> CompiledHedger:
     """Return the hedger that ``name:key=value,...`` describes.
 
     Parameters
@@ -90,9 +85,9 @@ def named(text: str, n_experts: int | None = None, *, alpha: float | None = None
 __all__ = [  # noqa: RUF022 -- as `sorted` has it
     "AdaHedge",
     "AdaNormalHedge",
-    "AnyHedger",
     "BOA",
     "CoinBetting",
+    "CompiledHedger",
     "DecreasingHedge",
     "FixedShare",
     "FlipFlop",
@@ -100,21 +95,18 @@ __all__ = [  # noqa: RUF022 -- as `sorted` has it
     "HEDGERS",
     "Hedge",
     "Hedger",
-    "LedgerHedger",
-    "LedgerState",
     "MLPoly",
     "MLProd",
     "NormalHedge",
     "NormalHedge2009",
     "NormalHedgeDT",
     "OptimisticHedge",
-    "PotentialHedger",
     "RegretMatching",
     "RegretMatchingPlus",
-    "RegretState",
     "Report",
     "Run",
     "Squint",
+    "State",
     "Uniform",
     "VariableShare",
     "named",

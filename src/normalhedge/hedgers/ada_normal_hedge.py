@@ -7,17 +7,12 @@ from typing import ClassVar
 import numpy as np
 
 from normalhedge._inputs import Floats
-from normalhedge._jit import STRICT, VECTOR, kernel
-from normalhedge._vector import exp2, larger, log, one_less_exp
-from normalhedge.hedgers._ledger import KEEP, OWN, REGRET, kernels_of
-from normalhedge.hedgers._scores import NOTHING, normalise
-from normalhedge.hedgers.ledger_hedger import LedgerHedger
-from normalhedge.hedgers.ledger_state import LedgerState
-from normalhedge.potentials import LOG2_E, TINY
+from normalhedge.hedgers.compiled_hedger import CompiledHedger
+from normalhedge.hedgers.state import OWN, State
 
 
 @dataclass(frozen=True)
-class AdaNormalHedge(LedgerHedger):
+class AdaNormalHedge(CompiledHedger):
     r"""Weigh experts by the normal potential of their regret, each over its own clock.
 
     The clock of an expert is how much its losses differed from the hedger's: one that slept, or
@@ -58,81 +53,23 @@ class AdaNormalHedge(LedgerHedger):
 
     alpha: float = 0.0
 
-    rows: ClassVar[tuple[str, ...]] = ("clock",)
+    algorithm: ClassVar[str] = "ada_normal_hedge"
+    row_names: ClassVar[tuple[str, ...]] = ("clock",)
 
     def __post_init__(self) -> None:
         self._prepare()
 
-    def _a_priori(self, n: int, rounds: int, share: float) -> tuple[float, str]:  # noqa: ARG002
+    def _a_priori(self, n: int, rounds: float, share: float) -> tuple[float, str]:  # noqa: ARG002
         if self.alpha > 0.0:
             return math.inf, "no theorem covers AdaNormalHedge with a discount"
         potential = 2.5 + 1.5 * math.log1p(rounds)
         regret = 2.0 * math.sqrt(3.0 * rounds * math.log(potential / share))
         return regret, "Luo and Schapire 2015, Theorem 1"
 
-    def _a_posteriori(self, state: LedgerState) -> Floats:
+    def _a_posteriori(self, state: State) -> Floats:
         if self.alpha > 0.0:
             return super()._a_posteriori(state)
         clocks = state.ledger[OWN]
         left = (state.joined - len(clocks)) * (1.0 + math.log1p(state.rounds))  # at most
         potential = 1.0 + 1.5 * (float(np.sum(1.0 + np.log1p(clocks))) + left) / state.joined
         return np.asarray(2.0 * np.sqrt(3.0 * clocks * math.log(state.joined * potential)))
-
-
-@kernel(STRICT)
-def exponent_and_share(regret: float, clock: float) -> tuple[float, float]:
-    """Return ``[R + 1]+^2 / 3C``, and the share of the potential there that the rise is.
-
-    The rise from ``Phi(R - 1, C)`` is ``exp(exponent) * share``.
-    """
-    up = larger(regret + 1.0, 0.0)
-    width = 1.0 / (3.0 * clock)
-    drop = (4.0 * regret if regret > 1.0 else up * up) * width
-    return up * up * width, one_less_exp(drop)
-
-
-@kernel(STRICT)
-def log_rise(regret: float, clock: float) -> float:
-    """Return ``log2(Phi(regret + 1, clock) - Phi(regret - 1, clock))``; `NOTHING` for zero."""
-    exponent, rise = exponent_and_share(regret, clock)
-    value = LOG2_E * (exponent + log(larger(rise, TINY)))
-    return value if rise > TINY else NOTHING
-
-
-@kernel(VECTOR, inline=False)
-def _learn(
-    weights: Floats,
-    ledger: Floats,
-    totals: Floats,
-    settings: Floats,
-    told: Floats,
-    level: float,
-    gain: float,
-) -> None:
-    keep, clocks = settings[KEEP], ledger[OWN]
-    for i in range(clocks.size):
-        clocks[i] = keep * clocks[i] + 0.5 * abs(told[i] - level)
-
-
-@kernel(VECTOR, inline=False)
-def _score(
-    weights: Floats, ledger: Floats, totals: Floats, settings: Floats, scores: Floats
-) -> None:
-    regrets, clocks = ledger[REGRET], ledger[OWN]
-    for i in range(regrets.size):
-        scores[i] = log_rise(0.5 * regrets[i], clocks[i] + 1.0)
-
-
-@kernel(VECTOR, inline=False)
-def _weigh(weights: Floats, ledger: Floats, totals: Floats, settings: Floats) -> None:
-    regrets, clocks = ledger[REGRET], ledger[OWN]
-    top = -np.inf
-    for i in range(regrets.size):
-        top = larger(top, exponent_and_share(0.5 * regrets[i], clocks[i] + 1.0)[0])
-    for i in range(regrets.size):
-        exponent, rise = exponent_and_share(0.5 * regrets[i], clocks[i] + 1.0)
-        weights[i] = rise * exp2(LOG2_E * (exponent - top))
-    normalise(weights)
-
-
-AdaNormalHedge._kernels = kernels_of(_score, _learn, _weigh)

@@ -8,18 +8,12 @@ from typing import Any, ClassVar
 import numpy as np
 
 from normalhedge._inputs import Floats
-from normalhedge._jit import VECTOR, kernel
-from normalhedge._vector import log
-from normalhedge.hedgers._ledger import KEEP, OWN, kernels_of
-from normalhedge.hedgers._scores import log_experts
-from normalhedge.hedgers.ledger_hedger import NEEDS_COUNT, LedgerHedger
-from normalhedge.hedgers.ledger_state import LedgerState
-from normalhedge.hedgers.ml_prod import span
-from normalhedge.potentials import LOG2_E
+from normalhedge.hedgers.compiled_hedger import NEEDS_COUNT, CompiledHedger
+from normalhedge.hedgers.state import OWN, State
 
 
 @dataclass(frozen=True)
-class BOA(LedgerHedger):
+class BOA(CompiledHedger):
     r"""Hedge on regrets less a price for their variance, each expert at its own rate.
 
     .. math::
@@ -61,58 +55,27 @@ class BOA(LedgerHedger):
 
     alpha: float = 0.0
 
-    rows: ClassVar[tuple[str, ...]] = ("squares", "priced regret")
-    degrees: ClassVar[Mapping[str, int]] = {"squares": 2}
+    algorithm: ClassVar[str] = "boa"
+    row_names: ClassVar[tuple[str, ...]] = ("squares", "priced regret")
+    scaling_exponents: ClassVar[Mapping[str, int]] = {"squares": 2}
     breaks: ClassVar[Mapping[str, str]] = {"a_sleeper_changes_nothing": NEEDS_COUNT}
 
     def __post_init__(self) -> None:
         self._prepare()
 
-    def _a_priori(self, n: int, rounds: int, share: float) -> tuple[float, str]:  # noqa: ARG002
+    def _a_priori(self, n: int, rounds: float, share: float) -> tuple[float, str]:  # noqa: ARG002
         if self.alpha > 0.0:
             return math.inf, "no theorem covers BOA with a discount"
         return float(_bounded(n, rounds, np.float64(rounds))), "as ML-Prod"
 
-    def _a_posteriori(self, state: LedgerState) -> Floats:
+    def _a_posteriori(self, state: State) -> Floats:
         if self.alpha > 0.0:
             return super()._a_posteriori(state)
         return np.asarray(_bounded(state.joined, state.rounds, state.ledger[OWN]))
 
 
-def _bounded(n: int, rounds: int, squares: Any) -> Any:
+def _bounded(n: int, rounds: float, squares: Any) -> Any:
     log_n = math.log(max(n, 2))
     price = 2.0 * np.sqrt(log_n * (1.0 + squares))
     start = math.log(n) + math.log1p((1.0 + math.log1p(rounds)) / (2.0 * math.e))
     return 2.0 * (price + start / np.minimum(0.5, np.sqrt(log_n / (1.0 + squares))))
-
-
-@kernel(VECTOR, inline=False)
-def _learn(
-    weights: Floats,
-    ledger: Floats,
-    totals: Floats,
-    settings: Floats,
-    told: Floats,
-    level: float,
-    gain: float,
-) -> None:
-    keep, squares, priced = settings[KEEP], ledger[OWN], ledger[OWN + 1]
-    log_n = log_experts(squares.size)
-    for i in range(squares.size):
-        rho, eta = 0.5 * (told[i] - level), math.sqrt(log_n / span(log_n, squares[i]))
-        squares[i] = keep * squares[i] + rho * rho
-        priced[i] = keep * priced[i] + rho * (1.0 - eta * rho)
-
-
-@kernel(VECTOR, inline=False)
-def _score(
-    weights: Floats, ledger: Floats, totals: Floats, settings: Floats, scores: Floats
-) -> None:
-    squares, priced = ledger[OWN], ledger[OWN + 1]
-    log_n = log_experts(squares.size)
-    for i in range(squares.size):
-        divisor = span(log_n, squares[i])
-        scores[i] = LOG2_E * (math.sqrt(log_n / divisor) * priced[i] - 0.5 * log(divisor))
-
-
-BOA._kernels = kernels_of(_score, _learn)

@@ -6,17 +6,11 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from normalhedge import _inputs
-from normalhedge._inputs import Floats
-from normalhedge._jit import VECTOR, kernel
-from normalhedge._vector import exp2, larger, log, log1p
-from normalhedge.hedgers._ledger import KEEP, OWN, OWN_SETTING, kernels_of
-from normalhedge.hedgers._scores import NOTHING, normalise
-from normalhedge.hedgers.ledger_hedger import LedgerHedger
-from normalhedge.potentials import LOG2_E, TINY, leading
+from normalhedge.hedgers.compiled_hedger import CompiledHedger
 
 
 @dataclass(frozen=True)
-class CoinBetting(LedgerHedger):
+class CoinBetting(CompiledHedger):
     r"""Give each expert a gambler that bets on it; weigh experts by the bets.
 
     A gambler stakes the share of its wealth that its coin has earned on average, and its coin is
@@ -63,9 +57,10 @@ class CoinBetting(LedgerHedger):
     shift: float = 0.0
     alpha: float = 0.0
 
-    rows: ClassVar[tuple[str, ...]] = ("coins", "log wealth")
-    names: ClassVar[tuple[str, ...]] = ("time",)
-    degrees: ClassVar[Mapping[str, int]] = {"log wealth": 2, "time": 0}
+    algorithm: ClassVar[str] = "coin_betting"
+    row_names: ClassVar[tuple[str, ...]] = ("coins", "log wealth")
+    total_names: ClassVar[tuple[str, ...]] = ("time",)
+    scaling_exponents: ClassVar[Mapping[str, int]] = {"log wealth": 2, "time": 0}
 
     def __post_init__(self) -> None:
         shift = _inputs.number("shift", self.shift, 0.0, closed=True)
@@ -77,7 +72,7 @@ class CoinBetting(LedgerHedger):
         """Use the shift for a game of so many rounds, half of them."""
         return cls(0.5 * _inputs.count("rounds", rounds))
 
-    def _a_priori(self, n: int, rounds: int, share: float) -> tuple[float, str]:  # noqa: ARG002
+    def _a_priori(self, n: int, rounds: float, share: float) -> tuple[float, str]:  # noqa: ARG002
         spread = math.log(1.0 / share)
         if self.alpha > 0.0 or self.shift not in {0.0, 0.5 * rounds}:
             return math.inf, "no theorem covers coin betting with a discount or this shift"
@@ -85,52 +80,3 @@ class CoinBetting(LedgerHedger):
             late = 1.0 + 0.5 * math.log(math.pi * rounds)
             return 2.0 * math.sqrt(2.0 * rounds * (spread + late)), "Orabona and Pál 2016, KT"
         return 2.0 * math.sqrt(3.0 * rounds * (3.0 + spread)), "Orabona and Pál 2016"
-
-
-@kernel(VECTOR, inline=False)
-def _bet(ledger: Floats, keep: float, scale: float, told: Floats, level: float) -> None:
-    coins, wealth = ledger[OWN], ledger[OWN + 1]
-    for i in range(coins.size):
-        rho, stake = 0.5 * (told[i] - level), coins[i] * scale
-        coin = rho if stake > 0.0 else larger(rho, 0.0)
-        wealth[i] = keep * wealth[i] + log1p(stake * coin)
-        coins[i] = keep * coins[i] + coin
-
-
-@kernel(VECTOR, inline=False)
-def _learn(
-    weights: Floats,
-    ledger: Floats,
-    totals: Floats,
-    settings: Floats,
-    told: Floats,
-    level: float,
-    gain: float,
-) -> None:
-    keep = settings[KEEP]
-    totals[0] = keep * totals[0] + 1.0
-    _bet(ledger, keep, keep / (totals[0] + settings[OWN_SETTING]), told, level)
-
-
-@kernel(VECTOR, inline=False)
-def _score(
-    weights: Floats, ledger: Floats, totals: Floats, settings: Floats, scores: Floats
-) -> None:
-    coins, wealth = ledger[OWN], ledger[OWN + 1]
-    for i in range(coins.size):
-        s = LOG2_E * (log(larger(coins[i], TINY)) + wealth[i])
-        scores[i] = s if coins[i] > TINY else NOTHING
-
-
-@kernel(VECTOR, inline=False)
-def _weigh(weights: Floats, ledger: Floats, totals: Floats, settings: Floats) -> None:
-    coins, wealth = ledger[OWN], ledger[OWN + 1]
-    for i in range(coins.size):
-        weights[i] = LOG2_E * wealth[i] if coins[i] > TINY else NOTHING
-    top = leading(weights)
-    for i in range(coins.size):
-        weights[i] = larger(coins[i], 0.0) * exp2(weights[i] - top)
-    normalise(weights)
-
-
-CoinBetting._kernels = kernels_of(_score, _learn, _weigh)

@@ -5,15 +5,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
-from normalhedge._inputs import Floats
-from normalhedge._jit import VECTOR, kernel
-from normalhedge.hedgers._ledger import KEEP, REGRET, kernels_of
-from normalhedge.hedgers._scores import log_experts, score_exponential
-from normalhedge.hedgers.ledger_hedger import NEEDS_COUNT, LedgerHedger
+from normalhedge.hedgers.compiled_hedger import NEEDS_COUNT, CompiledHedger
 
 
 @dataclass(frozen=True)
-class DecreasingHedge(LedgerHedger):
+class DecreasingHedge(CompiledHedger):
     r"""Hedge at the rate that suits the number of rounds played, without knowing how many will be.
 
     .. math::
@@ -52,39 +48,15 @@ class DecreasingHedge(LedgerHedger):
 
     alpha: float = 0.0
 
-    names: ClassVar[tuple[str, ...]] = ("time",)
-    degrees: ClassVar[Mapping[str, int]] = {"time": 0}
+    algorithm: ClassVar[str] = "decreasing_hedge"
+    total_names: ClassVar[tuple[str, ...]] = ("time",)
+    scaling_exponents: ClassVar[Mapping[str, int]] = {"time": 0}
     free_of_scale: ClassVar[bool] = True
     breaks: ClassVar[Mapping[str, str]] = {"a_sleeper_changes_nothing": NEEDS_COUNT}
 
     def __post_init__(self) -> None:
         self._prepare()
 
-    def _a_priori(self, n: int, rounds: int, share: float) -> tuple[float, str]:  # noqa: ARG002
+    def _a_priori(self, n: int, rounds: float, share: float) -> tuple[float, str]:  # noqa: ARG002
         regret = 2.0 * math.sqrt(self.effective_rounds(rounds) * math.log(n))
         return regret, "Hedge at a falling rate"
-
-
-@kernel(VECTOR, inline=False)
-def _learn(
-    weights: Floats,
-    ledger: Floats,
-    totals: Floats,
-    settings: Floats,
-    told: Floats,
-    level: float,
-    gain: float,
-) -> None:
-    totals[0] = settings[KEEP] * settings[KEEP] * totals[0] + 1.0
-
-
-@kernel(VECTOR, inline=False)
-def _score(
-    weights: Floats, ledger: Floats, totals: Floats, settings: Floats, scores: Floats
-) -> None:
-    keep, regrets = settings[KEEP], ledger[REGRET]
-    time = keep * keep * totals[0] + 1.0
-    score_exponential(regrets, keep * math.sqrt(log_experts(regrets.size) / time), scores)
-
-
-DecreasingHedge._kernels = kernels_of(_score, _learn)

@@ -6,18 +6,13 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from normalhedge import _inputs
-from normalhedge._inputs import Floats
-from normalhedge._jit import VECTOR, kernel
-from normalhedge._vector import exp2
 from normalhedge.certificates import Bound
-from normalhedge.hedgers._ledger import OWN_SETTING, kernels_of
-from normalhedge.hedgers._scores import normalise, score_positive
-from normalhedge.hedgers.ledger_hedger import LedgerHedger
-from normalhedge.potentials import LARGEST_ETA, LOG2_E, leading
+from normalhedge.hedgers.compiled_hedger import CompiledHedger
+from normalhedge.potentials import LARGEST_ETA
 
 
 @dataclass(frozen=True)
-class FixedShare(LedgerHedger):
+class FixedShare(CompiledHedger):
     r"""Hedge that hands a share of all weight to all experts, after every round.
 
     No expert ever falls below ``share / N``, so that one that becomes the best is heard within a
@@ -62,7 +57,8 @@ class FixedShare(LedgerHedger):
     share: float
     alpha: float = 0.0
 
-    degrees: ClassVar[Mapping[str, int]] = {"weights": 1}
+    algorithm: ClassVar[str] = "fixed_share"
+    scaling_exponents: ClassVar[Mapping[str, int]] = {"weights": 1}
     breaks: ClassVar[Mapping[str, str]] = {
         "a_sleeper_changes_nothing": "a share of the weight goes to every expert, asleep or not"
     }
@@ -87,64 +83,38 @@ class FixedShare(LedgerHedger):
         return cls(math.sqrt(2.0 * nats) if eta is None else eta, s, alpha)
 
     def bound(
-        self, n_experts: int, rounds: int, quantile: float | None = None, *, switches: int = 0
+        self,
+        n_experts: int,
+        rounds: int | None = None,
+        quantile: float | None = None,
+        *,
+        switches: int = 0,
     ) -> Bound:
-        """Return what is promised against the best sequence with so many switches."""
+        """Return what is promised against the best sequence with so many switches.
+
+        Parameters
+        ----------
+        n_experts, rounds, quantile
+            As for `CompiledHedger.bound`.
+        switches
+            How often the sequence changes its expert.
+        """
         plain = super().bound(n_experts, rounds, quantile)
         if switches == 0:
             return plain
         switches = _inputs.count("switches", switches)
+        if rounds is None:
+            return plain
         if switches >= rounds:
             raise ValueError(f"switches must be fewer than rounds = {rounds}, got {switches}")
         return Bound(self._sequence(n_experts, rounds, switches), plain.source)
 
-    def _a_priori(self, n: int, rounds: int, share: float) -> tuple[float, str]:  # noqa: ARG002
+    def _a_priori(self, n: int, rounds: float, share: float) -> tuple[float, str]:  # noqa: ARG002
         if self.alpha > 0.0:
             return math.inf, "no theorem covers the discounted regret of Fixed Share"
         return self._sequence(n, rounds, 0), "Cesa-Bianchi and Lugosi 2006, Fixed Share"
 
-    def _sequence(self, n: int, rounds: int, switches: int) -> float:
+    def _sequence(self, n: int, rounds: float, switches: int) -> float:
         stay = math.log1p(self.share / n - self.share)
         prior = math.log(n) + switches * math.log(n / self.share) - (rounds - 1 - switches) * stay
         return prior / self.eta + self.eta * rounds / 2.0
-
-
-@kernel(VECTOR, inline=False)
-def grow(weights: Floats, told: Floats, slope: float) -> None:
-    """Replace the weights by v, ∝ ``w 2^(slope r)``."""
-    top = leading(told)
-    for i in range(weights.size):
-        weights[i] *= exp2(slope * (told[i] - top))
-    normalise(weights)
-
-
-@kernel(VECTOR, inline=False)
-def _learn(
-    weights: Floats,
-    ledger: Floats,
-    totals: Floats,
-    settings: Floats,
-    told: Floats,
-    level: float,
-    gain: float,
-) -> None:
-    slope, share = LOG2_E * settings[OWN_SETTING], settings[OWN_SETTING + 1]
-    grow(weights, told, slope)
-    even = share / weights.size
-    for i in range(weights.size):
-        weights[i] = (1.0 - share) * weights[i] + even
-
-
-@kernel(VECTOR, inline=False)
-def _score(
-    weights: Floats, ledger: Floats, totals: Floats, settings: Floats, scores: Floats
-) -> None:
-    score_positive(weights, scores)
-
-
-@kernel(VECTOR, inline=False)
-def _weigh(weights: Floats, ledger: Floats, totals: Floats, settings: Floats) -> None:
-    normalise(weights)
-
-
-FixedShare._kernels = kernels_of(_score, _learn, _weigh)

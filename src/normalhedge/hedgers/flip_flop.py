@@ -8,17 +8,13 @@ import numpy as np
 
 from normalhedge import _inputs
 from normalhedge._inputs import Floats
-from normalhedge._jit import VECTOR, kernel
-from normalhedge.hedgers._ledger import KEEP, OWN_SETTING, REGRET, kernels_of
-from normalhedge.hedgers._scores import log_experts, score_exponential, score_leaders
-from normalhedge.hedgers.ada_hedge import gap, gap_bound, leaders_rise
-from normalhedge.hedgers.ledger_hedger import NEEDS_COUNT, LedgerHedger
-from normalhedge.hedgers.ledger_state import LedgerState
-from normalhedge.potentials import TINY
+from normalhedge.hedgers.ada_hedge import gap_bound
+from normalhedge.hedgers.compiled_hedger import NEEDS_COUNT, CompiledHedger
+from normalhedge.hedgers.state import State
 
 
 @dataclass(frozen=True)
-class FlipFlop(LedgerHedger):
+class FlipFlop(CompiledHedger):
     r"""Follow the leader while that is cheap, be AdaHedge while it is not.
 
     Two accounts are kept of what was lost on account of the rate: Delta_flip while following the
@@ -70,8 +66,9 @@ class FlipFlop(LedgerHedger):
     phi: float = 2.37
     balance: float = 1.243
 
-    names: ClassVar[tuple[str, ...]] = ("flopped", "flip gap", "flop gap")
-    degrees: ClassVar[Mapping[str, int]] = {"flopped": 0}
+    algorithm: ClassVar[str] = "flip_flop"
+    total_names: ClassVar[tuple[str, ...]] = ("flopped", "flip gap", "flop gap")
+    scaling_exponents: ClassVar[Mapping[str, int]] = {"flopped": 0}
     free_of_scale: ClassVar[bool] = True
     breaks: ClassVar[Mapping[str, str]] = {"a_sleeper_changes_nothing": NEEDS_COUNT}
 
@@ -80,60 +77,17 @@ class FlipFlop(LedgerHedger):
         object.__setattr__(self, "balance", _inputs.number("balance", self.balance, 0.0))
         self._prepare(self.phi, self.balance)
 
-    def _a_priori(self, n: int, rounds: int, share: float) -> tuple[float, str]:  # noqa: ARG002
+    def _a_priori(self, n: int, rounds: float, share: float) -> tuple[float, str]:  # noqa: ARG002
         if n == 1:
             return 0.0, "one expert"
         gap_limit = gap_bound(n, self.effective_rounds(rounds))
         factor = 2.0 + self.phi / self.balance + self.phi / (self.phi - 1.0)
         return factor * gap_limit + 2.0, "de Rooij et al. 2014, FlipFlop"
 
-    def _a_posteriori(self, state: LedgerState) -> Floats:
+    def _a_posteriori(self, state: State) -> Floats:
         flopped, flip, flop = state.totals
         if flopped:
             ended = min(self.balance * flip, self.phi * flop) / (self.phi - 1.0) + flop
         else:
             ended = self.phi * flop / (self.phi - 1.0)
         return np.full(len(state.weights), (flip + flop + ended) * (1.0 + 1e-9) + 1e-12)
-
-
-@kernel(VECTOR, inline=False)
-def _learn(
-    weights: Floats,
-    ledger: Floats,
-    totals: Floats,
-    settings: Floats,
-    told: Floats,
-    level: float,
-    gain: float,
-) -> None:
-    keep, regrets = settings[KEEP], ledger[REGRET]
-    phi, balance = settings[OWN_SETTING], settings[OWN_SETTING + 1]
-    totals[1] *= keep
-    totals[2] *= keep
-    if totals[0] == 0.0 or totals[2] <= TINY:
-        lost = leaders_rise(regrets, keep, told, level)
-    else:
-        eta = log_experts(regrets.size) / totals[2]
-        lost = gap(weights, regrets, keep, told, level, eta)
-    if totals[0] == 0.0:
-        totals[1] += lost
-        if totals[1] > phi / balance * totals[2]:
-            totals[0] = 1.0
-    else:
-        totals[2] += lost
-        if totals[2] > balance * totals[1]:
-            totals[0] = 0.0
-
-
-@kernel(VECTOR, inline=False)
-def _score(
-    weights: Floats, ledger: Floats, totals: Floats, settings: Floats, scores: Floats
-) -> None:
-    regrets = ledger[REGRET]
-    if totals[0] == 0.0 or totals[2] <= TINY:
-        score_leaders(regrets, scores)
-    else:
-        score_exponential(regrets, log_experts(regrets.size) / totals[2], scores)
-
-
-FlipFlop._kernels = kernels_of(_score, _learn)

@@ -3,15 +3,11 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from normalhedge._inputs import Floats
-from normalhedge._jit import VECTOR, kernel
-from normalhedge.hedgers._ledger import REGRET, kernels_of
-from normalhedge.hedgers._scores import score_leaders, spread_leaders
-from normalhedge.hedgers.ledger_hedger import LedgerHedger
+from normalhedge.hedgers.compiled_hedger import CompiledHedger
 
 
 @dataclass(frozen=True)
-class FollowTheLeader(LedgerHedger):
+class FollowTheLeader(CompiledHedger):
     r"""Give all the weight to the expert that is ahead, in equal parts where several are.
 
     Hard to beat where one expert is truly the best, and beaten by any two that take turns: a
@@ -39,22 +35,8 @@ class FollowTheLeader(LedgerHedger):
 
     alpha: float = 0.0
 
+    algorithm: ClassVar[str] = "follow_the_leader"
     free_of_scale: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         self._prepare()
-
-
-@kernel(VECTOR, inline=False)
-def _score(
-    weights: Floats, ledger: Floats, totals: Floats, settings: Floats, scores: Floats
-) -> None:
-    score_leaders(ledger[REGRET], scores)
-
-
-@kernel(VECTOR, inline=False)
-def _weigh(weights: Floats, ledger: Floats, totals: Floats, settings: Floats) -> None:
-    spread_leaders(ledger[REGRET], weights)
-
-
-FollowTheLeader._kernels = kernels_of(_score, weigh=_weigh)

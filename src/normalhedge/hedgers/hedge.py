@@ -2,15 +2,16 @@
 
 import math
 from dataclasses import dataclass
+from typing import ClassVar
 
 from normalhedge import _inputs
 from normalhedge.certificates import Bound, hedge_bound
-from normalhedge.hedgers.potential_hedger import PotentialHedger
-from normalhedge.potentials import ExponentialPotential
+from normalhedge.hedgers.compiled_hedger import CompiledHedger
+from normalhedge.potentials import LOG2_E, ExponentialPotential
 
 
 @dataclass(frozen=True)
-class Hedge(PotentialHedger):
+class Hedge(CompiledHedger):
     r"""Weigh experts by the exponential of their discounted gain.
 
     .. math::
@@ -51,6 +52,10 @@ class Hedge(PotentialHedger):
     array([0.997, 0.003, 0.   ])
     """
 
+    algorithm: ClassVar[str] = "hedge"
+    has_potential: ClassVar[bool] = True
+    free_of_scale: ClassVar[bool] = True
+
     alpha: float
     eta: float
 
@@ -58,7 +63,7 @@ class Hedge(PotentialHedger):
         object.__setattr__(self, "alpha", _inputs.number("alpha", self.alpha, 0.0, 1.0))
         potential = ExponentialPotential(self.eta)
         object.__setattr__(self, "eta", potential.eta)
-        self._prepare(potential, scale=1.0)
+        self._prepare(LOG2_E * potential.rate)
 
     @classmethod
     def simulated(cls, alpha: float, n_experts: int) -> "Hedge":
@@ -81,8 +86,18 @@ class Hedge(PotentialHedger):
         alpha, log_n = _checked(alpha, n_experts)
         return cls(alpha, math.sqrt(2.0 * alpha * (1.0 - alpha) * log_n))
 
-    def bound(self, n_experts: int, quantile: float | None = None) -> Bound:
-        """Return what `certificates.hedge_bound` promises; see `PotentialHedger.bound`."""
+    def bound(
+        self, n_experts: int, rounds: int | None = None, quantile: float | None = None
+    ) -> Bound:
+        """Return what `certificates.hedge_bound` promises, however long the game.
+
+        Parameters
+        ----------
+        n_experts, rounds, quantile
+            As for `CompiledHedger.bound`; the number of rounds does not matter.
+        """
+        if rounds is not None:
+            _inputs.count("rounds", rounds)
         return hedge_bound(self.alpha, n_experts, self.eta, quantile)
 
 

@@ -8,17 +8,12 @@ from typing import ClassVar
 import numpy as np
 
 from normalhedge._inputs import Floats
-from normalhedge._jit import VECTOR, kernel
-from normalhedge._vector import larger, log
-from normalhedge.hedgers._ledger import OWN, REGRET, kernels_of, learn_squares
-from normalhedge.hedgers._scores import NOTHING, normalise
-from normalhedge.hedgers.ledger_hedger import LedgerHedger
-from normalhedge.hedgers.ledger_state import LedgerState
-from normalhedge.potentials import LOG2_E, TINY
+from normalhedge.hedgers.compiled_hedger import CompiledHedger
+from normalhedge.hedgers.state import OWN, State
 
 
 @dataclass(frozen=True)
-class MLPoly(LedgerHedger):
+class MLPoly(CompiledHedger):
     r"""Match regrets, each at a learning rate of its own.
 
     An expert whose gains go with the hedger's own keeps a high rate; one that swings wildly is
@@ -56,42 +51,22 @@ class MLPoly(LedgerHedger):
 
     alpha: float = 0.0
 
-    rows: ClassVar[tuple[str, ...]] = ("squares",)
-    degrees: ClassVar[Mapping[str, int]] = {"squares": 2}
+    algorithm: ClassVar[str] = "ml_poly"
+    row_names: ClassVar[tuple[str, ...]] = ("squares",)
+    scaling_exponents: ClassVar[Mapping[str, int]] = {"squares": 2}
 
     def __post_init__(self) -> None:
         self._prepare()
 
-    def _a_priori(self, n: int, rounds: int, share: float) -> tuple[float, str]:
+    def _a_priori(self, n: int, rounds: float, share: float) -> tuple[float, str]:
         if self.alpha > 0.0:
             return math.inf, "no theorem covers ML-Poly with a discount"
         heads = share * n  # as many share the potential
         regret = 2.0 * math.sqrt(n / heads * (1.0 + math.log1p(rounds)) * (1.0 + rounds))
         return regret, "Gaillard et al. 2014, ML-Poly"
 
-    def _a_posteriori(self, state: LedgerState) -> Floats:
+    def _a_posteriori(self, state: State) -> Floats:
         if self.alpha > 0.0:
             return super()._a_posteriori(state)
         factor = state.joined * (1.0 + math.log1p(state.rounds))
         return np.asarray(2.0 * np.sqrt(factor * (1.0 + state.ledger[OWN])))
-
-
-@kernel(VECTOR, inline=False)
-def _score(
-    weights: Floats, ledger: Floats, totals: Floats, settings: Floats, scores: Floats
-) -> None:
-    regrets, squares = ledger[REGRET], ledger[OWN]
-    for i in range(regrets.size):
-        s = log(larger(regrets[i], TINY) / (1.0 + squares[i])) * LOG2_E
-        scores[i] = s if regrets[i] > TINY else NOTHING
-
-
-@kernel(VECTOR, inline=False)
-def _weigh(weights: Floats, ledger: Floats, totals: Floats, settings: Floats) -> None:
-    regrets, squares = ledger[REGRET], ledger[OWN]
-    for i in range(regrets.size):
-        weights[i] = larger(regrets[i], 0.0) / (1.0 + squares[i])
-    normalise(weights)
-
-
-MLPoly._kernels = kernels_of(_score, learn_squares, _weigh)

@@ -8,17 +8,12 @@ from typing import Any, ClassVar
 import numpy as np
 
 from normalhedge._inputs import Floats
-from normalhedge._jit import STRICT, VECTOR, kernel
-from normalhedge._vector import larger, log, log1p
-from normalhedge.hedgers._ledger import KEEP, OWN, kernels_of
-from normalhedge.hedgers._scores import log_experts
-from normalhedge.hedgers.ledger_hedger import NEEDS_COUNT, LedgerHedger
-from normalhedge.hedgers.ledger_state import LedgerState
-from normalhedge.potentials import LOG2_E
+from normalhedge.hedgers.compiled_hedger import NEEDS_COUNT, CompiledHedger
+from normalhedge.hedgers.state import OWN, State
 
 
 @dataclass(frozen=True)
-class MLProd(LedgerHedger):
+class MLProd(CompiledHedger):
     r"""Multiply weights by one plus the rate times the regret, each expert at its own rate.
 
     The bound to an expert is in the squares of its own excess losses: small to an expert that is
@@ -59,10 +54,11 @@ class MLProd(LedgerHedger):
 
     alpha: float = 0.0
 
-    rows: ClassVar[tuple[str, ...]] = ("squares", "log weight")
+    algorithm: ClassVar[str] = "ml_prod"
+    row_names: ClassVar[tuple[str, ...]] = ("squares", "log weight")
     # A log weight grows with the gains while the rate is at its largest; where the rate has fallen
     # it grows more slowly, and halving it is on the safe side: weights become more even.
-    degrees: ClassVar[Mapping[str, int]] = {"squares": 2}
+    scaling_exponents: ClassVar[Mapping[str, int]] = {"squares": 2}
     breaks: ClassVar[Mapping[str, str]] = {"a_sleeper_changes_nothing": NEEDS_COUNT}
 
     def __post_init__(self) -> None:
@@ -71,56 +67,18 @@ class MLProd(LedgerHedger):
     def _begin(self, columns: Floats, n: int) -> None:
         columns[OWN + 1] = -math.log(n)
 
-    def _a_priori(self, n: int, rounds: int, share: float) -> tuple[float, str]:  # noqa: ARG002
+    def _a_priori(self, n: int, rounds: float, share: float) -> tuple[float, str]:  # noqa: ARG002
         if self.alpha > 0.0:
             return math.inf, "no theorem covers ML-Prod with a discount"
         return float(_bounded(n, rounds, np.float64(rounds))), "Gaillard et al. 2014, ML-Prod"
 
-    def _a_posteriori(self, state: LedgerState) -> Floats:
+    def _a_posteriori(self, state: State) -> Floats:
         if self.alpha > 0.0:
             return super()._a_posteriori(state)
         return np.asarray(_bounded(state.joined, state.rounds, state.ledger[OWN]))
 
 
-def _bounded(n: int, rounds: int, squares: Any) -> Any:
+def _bounded(n: int, rounds: float, squares: Any) -> Any:
     log_n = math.log(max(n, 2))
     c = 3.0 * log_n + math.log1p(n * (1.0 + math.log1p(rounds)) / (2.0 * math.e))
     return 2.0 * (c / math.sqrt(log_n) * np.sqrt(1.0 + squares) + 2.0 * c)
-
-
-@kernel(STRICT)
-def span(log_n: float, squares: float) -> float:
-    """Return the number that ln N is divided by for the square of the learning rate."""
-    return float(larger(1.0 + squares, 4.0 * log_n))
-
-
-@kernel(VECTOR, inline=False)
-def _learn(
-    weights: Floats,
-    ledger: Floats,
-    totals: Floats,
-    settings: Floats,
-    told: Floats,
-    level: float,
-    gain: float,
-) -> None:
-    keep, squares, logs = settings[KEEP], ledger[OWN], ledger[OWN + 1]
-    log_n = log_experts(squares.size)
-    for i in range(squares.size):
-        rho, before = 0.5 * (told[i] - level), span(log_n, squares[i])
-        squares[i] = keep * squares[i] + rho * rho
-        grown = keep * logs[i] + log1p(math.sqrt(log_n / before) * rho)
-        logs[i] = math.sqrt(before / span(log_n, squares[i])) * grown
-
-
-@kernel(VECTOR, inline=False)
-def _score(
-    weights: Floats, ledger: Floats, totals: Floats, settings: Floats, scores: Floats
-) -> None:
-    squares, logs = ledger[OWN], ledger[OWN + 1]
-    log_n = log_experts(squares.size)
-    for i in range(squares.size):
-        scores[i] = LOG2_E * (logs[i] - 0.5 * log(span(log_n, squares[i])))
-
-
-MLProd._kernels = kernels_of(_score, _learn)

@@ -2,16 +2,16 @@
 
 import math
 from dataclasses import InitVar, dataclass, field
-from typing import cast
+from typing import ClassVar, cast
 
 from normalhedge import _inputs
 from normalhedge.certificates import PAPER_C, Bound, best_known
-from normalhedge.hedgers.potential_hedger import PotentialHedger
-from normalhedge.potentials import NormalPotential
+from normalhedge.hedgers.compiled_hedger import CompiledHedger
+from normalhedge.potentials import LOG2_E, NormalPotential
 
 
 @dataclass(frozen=True)
-class NormalHedge(PotentialHedger):
+class NormalHedge(CompiledHedger):
     r"""Weigh experts by how far the hedger is behind them, and forget at rate alpha.
 
     An expert gets weight only while its discounted gain is larger than the hedger's own; the
@@ -69,7 +69,10 @@ class NormalHedge(PotentialHedger):
     array([1., 0., 0.])
     """
 
-    least_potential = 1.0
+    algorithm: ClassVar[str] = "normal_hedge"
+    has_potential: ClassVar[bool] = True
+    least_potential: ClassVar[float] = 1.0
+    free_of_scale: ClassVar[bool] = True
 
     alpha: float = cast(float, None)  # given here, by memory or by half_life
     c: float = 1.0
@@ -80,7 +83,8 @@ class NormalHedge(PotentialHedger):
         object.__setattr__(self, "alpha", _discount_rate(self.alpha, memory, half_life))
         potential = NormalPotential(self.c)
         object.__setattr__(self, "c", potential.c)
-        self._prepare(potential, scale=math.sqrt(self.alpha))
+        root = math.sqrt(self.alpha)  # the potential is taken at sqrt(alpha) R
+        self._prepare(LOG2_E * potential.rate * (root * root))
 
     @classmethod
     def paper(
@@ -99,8 +103,18 @@ class NormalHedge(PotentialHedger):
         """
         return cls(cast(float, alpha), PAPER_C, memory=memory, half_life=half_life)
 
-    def bound(self, n_experts: int, quantile: float | None = None) -> Bound:
-        """Return the best that `certificates.best_known` has; see `PotentialHedger.bound`."""
+    def bound(
+        self, n_experts: int, rounds: int | None = None, quantile: float | None = None
+    ) -> Bound:
+        """Return the best that `certificates.best_known` has, however long the game.
+
+        Parameters
+        ----------
+        n_experts, rounds, quantile
+            As for `CompiledHedger.bound`; the number of rounds does not matter.
+        """
+        if rounds is not None:
+            _inputs.count("rounds", rounds)
         return best_known(self.alpha, n_experts, self.c, quantile, numerical=True)
 
 

@@ -8,17 +8,12 @@ from typing import ClassVar
 import numpy as np
 
 from normalhedge._inputs import Floats
-from normalhedge._jit import VECTOR, kernel
-from normalhedge._vector import exp2, larger, log
-from normalhedge.hedgers._ledger import REGRET, kernels_of
-from normalhedge.hedgers._scores import NOTHING
-from normalhedge.hedgers.ledger_hedger import LedgerHedger
-from normalhedge.hedgers.ledger_state import LedgerState
-from normalhedge.potentials import LOG2_E, TINY, leading
+from normalhedge.hedgers.compiled_hedger import CompiledHedger
+from normalhedge.hedgers.state import State
 
 
 @dataclass(frozen=True)
-class NormalHedge2009(LedgerHedger):
+class NormalHedge2009(CompiledHedger):
     r"""Weigh experts by the normal potential whose spread keeps the average potential at e.
 
     The spread c is not set but solved for in every round, so nothing is tuned, and the rule is
@@ -58,8 +53,9 @@ class NormalHedge2009(LedgerHedger):
 
     alpha: float = 0.0
 
-    names: ClassVar[tuple[str, ...]] = ("exponent of the leader", "leading regret")
-    degrees: ClassVar[Mapping[str, int]] = {"exponent of the leader": 0}
+    algorithm: ClassVar[str] = "normal_hedge_2009"
+    total_names: ClassVar[tuple[str, ...]] = ("exponent of the leader", "leading regret")
+    scaling_exponents: ClassVar[Mapping[str, int]] = {"exponent of the leader": 0}
     free_of_scale: ClassVar[bool] = True
     breaks: ClassVar[Mapping[str, str]] = {
         "a_sleeper_changes_nothing": "the average potential is over all experts, asleep or not"
@@ -68,12 +64,12 @@ class NormalHedge2009(LedgerHedger):
     def __post_init__(self) -> None:
         self._prepare()
 
-    def spread(self, state: LedgerState) -> float:
+    def spread(self, state: State) -> float:
         """Return c, the spread of the potential; 0 where nobody is ahead."""
         exponent, lead = state.totals
         return float(lead * lead / (2.0 * exponent)) if exponent > 0.0 else 0.0
 
-    def _a_priori(self, n: int, rounds: int, share: float) -> tuple[float, str]:
+    def _a_priori(self, n: int, rounds: float, share: float) -> tuple[float, str]:
         if self.alpha > 0.0:
             return math.inf, "no theorem covers the NormalHedge of 2009 with a discount"
         delta = np.geomspace(1e-3, 0.5, 400)
@@ -82,53 +78,6 @@ class NormalHedge2009(LedgerHedger):
         regret = 2.0 * math.sqrt((1.0 + math.log(1.0 / share)) * least)
         return regret, "Chaudhuri, Freund and Hsu 2009, Theorem 1"
 
-    def _a_posteriori(self, state: LedgerState) -> Floats:
+    def _a_posteriori(self, state: State) -> Floats:
         n = len(state.weights)
         return np.full(n, math.sqrt(2.0 * self.spread(state) * (1.0 + math.log(n))) * (1.0 + 1e-9))
-
-
-@kernel(VECTOR, inline=False)
-def _exponent(regrets: Floats, lead: float, start: float) -> float:
-    """Return z with ``mean exp(z x^2) = e``, x the positive regrets relative to the leading one.
-
-    The logarithm of the mean is convex and rises in z, so Newton's method comes down to the root
-    from its right, and from its left first jumps across; the root is in [1, 1 + ln N].
-    """
-    n = regrets.size
-    highest = 1.0 + math.log(n)
-    z = highest if start == 0.0 else min(start, highest)
-    for _ in range(100):
-        mass = 0.0
-        moment = 0.0
-        for i in range(n):
-            x = larger(regrets[i], 0.0) / lead
-            phi = exp2(LOG2_E * z * (x * x - 1.0))
-            mass += phi
-            moment += x * x * phi
-        above = math.log(mass / n) + z - 1.0
-        new = min(max(z - above * mass / moment, 1.0), highest)
-        if abs(new - z) <= 1e-13 * z:
-            return new
-        z = new
-    return z
-
-
-@kernel(VECTOR, inline=False)
-def _score(
-    weights: Floats, ledger: Floats, totals: Floats, settings: Floats, scores: Floats
-) -> None:
-    regrets = ledger[REGRET]
-    lead = leading(regrets)
-    if lead <= TINY:
-        totals[:] = 0.0
-        scores[:] = NOTHING
-        return
-    totals[0] = z = _exponent(regrets, lead, totals[0])
-    totals[1] = lead
-    for i in range(regrets.size):
-        x = regrets[i] / lead
-        s = LOG2_E * (z * (x * x - 1.0) + log(larger(x, TINY)))
-        scores[i] = s if x > TINY else NOTHING
-
-
-NormalHedge2009._kernels = kernels_of(_score)

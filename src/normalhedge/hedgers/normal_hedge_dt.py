@@ -5,18 +5,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
-from normalhedge._inputs import Floats
-from normalhedge._jit import VECTOR, kernel
-from normalhedge._vector import exp2, larger
-from normalhedge.hedgers._ledger import KEEP, REGRET, kernels_of
-from normalhedge.hedgers._scores import normalise
-from normalhedge.hedgers.ada_normal_hedge import exponent_and_share, log_rise
-from normalhedge.hedgers.ledger_hedger import LedgerHedger
-from normalhedge.potentials import LOG2_E, leading
+from normalhedge.hedgers.compiled_hedger import CompiledHedger
 
 
 @dataclass(frozen=True)
-class NormalHedgeDT(LedgerHedger):
+class NormalHedgeDT(CompiledHedger):
     r"""Weigh experts by the normal potential of their regret over the time played.
 
     NormalHedge as a drifting game gives it: no learning rate, N is not used, and no equation is to
@@ -53,50 +46,16 @@ class NormalHedgeDT(LedgerHedger):
 
     alpha: float = 0.0
 
-    names: ClassVar[tuple[str, ...]] = ("time",)
-    degrees: ClassVar[Mapping[str, int]] = {"time": 0}
+    algorithm: ClassVar[str] = "normal_hedge_dt"
+    total_names: ClassVar[tuple[str, ...]] = ("time",)
+    scaling_exponents: ClassVar[Mapping[str, int]] = {"time": 0}
 
     def __post_init__(self) -> None:
         self._prepare()
 
-    def _a_priori(self, n: int, rounds: int, share: float) -> tuple[float, str]:  # noqa: ARG002
+    def _a_priori(self, n: int, rounds: float, share: float) -> tuple[float, str]:  # noqa: ARG002
         if self.alpha > 0.0:
             return math.inf, "no theorem covers NormalHedge.DT with a discount"
         potential = math.expm1(4.0 / 3.0) * (math.log(rounds) + 1.0) / (2.0 * share) + 1.0
         regret = 2.0 * math.sqrt(3.0 * rounds * math.log(potential))
         return regret, "Luo and Schapire 2014"
-
-
-@kernel(VECTOR, inline=False)
-def _learn(
-    weights: Floats,
-    ledger: Floats,
-    totals: Floats,
-    settings: Floats,
-    told: Floats,
-    level: float,
-    gain: float,
-) -> None:
-    totals[0] = settings[KEEP] * totals[0] + 1.0
-
-
-@kernel(VECTOR, inline=False)
-def _score(
-    weights: Floats, ledger: Floats, totals: Floats, settings: Floats, scores: Floats
-) -> None:
-    regrets, clock = ledger[REGRET], settings[KEEP] * totals[0] + 1.0
-    for i in range(regrets.size):
-        scores[i] = log_rise(0.5 * regrets[i], clock)
-
-
-@kernel(VECTOR, inline=False)
-def _weigh(weights: Floats, ledger: Floats, totals: Floats, settings: Floats) -> None:
-    regrets, clock = ledger[REGRET], settings[KEEP] * totals[0] + 1.0
-    top = exponent_and_share(0.5 * leading(regrets), clock)[0]
-    for i in range(regrets.size):
-        exponent, rise = exponent_and_share(0.5 * regrets[i], clock)
-        weights[i] = rise * exp2(-LOG2_E * larger(top - exponent, 0.0))
-    normalise(weights)
-
-
-NormalHedgeDT._kernels = kernels_of(_score, _learn, _weigh)

@@ -9,16 +9,13 @@ import numpy as np
 
 from normalhedge import _inputs
 from normalhedge._inputs import Floats
-from normalhedge._jit import VECTOR, kernel
-from normalhedge._vector import larger
-from normalhedge.hedgers._ledger import KEEP, OWN, OWN_SETTING, REGRET, kernels_of
-from normalhedge.hedgers.ledger_hedger import LedgerHedger
-from normalhedge.hedgers.ledger_state import LedgerState
-from normalhedge.potentials import LARGEST_ETA, LOG2_E, leading
+from normalhedge.hedgers.compiled_hedger import CompiledHedger
+from normalhedge.hedgers.state import State
+from normalhedge.potentials import LARGEST_ETA
 
 
 @dataclass(frozen=True)
-class OptimisticHedge(LedgerHedger):
+class OptimisticHedge(CompiledHedger):
     r"""Hedge that counts the last round twice, as a guess of the next.
 
     Where gains change slowly the guess is good and the regret stays bounded; where they jump about
@@ -59,9 +56,10 @@ class OptimisticHedge(LedgerHedger):
     eta: float
     alpha: float = 0.0
 
-    rows: ClassVar[tuple[str, ...]] = ("last rise",)
-    names: ClassVar[tuple[str, ...]] = ("variation",)
-    degrees: ClassVar[Mapping[str, int]] = {"variation": 2}
+    algorithm: ClassVar[str] = "optimistic_hedge"
+    row_names: ClassVar[tuple[str, ...]] = ("last rise",)
+    total_names: ClassVar[tuple[str, ...]] = ("variation",)
+    scaling_exponents: ClassVar[Mapping[str, int]] = {"variation": 2}
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "eta", _inputs.number("eta", self.eta, 0.0, LARGEST_ETA))
@@ -74,12 +72,12 @@ class OptimisticHedge(LedgerHedger):
         log_n = math.log(max(_inputs.count("n_experts", n_experts), 2))
         return cls(math.sqrt(2.0 * alpha * (1.0 - alpha) * log_n), alpha)
 
-    def _a_priori(self, n: int, rounds: int, share: float) -> tuple[float, str]:  # noqa: ARG002
+    def _a_priori(self, n: int, rounds: float, share: float) -> tuple[float, str]:  # noqa: ARG002
         if self.alpha > 0.0:
             return math.inf, "no theorem covers Optimistic Hedge with a discount"
         return self._bounded(n, 4.0 * rounds), "Syrgkanis et al. 2015, optimistic FTRL"
 
-    def _a_posteriori(self, state: LedgerState) -> Floats:
+    def _a_posteriori(self, state: State) -> Floats:
         limit = self._bounded(state.joined, float(state.totals[0]))
         return np.full(len(state.weights), limit)
 
@@ -87,40 +85,3 @@ class OptimisticHedge(LedgerHedger):
         if self.alpha > 0.0:
             return math.inf
         return math.log(n) / self.eta + self.eta * variation
-
-
-@kernel(VECTOR, inline=False)
-def _learn(
-    weights: Floats,
-    ledger: Floats,
-    totals: Floats,
-    settings: Floats,
-    told: Floats,
-    level: float,
-    gain: float,
-) -> None:
-    keep, last = settings[KEEP], ledger[OWN]
-    up = -np.inf
-    down = -np.inf
-    for i in range(last.size):
-        r = told[i] - level
-        up = larger(up, r - last[i])
-        down = larger(down, last[i] - r)
-        last[i] = r
-    totals[0] = keep * keep * totals[0] + (up + down) * (up + down)
-
-
-@kernel(VECTOR, inline=False)
-def _score(
-    weights: Floats, ledger: Floats, totals: Floats, settings: Floats, scores: Floats
-) -> None:
-    regrets, last = ledger[REGRET], ledger[OWN]
-    keep, slope = settings[KEEP], LOG2_E * settings[OWN_SETTING]
-    for i in range(regrets.size):
-        scores[i] = keep * regrets[i] + last[i]
-    top = leading(scores)
-    for i in range(regrets.size):
-        scores[i] = slope * (scores[i] - top)
-
-
-OptimisticHedge._kernels = kernels_of(_score, _learn)

@@ -4,15 +4,11 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar
 
-from normalhedge._inputs import Floats
-from normalhedge._jit import VECTOR, kernel
-from normalhedge.hedgers._ledger import REGRET, kernels_of
-from normalhedge.hedgers._scores import score_positive, spread_positive
-from normalhedge.hedgers.ledger_hedger import LedgerHedger
+from normalhedge.hedgers.compiled_hedger import CompiledHedger
 
 
 @dataclass(frozen=True)
-class RegretMatching(LedgerHedger):
+class RegretMatching(CompiledHedger):
     r"""Weigh experts in proportion to their positive regret.
 
     The simplest rule that never learns a rate; it pays for it with ``sqrt(N)`` in the bound where
@@ -49,27 +45,13 @@ class RegretMatching(LedgerHedger):
 
     alpha: float = 0.0
 
+    algorithm: ClassVar[str] = "regret_matching"
     free_of_scale: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         self._prepare()
 
-    def _a_priori(self, n: int, rounds: int, share: float) -> tuple[float, str]:
+    def _a_priori(self, n: int, rounds: float, share: float) -> tuple[float, str]:
         # The k best share the length of [R]+, so the least of them has at most 1/sqrt(k) of it.
         regret = 2.0 * math.sqrt((n - 1) * self.effective_rounds(rounds) / (share * n))
         return regret, "Blackwell's condition"
-
-
-@kernel(VECTOR, inline=False)
-def _score(
-    weights: Floats, ledger: Floats, totals: Floats, settings: Floats, scores: Floats
-) -> None:
-    score_positive(ledger[REGRET], scores)
-
-
-@kernel(VECTOR, inline=False)
-def _weigh(weights: Floats, ledger: Floats, totals: Floats, settings: Floats) -> None:
-    spread_positive(ledger[REGRET], weights)
-
-
-RegretMatching._kernels = kernels_of(_score, weigh=_weigh)

@@ -7,16 +7,12 @@ from typing import ClassVar
 import numpy as np
 
 from normalhedge._inputs import Floats
-from normalhedge._jit import VECTOR, kernel
-from normalhedge._vector import larger
-from normalhedge.hedgers._ledger import KEEP, OWN, kernels_of
-from normalhedge.hedgers._scores import score_positive, spread_positive
-from normalhedge.hedgers.ledger_hedger import LedgerHedger
-from normalhedge.hedgers.ledger_state import LedgerState
+from normalhedge.hedgers.compiled_hedger import CompiledHedger
+from normalhedge.hedgers.state import OWN, State
 
 
 @dataclass(frozen=True)
-class RegretMatchingPlus(LedgerHedger):
+class RegretMatchingPlus(CompiledHedger):
     r"""Weigh experts by their regret, which never falls below zero.
 
     An expert that was bad for long is heard again in the first round it is good, since nothing is
@@ -50,46 +46,17 @@ class RegretMatchingPlus(LedgerHedger):
 
     alpha: float = 0.0
 
-    rows: ClassVar[tuple[str, ...]] = ("clipped regret",)
+    algorithm: ClassVar[str] = "regret_matching_plus"
+    row_names: ClassVar[tuple[str, ...]] = ("clipped regret",)
     free_of_scale: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         self._prepare()
 
-    def _a_priori(self, n: int, rounds: int, share: float) -> tuple[float, str]:
+    def _a_priori(self, n: int, rounds: float, share: float) -> tuple[float, str]:
         regret = 2.0 * math.sqrt((n - 1) * self.effective_rounds(rounds) / (share * n))
         return regret, "Tammelin et al. 2015"
 
-    def _a_posteriori(self, state: LedgerState) -> Floats:
+    def _a_posteriori(self, state: State) -> Floats:
         # Q and R round apart.
         return np.asarray(state.ledger[OWN] * (1.0 + 1e-9) + 1e-12)
-
-
-@kernel(VECTOR, inline=False)
-def _learn(
-    weights: Floats,
-    ledger: Floats,
-    totals: Floats,
-    settings: Floats,
-    told: Floats,
-    level: float,
-    gain: float,
-) -> None:
-    keep, clipped = settings[KEEP], ledger[OWN]
-    for i in range(clipped.size):
-        clipped[i] = larger(keep * clipped[i] + (told[i] - level), 0.0)
-
-
-@kernel(VECTOR, inline=False)
-def _score(
-    weights: Floats, ledger: Floats, totals: Floats, settings: Floats, scores: Floats
-) -> None:
-    score_positive(ledger[OWN], scores)
-
-
-@kernel(VECTOR, inline=False)
-def _weigh(weights: Floats, ledger: Floats, totals: Floats, settings: Floats) -> None:
-    spread_positive(ledger[OWN], weights)
-
-
-RegretMatchingPlus._kernels = kernels_of(_score, _learn, _weigh)

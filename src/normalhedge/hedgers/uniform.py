@@ -3,14 +3,11 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from normalhedge._inputs import Floats
-from normalhedge._jit import VECTOR, kernel
-from normalhedge.hedgers._ledger import kernels_of
-from normalhedge.hedgers.ledger_hedger import LedgerHedger
+from normalhedge.hedgers.compiled_hedger import CompiledHedger
 
 
 @dataclass(frozen=True)
-class Uniform(LedgerHedger):
+class Uniform(CompiledHedger):
     """Hear every expert alike, for ever: what a hedger that learns has to beat.
 
     Parameters
@@ -31,22 +28,8 @@ class Uniform(LedgerHedger):
 
     alpha: float = 0.0
 
+    algorithm: ClassVar[str] = "uniform"
     free_of_scale: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         self._prepare()
-
-
-@kernel(VECTOR, inline=False)
-def _score(
-    weights: Floats, ledger: Floats, totals: Floats, settings: Floats, scores: Floats
-) -> None:
-    scores[:] = 0.0
-
-
-@kernel(VECTOR, inline=False)
-def _weigh(weights: Floats, ledger: Floats, totals: Floats, settings: Floats) -> None:
-    weights[:] = 1.0 / weights.size
-
-
-Uniform._kernels = kernels_of(_score, weigh=_weigh)

@@ -5,21 +5,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
-import numpy as np
-
 from normalhedge import _inputs
-from normalhedge._inputs import Floats
-from normalhedge._jit import VECTOR, kernel
-from normalhedge._vector import exp2, larger
-from normalhedge.hedgers._ledger import OWN_SETTING, kernels_of
-from normalhedge.hedgers._scores import normalise, score_positive
-from normalhedge.hedgers.fixed_share import FixedShare, grow
-from normalhedge.hedgers.ledger_hedger import LedgerHedger
-from normalhedge.potentials import LARGEST_ETA, LOG2_E, TINY, added
+from normalhedge.hedgers.compiled_hedger import CompiledHedger
+from normalhedge.hedgers.fixed_share import FixedShare
+from normalhedge.potentials import LARGEST_ETA
 
 
 @dataclass(frozen=True)
-class VariableShare(LedgerHedger):
+class VariableShare(CompiledHedger):
     r"""Hedge that takes a share of the weight from those that lose, and hands it to the others.
 
     As `FixedShare`, but while the leader does not lose at all nothing is taken from it: switching
@@ -65,7 +58,8 @@ class VariableShare(LedgerHedger):
     share: float
     alpha: float = 0.0
 
-    degrees: ClassVar[Mapping[str, int]] = {"weights": 1}
+    algorithm: ClassVar[str] = "variable_share"
+    scaling_exponents: ClassVar[Mapping[str, int]] = {"weights": 1}
     breaks: ClassVar[Mapping[str, str]] = {
         "a_sleeper_changes_nothing": "a share of the weight goes to every expert, asleep or not",
         "only_differences_matter": "who loses more shares more: the losses themselves matter",
@@ -83,43 +77,3 @@ class VariableShare(LedgerHedger):
         """Use the rate and the share of `FixedShare.tuned`."""
         fixed = FixedShare.tuned(alpha, n_experts, share=share, eta=eta)
         return cls(fixed.eta, fixed.share, fixed.alpha)
-
-
-@kernel(VECTOR, inline=False)
-def _learn(
-    weights: Floats,
-    ledger: Floats,
-    totals: Floats,
-    settings: Floats,
-    told: Floats,
-    level: float,
-    gain: float,
-) -> None:
-    grow(weights, told, LOG2_E * settings[OWN_SETTING])
-    if np.isnan(gain):
-        return
-    log_kept, n = settings[OWN_SETTING + 1], weights.size
-    taken = np.empty_like(weights)
-    for i in range(n):
-        loss = 0.5 * (1.0 - gain - (told[i] - level))
-        taken[i] = weights[i] * (1.0 - exp2(log_kept * min(max(loss, 0.0), 1.0)))
-    pool = added(taken)
-    part = 1.0 / (n - 1) if n > 1 else 0.0  # of one expert's weight all is left, whatever is taken
-    for i in range(n):
-        received = larger(pool - taken[i], 0.0) * part
-        weights[i] = larger(weights[i] - taken[i] + received, TINY)
-
-
-@kernel(VECTOR, inline=False)
-def _score(
-    weights: Floats, ledger: Floats, totals: Floats, settings: Floats, scores: Floats
-) -> None:
-    score_positive(weights, scores)
-
-
-@kernel(VECTOR, inline=False)
-def _weigh(weights: Floats, ledger: Floats, totals: Floats, settings: Floats) -> None:
-    normalise(weights)
-
-
-VariableShare._kernels = kernels_of(_score, _learn, _weigh)

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from itertools import pairwise
 
 import numpy as np
 
@@ -123,15 +122,9 @@ def _rounds(predictor: Predictor, numbers: Floats) -> Iterator[tuple[slice, Roun
             yield slice(t, t + 1), _round(predictor, float(numbers[t]))
         return
     predictor.check(numbers)  # refused before anything is learned
-    absent = np.isnan(numbers)
-    missing = np.flatnonzero(absent)
-    cuts = {*range(0, len(numbers), predictor.block), *missing.tolist(), *(missing + 1).tolist()}
-    for first, last in pairwise(sorted(cuts | {len(numbers)})):
-        part = slice(first, last)
-        if absent[first]:
-            yield part, _round(predictor, float("nan"))
-        else:
-            yield part, predictor.run(numbers[part])
+    for first in range(0, len(numbers), predictor.block):
+        part = slice(first, first + predictor.block)
+        yield part, predictor.run(numbers[part])
 
 
 def _round(predictor: Predictor, number: float) -> Rounds:

@@ -7,11 +7,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from normalhedge import _inputs
+from normalhedge import _core, _inputs
 from normalhedge._inputs import Floats
-from normalhedge.latent import _filter, _parameters
+from normalhedge.latent import _parameters
 
-_empty, _new, _observe = np.empty, tuple.__new__, _filter.observe  # looked up once
+_observe = _core.filter_observe  # looked up once
 
 
 class BankState(NamedTuple):
@@ -20,7 +20,7 @@ class BankState(NamedTuple):
     Attributes
     ----------
     beliefs
-        ``P_n(S_{t+1} = s | x_1..x_t)``, states x candidates.
+        ``P_n(S_{t+1} = s | x_1..x_t)``, states x candidates; none exceeds one.
     log_likelihood
         ``ln P_n(x_1..x_t)`` of each candidate; what is impossible counts as 1e-280.
     rounds
@@ -100,6 +100,10 @@ class HMMBank:
     means: Floats | None = None
     deviations: Floats | None = None
     width: float | None = None
+
+    def __post_init__(self) -> None:
+        for name, array in self._arrays().items():  # as the core reads them
+            object.__setattr__(self, name, _readable(array))
 
     @property
     def candidates(self) -> int:
@@ -380,7 +384,7 @@ class HMMBank:
 
     def init(self) -> BankState:
         """Return the state before the first observation."""
-        return BankState(self.initial.copy(), np.zeros(self.candidates), 0, 0)
+        return BankState(np.minimum(self.initial, 1.0), np.zeros(self.candidates), 0, 0)
 
     def observe(self, state: BankState, observation: float | None, keep: float = 1.0) -> BankState:
         """Return the state after an observation.
@@ -399,38 +403,51 @@ class HMMBank:
         ValueError, TypeError
             If the observation is outside of the alphabet, or not a number.
         """
-        emission = self.emission
-        if type(observation) is int and emission is not None and 0 <= observation < len(emission):
-            scores: Floats | None = emission[observation]
-        else:
-            scores = self.scores(observation)
-        old, old_logs, rounds, impossible = state
-        beliefs, logs = _empty(old.shape), _empty(old.shape[1])
-        refused = _observe(old, scores, self.transition, keep, old_logs, beliefs, logs)
-        if refused == old.shape[1]:  # no reason to prefer one of them
-            logs = old_logs.copy()
-            impossible += 1
-        return _new(BankState, (beliefs, logs, rounds + 1, impossible))
+        return self.learn(state, self.scores(observation), keep)
+
+    def learn(self, state: BankState, scores: Floats | None, keep: float = 1.0) -> BankState:
+        """Return the state after an observation that is scored like this.
+
+        Parameters
+        ----------
+        state
+            Where the candidates stand; it is not changed.
+        scores
+            What `scores` says of the observation, k x N; none where it is missing.
+        keep
+            As for `observe`.
+        """
+        try:
+            return _observe(state, scores, self.transition, keep)
+        except TypeError:  # arrays that do not lie as the core reads them
+            beliefs, logs, *counts = state
+            there = BankState(_readable(beliefs), _readable(logs), *counts)
+            return _observe(
+                there, None if scores is None else _readable(scores), self.transition, keep
+            )
 
     def scores(self, observation: float | None) -> Floats | None:
         """Return how likely each state of each candidate makes an observation, k x N.
 
         None where it is missing. For real numbers it is a density.
         """
+        emission = self.emission
+        if type(observation) is int and emission is not None and 0 <= observation < len(emission):
+            scores: Floats = emission[observation]
+            return scores
         if observation is None:
             return None
         number = _single(observation)
         if number != number:  # noqa: PLR0124 -- NaN
             return None
-        if self.emission is not None:
+        if emission is not None:
             if not number.is_integer():
                 raise ValueError(f"observation must be a symbol, a whole number, got {number}")
-            if not 0 <= number < len(self.emission):
+            if not 0 <= number < len(emission):
                 raise ValueError(
                     f"observation must be a symbol in 0..{self.symbol_count - 1}, got {number:g}"
                 )
-            scores: Floats = self.emission[int(number)]
-            return scores
+            return self.scores(int(number))
         if not np.isfinite(number):
             raise ValueError(f"observation must be finite, got {number}")
         return self.densities(number)
@@ -449,13 +466,14 @@ class HMMBank:
         `width` around it, as the density has it, clipped at 1. None where it is missing.
         """
         scores = self.scores(observation)
-        if scores is None or self.emission is not None:
-            return scores
-        return self._bound(scores)
+        return None if scores is None else self.bound(scores)
 
-    def _bound(self, densities: Floats) -> Floats:
+    def bound(self, scores: Floats) -> Floats:
+        """Return what `bounded` makes of `scores`: probabilities stay, densities are clipped."""
+        if self.emission is not None:
+            return scores
         assert self.width is not None
-        return np.minimum(self.width * densities, 1.0)
+        return np.minimum(self.width * scores, 1.0)
 
     def run(
         self, observations: npt.ArrayLike, state: BankState | None = None, keep: float = 1.0
@@ -485,16 +503,15 @@ class HMMBank:
             scores = self.densities(np.where(absent, 0.0, numbers)[:, np.newaxis, np.newaxis])
         beliefs = np.empty((len(numbers) + 1, *start.beliefs.shape))
         logs = np.empty((len(numbers) + 1, self.candidates))
-        beliefs[0], logs[0] = start.beliefs, start.log_likelihood
-        impossible = _filter.run(beliefs, scores, absent, self.transition, keep, logs)
+        beliefs[0], logs[0] = np.minimum(start.beliefs, 1.0), start.log_likelihood
+        impossible = _core.filter_run(beliefs, scores, numbers, self.transition, keep, logs)
         after = BankState(
             beliefs[-1].copy(),
             logs[-1].copy(),
             start.rounds + len(numbers),
             start.impossible + impossible,
         )
-        if self.emission is None:
-            scores = self._bound(scores)
+        scores = self.bound(scores)
         scores[absent] = np.nan
         return BankRun(after, beliefs[:-1], logs[:-1], scores)
 
@@ -560,6 +577,11 @@ def _single(observation: Any) -> float:
     if value.ndim:
         raise ValueError(f"observation must be one number, got shape {value.shape}")
     return float(value)
+
+
+def _readable(array: Floats) -> Floats:
+    """Return an array as the core reads it."""
+    return np.ascontiguousarray(array, dtype=np.float64)
 
 
 def _last(array: Floats) -> Floats:

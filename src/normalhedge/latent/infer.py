@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from normalhedge._inputs import Floats
-from normalhedge.hedgers import AnyHedger, NormalHedge
+from normalhedge.hedgers import Hedger, NormalHedge
 from normalhedge.latent.follow import Followed, follow
 from normalhedge.latent.hmm_bank import HMMBank
-from normalhedge.latent.learning_bank import LearningBank
+from normalhedge.latent.learning_bank import LearningBank, can_learn
 from normalhedge.latent.predictors import (
     BayesAverage,
     ModelExperts,
@@ -162,7 +162,7 @@ def infer(
     *,
     states: int = STATES,
     candidates: int = CANDIDATES,
-    hedger: AnyHedger | None = None,
+    hedger: Hedger[Any] | None = None,
     kind: str | None = None,
     above: float | None = None,
     seed: int = 0,
@@ -180,7 +180,8 @@ def infer(
     states, candidates
         How many hidden states each candidate has, and how many candidates there are.
     hedger
-        Who weighs them; ``NormalHedge(memory=100)`` by default.
+        Who weighs them; ``NormalHedge(memory=100)`` by default. With one of your own, whose experts
+        cannot join and leave, there is no learning bank.
     kind
         "symbols" or "numbers"; none to see for itself, see `encode`.
     above
@@ -240,26 +241,31 @@ def infer(
 def _predictors(
     bank: HMMBank,
     asked: StateExperts,
-    hedger: AnyHedger,
+    hedger: Hedger[Any],
     rng: np.random.Generator,
     best: int,
 ) -> dict[str, Predictor]:
-    keep = 1.0 - hedger.alpha
-    patience = None if hedger.alpha else round(MEMORY)
-    named: dict[str, Predictor] = {
-        MAIN: asked,
-        "model experts": ModelExperts(bank, hedger),
-        "learning bank": LearningBank(bank, rng, hedger, patience=patience),
+    alpha = getattr(hedger, "alpha", 0.0)
+    patience = None if alpha else round(MEMORY)
+    named: dict[str, Predictor] = {MAIN: asked, "model experts": ModelExperts(bank, hedger)}
+    if can_learn(hedger):
+        named["learning bank"] = LearningBank(bank, rng, hedger, patience=patience)
+    named |= {
         "Bayes average": BayesAverage(bank),
-        "Bayes, discounted": BayesAverage(bank, keep),
+        "Bayes, discounted": BayesAverage(bank, 1.0 - alpha),
         "best candidate in hindsight": BayesAverage(bank.take(best)),
     }
     if bank.means is not None:
         return named | {"persistence": Persistence(width=bank.width)}
-    return named | {
+    named |= {
         "state experts, rounded": StateExperts(bank, hedger, rounded=True),
         "model experts, rounded": ModelExperts(bank, hedger, rounded=True),
-        "learning bank, rounded": LearningBank(bank, rng, hedger, rounded=True, patience=patience),
+    }
+    if can_learn(hedger):
+        named["learning bank, rounded"] = LearningBank(
+            bank, rng, hedger, rounded=True, patience=patience
+        )
+    return named | {
         "Bayes rounded": BayesAverage(bank, rounded=True),
         "persistence": Persistence(bank.symbol_count),
     }

@@ -10,12 +10,18 @@ from typing import Any
 import numpy as np
 
 from normalhedge import _inputs
-from normalhedge.hedgers import AnyHedger
+from normalhedge.hedgers import Hedger
 from normalhedge.latent.hmm_bank import BankState, HMMBank
 from normalhedge.latent.predictors import ModelExperts
 
 NEAREST, FARTHEST = 0.02, 0.6
 """Between these, copies are moved: some far, to explore, and some near, to settle."""
+
+
+def can_learn(hedger: Hedger[Any]) -> bool:
+    """Return whether experts can join and leave the games of a hedger, and have regrets."""
+    there = hasattr(hedger, "join") and hasattr(hedger, "leave")
+    return there and hasattr(hedger.init(1), "regrets")
 
 
 class LearningBank(ModelExperts):
@@ -28,7 +34,8 @@ class LearningBank(ModelExperts):
     rng
         Where the draws come from.
     hedger, rounded
-        As for `ModelExperts`.
+        As for `ModelExperts`; experts must be able to join and leave its games, as they are with
+        all hedgers of this package.
     patience
         For how many rounds a candidate may be behind before it is dropped; one memory of the
         hedger, ``1/alpha``, by default.
@@ -49,20 +56,24 @@ class LearningBank(ModelExperts):
         self,
         bank: HMMBank,
         rng: np.random.Generator,
-        hedger: AnyHedger | None = None,
+        hedger: Hedger[Any] | None = None,
         *,
         rounded: bool = False,
         patience: int | None = None,
         share: float = 0.5,
     ) -> None:
         super().__init__(bank, hedger, rounded=rounded)
+        if not can_learn(self.hedger):
+            raise TypeError(
+                "LearningBank needs a hedger whose experts can join and leave, and whose states "
+                f"have regrets, such as those of this package, got {self.hedger!r}"
+            )
         self.rng = rng
-        if patience is None and not self.hedger.alpha:
+        alpha = getattr(self.hedger, "alpha", 0.0)
+        if patience is None and not alpha:
             raise ValueError("patience must be given where the hedger never forgets")
         self.patience = (
-            round(1.0 / self.hedger.alpha)
-            if patience is None
-            else _inputs.count("patience", patience)
+            round(1.0 / alpha) if patience is None else _inputs.count("patience", patience)
         )
         self.share = _inputs.number("share", share, 0.0, 1.0)
         self.dropped = 0

@@ -11,7 +11,8 @@ import numpy as np
 
 from normalhedge import _inputs
 from normalhedge._inputs import Floats
-from normalhedge.hedgers import AnyHedger, NormalHedge
+from normalhedge.hedgers import CompiledHedger, Hedger, NormalHedge
+from normalhedge.latent import _gaps
 from normalhedge.latent.hmm_bank import BankState, HMMBank
 
 ALPHA = 0.001
@@ -42,7 +43,7 @@ class Rounds(NamedTuple):
     said
         What it predicted, T x m, or T x 1 for real numbers.
     scores
-        What it scored in each round.
+        What it scored in each round; NaN where the observation was missing.
     weights
         The weights of each candidate's states, T x k x N.
     """
@@ -52,7 +53,7 @@ class Rounds(NamedTuple):
     weights: Floats
 
 
-BLOCK = 2**18
+BLOCK = 2**16
 """About how many numbers of a kind are held at a time: rounds x states x candidates."""
 
 
@@ -75,7 +76,7 @@ class AtOnce:
         raise NotImplementedError
 
     def run(self, symbols: Floats) -> Rounds:
-        """Predict and learn symbols of which none is missing: what `observe` does one by one."""
+        """Predict and learn symbols, NaN where missing: what `observe` does one by one."""
         raise NotImplementedError
 
 
@@ -100,7 +101,31 @@ class OnBank(AtOnce):
         self.bank.sequence(symbols)
 
 
-class StateExperts(OnBank):
+class Hedging(OnBank):
+    """What predictors on a bank share who hedge: the hedger, and where its game stands."""
+
+    def __init__(
+        self, bank: HMMBank, hedger: Hedger[Any] | None, experts: int, *, rounded: bool
+    ) -> None:
+        super().__init__(bank, rounded=rounded)
+        self.hedger: Hedger[Any] = NormalHedge(alpha=ALPHA) if hedger is None else hedger
+        if isinstance(self.hedger, type) or not isinstance(self.hedger, Hedger):
+            raise TypeError(
+                f"hedger must have init, play, step and run, as those of this package have, got "
+                f"{hedger!r}"
+            )
+        self.game: Any = self.hedger.init(experts)
+
+    def _learn(self, gains: Floats, confidence: Floats | None = None) -> None:
+        """Play a round."""
+        hedger = self.hedger
+        if isinstance(hedger, CompiledHedger):
+            self.game = hedger.step(self.game, gains, confidence, in_place=True)
+        else:
+            self.game = hedger.step(self.game, gains, confidence)
+
+
+class StateExperts(Hedging):
     r"""Hedge over the N k pairs of a candidate and a state: the paper's proposal.
 
     Expert (n, s) predicts the emission of state s with the confidence of candidate n that this is
@@ -113,7 +138,7 @@ class StateExperts(OnBank):
     bank
         The candidates.
     hedger
-        Who weighs them, any hedger of this package; ``NormalHedge(alpha=0.001)`` by default.
+        Who weighs them, any hedger, yours too; ``NormalHedge(alpha=0.001)`` by default.
     rounded
         Whether each expert says its most probable symbol for sure.
 
@@ -125,30 +150,27 @@ class StateExperts(OnBank):
     """
 
     def __init__(
-        self, bank: HMMBank, hedger: AnyHedger | None = None, *, rounded: bool = False
+        self, bank: HMMBank, hedger: Hedger[Any] | None = None, *, rounded: bool = False
     ) -> None:
-        super().__init__(bank, rounded=rounded)
-        self.hedger: AnyHedger = NormalHedge(alpha=ALPHA) if hedger is None else hedger
-        self.game: Any = self.hedger.init(bank.states * bank.candidates)
+        super().__init__(bank, hedger, bank.states * bank.candidates, rounded=rounded)
         said = bank.means[np.newaxis] if bank.means is not None else bank.emission
         assert said is not None
         said = _rounded(said) if rounded else said
         self._said = np.ascontiguousarray(said.reshape(said.shape[0], -1))
+        # What each symbol gains.
+        self._gains = 2.0 * self._said - 1.0 if bank.emission is not None else None
 
     def predict(self) -> Floats:
         """Return the mixture of what the experts say, by what is played."""
         return np.asarray(self._said @ self.played())
 
-    def _scores(self, symbol: float | None) -> Floats | None:
-        bounded = self.bank.bounded(symbol)
-        if bounded is None or not self.rounded:
-            return None if bounded is None else bounded.ravel()
-        return np.asarray(self._said[int(symbol or 0)])
-
     def score(self, symbol: float) -> float:
         """Return the probability of a symbol, or of an interval around a number."""
-        scores = self._scores(symbol)
-        return float("nan") if scores is None else float(scores @ self.played())
+        scores = self.bank.bounded(symbol)
+        if scores is None:
+            return float("nan")
+        own = self._said[int(symbol)] if self.rounded else scores.ravel()
+        return float(own @ self.played())
 
     def played(self) -> Floats:
         """Return the distribution over the experts that is played next, k x N flattened."""
@@ -156,26 +178,28 @@ class StateExperts(OnBank):
 
     def observe(self, symbol: float | None) -> None:
         """Learn the next symbol."""
-        scores = self._scores(symbol)
+        bank, state = self.bank, self.state
+        scores = bank.scores(symbol)
         if scores is not None:
-            gains = 2.0 * scores - 1.0
-            confidence = np.minimum(self.state.beliefs.ravel(), 1.0)
-            self.game = self.hedger.step(self.game, gains, confidence, in_place=True)
-        self.state = self.bank.observe(self.state, symbol)
+            if self._gains is not None:
+                gains = self._gains[int(symbol)]  # type: ignore[arg-type]
+            else:
+                gains = 2.0 * bank.bound(scores).ravel() - 1.0
+            self._learn(gains, state.beliefs.ravel())
+        self.state = bank.learn(state, scores)
 
     def run(self, symbols: Floats) -> Rounds:
-        """Predict and learn symbols of which none is missing."""
+        """Predict and learn symbols, NaN where missing."""
         went = self.bank.run(symbols, self.state)
-        rounds = len(went.scores)
-        scores = went.scores.reshape(rounds, -1)
+        scores = went.scores.reshape(len(symbols), -1)
         if self.rounded:
-            scores = self._said[symbols.astype(np.intp)]
-        confidence = np.minimum(went.beliefs, 1.0).reshape(rounds, -1)
-        game = self.hedger.run(2.0 * scores - 1.0, confidence, state=self.game, keep_weights=True)
-        assert game.weights is not None
-        self.state, self.game = went.state, game.state
-        own = np.einsum("te,te->t", scores, game.weights)
-        return Rounds(game.weights @ self._said.T, own, game.weights.reshape(went.beliefs.shape))
+            scores = _gaps.taken(self._said, symbols)
+        game, played = _gaps.run(
+            self.hedger, self.game, 2.0 * scores - 1.0, went.beliefs.reshape(scores.shape), symbols
+        )
+        self.state, self.game = went.state, game
+        own = np.einsum("te,te->t", scores, played)
+        return Rounds(played @ self._said.T, own, played.reshape(went.beliefs.shape))
 
     @property
     def weights(self) -> Floats:
@@ -183,7 +207,7 @@ class StateExperts(OnBank):
         return self.played().reshape(self.bank.states, self.bank.candidates)
 
 
-class ModelExperts(OnBank):
+class ModelExperts(Hedging):
     r"""Hedge over the N whole candidates, each of which predicts the next symbol.
 
     .. math:: R_n \leftarrow (1 - \alpha) R_n + g_n - g_A, \qquad g_n = 2 P_n(x | x_1..x_t) - 1
@@ -195,19 +219,15 @@ class ModelExperts(OnBank):
     """
 
     def __init__(
-        self, bank: HMMBank, hedger: AnyHedger | None = None, *, rounded: bool = False
+        self, bank: HMMBank, hedger: Hedger[Any] | None = None, *, rounded: bool = False
     ) -> None:
-        super().__init__(bank, rounded=rounded)
-        self.hedger: AnyHedger = NormalHedge(alpha=ALPHA) if hedger is None else hedger
-        self.game: Any = self.hedger.init(bank.candidates)
+        super().__init__(bank, hedger, bank.candidates, rounded=rounded)
 
-    def _scores(self, symbol: float | None) -> Floats | None:
-        bounded = self.bank.bounded(symbol)
-        if bounded is None:
-            return None
+    def _scores(self, symbol: float | None, densities: Floats) -> Floats:
+        """Return what each candidate scores."""
         if self.rounded:
             return np.asarray(_rounded(self.bank.symbols(self.state))[int(symbol or 0)])
-        return np.asarray((bounded * self.state.beliefs).sum(axis=0))
+        return np.asarray((self.bank.bound(densities) * self.state.beliefs).sum(axis=0))
 
     def predict(self) -> Floats:
         """Return the mixture of what the candidates say."""
@@ -216,33 +236,35 @@ class ModelExperts(OnBank):
 
     def score(self, symbol: float) -> float:
         """Return the probability of a symbol, or of an interval around a number."""
-        scores = self._scores(symbol)
-        return float("nan") if scores is None else float(scores @ self.game.weights)
+        scores = self.bank.scores(symbol)
+        return (
+            float("nan")
+            if scores is None
+            else float(self._scores(symbol, scores) @ self.game.weights)
+        )
 
     def observe(self, symbol: float | None) -> None:
         """Learn the next symbol."""
-        scores = self._scores(symbol)
+        scores = self.bank.scores(symbol)
         if scores is not None:
-            gains = np.clip(2.0 * scores - 1.0, -1.0, 1.0)
-            self.game = self.hedger.step(self.game, gains, in_place=True)
-        self.state = self.bank.observe(self.state, symbol)
+            self._learn(np.clip(2.0 * self._scores(symbol, scores) - 1.0, -1.0, 1.0))
+        self.state = self.bank.learn(self.state, scores)
 
     def run(self, symbols: Floats) -> Rounds:
-        """Predict and learn symbols of which none is missing."""
+        """Predict and learn symbols, NaN where missing."""
         went = self.bank.run(symbols, self.state)
         said = _said(self.bank, went.beliefs)
         scores = np.einsum("tsn,tsn->tn", went.scores, went.beliefs)
         if self.rounded:
             said = _rounded(said, axis=1)
-            scores = said[np.arange(len(said)), symbols.astype(np.intp)]
+            scores = _gaps.chosen(said, symbols)
         gains = np.clip(2.0 * scores - 1.0, -1.0, 1.0)
-        game = self.hedger.run(gains, state=self.game, keep_weights=True)
-        assert game.weights is not None
-        self.state, self.game = went.state, game.state
+        game, played = _gaps.run(self.hedger, self.game, gains, None, symbols)
+        self.state, self.game = went.state, game
         return Rounds(
-            np.einsum("txn,tn->tx", said, game.weights),
-            np.einsum("tn,tn->t", scores, game.weights),
-            game.weights[:, np.newaxis] * went.beliefs,
+            np.einsum("txn,tn->tx", said, played),
+            np.einsum("tn,tn->t", scores, played),
+            played[:, np.newaxis] * went.beliefs,
         )
 
     @property
@@ -292,7 +314,7 @@ class BayesAverage(OnBank):
         self.state = self.bank.observe(self.state, symbol, self.keep)
 
     def run(self, symbols: Floats) -> Rounds:
-        """Predict and learn symbols of which none is missing."""
+        """Predict and learn symbols, NaN where missing."""
         went = self.bank.run(symbols, self.state, self.keep)
         self.state = went.state
         weights = _posterior(went.log_likelihood)[:, np.newaxis] * went.beliefs
@@ -300,7 +322,7 @@ class BayesAverage(OnBank):
         scores = np.einsum("tsn,tsn->t", went.scores, weights)
         if self.rounded:
             said = _rounded(said, axis=1)
-            scores = said[np.arange(len(said)), symbols.astype(np.intp)]
+            scores = _gaps.chosen(said, symbols)
         return Rounds(said, scores, weights)
 
     @property
@@ -360,11 +382,12 @@ class Persistence(AtOnce):
             raise ValueError(f"observation must be {kind}, got {known[wrong][0]:g}")
 
     def run(self, symbols: Floats) -> Rounds:
-        """Predict and learn symbols of which none is missing."""
-        sure = np.concatenate([self._said[np.newaxis], self._sure(symbols)])
+        """Predict and learn symbols, NaN where missing."""
+        known = ~np.isnan(symbols)
+        sure = np.concatenate([self._said[np.newaxis], self._sure(symbols[known])])
+        said = sure[np.cumsum(known) - known]  # the last before each round
         self._said = sure[-1].copy()
-        scores = self._scores(sure[:-1], symbols)
-        return Rounds(sure[:-1], scores, np.empty((len(symbols), 0, 0)))
+        return Rounds(said, self._scores(said, symbols), np.empty((len(symbols), 0, 0)))
 
     def _sure(self, symbols: Floats) -> Floats:
         if self._width is not None:
@@ -373,8 +396,9 @@ class Persistence(AtOnce):
 
     def _scores(self, said: Floats, symbols: Floats) -> Floats:
         if self._width is None:
-            return np.asarray(said[np.arange(len(said)), symbols.astype(np.intp)])
-        return np.asarray((np.abs(symbols - said[:, 0]) <= 0.5 * self._width).astype(float))
+            return _gaps.chosen(said, symbols)
+        near = (np.abs(symbols - said[:, 0]) <= 0.5 * self._width).astype(float)
+        return np.where(np.isnan(symbols), np.nan, near)
 
 
 def best_candidate(bank: HMMBank, symbols: Any, start: int = 0) -> tuple[int, Floats]:

@@ -7,7 +7,7 @@ import numpy as np
 
 from normalhedge import _inputs
 from normalhedge._inputs import Floats
-from normalhedge.hedgers import NormalHedge, PotentialHedger, RegretState
+from normalhedge.hedgers import CompiledHedger, NormalHedge, State
 
 Move = Callable[[Floats], Floats]
 """Paths (one in each row) in, where their dynamics take them, without noise, out."""
@@ -59,12 +59,12 @@ class HedgedTracker:
         jitter: Jitter,
         gains: Score,
         rng: np.random.Generator,
-        hedger: PotentialHedger | None = None,
+        hedger: CompiledHedger | None = None,
     ) -> None:
         self.paths = _paths(paths)
         self.move, self.jitter, self.gains, self.rng = move, jitter, gains, rng
-        self.hedger = NormalHedge(alpha=0.1) if hedger is None else hedger
-        self.game: RegretState = self.hedger.init(len(self.paths))
+        self.hedger: CompiledHedger = NormalHedge(alpha=0.1) if hedger is None else hedger
+        self.game: State = self.hedger.init(len(self.paths))
         self.refilled = 0
 
     def predict(self) -> Floats:
@@ -83,9 +83,9 @@ class HedgedTracker:
         if 0 < len(behind) < len(self.paths):
             parents = self.rng.choice(len(self.paths), size=len(behind), p=self.game.weights)
             self.paths[behind] = self.jitter(self.paths[parents], self.rng)
-            regrets = self.game.regrets.copy()
-            regrets[behind] = regrets[parents]
-            self.game = self.hedger.reweigh(self.game, regrets)
+            ledger = self.game.ledger.copy()
+            ledger[:, behind] = ledger[:, parents]
+            self.game = self.hedger.reweigh(self.game, ledger)
             self.refilled += len(behind)
         return now
 

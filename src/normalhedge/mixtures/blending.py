@@ -9,12 +9,9 @@ import numpy as np
 
 from normalhedge import _extras, _inputs, _threads
 from normalhedge._inputs import LARGEST, Floats
-from normalhedge.mixtures import _play
-from normalhedge.mixtures._play import SCRATCH
 from normalhedge.mixtures._sums import EXPERT_SUMS, REGRET, TOTAL_SUMS, WILD
 from normalhedge.mixtures.frames import Columns, count_experts, guess, panel, to_arrow
-from normalhedge.mixtures.losses import OWN
-from normalhedge.mixtures.mixture import NOTHING, Mixture
+from normalhedge.mixtures.mixture import Mixture
 from normalhedge.mixtures.recipe import hedger_of
 from normalhedge.mixtures.rounds import NEVER, Rounds, arrange, put_aside
 from normalhedge.mixtures.summary import Summary, summarise
@@ -222,11 +219,13 @@ def _play_all(
     del numbers
     played = np.full((len(rounds.outcomes), n) if weights else (0, n), np.nan)
     experts, totals = np.zeros((size, EXPERT_SUMS, n)), np.zeros((size, TOTAL_SUMS))
-    play = _play_own if mixture.recipe.loss.code == OWN else _play_part
     pieces = _pieces(rounds, n)
+    # Functions of the caller's own are called by the thread of the caller.
+    own = mixture.recipe.loss.kind is None or mixture.games.states is not None
+    spread = _in_turn if own else _threads.spread
     for done, piece in enumerate(pieces):
-        parts = _threads.spread(
-            lambda games, stop: play(mixture, rounds, games, stop, bins, played, size), piece
+        parts = spread(
+            lambda games, stop: _play_part(mixture, rounds, games, stop, bins, played, size), piece
         )
         for part_experts, part_totals in parts:
             experts += part_experts
@@ -234,13 +233,18 @@ def _play_all(
             np.maximum(totals[:, REGRET:], part_totals[:, REGRET:], out=totals[:, REGRET:])
         if progress is not None:
             progress((done + 1) / len(pieces))
-    mixture.sums += experts.sum(axis=0)
-    mixture.totals[:REGRET] += totals[:, :REGRET].sum(axis=0)
-    mixture.totals[REGRET:] = np.maximum(mixture.totals[REGRET:], totals[:, REGRET:].max(axis=0))
+    sums = mixture.games.total_sums
+    mixture.games.expert_sums[:] += experts.sum(axis=0)
+    sums[:REGRET] += totals[:, :REGRET].sum(axis=0)
+    sums[REGRET:] = np.maximum(sums[REGRET:], totals[:, REGRET:].max(axis=0))
     if (rounds.row_of >= 0).any():
         mixture.rounds = rounds.base + count
     starts = rounds.base + -(-np.arange(size) * count // size)
     return _Sums(starts, experts, totals, played)
+
+
+def _in_turn(function: Callable[..., Any], items: Sequence[tuple[Any, ...]]) -> list[Any]:
+    return [function(*item) for item in items]
 
 
 def _pieces(rounds: Rounds, n: int) -> list[list[tuple[slice, np.ndarray]]]:
@@ -274,59 +278,12 @@ def _play_part(
     """Play some games up to a round of each; return the sums."""
     experts = np.zeros((size, EXPERT_SUMS, len(mixture.names)))
     totals = np.zeros((size, TOTAL_SUMS))
-    scratch = np.empty((SCRATCH + 1, len(mixture.names)))
-    _play.play_games(
+    mixture.games.play(
         rounds.games[games], rounds.start[games], stop, rounds.settled[games], rounds.edges,
-        rounds.numbers, rounds.ready, bins, mixture.weights, mixture.ledgers, mixture.commons,
-        mixture.rules, mixture.marks, rounds.forecasts, rounds.values, rounds.outcomes,
-        rounds.items, mixture.levels, mixture.ranges, mixture.pool_ranges, mixture.settings(),
-        scratch, played, experts, totals,
+        rounds.numbers, rounds.ready, bins, rounds.forecasts, rounds.values, rounds.outcomes,
+        rounds.items, played, experts, totals,
     )  # fmt: skip
     rounds.start[games] = stop
-    return experts, totals
-
-
-def _play_own(
-    mixture: Mixture,
-    rounds: Rounds,
-    games: slice,
-    stop: np.ndarray,
-    bins: np.ndarray,
-    played: Floats,
-    size: int,
-) -> tuple[Floats, Floats]:
-    """Do the same with a loss of the caller's own, which the kernels cannot call."""
-    n = len(mixture.names)
-    experts, totals = np.zeros((size, EXPERT_SUMS, n)), np.zeros((size, TOTAL_SUMS))
-    scratch, heard = np.empty((SCRATCH, n)), np.empty((1, n))
-    settings, levels, rules = mixture.settings(), mixture.levels, mixture.rules
-    for k, end in zip(range(games.start, games.stop), stop, strict=True):
-        weights, ledger, common, marks, pool_range = mixture.game(int(rounds.games[k]))
-        for r in range(int(rounds.start[k]), int(end) + 1):
-            while rounds.settled[k] < r and rounds.ready[rounds.settled[k]] <= r:
-                old = int(rounds.settled[k])
-                a, b = rounds.edges[old : old + 2]
-                table, values, outcomes = rounds.rows(a, b)
-                _play.settle_round(
-                    weights, ledger, common, rules, table, NOTHING, values, outcomes,
-                    *mixture.own_losses(table, values, outcomes), rounds.items[a:b], levels,
-                    mixture.ranges, pool_range, settings, scratch, totals[bins[old]],
-                )  # fmt: skip
-                rounds.settled[k] += 1
-            if r == end:
-                break
-            a, b = rounds.edges[r : r + 2]
-            table, values, outcomes = rounds.rows(a, b)
-            _play.predict_round(
-                rounds.numbers[r], weights, ledger, common, rules, marks, table, NOTHING, settings,
-                scratch, played[a:b] if len(played) else heard, values, experts[bins[r]],
-                totals[bins[r]],
-            )  # fmt: skip
-            _play.note_round(
-                table, NOTHING, values, outcomes, mixture.own_losses(table, values, outcomes)[0],
-                rounds.items[a:b], levels, settings, scratch, experts[bins[r]], totals[bins[r]],
-            )  # fmt: skip
-        rounds.start[k] = end
     return experts, totals
 
 

@@ -4,12 +4,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from normalhedge import _core
 from normalhedge._inputs import Floats
-from normalhedge._jit import STRICT, kernel
 from normalhedge.games import best_expert, best_quantile, best_sequence
-from normalhedge.mixtures._play import rate_experts
-from normalhedge.mixtures.combining import WAYS, combine
-from normalhedge.mixtures.losses import OWN, ZERO_ONE, loss_of, slope_at, write_losses
 
 if TYPE_CHECKING:
     from normalhedge.mixtures.blending import Blend
@@ -22,52 +19,29 @@ MOST = 1 << 30
 """How many bytes the search for the best sequence may take."""
 
 
-@kernel(STRICT, inline=False)
-def mean_loss(  # noqa: C901 -- a row in one pass
+def mean_loss(
     weights: Floats,
     forecasts: Floats,
     outcomes: Floats,
     items: np.ndarray,
     levels: Floats,
-    code: int,
+    kind: str,
     gradient: Floats,
 ) -> float:
-    """Return the mean loss of fixed weights, shared among those awake; write its gradient."""
-    _, classes, n = forecasts.shape
-    rated, value = np.empty(n), np.empty(classes)
-    nothing = np.empty(0)
-    gradient[:] = 0.0
-    total = 0.0
-    count = 0
-    for j in range(len(outcomes)):
-        if outcomes[j] != outcomes[j]:
-            continue
-        awake, _ = rate_experts(forecasts[j], nothing, rated)
-        mass = 0.0
-        for i in range(n):
-            mass += weights[i] * rated[i]
-        if awake == 0 or mass <= 0.0:
-            continue
-        for c in range(classes):
-            value[c] = 0.0
-            for i in range(n):
-                if rated[i] > 0.0:
-                    value[c] += weights[i] / mass * forecasts[j, c, i]
-        level = levels[items[j] % levels.size]
-        total += loss_of(value, outcomes[j], code, level)
-        count += 1
-        c = int(outcomes[j]) if classes > 1 else 0
-        slope = slope_at(value[c], outcomes[j], code, level)
-        for i in range(n):
-            if rated[i] > 0.0:
-                gradient[i] += slope * (forecasts[j, c, i] - value[c]) / mass
-    for i in range(n):
-        gradient[i] /= max(count, 1)
-    return total / max(count, 1)
+    """Return the mean loss of fixed weights, shared among those awake; write its gradient.
+
+    Parameters
+    ----------
+    weights, gradient
+        A number for each expert.
+    forecasts, outcomes, items, levels, kind
+        As for `best_convex`.
+    """
+    return _core.mean_loss(weights, forecasts, outcomes, items, levels, kind, gradient)
 
 
 def best_convex(
-    forecasts: Floats, outcomes: Floats, items: np.ndarray, levels: Floats, code: int
+    forecasts: Floats, outcomes: Floats, items: np.ndarray, levels: Floats, kind: str
 ) -> tuple[Floats, float]:
     """Return fixed weights of small mean loss, and that loss.
 
@@ -81,20 +55,20 @@ def best_convex(
     ----------
     forecasts, outcomes
         Rows x classes x experts, and of each row; NaN where missing.
-    items, levels, code
-        The item of each row, the levels of the pinball loss, and the loss.
+    items, levels, kind
+        The item of each row, the levels of the pinball loss, and what the core calls the loss.
     """
     n = forecasts.shape[2]
     every = max(len(outcomes) * n // SAMPLE, 1)
     few = [np.ascontiguousarray(array[::every]) for array in (forecasts, outcomes, items)]
     part = few[0], few[1], few[2]
     weights, gradient, trial = np.full(n, 1.0 / n), np.empty(n), np.empty(n)
-    loss = mean_loss(weights, *part, levels, code, gradient)
+    loss = mean_loss(weights, *part, levels, kind, gradient)
     rate = 1.0 / max(float(np.abs(gradient).max()), 1e-300)
     for _ in range(ITERATIONS):
         moved = weights * np.exp(-rate * (gradient - gradient.min()))
         moved /= moved.sum()
-        new = mean_loss(moved, *part, levels, code, trial)
+        new = mean_loss(moved, *part, levels, kind, trial)
         if new < loss:
             weights, loss, rate = moved, new, rate * 1.5
             gradient, trial = trial, gradient
@@ -102,7 +76,7 @@ def best_convex(
             rate *= 0.5
             if rate * float(np.abs(gradient).max()) < 1e-7:
                 break
-    return weights, mean_loss(weights, forecasts, outcomes, items, levels, code, gradient)
+    return weights, mean_loss(weights, forecasts, outcomes, items, levels, kind, gradient)
 
 
 class Hindsight(NamedTuple):
@@ -132,22 +106,22 @@ class Hindsight(NamedTuple):
 def hindsight(blend: "Blend", quantile: float = 0.1, switches: int = 5) -> Hindsight:
     """Return what could have been in the rows of a blend; all NaN for a loss of your own."""
     recipe, levels, rounds = blend.mixture.recipe, blend.mixture.levels, blend.rounds
-    code = recipe.loss.code
+    kind = recipe.loss.kind
     total = np.zeros(4)
     settled = 0
-    if code == OWN:
+    if kind is None:
         return Hindsight(*(total * np.nan))
     for first, stop in zip(rounds.first, rounds.stop, strict=True):
         edges = rounds.edges[first : stop + 1]
         rows = slice(edges[0], edges[-1])
-        data = rounds.forecasts[rows], rounds.outcomes[rows], rounds.items[rows], levels, code
+        data = rounds.forecasts[rows], rounds.outcomes[rows], rounds.items[rows], levels, kind
         losses = np.empty((len(data[1]), rounds.forecasts.shape[2]))
-        known = write_loss_table(*data, WAYS[recipe.combine], losses)
+        known = _core.write_loss_table(*data, recipe.combine, losses)
         if not known:
             continue
         settled += known
         gains = -np.add.reduceat(losses, edges[:-1] - edges[0])
-        convex = np.nan if code == ZERO_ONE else best_convex(*data)[1] * known
+        convex = np.nan if kind == "zero-one" else best_convex(*data)[1] * known
         total -= [
             best_expert(gains).gain,
             best_quantile(gains, quantile),
@@ -155,38 +129,3 @@ def hindsight(blend: "Blend", quantile: float = 0.1, switches: int = 5) -> Hinds
             best_sequence(gains, switches).gain if gains.size * (switches + 1) <= MOST else np.nan,
         ]
     return Hindsight(*(total / settled if settled else total * np.nan).tolist())
-
-
-@kernel(STRICT, inline=False)
-def write_loss_table(
-    forecasts: Floats,
-    outcomes: Floats,
-    items: np.ndarray,
-    levels: Floats,
-    code: int,
-    way: int,
-    losses: Floats,
-) -> int:
-    """Write the loss of each expert in each row, that of even weights where it sleeps.
-
-    Return how many rows have an outcome and somebody awake; there are only zeros in the others.
-    """
-    _, classes, n = forecasts.shape
-    rated, values, masses, even = np.empty(n), np.empty(n), np.empty(n), np.empty(classes)
-    nothing = np.empty(0)
-    known = 0
-    for j in range(len(outcomes)):
-        awake, _ = rate_experts(forecasts[j], nothing, rated)
-        if awake == 0 or outcomes[j] != outcomes[j]:
-            losses[j] = 0.0
-            continue
-        known += 1
-        level = levels[items[j] % levels.size]
-        write_losses(forecasts[j], outcomes[j], code, level, losses[j])
-        for i in range(n):
-            rated[i] /= awake
-        combine(forecasts[j], rated, way, values, masses, even)
-        uniform = loss_of(even, outcomes[j], code, level)
-        for i in range(n):
-            losses[j, i] = losses[j, i] if rated[i] > 0.0 else uniform
-    return known

@@ -13,16 +13,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from normalhedge import _inputs
+from normalhedge._core import Games
 from normalhedge._inputs import LARGEST, Floats
 from normalhedge.certificates import Bound
-from normalhedge.hedgers import AnyHedger, LedgerState, PotentialHedger, RegretState
-from normalhedge.hedgers._native import begin, newcomers, reweigh, shape, state_of
-from normalhedge.mixtures import _play
-from normalhedge.mixtures._play import SCRATCH, Settings
+from normalhedge.hedgers import CompiledHedger, Hedger, State
 from normalhedge.mixtures._sums import EXPERT_SUMS, MARKS, STEPS, TOTAL_SUMS
-from normalhedge.mixtures.combining import WAYS
 from normalhedge.mixtures.forecasts import Keys, read, read_outcome
-from normalhedge.mixtures.losses import OWN, Loss, LossFunction
+from normalhedge.mixtures.losses import Loss, LossFunction
 from normalhedge.mixtures.recipe import PLAIN, Recipe
 from normalhedge.mixtures.tickets import Open, Prediction, Waiting, shaped
 
@@ -30,27 +27,17 @@ if TYPE_CHECKING:
     from normalhedge.mixtures.summary import Summary
 
 # Bound to names of this module: with five experts each further look-up shows.
-_array, _empty, _float64, _new = np.array, np.empty, np.dtype(np.float64), tuple.__new__
-_predict_round, _update_round = _play.predict_round, _play.update_round
-
-NOTHING, NO_ROWS, NO_SLOPE = np.empty(0), np.empty((1, 0)), np.zeros(1)
-"""What kernels get where there is nothing to give."""
+_empty, _new = np.empty, tuple.__new__
 
 FIRST_ITEM = np.zeros(1, dtype=np.int64)
 
+ARRAYS = (
+    "weights", "ledgers", "totals", "marks", "pool_ranges", "ranges", "expert_sums", "total_sums"
+)  # fmt: skip
+"""What the core keeps of a mixture; see ``src/core/games_object.cpp``."""
+
 _GROWING = (np.ndarray, dict, list, deque)
 """What is changed in place."""
-
-
-class _Views(dict[int, tuple[np.ndarray, ...]]):
-    """The games as entries of arrays, each made when it is first wanted: there may be many."""
-
-    def __init__(self, arrays: tuple[np.ndarray, ...]) -> None:
-        self.arrays = arrays
-
-    def __missing__(self, game: int) -> tuple[np.ndarray, ...]:
-        self[game] = tuple(array[game] for array in self.arrays)
-        return self[game]
 
 
 class Mixture:
@@ -59,15 +46,17 @@ class Mixture:
     `predict` takes what the experts say and returns the blend and a ticket; `update` takes the
     ticket and the outcome: at once, late, in any order, or never. A name joins when it is first
     seen and sleeps when it is missing, NaN or infinite. No scale is to be set: see
-    `normalhedge.mixtures._play` for how losses become gains, and `_range` for how their range is
-    learned.
+    ``src/core/mixture.hpp`` for how losses become gains, and ``src/core/range.hpp`` for how their
+    range is learned.
 
     Parameters
     ----------
     hedger
         A hedger, or its name as on the command line: any of `normalhedge.hedgers.HEDGERS`, such as
         ``"normal-hedge:memory=50,c=1"`` or ``"squint"``, with a memory of 20 rounds where the name
-        says nothing of it. None: ``NormalHedge(memory=20)``.
+        says nothing of it. One of your own that satisfies `Hedger` will do, at the speed of Python;
+        it is not told when the range of losses doubles, and where it has no ``join`` a newcomer
+        makes it begin anew. None: ``NormalHedge(memory=20)``.
     loss
         ``"square"``, ``"absolute"``, ``"pinball:level=0.9"``, ``"log"``, ``"l1"``, ``"zero-one"``
         (see `normalhedge.mixtures.losses`), a `Loss`, or a function of your own.
@@ -107,7 +96,7 @@ class Mixture:
     With the mean and a convex loss the blend loses at most what its weights lose on average, so
     what the hedger promises of its regret (`bound`) holds of the blend, in units of gain; a median
     can lose up to twice as much. With the gradient trick the gains, and so the promise, include the
-    squares that `_play` takes off. Nothing is promised of what ``even`` adds, nor of losses that
+    squares that are taken off there. Nothing is promised of what ``even`` adds, nor of losses that
     were clipped; and rounds whose outcomes come late are played when these arrive.
 
     Threads may share a mixture: they take turns.
@@ -124,7 +113,7 @@ class Mixture:
 
     def __init__(
         self,
-        hedger: AnyHedger | str | None = None,
+        hedger: Hedger[Any] | str | None = None,
         loss: str | Loss | LossFunction = "square",
         *,
         combine: str | None = None,
@@ -150,17 +139,21 @@ class Mixture:
         self.last_times: dict[int, Any] = {}
         self.time_kind = ""
         self.ids: dict[str, int] = {}  # tickets by what a stream calls them
-        rows, totals, self.rules = shape(self.recipe.hedger)
-        self.weights, self.joined_late = np.empty((0, 0)), False
-        self.ledgers, self.commons = np.empty((0, rows, 0)), np.empty((0, totals))
-        self.marks = np.empty((0, MARKS, 0), dtype=np.int64)
-        self.ranges, self.pool_ranges = np.zeros((0, 2)), np.zeros((0, 2))
-        self.sums, self.totals = np.zeros((EXPERT_SUMS, 0)), np.zeros(TOTAL_SUMS)
-        self._settings: Settings | None = None  # until they are needed: addresses, see `settings`
-        self.levels = np.array(self.recipe.loss.levels or (0.5,))
-        self.included = np.array([WAYS[way] for way in self.recipe.include], dtype=np.int64)
+        self.joined_late = False
+        self.games = self._make_games()
+        hedger_rows, hedger_totals = self._shape()
+        self._replace(
+            weights=np.empty((0, 0)),
+            ledgers=np.empty((0, hedger_rows, 0)),
+            totals=np.empty((0, hedger_totals)),
+            marks=np.empty((0, MARKS, 0), dtype=np.int64),
+            pool_ranges=np.zeros((0, 2)),
+            ranges=np.zeros((0, 2)),
+            expert_sums=np.zeros((EXPERT_SUMS, 0)),
+            total_sums=np.zeros(TOTAL_SUMS),
+        )
         self._has_plain = bool(self.recipe.include)
-        self._told, self._shared = False, self.recipe.shared
+        self._told = self._simple = False
         self._index: dict[str, int] = {}
         self._item_index: dict[str, int] = {}
         self._lock = RLock()
@@ -168,7 +161,41 @@ class Mixture:
         if self.recipe.shared:
             self._add_games(1)
 
-    def predict(  # noqa: C901, PLR0912 -- unrolled, see below
+    def _make_games(self) -> Games:
+        """Return the compiled part, still empty."""
+        recipe, hedger = self.recipe, self.recipe.hedger
+        return Games(
+            hedger._engine if isinstance(hedger, CompiledHedger) else hedger,
+            recipe.loss.kind,
+            None if recipe.loss.kind else self._own_losses,
+            recipe.combine,
+            recipe.gradient,
+            recipe.loss.width,
+            recipe.even,
+            recipe.loss.levels or (0.5,),
+            recipe.include,
+            recipe.shared,
+        )
+
+    def _shape(self) -> tuple[int, int]:
+        """Return how many rows and totals the hedger has in the compiled part."""
+        hedger = self.recipe.hedger
+        if isinstance(hedger, CompiledHedger):
+            return hedger._engine.rows, hedger._engine.totals
+        return 1, 0
+
+    def _replace(self, **arrays: np.ndarray) -> None:
+        """Replace some arrays of the compiled part, all at once."""
+        self.games.replace(
+            *(
+                np.require(arrays[name], requirements=["C", "A", "W"])
+                if name in arrays
+                else getattr(self.games, name)
+                for name in ARRAYS
+            )
+        )
+
+    def predict(
         self, forecasts: Mapping[str, Any], confidence: Mapping[str, float] | None = None
     ) -> Prediction:
         """Return the blend of what the experts say, the weights behind it and a ticket.
@@ -189,58 +216,47 @@ class Mixture:
         """
         self._lock.acquire()  # in half the time that `with` takes
         try:
-            if confidence is not None:
-                self._check_confidence(confidence, forecasts)
-            # With five experts the arithmetic takes half a microsecond, and so does each call of a
-            # Python function: the common case is handled here, and the rest where it is explained.
-            table, keys = None, None
-            if self._simple and list(forecasts) == self.names:
-                try:
-                    table = _array(list(forecasts.values()))
-                except ValueError:  # not of one shape
-                    table = None
-                if table is not None and (table.dtype is not _float64 or table.ndim != 1):
-                    table = None
-            if table is None:
-                table, keys = self._read(forecasts)
-            else:
-                table = table[None, None]
-            rated = NOTHING if confidence is None else self._confidence(confidence)
-            first = keys is None and self.items and self.items[0] == ""
-            items = FIRST_ITEM if first else self.item_indices(keys)
-            if self._has_plain:
-                _play.fill_plain(table, self.included, rated)
-            rows, classes, n = table.shape
-            values, played = _empty((rows, classes)), _empty((rows, n))
-            number, rules, scratch = self.rounds, self.rules, self._scratch
-            settings = self._settings or self.settings()
-            if self._shared:
-                weights, ledger, common, marks, _ = self._games[0]
-                wild = _predict_round(
-                    number, weights, ledger, common, rules, marks, table, rated, settings, scratch,
-                    played, values, self.sums, self.totals,
-                )  # fmt: skip
-            else:
-                for row, item in enumerate(items):
-                    weights, ledger, common, marks, _ = self._games[item]
-                    part = slice(row, row + 1)
-                    wild = _predict_round(
-                        number, weights, ledger, common, rules, marks, table[part], rated, settings,
-                        scratch, played[part], values[part], self.sums, self.totals,
-                    )  # fmt: skip
+            number = self.rounds
+            # The common case, a dict of a number for each name in their order, in one call.
+            found = (
+                self.games.predict_numbers(self.names, forecasts, number, FIRST_ITEM)
+                if self._simple and confidence is None
+                else None
+            )
+            if found is None:
+                return self._predict(forecasts, confidence)
+            table, values, played, wild = found
             self.rounds = number + 1
-            ticket = self.file(_new(Open, (table, rated, values, items, number, keys)))
+            ticket = self.file(_new(Open, (table, None, values, FIRST_ITEM, number, None)))
             if wild > 0.0 and not self._told:
-                self._told = True
-                warnings.warn("infinite forecasts count as missing", RuntimeWarning, stacklevel=2)
-            if keys is None and classes == 1:
-                value: Any = values.item()
-                value = value if value == value else None  # noqa: PLR0124 -- NaN: all asleep
-            else:
-                value = shaped(values, keys)
-            return _new(Prediction, (value, ticket, self.names, played, keys))
+                self._warn_of_infinite()
+            value = values.item()
+            said = value if value == value else None  # noqa: PLR0124 -- NaN: all asleep
+            return _new(Prediction, (said, ticket, self.names, played, None))
         finally:
             self._lock.release()
+
+    def _predict(
+        self, forecasts: Mapping[str, Any], confidence: Mapping[str, float] | None
+    ) -> Prediction:
+        """Do what `predict` does, in whatever form the forecasts are."""
+        if confidence is not None:
+            self._check_confidence(confidence, forecasts)
+        table, keys = self._read(forecasts)
+        rated = None if confidence is None else self._confidence(confidence)
+        items = self.item_indices(keys)
+        if self._has_plain:
+            self.games.fill_plain(table, rated)
+        values, played, wild = self.games.predict(self.rounds, table, rated, items)
+        number, self.rounds = self.rounds, self.rounds + 1
+        ticket = self.file(Open(table, rated, values, items, number, keys))
+        if wild > 0.0 and not self._told:
+            self._warn_of_infinite()
+        return Prediction(shaped(values, keys), ticket, self.names, played, keys)
+
+    def _warn_of_infinite(self) -> None:
+        self._told = True
+        warnings.warn("infinite forecasts count as missing", RuntimeWarning, stacklevel=3)
 
     def update(self, ticket: int, outcome: Any) -> None:
         """Learn from an outcome.
@@ -273,27 +289,7 @@ class Mixture:
                 outcomes = read_outcome(outcome, keys, rows, classes)
             if n < len(self.names):
                 table, rated = self.widen(table, rated)
-            losses, slopes = NO_ROWS, NO_SLOPE
-            settings, rules = self._settings or self.settings(), self.rules
-            if settings[0] == OWN:
-                losses, slopes = self.own_losses(table, values, outcomes)
-            if self._shared:
-                weights, ledger, common, _, pool_range = self._games[0]
-                _update_round(
-                    weights, ledger, common, rules, table, rated, values, outcomes, losses, slopes,
-                    items, self.levels, self.ranges, pool_range, settings, self._scratch, self.sums,
-                    self.totals,
-                )  # fmt: skip
-            else:
-                for row, item in enumerate(items):
-                    weights, ledger, common, _, pool_range = self._games[item]
-                    part = slice(row, row + 1)
-                    mine = (losses[part], slopes[part]) if losses.size else (losses, slopes)
-                    _update_round(
-                        weights, ledger, common, rules, table[part], rated, values[part],
-                        outcomes[part], *mine, items[part], self.levels, self.ranges, pool_range,
-                        settings, self._scratch, self.sums, self.totals,
-                    )  # fmt: skip
+            self.games.update(table, rated, values, outcomes, items)
             del self.pending[ticket]
             if self.waiting:
                 self.waiting.pop(ticket, None)
@@ -305,26 +301,29 @@ class Mixture:
         """Add the losses of a round that waits to the sums, before it is settled."""
         table, rated, values, items, _, _ = self.pending[ticket]
         table, rated = self.widen(table, rated)
-        own = NO_ROWS
-        if self.recipe.loss.code == OWN:
-            own, _ = self.own_losses(table, values, outcomes)
-        _play.note_round(
-            table, rated, values, outcomes, own, items, self.levels, self.settings(),
-            self._scratch, self.sums, self.totals,
-        )  # fmt: skip
+        self.games.note(table, rated, values, outcomes, items)
+
+    @property
+    def weights(self) -> Floats:
+        """The weights of each game; games x experts."""
+        return self.games.weights
 
     @property
     def regrets(self) -> Floats:
         """The regrets of each game, in units of gain; games x experts."""
-        return self.ledgers[:, 0]
+        return self.games.ledgers[:, 0]
 
-    def settings(self) -> Settings:
-        """Return what the kernels need of the recipe, good in this process only."""
-        if self._settings is None:
-            self._settings = self.recipe.settings()
-        return self._settings
+    @property
+    def ranges(self) -> Floats:
+        """The range of losses of each item, and how far it was filled lately."""
+        return self.games.ranges
 
-    def state(self, item: str | None = None) -> RegretState | LedgerState:
+    @property
+    def levels(self) -> Floats:
+        """The levels of the pinball loss; one that does not matter for other losses."""
+        return np.array(self.recipe.loss.levels or (0.5,))
+
+    def state(self, item: str | None = None) -> Any:
         """Return where the game stands, as the hedger knows it.
 
         What a hedger's `bounds` says of it is a promise where `bound` is one.
@@ -339,8 +338,11 @@ class Mixture:
         if not self.recipe.shared and item not in self._item_index:
             raise ValueError(f"item must be one of {', '.join(self.items)}, got {item!r}")
         game = 0 if self.recipe.shared else self._item_index[str(item)]
-        weights, ledger, common, _, _ = self._games[game]
-        return state_of(self.recipe.hedger, weights, ledger, common, self.rounds)
+        games = self.games
+        if games.states is not None:
+            return games.states[game]
+        weights, ledger = games.weights[game].copy(), games.ledgers[game].copy()
+        return State(weights, ledger, games.totals[game].copy(), self.rounds, len(self.names), None)
 
     def bound(self) -> Bound:
         """Return what the hedger promises of its regret to each expert, in units of gain.
@@ -351,11 +353,11 @@ class Mixture:
         experts joined later.
         """
         hedger, n = self.recipe.hedger, max(len(self.names), 1)
-        if isinstance(hedger, PotentialHedger):
-            return hedger.bound(n)
-        played = int(self.totals[STEPS]) if self._shared else self.rounds
+        if not isinstance(hedger, CompiledHedger):
+            return Bound(inf, f"nothing is known of {type(hedger).__name__}")
+        played = int(self.games.total_sums[STEPS]) if self.recipe.shared else self.rounds
         bound, name = hedger.bound(n, max(played, 1)), type(hedger).__name__
-        learned = not self.recipe.loss.width or (self._shared and len(self.items) > 1)
+        learned = not self.recipe.loss.width or (self.recipe.shared and len(self.items) > 1)
         if bound and learned and not hedger.free_of_scale:
             return Bound(inf, f"no theorem covers {name} where the range of losses is learned")
         if bound and self.joined_late and "a_sleeper_changes_nothing" in hedger.breaks:
@@ -399,35 +401,74 @@ class Mixture:
                     raise TypeError(f"names of experts must be strings, got {name!r}")
             self.names = [*self.names, *new]  # a new list: predictions keep the old one
             self._index = {name: k for k, name in enumerate(self.names)}
-            before, n = self.weights.shape[1], len(self.names)
-            grown = ((0, 0), (0, n - before))
-            self.marks = np.pad(self.marks, ((0, 0), *grown), constant_values=-1)
-            self.sums = np.pad(self.sums, grown)
-            self._grow(before, n)
-            self._scratch = np.empty((SCRATCH, n))
-            plain = not self._has_plain and not self.recipe.loss.of_classes
-            self._simple = bool(self.names) and plain and len(self.levels) == 1
-            self._view_games()
+            if new:
+                self._grow(len(self.names))
+            self._note_simple()
 
-    def _grow(self, before: int, n: int) -> None:
-        """Add columns to the ledgers, and write the weights."""
-        games, hedger = len(self.weights), self.recipe.hedger
-        if n == before:
-            return
-        if not self.totals[STEPS]:  # nothing was played: all of them are there from the start
-            self.weights = np.full((games, n), 1.0 / n)
-            self.ledgers = np.tile(begin(hedger, n)[0], (games, 1, 1))
-            return
-        self.joined_late = True
-        # Where weights are what is remembered: an even share beside those that are there.
-        even = np.full((games, n - before), 1.0 / before)
-        self.weights = np.concatenate([self.weights, even], axis=1)
-        more = np.tile(newcomers(hedger, n - before, before), (games, 1, 1))
-        self.ledgers = np.concatenate([self.ledgers, more], axis=2)
-        _, score, _, write = self.settings()[-4:]
-        for game in range(games):
-            mine = (self.weights[game], self.ledgers[game], self.commons[game])
-            reweigh(*mine, self.rules, score, write)
+    def _note_simple(self) -> None:
+        """Note whether forecasts may be a number for each name, and nothing else."""
+        plain = not self._has_plain and not self.recipe.loss.of_classes
+        named = bool(self.names) and bool(self.items) and self.items[0] == ""
+        self._simple = plain and named and len(self.recipe.loss.levels) <= 1
+
+    def _grow(self, n: int) -> None:
+        """Add columns to all arrays, and write the weights."""
+        games, hedger = self.games, self.recipe.hedger
+        count, before = games.weights.shape
+        played = bool(games.total_sums[STEPS])
+        grown = ((0, 0), (0, n - before))
+        arrays = {
+            "marks": np.pad(games.marks, ((0, 0), *grown), constant_values=-1),
+            "expert_sums": np.pad(games.expert_sums, grown),
+        }
+        if not played:  # all of them are there from the start
+            ledger, _ = self._begin(n)
+            arrays["weights"] = np.full((count, n), 1.0 / n)
+            arrays["ledgers"] = np.tile(ledger, (count, 1, 1))
+        else:
+            # Where weights are what is remembered: an even share beside those that are there.
+            even = np.full((count, n - before), 1.0 / before)
+            arrays["weights"] = np.concatenate([games.weights, even], axis=1)
+            more = self._newcomers(n - before, before)
+            arrays["ledgers"] = np.concatenate(
+                [games.ledgers, np.tile(more, (count, 1, 1))], axis=2
+            )
+        if games.states is not None:
+            games.states[:] = [self._grown(state, n, played) for state in games.states]
+        self._replace(**arrays)
+        self.joined_late = self.joined_late or played
+        if played or not isinstance(hedger, CompiledHedger):
+            for game in range(count):
+                games.weigh(game)
+
+    def _begin(self, n: int) -> tuple[Floats, Floats]:
+        """Return the ledger and the totals before the first round."""
+        hedger = self.recipe.hedger
+        if isinstance(hedger, CompiledHedger):
+            state = hedger.init(n)
+            return state.ledger, state.totals
+        return np.zeros((1, n)), np.zeros(0)
+
+    def _newcomers(self, count: int, n: int) -> Floats:
+        """Return the columns of so many that join n others."""
+        hedger = self.recipe.hedger
+        if isinstance(hedger, CompiledHedger):
+            return hedger.newcomers(count, n)
+        return np.zeros((1, count))
+
+    def _grown(self, state: Any, n: int, played: bool) -> Any:  # noqa: FBT001
+        """Return the state of a hedger of your own with n experts."""
+        hedger = self.recipe.hedger
+        join = getattr(hedger, "join", None)
+        if played and join is not None:
+            return join(state, n - len(state.weights))
+        if played:
+            warnings.warn(
+                f"{type(hedger).__name__} has no join: it begins anew with {n} experts",
+                RuntimeWarning,
+                stacklevel=5,
+            )
+        return hedger.init(n)
 
     def item_indices(self, keys: Keys) -> np.ndarray:
         """Return the index of each item; those not seen before are added."""
@@ -437,20 +478,24 @@ class Mixture:
             for key in new:
                 self._item_index[key] = len(self.items)
                 self.items.append(key)
-            self.ranges = np.pad(self.ranges, ((0, len(new)), (0, 0)))
+            self._replace(ranges=np.pad(self.games.ranges, ((0, len(new)), (0, 0))))
             if not self.recipe.shared:
                 self._add_games(len(new))
+            self._note_simple()
         return np.array([self._item_index[key] for key in wanted], dtype=np.int64)
 
     def _add_games(self, count: int) -> None:
-        n = len(self.names)
-        self.weights = np.concatenate([self.weights, np.full((count, n), 1.0 / max(n, 1))])
-        ledger, common = begin(self.recipe.hedger, max(n, 1))
-        self.ledgers = np.concatenate([self.ledgers, np.tile(ledger[:, :n], (count, 1, 1))])
-        self.commons = np.concatenate([self.commons, np.tile(common, (count, 1))])
-        self.marks = np.pad(self.marks, ((0, count), (0, 0), (0, 0)), constant_values=-1)
-        self.pool_ranges = np.pad(self.pool_ranges, ((0, count), (0, 0)))
-        self._view_games()
+        games, n = self.games, len(self.names)
+        ledger, totals = self._begin(max(n, 1))
+        self._replace(
+            weights=np.concatenate([games.weights, np.full((count, n), 1.0 / max(n, 1))]),
+            ledgers=np.concatenate([games.ledgers, np.tile(ledger[:, :n], (count, 1, 1))]),
+            totals=np.concatenate([games.totals, np.tile(totals, (count, 1))]),
+            marks=np.pad(games.marks, ((0, count), (0, 0), (0, 0)), constant_values=-1),
+            pool_ranges=np.pad(games.pool_ranges, ((0, count), (0, 0))),
+        )
+        if games.states is not None:
+            games.states.extend(self.recipe.hedger.init(max(n, 1)) for _ in range(count))
 
     @contextmanager
     def alone(self) -> Iterator[None]:
@@ -460,37 +505,41 @@ class Mixture:
             kept["waiting"] = {
                 k: one._replace(outcomes=one.outcomes.copy()) for k, one in self.waiting.items()
             }
+            arrays = self._copies()
+            states = None if self.games.states is None else list(self.games.states)
             try:
                 yield
             except BaseException:
                 vars(self).update(kept)
-                self._view_games()
+                self._restore(arrays, states)
                 raise
 
-    def game(self, index: int) -> tuple[np.ndarray, ...]:
-        """Return a game, to be changed in place: weights, ledger, common, marks, pooled range."""
-        return self._games[index]
+    def _copies(self) -> dict[str, np.ndarray]:
+        return {name: getattr(self.games, name).copy() for name in ARRAYS}
 
-    def _view_games(self) -> None:
-        arrays = (self.weights, self.ledgers, self.commons, self.marks, self.pool_ranges)
-        self._games = _Views(arrays)
+    def _restore(self, arrays: Mapping[str, np.ndarray], states: list[Any] | None) -> None:
+        self._replace(**arrays)
+        if self.games.states is not None and states is not None:
+            self.games.states[:] = states
 
     def __copy__(self) -> "Mixture":
         """Return a mixture of its own: two that share some of their arrays would not do."""
         return deepcopy(self)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return all but addresses, which are those of this process, and views."""
-        return {k: v for k, v in vars(self).items() if k not in {"_settings", "_games", "_lock"}}
+        """Return all but the lock, with the arrays of the compiled part."""
+        kept = {k: v for k, v in vars(self).items() if k not in {"games", "_lock"}}
+        return {**kept, "arrays": self._copies(), "states": self.games.states}
 
     def __setstate__(self, kept: dict[str, Any]) -> None:
         """Take what was kept."""
-        # What comes out of shared memory cannot be written, and kernels write.
-        own = {k: np.require(v, None, "W") for k, v in kept.items() if isinstance(v, np.ndarray)}
-        vars(self).update(kept | own)
+        arrays, states = kept.pop("arrays"), kept.pop("states")
+        vars(self).update(kept)
         self._lock = RLock()
-        self._settings = None
-        self._view_games()
+        self.games = self._make_games()
+        self._restore(arrays, None)
+        if states is not None and self.games.states is not None:
+            self.games.states.extend(states)
 
     def _read(self, forecasts: Mapping[str, Any]) -> tuple[Floats, Keys]:
         if not isinstance(forecasts, Mapping):
@@ -503,7 +552,7 @@ class Mixture:
         for name in forecasts:
             index.setdefault(name, len(index))
         table, keys = read(forecasts, index, len(index), of_classes=self.recipe.loss.of_classes)
-        levels = len(self.levels)
+        levels = len(self.recipe.loss.levels)
         if levels > 1 and (keys is None or len(keys) != levels):
             raise ValueError(f"forecasts must have {levels} numbers each, one for each level")
         self.join(list(forecasts))
@@ -547,15 +596,15 @@ class Mixture:
             return f"ticket {ticket} was used already, or has expired"
         return f"ticket {ticket!r} was never given out"
 
-    def widen(self, table: Floats, rated: Floats) -> tuple[Floats, Floats]:
+    def widen(self, table: Floats, rated: Floats | None) -> tuple[Floats, Floats | None]:
         """Let those who joined after a round sleep in it."""
         more = len(self.names) - table.shape[2]
         table = np.pad(table, ((0, 0), (0, 0), (0, more)), constant_values=np.nan)
-        return table, np.pad(rated, (0, more)) if rated.size else rated
+        return table, None if rated is None else np.pad(rated, (0, more))
 
-    def own_losses(self, table: Floats, values: Floats, outcomes: Floats) -> tuple[Floats, Floats]:
+    def _own_losses(self, table: Floats, values: Floats, outcomes: Floats) -> tuple[Floats, Floats]:
         """Return the losses of a function of your own (experts, blend, uniform), and its slopes."""
         found = self.recipe.own_losses(table, values, outcomes)
-        if table.shape[2] != len(self.names):  # kernels would read beyond the table
+        if table.shape[2] != len(self.names):  # the core would read beyond the table
             raise RuntimeError(f"loss {self.recipe.loss.name} must not let experts join")
         return found

@@ -8,11 +8,9 @@ import numpy as np
 
 from normalhedge import _inputs, _names
 from normalhedge._inputs import LARGEST, Floats
-from normalhedge.hedgers import AnyHedger, NormalHedge, named
-from normalhedge.hedgers._native import hands
-from normalhedge.mixtures._play import Settings, fill_plain
-from normalhedge.mixtures.combining import WAYS
-from normalhedge.mixtures.losses import L1, LOSSES, OWN, ZERO_ONE, Loss, LossFunction
+from normalhedge.hedgers import CompiledHedger, Hedger, NormalHedge, named
+from normalhedge.mixtures.combining import WAYS, combine
+from normalhedge.mixtures.losses import LOSSES, Loss, LossFunction
 
 MEMORY = 20.0
 """The memory, in rounds, of the hedger that is used when none is given."""
@@ -28,7 +26,7 @@ PLAIN = {"mean": "(mean)", "median": "(median)"}
 class Recipe:
     """What `Mixture` is told; see there."""
 
-    hedger: AnyHedger
+    hedger: Hedger[Any]
     loss: Loss
     combine: str
     gradient: bool
@@ -39,7 +37,7 @@ class Recipe:
     @classmethod
     def of(
         cls,
-        hedger: AnyHedger | str | None,
+        hedger: Hedger[Any] | str | None,
         loss: str | Loss | LossFunction,
         combine: str | None,
         gradient: bool | None,  # noqa: FBT001
@@ -66,12 +64,6 @@ class Recipe:
             tuple(dict.fromkeys(plain)),
         )
 
-    def settings(self) -> Settings:
-        """Return what the kernels need of it; those of the hedger are compiled if need be."""
-        loss = self.loss
-        way = WAYS[self.combine]
-        return (loss.code, way, self.gradient, loss.width, self.even, *hands(self.hedger))
-
     def own_losses(self, table: Floats, values: Floats, outcomes: Floats) -> tuple[Floats, Floats]:
         """Return the losses of a function of your own (experts, blend, uniform), and its slopes."""
         loss = self.loss
@@ -79,10 +71,9 @@ class Recipe:
         rows, _, n = table.shape
         losses, slopes = np.full((rows, n + 2), np.nan), np.zeros(rows)
         for row in np.flatnonzero(~np.isnan(outcomes) & ~np.isnan(values[:, 0])):
-            plain = np.full((1, 1, n + 1), np.nan)
-            plain[0, 0, 1:] = table[row, 0]
-            fill_plain(plain, np.array([WAYS[self.combine]]), np.empty(0))
-            asked = np.array([*table[row, 0], values[row, 0], plain[0, 0, 0]])
+            usable = np.abs(table[row, 0]) < LARGEST
+            plain = combine(table[row, 0], usable / max(usable.sum(), 1), self.combine)
+            asked = np.array([*table[row, 0], values[row, 0], plain])
             awake = np.abs(asked) < LARGEST
             given = np.asarray(loss.function(asked[awake], float(outcomes[row])), dtype=float)
             if given.shape != (awake.sum(),) or not (np.abs(given) < LARGEST_LOSS).all():
@@ -104,8 +95,12 @@ class Recipe:
 
     def to_plain(self) -> dict[str, Any]:
         """Return it in words and numbers."""
+        if not isinstance(self.hedger, CompiledHedger):
+            raise ValueError(
+                f"hedger {type(self.hedger).__name__} is one of your own, which no file can hold"
+            )
         hedger = {f.name: getattr(self.hedger, f.name) for f in fields(self.hedger)}  # type: ignore[arg-type]
-        own = self.loss.code == OWN
+        own = self.loss.kind is None
         loss = {"name": self.loss.name, "levels": list(self.loss.levels), "own": own}
         return {
             "hedger": {"kind": type(self.hedger).__name__, **hedger},
@@ -118,15 +113,15 @@ class Recipe:
         }
 
 
-def hedger_of(given: object, experts: int | None = None) -> AnyHedger:
+def hedger_of(given: object, experts: int | None = None) -> Hedger[Any]:
     """Return the hedger; some names are tuned by the number of experts."""
     if given is None:
         return NormalHedge(memory=MEMORY)
     if isinstance(given, str):
         return named(given, experts, alpha=1.0 / MEMORY)
-    if not isinstance(given, AnyHedger):
+    if isinstance(given, type) or not isinstance(given, Hedger):
         raise TypeError(
-            "hedger must be a hedger of this package, such as NormalHedge(memory=20), or a name; "
+            "hedger must be a hedger, such as NormalHedge(memory=20), or a name; "
             f"got {type(given).__name__}"
         )
     return given
@@ -134,20 +129,19 @@ def hedger_of(given: object, experts: int | None = None) -> AnyHedger:
 
 def _loss(given: str | Loss | LossFunction) -> Loss:
     if isinstance(given, Loss):
-        if given.code == OWN and (given.function is None or given.of_classes):
+        if given.kind is None and (given.function is None or given.of_classes):
             raise ValueError("a loss of your own needs a function of numbers, not of classes")
         return given
     if isinstance(given, str):
         return _names.make("loss", given, LOSSES)
     if not callable(given):
         raise TypeError(f"loss must be a name, a Loss or a function, got {type(given).__name__}")
-    return Loss(getattr(given, "__name__", "own"), OWN, function=given)
+    return Loss(getattr(given, "__name__", "own"), function=given)
 
 
 def _way(loss: Loss, given: str | None) -> str:
-    labels = loss.code == ZERO_ONE and not loss.of_classes
     if given is None:
-        return "vote" if labels else "median" if loss.median else "mean"
+        return "vote" if loss.of_labels else "median" if loss.median else "mean"
     if given not in WAYS:
         raise _names.nearest("way to combine", str(given), WAYS)
     if loss.of_classes and given != "mean":
@@ -156,10 +150,9 @@ def _way(loss: Loss, given: str | None) -> str:
 
 
 def _gradient(loss: Loss, combine: str, given: bool | None) -> bool:  # noqa: FBT001
-    possible = combine == "mean" and loss.code != ZERO_ONE
-    possible = possible and (loss.code != OWN or loss.slope is not None)
+    possible = combine == "mean" and loss.differentiable
     if given is None:
-        return possible and loss.code != L1
+        return possible and not loss.linear
     if given and not possible:
         raise ValueError(
             "gradient needs combine='mean' and a loss with a slope: "

@@ -1,4 +1,4 @@
-"""The rows of a panel, and what still waits in a mixture, as rounds for the kernels."""
+"""The rows of a panel, and what still waits in a mixture, as rounds for the core."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -6,9 +6,8 @@ from typing import Any
 import numpy as np
 
 from normalhedge._inputs import Floats
-from normalhedge.mixtures import _play
 from normalhedge.mixtures.frames import Panel
-from normalhedge.mixtures.mixture import NOTHING, Mixture
+from normalhedge.mixtures.mixture import Mixture
 from normalhedge.mixtures.tickets import Open, Waiting
 
 NEVER = 1 << 30
@@ -17,7 +16,7 @@ NEVER = 1 << 30
 
 @dataclass
 class Rounds:
-    """Rows sorted by game and time; see `normalhedge.mixtures._play.play_games`.
+    """Rows sorted by game and time; see ``Schedule`` in ``src/core/games_object.cpp``.
 
     Attributes
     ----------
@@ -93,7 +92,7 @@ def arrange(mixture: Mixture, panel: Panel, lag: int) -> Rounds:
     del key
     table, outcomes, item, game, code, row_of, values = columns
     if mixture.recipe.include:
-        _play.fill_plain(table, mixture.included, NOTHING)
+        mixture.games.fill_plain(table, None)
     begins = np.ones(len(game), dtype=bool)
     begins[1:] = (game[1:] != game[:-1]) | (code[1:] != code[:-1])
     edges = np.append(np.flatnonzero(begins), len(game)).astype(np.int32)
@@ -138,7 +137,7 @@ def _waiting_rows(mixture: Mixture) -> list[np.ndarray]:
         open_ = mixture.pending[ticket]
         rows = len(open_.items)
         parts: tuple[np.ndarray, ...] = (
-            mixture.widen(open_.forecasts, NOTHING)[0],
+            mixture.widen(open_.forecasts, None)[0],
             waiting.outcomes,
             open_.items,
             np.full(rows, waiting.game),
@@ -268,7 +267,7 @@ def put_aside(mixture: Mixture, rounds: Rounds) -> None:
         ticket = mixture.next_ticket if old < 0 else before[old][0]
         mixture.next_ticket = max(mixture.next_ticket, ticket + 1)
         mixture.pending[ticket] = Open(
-            table, NOTHING, values, rounds.items[a:b].copy(),
+            table, None, values, rounds.items[a:b].copy(),
             int(rounds.numbers[r]) if old < 0 else numbers[old], None if names == [""] else names,
         )  # fmt: skip
         if old >= 0:

@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 
 from normalhedge import _tables
-from normalhedge.hedgers import HEDGERS, PotentialHedger
-from normalhedge.hedgers._native import reweigh
+from normalhedge.hedgers import HEDGERS
 from normalhedge.mixtures._sums import EXPERT_SUMS, MARKS, TOTAL_SUMS
 from normalhedge.mixtures.losses import LOSSES, Loss, LossFunction
 from normalhedge.mixtures.mixture import Mixture
@@ -71,15 +70,15 @@ def _written(mixture: Mixture) -> dict[str, Any]:
         "rounds": mixture.rounds,
         "expired": mixture.expired,
         "next_ticket": mixture.next_ticket,
-        "weights": mixture.weights.tolist(),
-        "ledgers": mixture.ledgers.tolist(),
-        "commons": mixture.commons.tolist(),
+        "weights": mixture.games.weights.tolist(),
+        "ledgers": mixture.games.ledgers.tolist(),
+        "commons": mixture.games.totals.tolist(),
         "joined_late": mixture.joined_late,
-        "marks": mixture.marks.tolist(),
-        "ranges": mixture.ranges.tolist(),
-        "pool_ranges": mixture.pool_ranges.tolist(),
-        "sums": mixture.sums.tolist(),
-        "totals": mixture.totals.tolist(),
+        "marks": mixture.games.marks.tolist(),
+        "ranges": mixture.games.ranges.tolist(),
+        "pool_ranges": mixture.games.pool_ranges.tolist(),
+        "sums": mixture.games.expert_sums.tolist(),
+        "totals": mixture.games.total_sums.tolist(),
         "last_times": list(mixture.last_times.items()),
         "time_kind": mixture.time_kind,
         "ids": mixture.ids,
@@ -87,7 +86,7 @@ def _written(mixture: Mixture) -> dict[str, Any]:
             {
                 "ticket": ticket,
                 "forecasts": _nulls(waiting.forecasts),
-                "confidence": waiting.confidence.tolist(),
+                "confidence": [] if waiting.confidence is None else waiting.confidence.tolist(),
                 "values": _nulls(waiting.values),
                 "items": waiting.items.tolist(),
                 "number": waiting.number,
@@ -109,7 +108,7 @@ def _read(found: Mapping[str, Any], loss: Loss | LossFunction | None) -> Mixture
     kind = KINDS.get(hedger.pop("kind"))
     if kind is None:
         raise ValueError(f"its hedger is none of {', '.join(KINDS)}")
-    if found["version"] == 1 and not issubclass(kind, PotentialHedger):
+    if found["version"] == 1 and not kind.has_potential:
         raise ValueError(f"there was no {kind.__name__} in version 1")
     mixture = Mixture(
         kind(**hedger),
@@ -126,18 +125,19 @@ def _read(found: Mapping[str, Any], loss: Loss | LossFunction | None) -> Mixture
     mixture.rounds, mixture.expired, mixture.next_ticket = (
         _whole(key, found[key]) for key in ("rounds", "expired", "next_ticket")
     )
-    games, n, items = len(mixture.weights), len(mixture.names), len(mixture.items)
+    own, n, items = mixture.games, len(mixture.names), len(mixture.items)
+    games = len(own.weights)
     weights = _floats("weights", found["weights"], (games, n), 0.0, 1.0)
     if games and n and np.abs(weights.sum(axis=1) - 1.0).max() > 1e-6:
         raise ValueError("weights must sum to one")
-    mixture.weights[:] = weights
+    own.weights[:] = weights
     _read_ledgers(mixture, found)
     marks = _floats("marks", found["marks"], (games, MARKS, n), -1, mixture.rounds)
-    mixture.marks[:] = marks.astype(np.int64)
-    mixture.ranges[:] = _floats("ranges", found["ranges"], (items, 2), 0.0, 1e300)
-    mixture.pool_ranges[:] = _floats("pool_ranges", found["pool_ranges"], (games, 2), 0.0, 1e300)
-    mixture.sums[:] = _floats("sums", found["sums"], (EXPERT_SUMS, n), -1e300, 1e300)
-    mixture.totals[:] = _floats("totals", found["totals"], (TOTAL_SUMS,), -1e300, 1e300)
+    own.marks[:] = marks.astype(np.int64)
+    own.ranges[:] = _floats("ranges", found["ranges"], (items, 2), 0.0, 1e300)
+    own.pool_ranges[:] = _floats("pool_ranges", found["pool_ranges"], (games, 2), 0.0, 1e300)
+    own.expert_sums[:] = _floats("sums", found["sums"], (EXPERT_SUMS, n), -1e300, 1e300)
+    own.total_sums[:] = _floats("totals", found["totals"], (TOTAL_SUMS,), -1e300, 1e300)
     mixture.last_times = {
         _below("game", game, games): _time(time) for game, time in found["last_times"]
     }
@@ -150,25 +150,25 @@ def _read(found: Mapping[str, Any], loss: Loss | LossFunction | None) -> Mixture
 
 def _read_ledgers(mixture: Mixture, found: Mapping[str, Any]) -> None:
     """Read what the hedger remembers; refuse what is not of this hedger."""
+    games = mixture.games
     if found["version"] == 1:
         given = _floats("regrets", found["regrets"], mixture.regrets.shape, -1e100, 1e100)
-        mixture.regrets[:] = given
+        games.ledgers[:, 0] = given
     else:
-        for name in ("ledgers", "commons"):
-            own = getattr(mixture, name)
+        for name, own in (("ledgers", games.ledgers), ("commons", games.totals)):
             own[:] = _floats(name, found[name], own.shape, -1e100, 1e100)
         mixture.joined_late = bool(found["joined_late"])
     if not mixture.names:
         return
-    _, score, _, write = mixture.settings()[-4:]
-    ledgers, commons = mixture.ledgers.copy(), mixture.commons.copy()
-    for game, weights in enumerate(mixture.weights):
-        found_weights = weights.copy()
-        reweigh(found_weights, ledgers[game], commons[game], mixture.rules, score, write)
-        if not np.abs(found_weights - weights).max() <= AMISS:
-            raise ValueError(
-                f"its weights are not those that {mixture.recipe.hedger!r} gives its ledgers"
-            )
+    given, totals = games.weights.copy(), games.totals.copy()
+    for game in range(len(given)):
+        games.weigh(game)
+    wrong = not np.abs(games.weights - given).max(initial=0.0) <= AMISS
+    games.weights[:], games.totals[:] = given, totals
+    if wrong:
+        raise ValueError(
+            f"its weights are not those that {mixture.recipe.hedger!r} gives its ledgers"
+        )
 
 
 def _read_open(mixture: Mixture, entry: Mapping[str, Any]) -> None:
@@ -181,9 +181,9 @@ def _read_open(mixture: Mixture, entry: Mapping[str, Any]) -> None:
     values = _floats("values", entry["values"], (rows, classes), -1e100, 1e100, missing=True)
     if len(items) != rows or n > len(mixture.names):
         raise ValueError(f"ticket {ticket} does not fit its forecasts")
-    confidence = np.array(entry["confidence"], dtype=np.float64)
-    if confidence.size:
-        _floats("confidence", confidence, (n,), 0.0, 1.0)
+    confidence = None
+    if entry["confidence"]:
+        confidence = _floats("confidence", entry["confidence"], (n,), 0.0, 1.0)
     keys = entry["keys"]
     if keys is not None:
         keys = range(keys) if isinstance(keys, int) else [str(key) for key in keys]
@@ -192,7 +192,7 @@ def _read_open(mixture: Mixture, entry: Mapping[str, Any]) -> None:
     awake = np.any(np.all(np.abs(forecasts) < 1e100, axis=1), axis=1)
     if (classes > 1) != mixture.recipe.loss.of_classes and (classes > 1 or awake.any()):
         raise ValueError(f"ticket {ticket} does not fit the loss, with {classes} classes")
-    if (np.isnan(values).any(axis=1) & awake).any() and not confidence.size:
+    if (np.isnan(values).any(axis=1) & awake).any() and confidence is None:
         raise ValueError(f"ticket {ticket} was not predicted")
     number = _whole("number", entry["number"])
     mixture.pending[ticket] = Open(forecasts, confidence, values, items, number, keys)
@@ -202,7 +202,7 @@ def _read_open(mixture: Mixture, entry: Mapping[str, Any]) -> None:
         known = due["outcomes"][~np.isnan(due["outcomes"])]
         if classes > 1 and not np.isin(known, range(classes)).all():
             raise ValueError(f"outcomes of ticket {ticket} must be classes in 0..{classes - 1}")
-        _below("game", due["game"], len(mixture.weights))
+        _below("game", due["game"], len(mixture.games.weights))
         _whole("due", due["due"])
         due["time"] = None if due["time"] is None else _time(due["time"])
         due["known"] = [_time(time) for time in due["known"]]

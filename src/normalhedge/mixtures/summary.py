@@ -12,7 +12,6 @@ from normalhedge.certificates import Bound
 from normalhedge.certificates.bounds import at_most
 from normalhedge.mixtures import _sums
 from normalhedge.mixtures.hindsight import best_convex, mean_loss
-from normalhedge.mixtures.losses import OWN, ZERO_ONE
 from normalhedge.mixtures.mixture import Mixture
 from normalhedge.mixtures.tickets import Open
 
@@ -190,8 +189,8 @@ class Summary:
 
 def summarise(mixture: Mixture, blend: "Blend | None" = None) -> Summary:
     """Return the summary of a mixture, over all its rounds; of a blend, over those of its table."""
-    sums = mixture.sums if blend is None else blend.sums.sum(axis=0)
-    totals = mixture.totals if blend is None else _added(blend.totals)
+    sums = mixture.games.expert_sums if blend is None else blend.sums.sum(axis=0)
+    totals = mixture.games.total_sums if blend is None else _added(blend.totals)
     recipe = mixture.recipe
     experts = _experts(mixture, sums, totals)
     often = [row for row in experts if _settled_share(mixture, row, sums, totals) >= OFTEN]
@@ -235,10 +234,9 @@ def _experts(mixture: Mixture, sums: Floats, totals: Floats) -> list[ExpertRow]:
     if not len(mixture.weights):
         return []
     weights, regrets = mixture.weights.mean(axis=0), mixture.regrets.max(axis=0)
-    last = mixture.marks[:, _sums.LAST].max(axis=0)
-    since = np.where(
-        mixture.marks[:, _sums.SINCE] < 0, np.iinfo(np.int64).max, mixture.marks[:, _sums.SINCE]
-    ).min(axis=0)
+    marks = mixture.games.marks
+    last, since = marks[:, _sums.LAST].max(axis=0), marks[:, _sums.SINCE]
+    since = np.where(since < 0, np.iinfo(np.int64).max, since).min(axis=0)
     rows = [
         ExpertRow(
             name,
@@ -262,9 +260,9 @@ def _settled_share(mixture: Mixture, row: ExpertRow, sums: Floats, totals: Float
 
 def _convex(mixture: Mixture, blend: "Blend | None") -> tuple[float, float, int]:
     """Return the loss of the best convex combination, the blend's in these rows, and how many."""
-    code = mixture.recipe.loss.code
+    kind = mixture.recipe.loss.kind
     nothing = (float("nan"), float("nan"), 0)
-    if code in {OWN, ZERO_ONE} or len(mixture.names) < 2:
+    if kind is None or kind == "zero-one" or len(mixture.names) < 2:
         return nothing
     if blend is not None:
         rounds = blend.rounds
@@ -290,8 +288,8 @@ def _convex(mixture: Mixture, blend: "Blend | None") -> tuple[float, float, int]
     if plain or not known.all():
         forecasts = np.ascontiguousarray(forecasts[known][:, :, plain:])
         outcomes, items, values = outcomes[known], items[known], values[known]
-    _, loss = best_convex(forecasts, outcomes, items, mixture.levels, code)
-    return loss, _loss_of(values, outcomes, items, mixture.levels, code), len(outcomes)
+    _, loss = best_convex(forecasts, outcomes, items, mixture.levels, kind)
+    return loss, _loss_of(values, outcomes, items, mixture.levels, kind), len(outcomes)
 
 
 def _of_as_many_classes(mixture: Mixture) -> list[tuple[Open, Floats]]:
@@ -301,10 +299,10 @@ def _of_as_many_classes(mixture: Mixture) -> list[tuple[Open, Floats]]:
 
 
 def _loss_of(
-    values: Floats, outcomes: Floats, items: np.ndarray, levels: Floats, code: int
+    values: Floats, outcomes: Floats, items: np.ndarray, levels: Floats, kind: str
 ) -> float:
     alone = np.ascontiguousarray(values[:, :, np.newaxis])
-    return mean_loss(np.ones(1), alone, outcomes, items, levels, code, np.empty(1))
+    return mean_loss(np.ones(1), alone, outcomes, items, levels, kind, np.empty(1))
 
 
 def _ratio(total: float, count: float) -> float:

@@ -43,7 +43,7 @@ class Open(NamedTuple):
     Attributes
     ----------
     forecasts, confidence, values
-        Rows x classes x experts; of each expert, or empty; and what was predicted.
+        Rows x classes x experts; of each expert, or none; and what was predicted.
     items
         The item of each row.
     number
@@ -53,7 +53,7 @@ class Open(NamedTuple):
     """
 
     forecasts: Floats
-    confidence: Floats
+    confidence: Floats | None
     values: Floats
     items: np.ndarray
     number: int
@@ -89,6 +89,8 @@ def shaped(values: Floats, keys: Keys) -> Any:
     cells = values[:, 0] if values.shape[1] == 1 else values
     if keys is not None:
         return by_key(cells, keys)
+    if values.shape[1] == 1:
+        return None if np.isnan(cells[0]) else float(cells[0])
     return None if np.isnan(cells[0]).any() else cells[0].copy()
 
 

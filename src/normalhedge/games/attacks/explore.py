@@ -7,17 +7,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from normalhedge import _inputs
+from normalhedge import _core, _inputs
 from normalhedge._inputs import Floats
-from normalhedge._jit import STRICT, kernel
-from normalhedge.games.attacks._groups import step_groups, weigh_groups
 from normalhedge.games.attacks.lower_bound import Attack, Goal, carry_out, settings
 
 FLOOR = -0.5
 """Scaled regrets below this share a cell."""
-
-GAIN = 1e-9
-"""A state takes the place of another in its cell where its ln Psi is larger by more than this."""
 
 MOST_CELLS = 1 << 26
 MOST_STATES = 1 << 21
@@ -162,11 +157,10 @@ class _Grid(NamedTuple):
         room = len(self.path) + 8 * MOST_STATES
         states, logs = np.empty((room, groups)), np.empty(room)
         parents, taken = np.empty(room, dtype=np.int32), np.empty(room, dtype=np.int16)
-        keeper = np.full(cells**groups, -1, dtype=np.int32)
+        keeper = np.empty(cells**groups, dtype=np.int32)
         arrays = (keeper, states, logs, parents, taken)
-        _walk(*self[:4], width, cells, self.path, *arrays)
-        begun = 1 + len(self.path)
-        count, finished = _breadth_first(*self[:4], width, cells, begun, self.rounds, *arrays)
+        settings = (*self[:4], FLOOR, width, cells, self.path, self.rounds)
+        count, finished = _core.explore_groups(*settings, *arrays)
         largest = states[:count].max(axis=1)
         highest, furthest = int(logs[:count].argmax()), int(largest.argmax())
         reached = float(logs[highest]), float(largest[furthest])
@@ -188,89 +182,3 @@ def _refine(grid: _Grid, goal: Goal) -> tuple[_Tree, float]:
         if tree.reached(goal) > best.reached(goal):
             best, best_width = tree, width
     return best, best_width
-
-
-@kernel(STRICT)
-def _cell(x: Floats, sizes: Floats, width: float, cells: int, place: np.ndarray) -> int:
-    """Return the cell of a state; groups of equal size may change places."""
-    for k in range(x.size):
-        place[k] = min(max(math.floor((x[k] - FLOOR) / width), 0), cells - 1)
-    for i in range(x.size):
-        for j in range(i + 1, x.size):
-            if sizes[i] == sizes[j] and place[i] < place[j]:
-                place[i], place[j] = place[j], place[i]
-    cell = 0
-    for k in range(x.size):
-        cell = cell * cells + place[k]
-    return cell
-
-
-@kernel(STRICT)
-def _walk(
-    sizes: Floats,
-    moves: Floats,
-    alpha: float,
-    c: float,
-    width: float,
-    cells: int,
-    path: np.ndarray,
-    keeper: np.ndarray,
-    states: Floats,
-    logs: Floats,
-    parents: np.ndarray,
-    taken: np.ndarray,
-) -> None:
-    """Write the states along a path; ``keeper`` has the one of each cell that is to be followed."""
-    root, weights = math.sqrt(alpha), np.zeros(sizes.size)
-    place = np.zeros(sizes.size, dtype=np.int64)
-    for k in range(sizes.size):
-        states[0, k] = 0.0
-    for t in range(len(path) + 1):
-        if t > 0:
-            step_groups(states[t - 1], weights, moves[path[t - 1]], alpha, root, states[t])
-            parents[t], taken[t] = t - 1, path[t - 1]
-        logs[t] = weigh_groups(states[t], sizes, c, weights)
-        cell = _cell(states[t], sizes, width, cells, place)
-        if keeper[cell] < 0 or logs[t] > logs[keeper[cell]]:
-            keeper[cell] = t
-
-
-@kernel(STRICT)
-def _breadth_first(
-    sizes: Floats,
-    moves: Floats,
-    alpha: float,
-    c: float,
-    width: float,
-    cells: int,
-    count: int,
-    rounds: int,
-    keeper: np.ndarray,
-    states: Floats,
-    logs: Floats,
-    parents: np.ndarray,
-    taken: np.ndarray,
-) -> tuple[int, bool]:
-    """Follow every move from the state that each cell keeps, those reached first before others.
-
-    ``count`` states are there at the beginning. Returns how many there are at the end, and whether
-    there was room for all.
-    """
-    root, weights, scratch = math.sqrt(alpha), np.zeros(sizes.size), np.zeros(sizes.size)
-    place = np.zeros(sizes.size, dtype=np.int64)
-    now, layer, layer_end = 0, 0, count
-    while now < count < len(logs) - len(moves) and layer < rounds:
-        if keeper[_cell(states[now], sizes, width, cells, place)] == now:
-            weigh_groups(states[now], sizes, c, weights)
-            for move in range(len(moves)):
-                step_groups(states[now], weights, moves[move], alpha, root, states[count])
-                logs[count] = weigh_groups(states[count], sizes, c, scratch)
-                cell = _cell(states[count], sizes, width, cells, place)
-                if keeper[cell] < 0 or logs[count] > logs[keeper[cell]] + GAIN:
-                    parents[count], taken[count] = now, move
-                    keeper[cell] = count
-                    count += 1
-        now += 1
-        if now == layer_end:
-            layer, layer_end = layer + 1, count
-    return count, now >= count or layer >= rounds

@@ -6,9 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from normalhedge._inputs import Floats
-from normalhedge._jit import STRICT, kernel
-from normalhedge.games.attacks._groups import step_groups, weigh_groups
+from normalhedge import _core
 from normalhedge.games.attacks.lower_bound import Attack, Goal, carry_out, settings
 
 LONGEST = 40.0
@@ -108,58 +106,7 @@ def _play(plan: _Plan, alpha: float, n_experts: int, c: float) -> tuple[np.ndarr
     longest = math.ceil(LONGEST / alpha)
     table = np.empty((longest + longest // 4, sizes.size), dtype=np.int8)
     patience = math.ceil(PATIENCE / alpha)
-    rounds, log_potential, regret = _hold(sizes, *plan[1:], alpha, c, patience, longest, table)
+    rounds, log_potential, regret = _core.hold_groups(
+        sizes, plan.share, plan.climb, alpha, c, patience, longest, table
+    )
     return table[:rounds], log_potential, regret
-
-
-@kernel(STRICT)
-def _hold(
-    sizes: Floats,
-    share: float,
-    climb: float,
-    alpha: float,
-    c: float,
-    patience: int,
-    longest: int,
-    table: np.ndarray,
-) -> tuple[int, float, float]:
-    """Hold all groups but the last until the potential rests; then the first breaks away.
-
-    Writes the gains; returns how many rounds it took, the highest ln Psi and the largest x.
-    """
-    x, weights, best = np.zeros(sizes.size), np.zeros(sizes.size), np.zeros(sizes.size)
-    root = math.sqrt(alpha)
-    highest, largest, at, t = 0.0, 0.0, 0, 0
-    weigh_groups(x, sizes, c, weights)
-    while t < longest and t - at < patience:
-        _balance(weights, share, 0.0, table[t])
-        largest = max(largest, step_groups(x, weights, table[t], alpha, root, x))
-        log_potential = weigh_groups(x, sizes, c, weights)
-        t += 1
-        if log_potential > highest:
-            highest, at = log_potential, t
-            for k in range(sizes.size):
-                best[k] = x[k]
-    t, lead = at, -math.inf
-    weigh_groups(best, sizes, c, weights)
-    while t < len(table) and best[0] > lead:
-        lead = best[0]
-        if weights[0] < climb:
-            _balance(weights, share, weights[0], table[t])
-        else:
-            for k in range(sizes.size):
-                table[t, k] = -1
-        table[t, 0] = 1
-        largest = max(largest, step_groups(best, weights, table[t], alpha, root, best))
-        highest = max(highest, weigh_groups(best, sizes, c, weights))
-        t += 1
-    return t, highest, largest
-
-
-@kernel(STRICT)
-def _balance(weights: Floats, share: float, apart: float, gains: np.ndarray) -> None:
-    """Write the gains that bring all groups but the last to their share of what is not apart."""
-    rest = weights.size - 1
-    up = 1 if 1.0 - apart - weights[rest] < share * (1.0 - apart) else -1
-    for k in range(weights.size):
-        gains[k] = up if k < rest else -up

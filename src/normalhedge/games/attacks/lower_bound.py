@@ -7,8 +7,7 @@ from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 
-from normalhedge import _inputs
-from normalhedge.games.attacks import _groups
+from normalhedge import _core, _inputs
 from normalhedge.games.natures.protocol import BLOCK
 from normalhedge.hedgers import NormalHedge
 from normalhedge.potentials import SMALLEST_C, exp_or_inf
@@ -159,7 +158,8 @@ def carry_out(
 ) -> Attack:
     """Play gains on groups; keep the rounds until both the potential and the regret are highest."""
     leads, logs = np.empty(len(gains)), np.empty(len(gains))
-    _groups.follow(np.array(sizes, dtype=np.float64), gains, alpha, c, leads, logs)
+    told = np.ascontiguousarray(gains, dtype=np.float64)
+    _core.follow_groups(np.array(sizes, dtype=np.float64), told, alpha, c, leads, logs)
     kept = gains[: 1 + max(int(leads.argmax()), int(logs.argmax()))].copy()
     kept.setflags(write=False)
     return Attack(name, alpha, c, sizes, kept, float(logs.max()), float(leads.max()))

@@ -2,12 +2,13 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from normalhedge import _inputs
 from normalhedge.games.natures.protocol import BLOCK
-from normalhedge.hedgers import AnyHedger
+from normalhedge.hedgers import Hedger
 
 
 @dataclass(frozen=True)
@@ -23,7 +24,7 @@ class Contrary:
     experts
         N, at least 2.
     target
-        The hedger that is attacked: any of the package.
+        The hedger that is attacked: any at all.
 
     Examples
     --------
@@ -34,14 +35,14 @@ class Contrary:
     """
 
     experts: int
-    target: AnyHedger
+    target: Hedger[Any]
 
     def __post_init__(self) -> None:
         experts = _inputs.count("experts", self.experts)
         if experts < 2:
             raise ValueError(f"experts must be at least 2, got {experts}")
-        if not isinstance(self.target, AnyHedger):
-            raise TypeError(f"target must be a hedger of the package, got {self.target!r}")
+        if isinstance(self.target, type) or not isinstance(self.target, Hedger):
+            raise TypeError(f"target must be a hedger, got {self.target!r}")
         object.__setattr__(self, "experts", experts)
 
     def gains(self, rounds: int, rng: np.random.Generator) -> Iterator[np.ndarray]:
@@ -57,5 +58,5 @@ class Contrary:
                 carried = np.cumsum(state.weights[heaviest]) >= 0.5 - 1e-9
                 row[:] = 1
                 row[heaviest[: int(carried.argmax()) + 1]] = -1
-                state = self.target.step(state, row, in_place=True)  # type: ignore[arg-type]
+                state = self.target.step(state, row)
             yield block

@@ -7,7 +7,7 @@ import numpy as np
 
 from normalhedge import _inputs
 from normalhedge.games.natures.protocol import BLOCK
-from normalhedge.hedgers import PotentialHedger, RegretState
+from normalhedge.hedgers import CompiledHedger, State
 
 
 @dataclass(frozen=True)
@@ -27,13 +27,13 @@ class Greedy:
     """
 
     experts: int
-    target: PotentialHedger
+    target: CompiledHedger
 
     def __post_init__(self) -> None:
         experts = _inputs.count("experts", self.experts)
         if experts < 2:
             raise ValueError(f"experts must be at least 2, got {experts}")
-        if not isinstance(self.target, PotentialHedger):
+        if not getattr(self.target, "has_potential", False):
             raise TypeError(
                 "target must be a hedger with a potential, such as NormalHedge(0.01), got "
                 f"{self.target!r}"
@@ -64,8 +64,8 @@ class Greedy:
         half = np.concatenate([heads, heads[:, ::-1], turns])
         return np.unique(np.concatenate([half, -half]), axis=0)
 
-    def _best(self, state: RegretState, moves: np.ndarray, order: np.ndarray) -> np.ndarray:
-        ordered = state._replace(weights=state.weights[order], regrets=state.regrets[order])
+    def _best(self, state: State, moves: np.ndarray, order: np.ndarray) -> np.ndarray:
+        ordered = state._replace(weights=state.weights[order], ledger=state.ledger[:, order])
         reached = [self.target.log_potential(self.target.step(ordered, move)) for move in moves]
         best: np.ndarray = moves[int(np.argmax(reached))]
         return best

@@ -1,0 +1,44 @@
+// What algorithms share: most are tuned by nothing but the discount, and weigh by their scores.
+#pragma once
+
+#include "columns.hpp"
+
+namespace normalhedge {
+
+// The parts of an algorithm that it does not write itself; `Own` is the algorithm.
+template <class Own, size_t Rows, size_t Totals, size_t OwnSettings = 0>
+struct Algorithm {
+    static constexpr size_t rows = Rows;
+    static constexpr size_t totals = Totals;
+    static constexpr size_t settings = 1 + OwnSettings;
+    static constexpr bool whole = false;
+    static constexpr bool has_potential = false;
+
+    double keep;  // 1 - alpha
+
+    explicit Algorithm(const double* given) : keep(given[0]) {}
+
+    void tick(const double*, double*) const {}
+    void learn(const Columns&, const Columns&, const double*, double) const {}
+
+    // By the scores.
+    double weigh(const Columns& now, double) const {
+        static_cast<const Own*>(this)->score(now, nullptr, now.weights);
+        raise_scores(now.weights, now.n);
+        return not_a_number;
+    }
+};
+
+// Keep sum rho^2, rho = r / 2, in the first row of one's own.
+inline void learn_squares(const Columns& before, const Columns& after, const double* rises,
+                          double keep) {
+    const double* old = before.row(1);
+    double* squares = after.row(1);
+#pragma omp simd
+    for (size_t i = 0; i < after.n; ++i) {
+        const double rho = 0.5 * rises[i];
+        squares[i] = keep * old[i] + rho * rho;
+    }
+}
+
+}  // namespace normalhedge

@@ -1,0 +1,186 @@
+// A game as arrays, and what is computed of one row of them.
+//
+// A column for each expert: its weight, and a ledger with a row for each thing that is remembered
+// of it, the regret first. Totals are remembered of no expert in particular.
+#pragma once
+
+#include <cstddef>
+#include <cstdlib>
+#include <memory>
+#include <new>
+
+#include "numbers.hpp"
+
+namespace normalhedge {
+
+using std::size_t;
+
+// A view of the columns of some experts; it owns nothing.
+struct Columns {
+    size_t n;        // how many columns
+    size_t experts;  // how many experts there are in all: n, or more in a part of a game
+    size_t stride;   // from one row of the ledger to the next
+    double* weights;
+    double* ledger;
+    double* totals;
+    size_t game = 0;  // whose columns they are, where there are several games
+
+    double* row(size_t r) const { return ledger + r * stride; }
+    double* regrets() const { return ledger; }
+
+    Columns part(size_t first, size_t width) const {
+        return {width, experts, stride, weights + first, ledger + first, totals, game};
+    }
+};
+
+// Room for n doubles: on the stack while they are few.
+class Scratch {
+public:
+    explicit Scratch(size_t n) : few_{} {
+        if (n > stack) {
+            many_.reset(static_cast<double*>(std::malloc(n * sizeof(double))));
+            if (!many_) throw std::bad_alloc();
+        }
+    }
+    Scratch(const Scratch&) = delete;
+    Scratch& operator=(const Scratch&) = delete;
+
+    double* data() { return many_ ? many_.get() : few_.room; }
+
+private:
+    struct Free {
+        void operator()(double* room) const { std::free(room); }
+    };
+    static constexpr size_t stack = 512;
+    struct Few {
+        Few() {}  // not zeroed
+        double room[stack];
+    };
+    Few few_;
+    std::unique_ptr<double[], Free> many_;
+};
+
+inline double leading(const double* values, size_t n) {
+    double largest = -infinity;
+#pragma omp simd reduction(max : largest)
+    for (size_t i = 0; i < n; ++i) largest = larger(largest, values[i]);
+    return largest;
+}
+
+// The largest value of those awake; of all where there are no confidences.
+inline double leading(const double* values, const double* confidence, size_t n) {
+    if (!confidence) return leading(values, n);
+    double largest = -infinity;
+#pragma omp simd reduction(max : largest)
+    for (size_t i = 0; i < n; ++i)
+        largest = larger(largest, confidence[i] > 0.0 ? values[i] : -infinity);
+    return largest;
+}
+
+inline double added(const double* values, size_t n) {
+    double total = 0.0;
+#pragma omp simd reduction(+ : total)
+    for (size_t i = 0; i < n; ++i) total += values[i];
+    return total;
+}
+
+inline void fill(double* values, size_t n, double value) {
+#pragma omp simd
+    for (size_t i = 0; i < n; ++i) values[i] = value;
+}
+
+// Divide by a total > 0. A product with 1/total is three times as fast, and serves where it is exact
+// for the total itself: so the only expert with weight has exactly 1.
+inline void divide(double* weights, size_t n, double total) {
+    const double scale = 1.0 / total;
+    if (scale * total == 1.0) {
+#pragma omp simd
+        for (size_t i = 0; i < n; ++i) weights[i] *= scale;
+    } else {
+#pragma omp simd
+        for (size_t i = 0; i < n; ++i) weights[i] /= total;
+    }
+}
+
+// The same; an even share for all where the total is zero.
+inline void share_out(double* weights, size_t n, double total) {
+    if (total > tiny)
+        divide(weights, n, total);
+    else
+        fill(weights, n, 1.0 / static_cast<double>(n));
+}
+
+// Make weights that are not negative sum to one; uniform ones where nobody has any.
+inline void normalise(double* weights, size_t n) { share_out(weights, n, added(weights, n)); }
+
+// Scores are log2 of weights, up to a number common to all.
+constexpr double no_score = -1e99;  // of an expert without weight
+constexpr double some_score = 0.5 * no_score;
+
+// Replace scores by the weights that belong to them; uniform ones where nobody has any.
+inline void raise_scores(double* weights, size_t n) {
+    const double top = leading(weights, n);
+    if (top <= some_score) {
+        fill(weights, n, 1.0 / static_cast<double>(n));
+        return;
+    }
+#pragma omp simd
+    for (size_t i = 0; i < n; ++i) weights[i] = exp2(weights[i] - top);
+    normalise(weights, n);
+}
+
+// The weight of an expert is its value, none where that is not positive.
+inline void spread_positive(const double* values, size_t n, double* weights) {
+    double total = 0.0;
+#pragma omp simd reduction(+ : total)
+    for (size_t i = 0; i < n; ++i) {
+        weights[i] = larger(values[i], 0.0);
+        total += weights[i];
+    }
+    share_out(weights, n, total);
+}
+
+inline double score_of(double weight) {
+    const double score = log(larger(weight, tiny)) * log2_e;
+    return weight > tiny ? score : no_score;
+}
+
+inline void score_positive(const double* values, size_t n, double* scores) {
+#pragma omp simd
+    for (size_t i = 0; i < n; ++i) scores[i] = score_of(values[i]);
+}
+
+// The weight of an expert is exp(rate R).
+inline void score_exponential(const double* regrets, const double* confidence, size_t n,
+                              double rate, double* scores) {
+    const double lead = leading(regrets, confidence, n);
+    const double slope = rate * log2_e;
+#pragma omp simd
+    for (size_t i = 0; i < n; ++i) scores[i] = slope * (regrets[i] - lead);
+}
+
+// The regret from which on an expert leads: those that differ by rounding are tied.
+inline double leaders_from(const double* regrets, size_t n) {
+    double lead = -infinity;
+    double widest = 0.0;
+#pragma omp simd reduction(max : lead, widest)
+    for (size_t i = 0; i < n; ++i) {
+        lead = larger(lead, regrets[i]);
+        widest = larger(widest, std::fabs(regrets[i]));
+    }
+    return lead - (1e-12 * widest + 1e-15);
+}
+
+// Scores that follow the leader, by which those behind lead when the others sleep. Their slope is a
+// learning rate as good as infinite.
+inline void score_leaders(const double* regrets, size_t n, double* scores) {
+    constexpr double steep = 1e30;
+    const double least = leaders_from(regrets, n);
+#pragma omp simd
+    for (size_t i = 0; i < n; ++i) scores[i] = -steep * larger(least - regrets[i], 0.0);
+}
+
+// ln N; one expert has nothing to tune by, and any rate serves it: that of two.
+inline double log_experts(size_t n) { return std::log(static_cast<double>(n < 2 ? 2 : n)); }
+
+}  // namespace normalhedge

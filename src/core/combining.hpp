@@ -1,0 +1,124 @@
+// Forecasts and weights -> one prediction, always inside the hull of the forecasts heard.
+//
+//     mean      sum_i q_i x_i
+//     median    the weighted median: half of the weight on either side; midway where it is a tie
+//     vote      the forecast with the largest weight: for labels, which have no middle
+#pragma once
+
+#include <cstring>
+
+#include "columns.hpp"
+#include "losses.hpp"
+
+namespace normalhedge {
+
+enum class Way { mean, median, vote };
+
+// Weights that differ from a half by less than this are a half: sums of doubles are not exact.
+constexpr double tie = 1e-12;
+
+// The mean of the forecasts with weight; NaN where there are none. They are averaged as differences
+// from one of them, so that equal forecasts give exactly that.
+inline double weighted_mean(const double* forecasts, const double* played, size_t n) {
+    size_t first = 0;
+    while (first < n && !(played[first] > 0.0)) ++first;
+    if (first == n) return not_a_number;
+    const double origin = forecasts[first];
+    double excess = 0.0;
+    double low = -origin;
+    double high = origin;
+#pragma omp simd reduction(+ : excess) reduction(max : low, high)
+    for (size_t i = 0; i < n; ++i) {
+        const double x = played[i] > 0.0 ? forecasts[i] : origin;
+        excess += played[i] * (x - origin);
+        high = larger(high, x);
+        low = larger(low, -x);
+    }
+    return within(origin + excess, -low, high);
+}
+
+// The forecasts with weight in rising order, and their weights.
+class Heard {
+public:
+    // `room` is for 2n doubles.
+    Heard(const double* forecasts, const double* played, size_t n, double* room)
+        : size_(0), values_(room), masses_(room + n) {
+        for (size_t i = 0; i < n; ++i) {
+            if (played[i] > 0.0) {
+                values_[size_] = forecasts[i];
+                masses_[size_] = played[i];
+                ++size_;
+            }
+        }
+        sort();
+    }
+
+    double median() const {
+        if (size_ == 0) return not_a_number;
+        double half = 0.0;
+        for (size_t i = 0; i < size_; ++i) half += 0.5 * masses_[i];
+        double below = 0.0;
+        for (size_t i = 0; i + 1 < size_; ++i) {
+            below += masses_[i];
+            if (below > half * (1.0 + tie)) return values_[i];
+            if (below >= half * (1.0 - tie))
+                return values_[i] + 0.5 * (values_[i + 1] - values_[i]);
+        }
+        return values_[size_ - 1];
+    }
+
+    // The forecast with the largest weight, the smallest of those that tie.
+    double vote() const {
+        double chosen = not_a_number;
+        double most = 0.0;
+        for (size_t i = 0, j; i < size_; i = j) {
+            double mass = 0.0;
+            for (j = i; j < size_ && values_[j] == values_[i]; ++j) mass += masses_[j];
+            if (mass > most * (1.0 + tie)) {
+                most = mass;
+                chosen = values_[i];
+            }
+        }
+        return chosen;
+    }
+
+private:
+    // Shell's sort: few experts have weight, and for few it is as fast as any.
+    void sort() {
+        size_t gap = 1;
+        while (gap < size_ / 3) gap = 3 * gap + 1;
+        for (; gap > 0; gap /= 3) {
+            for (size_t i = gap; i < size_; ++i) {
+                const double x = values_[i];
+                const double q = masses_[i];
+                size_t j = i;
+                for (; j >= gap && values_[j - gap] > x; j -= gap) {
+                    values_[j] = values_[j - gap];
+                    masses_[j] = masses_[j - gap];
+                }
+                values_[j] = x;
+                masses_[j] = q;
+            }
+        }
+    }
+
+    size_t size_;
+    double* values_;
+    double* masses_;
+};
+
+// Write the combined forecast, for each class where there are classes; `room` is for 2n doubles.
+inline void combine(const Forecasts& forecasts, const double* played, Way way, double* room,
+                    double* result) {
+    for (size_t c = 0; c < forecasts.classes; ++c) {
+        const double* x = forecasts.of_class(c);
+        if (way == Way::mean) {
+            result[c] = weighted_mean(x, played, forecasts.n);
+        } else {
+            const Heard heard(x, played, forecasts.n, room);
+            result[c] = way == Way::median ? heard.median() : heard.vote();
+        }
+    }
+}
+
+}  // namespace normalhedge

@@ -1,0 +1,439 @@
+// One round of the game, for every algorithm.
+//
+// Weights p, gains g in [-1, 1], confidences k in [0, 1] (all ones when not given), regrets R:
+//
+//     q_i = p_i k_i / Z,   Z = sum_i p_i k_i        what is played
+//     g_A = sum_i q_i g_i                           the hedger's gain
+//     r_i = k_i (g_i - g_A)                         the rises
+//     R_i <- (1 - alpha) R_i + r_i                  discounted regrets, the first row of the ledger
+//
+// With confidences this is the game without them in which expert i gains k_i g_i + (1 - k_i) g_A:
+// those gains lie in [-1, 1], and p earns g_A on them. So every bound that holds without confidences
+// bounds sum_t k_i (g_i - g_A) with them. Where no expert awake has any weight, those awake are
+// weighed among themselves by their scores, or q ∝ k; any play keeps the bounds. Where nobody is
+// awake all gains count as equal and r = 0.
+//
+// An algorithm is a struct that says what it remembers, how that changes, and what weights it gives:
+//
+//     rows, totals                   how many rows its ledger has, the regret included; and totals
+//     whole                          whether `learn` must see all experts at once
+//     keep                           1 - alpha
+//     tick(before, after)            its totals, at the beginning of a round (if not whole)
+//     learn(before, after, rises, gain)    its own rows; `after` may be `before`
+//     weigh(now, lead)               the weights; returns ln mean Phi, NaN without a potential
+//     score(now, confidence, scores) log2 of the weights, up to a number common to those awake
+//     has_potential                  whether the weights are the derivative of a potential; then it
+//                                    has no weigh, but raise(now, lead): see `potential.hpp`
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "columns.hpp"
+#include "potential.hpp"
+#include "threads.hpp"
+
+namespace normalhedge {
+
+// Gains in the form in which they were given.
+class Gains {
+public:
+    enum class Kind { float64, float32, int8 };
+
+    Gains(const void* data, Kind kind) : data_(data), kind_(kind) {}
+
+    // The gains of some experts as doubles, converted into `room` where they are not.
+    const double* part(size_t first, size_t width, double* room) const {
+        switch (kind_) {
+            case Kind::float64: return static_cast<const double*>(data_) + first;
+            case Kind::float32: convert(static_cast<const float*>(data_) + first, width, room); break;
+            case Kind::int8: convert(static_cast<const std::int8_t*>(data_) + first, width, room);
+        }
+        return room;
+    }
+
+private:
+    template <class Number>
+    static void convert(const Number* from, size_t width, double* to) {
+#pragma omp simd
+        for (size_t i = 0; i < width; ++i) to[i] = static_cast<double>(from[i]);
+    }
+
+    const void* data_;
+    Kind kind_;
+};
+
+// How a round ended.
+struct Outcome {
+    double gain;           // the hedger's; NaN where nobody was awake
+    double lead;           // the largest regret
+    double log_potential;  // ln mean Phi; NaN without a potential
+    bool bad;              // a gain or a confidence is out of range: nothing was written
+};
+
+constexpr size_t block = 1024;  // experts whose rises are held at a time
+
+// What a distribution earns, as sums over some experts; gains relative to `origin`.
+struct Tally {
+    double above = 0.0;  // sum p k (g - origin)
+    double mass = 0.0;   // sum p k
+    double awake = 0.0;  // sum k
+    double bad = 0.0;    // how many entries are out of range
+
+    void add(const Tally& other) {
+        above += other.above;
+        mass += other.mass;
+        awake += other.awake;
+        bad += other.bad;
+    }
+};
+
+inline Tally tally(const double* weights, const double* gains, size_t n, double origin) {
+    double above = 0.0;
+    double bad = 0.0;
+#pragma omp simd reduction(+ : above, bad)
+    for (size_t i = 0; i < n; ++i) {
+        above += weights[i] * (gains[i] - origin);
+        bad += std::fabs(gains[i]) <= 1.0 ? 0.0 : 1.0;
+    }
+    return {above, 0.0, 0.0, bad};
+}
+
+// The gain of an expert that sleeps is not looked at: it may be anything.
+inline Tally tally(const double* weights, const double* gains, const double* confidence, size_t n,
+                   double origin) {
+    double above = 0.0;
+    double mass = 0.0;
+    double awake = 0.0;
+    double bad = 0.0;
+#pragma omp simd reduction(+ : above, mass, awake, bad)
+    for (size_t i = 0; i < n; ++i) {
+        const double k = confidence[i];
+        const double g = k > 0.0 ? gains[i] : origin;
+        const double heard = weights[i] * k;
+        above += heard * (g - origin);
+        mass += heard;
+        awake += k;
+        bad += ((k >= 0.0) & (k <= 1.0) & (std::fabs(g) <= 1.0)) ? 0.0 : 1.0;
+    }
+    return {above, mass, awake, bad};
+}
+
+// The sums over the experts in [first, last).
+NORMALHEDGE_VECTORISED inline Tally tally_part(const double* weights, const Gains& gains,
+                                               const double* confidence, size_t first, size_t last,
+                                               double origin) {
+    double room[block];
+    Tally sums;
+    for (; first < last; first += block) {
+        const size_t width = std::min(block, last - first);
+        const double* g = gains.part(first, width, room);
+        sums.add(confidence ? tally(weights + first, g, confidence + first, width, origin)
+                            : tally(weights + first, g, width, origin));
+    }
+    return sums;
+}
+
+// The gain of the first expert awake, 0 where nobody is. Gains are averaged as differences from it,
+// so that tied experts give exactly their common gain: an error of one ulp would make a regret of
+// 1e-16 out of none, and weights out of that.
+inline double origin_of(const Gains& gains, const double* confidence, size_t n) {
+    double room;
+    if (!confidence) return *gains.part(0, 1, &room);
+    for (size_t i = 0; i < n; ++i)
+        if (confidence[i] > 0.0) return *gains.part(i, 1, &room);
+    return 0.0;
+}
+
+// Write what is played by scores: those awake are weighed rightly among themselves although a
+// sleeper's weight is e^1000 times theirs. All zeros where nobody is awake.
+inline void share_by_scores(const double* scores, const double* confidence, size_t n,
+                            double* played) {
+    const bool some = leading(scores, confidence, n) > some_score;
+#pragma omp simd
+    for (size_t i = 0; i < n; ++i) {
+        const double k = confidence[i];
+        const double heard = log(larger(k, tiny)) * log2_e + (some ? scores[i] : 0.0);
+        played[i] = k > 0.0 ? heard : no_score;
+    }
+    const double top = leading(played, n);
+    if (top <= some_score) {
+        fill(played, n, 0.0);
+        return;
+    }
+#pragma omp simd
+    for (size_t i = 0; i < n; ++i) played[i] = confidence[i] > 0.0 ? exp2(played[i] - top) : 0.0;
+    normalise(played, n);
+}
+
+// Write what is played, ∝ weight times confidence.
+template <class Algorithm>
+NORMALHEDGE_VECTORISED void share(const Algorithm& algorithm, const Columns& now, const double* confidence,
+           double* played) {
+    double mass = 0.0;
+#pragma omp simd reduction(+ : mass)
+    for (size_t i = 0; i < now.n; ++i) {
+        played[i] = now.weights[i] * confidence[i];
+        mass += played[i];
+    }
+    if (mass > tiny) {
+        divide(played, now.n, mass);
+        return;
+    }
+    Scratch room(now.n);
+    algorithm.score(now, confidence, room.data());
+    share_by_scores(room.data(), confidence, now.n, played);
+}
+
+// What the distribution earns beyond `origin`, where all of the weight is asleep.
+template <class Algorithm>
+NORMALHEDGE_VECTORISED double earn_by_scores(const Algorithm& algorithm, const Columns& now, const Gains& gains,
+                      const double* confidence, double origin) {
+    Scratch played(now.n);
+    Scratch room(block);
+    share(algorithm, now, confidence, played.data());
+    double above = 0.0;
+    for (size_t first = 0; first < now.n; first += block) {
+        const size_t width = std::min(block, now.n - first);
+        const double* g = gains.part(first, width, room.data());
+        const double* q = played.data() + first;
+#pragma omp simd reduction(+ : above)
+        for (size_t i = 0; i < width; ++i) above += q[i] * ((q[i] > 0.0 ? g[i] : origin) - origin);
+    }
+    return above;
+}
+
+// Write the rises of some experts.
+inline void rise(const double* gains, const double* confidence, size_t n, double gain,
+                 double* rises) {
+    if (!confidence) {
+#pragma omp simd
+        for (size_t i = 0; i < n; ++i) rises[i] = gains[i] - gain;
+    } else if (gain != gain) {
+        fill(rises, n, 0.0);
+    } else {
+#pragma omp simd
+        for (size_t i = 0; i < n; ++i)
+            rises[i] = confidence[i] > 0.0 ? confidence[i] * (gains[i] - gain) : 0.0;
+    }
+}
+
+// Write the regrets of some experts; return the largest.
+inline double enter(const Columns& before, const Columns& after, const double* rises, double keep) {
+    const double* old = before.regrets();
+    double* regrets = after.regrets();
+    double lead = -infinity;
+#pragma omp simd reduction(max : lead)
+    for (size_t i = 0; i < after.n; ++i) {
+        const double r = keep * old[i] + rises[i];
+        regrets[i] = r;
+        lead = larger(lead, r);
+    }
+    return lead;
+}
+
+// The same where all are awake, and nothing but the regrets is remembered: without an array of rises.
+inline double enter(const Columns& before, const Columns& after, const double* gains, double gain,
+                    double keep) {
+    const double* old = before.regrets();
+    double* regrets = after.regrets();
+    double lead = -infinity;
+#pragma omp simd reduction(max : lead)
+    for (size_t i = 0; i < after.n; ++i) {
+        const double r = keep * old[i] + (gains[i] - gain);
+        regrets[i] = r;
+        lead = larger(lead, r);
+    }
+    return lead;
+}
+
+// What a round brings to the ledger.
+struct Rises {
+    const Gains& gains;
+    const double* confidence;  // or none
+    double gain;               // the hedger's
+};
+
+// Update the ledger of a block; return the largest regret.
+template <class Algorithm>
+double learn_block(const Algorithm& algorithm, const Columns& before, const Columns& after,
+                   const Rises& round, size_t first) {
+    double room[block];
+    const size_t n = after.n;
+    const double* gains = round.gains.part(first, n, room);
+    if constexpr (Algorithm::rows == 1)
+        if (!round.confidence) return enter(before, after, gains, round.gain, algorithm.keep);
+    double rises[block];
+    const double* confidence = round.confidence ? round.confidence + first : nullptr;
+    rise(gains, confidence, n, round.gain, rises);
+    algorithm.learn(before, after, rises, round.gain);
+    return enter(before, after, rises, algorithm.keep);
+}
+
+// Update the ledger of the experts in [first, last), block by block; return the largest regret.
+template <class Algorithm>
+NORMALHEDGE_VECTORISED Largest learn_part(const Algorithm& algorithm, const Columns& before,
+                                          const Columns& after, const Rises& round, size_t first,
+                                          size_t last) {
+    Largest lead;
+    for (; first < last; first += block) {
+        const size_t width = std::min(block, last - first);
+        lead.add({learn_block(algorithm, before.part(first, width), after.part(first, width), round,
+                              first)});
+    }
+    return lead;
+}
+
+// Update the ledger where an algorithm must see all experts at once; return the largest regret.
+template <class Algorithm>
+NORMALHEDGE_VECTORISED Largest learn_whole(const Algorithm& algorithm, const Columns& before,
+                                           const Columns& after, const Rises& round) {
+    const size_t n = after.n;
+    Scratch room(n);
+    Scratch rises(n);
+    rise(round.gains.part(0, n, room.data()), round.confidence, n, round.gain, rises.data());
+    algorithm.learn(before, after, rises.data(), round.gain);
+    return {enter(before, after, rises.data(), algorithm.keep)};
+}
+
+// Write the weights of the experts in [first, last) up to a factor, block by block, after a round or,
+// where there was none, as the regrets are.
+template <class Algorithm>
+NORMALHEDGE_VECTORISED Largest raise_part(const Algorithm& algorithm, const Columns& before,
+                                          const Columns& after, const Rises* round, size_t first,
+                                          size_t last, Masses* masses) {
+    Largest largest;
+    for (; first < last; first += block) {
+        const size_t width = std::min(block, last - first);
+        const Columns now = after.part(first, width);
+        const double lead = round ? learn_block(algorithm, before.part(first, width), now, *round, first)
+                                  : leading(now.regrets(), width);
+        masses[first / block] = algorithm.raise(now, lead);
+        largest.add({lead});
+    }
+    return largest;
+}
+
+// Bring the weights of the experts in [first, last) to their common measure; `ratios` are those of
+// the blocks.
+NORMALHEDGE_VECTORISED inline Largest scale_part(double* weights, size_t first, size_t last,
+                                                 const Masses* ratios, double total) {
+    for (; first < last; first += block) {
+        const double ratio = ratios[first / block].weights;
+        divide(weights + first, std::min(block, last - first), ratio == 1.0 ? total : total / ratio);
+    }
+    return {};
+}
+
+// Update the regrets, if there was a round, and write the weights ∝ Phi'; return the largest regret
+// and ln mean Phi. Each block is weighed relative to its own leader, and then brought to the common
+// measure: the arrays are read once and written once and a half.
+template <class Algorithm>
+Outcome weigh_by_potential(const Algorithm& algorithm, const Columns& before, const Columns& after,
+                           const Rises* round) {
+    const size_t n = after.n;
+    const size_t blocks = (n + block - 1) / block;
+    Scratch room(3 * blocks);
+    auto* masses = reinterpret_cast<Masses*>(room.data());
+    const double lead = in_slices<Largest>(n, [&](size_t first, size_t last) {
+        return raise_part(algorithm, before, after, round, first, last, masses);
+    }).value;
+    const auto potential = algorithm.potential(lead);
+    double total = masses[0].weights;
+    double mass = masses[0].potentials;
+    if (blocks == 1) {
+        masses[0].weights = 1.0;
+    } else {
+        total = mass = 0.0;
+        for (size_t b = 0; b < blocks; ++b) {
+            const double ratio = exp2(potential.exponent(masses[b].lead));
+            total += ratio * masses[b].weights;
+            mass += ratio * masses[b].potentials;
+            masses[b].weights = ratio;
+        }
+    }
+    if (total > tiny) {
+        in_slices<Largest>(n, [&](size_t first, size_t last) {
+            return scale_part(after.weights, first, last, masses, total);
+        });
+    } else {
+        fill(after.weights, n, 1.0 / static_cast<double>(n));
+    }
+    return {round ? round->gain : 0.0, lead, potential.log_mean(mass, n), false};
+}
+
+// Write the weights; return ln mean Phi.
+template <class Algorithm>
+NORMALHEDGE_VECTORISED double weigh_all(const Algorithm& algorithm, const Columns& now,
+                                        double lead) {
+    return algorithm.weigh(now, lead);
+}
+
+template <class Algorithm>
+double weigh(const Algorithm& algorithm, const Columns& now) {
+    if constexpr (Algorithm::has_potential)
+        return weigh_by_potential(algorithm, now, now, nullptr).log_potential;
+    else
+        return weigh_all(algorithm, now, leading(now.regrets(), now.n));
+}
+
+// Play a round. `after` may be `before`; bad input is found before anything is written.
+template <class Algorithm>
+Outcome play_round(const Algorithm& algorithm, const Columns& before, const Columns& after,
+                   const Gains& gains, const double* confidence) {
+    const size_t n = before.n;
+    const double origin = origin_of(gains, confidence, n);
+    const Tally all = in_slices<Tally>(n, [&](size_t first, size_t last) {
+        return tally_part(before.weights, gains, confidence, first, last, origin);
+    });
+    if (all.bad > 0.0) return {not_a_number, 0.0, 0.0, true};
+    double gain = not_a_number;
+    if (!confidence) {
+        gain = within(origin + all.above, -1.0, 1.0);
+    } else if (all.mass > tiny) {
+        gain = within(origin + all.above / all.mass, -1.0, 1.0);
+    } else if (all.awake > 0.0) {
+        gain = within(origin + earn_by_scores(algorithm, before, gains, confidence, origin), -1.0,
+                      1.0);
+    }
+    const Rises round{gains, confidence, gain};
+    if constexpr (Algorithm::has_potential) {
+        return weigh_by_potential(algorithm, before, after, &round);
+    } else {
+        Largest lead;
+        if constexpr (Algorithm::whole) {
+            lead = learn_whole(algorithm, before, after, round);
+        } else {
+            algorithm.tick(before.totals, after.totals);
+            lead = in_slices<Largest>(n, [&](size_t first, size_t last) {
+                return learn_part(algorithm, before, after, round, first, last);
+            });
+        }
+        return {gain, lead.value, weigh_all(algorithm, after, lead.value), false};
+    }
+}
+
+// Let all gains so far count half: each row and total shrinks by its factor, and the logarithm of
+// the weights by the last, where weights are what is remembered.
+template <class Algorithm>
+void halve_gains(const Algorithm& algorithm, const Columns& now,
+                                        const double* factors) {
+    for (size_t r = 0; r < Algorithm::rows; ++r) {
+        double* row = now.row(r);
+        const double factor = factors[r];
+#pragma omp simd
+        for (size_t i = 0; i < now.n; ++i) row[i] *= factor;
+    }
+    for (size_t k = 0; k < Algorithm::totals; ++k) now.totals[k] *= factors[Algorithm::rows + k];
+    const double of_weights = factors[Algorithm::rows + Algorithm::totals];
+    if (of_weights == 1.0) {
+        weigh(algorithm, now);
+        return;
+    }
+    algorithm.score(now, nullptr, now.weights);
+#pragma omp simd
+    for (size_t i = 0; i < now.n; ++i) now.weights[i] *= of_weights;
+    raise_scores(now.weights, now.n);
+}
+
+}  // namespace normalhedge

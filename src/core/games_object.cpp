@@ -1,0 +1,578 @@
+// `normalhedge._core.Games`: the games of a mixture, as one object that owns their arrays.
+#include "python.hpp"
+
+#include <array>
+#include <cstring>
+
+#include "mixture.hpp"
+#include "objects.hpp"
+#include "python_hedger.hpp"
+
+namespace normalhedge {
+
+namespace {
+
+// What the object owns: arrays of NumPy's, all replaced at once, never resized.
+//
+//     weights      games x n                  marks        games x 3 x n, whole numbers
+//     ledgers      games x rows x n           pool_ranges  games x 2
+//     totals       games x totals             ranges       items x 2
+//     expert_sums  5 x n                      total_sums   9
+enum Part { weights, ledgers, totals, marks, pool_ranges, ranges, expert_sums, total_sums, parts };
+
+constexpr const char* part_names[parts] = {"weights",     "ledgers", "totals",      "marks",
+                                           "pool_ranges", "ranges",  "expert_sums", "total_sums"};
+
+struct Content {
+    Recipe recipe;
+    std::vector<Way> include;
+    bool shared = true;
+    Reference engine;  // whose hedger is used, or the hedger written in Python
+    std::unique_ptr<Hedger> own_hedger;
+    const Hedger* hedger = nullptr;
+    Reference own_loss;  // a function (forecasts, values, outcomes) -> losses, slopes; or none
+    Reference states;    // a list, of a hedger written in Python
+    std::array<Reference, parts> arrays;
+    size_t games = 0;
+    size_t n = 0;
+    size_t items = 0;
+
+    bool in_python() const { return own_hedger != nullptr || own_loss; }
+
+    double* data(Part part) const { return data_of<double>(arrays[part].array()); }
+
+    Game game(size_t g) const {
+        const size_t rows = hedger->rows();
+        const size_t count = hedger->totals();
+        return {{n, n, n, data(weights) + g * n, data(ledgers) + g * rows * n,
+                 data(totals) + g * count, g},
+                data_of<std::int64_t>(arrays[marks].array()) + g * Sums::mark_rows * n,
+                reinterpret_cast<Range*>(data(pool_ranges)) + g};
+    }
+
+    Range* item_ranges() const { return reinterpret_cast<Range*>(data(ranges)); }
+    Sums sums() const { return {data(expert_sums), data(total_sums)}; }
+};
+
+struct GamesObject {
+    PyObject_HEAD
+    Content* content;  // owned
+};
+
+Content& content_of(PyObject* object) { return *reinterpret_cast<GamesObject*>(object)->content; }
+
+// Arrays of a round as they come from Python; refused where they do not belong together.
+Rows rows_of(const Content& content, PyObject* table, PyObject* confidence, PyObject* values,
+             PyObject* outcomes, PyObject* items) {
+    const auto forecasts = From<Cube<const double>>::get(table);
+    const auto predicted = From<Matrix<double>>::get(values);
+    const auto places = From<Vector<const std::int64_t>>::get(items);
+    Rows rows{forecasts.layers, forecasts.rows, forecasts.columns, forecasts.data, nullptr,
+              predicted.data,   nullptr,        places.data};
+    bool fit = forecasts.columns == content.n && predicted.rows == rows.count &&
+               predicted.columns == rows.classes && places.n == rows.count && rows.classes > 0;
+    if (confidence != Py_None) {
+        const auto rated = From<Vector<const double>>::get(confidence);
+        rows.confidence = rated.data;
+        fit = fit && rated.n == content.n;
+    }
+    if (outcomes != Py_None) {
+        const auto known = From<Vector<const double>>::get(outcomes);
+        rows.outcomes = known.data;
+        fit = fit && known.n == rows.count;
+        for (size_t j = 0; fit && rows.classes > 1 && j < rows.count; ++j)
+            fit = !rows.known(j) || (known[j] >= 0.0 && known[j] < static_cast<double>(rows.classes));
+    }
+    for (size_t j = 0; fit && j < rows.count; ++j) {
+        const auto item = static_cast<size_t>(places[j]);
+        fit = places[j] >= 0 && item < content.items && (content.shared || item < content.games);
+    }
+    if (!fit) raise(PyExc_ValueError, "the arrays of a round do not fit the mixture");
+    return rows;
+}
+
+// The rows of a round that belong to one game: all of them, or each by itself.
+template <class Work>
+void game_by_game(const Content& content, const Rows& rows, const Work& work) {
+    if (content.shared) {
+        work(content.game(0), rows, size_t{0});
+        return;
+    }
+    for (size_t j = 0; j < rows.count; ++j) {
+        Rows one = rows;
+        one.count = 1;
+        one.forecasts += j * rows.classes * rows.n;
+        one.values += j * rows.classes;
+        one.items += j;
+        if (rows.outcomes) one.outcomes += j;
+        if (rows.own) one.own += j * (rows.n + 2);
+        if (rows.own_slopes) one.own_slopes += j;
+        work(content.game(static_cast<size_t>(rows.items[j])), one, j);
+    }
+}
+
+Reference new_array(std::initializer_list<size_t> shape) {
+    npy_intp dims[3];
+    int axes = 0;
+    for (size_t extent : shape) dims[axes++] = static_cast<npy_intp>(extent);
+    return Reference::checked(PyArray_SimpleNew(axes, dims, NPY_DOUBLE));
+}
+
+// predict(number, table, confidence, items) -> values, what was played, infinite forecasts so far
+PyObject* predict(PyObject* object, PyObject* const* given, Py_ssize_t count) {
+    return guarded([&]() -> PyObject* {
+        check_count(count, 4);
+        const Content& content = content_of(object);
+        const std::int64_t number = From<std::int64_t>::get(given[0]);
+        auto* table = checked_array<const double>(given[1], 3);
+        Reference values = new_array({extent(table, 0), extent(table, 1)});
+        Reference played = new_array({extent(table, 0), extent(table, 2)});
+        const Rows rows = rows_of(content, given[1], given[2], values.get(), Py_None, given[3]);
+        double* heard = data_of<double>(played.array());
+        game_by_game(content, rows, [&](const Game& game, const Rows& part, size_t j) {
+            predict_round(content.recipe, *content.hedger, game, part, number, heard + j * rows.n,
+                          content.sums());
+        });
+        return Py_BuildValue("NNd", values.release(), played.release(),
+                             content.sums().totals[Sums::wild]);
+    });
+}
+
+// Read a number for each expert, in the order of their names; false if that is not what is given.
+bool read_by_name(PyObject* forecasts, PyObject* names, double* numbers) {
+    if (!PyDict_CheckExact(forecasts) || PyDict_GET_SIZE(forecasts) != PyList_GET_SIZE(names))
+        return false;
+    PyObject *name, *value;
+    Py_ssize_t place = 0;
+    for (Py_ssize_t i = 0; PyDict_Next(forecasts, &place, &name, &value); ++i) {
+        PyObject* expected = PyList_GET_ITEM(names, i);
+        if (name != expected && !(PyUnicode_CheckExact(name) && PyUnicode_Compare(name, expected) == 0))
+            return false;
+        if (!PyFloat_Check(value)) return false;
+        numbers[i] = PyFloat_AS_DOUBLE(value);
+    }
+    return true;
+}
+
+// predict_numbers(names, forecasts, number, items) -> the table, values and what was played, and how
+// many forecasts were infinite so far; None where `forecasts` is not a dict of a float for each name
+// in this order. The common case of `predict`, without a detour through Python.
+PyObject* predict_numbers(PyObject* object, PyObject* const* given, Py_ssize_t count) {
+    return guarded([&]() -> PyObject* {
+        check_count(count, 4);
+        const Content& content = content_of(object);
+        const size_t n = content.n;
+        if (!PyList_CheckExact(given[0]) || static_cast<size_t>(PyList_GET_SIZE(given[0])) != n)
+            raise(PyExc_ValueError, "there must be a name for each expert");
+        Reference table = new_array({1, 1, n});
+        if (!read_by_name(given[1], given[0], data_of<double>(table.array()))) {
+            if (PyErr_Occurred()) throw PythonError();
+            Py_RETURN_NONE;
+        }
+        Reference values = new_array({1, 1});
+        Reference played = new_array({1, n});
+        const Rows rows =
+            rows_of(content, table.get(), Py_None, values.get(), Py_None, given[3]);
+        const std::int64_t number = From<std::int64_t>::get(given[2]);
+        const auto item = static_cast<size_t>(rows.items[0]);
+        predict_round(content.recipe, *content.hedger, content.game(content.shared ? 0 : item), rows,
+                      number, data_of<double>(played.array()), content.sums());
+        return Py_BuildValue("NNNd", table.release(), values.release(), played.release(),
+                             content.sums().totals[Sums::wild]);
+    });
+}
+
+// The losses of your own in a round, as arrays.
+struct OwnLosses {
+    Reference losses;
+    Reference slopes;
+
+    void give_to(Rows& rows) const {
+        const auto table = From<Matrix<const double>>::get(losses.get());
+        const auto slope = From<Vector<const double>>::get(slopes.get());
+        if (table.rows != rows.count || table.columns != rows.n + 2 || slope.n != rows.count)
+            raise(PyExc_ValueError, "a loss of your own must give a number for each forecast");
+        rows.own = table.data;
+        rows.own_slopes = slope.data;
+    }
+};
+
+OwnLosses own_losses(const Content& content, PyObject* table, PyObject* values,
+                     PyObject* outcomes) {
+    Reference found = Reference::checked(
+        PyObject_CallFunctionObjArgs(content.own_loss.get(), table, values, outcomes, nullptr));
+    if (!PyTuple_CheckExact(found.get()) || PyTuple_GET_SIZE(found.get()) != 2)
+        raise(PyExc_TypeError, "a loss of your own must give losses and slopes");
+    return {Reference::borrowed(PyTuple_GET_ITEM(found.get(), 0)),
+            Reference::borrowed(PyTuple_GET_ITEM(found.get(), 1))};
+}
+
+// Do something with the rows of a round and their losses of your own, if there are any.
+template <class Work>
+PyObject* with_outcomes(PyObject* object, PyObject* const* given, Py_ssize_t count,
+                        const Work& work) {
+    return guarded([&]() -> PyObject* {
+        check_count(count, 5);
+        const Content& content = content_of(object);
+        OwnLosses own;
+        if (content.own_loss) own = own_losses(content, given[0], given[2], given[3]);
+        Rows rows = rows_of(content, given[0], given[1], given[2], given[3], given[4]);
+        if (!rows.outcomes) raise(PyExc_ValueError, "outcomes must be given");
+        if (content.own_loss) own.give_to(rows);
+        work(content, rows);
+        Py_RETURN_NONE;
+    });
+}
+
+// note(table, confidence, values, outcomes, items): add the losses of a round to the sums.
+PyObject* note(PyObject* object, PyObject* const* given, Py_ssize_t count) {
+    return with_outcomes(object, given, count, [](const Content& content, const Rows& rows) {
+        note_round(content.recipe, rows, content.sums());
+    });
+}
+
+// update(table, confidence, values, outcomes, items): the same, and play the round.
+PyObject* update(PyObject* object, PyObject* const* given, Py_ssize_t count) {
+    return with_outcomes(object, given, count, [](const Content& content, const Rows& rows) {
+        note_round(content.recipe, rows, content.sums());
+        game_by_game(content, rows, [&](const Game& game, const Rows& part, size_t) {
+            settle_round(content.recipe, *content.hedger, game, part, content.item_ranges(),
+                         content.sums().totals);
+        });
+    });
+}
+
+// A table of rounds, sorted by game and time.
+struct Schedule {
+    Vector<const std::int64_t> games;   // whose rounds
+    Vector<const std::int64_t> start;   // the first round to predict
+    Vector<const std::int64_t> stop;    // and the end
+    Vector<std::int64_t> settled;       // how far the game is settled; brought up to date
+    Vector<const std::int32_t> edges;   // the first row of each round, and one more at the end
+    Vector<const std::int64_t> numbers; // what the round is called
+    Vector<const std::int32_t> ready;   // the round from which on its outcomes may be used
+    Vector<const std::int32_t> bins;    // the sums it is added to
+    Cube<const double> forecasts;
+    Matrix<double> values;
+    Vector<const double> outcomes;
+    Vector<const std::int64_t> items;
+    Matrix<double> played;  // no rows, or what was played for each row
+    Cube<double> expert_sums;
+    Matrix<double> total_sums;
+
+    bool fits(const Content& content) const {
+        const size_t rounds = numbers.n;
+        const size_t count = forecasts.layers;
+        const size_t bin_count = total_sums.rows;
+        bool fit = start.n == games.n && stop.n == games.n && settled.n == games.n &&
+                   edges.n == rounds + 1 && ready.n == rounds && bins.n == rounds &&
+                   values.rows == count && values.columns == forecasts.rows &&
+                   outcomes.n == count && items.n == count && forecasts.columns == content.n &&
+                   (played.rows == 0 || (played.rows == count && played.columns == content.n)) &&
+                   expert_sums.layers == bin_count && expert_sums.rows == Sums::expert_sums &&
+                   expert_sums.columns == content.n && total_sums.columns == Sums::total_sums &&
+                   forecasts.rows > 0 && edges[0] >= 0;
+        for (size_t r = 0; fit && r < rounds; ++r)
+            fit = edges[r] <= edges[r + 1] && bins[r] >= 0 &&
+                  static_cast<size_t>(bins[r]) < bin_count;
+        fit = fit && static_cast<size_t>(edges[rounds]) <= count;
+        for (size_t k = 0; fit && k < games.n; ++k)
+            fit = games[k] >= 0 && static_cast<size_t>(games[k]) < content.games &&
+                  settled[k] >= 0 && settled[k] <= start[k] && start[k] <= stop[k] &&
+                  static_cast<size_t>(stop[k]) <= rounds;
+        const double classes = static_cast<double>(forecasts.rows);
+        for (size_t j = 0; fit && j < count; ++j)
+            fit = items[j] >= 0 && static_cast<size_t>(items[j]) < content.items &&
+                  (forecasts.rows == 1 || outcomes[j] != outcomes[j] ||
+                   (outcomes[j] >= 0.0 && outcomes[j] < classes));
+        return fit;
+    }
+
+    Rows rows(size_t round) const {
+        const auto a = static_cast<size_t>(edges[round]);
+        const auto b = static_cast<size_t>(edges[round + 1]);
+        const size_t cells = forecasts.rows * forecasts.columns;
+        return {b - a,
+                forecasts.rows,
+                forecasts.columns,
+                forecasts.data + a * cells,
+                nullptr,
+                values.data + a * forecasts.rows,
+                outcomes.data + a,
+                items.data + a};
+    }
+
+    Sums sums(size_t round) const {
+        const auto bin = static_cast<size_t>(bins[round]);
+        return {expert_sums.layer(bin).data, total_sums.row(bin)};
+    }
+};
+
+// A view of some rows of an array, for functions in Python.
+Reference view_rows(PyObject* array, size_t first, size_t count) {
+    Reference slice = Reference::checked(PySlice_New(
+        Reference::checked(PyLong_FromSize_t(first)).get(),
+        Reference::checked(PyLong_FromSize_t(first + count)).get(), nullptr));
+    return Reference::checked(PyObject_GetItem(array, slice.get()));
+}
+
+// Play games one after the other: predict each round of a game, having settled those before it whose
+// outcomes may be used.
+template <class Losses>
+void play_schedule(const Content& content, const Schedule& schedule, const Losses& add_losses) {
+    const Recipe& recipe = content.recipe;
+    for (size_t k = 0; k < schedule.games.n; ++k) {
+        const Game game = content.game(static_cast<size_t>(schedule.games[k]));
+        auto oldest = static_cast<size_t>(schedule.settled[k]);
+        const auto stop = static_cast<size_t>(schedule.stop[k]);
+        for (auto r = static_cast<size_t>(schedule.start[k]); r <= stop; ++r) {
+            for (; oldest < r && static_cast<size_t>(schedule.ready[oldest]) <= r; ++oldest) {
+                Rows rows = schedule.rows(oldest);
+                [[maybe_unused]] const auto kept = add_losses(rows, oldest);
+                settle_round(recipe, *content.hedger, game, rows, content.item_ranges(),
+                             schedule.sums(oldest).totals);
+            }
+            if (r == stop) break;
+            Rows rows = schedule.rows(r);
+            double* played = schedule.played.rows
+                                 ? schedule.played.row(static_cast<size_t>(schedule.edges[r]))
+                                 : nullptr;
+            predict_round(recipe, *content.hedger, game, rows, schedule.numbers[r], played,
+                          schedule.sums(r));
+            [[maybe_unused]] const auto kept = add_losses(rows, r);
+            note_round(recipe, rows, schedule.sums(r));
+        }
+        schedule.settled[k] = static_cast<std::int64_t>(oldest);
+    }
+}
+
+// play(games, start, stop, settled, edges, numbers, ready, bins, forecasts, values, outcomes, items,
+// played, expert_sums, total_sums): see `Schedule`.
+PyObject* play(PyObject* object, PyObject* const* given, Py_ssize_t count) {
+    return guarded([&]() -> PyObject* {
+        check_count(count, 15);
+        const Content& content = content_of(object);
+        const Schedule schedule{
+            From<Vector<const std::int64_t>>::get(given[0]),
+            From<Vector<const std::int64_t>>::get(given[1]),
+            From<Vector<const std::int64_t>>::get(given[2]),
+            From<Vector<std::int64_t>>::get(given[3]),
+            From<Vector<const std::int32_t>>::get(given[4]),
+            From<Vector<const std::int64_t>>::get(given[5]),
+            From<Vector<const std::int32_t>>::get(given[6]),
+            From<Vector<const std::int32_t>>::get(given[7]),
+            From<Cube<const double>>::get(given[8]),
+            From<Matrix<double>>::get(given[9]),
+            From<Vector<const double>>::get(given[10]),
+            From<Vector<const std::int64_t>>::get(given[11]),
+            From<Matrix<double>>::get(given[12]),
+            From<Cube<double>>::get(given[13]),
+            From<Matrix<double>>::get(given[14]),
+        };
+        if (!schedule.fits(content))
+            raise(PyExc_ValueError, "the arrays of a table of rounds do not fit the mixture");
+        const auto nothing = [](Rows&, size_t) { return 0; };
+        const auto own = [&](Rows& rows, size_t round) {
+            const auto first = static_cast<size_t>(schedule.edges[round]);
+            OwnLosses found = own_losses(content, view_rows(given[8], first, rows.count).get(),
+                                         view_rows(given[9], first, rows.count).get(),
+                                         view_rows(given[10], first, rows.count).get());
+            found.give_to(rows);
+            return found;
+        };
+        if (content.own_loss) {
+            play_schedule(content, schedule, own);
+        } else if (content.in_python()) {
+            play_schedule(content, schedule, nothing);
+        } else {
+            WithoutLock free;
+            play_schedule(content, schedule, nothing);
+        }
+        Py_RETURN_NONE;
+    });
+}
+
+// weigh(game): write the weights that belong to its ledger.
+PyObject* weigh(PyObject* object, PyObject* const* given, Py_ssize_t count) {
+    return guarded([&]() -> PyObject* {
+        check_count(count, 1);
+        const Content& content = content_of(object);
+        const std::int64_t game = From<std::int64_t>::get(given[0]);
+        if (game < 0 || static_cast<size_t>(game) >= content.games || content.n == 0)
+            raise(PyExc_ValueError, "there is no such game");
+        content.hedger->weigh(content.game(static_cast<size_t>(game)).columns);
+        Py_RETURN_NONE;
+    });
+}
+
+// fill_plain(table, confidence): write the plain combinations as forecasts of the first experts.
+PyObject* fill_plain_columns(PyObject* object, PyObject* const* given, Py_ssize_t count) {
+    return guarded([&]() -> PyObject* {
+        check_count(count, 2);
+        const Content& content = content_of(object);
+        const auto table = From<Cube<double>>::get(given[0]);
+        const auto rated = given[1] == Py_None ? Vector<const double>{nullptr, table.columns}
+                                               : From<Vector<const double>>::get(given[1]);
+        if (table.columns < content.include.size() || rated.n != table.columns)
+            raise(PyExc_ValueError, "there must be a column for each plain combination");
+        fill_plain(table.data, table.layers, table.rows, table.columns, rated.data,
+                   content.include);
+        Py_RETURN_NONE;
+    });
+}
+
+// Which of the dimensions of an array are the number of games, experts and items.
+void check_shapes(const Content& content, const std::array<Reference, parts>& arrays) {
+    for (int part = 0; part < parts; ++part) {
+        const int dimensions = part == total_sums ? 1 : part == ledgers || part == marks ? 3 : 2;
+        if (part == marks)
+            checked_array<std::int64_t>(arrays[part].get(), dimensions);
+        else
+            checked_array<double>(arrays[part].get(), dimensions);
+    }
+    const size_t games = extent(arrays[weights].array(), 0);
+    const size_t n = extent(arrays[weights].array(), 1);
+    const size_t items = extent(arrays[ranges].array(), 0);
+    const auto has = [&](Part part, std::initializer_list<size_t> shape) {
+        int axis = 0;
+        for (size_t wanted : shape)
+            if (extent(arrays[part].array(), axis++) != wanted) return false;
+        return true;
+    };
+    if (!has(ledgers, {games, content.hedger->rows(), n}) ||
+        !has(totals, {games, content.hedger->totals()}) ||
+        !has(marks, {games, size_t{Sums::mark_rows}, n}) || !has(pool_ranges, {games, 2}) ||
+        !has(ranges, {items, 2}) || !has(expert_sums, {size_t{Sums::expert_sums}, n}) ||
+        !has(total_sums, {size_t{Sums::total_sums}}))
+        raise(PyExc_ValueError, "the arrays of a mixture must be of one size");
+}
+
+// replace(weights, ledgers, totals, marks, pool_ranges, ranges, expert_sums, total_sums): all at once.
+PyObject* replace(PyObject* object, PyObject* const* given, Py_ssize_t count) {
+    return guarded([&]() -> PyObject* {
+        check_count(count, parts);
+        Content& content = content_of(object);
+        std::array<Reference, parts> arrays;
+        for (int part = 0; part < parts; ++part) arrays[part] = Reference::borrowed(given[part]);
+        check_shapes(content, arrays);
+        content.games = extent(arrays[weights].array(), 0);
+        content.n = extent(arrays[weights].array(), 1);
+        content.items = extent(arrays[ranges].array(), 0);
+        std::swap(content.arrays, arrays);
+        Py_RETURN_NONE;
+    });
+}
+
+PyObject* get_array(PyObject* object, void* part) {
+    const Reference& array = content_of(object).arrays[reinterpret_cast<std::intptr_t>(part)];
+    if (!array) Py_RETURN_NONE;
+    return Reference::borrowed(array.get()).release();
+}
+
+PyObject* get_states(PyObject* object, void*) {
+    const Reference& states = content_of(object).states;
+    if (!states) Py_RETURN_NONE;
+    return Reference::borrowed(states.get()).release();
+}
+
+// Games(hedger, loss, own_loss, way, gradient, width, even, levels, include, shared): the hedger is an
+// Engine, or whatever has `play` and `step`; the loss a name, or None with a function of your own.
+PyObject* create(PyTypeObject* type, PyObject* arguments, PyObject*) {
+    return guarded([&]() -> PyObject* {
+        auto content = std::make_unique<Content>();
+        PyObject *hedger, *own, *levels, *include;
+        const char* loss;
+        PyObject* way;
+        int gradient, shared;
+        if (!PyArg_ParseTuple(arguments, "OzOOpddOOp", &hedger, &loss, &own, &way, &gradient,
+                              &content->recipe.width, &content->recipe.even, &levels, &include,
+                              &shared))
+            throw PythonError();
+        content->recipe.way = From<Way>::get(way);
+        content->recipe.gradient = gradient != 0;
+        content->shared = shared != 0;
+        if (loss) {
+            content->recipe.loss = find_loss(loss);
+            if (!content->recipe.loss) raise(PyExc_ValueError, "the core does not know this loss");
+        } else {
+            content->own_loss = Reference::borrowed(own);
+        }
+        Reference numbers = Reference::checked(PySequence_Fast(levels, "levels must be numbers"));
+        for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(numbers.get()); ++i)
+            content->recipe.levels.push_back(
+                From<double>::get(PySequence_Fast_GET_ITEM(numbers.get(), i)));
+        if (content->recipe.levels.empty()) raise(PyExc_ValueError, "there must be a level");
+        Reference ways = Reference::checked(PySequence_Fast(include, "include must be names"));
+        for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(ways.get()); ++i)
+            content->include.push_back(From<Way>::get(PySequence_Fast_GET_ITEM(ways.get(), i)));
+        content->engine = Reference::borrowed(hedger);
+        if (Py_TYPE(hedger) == engine_type) {
+            content->hedger = reinterpret_cast<EngineObject*>(hedger)->hedger;
+        } else {
+            content->states = Reference::checked(PyList_New(0));
+            content->own_hedger = std::make_unique<PythonHedger>(hedger, content->states.get());
+            content->hedger = content->own_hedger.get();
+        }
+        Reference object = Reference::checked(type->tp_alloc(type, 0));
+        reinterpret_cast<GamesObject*>(object.get())->content = content.release();
+        return object.release();
+    });
+}
+
+int traverse(PyObject* object, visitproc visit, void* arg) {
+    Py_VISIT(Py_TYPE(object));
+    const Content* content = reinterpret_cast<GamesObject*>(object)->content;
+    if (content) {
+        Py_VISIT(content->engine.get());
+        Py_VISIT(content->own_loss.get());
+    }
+    return 0;
+}
+
+void destroy(PyObject* object) {
+    PyObject_GC_UnTrack(object);
+    PyTypeObject* type = Py_TYPE(object);
+    std::unique_ptr<Content> content(reinterpret_cast<GamesObject*>(object)->content);
+    content.reset();
+    type->tp_free(object);
+    Py_DECREF(type);
+}
+
+PyMethodDef methods[] = {
+    fast("predict", predict, "Predict the rows of a round; return values, what was played, wild."),
+    fast("predict_numbers", predict_numbers, "Predict from a dict of floats by name, or None."),
+    fast("note", note, "Add up the losses of a round."),
+    fast("update", update, "Add up the losses of a round, and learn from it."),
+    fast("play", play, "Play a table of rounds."),
+    fast("weigh", weigh, "Write the weights that belong to the ledger of a game."),
+    fast("fill_plain", fill_plain_columns, "Write the plain combinations as forecasts."),
+    fast("replace", replace, "Take other arrays, all at once."),
+    {nullptr, nullptr, 0, nullptr},
+};
+
+PyGetSetDef attributes[parts + 2];
+
+PyType_Slot slots[] = {
+    {Py_tp_new, reinterpret_cast<void*>(create)},
+    {Py_tp_dealloc, reinterpret_cast<void*>(destroy)},
+    {Py_tp_traverse, reinterpret_cast<void*>(traverse)},
+    {Py_tp_methods, methods},
+    {Py_tp_getset, attributes},
+    {0, nullptr},
+};
+
+PyType_Spec spec = {"normalhedge._core.Games", sizeof(GamesObject), 0,
+                    Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC, slots};
+
+}  // namespace
+
+void add_games(PyObject* module) {
+    for (std::intptr_t part = 0; part < parts; ++part)
+        attributes[part] = {part_names[part], get_array, nullptr, nullptr,
+                            reinterpret_cast<void*>(part)};
+    attributes[parts] = {"states", get_states, nullptr, nullptr, nullptr};
+    Reference type = Reference::checked(PyType_FromSpec(&spec));
+    if (PyModule_AddObjectRef(module, "Games", type.get()) < 0) throw PythonError();
+}
+
+}  // namespace normalhedge

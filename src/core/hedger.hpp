@@ -1,0 +1,69 @@
+// A hedger behind one virtual call a round: what everything but the engine knows of an algorithm.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "engine.hpp"
+
+namespace normalhedge {
+
+class Hedger {
+public:
+    virtual ~Hedger() = default;
+
+    virtual size_t rows() const = 0;
+    virtual size_t totals() const = 0;
+
+    // Play a round; `after` may be `before`.
+    virtual Outcome step(const Columns& before, const Columns& after, const Gains& gains,
+                         const double* confidence) const = 0;
+
+    // Write what is played with these confidences; zeros where everybody sleeps.
+    virtual void play(const Columns& now, const double* confidence, double* played) const = 0;
+
+    // Write the weights that belong to the ledger; return ln mean Phi.
+    virtual double weigh(const Columns& now) const = 0;
+
+    // Let all gains so far count half.
+    virtual void halve(const Columns& now) const = 0;
+};
+
+template <class Algorithm>
+class HedgerOf final : public Hedger {
+public:
+    HedgerOf(const std::vector<double>& settings, std::vector<double> halving)
+        : algorithm_(settings.data()), halving_(std::move(halving)) {}
+
+    size_t rows() const override { return Algorithm::rows; }
+    size_t totals() const override { return Algorithm::totals; }
+
+    Outcome step(const Columns& before, const Columns& after, const Gains& gains,
+                 const double* confidence) const override {
+        return play_round(algorithm_, before, after, gains, confidence);
+    }
+
+    void play(const Columns& now, const double* confidence, double* played) const override {
+        share(algorithm_, now, confidence, played);
+    }
+
+    double weigh(const Columns& now) const override {
+        return normalhedge::weigh(algorithm_, now);
+    }
+
+    void halve(const Columns& now) const override {
+        halve_gains(algorithm_, now, halving_.data());
+    }
+
+private:
+    Algorithm algorithm_;
+    std::vector<double> halving_;  // by what each row, each total and log weights shrink
+};
+
+// The hedger of this name, or none; `settings` are 1 - alpha and what is its own. Throws
+// std::invalid_argument where there are not as many settings or factors as it needs.
+std::unique_ptr<Hedger> make_hedger(const std::string& name, const std::vector<double>& settings,
+                                    const std::vector<double>& halving);
+
+}  // namespace normalhedge

@@ -1,0 +1,14 @@
+// NormalHedge (Freund and Hsu, 2008).
+//
+//     w_i = [R_i]+ exp(alpha [R_i]+^2 / 2c),   p_i = w_i / sum_j w_j
+#pragma once
+
+#include "../potential.hpp"
+
+namespace normalhedge {
+
+struct NormalHedge : PotentialAlgorithm<NormalHedge, true> {  // whose rate is alpha / 2c
+    using PotentialAlgorithm::PotentialAlgorithm;
+};
+
+}  // namespace normalhedge

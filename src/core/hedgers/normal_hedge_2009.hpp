@@ -1,0 +1,71 @@
+// NormalHedge without a parameter (Chaudhuri, Freund and Hsu, 2009).
+//
+//     p_i ∝ [R_i]+ exp([R_i]+^2 / 2c),   c such that mean_i exp([R_i]+^2 / 2c) = e
+//
+// The totals are z, the exponent of the leader, and the leading regret: 2c = lead^2 / z.
+#pragma once
+
+#include "../algorithm.hpp"
+
+namespace normalhedge {
+
+// z with mean exp(z x^2) = e, x the positive regrets relative to the leading one.
+//
+// The logarithm of the mean is convex and rises in z, so Newton's method comes down to the root from
+// its right, and from its left first jumps across; the root is in [1, 1 + ln N].
+inline double leaders_exponent(const double* regrets, size_t n, double lead, double start) {
+    const double highest = 1.0 + std::log(static_cast<double>(n));
+    double z = start == 0.0 ? highest : smaller(start, highest);
+    for (int step = 0; step < 100; ++step) {
+        double mass = 0.0;
+        double moment = 0.0;
+#pragma omp simd reduction(+ : mass, moment)
+        for (size_t i = 0; i < n; ++i) {
+            const double x = larger(regrets[i], 0.0) / lead;
+            const double phi = exp2(log2_e * z * (x * x - 1.0));
+            mass += phi;
+            moment += x * x * phi;
+        }
+        const double above = std::log(mass / static_cast<double>(n)) + z - 1.0;
+        const double next = within(z - above * mass / moment, 1.0, highest);
+        if (std::fabs(next - z) <= 1e-13 * z) return next;
+        z = next;
+    }
+    return z;
+}
+
+struct NormalHedge2009 : Algorithm<NormalHedge2009, 1, 2> {
+    using Algorithm::Algorithm;
+
+    void tick(const double* before, double* after) const {
+        after[0] = before[0];
+        after[1] = before[1];
+    }
+
+    double weigh(const Columns& now, double lead) const {
+        now.totals[0] = lead > tiny ? leaders_exponent(now.regrets(), now.n, lead, now.totals[0]) : 0.0;
+        now.totals[1] = lead > tiny ? lead : 0.0;
+        score(now, nullptr, now.weights);
+        raise_scores(now.weights, now.n);
+        return not_a_number;
+    }
+
+    // The spread is that of all experts, asleep or not.
+    void score(const Columns& now, const double*, double* scores) const {
+        const double z = now.totals[0];
+        const double lead = now.totals[1];
+        if (lead <= tiny) {
+            fill(scores, now.n, no_score);
+            return;
+        }
+        const double* regrets = now.regrets();
+#pragma omp simd
+        for (size_t i = 0; i < now.n; ++i) {
+            const double x = regrets[i] / lead;
+            const double score = log2_e * (z * (x * x - 1.0) + log(larger(x, tiny)));
+            scores[i] = x > tiny ? score : no_score;
+        }
+    }
+};
+
+}  // namespace normalhedge

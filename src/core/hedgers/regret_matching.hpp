@@ -1,0 +1,23 @@
+// Regret matching (Hart and Mas-Colell, 2000).
+//
+//     p_i ∝ [R_i]+
+#pragma once
+
+#include "../algorithm.hpp"
+
+namespace normalhedge {
+
+struct RegretMatching : Algorithm<RegretMatching, 1, 0> {
+    using Algorithm::Algorithm;
+
+    double weigh(const Columns& now, double) const {
+        spread_positive(now.regrets(), now.n, now.weights);
+        return not_a_number;
+    }
+
+    void score(const Columns& now, const double*, double* scores) const {
+        score_positive(now.regrets(), now.n, scores);
+    }
+};
+
+}  // namespace normalhedge

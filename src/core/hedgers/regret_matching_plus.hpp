@@ -1,0 +1,30 @@
+// Regret matching plus (Tammelin, 2014).
+//
+//     p_i ∝ Q_i,   Q_i <- [(1 - alpha) Q_i + r_i]+
+#pragma once
+
+#include "../algorithm.hpp"
+
+namespace normalhedge {
+
+struct RegretMatchingPlus : Algorithm<RegretMatchingPlus, 2, 0> {
+    using Algorithm::Algorithm;
+
+    void learn(const Columns& before, const Columns& after, const double* rises, double) const {
+        const double* old = before.row(1);
+        double* clipped = after.row(1);
+#pragma omp simd
+        for (size_t i = 0; i < after.n; ++i) clipped[i] = larger(keep * old[i] + rises[i], 0.0);
+    }
+
+    double weigh(const Columns& now, double) const {
+        spread_positive(now.row(1), now.n, now.weights);
+        return not_a_number;
+    }
+
+    void score(const Columns& now, const double*, double* scores) const {
+        score_positive(now.row(1), now.n, scores);
+    }
+};
+
+}  // namespace normalhedge

@@ -1,0 +1,120 @@
+// Squint (Koolen and van Erven, 2015).
+//
+//     p_i ∝ int_0^(1/2) exp(eta S_i - eta^2 V_i) d eta,   V_i = sum rho_i^2,   S = R / 2, rho = r / 2
+//
+// With a = S / 2 sqrt V and b = (S - V) / 2 sqrt V the integral is
+// sqrt(pi) e^(a^2) (erf a - erf b) / (2 sqrt V).
+#pragma once
+
+#include "../algorithm.hpp"
+
+namespace normalhedge {
+
+// An integral as factor e^exponent.
+struct Integral {
+    double factor;
+    double exponent;
+};
+
+// Up to this regret and these squares the integrand is smooth on [0, 1/2], and summed at its nodes:
+// the closed form is a difference of almost equal numbers there.
+constexpr double flat = 4.0;
+
+// By the nodes of Gauss and Legendre on [0, 1/2].
+inline double integral_by_nodes(double regret, double squares) {
+    constexpr double node[8] = {0.009927535875615956, 0.05083338064659332, 0.11861689752091775,
+                                0.20414133937608755,  0.2958586606239124,  0.38138310247908225,
+                                0.4491666193534067,   0.49007246412438404};
+    constexpr double share[8] = {0.025307134072594266, 0.05559525861334361, 0.07842666146947172,
+                                 0.09067094584459041,  0.09067094584459041, 0.07842666146947172,
+                                 0.05559525861334361,  0.025307134072594266};
+    double total = 0.0;
+    for (int j = 0; j < 8; ++j)
+        total += share[j] * exp2(log2_e * node[j] * (regret - node[j] * squares));
+    return total;
+}
+
+// By the closed form, for regret or squares above `flat`. As a > b, the difference of the error
+// functions is a tail less a thinner one, on the side where both lie, or all but two tails.
+inline Integral integral_closed(double regret, double squares) {
+    const double root = std::sqrt(squares);
+    const double inverse = 1.0 / root;
+    const double a = 0.5 * regret * inverse;
+    const double b = a - 0.5 * root;
+    const double tail_a = erfcx(std::fabs(a));
+    const double tail_b = erfcx(std::fabs(b));
+    const double slope = 0.5 * regret - 0.25 * squares;  // a^2 - b^2
+    const double ratio = exp2(-log2_e * std::fabs(slope));
+    const double nearer = exp2(-log2_e * smaller(a * a, b * b));
+    const double further = nearer * ratio;
+    const double inner = 2.0 - (slope > 0.0 ? further * tail_a + nearer * tail_b
+                                            : nearer * tail_a + further * tail_b);
+    const double outer = b >= 0.0 ? tail_b - ratio * tail_a : tail_a - ratio * tail_b;
+    const bool between = (b < 0.0) & (a > 0.0);
+    const double value = between ? inner : outer;
+    const double exponent = between ? a * a : larger(slope, 0.0);
+    return {larger(value, tiny) * 0.8862269254527580 * inverse, exponent};
+}
+
+struct Squint : Algorithm<Squint, 2, 0> {
+    using Algorithm::Algorithm;
+
+    void learn(const Columns& before, const Columns& after, const double* rises, double) const {
+        learn_squares(before, after, rises, keep);
+    }
+
+    // Write the integrals. In vector registers a branch is computed for all, or, as here, for none.
+    static void integrate(const Columns& now, double* factors, double* exponents) {
+        const double* regrets = now.regrets();
+        const double* squares = now.row(1);
+        const size_t n = now.n;
+        double level = 0.0;  // how many are flat
+#pragma omp simd reduction(+ : level)
+        for (size_t i = 0; i < n; ++i) level += is_flat(regrets[i], squares[i]) ? 1.0 : 0.0;
+        if (level < static_cast<double>(n)) {
+#pragma omp simd
+            for (size_t i = 0; i < n; ++i) {
+                const Integral found = integral_closed(0.5 * regrets[i], larger(squares[i], 1e-100));
+                factors[i] = found.factor;
+                exponents[i] = found.exponent;
+            }
+        }
+        if (level > 0.0) {
+            const bool all = level == static_cast<double>(n);
+#pragma omp simd
+            for (size_t i = 0; i < n; ++i) {
+                const bool here = all || is_flat(regrets[i], squares[i]);
+                const double s = here ? 0.5 * regrets[i] : 0.0;
+                const double found = integral_by_nodes(s, here ? squares[i] : 0.0);
+                factors[i] = here ? found : factors[i];
+                exponents[i] = here ? 0.0 : exponents[i];
+            }
+        }
+    }
+
+    double weigh(const Columns& now, double) const {
+        Scratch room(now.n);
+        double* exponents = room.data();
+        integrate(now, now.weights, exponents);
+        const double top = leading(exponents, now.n);
+#pragma omp simd
+        for (size_t i = 0; i < now.n; ++i) now.weights[i] *= exp2(log2_e * (exponents[i] - top));
+        normalise(now.weights, now.n);
+        return not_a_number;
+    }
+
+    void score(const Columns& now, const double*, double* scores) const {
+        Scratch room(now.n);
+        double* factors = room.data();
+        integrate(now, factors, scores);
+#pragma omp simd
+        for (size_t i = 0; i < now.n; ++i) scores[i] = log2_e * (scores[i] + log(factors[i]));
+    }
+
+private:
+    static bool is_flat(double regret, double squares) {
+        return (std::fabs(0.5 * regret) <= flat) & (squares <= flat);
+    }
+};
+
+}  // namespace normalhedge

@@ -1,0 +1,21 @@
+// The plain average: a yardstick.
+#pragma once
+
+#include "../algorithm.hpp"
+
+namespace normalhedge {
+
+struct Uniform : Algorithm<Uniform, 1, 0> {
+    using Algorithm::Algorithm;
+
+    double weigh(const Columns& now, double) const {
+        fill(now.weights, now.n, 1.0 / static_cast<double>(now.n));
+        return not_a_number;
+    }
+
+    void score(const Columns& now, const double*, double* scores) const {
+        fill(scores, now.n, 0.0);
+    }
+};
+
+}  // namespace normalhedge

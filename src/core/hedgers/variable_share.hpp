@@ -1,0 +1,57 @@
+// Variable Share (Herbster and Warmuth, 1998).
+//
+//     v_i ∝ w_i exp(eta r_i),   s_i = 1 - (1 - s)^l_i
+//     w_i <- (1 - s_i) v_i + sum_(j != i) s_j v_j / (N - 1)
+//
+// with the losses l = (1 - g) / 2, or k l + (1 - k) l_A with confidences. Weights are what is
+// remembered.
+#pragma once
+
+#include "../algorithm.hpp"
+#include "fixed_share.hpp"
+
+namespace normalhedge {
+
+struct VariableShare : Algorithm<VariableShare, 1, 0, 2> {
+    static constexpr bool whole = true;
+
+    double eta;
+    double log2_kept;  // log2(1 - s)
+
+    explicit VariableShare(const double* given)
+        : Algorithm(given), eta(given[1]), log2_kept(given[2]) {}
+
+    void learn(const Columns& before, const Columns& after, const double* rises,
+               double gain) const {
+        grow(before, after, rises, log2_e * eta);
+        if (gain != gain) return;  // nobody was awake
+        const size_t n = after.n;
+        Scratch room(n);
+        double* taken = room.data();
+        double pool = 0.0;
+#pragma omp simd reduction(+ : pool)
+        for (size_t i = 0; i < n; ++i) {
+            const double loss = within(0.5 * (1.0 - gain - rises[i]), 0.0, 1.0);
+            taken[i] = after.weights[i] * (1.0 - exp2(log2_kept * loss));
+            pool += taken[i];
+        }
+        // Of one expert's weight all is left, whatever is taken.
+        const double part = n > 1 ? 1.0 / static_cast<double>(n - 1) : 0.0;
+#pragma omp simd
+        for (size_t i = 0; i < n; ++i) {
+            const double received = larger(pool - taken[i], 0.0) * part;
+            after.weights[i] = larger(after.weights[i] - taken[i] + received, tiny);
+        }
+    }
+
+    double weigh(const Columns& now, double) const {
+        normalise(now.weights, now.n);
+        return not_a_number;
+    }
+
+    void score(const Columns& now, const double*, double* scores) const {
+        score_positive(now.weights, now.n, scores);
+    }
+};
+
+}  // namespace normalhedge

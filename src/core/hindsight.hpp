@@ -1,0 +1,177 @@
+// What could have been: the best that was there to follow, seen from the end.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "combining.hpp"
+#include "mixture.hpp"
+
+namespace normalhedge {
+
+// Write the largest discounted total, sum_s keep^(t - s) g_s, after each round t.
+NORMALHEDGE_VECTORISED inline void write_leads(const double* gains, size_t rounds, size_t n,
+                                               double keep, double* leads) {
+    Scratch room(n);
+    double* totals = room.data();
+    fill(totals, n, 0.0);
+    for (size_t t = 0; t < rounds; ++t) {
+        const double* g = gains + t * n;
+        double lead = -infinity;
+#pragma omp simd reduction(max : lead)
+        for (size_t i = 0; i < n; ++i) {
+            totals[i] = keep * totals[i] + g[i];
+            lead = larger(lead, totals[i]);
+        }
+        leads[t] = lead;
+    }
+}
+
+// The first place of the largest number.
+inline size_t place_of_largest(const double* values, size_t n) {
+    size_t place = 0;
+    for (size_t i = 1; i < n; ++i)
+        if (values[i] > values[place]) place = i;
+    return place;
+}
+
+// Write the best sequence of experts with at most so many switches; return its total.
+//
+//     B_t(m, i) = g_ti + max(B_(t-1)(m, i), max_j B_(t-1)(m - 1, j))
+//
+// Whether the first of the two was the larger is kept, a byte each, to find the way back.
+inline double find_best_sequence(const double* gains, size_t rounds, size_t n, size_t switches,
+                                 std::int64_t* experts) {
+    const size_t rows = switches + 1;
+    std::vector<double> best(rows * n, -infinity);
+    std::vector<size_t> leaders(rounds * rows);  // at the end of the round before
+    const std::unique_ptr<bool[]> stayed(new bool[rounds * rows * n]);
+    std::copy(gains, gains + n, best.begin());
+    for (size_t t = 1; t < rounds; ++t) {
+        const double* g = gains + t * n;
+        for (size_t m = 0; m < rows; ++m)
+            leaders[t * rows + m] = place_of_largest(&best[m * n], n);
+        for (size_t m = rows; m-- > 0;) {
+            double* own = &best[m * n];
+            bool* stays = &stayed[(t * rows + m) * n];
+            const double moved = m > 0 ? best[(m - 1) * n + leaders[t * rows + m - 1]] : -infinity;
+            for (size_t i = 0; i < n; ++i) {
+                stays[i] = !(own[i] < moved);  // also where it is NaN: without switches all stay
+                own[i] = g[i] + (stays[i] ? own[i] : moved);
+            }
+        }
+    }
+    size_t m = 0;
+    size_t i = place_of_largest(&best[0], n);
+    for (size_t k = 1; k < rows; ++k) {
+        const size_t j = place_of_largest(&best[k * n], n);
+        if (best[k * n + j] > best[m * n + i]) {
+            m = k;
+            i = j;
+        }
+    }
+    const double total = best[m * n + i];
+    for (size_t t = rounds - 1; t > 0; --t) {
+        experts[t] = static_cast<std::int64_t>(i);
+        if (!stayed[(t * rows + m) * n + i]) {
+            --m;
+            i = leaders[t * rows + m];
+        }
+    }
+    experts[0] = static_cast<std::int64_t>(i);
+    return total;
+}
+
+// A table of forecasts and the outcomes of its rows; NaN where missing.
+struct Table {
+    size_t rows;
+    size_t classes;
+    size_t n;
+    const double* forecasts;  // rows x classes x n
+    const double* outcomes;
+    const std::int64_t* items;
+    const double* levels;  // of the pinball loss, in turns over the items
+    size_t level_count;
+    const Loss* loss;
+
+    Forecasts row(size_t j) const { return {forecasts + j * classes * n, classes, n, n}; }
+    bool known(size_t j) const { return outcomes[j] == outcomes[j]; }
+    double level(size_t j) const { return levels[static_cast<size_t>(items[j]) % level_count]; }
+};
+
+// Return the mean loss of fixed weights w, shared among those awake; write its gradient.
+//
+//     v = sum_i w_i x_i / W,   W = sum_i w_i,   d loss / d w_i = loss'(v) (x_i - v) / W
+NORMALHEDGE_VECTORISED inline double find_mean_loss(const Table& table, const double* weights,
+                                                    double* gradient) {
+    const size_t n = table.n;
+    Scratch room(n + table.classes);
+    double* rated = room.data();
+    double* value = rated + n;
+    fill(gradient, n, 0.0);
+    double total = 0.0;
+    double count = 0.0;
+    for (size_t j = 0; j < table.rows; ++j) {
+        if (!table.known(j)) continue;
+        const Forecasts forecasts = table.row(j);
+        rate_experts(forecasts, nullptr, rated);
+        double mass = 0.0;
+        for (size_t c = 0; c < table.classes; ++c) {
+            const double* x = forecasts.of_class(c);
+            double sum = 0.0;
+            mass = 0.0;
+#pragma omp simd reduction(+ : mass, sum)
+            for (size_t i = 0; i < n; ++i) {
+                mass += rated[i] * weights[i];
+                sum += rated[i] > 0.0 ? weights[i] * x[i] : 0.0;
+            }
+            value[c] = sum / mass;
+        }
+        if (!(mass > 0.0)) continue;
+        const double outcome = table.outcomes[j];
+        const double level = table.level(j);
+        total += table.loss->of(value, table.classes, outcome, level);
+        count += 1.0;
+        const size_t c = class_of(table.classes, outcome);
+        const double* x = forecasts.of_class(c);
+        const double slope = table.loss->slope(value[c], outcome, level) / mass;
+#pragma omp simd
+        for (size_t i = 0; i < n; ++i)
+            gradient[i] += rated[i] > 0.0 ? slope * (x[i] - value[c]) : 0.0;
+    }
+    count = larger(count, 1.0);
+    for (size_t i = 0; i < n; ++i) gradient[i] /= count;
+    return total / count;
+}
+
+// Write the loss of each expert in each row, that of even weights where it sleeps. Return how many
+// rows have an outcome and somebody awake; there are only zeros in the others.
+NORMALHEDGE_VECTORISED inline size_t write_all_losses(const Table& table, Way way, double* losses) {
+    const size_t n = table.n;
+    Scratch room(3 * n + table.classes);
+    double* rated = room.data();
+    double* even = rated + 3 * n;
+    size_t known = 0;
+    for (size_t j = 0; j < table.rows; ++j) {
+        const Forecasts forecasts = table.row(j);
+        double* own = losses + j * n;
+        const size_t awake = rate_experts(forecasts, nullptr, rated).count;
+        if (awake == 0 || !table.known(j)) {
+            fill(own, n, 0.0);
+            continue;
+        }
+        ++known;
+        table.loss->write(forecasts, table.outcomes[j], table.level(j), own);
+#pragma omp simd
+        for (size_t i = 0; i < n; ++i) rated[i] /= static_cast<double>(awake);
+        combine(forecasts, rated, way, rated + n, even);
+        const double uniform =
+            table.loss->of(even, table.classes, table.outcomes[j], table.level(j));
+#pragma omp simd
+        for (size_t i = 0; i < n; ++i) own[i] = rated[i] > 0.0 ? own[i] : uniform;
+    }
+    return known;
+}
+
+}  // namespace normalhedge

@@ -1,0 +1,401 @@
+// Rounds of forecasts: predict, and settle once the outcomes are known.
+//
+// A round holds one or more rows, each a thing to be forecast: the forecasts of n experts (of several
+// classes each, where there are classes). An expert without a usable forecast in a row sleeps there.
+//
+// Losses become gains here. In a row with losses l, the best of them l_min and a range s (`range.hpp`),
+//
+//     g_i = 1 - 2 min((l_i - l_min) / s, 1)                      without the gradient trick
+//     g_i = -(u_i + u_i^2 / 2) / 1.5,                            with it; y_A is what was predicted
+//     u_i = clip(2 l'(y_A) (x_i - y_A) / s, -1, 1)
+//
+// The square is what a large gradient costs either way: a forecaster far off is now on the one side
+// of the outcome and then on the other, and would be believed half of the time.
+//
+// Several rows make one gain and one coverage for each expert, against what the hedger would gain row
+// by row with those that are awake there:
+//
+//     k_i = mean_j k_ij,    g_i = sum_j k_ij (g_ij - g_Aj) / sum_j k_ij
+//
+// so that an expert is compared on the rows it forecast only, and sum_i p_i k_i g_i = 0 remains.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "combining.hpp"
+#include "hedger.hpp"
+#include "losses.hpp"
+#include "range.hpp"
+
+namespace normalhedge {
+
+constexpr double largest_forecast = 1e100;
+
+// What is configured.
+struct Recipe {
+    const Loss* loss = nullptr;  // none for one of your own
+    Way way = Way::mean;
+    bool gradient = false;
+    double width = 0.0;  // the range of the loss, where it is known; else 0
+    double even = 0.0;   // the share of the weight that is spread evenly
+    std::vector<double> levels;
+
+    double level_of(std::int64_t item) const {
+        return levels[static_cast<size_t>(item) % levels.size()];
+    }
+};
+
+// One game of a mixture; it owns nothing.
+struct Game {
+    Columns columns;
+    std::int64_t* marks;  // when each expert was first and last awake, and since when it has weight
+    Range* pool;          // the range of pooled gains
+};
+
+// What is added up on the way, for summaries and reports.
+struct Sums {
+    enum Expert { weight, awake, loss, blend_loss, scored, expert_sums };
+    enum Total {
+        rows, silent, settled, blend, uniform, steps, wild, regret, log_potential, total_sums
+    };
+    enum Mark { first, last, since, mark_rows };
+
+    double* experts;  // expert_sums x n
+    double* totals;   // total_sums
+};
+
+// The rows of a round.
+struct Rows {
+    size_t count;
+    size_t classes;
+    size_t n;
+    const double* forecasts;      // count x classes x n
+    const double* confidence;     // n, or none
+    double* values;               // count x classes: what was predicted
+    const double* outcomes;       // count; NaN where not known
+    const std::int64_t* items;    // count
+    const double* own = nullptr;  // count x (n + 2): losses of your own, of experts, blend, uniform
+    const double* own_slopes = nullptr;  // count
+
+    Forecasts row(size_t j) const { return {forecasts + j * classes * n, classes, n, n}; }
+    double* value(size_t j) const { return values + j * classes; }
+    bool known(size_t j) const { return outcomes[j] == outcomes[j]; }
+};
+
+// Who is awake in a row.
+struct Awake {
+    size_t count;
+    bool all;  // with full confidence
+};
+
+// Write the confidences, 0 where a forecast is not usable.
+inline Awake rate_experts(const Forecasts& forecasts, const double* confidence, double* rated) {
+    const size_t n = forecasts.n;
+    const double* x = forecasts.of_class(0);
+#pragma omp simd
+    for (size_t i = 0; i < n; ++i) rated[i] = std::fabs(x[i]) < largest_forecast ? 1.0 : 0.0;
+    for (size_t c = 1; c < forecasts.classes; ++c) {
+        x = forecasts.of_class(c);
+#pragma omp simd
+        for (size_t i = 0; i < n; ++i)
+            rated[i] = std::fabs(x[i]) < largest_forecast ? rated[i] : 0.0;
+    }
+    if (confidence) {
+#pragma omp simd
+        for (size_t i = 0; i < n; ++i) rated[i] *= confidence[i];
+    }
+    double awake = 0.0;
+    double whole = 0.0;
+#pragma omp simd reduction(+ : awake, whole)
+    for (size_t i = 0; i < n; ++i) {
+        awake += rated[i] > 0.0 ? 1.0 : 0.0;
+        whole += rated[i] == 1.0 ? 1.0 : 0.0;
+    }
+    return {static_cast<size_t>(awake), whole == static_cast<double>(n)};
+}
+
+// Write even weights over those awake.
+inline void spread_evenly(const double* rated, size_t n, double* weights) {
+    const double total = added(rated, n);
+#pragma omp simd
+    for (size_t i = 0; i < n; ++i) weights[i] = rated[i] / total;
+}
+
+// Note when the experts that are awake in a round were, and whether they carry weight.
+inline void mark_round(const Game& game, std::int64_t number, const double* seen) {
+    const size_t n = game.columns.n;
+    const double* weights = game.columns.weights;
+    std::int64_t* first = game.marks + Sums::first * n;
+    std::int64_t* last = game.marks + Sums::last * n;
+    std::int64_t* since = game.marks + Sums::since * n;
+    const double share = (1.0 - 1e-9) / static_cast<double>(n);
+#pragma omp simd
+    for (size_t i = 0; i < n; ++i) {
+        const bool here = seen[i] > 0.0;
+        const std::int64_t carries = since[i] >= 0 ? since[i] : number;
+        last[i] = here ? number : last[i];
+        first[i] = here && first[i] < 0 ? number : first[i];
+        since[i] = here ? (weights[i] >= share ? carries : -1) : since[i];
+    }
+}
+
+// Write the prediction of each row, NaN where nobody is awake, and what was played for it, where that
+// is wanted: `played` is count x n, or none.
+NORMALHEDGE_VECTORISED inline void predict_round(const Recipe& recipe, const Hedger& hedger,
+                                                 const Game& game, const Rows& rows,
+                                                 std::int64_t number, double* played,
+                                                 const Sums& sums) {
+    const size_t n = rows.n;
+    Scratch room(5 * n);
+    double* rated = room.data();
+    double* seen = rated + n;
+    double* heard = rated + 2 * n;
+    fill(seen, n, 0.0);
+    for (size_t j = 0; j < rows.count; ++j) {
+        const Forecasts forecasts = rows.row(j);
+        const Awake awake = rate_experts(forecasts, rows.confidence, rated);
+        sums.totals[Sums::rows] += 1.0;
+        if (!awake.all) {
+            const double* x = forecasts.of_class(0);
+            for (size_t i = 0; i < n; ++i)
+                sums.totals[Sums::wild] += std::fabs(x[i]) >= largest_forecast ? 1.0 : 0.0;
+        }
+        double* own = played ? played + j * n : heard;
+        if (awake.count == 0) {
+            fill(rows.value(j), rows.classes, not_a_number);
+            fill(own, n, 0.0);
+            sums.totals[Sums::silent] += 1.0;
+            continue;
+        }
+        if (awake.all)
+            std::copy(game.columns.weights, game.columns.weights + n, own);
+        else
+            hedger.play(game.columns, rated, own);
+        if (recipe.even > 0.0) {
+            const double total = added(rated, n);
+#pragma omp simd
+            for (size_t i = 0; i < n; ++i)
+                own[i] = (1.0 - recipe.even) * own[i] + recipe.even * (rated[i] / total);
+        }
+        combine(forecasts, own, recipe.way, rated + 3 * n, rows.value(j));
+        double* awake_sums = sums.experts + Sums::awake * n;
+        double* weight_sums = sums.experts + Sums::weight * n;
+#pragma omp simd
+        for (size_t i = 0; i < n; ++i) {
+            const double here = rated[i] > 0.0 ? 1.0 : 0.0;
+            seen[i] += here;
+            awake_sums[i] += here;
+            weight_sums[i] += own[i];
+        }
+    }
+    mark_round(game, number, seen);
+}
+
+// Add the losses of the rows whose outcome is known to the sums: of each expert awake, of the blend
+// and of even weights.
+NORMALHEDGE_VECTORISED inline void note_round(const Recipe& recipe, const Rows& rows,
+                                              const Sums& sums) {
+    const size_t n = rows.n;
+    Scratch room(5 * n + rows.classes);
+    double* rated = room.data();
+    double* buffer = rated + n;
+    double* alike = rated + 2 * n;
+    double* plain = rated + 5 * n;
+    for (size_t j = 0; j < rows.count; ++j) {
+        if (!rows.known(j)) continue;
+        const Forecasts forecasts = rows.row(j);
+        if (rate_experts(forecasts, rows.confidence, rated).count == 0) continue;
+        const double* losses = buffer;
+        double blend;
+        double uniform;
+        if (recipe.loss) {
+            const double level = recipe.level_of(rows.items[j]);
+            recipe.loss->write(forecasts, rows.outcomes[j], level, buffer);
+            spread_evenly(rated, n, alike);
+            combine(forecasts, alike, recipe.way, rated + 3 * n, plain);
+            blend = recipe.loss->of(rows.value(j), rows.classes, rows.outcomes[j], level);
+            uniform = recipe.loss->of(plain, rows.classes, rows.outcomes[j], level);
+        } else {
+            losses = rows.own + j * (n + 2);
+            blend = losses[n];
+            uniform = losses[n + 1];
+        }
+        sums.totals[Sums::settled] += 1.0;
+        sums.totals[Sums::blend] += blend;
+        sums.totals[Sums::uniform] += uniform;
+        double* loss = sums.experts + Sums::loss * n;
+        double* beside = sums.experts + Sums::blend_loss * n;
+        double* scored = sums.experts + Sums::scored * n;
+#pragma omp simd
+        for (size_t i = 0; i < n; ++i) {
+            const bool here = rated[i] > 0.0;
+            loss[i] += here ? losses[i] : 0.0;
+            beside[i] += here ? blend : 0.0;
+            scored[i] += here ? 1.0 : 0.0;
+        }
+    }
+}
+
+// Write what counts in a row, linear with the gradient trick; and how far it spreads.
+inline void measure_row(const Recipe& recipe, const Rows& rows, size_t j, const double* rated,
+                        double* costs, double* excess) {
+    const size_t n = rows.n;
+    const Forecasts forecasts = rows.row(j);
+    const double outcome = rows.outcomes[j];
+    const double level = recipe.level_of(rows.items[j]);
+    if (recipe.gradient) {
+        const size_t c = class_of(rows.classes, outcome);
+        const double* x = forecasts.of_class(c);
+        const double value = rows.value(j)[c];
+        const double slope =
+            recipe.loss ? recipe.loss->slope(value, outcome, level) : rows.own_slopes[j];
+#pragma omp simd
+        for (size_t i = 0; i < n; ++i) {
+            costs[i] = rated[i] > 0.0 ? slope * (x[i] - value) : 0.0;
+            excess[i] = fullest * std::fabs(costs[i]);
+        }
+        return;
+    }
+    if (recipe.loss)
+        recipe.loss->write(forecasts, outcome, level, costs);
+    else
+        std::copy(rows.own + j * (n + 2), rows.own + j * (n + 2) + n, costs);
+    double best = -infinity;  // minus the least loss
+#pragma omp simd reduction(max : best)
+    for (size_t i = 0; i < n; ++i) best = larger(best, rated[i] > 0.0 ? -costs[i] : -infinity);
+#pragma omp simd
+    for (size_t i = 0; i < n; ++i) {
+        costs[i] = rated[i] > 0.0 ? costs[i] + best : 0.0;
+        excess[i] = costs[i];
+    }
+}
+
+// Write gains in [-1, 1]; see the top of the file. The range is a power of two, so 1/size is exact.
+inline void write_gains(const double* costs, double size, bool gradient, size_t n, double* gains) {
+    const double per = size > 0.0 ? 2.0 / size : 0.0;
+    if (gradient) {
+#pragma omp simd
+        for (size_t i = 0; i < n; ++i) {
+            const double u = within(costs[i] * per, -1.0, 1.0);
+            gains[i] = -(u + 0.5 * u * u) / 1.5;
+        }
+    } else {
+#pragma omp simd
+        for (size_t i = 0; i < n; ++i) gains[i] = 1.0 - smaller(costs[i] * per, 2.0);
+    }
+}
+
+// Add a row to the pooled gains and the coverage.
+inline void pool_row(const double* gains, const double* rated, const double* played, size_t n,
+                     double* pooled, double* covered) {
+    double earned = 0.0;
+#pragma omp simd reduction(+ : earned)
+    for (size_t i = 0; i < n; ++i) earned += played[i] * gains[i];
+#pragma omp simd
+    for (size_t i = 0; i < n; ++i) {
+        pooled[i] += rated[i] * (gains[i] - earned);
+        covered[i] += rated[i];
+    }
+}
+
+// Write the coverage, and how far each expert is behind the best; return whether all is covered.
+inline bool finish_pool(double known, const double* pooled, const double* covered, size_t n,
+                        double* rated, double* costs) {
+    bool full = true;
+    double best = -infinity;
+    for (size_t i = 0; i < n; ++i) {
+        rated[i] = covered[i] / known;
+        full = full && rated[i] == 1.0;
+        if (covered[i] > 0.0) best = larger(best, pooled[i] / covered[i]);
+    }
+    for (size_t i = 0; i < n; ++i)
+        costs[i] = covered[i] > 0.0 ? best - pooled[i] / covered[i] : 0.0;
+    return full;
+}
+
+// Play a round: rows whose outcome is NaN are left out; nothing happens if all of them are.
+NORMALHEDGE_VECTORISED inline void settle_round(const Recipe& recipe, const Hedger& hedger,
+                                                const Game& game, const Rows& rows, Range* ranges,
+                                                double* totals) {
+    const size_t n = rows.n;
+    Scratch room(7 * n);
+    double* rated = room.data();
+    double* costs = rated + n;
+    double* excess = rated + 2 * n;
+    double* gains = rated + 3 * n;
+    double* pooled = rated + 4 * n;
+    double* covered = rated + 5 * n;
+    double* played = rated + 6 * n;
+    const double* weights = game.columns.weights;
+    const bool several = rows.count > 1;
+    if (several) {
+        fill(pooled, n, 0.0);
+        fill(covered, n, 0.0);
+    }
+    size_t known = 0;
+    bool doubled = false;
+    bool full = false;
+    for (size_t j = 0; j < rows.count; ++j) {
+        if (!rows.known(j)) continue;
+        ++known;
+        const Awake awake = rate_experts(rows.row(j), rows.confidence, rated);
+        full = awake.all;
+        if (awake.count == 0) {
+            if (!several) fill(gains, n, 0.0);
+            continue;
+        }
+        measure_row(recipe, rows, j, rated, costs, excess);
+        Range& range = ranges[rows.items[j]];
+        if (recipe.width > 0.0)
+            range.size = recipe.width;
+        else
+            doubled = learn_range(excess, rated, weights, n, range);
+        write_gains(costs, range.size, recipe.gradient, n, gains);
+        if (several) {
+            if (awake.all)
+                std::copy(weights, weights + n, played);
+            else
+                hedger.play(game.columns, rated, played);
+            pool_row(gains, rated, played, n, pooled, covered);
+        }
+    }
+    if (known == 0) return;
+    if (several) {
+        full = finish_pool(static_cast<double>(known), pooled, covered, n, rated, costs);
+        doubled = learn_range(costs, rated, weights, n, *game.pool);
+        write_gains(costs, game.pool->size, false, n, gains);
+    }
+    if (doubled) hedger.halve(game.columns);
+    const Outcome outcome = hedger.step(game.columns, game.columns, {gains, Gains::Kind::float64},
+                                        full ? nullptr : rated);
+    totals[Sums::steps] += 1.0;
+    totals[Sums::regret] = larger(totals[Sums::regret], outcome.lead);
+    if (outcome.log_potential == outcome.log_potential)
+        totals[Sums::log_potential] = larger(totals[Sums::log_potential], outcome.log_potential);
+}
+
+// Write the plain mean or median of the experts awake as the forecasts of the first experts.
+NORMALHEDGE_VECTORISED inline void fill_plain(double* table, size_t rows, size_t classes, size_t n,
+                                              const double* confidence,
+                                              const std::vector<Way>& ways) {
+    const size_t m = ways.size();
+    const size_t others = n - m;
+    Scratch room(3 * others + classes);
+    double* rated = room.data();
+    double* result = rated + 3 * others;
+    for (size_t j = 0; j < rows; ++j) {
+        double* row = table + j * classes * n;
+        const Forecasts forecasts{row + m, classes, others, n};
+        const Awake awake = rate_experts(forecasts, confidence ? confidence + m : nullptr, rated);
+        for (size_t i = 0; i < others; ++i)
+            rated[i] = rated[i] > 0.0 ? 1.0 / static_cast<double>(awake.count) : 0.0;
+        for (size_t w = 0; w < m; ++w) {
+            fill(result, classes, not_a_number);
+            if (awake.count > 0) combine(forecasts, rated, ways[w], rated + others, result);
+            for (size_t c = 0; c < classes; ++c) row[c * n + w] = result[c];
+        }
+    }
+}
+
+}  // namespace normalhedge

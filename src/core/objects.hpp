@@ -1,0 +1,39 @@
+// The types that the module offers.
+#pragma once
+
+#include "python.hpp"
+
+#include <cstring>
+
+#include "combining.hpp"
+#include "hedger.hpp"
+
+namespace normalhedge {
+
+// A compiled hedger.
+struct EngineObject {
+    PyObject_HEAD
+    const Hedger* hedger;  // owned
+    PyObject* state_type;
+    PyObject* arguments;  // it was made of, for pickle
+};
+
+template <>
+struct From<Way> {
+    static Way get(PyObject* object) {
+        const char* name = PyUnicode_AsUTF8(object);
+        if (!name) throw PythonError();
+        if (std::strcmp(name, "mean") == 0) return Way::mean;
+        if (std::strcmp(name, "median") == 0) return Way::median;
+        if (std::strcmp(name, "vote") == 0) return Way::vote;
+        raise(PyExc_ValueError, "the core combines by mean, median or vote");
+    }
+};
+
+extern PyTypeObject* engine_type;
+
+void add_engine(PyObject* module);
+void add_games(PyObject* module);
+void add_functions(PyObject* module);
+
+}  // namespace normalhedge

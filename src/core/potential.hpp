@@ -1,0 +1,100 @@
+// Weights ∝ Phi' of the regrets, for the potentials Phi(R) = 2^(rate R^p).
+//
+//     normal        p = 2 for R > 0, and Phi = 1 else      NormalHedge
+//     exponential   p = 1                                  Hedge
+//
+// Phi' ∝ R^(p-1) Phi. Exponents are taken relative to the leading regret: none is ever positive, and
+// nothing overflows. The difference of two squares is taken as a product: it keeps its digits where
+// the exponents are large and close.
+#pragma once
+
+#include "algorithm.hpp"
+
+namespace normalhedge {
+
+// Of a block of experts: the largest regret, and the sums of Phi' and of Phi relative to Phi there.
+struct Masses {
+    double lead;
+    double weights;
+    double potentials;
+};
+
+template <bool squared>
+class Potential {
+public:
+    // `rate` is in units of log 2, and no regret exceeds `lead`.
+    Potential(double rate, double lead)
+        : rate_(rate), top_(squared ? larger(lead, 0.0) : lead), rate_top_(rate * top_) {}
+
+    double exponent(double regret) const {
+        if constexpr (!squared) return rate_ * (regret - top_);
+        const double r = larger(regret, 0.0);
+        return (r - top_) * (rate_ * r + rate_top_);
+    }
+
+    // Phi' at a regret, up to a factor, where Phi is given.
+    double slope(double regret, double phi) const {
+        return squared ? larger(regret, 0.0) * phi : phi;
+    }
+
+    // ln of the mean of so many potentials with this sum.
+    double log_mean(double sum, size_t n) const {
+        return std::log(sum / static_cast<double>(n)) - exponent(0.0) * ln_2;
+    }
+
+private:
+    double rate_;
+    double top_;
+    double rate_top_;
+};
+
+// Write the weights of a block up to a factor.
+template <bool squared>
+Masses raise_weights(double rate, double lead, const double* regrets, size_t n, double* weights) {
+    const Potential<squared> potential(rate, lead);
+    double total = 0.0;
+    double mass = 0.0;
+#pragma omp simd reduction(+ : total, mass)
+    for (size_t i = 0; i < n; ++i) {
+        const double phi = exp2(potential.exponent(regrets[i]));
+        const double weight = potential.slope(regrets[i], phi);
+        weights[i] = weight;
+        total += weight;
+        mass += phi;
+    }
+    return {lead, total, mass};
+}
+
+template <bool squared>
+void score_by_potential(const Columns& now, const double* confidence, double rate,
+                        double* scores) {
+    const double* regrets = now.regrets();
+    const Potential<squared> potential(rate, leading(regrets, confidence, now.n));
+#pragma omp simd
+    for (size_t i = 0; i < now.n; ++i)
+        scores[i] = potential.exponent(regrets[i]) + (squared ? score_of(regrets[i]) : 0.0);
+}
+
+// An algorithm that plays the derivative of a potential; the engine raises its weights block by block,
+// while their regrets are in the nearest cache.
+template <class Own, bool squared>
+struct PotentialAlgorithm : Algorithm<Own, 1, 0, 1> {
+    static constexpr bool has_potential = true;
+
+    double rate;  // in units of log 2
+
+    explicit PotentialAlgorithm(const double* given)
+        : Algorithm<Own, 1, 0, 1>(given), rate(given[1]) {}
+
+    Potential<squared> potential(double lead) const { return {rate, lead}; }
+
+    Masses raise(const Columns& now, double lead) const {
+        return raise_weights<squared>(rate, lead, now.regrets(), now.n, now.weights);
+    }
+
+    void score(const Columns& now, const double* confidence, double* scores) const {
+        score_by_potential<squared>(now, confidence, rate, scores);
+    }
+};
+
+}  // namespace normalhedge

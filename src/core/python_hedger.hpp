@@ -1,0 +1,118 @@
+// A hedger written in Python, behind the same interface: its states are kept as they are.
+#pragma once
+
+#include "python.hpp"
+
+#include "hedger.hpp"
+
+namespace normalhedge {
+
+// It has one row, the regrets: those of its states where they have any, else what the rises add up
+// to. What it remembers is in a list of states, one for each game. Called with the interpreter's
+// lock only; a Python exception is thrown as `PythonError`.
+class PythonHedger final : public Hedger {
+public:
+    PythonHedger(PyObject* hedger, PyObject* states)
+        : hedger_(Reference::borrowed(hedger)), states_(Reference::borrowed(states)) {}
+
+    size_t rows() const override { return 1; }
+    size_t totals() const override { return 0; }
+
+    Outcome step(const Columns& before, const Columns& after, const Gains& gains,
+                 const double* confidence) const override {
+        Scratch room(before.n);
+        Scratch heard(before.n);
+        const double* g = gains.part(0, before.n, room.data());
+        earned(before, g, confidence, heard.data());
+        Reference state = Reference::checked(PyObject_CallMethod(
+            hedger_.get(), "step", "OOO", state_of(before.game), array_of(g, before.n).get(),
+            rated(confidence, before.n).get()));
+        take(state.get(), after, heard.data());
+        Py_INCREF(state.get());
+        if (PyList_SetItem(states_.get(), static_cast<Py_ssize_t>(before.game), state.get()) < 0)
+            throw PythonError();
+        return {0.0, leading(after.regrets(), after.n), not_a_number, false};
+    }
+
+    void play(const Columns& now, const double* confidence, double* played) const override {
+        Reference found = Reference::checked(
+            PyObject_CallMethod(hedger_.get(), "play", "OO", state_of(now.game),
+                                rated(confidence, now.n).get()));
+        copy(found.get(), now.n, "what the hedger plays", played);
+    }
+
+    // The weights of the state.
+    double weigh(const Columns& now) const override {
+        Reference found =
+            Reference::checked(PyObject_GetAttrString(state_of(now.game), "weights"));
+        copy(found.get(), now.n, "the weights of the hedger", now.weights);
+        return not_a_number;
+    }
+
+    // What it remembers is not known here: it goes on with gains that count half.
+    void halve(const Columns&) const override {}
+
+private:
+    PyObject* state_of(size_t game) const {
+        PyObject* state = PyList_GetItem(states_.get(), static_cast<Py_ssize_t>(game));
+        if (!state) throw PythonError();
+        return state;
+    }
+
+    static Reference array_of(const double* values, size_t n) {
+        npy_intp size = static_cast<npy_intp>(n);
+        Reference array = Reference::checked(PyArray_SimpleNew(1, &size, NPY_DOUBLE));
+        std::copy(values, values + n, data_of<double>(array.array()));
+        return array;
+    }
+
+    static Reference rated(const double* confidence, size_t n) {
+        return confidence ? array_of(confidence, n) : Reference::borrowed(Py_None);
+    }
+
+    static void copy(PyObject* found, size_t n, const char* what, double* to) {
+        Reference array = Reference::checked(
+            PyArray_FROMANY(found, NPY_DOUBLE, 1, 1, NPY_ARRAY_CARRAY_RO));
+        if (extent(array.array(), 0) != n) {
+            PyErr_Format(PyExc_ValueError, "%s must be %zu numbers, got %zu", what, n,
+                         extent(array.array(), 0));
+            throw PythonError();
+        }
+        const double* values = data_of<double>(array.array());
+        std::copy(values, values + n, to);
+    }
+
+    // Write the rises of a round.
+    void earned(const Columns& now, const double* gains, const double* confidence,
+                double* rises) const {
+        Scratch room(now.n);
+        const double* played = now.weights;
+        if (confidence) {
+            play(now, confidence, room.data());
+            played = room.data();
+        }
+        double gain = 0.0;
+        for (size_t i = 0; i < now.n; ++i) gain += played[i] > 0.0 ? played[i] * gains[i] : 0.0;
+        rise(gains, confidence, now.n, gain, rises);
+    }
+
+    // Take the weights of a state, and its regrets.
+    static void take(PyObject* state, const Columns& after, const double* rises) {
+        Reference weights = Reference::checked(PyObject_GetAttrString(state, "weights"));
+        Scratch room(after.n);
+        copy(weights.get(), after.n, "the weights of the hedger", room.data());
+        Reference regrets(PyObject_GetAttrString(state, "regrets"));
+        if (regrets) {
+            copy(regrets.get(), after.n, "the regrets of the hedger", after.regrets());
+        } else {
+            PyErr_Clear();
+            enter(after, after, rises, 1.0);
+        }
+        std::copy(room.data(), room.data() + after.n, after.weights);
+    }
+
+    Reference hedger_;
+    Reference states_;
+};
+
+}  // namespace normalhedge

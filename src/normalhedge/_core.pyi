@@ -1,0 +1,171 @@
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
+
+import numpy as np
+
+from normalhedge._inputs import Floats
+
+_State = TypeVar("_State", bound=tuple[Any, ...])
+
+class Engine:
+    rows: int
+    totals: int
+
+    def __init__(
+        self, name: str, settings: Sequence[float], halving: Sequence[float], state_type: type, /
+    ) -> None: ...
+    def step(self, state: Any, gains: Any, confidence: Any, in_place: bool, /) -> Any | None: ...
+    def play(self, state: Any, confidence: Any, /) -> Floats | None: ...
+    def weigh(self, weights: Floats, ledger: Floats, totals: Floats, /) -> float: ...
+    def halve(self, weights: Floats, ledger: Floats, totals: Floats, /) -> None: ...
+    def run(
+        self,
+        weights: Floats,
+        ledger: Floats,
+        totals: Floats,
+        gains: np.ndarray,
+        confidence: Floats | None,
+        records: Floats,
+        played: Floats | None,
+        /,
+    ) -> int: ...
+
+class Games:
+    weights: Floats
+    ledgers: Floats
+    totals: Floats
+    marks: np.ndarray
+    pool_ranges: Floats
+    ranges: Floats
+    expert_sums: Floats
+    total_sums: Floats
+    states: list[Any] | None
+
+    def __init__(
+        self,
+        hedger: Any,
+        loss: str | None,
+        own_loss: Callable[..., Any] | None,
+        way: str,
+        gradient: bool,
+        width: float,
+        even: float,
+        levels: Sequence[float],
+        include: Sequence[str],
+        shared: bool,
+        /,
+    ) -> None: ...
+    def predict(
+        self, number: int, table: Floats, confidence: Floats | None, items: np.ndarray, /
+    ) -> tuple[Floats, Floats, float]: ...
+    def predict_numbers(
+        self, names: list[str], forecasts: Any, number: int, items: np.ndarray, /
+    ) -> tuple[Floats, Floats, Floats, float] | None: ...
+    def note(
+        self,
+        table: Floats,
+        confidence: Floats | None,
+        values: Floats,
+        outcomes: Floats,
+        items: np.ndarray,
+        /,
+    ) -> None: ...
+    def update(
+        self,
+        table: Floats,
+        confidence: Floats | None,
+        values: Floats,
+        outcomes: Floats,
+        items: np.ndarray,
+        /,
+    ) -> None: ...
+    def play(self, *schedule: np.ndarray) -> None: ...
+    def weigh(self, game: int, /) -> None: ...
+    def fill_plain(self, table: Floats, confidence: Floats | None, /) -> None: ...
+    def replace(self, *arrays: np.ndarray) -> None: ...
+
+def best_sequence(gains: Floats, switches: int, experts: np.ndarray, /) -> float: ...
+def combine(forecasts: Floats, weights: Floats, way: str, /) -> float: ...
+def erfcx(x: Floats, result: Floats, /) -> None: ...
+def excess_of_exp(x: Floats, result: Floats, /) -> None: ...
+def exp2(x: Floats, result: Floats, /) -> None: ...
+def explore_groups(
+    sizes: Floats,
+    moves: Floats,
+    alpha: float,
+    c: float,
+    floor: float,
+    width: float,
+    cells: int,
+    path: np.ndarray,
+    rounds: int,
+    keeper: np.ndarray,
+    states: Floats,
+    logs: Floats,
+    parents: np.ndarray,
+    taken: np.ndarray,
+    /,
+) -> tuple[int, bool]: ...
+def filter_observe(
+    state: _State, scores: Floats | None, transition: Floats, keep: float, /
+) -> _State: ...
+def filter_run(
+    beliefs: Floats,
+    scores: Floats,
+    observations: Floats,
+    transition: Floats,
+    keep: float,
+    logs: Floats,
+    /,
+) -> int: ...
+def follow_groups(
+    sizes: Floats, gains: Floats, alpha: float, c: float, leads: Floats, logs: Floats, /
+) -> None: ...
+def get_slicing() -> tuple[int, int, int]: ...
+def hold_groups(
+    sizes: Floats,
+    share: float,
+    climb: float,
+    alpha: float,
+    c: float,
+    patience: int,
+    longest: int,
+    table: np.ndarray,
+    /,
+) -> tuple[int, float, float]: ...
+def leads(gains: Floats, keep: float, result: Floats, /) -> None: ...
+def log(x: Floats, result: Floats, /) -> None: ...
+def log1p(x: Floats, result: Floats, /) -> None: ...
+def mean_loss(
+    weights: Floats,
+    forecasts: Floats,
+    outcomes: Floats,
+    items: np.ndarray,
+    levels: Floats,
+    loss: str,
+    gradient: Floats,
+    /,
+) -> float: ...
+def one_less_exp(x: Floats, result: Floats, /) -> None: ...
+def run_with_gaps(
+    engine: Engine,
+    weights: Floats,
+    ledger: Floats,
+    totals: Floats,
+    gains: Floats,
+    confidence: Floats,
+    observations: Floats,
+    played: Floats,
+    /,
+) -> tuple[int, float]: ...
+def set_slicing(slice_: int, large: int, cores: int, /) -> None: ...
+def write_loss_table(
+    forecasts: Floats,
+    outcomes: Floats,
+    items: np.ndarray,
+    levels: Floats,
+    loss: str,
+    way: str,
+    losses: Floats,
+    /,
+) -> int: ...
