@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from normalhedge.games import GoodAndBad
-from normalhedge.hedgers import Hedge, NormalHedge, PotentialHedger
+from normalhedge.hedgers import CompiledHedger, Hedge, NormalHedge
 from normalhedge.plots import Style
 
 ALPHA = 0.001
@@ -34,7 +34,7 @@ class Panel:
         """The game that is played."""
         return GoodAndBad(self.experts, self.gamma, self.f, ALPHA)
 
-    def hedgers(self) -> dict[str, PotentialHedger]:
+    def hedgers(self) -> dict[str, CompiledHedger]:
         """Return the curves: those of the paper, then the second set."""
         n = self.experts
         return {

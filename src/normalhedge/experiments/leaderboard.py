@@ -1,24 +1,20 @@
 """Who takes part in the leaderboard, in what, and the work: computed once and kept."""
 
-import subprocess
-import sys
-import time
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from normalhedge import _extras
 from normalhedge._threads import cores
 from normalhedge.experiments.cells import Cells
-from normalhedge.experiments.contests import Contest, Panel, Settings
+from normalhedge.experiments.contests import Contest, Entry, Panel
 from normalhedge.experiments.measures import Arrays
 from normalhedge.experiments.standings import PANEL_YARDSTICKS, Leaderboard, Standing
-from normalhedge.games import Contrary
-from normalhedge.hedgers import HEDGERS, named
-from normalhedge.mixtures import blend
+from normalhedge.experiments.yardsticks import Settings
+from normalhedge.hedgers import HEDGERS, Hedger
 
 FIELD = (
     *(name for name in HEDGERS if name != "hedge-fixed"),
@@ -53,12 +49,9 @@ def natures_met(settings: Settings) -> tuple[str, ...]:
 
 QUICK = Settings(rounds=1500, runs=3)
 
-SLOW = 0.5
-"""Seconds; a hedger whose first rounds take longer was compiled, and the next will be."""
-
 
 def compare(
-    hedgers: Sequence[str],
+    hedgers: Sequence[Entry] | Mapping[str, Entry],
     contests: Sequence[Contest],
     *,
     folder: Path | None = None,
@@ -74,12 +67,18 @@ def compare(
     Parameters
     ----------
     hedgers
-        By name, as on the command line.
+        Each either a name, as on the command line, or a hedger: one of this package, or any object
+        with `init`, `play`, `step` and `run` as `normalhedge.hedgers.Hedger` describes them, which
+        several threads may call at once. A mapping says what they are called on the leaderboard;
+        in a sequence a hedger without a name is called by its ``repr``.
     contests
         Games and panels.
     folder
         Where finished runs are kept, and taken from: what was interrupted goes on, and a further
-        hedger, contest or run is all that is computed then. None: nothing is kept.
+        hedger, contest or run is all that is computed then. What was kept by other code of this
+        package is computed again. Nothing is kept of hedgers of your own, nor of a panel with a
+        loss function of your own: a change of their code would not be noticed. None: nothing is
+        kept.
     jobs
         How many runs go in parallel; none for all cores.
     say, progress
@@ -88,27 +87,28 @@ def compare(
     Examples
     --------
     >>> from normalhedge.experiments.contests import Game
+    >>> from normalhedge.hedgers import NormalHedge
     >>> game = Game("independent-coins:gamma=1,f=0.5", Settings(experts=4, rounds=100, runs=1))
-    >>> board = compare(["uniform", "normal-hedge"], [game])
+    >>> board = compare({"even": "uniform", "short": NormalHedge(memory=10)}, [game])
     >>> board.overall()["hedger"].tolist()
-    ['normal-hedge', 'uniform']
+    ['short', 'even']
     """
-    names = tuple(hedgers)
-    if not names or not contests:
+    entries = _entries(hedgers)
+    names = tuple(name for name, _ in entries)
+    if not entries or not contests:
         raise ValueError("there must be at least one hedger and one contest")
     for kind, given in (("hedger", names), ("contest", [contest.name for contest in contests])):
         again = [name for k, name in enumerate(given) if name in given[:k]]
         if again:
             raise ValueError(f"each {kind} must be different: {again[0]} is there twice")
-    for contest in contests:
-        for name in names:
-            contest.hedger(name)  # what is wrong with a name is said before anything is played
+    # What is wrong with a hedger is said before anything is played.
+    fields = {
+        contest: {name: contest.hedger(entry) for name, entry in entries} for contest in contests
+    }
     cells = None if folder is None else Cells(folder, say)
-    jobs = jobs or cores()
-    _compile(names, contests, jobs, progress)
-    with ThreadPoolExecutor(jobs) as pool:
+    with ThreadPoolExecutor(jobs or cores()) as pool:
         work = {
-            pool.submit(_run, contest, run, names, cells): (contest, run)
+            pool.submit(_run, contest, run, fields[contest], cells): (contest, run)
             for contest, run in _pieces(contests)
         }
         found: dict[tuple[Contest, int], Arrays] = {}
@@ -119,12 +119,21 @@ def compare(
                 progress(contest.units * len(names), contest.name)
         finally:
             pool.shutdown(cancel_futures=True)
-    return Leaderboard(names, tuple(_standing(contest, names, found) for contest in contests))
+    return Leaderboard(
+        names, tuple(_standing(contest, fields[contest], found) for contest in contests)
+    )
 
 
-def units(hedgers: Sequence[str], contests: Sequence[Contest]) -> float:
+def units(hedgers: Sequence[Entry] | Mapping[str, Entry], contests: Sequence[Contest]) -> float:
     """Return how much work there is, as `compare` tells its progress."""
     return sum(contest.units * len(hedgers) * contest.runs for contest in contests)
+
+
+def _entries(hedgers: Sequence[Entry] | Mapping[str, Entry]) -> list[tuple[str, Entry]]:
+    """Return who takes part, each with its name on the leaderboard."""
+    if isinstance(hedgers, Mapping):
+        return [(str(name), entry) for name, entry in hedgers.items()]
+    return [(entry if isinstance(entry, str) else repr(entry), entry) for entry in hedgers]
 
 
 def _pieces(contests: Sequence[Contest]) -> Iterator[tuple[Contest, int]]:
@@ -133,94 +142,67 @@ def _pieces(contests: Sequence[Contest]) -> Iterator[tuple[Contest, int]]:
             yield contest, run
 
 
-def _compile(
-    names: Sequence[str],
-    contests: Sequence[Contest],
-    jobs: int,
-    progress: Callable[[float, str], object],
-) -> None:
-    """Play a few rounds with everybody, so that nobody's time is that of the compiler.
+def _own(hedger: Hedger[Any]) -> bool:
+    """Tell whether a hedger is the caller's own: its code is not in the fingerprint."""
+    return not type(hedger).__module__.startswith("normalhedge.hedgers.")
 
-    The compiler uses one core. Where it has much to do, and there may be more, another process
-    starts from the other end: what it has finished is found in the cache.
+
+def _label(name: str, hedger: Hedger[Any]) -> str:
+    """Return what the scores of a hedger are found by.
+
+    A name may mean something else in another contest, or another time: what a hedger of this
+    package prints as does not.
     """
-    aimed = any(contest.aimed for contest in contests)
-    panel = any(isinstance(contest, Panel) for contest in contests)
-    helper = None
-    try:
-        for k, name in enumerate(names, start=1):
-            progress(0.0, f"compiling {name}")
-            start = time.perf_counter()
-            play_a_few(name, aimed=aimed, panel=panel)
-            slow = time.perf_counter() - start > SLOW
-            if slow and helper is None and jobs > 1 and len(names) - k > 1:
-                helper = _helper(names[:k:-1], aimed=aimed, panel=panel)
-    finally:
-        if helper is not None:
-            helper.terminate()
-            helper.wait()
+    return f"own: {name}" if _own(hedger) else repr(hedger)
 
 
-def play_a_few(name: str, *, aimed: bool, panel: bool) -> None:
-    """Play a few rounds with a hedger, against an adversary and on a panel, too."""
-    hedger = named(name, 4, alpha=0.1)
-    hedger.run(np.random.default_rng(0).choice(np.array([-1.0, 1.0]), (3, 4)))
-    if aimed:
-        next(Contrary(4, hedger).gains(2, np.random.default_rng(0)))
-    if panel:
-        table = _extras.require("pyarrow").table({"y": [0, 1], "a": [0, 1], "b": [1, 0]})
-        blend(table, "y", hedger=hedger)
-
-
-def _helper(names: Sequence[str], *, aimed: bool, panel: bool) -> "subprocess.Popen[bytes] | None":
-    """Return a process that compiles these hedgers; None where there can be none."""
-    work = (
-        "from normalhedge.experiments.leaderboard import play_a_few\n"
-        f"for name in {list(names)!r}: play_a_few(name, aimed={aimed}, panel={panel})"
-    )
-    nothing = subprocess.DEVNULL
-    if not sys.executable:
-        return None
-    try:
-        return subprocess.Popen(
-            [sys.executable, "-P", "-c", work], stdin=nothing, stdout=nothing, stderr=nothing
-        )
-    except OSError:
-        return None
-
-
-def _run(contest: Contest, run: int, names: Sequence[str], cells: Cells | None) -> Arrays:
+def _run(
+    contest: Contest, run: int, hedgers: Mapping[str, Hedger[Any]], cells: Cells | None
+) -> Arrays:
     """Return what all hedgers did in a run; what is kept is not played again."""
-    # A name may mean something else in another version: what a hedger prints as does not.
-    labels = {name: repr(contest.hedger(name)) for name in names}
     key = contest.key(run)
-    # Other settings have other cells: a quick look does not cost what took long.
-    what = f"{contest.name} {sorted({**key, 'run': None}.items())}"
-    place = f"{zlib.crc32(what.encode()):08x}-{run}"
-    found = dict((cells.load(place, key) if cells else None) or {})
-    missing = [name for name in names if labels[name] not in found]
+    if cells is None or key is None:
+        return _play(contest, run, hedgers, {})
+    key = {"contest": contest.name, **key}
+    # Other settings have other cells: a quick look does not cost what took long. Those of other
+    # code are worth nothing, and are written over.
+    what = sorted({**key, "code": None, "run": None}.items())
+    place = f"{zlib.crc32(repr(what).encode()):08x}-{run}"
+    kept = cells.load(place, key) or {}
+    found = _play(contest, run, hedgers, kept)
+    own = {_label(name, hedger) for name, hedger in hedgers.items() if _own(hedger)}
+    new = {label: scores for label, scores in found.items() if label not in own}
+    if new.keys() != kept.keys():
+        cells.save(place, key, new)
+    return found
+
+
+def _play(contest: Contest, run: int, hedgers: Mapping[str, Hedger[Any]], kept: Arrays) -> Arrays:
+    """Return what is kept, and beside it what is missing."""
+    labels = {_label(name, hedger): hedger for name, hedger in hedgers.items()}
+    missing = {label: hedger for label, hedger in labels.items() if label not in kept}
+    found = dict(kept)
     if missing:
-        played = contest.play(run, missing)
-        found |= {labels[name]: scores for name, scores in played.items()}
-    yardsticks = isinstance(contest, Panel) and "uniform" not in found
-    if isinstance(contest, Panel) and yardsticks:
+        scores = contest.play(run, list(missing.values()))
+        found |= dict(zip(missing, scores, strict=True))
+    if isinstance(contest, Panel) and "uniform" not in found:
         found |= contest.yardsticks()
-    if cells and (missing or yardsticks):
-        cells.save(place, key, found)
     return found
 
 
 def _standing(
-    contest: Contest, names: tuple[str, ...], found: Mapping[tuple[Contest, int], Arrays]
+    contest: Contest,
+    hedgers: Mapping[str, Hedger[Any]],
+    found: Mapping[tuple[Contest, int], Arrays],
 ) -> Standing:
-    labels = [repr(contest.hedger(name)) for name in names]
+    labels = [_label(name, hedger) for name, hedger in hedgers.items()]
     values = np.array(
         [[found[contest, run][label] for run in range(contest.runs)] for label in labels]
     )
     split = len(contest.scores)
     return Standing(
         contest,
-        names,
+        tuple(hedgers),
         values[:, :, :split],
         values[:, :, split:].mean(axis=1),
         {name: float(found[contest, 0][name]) for name in PANEL_YARDSTICKS}

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import numpy as np
 
-from normalhedge.experiments.contests import Game, Panel, curve_rounds
+from normalhedge.experiments.contests import Game, Panel
 from normalhedge.experiments.standings import PANEL_YARDSTICKS, Leaderboard, Standing
+from normalhedge.experiments.yardsticks import curve_rounds
 from normalhedge.reports import Section, write_page
 from normalhedge.reports.figures import curves_plot, places_plot
 
@@ -150,7 +151,7 @@ OVERALL = (
     "whatever the hedger itself keeps account of; its mean over all rounds and games, then its "
     "worst in any. Ordinary: what the best fixed expert of a whole game gained more, below zero "
     "where the hedger did better by changing. Switch: what the best expert of the stretch after a "
-    "switch gained more in it. µs: of one round, where many are played at once."
+    "switch gained more in it. µs: processor time of one round, where many are played at once."
 )
 PLACES = "1 is the best; hover for the numbers. The letters are those of the games below."
 

@@ -26,6 +26,7 @@ from normalhedge.experiments.figures import (
     Figure,
     Panel,
 )
+from normalhedge.experiments.fingerprint import fingerprint
 from normalhedge.experiments.hidden import CASES, play_case
 from normalhedge.experiments.hidden_claims import hidden_sections, judge_hidden
 from normalhedge.experiments.learning import judge_learning, learn, learning_section
@@ -50,7 +51,7 @@ PARTS_OF_THE_PAPER = (*(figure.id for figure in FIGURES), *MEASUREMENTS)
 
 @dataclass(frozen=True)
 class Settings:
-    """Everything the numbers depend on, beside the version."""
+    """Everything the numbers depend on, beside the code."""
 
     runs: int = RUNS
     rounds: int = ROUNDS
@@ -134,12 +135,12 @@ def _units(panel: Panel, settings: Settings) -> float:
     return float(settings.runs * settings.rounds * len(STYLES) * (panel.experts + 50))
 
 
-def _key(settings: Settings, **more: object) -> dict[str, object]:
-    return {"version": normalhedge.__version__, **asdict(settings), **more}
+def _key(settings: Settings, *upper: str, **more: object) -> dict[str, object]:
+    return {"code": fingerprint(*upper), **asdict(settings), **more}
 
 
 def _measure(name: str, settings: Settings, cells: Cells, watch: Progress) -> Arrays:
-    key = _key(settings, measure=name)
+    key = _key(settings, *(["latent"] if name in OF_HIDDEN_STATES else []), measure=name)
     found = cells.load(name, key)
     if found is None:
         found = MEASUREMENTS[name](settings.seed, quick=settings.quick)

@@ -8,7 +8,8 @@ from functools import cached_property
 import numpy as np
 
 from normalhedge._inputs import Floats
-from normalhedge.experiments.contests import GAME_SCORES, Contest, Game, Panel
+from normalhedge.experiments.contests import Contest, Game, Panel
+from normalhedge.experiments.yardsticks import GAME_SCORES
 
 TIED = 2.0
 """Within so many standard errors of the best, run by run on the same gains, one counts as tied."""
