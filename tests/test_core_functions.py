@@ -172,3 +172,14 @@ def test_rounds_out_of_range_are_not_played() -> None:
     given = list(arguments()["run_with_gaps"])
     given[4][3, 2] = 1.5
     assert _core.run_with_gaps(*given)[0] == 3
+
+
+def test_the_weight_of_those_awake_may_be_tiny() -> None:
+    forecasts = np.array([[[0.3, np.nan]], [[0.7, np.nan]]])
+    gradient = np.empty(2)
+    loss = _core.mean_loss(
+        np.array([1e-320, 1.0]), forecasts, np.array([0.0, 1.0]), np.zeros(2, dtype=np.int64),
+        np.array([0.5]), "square", gradient,
+    )  # fmt: skip
+    assert loss == pytest.approx(0.09)
+    assert gradient.tolist() == [0.0, 0.0]

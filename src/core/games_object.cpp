@@ -154,16 +154,23 @@ bool read_by_name(PyObject* forecasts, PyObject* names, double* numbers) {
     return true;
 }
 
-// predict_numbers(names, forecasts, number, items) -> the table, values and what was played, and how
-// many forecasts were infinite so far; None where `forecasts` is not a dict of a float for each name
-// in this order. The common case of `predict`, without a detour through Python.
+// The fields of a round that waits for its outcome, in their order.
+enum Field { table_field, confidence_field, values_field, items_field, number_field, keys_field, fields };
+
+// predict_numbers(names, forecasts, number, items, kind) -> the round, as a tuple of this kind; the
+// prediction, None where nobody is awake; what was played; and how many forecasts were infinite so
+// far. None where `forecasts` is not a dict of a float for each name in this order. The common case of
+// `predict`, without a detour through Python.
 PyObject* predict_numbers(PyObject* object, PyObject* const* given, Py_ssize_t count) {
     return guarded([&]() -> PyObject* {
-        check_count(count, 4);
+        check_count(count, 5);
         const Content& content = content_of(object);
         const size_t n = content.n;
         if (!PyList_CheckExact(given[0]) || static_cast<size_t>(PyList_GET_SIZE(given[0])) != n)
             raise(PyExc_ValueError, "there must be a name for each expert");
+        if (!PyType_Check(given[4]) ||
+            !PyType_IsSubtype(reinterpret_cast<PyTypeObject*>(given[4]), &PyTuple_Type))
+            raise(PyExc_TypeError, "a round must be a kind of tuple");
         Reference table = new_array({1, 1, n});
         if (!read_by_name(given[1], given[0], data_of<double>(table.array()))) {
             if (PyErr_Occurred()) throw PythonError();
@@ -171,14 +178,29 @@ PyObject* predict_numbers(PyObject* object, PyObject* const* given, Py_ssize_t c
         }
         Reference values = new_array({1, 1});
         Reference played = new_array({1, n});
-        const Rows rows =
-            rows_of(content, table.get(), Py_None, values.get(), Py_None, given[3]);
+        const Rows rows = rows_of(content, table.get(), Py_None, values.get(), Py_None, given[3]);
         const std::int64_t number = From<std::int64_t>::get(given[2]);
         const auto item = static_cast<size_t>(rows.items[0]);
         predict_round(content.recipe, *content.hedger, content.game(content.shared ? 0 : item), rows,
                       number, data_of<double>(played.array()), content.sums());
-        return Py_BuildValue("NNNd", table.release(), values.release(), played.release(),
-                             content.sums().totals[Sums::wild]);
+        const double value = rows.values[0];
+        Reference said = value == value ? Reference::checked(PyFloat_FromDouble(value))
+                                        : Reference::borrowed(Py_None);
+        Reference wild = Reference::checked(PyFloat_FromDouble(content.sums().totals[Sums::wild]));
+        auto* kind = reinterpret_cast<PyTypeObject*>(given[4]);
+        Reference round = Reference::checked(kind->tp_alloc(kind, fields));
+        PyTuple_SET_ITEM(round.get(), table_field, table.release());
+        PyTuple_SET_ITEM(round.get(), confidence_field, Reference::borrowed(Py_None).release());
+        PyTuple_SET_ITEM(round.get(), values_field, values.release());
+        PyTuple_SET_ITEM(round.get(), items_field, Reference::borrowed(given[3]).release());
+        PyTuple_SET_ITEM(round.get(), number_field, Reference::borrowed(given[2]).release());
+        PyTuple_SET_ITEM(round.get(), keys_field, Reference::borrowed(Py_None).release());
+        Reference result = Reference::checked(PyTuple_New(4));
+        PyTuple_SET_ITEM(result.get(), 0, round.release());
+        PyTuple_SET_ITEM(result.get(), 1, said.release());
+        PyTuple_SET_ITEM(result.get(), 2, played.release());
+        PyTuple_SET_ITEM(result.get(), 3, wild.release());
+        return result.release();
     });
 }
 
@@ -239,6 +261,33 @@ PyObject* update(PyObject* object, PyObject* const* given, Py_ssize_t count) {
             settle_round(content.recipe, *content.hedger, game, part, content.item_ranges(),
                          content.sums().totals);
         });
+    });
+}
+
+// update_number(round, outcome) -> the outcome as an array; the same as `update` for a round of one
+// number. None where it is not one, where experts joined since, or where the outcome is not a finite
+// float.
+PyObject* update_number(PyObject* object, PyObject* const* given, Py_ssize_t count) {
+    return guarded([&]() -> PyObject* {
+        check_count(count, 2);
+        const Content& content = content_of(object);
+        PyObject* round = given[0];
+        if (!PyTuple_Check(round) || PyTuple_GET_SIZE(round) != fields)
+            raise(PyExc_TypeError, "a round must be a tuple of its fields");
+        if (!PyFloat_CheckExact(given[1]) ||
+            !(std::fabs(PyFloat_AS_DOUBLE(given[1])) < largest_forecast) ||
+            PyTuple_GET_ITEM(round, keys_field) != Py_None)
+            Py_RETURN_NONE;
+        auto* table = checked_array<const double>(PyTuple_GET_ITEM(round, table_field), 3);
+        if (extent(table, 1) != 1 || extent(table, 2) != content.n) Py_RETURN_NONE;
+        Reference outcomes = new_array({1});
+        data_of<double>(outcomes.array())[0] = PyFloat_AS_DOUBLE(given[1]);
+        PyObject* const arguments[] = {
+            PyTuple_GET_ITEM(round, table_field), PyTuple_GET_ITEM(round, confidence_field),
+            PyTuple_GET_ITEM(round, values_field), outcomes.get(),
+            PyTuple_GET_ITEM(round, items_field)};
+        Reference::checked(update(object, arguments, 5));
+        return outcomes.release();
     });
 }
 
@@ -543,6 +592,7 @@ PyMethodDef methods[] = {
     fast("predict_numbers", predict_numbers, "Predict from a dict of floats by name, or None."),
     fast("note", note, "Add up the losses of a round."),
     fast("update", update, "Add up the losses of a round, and learn from it."),
+    fast("update_number", update_number, "Do so for a round of one number, or return None."),
     fast("play", play, "Play a table of rounds."),
     fast("weigh", weigh, "Write the weights that belong to the ledger of a game."),
     fast("fill_plain", fill_plain_columns, "Write the plain combinations as forecasts."),

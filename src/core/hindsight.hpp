@@ -103,6 +103,8 @@ struct Table {
 // Return the mean loss of fixed weights w, shared among those awake; write its gradient.
 //
 //     v = sum_i w_i x_i / W,   W = sum_i w_i,   d loss / d w_i = loss'(v) (x_i - v) / W
+//
+// W may be so small that 1/W is infinite: what is divided by it is divided one by one.
 NORMALHEDGE_VECTORISED inline double find_mean_loss(const Table& table, const double* weights,
                                                     double* gradient) {
     const size_t n = table.n;
@@ -117,28 +119,26 @@ NORMALHEDGE_VECTORISED inline double find_mean_loss(const Table& table, const do
         const Forecasts forecasts = table.row(j);
         rate_experts(forecasts, nullptr, rated);
         double mass = 0.0;
+#pragma omp simd reduction(+ : mass)
+        for (size_t i = 0; i < n; ++i) mass += rated[i] * weights[i];
+        if (!(mass > 0.0)) continue;
         for (size_t c = 0; c < table.classes; ++c) {
             const double* x = forecasts.of_class(c);
-            double sum = 0.0;
-            mass = 0.0;
-#pragma omp simd reduction(+ : mass, sum)
-            for (size_t i = 0; i < n; ++i) {
-                mass += rated[i] * weights[i];
-                sum += rated[i] > 0.0 ? weights[i] * x[i] : 0.0;
-            }
-            value[c] = sum / mass;
+            double mean = 0.0;
+#pragma omp simd reduction(+ : mean)
+            for (size_t i = 0; i < n; ++i) mean += rated[i] > 0.0 ? weights[i] / mass * x[i] : 0.0;
+            value[c] = mean;
         }
-        if (!(mass > 0.0)) continue;
         const double outcome = table.outcomes[j];
         const double level = table.level(j);
         total += table.loss->of(value, table.classes, outcome, level);
         count += 1.0;
         const size_t c = class_of(table.classes, outcome);
         const double* x = forecasts.of_class(c);
-        const double slope = table.loss->slope(value[c], outcome, level) / mass;
+        const double slope = table.loss->slope(value[c], outcome, level);
 #pragma omp simd
         for (size_t i = 0; i < n; ++i)
-            gradient[i] += rated[i] > 0.0 ? slope * (x[i] - value[c]) : 0.0;
+            gradient[i] += rated[i] > 0.0 ? slope * (x[i] - value[c]) / mass : 0.0;
     }
     count = larger(count, 1.0);
     for (size_t i = 0; i < n; ++i) gradient[i] /= count;

@@ -93,22 +93,25 @@ struct Awake {
 inline Awake rate_experts(const Forecasts& forecasts, const double* confidence, double* rated) {
     const size_t n = forecasts.n;
     const double* x = forecasts.of_class(0);
-#pragma omp simd
-    for (size_t i = 0; i < n; ++i) rated[i] = std::fabs(x[i]) < largest_forecast ? 1.0 : 0.0;
+    double awake = 0.0;
+#pragma omp simd reduction(+ : awake)
+    for (size_t i = 0; i < n; ++i) {
+        rated[i] = std::fabs(x[i]) < largest_forecast ? 1.0 : 0.0;
+        awake += rated[i];
+    }
+    if (forecasts.classes == 1 && !confidence)
+        return {static_cast<size_t>(awake), awake == static_cast<double>(n)};
     for (size_t c = 1; c < forecasts.classes; ++c) {
         x = forecasts.of_class(c);
 #pragma omp simd
         for (size_t i = 0; i < n; ++i)
             rated[i] = std::fabs(x[i]) < largest_forecast ? rated[i] : 0.0;
     }
-    if (confidence) {
-#pragma omp simd
-        for (size_t i = 0; i < n; ++i) rated[i] *= confidence[i];
-    }
-    double awake = 0.0;
     double whole = 0.0;
+    awake = 0.0;
 #pragma omp simd reduction(+ : awake, whole)
     for (size_t i = 0; i < n; ++i) {
+        rated[i] *= confidence ? confidence[i] : 1.0;
         awake += rated[i] > 0.0 ? 1.0 : 0.0;
         whole += rated[i] == 1.0 ? 1.0 : 0.0;
     }
@@ -117,9 +120,9 @@ inline Awake rate_experts(const Forecasts& forecasts, const double* confidence, 
 
 // Write even weights over those awake.
 inline void spread_evenly(const double* rated, size_t n, double* weights) {
-    const double total = added(rated, n);
+    const double scale = 1.0 / added(rated, n);
 #pragma omp simd
-    for (size_t i = 0; i < n; ++i) weights[i] = rated[i] / total;
+    for (size_t i = 0; i < n; ++i) weights[i] = rated[i] * scale;
 }
 
 // Note when the experts that are awake in a round were, and whether they carry weight.
@@ -278,7 +281,7 @@ inline void write_gains(const double* costs, double size, bool gradient, size_t 
 #pragma omp simd
         for (size_t i = 0; i < n; ++i) {
             const double u = within(costs[i] * per, -1.0, 1.0);
-            gains[i] = -(u + 0.5 * u * u) / 1.5;
+            gains[i] = -(u + 0.5 * u * u) * (1.0 / 1.5);
         }
     } else {
 #pragma omp simd

@@ -7,6 +7,8 @@ from normalhedge._inputs import Floats
 
 _State = TypeVar("_State", bound=tuple[Any, ...])
 
+T = TypeVar("T")
+
 class Engine:
     rows: int
     totals: int
@@ -59,8 +61,9 @@ class Games:
         self, number: int, table: Floats, confidence: Floats | None, items: np.ndarray, /
     ) -> tuple[Floats, Floats, float]: ...
     def predict_numbers(
-        self, names: list[str], forecasts: Any, number: int, items: np.ndarray, /
-    ) -> tuple[Floats, Floats, Floats, float] | None: ...
+        self, names: list[str], forecasts: Any, number: int, items: np.ndarray, kind: type[T], /
+    ) -> tuple[T, float | None, Floats, float] | None: ...
+    def update_number(self, round_: Any, outcome: Any, /) -> Floats | None: ...
     def note(
         self,
         table: Floats,

@@ -51,12 +51,14 @@ def _run_awake(
 def _run_compiled(
     hedger: CompiledHedger, game: State, gains: Floats, confidence: Floats, symbols: Floats
 ) -> tuple[State, Floats]:
+    """Play all rounds in the core, which skips those that are missing."""
     weights, ledger, totals, rounds, joined, gain = State(*game)
     now = weights.copy(), ledger.copy(), totals.copy()
-    played, confidence = np.empty(gains.shape), np.ascontiguousarray(confidence)
-    done, last = _core.run_with_gaps(hedger._engine, *now, gains, confidence, symbols, played)
+    table, rated, numbers = (np.ascontiguousarray(a) for a in (gains, confidence, symbols))
+    played = np.empty(table.shape)
+    done, last = _core.run_with_gaps(hedger._engine, *now, table, rated, numbers, played)
     if done < len(gains):
-        _inputs.refuse(gains[done], confidence[done], done)
+        _inputs.refuse(table[done], rated[done], done)
     known = len(gains) - int(np.isnan(symbols).sum())
     if known:
         gain = None if np.isnan(last) else last

@@ -54,7 +54,10 @@ class Rounds(NamedTuple):
 
 
 BLOCK = 2**16
-"""About how many numbers of a kind are held at a time: rounds x states x candidates."""
+"""About how many numbers of a kind are held at a time: rounds x states x candidates.
+
+Of more, fresh arrays cost more than the arithmetic: the system hands out their pages one by one.
+"""
 
 
 def block(bank: HMMBank) -> int:
@@ -111,7 +114,7 @@ class Hedging(OnBank):
         self.hedger: Hedger[Any] = NormalHedge(alpha=ALPHA) if hedger is None else hedger
         if isinstance(self.hedger, type) or not isinstance(self.hedger, Hedger):
             raise TypeError(
-                f"hedger must have init, play, step and run, as those of this package have, got "
+                "hedger must have init, play, step and run, as those of this package have, got "
                 f"{hedger!r}"
             )
         self.game: Any = self.hedger.init(experts)
@@ -237,11 +240,9 @@ class ModelExperts(Hedging):
     def score(self, symbol: float) -> float:
         """Return the probability of a symbol, or of an interval around a number."""
         scores = self.bank.scores(symbol)
-        return (
-            float("nan")
-            if scores is None
-            else float(self._scores(symbol, scores) @ self.game.weights)
-        )
+        if scores is None:
+            return float("nan")
+        return float(self._scores(symbol, scores) @ self.game.weights)
 
     def observe(self, symbol: float | None) -> None:
         """Learn the next symbol."""

@@ -193,13 +193,14 @@ def panel(table: Any, columns: Columns) -> Panel:
         items, series = _horizons(table, columns, items, series, times)
     index = [*columns.by, *([columns.time] if columns.time else [])]
     index += [columns.cutoff] if columns.cutoff else []
+    target = _floats(table[columns.target])
     if columns.model is None:
-        cells = np.arange(rows)
         experts = [str(name) for name in columns.experts or ()]
         forecasts = np.empty((rows, 1, len(experts)))
         for i, name in enumerate(experts):
             forecasts[:, 0, i] = _floats(table[name])
-        first = cells
+        outcomes = target
+        kept = table.select([*index, str(columns.target)])
     else:
         codes, first, cells = _cells(series, times, len(items))
         experts, who = _encoded(table[columns.model])
@@ -212,16 +213,15 @@ def panel(table: Any, columns: Columns) -> Panel:
             _refuse_classes(forecasts)
         known = None if known is None else known[first]
         series, times = series[first], times[first]
-    target = _floats(table[columns.target])
-    outcomes = target[first] if columns.model is None else _agreed(target, cells, len(first))
+        outcomes = _agreed(target, cells, len(first))
+        kept = table.select([*index, str(columns.target)]).take(pa.array(first))
     if columns.classes:
         _refuse_labels(outcomes, len(columns.classes), str(columns.target))
-    kept = table.select([*index, str(columns.target)])
-    kept = kept if columns.model is None else kept.take(pa.array(first))
     kind = "" if made is None else _kind(table[made].type)
     result = Panel(kept, experts, forecasts, outcomes, items, series, times, keys, known, kind)
     if columns.model is None:
         _refuse_doubles(result, columns)
+    pa.default_memory_pool().release_unused()  # large tables: what was only needed on the way
     return result
 
 

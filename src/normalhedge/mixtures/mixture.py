@@ -216,23 +216,18 @@ class Mixture:
         """
         self._lock.acquire()  # in half the time that `with` takes
         try:
-            number = self.rounds
             # The common case, a dict of a number for each name in their order, in one call.
-            found = (
-                self.games.predict_numbers(self.names, forecasts, number, FIRST_ITEM)
-                if self._simple and confidence is None
-                else None
-            )
-            if found is None:
-                return self._predict(forecasts, confidence)
-            table, values, played, wild = found
-            self.rounds = number + 1
-            ticket = self.file(_new(Open, (table, None, values, FIRST_ITEM, number, None)))
-            if wild > 0.0 and not self._told:
-                self._warn_of_infinite()
-            value = values.item()
-            said = value if value == value else None  # noqa: PLR0124 -- NaN: all asleep
-            return _new(Prediction, (said, ticket, self.names, played, None))
+            if confidence is None and self._simple:
+                number = self.rounds
+                found = self.games.predict_numbers(self.names, forecasts, number, FIRST_ITEM, Open)
+                if found is not None:
+                    made, value, played, wild = found
+                    self.rounds = number + 1
+                    ticket = self.file(made)
+                    if wild and not self._told:
+                        self._warn_of_infinite()
+                    return _new(Prediction, (value, ticket, self.names, played, None))
+            return self._predict(forecasts, confidence)
         finally:
             self._lock.release()
 
@@ -280,16 +275,12 @@ class Mixture:
             waiting = self.pending.get(ticket)
             if waiting is None:
                 raise KeyError(self._unknown(ticket))
-            table, rated, values, items, _, keys = waiting
-            rows, classes, n = table.shape
-            if keys is None and classes == 1 and type(outcome) is float and abs(outcome) < LARGEST:
-                outcomes = _empty(1)
-                outcomes[0] = outcome
-            else:
-                outcomes = read_outcome(outcome, keys, rows, classes)
-            if n < len(self.names):
+            outcomes = self.games.update_number(waiting, outcome)
+            if outcomes is None:
+                table, rated, values, items, _, keys = waiting
+                outcomes = read_outcome(outcome, keys, *table.shape[:2])
                 table, rated = self.widen(table, rated)
-            self.games.update(table, rated, values, outcomes, items)
+                self.games.update(table, rated, values, outcomes, items)
             del self.pending[ticket]
             if self.waiting:
                 self.waiting.pop(ticket, None)
@@ -581,8 +572,8 @@ class Mixture:
         if len(pending) > self.max_pending:
             self._expire(next(iter(pending)))
         if self.max_age is not None:
-            oldest = next(iter(self.pending))
-            if self.pending[oldest].number < self.rounds - self.max_age:
+            oldest = next(iter(pending))
+            if pending[oldest].number < self.rounds - self.max_age:
                 self._expire(oldest)
         return ticket
 
@@ -599,6 +590,8 @@ class Mixture:
     def widen(self, table: Floats, rated: Floats | None) -> tuple[Floats, Floats | None]:
         """Let those who joined after a round sleep in it."""
         more = len(self.names) - table.shape[2]
+        if not more:
+            return table, rated
         table = np.pad(table, ((0, 0), (0, 0), (0, more)), constant_values=np.nan)
         return table, None if rated is None else np.pad(rated, (0, more))
 

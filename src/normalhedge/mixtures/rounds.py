@@ -74,11 +74,14 @@ def arrange(mixture: Mixture, panel: Panel, lag: int) -> Rounds:
     rows = _new_rows(mixture, panel, fresh)
     parts = (panel.outcomes, items, games, panel.times)
     outcomes, items, games, times = parts if fresh.all() else (part[fresh] for part in parts)
+    if len(distinct) <= distinct.max(initial=-1):  # some times are not new
+        times = np.searchsorted(distinct, times).astype(np.int32)
+    new = np.arange(len(fresh), dtype=np.int32)
     columns = [
-        rows, outcomes, items, games, np.searchsorted(distinct, times).astype(np.int32),
-        np.flatnonzero(fresh).astype(np.int32), np.full((len(rows), rows.shape[1]), np.nan),
+        rows, outcomes, items, games, times, new if fresh.all() else new[fresh],
+        np.full((len(rows), rows.shape[1]), np.nan),
     ]  # fmt: skip
-    del parts, items, games, times, fresh
+    del parts, items, games, times, fresh, new
     if mixture.waiting:
         waiting = _waiting_rows(mixture)
         columns = [np.concatenate(pair) for pair in zip(waiting, columns, strict=True)]
@@ -215,11 +218,13 @@ def _known(
 
 def _make_ready(rounds: Rounds, waiting: list[Waiting], lag: int) -> None:
     """Set the round from which on each round may be used; never before an earlier one."""
-    here = np.arange(len(rounds.numbers))
     old = rounds.old >= 0
     if rounds.known is None and not old.any():
-        rounds.ready = np.minimum(here + (1 + lag), NEVER).astype(np.int32)
+        rounds.ready = np.arange(len(rounds.numbers), dtype=np.int32)
+        rounds.ready += 1 + lag
+        np.minimum(rounds.ready, NEVER, out=rounds.ready)
         return
+    here = np.arange(len(rounds.numbers))
     of = np.repeat(np.arange(len(rounds.games)), rounds.stop - rounds.first)
     ready = here + 1 + lag
     if rounds.known is not None and rounds.time_keys is not None:
