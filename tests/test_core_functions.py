@@ -22,7 +22,7 @@ def arguments() -> dict[str, tuple[Any, ...]]:
     gains, scores = rng.uniform(-1.0, 1.0, (T, N)), bank.emission[1]
     beliefs = np.tile(bank.initial, (T + 1, 1, 1))
     forecasts, outcomes = rng.random((T, K, N)), np.array([0.0, 1.0, 2.0, np.nan, 0.0, 1.0])
-    items, levels = np.arange(T), np.array([0.5])
+    items, levels = np.arange(T, dtype=np.int32), np.array([0.5])
     sizes = np.array([1.0, 2.0])
     moves = np.array(list(itertools.product([-1.0, 1.0], repeat=2)))
     path, room = np.array([0, 3, 1], dtype=np.int16), 40
@@ -139,7 +139,7 @@ def test_what_is_no_such_array_is_refused(name: str) -> None:
         ("mean_loss", 2, np.full(T, -1.0)),
         ("mean_loss", 5, "cube"),
         ("mean_loss", 4, np.empty(0)),
-        ("write_loss_table", 2, np.zeros(T + 1, dtype=np.int64)),
+        ("write_loss_table", 2, np.zeros(T + 1, dtype=np.int32)),
         ("write_loss_table", 5, "mode"),
     ],
 )
@@ -178,7 +178,7 @@ def test_the_weight_of_those_awake_may_be_tiny() -> None:
     forecasts = np.array([[[0.3, np.nan]], [[0.7, np.nan]]])
     gradient = np.empty(2)
     loss = _core.mean_loss(
-        np.array([1e-320, 1.0]), forecasts, np.array([0.0, 1.0]), np.zeros(2, dtype=np.int64),
+        np.array([1e-320, 1.0]), forecasts, np.array([0.0, 1.0]), np.zeros(2, dtype=np.int32),
         np.array([0.5]), "square", gradient,
     )  # fmt: skip
     assert loss == pytest.approx(0.09)

@@ -430,7 +430,7 @@ def test_the_best_convex_combination(kind: str) -> None:
     rng = np.random.default_rng(9)
     y = rng.normal(size=400)
     table = (y[:, np.newaxis] + rng.normal(size=(400, 2)) * [0.5, 1.0] + [0.5, -0.7])[:, np.newaxis]
-    items = np.zeros(400, dtype=np.int64)
+    items = np.zeros(400, dtype=np.int32)
     weights, loss = best_convex(np.ascontiguousarray(table), y, items, np.array([0.5]), kind)
     grid = np.linspace(0, 1, 2001)
     errors = (

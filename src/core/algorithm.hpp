@@ -13,19 +13,19 @@ struct Algorithm {
     static constexpr size_t settings = 1 + OwnSettings;
     static constexpr bool whole = false;
     static constexpr bool has_potential = false;
+    static constexpr bool wants_room = false;
 
     double keep;  // 1 - alpha
 
     explicit Algorithm(const double* given) : keep(given[0]) {}
 
     void tick(const double*, double*) const {}
-    void learn(const Columns&, const Columns&, const double*, double) const {}
+    void learn(const Columns&, const Columns&, const double*, double, double*) const {}
 
     // By the scores.
-    double weigh(const Columns& now, double) const {
-        static_cast<const Own*>(this)->score(now, nullptr, now.weights);
+    void weigh(const Columns& now, double, double* room) const {
+        static_cast<const Own*>(this)->score(now, nullptr, now.weights, room);
         raise_scores(now.weights, now.n);
-        return not_a_number;
     }
 };
 

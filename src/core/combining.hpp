@@ -19,7 +19,8 @@ constexpr double tie = 1e-12;
 
 // The mean of the forecasts with weight; NaN where there are none. They are averaged as differences
 // from one of them, so that equal forecasts give exactly that.
-inline double weighted_mean(const double* forecasts, const double* played, size_t n) {
+NORMALHEDGE_VECTORISED inline double weighted_mean(const double* forecasts, const double* played,
+                                                   size_t n) {
     size_t first = 0;
     while (first < n && !(played[first] > 0.0)) ++first;
     if (first == n) return not_a_number;

@@ -19,9 +19,12 @@
 //     whole                          whether `learn` must see all experts at once
 //     keep                           1 - alpha
 //     tick(before, after)            its totals, at the beginning of a round (if not whole)
-//     learn(before, after, rises, gain)    its own rows; `after` may be `before`
-//     weigh(now, lead)               the weights; returns ln mean Phi, NaN without a potential
-//     score(now, confidence, scores) log2 of the weights, up to a number common to those awake
+//     learn(before, after, rises, gain, room)    its own rows; `after` may be `before`
+//     weigh(now, lead, room)         the weights
+//     score(now, confidence, scores, room)       log2 of the weights, up to a number common to all
+//                                    that are awake
+//     wants_room                     whether `weigh` needs room for n doubles; `learn`, if whole, and
+//                                    `score` always have it
 //     has_potential                  whether the weights are the derivative of a potential; then it
 //                                    has no weigh, but raise(now, lead): see `potential.hpp`
 #pragma once
@@ -147,8 +150,8 @@ inline double origin_of(const Gains& gains, const double* confidence, size_t n) 
 
 // Write what is played by scores: those awake are weighed rightly among themselves although a
 // sleeper's weight is e^1000 times theirs. All zeros where nobody is awake.
-inline void share_by_scores(const double* scores, const double* confidence, size_t n,
-                            double* played) {
+NORMALHEDGE_VECTORISED inline void share_by_scores(const double* scores, const double* confidence,
+                                                   size_t n, double* played) {
     const bool some = leading(scores, confidence, n) > some_score;
 #pragma omp simd
     for (size_t i = 0; i < n; ++i) {
@@ -166,28 +169,40 @@ inline void share_by_scores(const double* scores, const double* confidence, size
     normalise(played, n);
 }
 
-// Write what is played, ∝ weight times confidence.
-template <class Algorithm>
-NORMALHEDGE_VECTORISED void share(const Algorithm& algorithm, const Columns& now, const double* confidence,
-           double* played) {
+// Write what is played, ∝ weight times confidence; return false where those awake have no weight.
+NORMALHEDGE_VECTORISED inline bool share_by_weights(const double* weights, const double* confidence,
+                                                    size_t n, double* played) {
     double mass = 0.0;
 #pragma omp simd reduction(+ : mass)
-    for (size_t i = 0; i < now.n; ++i) {
-        played[i] = now.weights[i] * confidence[i];
+    for (size_t i = 0; i < n; ++i) {
+        played[i] = weights[i] * confidence[i];
         mass += played[i];
     }
-    if (mass > tiny) {
-        divide(played, now.n, mass);
-        return;
-    }
-    Scratch room(now.n);
-    algorithm.score(now, confidence, room.data());
+    if (!(mass > tiny)) return false;
+    divide(played, n, mass);
+    return true;
+}
+
+// Write the scores; `room` is for n doubles.
+template <class Algorithm>
+NORMALHEDGE_VECTORISED void score_all(const Algorithm& algorithm, const Columns& now,
+                                      const double* confidence, double* scores, double* room) {
+    algorithm.score(now, confidence, scores, room);
+}
+
+// Write what is played.
+template <class Algorithm>
+void share(const Algorithm& algorithm, const Columns& now, const double* confidence,
+           double* played) {
+    if (share_by_weights(now.weights, confidence, now.n, played)) return;
+    Scratch room(2 * now.n);
+    score_all(algorithm, now, confidence, room.data(), room.data() + now.n);
     share_by_scores(room.data(), confidence, now.n, played);
 }
 
 // What the distribution earns beyond `origin`, where all of the weight is asleep.
 template <class Algorithm>
-NORMALHEDGE_VECTORISED double earn_by_scores(const Algorithm& algorithm, const Columns& now, const Gains& gains,
+double earn_by_scores(const Algorithm& algorithm, const Columns& now, const Gains& gains,
                       const double* confidence, double origin) {
     Scratch played(now.n);
     Scratch room(block);
@@ -266,7 +281,7 @@ double learn_block(const Algorithm& algorithm, const Columns& before, const Colu
     double rises[block];
     const double* confidence = round.confidence ? round.confidence + first : nullptr;
     rise(gains, confidence, n, round.gain, rises);
-    algorithm.learn(before, after, rises, round.gain);
+    algorithm.learn(before, after, rises, round.gain, nullptr);
     return enter(before, after, rises, algorithm.keep);
 }
 
@@ -284,16 +299,16 @@ NORMALHEDGE_VECTORISED Largest learn_part(const Algorithm& algorithm, const Colu
     return lead;
 }
 
-// Update the ledger where an algorithm must see all experts at once; return the largest regret.
+// Update the ledger where an algorithm must see all experts at once; return the largest regret. `room`
+// is for 2n doubles.
 template <class Algorithm>
 NORMALHEDGE_VECTORISED Largest learn_whole(const Algorithm& algorithm, const Columns& before,
-                                           const Columns& after, const Rises& round) {
+                                           const Columns& after, const Rises& round, double* room) {
     const size_t n = after.n;
-    Scratch room(n);
-    Scratch rises(n);
-    rise(round.gains.part(0, n, room.data()), round.confidence, n, round.gain, rises.data());
-    algorithm.learn(before, after, rises.data(), round.gain);
-    return {enter(before, after, rises.data(), algorithm.keep)};
+    double* rises = room + n;
+    rise(round.gains.part(0, n, room), round.confidence, n, round.gain, rises);
+    algorithm.learn(before, after, rises, round.gain, room);
+    return {enter(before, after, rises, algorithm.keep)};
 }
 
 // Write the weights of the experts in [first, last) up to a factor, block by block, after a round or,
@@ -362,19 +377,23 @@ Outcome weigh_by_potential(const Algorithm& algorithm, const Columns& before, co
     return {round ? round->gain : 0.0, lead, potential.log_mean(mass, n), false};
 }
 
-// Write the weights; return ln mean Phi.
+// Write the weights; `room` is for n doubles, where the algorithm wants it.
 template <class Algorithm>
-NORMALHEDGE_VECTORISED double weigh_all(const Algorithm& algorithm, const Columns& now,
-                                        double lead) {
-    return algorithm.weigh(now, lead);
+NORMALHEDGE_VECTORISED void weigh_all(const Algorithm& algorithm, const Columns& now, double lead,
+                                      double* room) {
+    algorithm.weigh(now, lead, room);
 }
 
+// Write the weights; return ln mean Phi, NaN without a potential.
 template <class Algorithm>
-double weigh(const Algorithm& algorithm, const Columns& now) {
-    if constexpr (Algorithm::has_potential)
+double weigh(const Algorithm& algorithm, const Columns& now, double lead) {
+    if constexpr (Algorithm::has_potential) {
         return weigh_by_potential(algorithm, now, now, nullptr).log_potential;
-    else
-        return weigh_all(algorithm, now, leading(now.regrets(), now.n));
+    } else {
+        Scratch room(Algorithm::wants_room ? now.n : 0);
+        weigh_all(algorithm, now, lead, room.data());
+        return not_a_number;
+    }
 }
 
 // Play a round. `after` may be `before`; bad input is found before anything is written.
@@ -402,14 +421,15 @@ Outcome play_round(const Algorithm& algorithm, const Columns& before, const Colu
     } else {
         Largest lead;
         if constexpr (Algorithm::whole) {
-            lead = learn_whole(algorithm, before, after, round);
+            Scratch room(2 * n);
+            lead = learn_whole(algorithm, before, after, round, room.data());
         } else {
             algorithm.tick(before.totals, after.totals);
             lead = in_slices<Largest>(n, [&](size_t first, size_t last) {
                 return learn_part(algorithm, before, after, round, first, last);
             });
         }
-        return {gain, lead.value, weigh_all(algorithm, after, lead.value), false};
+        return {gain, lead.value, weigh(algorithm, after, lead.value), false};
     }
 }
 
@@ -427,10 +447,11 @@ void halve_gains(const Algorithm& algorithm, const Columns& now,
     for (size_t k = 0; k < Algorithm::totals; ++k) now.totals[k] *= factors[Algorithm::rows + k];
     const double of_weights = factors[Algorithm::rows + Algorithm::totals];
     if (of_weights == 1.0) {
-        weigh(algorithm, now);
+        weigh(algorithm, now, leading(now.regrets(), now.n));
         return;
     }
-    algorithm.score(now, nullptr, now.weights);
+    Scratch room(now.n);
+    score_all(algorithm, now, nullptr, now.weights, room.data());
 #pragma omp simd
     for (size_t i = 0; i < now.n; ++i) now.weights[i] *= of_weights;
     raise_scores(now.weights, now.n);

@@ -55,12 +55,11 @@ struct Moves {
     const double* gains;
 };
 
-// Write the states along a path of moves.
+// Write the states along a path of moves. `weights` is for two doubles a group.
 NORMALHEDGE_VECTORISED inline void walk(const Groups& groups, const Moves& moves, const Grid& grid,
-                                        const std::int16_t* path, size_t length, Tree& tree) {
+                                        const std::int16_t* path, size_t length, Tree& tree,
+                                        double* weights) {
     const size_t n = groups.count;
-    Scratch room(2 * n);
-    double* weights = room.data();
     double* place = weights + n;
     fill(tree.states, n, 0.0);
     for (size_t t = 0; t <= length; ++t) {
@@ -79,13 +78,11 @@ NORMALHEDGE_VECTORISED inline void walk(const Groups& groups, const Moves& moves
 }
 
 // Follow every move from the state that each cell keeps, those reached first before others, for so
-// many rounds; return whether there was room for all.
+// many rounds; return whether there was room for all. `weights` is for three doubles a group.
 NORMALHEDGE_VECTORISED inline bool search_breadth_first(const Groups& groups, const Moves& moves,
                                                         const Grid& grid, std::int64_t rounds,
-                                                        Tree& tree) {
+                                                        Tree& tree, double* weights) {
     const size_t n = groups.count;
-    Scratch room(3 * n);
-    double* weights = room.data();
     double* scratch = weights + n;
     double* place = weights + 2 * n;
     std::int64_t layer = 0;

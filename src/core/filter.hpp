@@ -138,22 +138,25 @@ struct Standing {
     T* logs;
 };
 
+inline size_t room_to_observe(const Bank& bank) {
+    return (bank.states + 2) * std::min(bank.candidates, candidates_at_once);
+}
+
 // Condition and predict; return whether all candidates found the observation impossible.
 //
 // `logs` become keep logs + ln z, with 1e-280 for a z that is impossible. They stay where the
 // observation is missing (`scores` is none), and where all found it impossible: there is no reason to
-// prefer one of them.
+// prefer one of them. `room` is for `room_to_observe` doubles.
 NORMALHEDGE_VECTORISED inline bool observe(const Bank& bank, const Standing<const double>& before,
                                            const double* scores, double keep,
-                                           const Standing<double>& after) {
+                                           const Standing<double>& after, double* room) {
     const size_t n = bank.candidates;
     const size_t most = std::min(n, candidates_at_once);
-    Scratch room((bank.states + 2) * most);
     size_t impossible = 0;
     for (size_t first = 0; first < n; first += most) {
         const size_t width = std::min(most, n - first);
-        double* z = room.data() + bank.states * most;
-        const FilterBlock block{first, width, room.data(), z, z + most};
+        double* z = room + bank.states * most;
+        const FilterBlock block{first, width, room, z, z + most};
         condition(bank, before.beliefs, scores, block);
         impossible += invert(bank, before.beliefs, block);
         const double* old = before.logs + first;

@@ -52,7 +52,7 @@ namespace {
 using Row = Vector<const double>;
 using Sheet = Matrix<const double>;
 using Stack = Cube<const double>;
-using Items = Vector<const std::int64_t>;
+using Items = Vector<const std::int32_t>;
 
 void require(bool fits, const char* words) {
     if (!fits) throw std::invalid_argument(words);
@@ -105,9 +105,11 @@ PyObject* filter_observe(PyObject*, PyObject* const* given, Py_ssize_t count) {
                            static_cast<npy_intp>(bank.candidates)};
         Reference new_beliefs = Reference::checked(PyArray_SimpleNew(2, size, NPY_DOUBLE));
         Reference new_logs = Reference::checked(PyArray_SimpleNew(1, size + 1, NPY_DOUBLE));
+        Scratch room(room_to_observe(bank));
         const bool refused = maybe_without_lock(bank.size() >= long_enough, [&] {
             return observe(bank, {beliefs.data, logs.data}, scores ? scores->data : nullptr, keep,
-                           {data_of<double>(new_beliefs.array()), data_of<double>(new_logs.array())});
+                           {data_of<double>(new_beliefs.array()), data_of<double>(new_logs.array())},
+                           room.data());
         });
         Reference after = Reference::checked(Py_TYPE(state)->tp_alloc(Py_TYPE(state), fields));
         PyTuple_SET_ITEM(after.get(), beliefs_field, new_beliefs.release());
@@ -129,11 +131,12 @@ std::int64_t filter_run(Cube<double> beliefs, Stack scores, Row observations, St
                 logs.rows == rounds + 1 && logs.columns == bank.candidates,
             bank_sizes);
     std::int64_t impossible = 0;
+    Scratch room(room_to_observe(bank));
     for (size_t t = 0; t < rounds; ++t) {
         const bool missing = observations[t] != observations[t];
         impossible += observe(bank, {beliefs.layer(t).data, logs.row(t)},
                               missing ? nullptr : scores.layer(t).data, keep,
-                              {beliefs.layer(t + 1).data, logs.row(t + 1)});
+                              {beliefs.layer(t + 1).data, logs.row(t + 1)}, room.data());
     }
     return impossible;
 }
@@ -169,7 +172,8 @@ std::tuple<std::int64_t, double> run_with_gaps(const Hedger* hedger, Vector<doub
 
 void leads(Sheet gains, double keep, Vector<double> result) {
     require(result.n == gains.rows, "there must be a lead for each round");
-    write_leads(gains.data, gains.rows, gains.columns, keep, result.data);
+    Scratch room(gains.columns);
+    write_leads(gains.data, gains.rows, gains.columns, keep, result.data, room.data());
 }
 
 double best_sequence(Sheet gains, std::int64_t switches, Vector<std::int64_t> experts) {
@@ -202,7 +206,8 @@ double mean_loss(Row weights, Stack forecasts, Row outcomes, Items items, Row le
     const Table table = table_of(forecasts, outcomes, items, levels, loss);
     require(weights.n == table.n && gradient.n == table.n,
             "there must be a weight for each expert");
-    return find_mean_loss(table, weights.data, gradient.data);
+    Scratch room(table.n + table.classes);
+    return find_mean_loss(table, weights.data, gradient.data, room.data());
 }
 
 std::int64_t write_loss_table(Stack forecasts, Row outcomes, Items items, Row levels,
@@ -210,7 +215,8 @@ std::int64_t write_loss_table(Stack forecasts, Row outcomes, Items items, Row le
     const Table table = table_of(forecasts, outcomes, items, levels, loss);
     require(losses.rows == table.rows && losses.columns == table.n,
             "there must be a loss for each row and expert");
-    return whole(write_all_losses(table, way, losses.data));
+    Scratch room(3 * table.n + table.classes);
+    return whole(write_all_losses(table, way, losses.data, room.data()));
 }
 
 // Attacks.
@@ -225,7 +231,8 @@ void follow_groups(Row sizes, Sheet gains, double alpha, double c, Vector<double
     const Groups groups = groups_of(sizes, alpha, c);
     require(gains.columns == groups.count && leads.n == gains.rows && logs.n == gains.rows,
             "there must be a gain for each group, and a lead for each round");
-    follow_gains(groups, gains.data, gains.rows, leads.data, logs.data);
+    Scratch room(2 * groups.count);
+    follow_gains(groups, gains.data, gains.rows, leads.data, logs.data, room.data());
 }
 
 std::tuple<std::int64_t, double, double> hold_groups(Row sizes, double share, double climb,
@@ -237,7 +244,8 @@ std::tuple<std::int64_t, double, double> hold_groups(Row sizes, double share, do
     require(patience >= 0 && longest >= 0, "patience and longest must not be negative");
     const Holding holding{share, climb, static_cast<size_t>(patience),
                           static_cast<size_t>(longest)};
-    const Held held = hold_and_break_away(groups, holding, table.data, table.rows);
+    Scratch room(3 * groups.count);
+    const Held held = hold_and_break_away(groups, holding, table.data, table.rows, room.data());
     return {whole(held.rounds), held.log_potential, held.regret};
 }
 
@@ -272,8 +280,9 @@ std::tuple<std::int64_t, bool> explore_groups(
     const Grid grid{floor, width, cells, keeper.data};
     const Moves all{moves.rows, moves.data};
     Tree tree{room, states.data, logs.data, parents.data, taken.data};
-    walk(groups, all, grid, path.data, path.n, tree);
-    const bool finished = search_breadth_first(groups, all, grid, rounds, tree);
+    Scratch weights(3 * groups.count);
+    walk(groups, all, grid, path.data, path.n, tree, weights.data());
+    const bool finished = search_breadth_first(groups, all, grid, rounds, tree, weights.data());
     return {whole(tree.count), finished};
 }
 

@@ -66,7 +66,7 @@ Rows rows_of(const Content& content, PyObject* table, PyObject* confidence, PyOb
              PyObject* outcomes, PyObject* items) {
     const auto forecasts = From<Cube<const double>>::get(table);
     const auto predicted = From<Matrix<double>>::get(values);
-    const auto places = From<Vector<const std::int64_t>>::get(items);
+    const auto places = From<Vector<const std::int32_t>>::get(items);
     Rows rows{forecasts.layers, forecasts.rows, forecasts.columns, forecasts.data, nullptr,
               predicted.data,   nullptr,        places.data};
     bool fit = forecasts.columns == content.n && predicted.rows == rows.count &&
@@ -298,19 +298,20 @@ struct Schedule {
     Vector<const std::int64_t> stop;    // and the end
     Vector<std::int64_t> settled;       // how far the game is settled; brought up to date
     Vector<const std::int32_t> edges;   // the first row of each round, and one more at the end
-    Vector<const std::int64_t> numbers; // what the round is called
+    Vector<const std::int32_t> offsets; // the number of the round, counted from `base`
     Vector<const std::int32_t> ready;   // the round from which on its outcomes may be used
     Vector<const std::int32_t> bins;    // the sums it is added to
     Cube<const double> forecasts;
     Matrix<double> values;
     Vector<const double> outcomes;
-    Vector<const std::int64_t> items;
+    Vector<const std::int32_t> items;
     Matrix<double> played;  // no rows, or what was played for each row
     Cube<double> expert_sums;
     Matrix<double> total_sums;
+    std::int64_t base;
 
     bool fits(const Content& content) const {
-        const size_t rounds = numbers.n;
+        const size_t rounds = offsets.n;
         const size_t count = forecasts.layers;
         const size_t bin_count = total_sums.rows;
         bool fit = start.n == games.n && stop.n == games.n && settled.n == games.n &&
@@ -386,7 +387,7 @@ void play_schedule(const Content& content, const Schedule& schedule, const Losse
             double* played = schedule.played.rows
                                  ? schedule.played.row(static_cast<size_t>(schedule.edges[r]))
                                  : nullptr;
-            predict_round(recipe, *content.hedger, game, rows, schedule.numbers[r], played,
+            predict_round(recipe, *content.hedger, game, rows, schedule.base + schedule.offsets[r], played,
                           schedule.sums(r));
             [[maybe_unused]] const auto kept = add_losses(rows, r);
             note_round(recipe, rows, schedule.sums(r));
@@ -395,11 +396,11 @@ void play_schedule(const Content& content, const Schedule& schedule, const Losse
     }
 }
 
-// play(games, start, stop, settled, edges, numbers, ready, bins, forecasts, values, outcomes, items,
-// played, expert_sums, total_sums): see `Schedule`.
+// play(games, start, stop, settled, edges, offsets, ready, bins, forecasts, values, outcomes, items,
+// played, expert_sums, total_sums, base): see `Schedule`.
 PyObject* play(PyObject* object, PyObject* const* given, Py_ssize_t count) {
     return guarded([&]() -> PyObject* {
-        check_count(count, 15);
+        check_count(count, 16);
         const Content& content = content_of(object);
         const Schedule schedule{
             From<Vector<const std::int64_t>>::get(given[0]),
@@ -407,16 +408,17 @@ PyObject* play(PyObject* object, PyObject* const* given, Py_ssize_t count) {
             From<Vector<const std::int64_t>>::get(given[2]),
             From<Vector<std::int64_t>>::get(given[3]),
             From<Vector<const std::int32_t>>::get(given[4]),
-            From<Vector<const std::int64_t>>::get(given[5]),
+            From<Vector<const std::int32_t>>::get(given[5]),
             From<Vector<const std::int32_t>>::get(given[6]),
             From<Vector<const std::int32_t>>::get(given[7]),
             From<Cube<const double>>::get(given[8]),
             From<Matrix<double>>::get(given[9]),
             From<Vector<const double>>::get(given[10]),
-            From<Vector<const std::int64_t>>::get(given[11]),
+            From<Vector<const std::int32_t>>::get(given[11]),
             From<Matrix<double>>::get(given[12]),
             From<Cube<double>>::get(given[13]),
             From<Matrix<double>>::get(given[14]),
+            From<std::int64_t>::get(given[15]),
         };
         if (!schedule.fits(content))
             raise(PyExc_ValueError, "the arrays of a table of rounds do not fit the mixture");

@@ -64,11 +64,10 @@ struct Groups {
     }
 };
 
-// Play rows of gains from the beginning; write the largest x and ln Psi after each.
+// Play rows of gains from the beginning; write the largest x and ln Psi after each. `x` is for two
+// doubles a group.
 NORMALHEDGE_VECTORISED inline void follow_gains(const Groups& groups, const double* gains,
-                                                size_t rounds, double* leads, double* logs) {
-    Scratch room(2 * groups.count);
-    double* x = room.data();
+                                                size_t rounds, double* leads, double* logs, double* x) {
     double* weights = x + groups.count;
     fill(x, groups.count, 0.0);
     groups.weigh(x, weights);
@@ -103,12 +102,10 @@ struct Held {
 };
 
 // Hold until the potential rests, and go on from where it was highest. Writes the gains into `table`,
-// `rounds` x groups.
+// `rounds` x groups; `x` is for three doubles a group.
 NORMALHEDGE_VECTORISED inline Held hold_and_break_away(const Groups& groups, const Holding& holding,
-                                                       std::int8_t* table, size_t rounds) {
+                                                       std::int8_t* table, size_t rounds, double* x) {
     const size_t n = groups.count;
-    Scratch room(3 * n);
-    double* x = room.data();
     double* weights = x + n;
     double* best = x + 2 * n;
     fill(x, n, 0.0);

@@ -49,7 +49,7 @@ public:
     }
 
     double weigh(const Columns& now) const override {
-        return normalhedge::weigh(algorithm_, now);
+        return normalhedge::weigh(algorithm_, now, leading(now.regrets(), now.n));
     }
 
     void halve(const Columns& now) const override {

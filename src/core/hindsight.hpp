@@ -10,11 +10,10 @@
 
 namespace normalhedge {
 
-// Write the largest discounted total, sum_s keep^(t - s) g_s, after each round t.
+// Write the largest discounted total, sum_s keep^(t - s) g_s, after each round t. `totals` is for n
+// doubles.
 NORMALHEDGE_VECTORISED inline void write_leads(const double* gains, size_t rounds, size_t n,
-                                               double keep, double* leads) {
-    Scratch room(n);
-    double* totals = room.data();
+                                               double keep, double* leads, double* totals) {
     fill(totals, n, 0.0);
     for (size_t t = 0; t < rounds; ++t) {
         const double* g = gains + t * n;
@@ -90,7 +89,7 @@ struct Table {
     size_t n;
     const double* forecasts;  // rows x classes x n
     const double* outcomes;
-    const std::int64_t* items;
+    const std::int32_t* items;
     const double* levels;  // of the pinball loss, in turns over the items
     size_t level_count;
     const Loss* loss;
@@ -105,11 +104,10 @@ struct Table {
 //     v = sum_i w_i x_i / W,   W = sum_i w_i,   d loss / d w_i = loss'(v) (x_i - v) / W
 //
 // W may be so small that 1/W is infinite: what is divided by it is divided one by one.
+// `rated` is for n + classes doubles.
 NORMALHEDGE_VECTORISED inline double find_mean_loss(const Table& table, const double* weights,
-                                                    double* gradient) {
+                                                    double* gradient, double* rated) {
     const size_t n = table.n;
-    Scratch room(n + table.classes);
-    double* rated = room.data();
     double* value = rated + n;
     fill(gradient, n, 0.0);
     double total = 0.0;
@@ -146,11 +144,11 @@ NORMALHEDGE_VECTORISED inline double find_mean_loss(const Table& table, const do
 }
 
 // Write the loss of each expert in each row, that of even weights where it sleeps. Return how many
-// rows have an outcome and somebody awake; there are only zeros in the others.
-NORMALHEDGE_VECTORISED inline size_t write_all_losses(const Table& table, Way way, double* losses) {
+// rows have an outcome and somebody awake; there are only zeros in the others. `rated` is for
+// 3n + classes doubles.
+NORMALHEDGE_VECTORISED inline size_t write_all_losses(const Table& table, Way way, double* losses,
+                                                      double* rated) {
     const size_t n = table.n;
-    Scratch room(3 * n + table.classes);
-    double* rated = room.data();
     double* even = rated + 3 * n;
     size_t known = 0;
     for (size_t j = 0; j < table.rows; ++j) {

@@ -41,7 +41,7 @@ struct Recipe {
     double even = 0.0;   // the share of the weight that is spread evenly
     std::vector<double> levels;
 
-    double level_of(std::int64_t item) const {
+    double level_of(std::int32_t item) const {
         return levels[static_cast<size_t>(item) % levels.size()];
     }
 };
@@ -74,7 +74,7 @@ struct Rows {
     const double* confidence;     // n, or none
     double* values;               // count x classes: what was predicted
     const double* outcomes;       // count; NaN where not known
-    const std::int64_t* items;    // count
+    const std::int32_t* items;    // count
     const double* own = nullptr;  // count x (n + 2): losses of your own, of experts, blend, uniform
     const double* own_slopes = nullptr;  // count
 
@@ -90,7 +90,7 @@ struct Awake {
 };
 
 // Write the confidences, 0 where a forecast is not usable.
-inline Awake rate_experts(const Forecasts& forecasts, const double* confidence, double* rated) {
+NORMALHEDGE_VECTORISED inline Awake rate_experts(const Forecasts& forecasts, const double* confidence, double* rated) {
     const size_t n = forecasts.n;
     const double* x = forecasts.of_class(0);
     double awake = 0.0;
@@ -119,14 +119,14 @@ inline Awake rate_experts(const Forecasts& forecasts, const double* confidence, 
 }
 
 // Write even weights over those awake.
-inline void spread_evenly(const double* rated, size_t n, double* weights) {
+NORMALHEDGE_VECTORISED inline void spread_evenly(const double* rated, size_t n, double* weights) {
     const double scale = 1.0 / added(rated, n);
 #pragma omp simd
     for (size_t i = 0; i < n; ++i) weights[i] = rated[i] * scale;
 }
 
 // Note when the experts that are awake in a round were, and whether they carry weight.
-inline void mark_round(const Game& game, std::int64_t number, const double* seen) {
+NORMALHEDGE_VECTORISED inline void mark_round(const Game& game, std::int64_t number, const double* seen) {
     const size_t n = game.columns.n;
     const double* weights = game.columns.weights;
     std::int64_t* first = game.marks + Sums::first * n;
@@ -143,12 +143,48 @@ inline void mark_round(const Game& game, std::int64_t number, const double* seen
     }
 }
 
+// Spread a share of the weight evenly over those awake.
+NORMALHEDGE_VECTORISED inline void mix_evenly(const double* rated, size_t n, double share,
+                                              double* played) {
+    const double even = share / added(rated, n);
+#pragma omp simd
+    for (size_t i = 0; i < n; ++i) played[i] = (1.0 - share) * played[i] + even * rated[i];
+}
+
+// Add what was played to the sums, and to `seen` who is awake.
+NORMALHEDGE_VECTORISED inline void add_weights(const double* rated, const double* played, size_t n,
+                                               double* seen, const Sums& sums) {
+    double* awake = sums.experts + Sums::awake * n;
+    double* weight = sums.experts + Sums::weight * n;
+#pragma omp simd
+    for (size_t i = 0; i < n; ++i) {
+        const double here = rated[i] > 0.0 ? 1.0 : 0.0;
+        seen[i] += here;
+        awake[i] += here;
+        weight[i] += played[i];
+    }
+}
+
+// Add the losses of those awake, and the blend's beside them, to the sums.
+NORMALHEDGE_VECTORISED inline void add_losses(const double* rated, const double* losses,
+                                              double blend, size_t n, const Sums& sums) {
+    double* loss = sums.experts + Sums::loss * n;
+    double* beside = sums.experts + Sums::blend_loss * n;
+    double* scored = sums.experts + Sums::scored * n;
+#pragma omp simd
+    for (size_t i = 0; i < n; ++i) {
+        const bool here = rated[i] > 0.0;
+        loss[i] += here ? losses[i] : 0.0;
+        beside[i] += here ? blend : 0.0;
+        scored[i] += here ? 1.0 : 0.0;
+    }
+}
+
 // Write the prediction of each row, NaN where nobody is awake, and what was played for it, where that
 // is wanted: `played` is count x n, or none.
-NORMALHEDGE_VECTORISED inline void predict_round(const Recipe& recipe, const Hedger& hedger,
-                                                 const Game& game, const Rows& rows,
-                                                 std::int64_t number, double* played,
-                                                 const Sums& sums) {
+inline void predict_round(const Recipe& recipe, const Hedger& hedger, const Game& game,
+                          const Rows& rows, std::int64_t number, double* played,
+                          const Sums& sums) {
     const size_t n = rows.n;
     Scratch room(5 * n);
     double* rated = room.data();
@@ -175,30 +211,16 @@ NORMALHEDGE_VECTORISED inline void predict_round(const Recipe& recipe, const Hed
             std::copy(game.columns.weights, game.columns.weights + n, own);
         else
             hedger.play(game.columns, rated, own);
-        if (recipe.even > 0.0) {
-            const double total = added(rated, n);
-#pragma omp simd
-            for (size_t i = 0; i < n; ++i)
-                own[i] = (1.0 - recipe.even) * own[i] + recipe.even * (rated[i] / total);
-        }
+        if (recipe.even > 0.0) mix_evenly(rated, n, recipe.even, own);
         combine(forecasts, own, recipe.way, rated + 3 * n, rows.value(j));
-        double* awake_sums = sums.experts + Sums::awake * n;
-        double* weight_sums = sums.experts + Sums::weight * n;
-#pragma omp simd
-        for (size_t i = 0; i < n; ++i) {
-            const double here = rated[i] > 0.0 ? 1.0 : 0.0;
-            seen[i] += here;
-            awake_sums[i] += here;
-            weight_sums[i] += own[i];
-        }
+        add_weights(rated, own, n, seen, sums);
     }
     mark_round(game, number, seen);
 }
 
 // Add the losses of the rows whose outcome is known to the sums: of each expert awake, of the blend
 // and of even weights.
-NORMALHEDGE_VECTORISED inline void note_round(const Recipe& recipe, const Rows& rows,
-                                              const Sums& sums) {
+inline void note_round(const Recipe& recipe, const Rows& rows, const Sums& sums) {
     const size_t n = rows.n;
     Scratch room(5 * n + rows.classes);
     double* rated = room.data();
@@ -227,16 +249,31 @@ NORMALHEDGE_VECTORISED inline void note_round(const Recipe& recipe, const Rows& 
         sums.totals[Sums::settled] += 1.0;
         sums.totals[Sums::blend] += blend;
         sums.totals[Sums::uniform] += uniform;
-        double* loss = sums.experts + Sums::loss * n;
-        double* beside = sums.experts + Sums::blend_loss * n;
-        double* scored = sums.experts + Sums::scored * n;
+        add_losses(rated, losses, blend, n, sums);
+    }
+}
+
+// Write the loss linearised at the prediction, and how far it spreads.
+NORMALHEDGE_VECTORISED inline void linearise(const double* forecasts, const double* rated, size_t n,
+                                             double value, double slope, double* costs,
+                                             double* excess) {
 #pragma omp simd
-        for (size_t i = 0; i < n; ++i) {
-            const bool here = rated[i] > 0.0;
-            loss[i] += here ? losses[i] : 0.0;
-            beside[i] += here ? blend : 0.0;
-            scored[i] += here ? 1.0 : 0.0;
-        }
+    for (size_t i = 0; i < n; ++i) {
+        costs[i] = rated[i] > 0.0 ? slope * (forecasts[i] - value) : 0.0;
+        excess[i] = fullest * std::fabs(costs[i]);
+    }
+}
+
+// Replace losses by how much they exceed the least of those awake.
+NORMALHEDGE_VECTORISED inline void compare_with_best(const double* rated, size_t n, double* costs,
+                                                     double* excess) {
+    double best = -infinity;  // minus the least loss
+#pragma omp simd reduction(max : best)
+    for (size_t i = 0; i < n; ++i) best = larger(best, rated[i] > 0.0 ? -costs[i] : -infinity);
+#pragma omp simd
+    for (size_t i = 0; i < n; ++i) {
+        costs[i] = rated[i] > 0.0 ? costs[i] + best : 0.0;
+        excess[i] = costs[i];
     }
 }
 
@@ -253,29 +290,19 @@ inline void measure_row(const Recipe& recipe, const Rows& rows, size_t j, const 
         const double value = rows.value(j)[c];
         const double slope =
             recipe.loss ? recipe.loss->slope(value, outcome, level) : rows.own_slopes[j];
-#pragma omp simd
-        for (size_t i = 0; i < n; ++i) {
-            costs[i] = rated[i] > 0.0 ? slope * (x[i] - value) : 0.0;
-            excess[i] = fullest * std::fabs(costs[i]);
-        }
+        linearise(x, rated, n, value, slope, costs, excess);
         return;
     }
     if (recipe.loss)
         recipe.loss->write(forecasts, outcome, level, costs);
     else
         std::copy(rows.own + j * (n + 2), rows.own + j * (n + 2) + n, costs);
-    double best = -infinity;  // minus the least loss
-#pragma omp simd reduction(max : best)
-    for (size_t i = 0; i < n; ++i) best = larger(best, rated[i] > 0.0 ? -costs[i] : -infinity);
-#pragma omp simd
-    for (size_t i = 0; i < n; ++i) {
-        costs[i] = rated[i] > 0.0 ? costs[i] + best : 0.0;
-        excess[i] = costs[i];
-    }
+    compare_with_best(rated, n, costs, excess);
 }
 
 // Write gains in [-1, 1]; see the top of the file. The range is a power of two, so 1/size is exact.
-inline void write_gains(const double* costs, double size, bool gradient, size_t n, double* gains) {
+NORMALHEDGE_VECTORISED inline void write_gains(const double* costs, double size, bool gradient,
+                                               size_t n, double* gains) {
     const double per = size > 0.0 ? 2.0 / size : 0.0;
     if (gradient) {
 #pragma omp simd
@@ -290,8 +317,9 @@ inline void write_gains(const double* costs, double size, bool gradient, size_t 
 }
 
 // Add a row to the pooled gains and the coverage.
-inline void pool_row(const double* gains, const double* rated, const double* played, size_t n,
-                     double* pooled, double* covered) {
+NORMALHEDGE_VECTORISED inline void pool_row(const double* gains, const double* rated,
+                                            const double* played, size_t n, double* pooled,
+                                            double* covered) {
     double earned = 0.0;
 #pragma omp simd reduction(+ : earned)
     for (size_t i = 0; i < n; ++i) earned += played[i] * gains[i];
@@ -318,9 +346,8 @@ inline bool finish_pool(double known, const double* pooled, const double* covere
 }
 
 // Play a round: rows whose outcome is NaN are left out; nothing happens if all of them are.
-NORMALHEDGE_VECTORISED inline void settle_round(const Recipe& recipe, const Hedger& hedger,
-                                                const Game& game, const Rows& rows, Range* ranges,
-                                                double* totals) {
+inline void settle_round(const Recipe& recipe, const Hedger& hedger, const Game& game,
+                         const Rows& rows, Range* ranges, double* totals) {
     const size_t n = rows.n;
     Scratch room(7 * n);
     double* rated = room.data();
@@ -379,9 +406,8 @@ NORMALHEDGE_VECTORISED inline void settle_round(const Recipe& recipe, const Hedg
 }
 
 // Write the plain mean or median of the experts awake as the forecasts of the first experts.
-NORMALHEDGE_VECTORISED inline void fill_plain(double* table, size_t rows, size_t classes, size_t n,
-                                              const double* confidence,
-                                              const std::vector<Way>& ways) {
+inline void fill_plain(double* table, size_t rows, size_t classes, size_t n,
+                       const double* confidence, const std::vector<Way>& ways) {
     const size_t m = ways.size();
     const size_t others = n - m;
     Scratch room(3 * others + classes);

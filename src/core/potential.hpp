@@ -92,7 +92,7 @@ struct PotentialAlgorithm : Algorithm<Own, 1, 0, 1> {
         return raise_weights<squared>(rate, lead, now.regrets(), now.n, now.weights);
     }
 
-    void score(const Columns& now, const double* confidence, double* scores) const {
+    void score(const Columns& now, const double* confidence, double* scores, double*) const {
         score_by_potential<squared>(now, confidence, rate, scores);
     }
 };

@@ -50,10 +50,17 @@ inline double first_range(const double* excess, const double* rated, size_t n) {
     return middle > tiny ? power_of_two_above(fullest * middle) : 0.0;
 }
 
-// Adapt a range to the excess losses of a row; return whether it doubled.
-inline bool learn_range(const double* excess, const double* rated, const double* weights, size_t n,
-                        Range& range) {
-    const double size = range.size;
+// How the excess losses of a row lie in a range, by weight and by head.
+struct Filling {
+    double heard;   // the weight awake
+    double beyond;  // that of losses beyond the range
+    double awake;   // how many are awake
+    double far;     // whose losses lie beyond
+    double inside;  // the sum of the losses within, by weight
+};
+
+NORMALHEDGE_VECTORISED inline Filling filling_of(const double* excess, const double* rated,
+                                                 const double* weights, size_t n, double size) {
     double heard = 0.0;
     double beyond = 0.0;
     double awake = 0.0;
@@ -69,6 +76,14 @@ inline bool learn_range(const double* excess, const double* rated, const double*
         far += spread > size ? 1.0 : 0.0;
         beyond += spread > size ? mass : 0.0;
     }
+    return {heard, beyond, awake, far, inside};
+}
+
+// Adapt a range to the excess losses of a row; return whether it doubled.
+inline bool learn_range(const double* excess, const double* rated, const double* weights, size_t n,
+                        Range& range) {
+    const double size = range.size;
+    const auto [heard, beyond, awake, far, inside] = filling_of(excess, rated, weights, n, size);
     if (awake == 0.0) return false;
     if (size == 0.0) {
         range = {first_range(excess, rated, n), 1.0};

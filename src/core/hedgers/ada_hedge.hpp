@@ -58,7 +58,8 @@ struct AdaHedge : Algorithm<AdaHedge, 1, 1> {
 
     using Algorithm::Algorithm;
 
-    void learn(const Columns& before, const Columns& after, const double* rises, double) const {
+    void learn(const Columns& before, const Columns& after, const double* rises, double,
+               double*) const {
         const double gap = keep * before.totals[0];
         if (gap <= tiny) {
             after.totals[0] = leaders_rise(before, rises, keep);
@@ -68,7 +69,8 @@ struct AdaHedge : Algorithm<AdaHedge, 1, 1> {
         }
     }
 
-    void score(const Columns& now, const double* confidence, double* scores) const {
+    void score(const Columns& now, const double* confidence, double* scores,
+               double*) const {
         if (now.totals[0] <= tiny) {
             score_leaders(now.regrets(), now.n, scores);
         } else {

@@ -30,7 +30,8 @@ inline double score_of_rise(double regret, double clock) {
 struct AdaNormalHedge : Algorithm<AdaNormalHedge, 2, 0> {
     using Algorithm::Algorithm;
 
-    void learn(const Columns& before, const Columns& after, const double* rises, double) const {
+    void learn(const Columns& before, const Columns& after, const double* rises, double,
+               double*) const {
         const double* old = before.row(1);
         double* clocks = after.row(1);
 #pragma omp simd
@@ -38,7 +39,7 @@ struct AdaNormalHedge : Algorithm<AdaNormalHedge, 2, 0> {
             clocks[i] = keep * old[i] + 0.5 * std::fabs(rises[i]);
     }
 
-    double weigh(const Columns& now, double) const {
+    void weigh(const Columns& now, double, double*) const {
         const double* regrets = now.regrets();
         const double* clocks = now.row(1);
         double top = -infinity;
@@ -53,10 +54,10 @@ struct AdaNormalHedge : Algorithm<AdaNormalHedge, 2, 0> {
             now.weights[i] = rise.share * exp2(-log2_e * larger(top - rise.exponent, 0.0));
         }
         normalise(now.weights, now.n);
-        return not_a_number;
     }
 
-    void score(const Columns& now, const double*, double* scores) const {
+    void score(const Columns& now, const double*, double* scores,
+               double*) const {
         const double* regrets = now.regrets();
         const double* clocks = now.row(1);
 #pragma omp simd

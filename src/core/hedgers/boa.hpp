@@ -11,7 +11,8 @@ namespace normalhedge {
 struct BOA : Algorithm<BOA, 3, 0> {
     using Algorithm::Algorithm;
 
-    void learn(const Columns& before, const Columns& after, const double* rises, double) const {
+    void learn(const Columns& before, const Columns& after, const double* rises, double,
+               double*) const {
         const double* old_squares = before.row(1);
         const double* old_priced = before.row(2);
         double* squares = after.row(1);
@@ -26,7 +27,8 @@ struct BOA : Algorithm<BOA, 3, 0> {
         }
     }
 
-    void score(const Columns& now, const double*, double* scores) const {
+    void score(const Columns& now, const double*, double* scores,
+               double*) const {
         const double* squares = now.row(1);
         const double* priced = now.row(2);
         const double log_n = log_experts(now.experts);

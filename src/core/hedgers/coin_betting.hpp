@@ -15,7 +15,8 @@ struct CoinBetting : Algorithm<CoinBetting, 3, 1, 1> {
 
     void tick(const double* before, double* after) const { after[0] = keep * before[0] + 1.0; }
 
-    void learn(const Columns& before, const Columns& after, const double* rises, double) const {
+    void learn(const Columns& before, const Columns& after, const double* rises, double,
+               double*) const {
         const double* old_coins = before.row(1);
         const double* old_wealth = before.row(2);
         double* coins = after.row(1);
@@ -31,7 +32,7 @@ struct CoinBetting : Algorithm<CoinBetting, 3, 1, 1> {
         }
     }
 
-    double weigh(const Columns& now, double) const {
+    void weigh(const Columns& now, double, double*) const {
         const double* coins = now.row(1);
         const double* wealth = now.row(2);
         double top = no_score;
@@ -44,10 +45,10 @@ struct CoinBetting : Algorithm<CoinBetting, 3, 1, 1> {
             now.weights[i] = bet * exp2(smaller(log2_e * wealth[i] - top, 0.0));
         }
         normalise(now.weights, now.n);
-        return not_a_number;
     }
 
-    void score(const Columns& now, const double*, double* scores) const {
+    void score(const Columns& now, const double*, double* scores,
+               double*) const {
         const double* coins = now.row(1);
         const double* wealth = now.row(2);
 #pragma omp simd

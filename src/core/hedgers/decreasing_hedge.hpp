@@ -16,7 +16,8 @@ struct DecreasingHedge : Algorithm<DecreasingHedge, 1, 1> {
         after[0] = keep * keep * before[0] + 1.0;
     }
 
-    void score(const Columns& now, const double* confidence, double* scores) const {
+    void score(const Columns& now, const double* confidence, double* scores,
+               double*) const {
         const double time = keep * keep * now.totals[0] + 1.0;
         const double rate = keep * std::sqrt(log_experts(now.experts) / time);
         score_exponential(now.regrets(), confidence, now.n, rate, scores);

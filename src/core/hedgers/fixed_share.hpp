@@ -26,7 +26,8 @@ struct FixedShare : Algorithm<FixedShare, 1, 0, 2> {
 
     explicit FixedShare(const double* given) : Algorithm(given), eta(given[1]), share(given[2]) {}
 
-    void learn(const Columns& before, const Columns& after, const double* rises, double) const {
+    void learn(const Columns& before, const Columns& after, const double* rises, double,
+               double*) const {
         grow(before, after, rises, log2_e * eta);
         const double even = share / static_cast<double>(after.n);
 #pragma omp simd
@@ -34,12 +35,12 @@ struct FixedShare : Algorithm<FixedShare, 1, 0, 2> {
             after.weights[i] = (1.0 - share) * after.weights[i] + even;
     }
 
-    double weigh(const Columns& now, double) const {
+    void weigh(const Columns& now, double, double*) const {
         normalise(now.weights, now.n);
-        return not_a_number;
     }
 
-    void score(const Columns& now, const double*, double* scores) const {
+    void score(const Columns& now, const double*, double* scores,
+               double*) const {
         score_positive(now.weights, now.n, scores);
     }
 };

@@ -20,7 +20,8 @@ struct FlipFlop : Algorithm<FlipFlop, 1, 3, 2> {
 
     explicit FlipFlop(const double* given) : Algorithm(given), phi(given[1]), balance(given[2]) {}
 
-    void learn(const Columns& before, const Columns& after, const double* rises, double) const {
+    void learn(const Columns& before, const Columns& after, const double* rises, double,
+               double*) const {
         const bool flopped = before.totals[0] != 0.0;
         double flip = keep * before.totals[1];
         double flop = keep * before.totals[2];
@@ -43,7 +44,8 @@ struct FlipFlop : Algorithm<FlipFlop, 1, 3, 2> {
         after.totals[2] = flop;
     }
 
-    void score(const Columns& now, const double* confidence, double* scores) const {
+    void score(const Columns& now, const double* confidence, double* scores,
+               double*) const {
         if (now.totals[0] == 0.0 || now.totals[2] <= tiny) {
             score_leaders(now.regrets(), now.n, scores);
         } else {

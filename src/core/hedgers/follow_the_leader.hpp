@@ -8,16 +8,16 @@ namespace normalhedge {
 struct FollowTheLeader : Algorithm<FollowTheLeader, 1, 0> {
     using Algorithm::Algorithm;
 
-    double weigh(const Columns& now, double) const {
+    void weigh(const Columns& now, double, double*) const {
         const double* regrets = now.regrets();
         const double least = leaders_from(regrets, now.n);
 #pragma omp simd
         for (size_t i = 0; i < now.n; ++i) now.weights[i] = regrets[i] >= least ? 1.0 : 0.0;
         normalise(now.weights, now.n);
-        return not_a_number;
     }
 
-    void score(const Columns& now, const double*, double* scores) const {
+    void score(const Columns& now, const double*, double* scores,
+               double*) const {
         score_leaders(now.regrets(), now.n, scores);
     }
 };

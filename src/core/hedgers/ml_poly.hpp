@@ -10,21 +10,22 @@ namespace normalhedge {
 struct MLPoly : Algorithm<MLPoly, 2, 0> {
     using Algorithm::Algorithm;
 
-    void learn(const Columns& before, const Columns& after, const double* rises, double) const {
+    void learn(const Columns& before, const Columns& after, const double* rises, double,
+               double*) const {
         learn_squares(before, after, rises, keep);
     }
 
-    double weigh(const Columns& now, double) const {
+    void weigh(const Columns& now, double, double*) const {
         const double* regrets = now.regrets();
         const double* squares = now.row(1);
 #pragma omp simd
         for (size_t i = 0; i < now.n; ++i)
             now.weights[i] = larger(regrets[i], 0.0) / (1.0 + squares[i]);
         normalise(now.weights, now.n);
-        return not_a_number;
     }
 
-    void score(const Columns& now, const double*, double* scores) const {
+    void score(const Columns& now, const double*, double* scores,
+               double*) const {
         const double* regrets = now.regrets();
         const double* squares = now.row(1);
 #pragma omp simd

@@ -16,7 +16,8 @@ inline double span(double log_n, double squares) { return larger(1.0 + squares, 
 struct MLProd : Algorithm<MLProd, 3, 0> {
     using Algorithm::Algorithm;
 
-    void learn(const Columns& before, const Columns& after, const double* rises, double) const {
+    void learn(const Columns& before, const Columns& after, const double* rises, double,
+               double*) const {
         const double* old_squares = before.row(1);
         const double* old_logs = before.row(2);
         double* squares = after.row(1);
@@ -33,7 +34,8 @@ struct MLProd : Algorithm<MLProd, 3, 0> {
         }
     }
 
-    void score(const Columns& now, const double*, double* scores) const {
+    void score(const Columns& now, const double*, double* scores,
+               double*) const {
         const double* squares = now.row(1);
         const double* logs = now.row(2);
         const double log_n = log_experts(now.experts);

@@ -42,16 +42,16 @@ struct NormalHedge2009 : Algorithm<NormalHedge2009, 1, 2> {
         after[1] = before[1];
     }
 
-    double weigh(const Columns& now, double lead) const {
+    void weigh(const Columns& now, double lead, double*) const {
         now.totals[0] = lead > tiny ? leaders_exponent(now.regrets(), now.n, lead, now.totals[0]) : 0.0;
         now.totals[1] = lead > tiny ? lead : 0.0;
-        score(now, nullptr, now.weights);
+        score(now, nullptr, now.weights, nullptr);
         raise_scores(now.weights, now.n);
-        return not_a_number;
     }
 
     // The spread is that of all experts, asleep or not.
-    void score(const Columns& now, const double*, double* scores) const {
+    void score(const Columns& now, const double*, double* scores,
+               double*) const {
         const double z = now.totals[0];
         const double lead = now.totals[1];
         if (lead <= tiny) {

@@ -11,7 +11,7 @@ struct NormalHedgeDT : Algorithm<NormalHedgeDT, 1, 1> {
 
     void tick(const double* before, double* after) const { after[0] = keep * before[0] + 1.0; }
 
-    double weigh(const Columns& now, double lead) const {
+    void weigh(const Columns& now, double lead, double*) const {
         const double* regrets = now.regrets();
         const double clock = keep * now.totals[0] + 1.0;
         const double top = potential_rise(0.5 * lead, clock).exponent;
@@ -21,10 +21,10 @@ struct NormalHedgeDT : Algorithm<NormalHedgeDT, 1, 1> {
             now.weights[i] = rise.share * exp2(-log2_e * larger(top - rise.exponent, 0.0));
         }
         normalise(now.weights, now.n);
-        return not_a_number;
     }
 
-    void score(const Columns& now, const double*, double* scores) const {
+    void score(const Columns& now, const double*, double* scores,
+               double*) const {
         const double* regrets = now.regrets();
         const double clock = keep * now.totals[0] + 1.0;
 #pragma omp simd

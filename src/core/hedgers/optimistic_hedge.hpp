@@ -16,7 +16,8 @@ struct OptimisticHedge : Algorithm<OptimisticHedge, 2, 1, 1> {
 
     explicit OptimisticHedge(const double* given) : Algorithm(given), eta(given[1]) {}
 
-    void learn(const Columns& before, const Columns& after, const double* rises, double) const {
+    void learn(const Columns& before, const Columns& after, const double* rises, double,
+               double*) const {
         const double* old = before.row(1);
         double* last = after.row(1);
         double up = -infinity;
@@ -30,7 +31,8 @@ struct OptimisticHedge : Algorithm<OptimisticHedge, 2, 1, 1> {
         after.totals[0] = keep * keep * before.totals[0] + (up + down) * (up + down);
     }
 
-    void score(const Columns& now, const double* confidence, double* scores) const {
+    void score(const Columns& now, const double* confidence, double* scores,
+               double*) const {
         const double* regrets = now.regrets();
         const double* last = now.row(1);
         double top = -infinity;

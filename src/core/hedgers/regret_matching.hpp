@@ -10,12 +10,12 @@ namespace normalhedge {
 struct RegretMatching : Algorithm<RegretMatching, 1, 0> {
     using Algorithm::Algorithm;
 
-    double weigh(const Columns& now, double) const {
+    void weigh(const Columns& now, double, double*) const {
         spread_positive(now.regrets(), now.n, now.weights);
-        return not_a_number;
     }
 
-    void score(const Columns& now, const double*, double* scores) const {
+    void score(const Columns& now, const double*, double* scores,
+               double*) const {
         score_positive(now.regrets(), now.n, scores);
     }
 };

@@ -10,19 +10,20 @@ namespace normalhedge {
 struct RegretMatchingPlus : Algorithm<RegretMatchingPlus, 2, 0> {
     using Algorithm::Algorithm;
 
-    void learn(const Columns& before, const Columns& after, const double* rises, double) const {
+    void learn(const Columns& before, const Columns& after, const double* rises, double,
+               double*) const {
         const double* old = before.row(1);
         double* clipped = after.row(1);
 #pragma omp simd
         for (size_t i = 0; i < after.n; ++i) clipped[i] = larger(keep * old[i] + rises[i], 0.0);
     }
 
-    double weigh(const Columns& now, double) const {
+    void weigh(const Columns& now, double, double*) const {
         spread_positive(now.row(1), now.n, now.weights);
-        return not_a_number;
     }
 
-    void score(const Columns& now, const double*, double* scores) const {
+    void score(const Columns& now, const double*, double* scores,
+               double*) const {
         score_positive(now.row(1), now.n, scores);
     }
 };

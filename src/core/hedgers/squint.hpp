@@ -57,9 +57,12 @@ inline Integral integral_closed(double regret, double squares) {
 }
 
 struct Squint : Algorithm<Squint, 2, 0> {
+    static constexpr bool wants_room = true;
+
     using Algorithm::Algorithm;
 
-    void learn(const Columns& before, const Columns& after, const double* rises, double) const {
+    void learn(const Columns& before, const Columns& after, const double* rises, double,
+               double*) const {
         learn_squares(before, after, rises, keep);
     }
 
@@ -92,20 +95,16 @@ struct Squint : Algorithm<Squint, 2, 0> {
         }
     }
 
-    double weigh(const Columns& now, double) const {
-        Scratch room(now.n);
-        double* exponents = room.data();
+    void weigh(const Columns& now, double, double* exponents) const {
         integrate(now, now.weights, exponents);
         const double top = leading(exponents, now.n);
 #pragma omp simd
         for (size_t i = 0; i < now.n; ++i) now.weights[i] *= exp2(log2_e * (exponents[i] - top));
         normalise(now.weights, now.n);
-        return not_a_number;
     }
 
-    void score(const Columns& now, const double*, double* scores) const {
-        Scratch room(now.n);
-        double* factors = room.data();
+    void score(const Columns& now, const double*, double* scores,
+               double* factors) const {
         integrate(now, factors, scores);
 #pragma omp simd
         for (size_t i = 0; i < now.n; ++i) scores[i] = log2_e * (scores[i] + log(factors[i]));

@@ -8,12 +8,12 @@ namespace normalhedge {
 struct Uniform : Algorithm<Uniform, 1, 0> {
     using Algorithm::Algorithm;
 
-    double weigh(const Columns& now, double) const {
+    void weigh(const Columns& now, double, double*) const {
         fill(now.weights, now.n, 1.0 / static_cast<double>(now.n));
-        return not_a_number;
     }
 
-    void score(const Columns& now, const double*, double* scores) const {
+    void score(const Columns& now, const double*, double* scores,
+               double*) const {
         fill(scores, now.n, 0.0);
     }
 };

@@ -21,13 +21,12 @@ struct VariableShare : Algorithm<VariableShare, 1, 0, 2> {
     explicit VariableShare(const double* given)
         : Algorithm(given), eta(given[1]), log2_kept(given[2]) {}
 
-    void learn(const Columns& before, const Columns& after, const double* rises,
-               double gain) const {
+    void learn(const Columns& before, const Columns& after, const double* rises, double gain,
+               double* room) const {
         grow(before, after, rises, log2_e * eta);
         if (gain != gain) return;  // nobody was awake
         const size_t n = after.n;
-        Scratch room(n);
-        double* taken = room.data();
+        double* taken = room;
         double pool = 0.0;
 #pragma omp simd reduction(+ : pool)
         for (size_t i = 0; i < n; ++i) {
@@ -44,12 +43,12 @@ struct VariableShare : Algorithm<VariableShare, 1, 0, 2> {
         }
     }
 
-    double weigh(const Columns& now, double) const {
+    void weigh(const Columns& now, double, double*) const {
         normalise(now.weights, now.n);
-        return not_a_number;
     }
 
-    void score(const Columns& now, const double*, double* scores) const {
+    void score(const Columns& now, const double*, double* scores,
+               double*) const {
         score_positive(now.weights, now.n, scores);
     }
 };

@@ -212,11 +212,10 @@ def _play_all(
 ) -> _Sums:
     """Play the rounds, game by game on all cores or a long game chunk by chunk; add up the sums."""
     n = len(mixture.names)
-    numbers = np.maximum(rounds.numbers - rounds.base, 0)
-    count = int(numbers.max(initial=0)) + 1
+    count = int(rounds.offsets.max(initial=0)) + 1
     size = min(count, max(min(BINS, CHUNK // (EXPERT_SUMS * n)), 1))
-    bins = (numbers * size // count).astype(np.int32)
-    del numbers
+    # Of a million rounds in 500 bins the product exceeds 32 bits.
+    bins = (np.maximum(rounds.offsets, 0) * np.int64(size) // count).astype(np.int32)
     played = np.full((len(rounds.outcomes), n) if weights else (0, n), np.nan)
     experts, totals = np.zeros((size, EXPERT_SUMS, n)), np.zeros((size, TOTAL_SUMS))
     pieces = _pieces(rounds, n)
@@ -280,8 +279,8 @@ def _play_part(
     totals = np.zeros((size, TOTAL_SUMS))
     mixture.games.play(
         rounds.games[games], rounds.start[games], stop, rounds.settled[games], rounds.edges,
-        rounds.numbers, rounds.ready, bins, rounds.forecasts, rounds.values, rounds.outcomes,
-        rounds.items, played, experts, totals,
+        rounds.offsets, rounds.ready, bins, rounds.forecasts, rounds.values, rounds.outcomes,
+        rounds.items, played, experts, totals, rounds.base,
     )  # fmt: skip
     rounds.start[games] = stop
     return experts, totals
@@ -315,8 +314,8 @@ def _when(table: Any, rounds: Rounds, starts: np.ndarray, time: str | None) -> l
     new = rounds.row_of[rounds.edges[:-1]] >= 0
     if time is None or not new.any():
         return [int(start) for start in starts]
-    row = np.zeros(int(rounds.numbers.max()) - rounds.base + 1, dtype=np.int64)
-    row[rounds.numbers[new] - rounds.base] = rounds.row_of[rounds.edges[:-1][new]]
+    row = np.zeros(int(rounds.offsets.max()) + 1, dtype=np.int64)
+    row[rounds.offsets[new]] = rounds.row_of[rounds.edges[:-1][new]]
     return [table[time][int(row[start - rounds.base])].as_py() for start in starts]
 
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 # Bound to names of this module: with five experts each further look-up shows.
 _empty, _new = np.empty, tuple.__new__
 
-FIRST_ITEM = np.zeros(1, dtype=np.int64)
+FIRST_ITEM = np.zeros(1, dtype=np.int32)
 
 ARRAYS = (
     "weights", "ledgers", "totals", "marks", "pool_ranges", "ranges", "expert_sums", "total_sums"
@@ -473,7 +473,7 @@ class Mixture:
             if not self.recipe.shared:
                 self._add_games(len(new))
             self._note_simple()
-        return np.array([self._item_index[key] for key in wanted], dtype=np.int64)
+        return np.array([self._item_index[key] for key in wanted], dtype=np.int32)
 
     def _add_games(self, count: int) -> None:
         games, n = self.games, len(self.names)

@@ -22,8 +22,9 @@ class Rounds:
     ----------
     forecasts, outcomes, values, items, row_of
         Of each row; ``row_of`` is its place in the panel, -1 for what was predicted before.
-    edges, numbers, ready, codes, old, known
-        Of each round: its first row (and one more at the end), its number, the round from which on
+    edges, offsets, ready, codes, old, known
+        Of each round: its first row (and one more at the end), its number counted from ``base``
+        (-1 if it waited), the round from which on
         it may be used; which of ``time_keys`` is its time, -1 if it waited, and then as which; and
         the time from which on its outcomes are known, where there is a cutoff (``known_rows`` has
         that of each row of the panel).
@@ -39,7 +40,7 @@ class Rounds:
     items: np.ndarray
     row_of: np.ndarray
     edges: np.ndarray
-    numbers: np.ndarray
+    offsets: np.ndarray
     ready: np.ndarray
     codes: np.ndarray
     old: np.ndarray
@@ -103,18 +104,18 @@ def arrange(mixture: Mixture, panel: Panel, lag: int) -> Rounds:
     first = np.flatnonzero(np.diff(game, prepend=-1)) if len(game) else np.zeros(0, dtype=np.int64)
     stop = np.append(first[1:], len(game)) if len(first) else first
     start = first + np.add.reduceat((~new).astype(np.int64), first) if len(first) else first
-    numbers = code.astype(np.int64)
-    numbers += mixture.rounds
-    codes = distinct.astype(np.int32)[np.maximum(code, 0)] if len(distinct) else code.copy()
-    old = np.full(len(code), -1, dtype=np.int32)
+    offsets = codes = code
+    old = np.broadcast_to(np.int32(-1), len(code))
+    if len(distinct) <= distinct.max(initial=-1):
+        codes = distinct.astype(np.int32)[np.maximum(code, 0)]
     if not new.all():
-        numbers[~new] = codes[~new] = -1
-        old[~new] = code[~new] + len(mixture.waiting)
+        offsets, codes = np.where(new, offsets, -1), np.where(new, codes, -1)
+        old = np.where(new, old, code + np.int32(len(mixture.waiting)))
     result = Rounds(
         table, outcomes, values, item, row_of, edges,
-        numbers, np.empty(0, dtype=np.int32), codes, old,  # when they are ready: see below
+        offsets, np.empty(0, dtype=np.int32), codes, old,  # when they are ready: see below
         _known(mixture, panel, row_of, edges, code, new), panel.time_keys, panel.known,
-        game[first], first, start, stop, first.copy(), mixture.rounds, said,
+        game[first].astype(np.int64), first, start, stop, first.copy(), mixture.rounds, said,
     )  # fmt: skip
     _make_ready(result, list(mixture.waiting.values()), lag)
     return result
@@ -220,11 +221,11 @@ def _make_ready(rounds: Rounds, waiting: list[Waiting], lag: int) -> None:
     """Set the round from which on each round may be used; never before an earlier one."""
     old = rounds.old >= 0
     if rounds.known is None and not old.any():
-        rounds.ready = np.arange(len(rounds.numbers), dtype=np.int32)
+        rounds.ready = np.arange(len(rounds.offsets), dtype=np.int32)
         rounds.ready += 1 + lag
         np.minimum(rounds.ready, NEVER, out=rounds.ready)
         return
-    here = np.arange(len(rounds.numbers))
+    here = np.arange(len(rounds.offsets))
     of = np.repeat(np.arange(len(rounds.games)), rounds.stop - rounds.first)
     ready = here + 1 + lag
     if rounds.known is not None and rounds.time_keys is not None:
@@ -273,7 +274,7 @@ def put_aside(mixture: Mixture, rounds: Rounds) -> None:
         mixture.next_ticket = max(mixture.next_ticket, ticket + 1)
         mixture.pending[ticket] = Open(
             table, None, values, rounds.items[a:b].copy(),
-            int(rounds.numbers[r]) if old < 0 else numbers[old], None if names == [""] else names,
+            rounds.base + int(rounds.offsets[r]) if old < 0 else numbers[old], None if names == [""] else names,
         )  # fmt: skip
         if old >= 0:
             time, known = before[old][1].time, before[old][1].known

@@ -174,7 +174,7 @@ def _read_ledgers(mixture: Mixture, found: Mapping[str, Any]) -> None:
 def _read_open(mixture: Mixture, entry: Mapping[str, Any]) -> None:
     ticket = _below("ticket", entry["ticket"], mixture.next_ticket)
     items = np.array(
-        [_below("item", i, len(mixture.items)) for i in entry["items"]], dtype=np.int64
+        [_below("item", i, len(mixture.items)) for i in entry["items"]], dtype=np.int32
     )
     forecasts = np.array(entry["forecasts"], dtype=np.float64)
     rows, classes, n = forecasts.shape
