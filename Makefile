@@ -4,11 +4,12 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
 PEERS := .venv-peers/.ready
+MAKEFLAGS += --no-builtin-rules
 
-CORE := CMakeLists.txt $(wildcard src/core/*) $(wildcard src/core/hedgers/*)
+CORE := CMakeLists.txt $(wildcard src/core/*.?pp src/core/hedgers/*.hpp)
 
 .PHONY: help paper blend latent compare compiler browser test test-all check format bench peers wheel \
-	sanitize clean
+	sanitize portable clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 12
@@ -95,7 +96,7 @@ wheel: $(READY)  ## build the sdist and the wheel, and try the wheel in an empty
 SANITIZED := build/sanitized
 ASAN = $(shell $${CXX:-c++} -print-file-name=libasan.so):$(shell $${CXX:-c++} -print-file-name=libubsan.so)
 
-# The sanitized core in a copy of the package; pip's editable install is left out of the path.
+# The sanitized core in a copy of the package. Without -S, Python would find the installed one first.
 sanitize: $(READY)  ## run the tests of hedgers, mixtures and latent under AddressSanitizer and UBSan
 	rm -rf $(SANITIZED) && mkdir -p $(SANITIZED)/package
 	cmake -S . -B $(SANITIZED)/cmake -DCMAKE_BUILD_TYPE=Debug -DNORMALHEDGE_SANITIZE=ON \
@@ -104,13 +105,31 @@ sanitize: $(READY)  ## run the tests of hedgers, mixtures and latent under Addre
 	cp -r src/normalhedge $(SANITIZED)/package/
 	cp $(SANITIZED)/cmake/_core*.so $(SANITIZED)/package/normalhedge/
 	LD_PRELOAD=$(ASAN) ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1 \
-		PYTHONPATH=$(SANITIZED)/package:$$(echo .venv/lib/python*/site-packages) \
-		$(PYTHON) -m pytest -q -p no:cacheprovider -n 2 $(SANITIZE_TESTS)
+		PYTHONPATH=$(CURDIR)/$(SANITIZED)/package:$$(echo $(CURDIR)/.venv/lib/python*/site-packages) \
+		$(BIN)/python -S -m pytest -q -p no:cacheprovider -p no:xdist $(SANITIZE_TESTS)
 
 SANITIZE_TESTS := $(wildcard tests/test_hedgers.py tests/test_family*.py tests/test_mixture*.py \
 	tests/test_latent.py tests/test_inputs.py tests/test_extremes.py tests/test_core*.py \
 	tests/test_hindsight.py tests/test_attacks.py tests/test_blend.py tests/test_potentials.py \
 	tests/test_frozen.py tests/test_own_hedgers.py)
+
+# What other processors and compilers get: without the choice at run time; and for aarch64 where there
+# is a cross compiler. The numbers must be the frozen ones.
+PORTABLE := build/portable
+INCLUDES = $(shell $(BIN)/python -c 'import numpy, sysconfig; print("-isystem", sysconfig.get_path("include"), "-isystem", numpy.get_include())')
+
+portable: $(READY)  ## build the core for a plain x86-64 and compile it for aarch64; run the frozen tests
+	rm -rf $(PORTABLE) && mkdir -p $(PORTABLE)/package
+	cmake -S . -B $(PORTABLE)/cmake -DCMAKE_BUILD_TYPE=Release -DNORMALHEDGE_PLAIN=ON \
+		-DPython_EXECUTABLE=$(CURDIR)/$(BIN)/python >$(PORTABLE)/cmake.log
+	cmake --build $(PORTABLE)/cmake --parallel 2
+	cp -r src/normalhedge $(PORTABLE)/package/
+	cp $(PORTABLE)/cmake/_core*.so $(PORTABLE)/package/normalhedge/
+	PYTHONPATH=$(CURDIR)/$(PORTABLE)/package:$$(echo $(CURDIR)/.venv/lib/python*/site-packages) \
+		$(BIN)/python -S -m pytest -q -p no:cacheprovider -p no:xdist tests/test_frozen.py
+	@command -v aarch64-linux-gnu-g++ >/dev/null || { echo "no compiler for aarch64 here: left out"; exit 0; }; \
+		for file in src/core/*.cpp; do echo "aarch64: $$file"; aarch64-linux-gnu-g++ -std=c++17 -O2 \
+		-fopenmp-simd -fPIC $(INCLUDES) -c $$file -o $(PORTABLE)/aarch64.o || exit 1; done
 
 clean:  ## remove what the other targets made
 	rm -rf .venv .venv-peers build dist .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis

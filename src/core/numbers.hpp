@@ -10,7 +10,8 @@
 
 // The loops over experts. Sums and maxima may be taken in several lanes at once; the order depends
 // on the number of experts and on the processor, never on where arrays lie.
-#if defined(__GNUC__) && defined(__x86_64__) && defined(__linux__) && !defined(NORMALHEDGE_PLAIN)
+#if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) && defined(__linux__) && \
+    !defined(NORMALHEDGE_PLAIN)
 // Compiled for three generations of processors and chosen when the module is loaded. Everything
 // such a function calls is compiled into it. It must not throw, nor call what may: GCC takes it for
 // granted that a call of such a function returns.

@@ -19,7 +19,7 @@ from normalhedge.hedgers.normal_hedge import NormalHedge
 from normalhedge.hedgers.normal_hedge_2009 import NormalHedge2009
 from normalhedge.hedgers.normal_hedge_dt import NormalHedgeDT
 from normalhedge.hedgers.optimistic_hedge import OptimisticHedge
-from normalhedge.hedgers.protocol import Hedger, Run
+from normalhedge.hedgers.protocol import Hedger, Run, fold
 from normalhedge.hedgers.regret_matching import RegretMatching
 from normalhedge.hedgers.regret_matching_plus import RegretMatchingPlus
 from normalhedge.hedgers.report import Report
@@ -109,5 +109,6 @@ __all__ = [  # noqa: RUF022 -- as `sorted` has it
     "State",
     "Uniform",
     "VariableShare",
+    "fold",
     "named",
 ]
