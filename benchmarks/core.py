@@ -95,7 +95,8 @@ def bare_pass() -> Row:
     n = 10_000_000
     gains = coins(2, n)
     regrets = np.zeros(n)
-    pieces = [(regrets[part], gains[0][part]) for part in _threads.slices(n)]
+    parts = [slice(start, start + (1 << 17)) for start in range(0, n, 1 << 17)]
+    pieces = [(regrets[part], gains[0][part]) for part in parts]
 
     def one_pass() -> None:
         _threads.spread(_bare, pieces)

@@ -43,7 +43,7 @@ def measure(
     name, other = reference
     seconds: tuple[list[float], list[float]] = ([], [])
     for function in (other, ours):
-        function()  # compile, load, touch the memory
+        function()  # load, touch the memory
     for _ in range(repeats):
         seconds[0].append(_batch(other, reference_calls or calls))
         seconds[1].append(_batch(ours, calls))

@@ -124,9 +124,14 @@ inline void raise_scores(double* weights, size_t n) {
         fill(weights, n, 1.0 / static_cast<double>(n));
         return;
     }
-#pragma omp simd
-    for (size_t i = 0; i < n; ++i) weights[i] = exp2(weights[i] - top);
-    normalise(weights, n);
+    double total = 0.0;
+#pragma omp simd reduction(+ : total)
+    for (size_t i = 0; i < n; ++i) {
+        const double weight = exp2(weights[i] - top);
+        weights[i] = weight;
+        total += weight;
+    }
+    divide(weights, n, total);
 }
 
 // The weight of an expert is its value, none where that is not positive.
@@ -134,13 +139,14 @@ inline void spread_positive(const double* values, size_t n, double* weights) {
     double total = 0.0;
 #pragma omp simd reduction(+ : total)
     for (size_t i = 0; i < n; ++i) {
-        weights[i] = larger(values[i], 0.0);
-        total += weights[i];
+        const double weight = larger(values[i], 0.0);
+        weights[i] = weight;
+        total += weight;
     }
     share_out(weights, n, total);
 }
 
-inline double score_of(double weight) {
+[[gnu::always_inline]] inline double score_of(double weight) {
     const double score = log(larger(weight, tiny)) * log2_e;
     return weight > tiny ? score : no_score;
 }

@@ -175,8 +175,9 @@ NORMALHEDGE_VECTORISED inline bool share_by_weights(const double* weights, const
     double mass = 0.0;
 #pragma omp simd reduction(+ : mass)
     for (size_t i = 0; i < n; ++i) {
-        played[i] = weights[i] * confidence[i];
-        mass += played[i];
+        const double heard = weights[i] * confidence[i];
+        played[i] = heard;
+        mass += heard;
     }
     if (!(mass > tiny)) return false;
     divide(played, n, mass);
@@ -451,9 +452,10 @@ void halve_gains(const Algorithm& algorithm, const Columns& now,
         return;
     }
     Scratch room(now.n);
-    score_all(algorithm, now, nullptr, now.weights, room.data());
+    double* weights = now.weights;
+    score_all(algorithm, now, nullptr, weights, room.data());
 #pragma omp simd
-    for (size_t i = 0; i < now.n; ++i) now.weights[i] *= of_weights;
+    for (size_t i = 0; i < now.n; ++i) weights[i] *= of_weights;
     raise_scores(now.weights, now.n);
 }
 

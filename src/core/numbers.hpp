@@ -21,6 +21,8 @@
 #define NORMALHEDGE_VECTORISED
 #endif
 
+// They are compiled into every loop that calls them: a call would keep it out of the registers.
+
 namespace normalhedge {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
@@ -35,17 +37,17 @@ constexpr double tiny = 1e-290;
 // Exponents below this, 2^-1000, count as no weight: far above the subnormal numbers.
 constexpr double negligible = -1000.0;
 
-inline double larger(double a, double b) { return a > b ? a : b; }
-inline double smaller(double a, double b) { return a < b ? a : b; }
-inline double within(double x, double low, double high) { return smaller(larger(x, low), high); }
+[[gnu::always_inline]] inline double larger(double a, double b) { return a > b ? a : b; }
+[[gnu::always_inline]] inline double smaller(double a, double b) { return a < b ? a : b; }
+[[gnu::always_inline]] inline double within(double x, double low, double high) { return smaller(larger(x, low), high); }
 
-inline std::int64_t bits_of(double x) {
+[[gnu::always_inline]] inline std::int64_t bits_of(double x) {
     std::int64_t bits;
     std::memcpy(&bits, &x, sizeof bits);
     return bits;
 }
 
-inline double double_of(std::int64_t bits) {
+[[gnu::always_inline]] inline double double_of(std::int64_t bits) {
     double x;
     std::memcpy(&x, &bits, sizeof x);
     return x;
@@ -57,7 +59,7 @@ constexpr double rounding = 0x1.8p52;
 
 // p 2^e for the integer e that `rounding` left in the low bits, where p and the result are normal:
 // added to the exponent, which costs less than a product.
-inline double times_power_of_two(double p, double shifted) {
+[[gnu::always_inline]] inline double times_power_of_two(double p, double shifted) {
     return double_of(static_cast<std::int64_t>(static_cast<std::uint64_t>(bits_of(p)) +
                                                (static_cast<std::uint64_t>(bits_of(shifted)) << 52)));
 }
@@ -66,7 +68,7 @@ inline double times_power_of_two(double p, double shifted) {
 //
 // 2^f for |f| <= 1/2 by the polynomial of degree 10 with the least relative error, 2.1e-16 (Remez);
 // even and odd terms apart, so that two chains of multiply-adds run side by side.
-inline double exp2(double x) {
+[[gnu::always_inline]] inline double exp2(double x) {
     const double shifted = x + rounding;
     const double f = x - (shifted - rounding);
     const double ff = f * f;
@@ -81,7 +83,7 @@ inline double exp2(double x) {
 }
 
 // 2 atanh(t) for |t| < 0.172.
-inline double twice_atanh(double t) {
+[[gnu::always_inline]] inline double twice_atanh(double t) {
     const double tt = t * t;
     const double four = tt * tt;
     const double even =
@@ -95,10 +97,10 @@ inline double twice_atanh(double t) {
 constexpr std::int64_t half_root_bits = 0x3FE6A09E667F3BCD;  // of the square root of 1/2
 
 // The exponent e of x = m 2^e with m between the square roots of 1/2 and 2, as a double.
-inline double exponent_of(std::int64_t e) { return double_of(e + bits_of(rounding)) - rounding; }
+[[gnu::always_inline]] inline double exponent_of(std::int64_t e) { return double_of(e + bits_of(rounding)) - rounding; }
 
 // ln x for a normal x > 0 to two ulps or 1e-16: ln m = 2 atanh((m - 1) / (m + 1)).
-inline double log(double x) {
+[[gnu::always_inline]] inline double log(double x) {
     const std::int64_t bits = bits_of(x);
     const std::int64_t e = (bits - half_root_bits) >> 52;
     const double m = double_of(bits - static_cast<std::int64_t>(static_cast<std::uint64_t>(e) << 52));
@@ -106,7 +108,7 @@ inline double log(double x) {
 }
 
 // ln(1 + x) for x > -1, with the digits of a small x kept: m - 1 is x itself while e = 0.
-inline double log1p(double x) {
+[[gnu::always_inline]] inline double log1p(double x) {
     const std::int64_t bits = bits_of(1.0 + x);
     const std::int64_t e = (bits - half_root_bits) >> 52;
     const double m = double_of(bits - static_cast<std::int64_t>(static_cast<std::uint64_t>(e) << 52));
@@ -115,7 +117,7 @@ inline double log1p(double x) {
 }
 
 // e^x - 1 - x for |x| <= 1 by its series, with the digits of a small x kept.
-inline double excess_of_exp(double x) {
+[[gnu::always_inline]] inline double excess_of_exp(double x) {
     const double xx = x * x;
     double even = 1.0 / 6402373705728000.0;  // 1/18!, then 1/16!, ...
     double odd = 1.0 / 121645100408832000.0;  // 1/19!, then 1/17!, ...
@@ -142,7 +144,7 @@ inline double excess_of_exp(double x) {
 //
 // With 2^(e + f) for e^-x it is (1 - 2^e) - 2^e (2^f - 1), and 2^f - 1 is a series without a
 // constant: its terms are (ln 2)^j / j!.
-inline double one_less_exp(double x) {
+[[gnu::always_inline]] inline double one_less_exp(double x) {
     const double exponent = -larger(x, 0.0) * log2_e;
     const double shifted = exponent + rounding;
     const double f = exponent - (shifted - rounding);
@@ -165,7 +167,7 @@ inline double one_less_exp(double x) {
 //
 // (1 + 2x) erfcx(x) by powers of (x - 3.75) / (x + 3.75), after Shepherd and Laframboise (1981):
 // the Chebyshev series of degree 24 from forty digits, in powers. Relative error 9e-16.
-inline double erfcx(double x) {
+[[gnu::always_inline]] inline double erfcx(double x) {
     const double inverse = 1.0 / ((x + 3.75) * (1.0 + 2.0 * x));  // for both divisions
     const double y = (x - 3.75) * (1.0 + 2.0 * x) * inverse;
     const double yy = y * y;

@@ -1,8 +1,7 @@
-"""Long arrays in slices, on all cores.
+"""Work spread over all cores.
 
-Threads of Python around kernels that release the GIL, rather than numba's own pool: they work
-inside other people's threads and after a fork. The slices depend on the length alone, so the same
-input gives the same bits on any number of cores.
+Threads of Python around functions of the core that release the interpreter's lock: they work inside
+other people's threads and after a fork.
 """
 
 import os
@@ -12,12 +11,6 @@ from itertools import pairwise
 from typing import Any, TypeVar
 
 T = TypeVar("T")
-
-SLICE = 1 << 17
-"""The length of a slice: long beside the cost of a call, short beside the cache."""
-
-LARGE = 1 << 21
-"""From this length on, handing half of the work to another thread costs less than it saves."""
 
 _pools: list[ThreadPoolExecutor] = []  # the one of this process, made when first needed
 
@@ -30,11 +23,6 @@ def cores() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
-
-
-def slices(length: int) -> list[slice]:
-    """Return the slices of an array of this length."""
-    return [slice(start, min(start + SLICE, length)) for start in range(0, length, SLICE)]
 
 
 def spread(function: Callable[..., T], items: Sequence[tuple[Any, ...]]) -> list[T]:

@@ -16,13 +16,14 @@ namespace normalhedge {
 inline double mixability_gap(const Columns& before, const double* rises, double keep, double eta) {
     const size_t n = before.n;
     const double* regrets = before.regrets();
+    const double* weights = before.weights;
     double widest = 0.0;
 #pragma omp simd reduction(max : widest)
     for (size_t i = 0; i < n; ++i) widest = larger(widest, std::fabs(rises[i]));
     if (eta * widest <= 1.0) {
         double above = 0.0;  // as sum_i p_i r_i = 0, only what is above the tangent counts
 #pragma omp simd reduction(+ : above)
-        for (size_t i = 0; i < n; ++i) above += before.weights[i] * excess_of_exp(eta * rises[i]);
+        for (size_t i = 0; i < n; ++i) above += weights[i] * excess_of_exp(eta * rises[i]);
         return std::log1p(above) / eta;
     }
     const double slope = eta * log2_e;

@@ -14,14 +14,14 @@ struct PotentialRise {
     double share;
 };
 
-inline PotentialRise potential_rise(double regret, double clock) {
+[[gnu::always_inline]] inline PotentialRise potential_rise(double regret, double clock) {
     const double up = larger(regret + 1.0, 0.0);
     const double width = 1.0 / (3.0 * clock);
     const double drop = (regret > 1.0 ? 4.0 * regret : up * up) * width;
     return {up * up * width, one_less_exp(drop)};
 }
 
-inline double score_of_rise(double regret, double clock) {
+[[gnu::always_inline]] inline double score_of_rise(double regret, double clock) {
     const PotentialRise rise = potential_rise(regret, clock);
     const double score = log2_e * (rise.exponent + log(larger(rise.share, tiny)));
     return rise.share > tiny ? score : no_score;
@@ -40,6 +40,7 @@ struct AdaNormalHedge : Algorithm<AdaNormalHedge, 2, 0> {
     }
 
     void weigh(const Columns& now, double, double*) const {
+        double* weights = now.weights;
         const double* regrets = now.regrets();
         const double* clocks = now.row(1);
         double top = -infinity;
@@ -51,7 +52,7 @@ struct AdaNormalHedge : Algorithm<AdaNormalHedge, 2, 0> {
 #pragma omp simd
         for (size_t i = 0; i < now.n; ++i) {
             const PotentialRise rise = potential_rise(0.5 * regrets[i], clocks[i] + 1.0);
-            now.weights[i] = rise.share * exp2(-log2_e * larger(top - rise.exponent, 0.0));
+            weights[i] = rise.share * exp2(-log2_e * larger(top - rise.exponent, 0.0));
         }
         normalise(now.weights, now.n);
     }

@@ -26,13 +26,15 @@ struct CoinBetting : Algorithm<CoinBetting, 3, 1, 1> {
         for (size_t i = 0; i < after.n; ++i) {
             const double rho = 0.5 * rises[i];
             const double stake = old_coins[i] * scale;
-            const double coin = stake > 0.0 ? rho : larger(rho, 0.0);
+            const double counts = ((stake > 0.0) | (rho > 0.0)) ? 1.0 : 0.0;
+            const double coin = rho * counts;  // a choice of two numbers would branch
             wealth[i] = keep * old_wealth[i] + log1p(stake * coin);
             coins[i] = keep * old_coins[i] + coin;
         }
     }
 
     void weigh(const Columns& now, double, double*) const {
+        double* weights = now.weights;
         const double* coins = now.row(1);
         const double* wealth = now.row(2);
         double top = no_score;
@@ -42,7 +44,7 @@ struct CoinBetting : Algorithm<CoinBetting, 3, 1, 1> {
 #pragma omp simd
         for (size_t i = 0; i < now.n; ++i) {
             const double bet = coins[i] > tiny ? coins[i] : 0.0;
-            now.weights[i] = bet * exp2(smaller(log2_e * wealth[i] - top, 0.0));
+            weights[i] = bet * exp2(smaller(log2_e * wealth[i] - top, 0.0));
         }
         normalise(now.weights, now.n);
     }

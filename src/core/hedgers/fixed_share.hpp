@@ -9,13 +9,19 @@
 
 namespace normalhedge {
 
-// Write v, ∝ w 2^(slope r).
-inline void grow(const Columns& before, const Columns& after, const double* rises, double slope) {
+// Write v up to a factor, w 2^(slope (r - max r)); return the sum.
+inline double grow(const Columns& before, const Columns& after, const double* rises, double slope) {
+    const double* old = before.weights;
+    double* weights = after.weights;
     const double top = leading(rises, after.n);
-#pragma omp simd
-    for (size_t i = 0; i < after.n; ++i)
-        after.weights[i] = before.weights[i] * exp2(slope * (rises[i] - top));
-    normalise(after.weights, after.n);
+    double total = 0.0;
+#pragma omp simd reduction(+ : total)
+    for (size_t i = 0; i < after.n; ++i) {
+        const double weight = old[i] * exp2(slope * (rises[i] - top));
+        weights[i] = weight;
+        total += weight;
+    }
+    return total;
 }
 
 struct FixedShare : Algorithm<FixedShare, 1, 0, 2> {
@@ -28,11 +34,12 @@ struct FixedShare : Algorithm<FixedShare, 1, 0, 2> {
 
     void learn(const Columns& before, const Columns& after, const double* rises, double,
                double*) const {
-        grow(before, after, rises, log2_e * eta);
-        const double even = share / static_cast<double>(after.n);
+        const double total = grow(before, after, rises, log2_e * eta);
+        double* weights = after.weights;
+        const double kept = total > tiny ? (1.0 - share) / total : 0.0;
+        const double even = (total > tiny ? share : 1.0) / static_cast<double>(after.n);
 #pragma omp simd
-        for (size_t i = 0; i < after.n; ++i)
-            after.weights[i] = (1.0 - share) * after.weights[i] + even;
+        for (size_t i = 0; i < after.n; ++i) weights[i] = kept * weights[i] + even;
     }
 
     void weigh(const Columns& now, double, double*) const {

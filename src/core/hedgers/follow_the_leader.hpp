@@ -9,10 +9,11 @@ struct FollowTheLeader : Algorithm<FollowTheLeader, 1, 0> {
     using Algorithm::Algorithm;
 
     void weigh(const Columns& now, double, double*) const {
+        double* weights = now.weights;
         const double* regrets = now.regrets();
         const double least = leaders_from(regrets, now.n);
 #pragma omp simd
-        for (size_t i = 0; i < now.n; ++i) now.weights[i] = regrets[i] >= least ? 1.0 : 0.0;
+        for (size_t i = 0; i < now.n; ++i) weights[i] = regrets[i] >= least ? 1.0 : 0.0;
         normalise(now.weights, now.n);
     }
 

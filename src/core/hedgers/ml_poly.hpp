@@ -16,11 +16,12 @@ struct MLPoly : Algorithm<MLPoly, 2, 0> {
     }
 
     void weigh(const Columns& now, double, double*) const {
+        double* weights = now.weights;
         const double* regrets = now.regrets();
         const double* squares = now.row(1);
 #pragma omp simd
         for (size_t i = 0; i < now.n; ++i)
-            now.weights[i] = larger(regrets[i], 0.0) / (1.0 + squares[i]);
+            weights[i] = larger(regrets[i], 0.0) / (1.0 + squares[i]);
         normalise(now.weights, now.n);
     }
 

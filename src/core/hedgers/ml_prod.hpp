@@ -11,7 +11,7 @@
 namespace normalhedge {
 
 // What ln N is divided by for the square of the learning rate.
-inline double span(double log_n, double squares) { return larger(1.0 + squares, 4.0 * log_n); }
+[[gnu::always_inline]] inline double span(double log_n, double squares) { return larger(1.0 + squares, 4.0 * log_n); }
 
 struct MLProd : Algorithm<MLProd, 3, 0> {
     using Algorithm::Algorithm;

@@ -12,13 +12,14 @@ struct NormalHedgeDT : Algorithm<NormalHedgeDT, 1, 1> {
     void tick(const double* before, double* after) const { after[0] = keep * before[0] + 1.0; }
 
     void weigh(const Columns& now, double lead, double*) const {
+        double* weights = now.weights;
         const double* regrets = now.regrets();
         const double clock = keep * now.totals[0] + 1.0;
         const double top = potential_rise(0.5 * lead, clock).exponent;
 #pragma omp simd
         for (size_t i = 0; i < now.n; ++i) {
             const PotentialRise rise = potential_rise(0.5 * regrets[i], clock);
-            now.weights[i] = rise.share * exp2(-log2_e * larger(top - rise.exponent, 0.0));
+            weights[i] = rise.share * exp2(-log2_e * larger(top - rise.exponent, 0.0));
         }
         normalise(now.weights, now.n);
     }

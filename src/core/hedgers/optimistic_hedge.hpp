@@ -35,16 +35,13 @@ struct OptimisticHedge : Algorithm<OptimisticHedge, 2, 1, 1> {
                double*) const {
         const double* regrets = now.regrets();
         const double* last = now.row(1);
-        double top = -infinity;
-#pragma omp simd reduction(max : top)
-        for (size_t i = 0; i < now.n; ++i) {
-            const double guess = keep * regrets[i] + last[i];
-            top = larger(top, !confidence || confidence[i] > 0.0 ? guess : -infinity);
-        }
+        const double kept = keep;
+#pragma omp simd
+        for (size_t i = 0; i < now.n; ++i) scores[i] = kept * regrets[i] + last[i];
+        const double top = leading(scores, confidence, now.n);
         const double slope = log2_e * eta;
 #pragma omp simd
-        for (size_t i = 0; i < now.n; ++i)
-            scores[i] = slope * ((keep * regrets[i] + last[i]) - top);
+        for (size_t i = 0; i < now.n; ++i) scores[i] = slope * (scores[i] - top);
     }
 };
 

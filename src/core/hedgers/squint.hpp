@@ -21,7 +21,7 @@ struct Integral {
 constexpr double flat = 4.0;
 
 // By the nodes of Gauss and Legendre on [0, 1/2].
-inline double integral_by_nodes(double regret, double squares) {
+[[gnu::always_inline]] inline double integral_by_nodes(double regret, double squares) {
     constexpr double node[8] = {0.009927535875615956, 0.05083338064659332, 0.11861689752091775,
                                 0.20414133937608755,  0.2958586606239124,  0.38138310247908225,
                                 0.4491666193534067,   0.49007246412438404};
@@ -36,7 +36,7 @@ inline double integral_by_nodes(double regret, double squares) {
 
 // By the closed form, for regret or squares above `flat`. As a > b, the difference of the error
 // functions is a tail less a thinner one, on the side where both lie, or all but two tails.
-inline Integral integral_closed(double regret, double squares) {
+[[gnu::always_inline]] inline Integral integral_closed(double regret, double squares) {
     const double root = std::sqrt(squares);
     const double inverse = 1.0 / root;
     const double a = 0.5 * regret * inverse;
@@ -47,9 +47,12 @@ inline Integral integral_closed(double regret, double squares) {
     const double ratio = exp2(-log2_e * std::fabs(slope));
     const double nearer = exp2(-log2_e * smaller(a * a, b * b));
     const double further = nearer * ratio;
-    const double inner = 2.0 - (slope > 0.0 ? further * tail_a + nearer * tail_b
-                                            : nearer * tail_a + further * tail_b);
-    const double outer = b >= 0.0 ? tail_b - ratio * tail_a : tail_a - ratio * tail_b;
+    const double share_a = slope > 0.0 ? further : nearer;
+    const double share_b = slope > 0.0 ? nearer : further;
+    const double inner = 2.0 - (share_a * tail_a + share_b * tail_b);
+    const double thicker = b >= 0.0 ? tail_b : tail_a;
+    const double thinner = b >= 0.0 ? tail_a : tail_b;
+    const double outer = thicker - ratio * thinner;
     const bool between = (b < 0.0) & (a > 0.0);
     const double value = between ? inner : outer;
     const double exponent = between ? a * a : larger(slope, 0.0);
@@ -77,7 +80,7 @@ struct Squint : Algorithm<Squint, 2, 0> {
         if (level < static_cast<double>(n)) {
 #pragma omp simd
             for (size_t i = 0; i < n; ++i) {
-                const Integral found = integral_closed(0.5 * regrets[i], larger(squares[i], 1e-100));
+                const Integral found = integral_closed(0.5 * regrets[i], squares[i] + 1e-100);
                 factors[i] = found.factor;
                 exponents[i] = found.exponent;
             }
@@ -96,10 +99,11 @@ struct Squint : Algorithm<Squint, 2, 0> {
     }
 
     void weigh(const Columns& now, double, double* exponents) const {
+        double* weights = now.weights;
         integrate(now, now.weights, exponents);
         const double top = leading(exponents, now.n);
 #pragma omp simd
-        for (size_t i = 0; i < now.n; ++i) now.weights[i] *= exp2(log2_e * (exponents[i] - top));
+        for (size_t i = 0; i < now.n; ++i) weights[i] *= exp2(log2_e * (exponents[i] - top));
         normalise(now.weights, now.n);
     }
 

@@ -23,23 +23,25 @@ struct VariableShare : Algorithm<VariableShare, 1, 0, 2> {
 
     void learn(const Columns& before, const Columns& after, const double* rises, double gain,
                double* room) const {
-        grow(before, after, rises, log2_e * eta);
+        share_out(after.weights, after.n, grow(before, after, rises, log2_e * eta));
         if (gain != gain) return;  // nobody was awake
         const size_t n = after.n;
         double* taken = room;
+        double* weights = after.weights;
         double pool = 0.0;
 #pragma omp simd reduction(+ : pool)
         for (size_t i = 0; i < n; ++i) {
-            const double loss = within(0.5 * (1.0 - gain - rises[i]), 0.0, 1.0);
-            taken[i] = after.weights[i] * (1.0 - exp2(log2_kept * loss));
-            pool += taken[i];
+            const double loss = 0.5 * (1.0 - gain - rises[i]);  // in [0, 1], up to rounding
+            const double lost = weights[i] * (1.0 - exp2(log2_kept * loss));
+            taken[i] = lost;
+            pool += lost;
         }
         // Of one expert's weight all is left, whatever is taken.
         const double part = n > 1 ? 1.0 / static_cast<double>(n - 1) : 0.0;
 #pragma omp simd
         for (size_t i = 0; i < n; ++i) {
             const double received = larger(pool - taken[i], 0.0) * part;
-            after.weights[i] = larger(after.weights[i] - taken[i] + received, tiny);
+            weights[i] = larger(weights[i] - taken[i] + received, tiny);
         }
     }
 
