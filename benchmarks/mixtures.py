@@ -136,6 +136,6 @@ def whole() -> Iterator[str]:
     ).stdout.split()
     seconds, memory, size = (float(word) for word in out)
     yield (
-        f"blend, 10,000 series x 100 rounds x 10 experts: {seconds:.2f} s (goal 1.2 s), peak memory "
-        f"{memory:.1f}x the table of {size:.0f} MB, that included (goal 2.5x)"
+        f"blend, 10,000 series x 100 rounds x 10 experts: {seconds:.2f} s (goal 1.2 s), peak "
+        f"memory {memory:.1f}x the table of {size:.0f} MB, that included (goal 2.5x)"
     )

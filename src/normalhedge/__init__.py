@@ -1,23 +1,67 @@
 """Online learning with expert advice: weights that follow whoever is good now."""
 
 from normalhedge.certificates import Bound
-from normalhedge.hedgers import CompiledHedger, Hedge, Hedger, NormalHedge, Report, Run, State
+from normalhedge.hedgers import (
+    BOA,
+    AdaHedge,
+    AdaNormalHedge,
+    CoinBetting,
+    CompiledHedger,
+    DecreasingHedge,
+    FixedShare,
+    FlipFlop,
+    FollowTheLeader,
+    Hedge,
+    Hedger,
+    MLPoly,
+    MLProd,
+    NormalHedge,
+    NormalHedge2009,
+    NormalHedgeDT,
+    OptimisticHedge,
+    RegretMatching,
+    RegretMatchingPlus,
+    Report,
+    Run,
+    Squint,
+    State,
+    Uniform,
+    VariableShare,
+)
 from normalhedge.mixtures import Mixture, blend
 from normalhedge.potentials import ExponentialPotential, NormalPotential
 
 __version__ = "0.1.0"
 
-__all__ = [
+__all__ = [  # noqa: RUF022 -- as `sorted` has it
+    "AdaHedge",
+    "AdaNormalHedge",
+    "BOA",
     "Bound",
+    "CoinBetting",
     "CompiledHedger",
+    "DecreasingHedge",
     "ExponentialPotential",
+    "FixedShare",
+    "FlipFlop",
+    "FollowTheLeader",
     "Hedge",
     "Hedger",
+    "MLPoly",
+    "MLProd",
     "Mixture",
     "NormalHedge",
+    "NormalHedge2009",
+    "NormalHedgeDT",
     "NormalPotential",
+    "OptimisticHedge",
+    "RegretMatching",
+    "RegretMatchingPlus",
     "Report",
     "Run",
+    "Squint",
     "State",
+    "Uniform",
+    "VariableShare",
     "blend",
 ]

@@ -14,7 +14,7 @@ import numpy as np
 
 from normalhedge import _inputs
 from normalhedge._core import Games
-from normalhedge._inputs import LARGEST, Floats
+from normalhedge._inputs import Floats
 from normalhedge.certificates import Bound
 from normalhedge.hedgers import CompiledHedger, Hedger, State
 from normalhedge.mixtures._sums import EXPERT_SUMS, MARKS, STEPS, TOTAL_SUMS

@@ -272,10 +272,10 @@ def put_aside(mixture: Mixture, rounds: Rounds) -> None:
         old = int(rounds.old[r])
         ticket = mixture.next_ticket if old < 0 else before[old][0]
         mixture.next_ticket = max(mixture.next_ticket, ticket + 1)
-        mixture.pending[ticket] = Open(
-            table, None, values, rounds.items[a:b].copy(),
-            rounds.base + int(rounds.offsets[r]) if old < 0 else numbers[old], None if names == [""] else names,
-        )  # fmt: skip
+        number = rounds.base + int(rounds.offsets[r]) if old < 0 else numbers[old]
+        keys_of_rows = None if names == [""] else names
+        items = rounds.items[a:b].copy()
+        mixture.pending[ticket] = Open(table, None, values, items, number, keys_of_rows)
         if old >= 0:
             time, known = before[old][1].time, before[old][1].known
         else:
