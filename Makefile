@@ -8,7 +8,7 @@ MAKEFLAGS += --no-builtin-rules
 
 CORE := CMakeLists.txt $(wildcard src/core/*.?pp src/core/hedgers/*.hpp)
 
-.PHONY: help paper blend latent compare compiler browser test test-all check format bench peers wheel \
+.PHONY: help paper blend latent compare compiler browser test test-all torture check format bench peers wheel \
 	sanitize portable clean
 
 help:  ## list the targets
@@ -58,6 +58,9 @@ test: $(READY) browser  ## run the tests
 
 test-all: $(READY) browser  ## run the tests, the slow ones too
 	$(BIN)/pytest -n 2 --dist worksteal -m ''
+
+torture: $(READY)  ## try what a mixture, a stream and a file survive: minutes; all failures must be 0
+	$(BIN)/python -m tests.torture
 
 check: $(READY)  ## formatting, lint, types and layers
 	$(BIN)/ruff format --check

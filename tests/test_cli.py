@@ -1,5 +1,6 @@
 import csv
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -7,10 +8,12 @@ import time
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from normalhedge import cli
+from normalhedge import _tables, cli
+from normalhedge.reports.figures import curves_plot, loss_plot, places_plot
 
 
 def call(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
@@ -184,3 +187,75 @@ def test_a_killed_run_is_continued(tmp_path: Path, stop: signal.Signals) -> None
         assert (cells / name).stat().st_mtime_ns == when
     assert (out / "report.html").exists()
     assert not list(cells.glob(".*"))
+
+
+HOSTILE = "\x1b[31mred\x07 <a href='https://example.org'>x</a>"
+
+
+def test_names_do_nothing_to_a_terminal_or_a_page(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    data, report = tmp_path / "data.parquet", tmp_path / "report.html"
+    y = np.arange(40.0)
+    days = [f"<a href='{k:02}'>" for k in range(40)]
+    columns = {"ds": days, "y": y, HOSTILE: y + 1, "+b": y + 2, "line\nbreak": y + 3}
+    pq.write_table(pa.table(columns), data)
+    words = ["blend", str(data), "--target", "y", "--time", "ds", "--report", str(report)]
+    code, out, error = call(capsys, *words)
+    assert code == 0
+    for text in (out, error):
+        assert "\x1b" not in text
+        assert "\x07" not in text
+    assert "\\x1b[31mred" in out
+    assert "line\\nbreak" in out
+    html = report.read_text("utf-8")
+    assert "\x1b" not in html.rpartition("</script>")[2]
+    plots = re.findall(r"Plotly\.newPlot\(\s*\"\w+\",\s*(\[.*?\]),\s*\{", html, re.DOTALL)
+    drawn = "".join(plots)
+    assert "\\u0026lt;a href=" in drawn or "&lt;a href=" in drawn
+    assert "\\u003ca href=" not in drawn
+    assert "<a href=" not in drawn
+    code, _, error = call(capsys, "blend", str(data), "--target", HOSTILE[:-1])
+    assert code == 2
+    assert "\x1b" not in error
+
+
+def test_labels_are_text() -> None:
+    panels = [(HOSTILE, [HOSTILE], np.zeros((1, 3)), 3)]
+    page = loss_plot("x", panels) + places_plot(
+        "y", [HOSTILE], [HOSTILE], np.ones((1, 1)), [["<b>"]]
+    )
+    page += curves_plot("z", np.arange(3), {HOSTILE: np.zeros(3)}, [HOSTILE])
+    for tag in ("a href", "b>"):
+        assert f"<{tag}" not in page
+        assert f"\\u003c{tag}" not in page
+
+
+def test_no_cell_is_computed_by_a_spreadsheet(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    data, out = tmp_path / "data.parquet", tmp_path / "out.csv"
+    y = -np.arange(4.0)
+    words = ["=1+1", "@x", "-y", "plain"]
+    pq.write_table(pa.table({"=ds": words, "y": y, "a": y - 1, "+b": y - 2}), data)
+    given = ["blend", str(data), "--target", "y", "--time", "=ds", "--out", str(out), "--weights"]
+    call(capsys, *given, "--safe-csv")
+    with out.open() as file:
+        head, *rows = list(csv.reader(file))
+    assert head == ["'=ds", "y", "blend", "weight_a", "weight_+b"]
+    assert [row[0] for row in rows] == ["'=1+1", "'@x", "'-y", "plain"]
+    assert [float(row[1]) for row in rows] == y.tolist()
+    call(capsys, *given)
+    assert "'" not in out.read_text()
+    table = tmp_path / "table.csv"
+    _tables.write_table(table, {"=x": ["\ta", "b"], "n": [-1.0, 2.0]}, safe=True)
+    assert table.read_text().splitlines() == ["'=x,n", "'\ta,-1.0", "b,2.0"]
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full")
+@pytest.mark.parametrize("end", [">/dev/full", ">&-", "| head -c 1 >/dev/null"])
+def test_nothing_can_be_printed(end: str) -> None:
+    words = f"{sys.executable} -m normalhedge {' '.join(PLAY)} --runs 1"
+    out = subprocess.run(["sh", "-c", f"{words} {end}"], capture_output=True, check=False)
+    assert b"Traceback" not in out.stderr
+    assert out.stderr.strip().count(b"\n") == 0

@@ -15,6 +15,7 @@ from normalhedge.mixtures import Loss, pinball
 from normalhedge.mixtures.combining import combine
 from normalhedge.mixtures.hindsight import best_convex
 from normalhedge.mixtures.mixture import ARRAYS
+from normalhedge.mixtures.saved import sealed
 from tests import mixture_oracle
 from tests.mixture_oracle import Oracle
 
@@ -503,14 +504,15 @@ def test_a_state_comes_back_to_the_bit(tmp_path: Path) -> None:
 
 def change(path: Path, edit: Callable[[dict[str, Any]], object]) -> None:
     found = json.loads(path.read_text())
+    del found["checksum"]
     edit(found)
-    path.write_text(json.dumps(found))
+    path.write_text(sealed(found))
 
 
 @pytest.mark.parametrize(
     ("edit", "word"),
     [
-        (lambda f: f.update(version=3), "has version 3"),
+        (lambda f: f.update(version=4), "has version 4"),
         (lambda f: f.update(version="1"), "has version '1'"),
         (lambda f: f.update(format="?"), "does not hold a mixture"),
         (lambda f: f.pop("ledgers"), "'ledgers' is missing"),

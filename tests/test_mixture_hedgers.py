@@ -17,7 +17,8 @@ from normalhedge import Mixture, NormalHedge, blend
 from normalhedge.hedgers import HEDGERS, FixedShare, Uniform, named
 from normalhedge.mixtures import LOSSES
 from normalhedge.mixtures.mixture import ARRAYS
-from normalhedge.mixtures.saved import KINDS
+from normalhedge.mixtures.restored import KINDS
+from normalhedge.mixtures.saved import sealed
 from normalhedge.mixtures.stream import Stream
 from tests.test_blend import loop, values, wide, write
 from tests.test_cli import call
@@ -142,17 +143,18 @@ def test_every_hedger_can_be_read() -> None:
 
 
 def change(path: Path, **changes: Any) -> None:
-    path.write_text(json.dumps(json.loads(path.read_text()) | changes))
+    path.write_text(sealed({**json.loads(path.read_text()), **changes}))
 
 
 def test_a_file_whose_ledger_is_not_of_its_hedger_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "state.json"
     busy(named("squint", alpha=0.1)).save(path)
     written = json.loads(path.read_text())
+    del written["checksum"]
     cases: list[tuple[dict[str, Any], str]] = [
         ({"commons": [[1.0]]}, "commons must have shape"),
         ({"ledgers": [written["ledgers"][0][:-1]]}, "ledgers must have shape"),
-        ({"version": 1, "regrets": [[0.0] * 4]}, "there was no Squint in version 1"),
+        ({"version": 1, "regrets": [[0.0] * 4]}, "there was no 'checksum' in version 1"),
         ({"recipe": written["recipe"] | {"hedger": {"kind": "AdaHedge"}}}, "must have shape"),
         ({"recipe": written["recipe"] | {"hedger": {"kind": "MLPoly"}}}, "its weights are not"),
         ({"ledgers": [[*written["ledgers"][0][:-1], [-1e9] * 4]]}, "its weights are not"),

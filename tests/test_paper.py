@@ -4,6 +4,8 @@ import dataclasses
 import math
 import re
 import shutil
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -222,10 +224,14 @@ def test_what_other_code_kept_is_computed_again(
 
 
 def test_what_a_killed_process_left_is_removed(tmp_path: Path) -> None:
-    left = tmp_path / ".part-abc.npz"
-    left.write_bytes(b"half")
+    with subprocess.Popen([sys.executable, "-c", ""]) as process:
+        process.wait()
+    left, other = tmp_path / f".one.npz.part-{process.pid}-0123abcd.npz", tmp_path / ".part-abc.npz"
+    for path in (left, other):
+        path.write_bytes(b"half")
     Cells(tmp_path, print)
     assert not left.exists()
+    assert other.exists()  # it may be anybody's
 
 
 class Counted(paper.Progress):

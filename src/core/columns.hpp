@@ -93,7 +93,7 @@ inline void fill(double* values, size_t n, double value) {
 // for the total itself: so the only expert with weight has exactly 1.
 inline void divide(double* weights, size_t n, double total) {
     const double scale = 1.0 / total;
-    if (scale * total == 1.0) {
+    if (scale * total == 1.0) {  // never where 1/total is infinite
 #pragma omp simd
         for (size_t i = 0; i < n; ++i) weights[i] *= scale;
     } else {

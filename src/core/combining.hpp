@@ -73,8 +73,8 @@ public:
         double chosen = not_a_number;
         double most = 0.0;
         for (size_t i = 0, j; i < size_; i = j) {
-            double mass = 0.0;
-            for (j = i; j < size_ && values_[j] == values_[i]; ++j) mass += masses_[j];
+            double mass = masses_[i];
+            for (j = i + 1; j < size_ && values_[j] == values_[i]; ++j) mass += masses_[j];
             if (mass > most * (1.0 + tie)) {
                 most = mass;
                 chosen = values_[i];

@@ -437,8 +437,7 @@ Outcome play_round(const Algorithm& algorithm, const Columns& before, const Colu
 // Let all gains so far count half: each row and total shrinks by its factor, and the logarithm of
 // the weights by the last, where weights are what is remembered.
 template <class Algorithm>
-void halve_gains(const Algorithm& algorithm, const Columns& now,
-                                        const double* factors) {
+void halve_gains(const Algorithm& algorithm, const Columns& now, const double* factors) {
     for (size_t r = 0; r < Algorithm::rows; ++r) {
         double* row = now.row(r);
         const double factor = factors[r];

@@ -1,6 +1,8 @@
 // `normalhedge._core.Engine`: a compiled hedger, as Python sees it.
 #include "python.hpp"
 
+#include <limits>
+
 #include "hedger.hpp"
 #include "objects.hpp"
 
@@ -92,18 +94,15 @@ auto maybe_without_lock(size_t cells, const Work& work) {
 }
 
 PyObject* make_state(const EngineObject* self, Reference weights, Reference ledger,
-                     Reference totals, PyObject* rounds, PyObject* joined, double gain) {
+                     Reference totals, Reference rounds, PyObject* joined, double gain) {
     auto* type = reinterpret_cast<PyTypeObject*>(self->state_type);
-    const Py_ssize_t played = PyLong_AsSsize_t(rounds);
-    if (played == -1 && PyErr_Occurred()) throw PythonError();
-    Reference next = Reference::checked(PyLong_FromSsize_t(played + 1));
     Reference earned = gain == gain ? Reference::checked(PyFloat_FromDouble(gain))
                                     : Reference::borrowed(Py_None);
     Reference state = Reference::checked(type->tp_alloc(type, fields));
     PyTuple_SET_ITEM(state.get(), weights_field, weights.release());
     PyTuple_SET_ITEM(state.get(), ledger_field, ledger.release());
     PyTuple_SET_ITEM(state.get(), totals_field, totals.release());
-    PyTuple_SET_ITEM(state.get(), rounds_field, next.release());
+    PyTuple_SET_ITEM(state.get(), rounds_field, rounds.release());
     PyTuple_SET_ITEM(state.get(), joined_field, Reference::borrowed(joined).release());
     PyTuple_SET_ITEM(state.get(), gain_field, earned.release());
     return state.release();
@@ -115,7 +114,7 @@ PyObject* step(PyObject* object, PyObject* const* given, Py_ssize_t count) {
     return guarded([&]() -> PyObject* {
         check_count(count, 4);
         auto* self = reinterpret_cast<EngineObject*>(object);
-        const bool in_place = given[3] == Py_True;
+        const bool in_place = From<bool>::get(given[3]);
         StateView view;
         Gains::Kind kind;
         if (!(in_place ? view_state<double>(self, given[0], view)
@@ -132,6 +131,9 @@ PyObject* step(PyObject* object, PyObject* const* given, Py_ssize_t count) {
             if (extent(rated, 0) != before.n || (in_place && overlaps(rated, view)))
                 Py_RETURN_NONE;
         }
+        const std::int64_t played = From<std::int64_t>::get(view.rounds);
+        if (played < 0 || played == std::numeric_limits<std::int64_t>::max()) Py_RETURN_NONE;
+        Reference rounds = Reference::checked(to_python(played + 1));
         Reference weights, ledger, totals;
         Columns after = before;
         if (in_place || PyArray_SIZE(view.totals) == 0) {  // of nothing there need be no copy
@@ -156,7 +158,7 @@ PyObject* step(PyObject* object, PyObject* const* given, Py_ssize_t count) {
         });
         if (outcome.bad) Py_RETURN_NONE;
         return make_state(self, std::move(weights), std::move(ledger), std::move(totals),
-                          view.rounds, view.joined, outcome.gain);
+                          std::move(rounds), view.joined, outcome.gain);
     });
 }
 

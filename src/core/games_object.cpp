@@ -18,7 +18,11 @@ namespace {
 //     ledgers      games x rows x n           pool_ranges  games x 2
 //     totals       games x totals             ranges       items x 2
 //     expert_sums  5 x n                      total_sums   9
+//
+// Those with a column for each expert may have more columns, for newcomers.
 enum Part { weights, ledgers, totals, marks, pool_ranges, ranges, expert_sums, total_sums, parts };
+
+static_assert(sizeof(Range) == 2 * sizeof(double), "a range is two numbers of an array");
 
 constexpr const char* part_names[parts] = {"weights",     "ledgers", "totals",      "marks",
                                            "pool_ranges", "ranges",  "expert_sums", "total_sums"};
@@ -34,8 +38,12 @@ struct Content {
     Reference states;    // a list, of a hedger written in Python
     std::array<Reference, parts> arrays;
     size_t games = 0;
-    size_t n = 0;
+    size_t n = 0;         // experts
+    size_t capacity = 0;  // columns
     size_t items = 0;
+    size_t weighed = 0;   // how many experts there were when the weights were written
+    std::int64_t version = 0;  // how often it was changed
+    bool busy = false;         // while functions of the caller's own are called
 
     bool in_python() const { return own_hedger != nullptr || own_loss; }
 
@@ -44,14 +52,30 @@ struct Content {
     Game game(size_t g) const {
         const size_t rows = hedger->rows();
         const size_t count = hedger->totals();
-        return {{n, n, n, data(weights) + g * n, data(ledgers) + g * rows * n,
-                 data(totals) + g * count, g},
-                data_of<std::int64_t>(arrays[marks].array()) + g * Sums::mark_rows * n,
+        return {{n, n, capacity, data(weights) + g * capacity,
+                 data(ledgers) + g * rows * capacity, data(totals) + g * count, g},
+                data_of<std::int64_t>(arrays[marks].array()) + g * Sums::mark_rows * capacity,
                 reinterpret_cast<Range*>(data(pool_ranges)) + g};
     }
 
+    // Take the sizes from the arrays.
+    void measure(size_t experts) {
+        if (!arrays[weights]) return;
+        games = extent(arrays[weights].array(), 0);
+        capacity = extent(arrays[weights].array(), 1);
+        items = extent(arrays[ranges].array(), 0);
+        n = weighed = experts;
+    }
+
+    // Write the weights, where experts joined since.
+    void refresh() {
+        if (weighed == n) return;
+        for (size_t g = 0; g < games; ++g) hedger->weigh(game(g).columns);
+        weighed = n;
+    }
+
     Range* item_ranges() const { return reinterpret_cast<Range*>(data(ranges)); }
-    Sums sums() const { return {data(expert_sums), data(total_sums)}; }
+    Sums sums() const { return {data(expert_sums), data(total_sums), capacity}; }
 };
 
 struct GamesObject {
@@ -61,6 +85,137 @@ struct GamesObject {
 
 Content& content_of(PyObject* object) { return *reinterpret_cast<GamesObject*>(object)->content; }
 
+// Which of the dimensions of an array are the number of games, experts and items.
+void check_shapes(const Content& content, const std::array<Reference, parts>& arrays) {
+    for (int part = 0; part < parts; ++part) {
+        const int dimensions = part == total_sums ? 1 : part == ledgers || part == marks ? 3 : 2;
+        if (part == marks)
+            checked_array<std::int64_t>(arrays[part].get(), dimensions);
+        else
+            checked_array<double>(arrays[part].get(), dimensions);
+    }
+    const size_t games = extent(arrays[weights].array(), 0);
+    const size_t n = extent(arrays[weights].array(), 1);
+    const size_t items = extent(arrays[ranges].array(), 0);
+    const auto has = [&](Part part, std::initializer_list<size_t> shape) {
+        int axis = 0;
+        for (size_t wanted : shape)
+            if (extent(arrays[part].array(), axis++) != wanted) return false;
+        return true;
+    };
+    if (!has(ledgers, {games, content.hedger->rows(), n}) ||
+        !has(totals, {games, content.hedger->totals()}) ||
+        !has(marks, {games, size_t{Sums::mark_rows}, n}) || !has(pool_ranges, {games, 2}) ||
+        !has(ranges, {items, 2}) || !has(expert_sums, {size_t{Sums::expert_sums}, n}) ||
+        !has(total_sums, {size_t{Sums::total_sums}}))
+        raise(PyExc_ValueError, "the arrays of a mixture must be of one size");
+}
+
+// Refuse arrays that their holder resized.
+void check_sizes(const Content& content) {
+    check_shapes(content, content.arrays);
+    if (extent(content.arrays[weights].array(), 0) != content.games ||
+        extent(content.arrays[weights].array(), 1) != content.capacity ||
+        extent(content.arrays[ranges].array(), 0) != content.items)
+        raise(PyExc_ValueError, "the arrays of a mixture must not be resized");
+}
+
+// Changes all or nothing: other arrays and states, and what a round does to those that stay.
+//
+// A mixture is changed by one call of the core and in no other way. No signal handler and no other
+// thread of Python's comes in between, but for functions of the caller's own (losses, hedgers): while
+// they run the mixture is busy, and what they spoil by an exception is put back.
+class Change {
+public:
+    // `version` is that of the mixture when the change was prepared.
+    Change(Content& content, std::int64_t version) : content_(content) {
+        if (!content.hedger) raise(PyExc_RuntimeError, "this mixture is being taken down");
+        if (content.arrays[weights]) check_sizes(content);
+        if (content.busy || content.version != version)
+            raise(PyExc_RuntimeError,
+                  "a mixture must not be used while it predicts or learns: not from within its own "
+                  "loss, hedger, forecasts or signal handlers");
+        if (!content.arrays[weights]) return;
+        content.refresh();
+        if (content.in_python()) {
+            keep_copies();
+            content.busy = true;
+        }
+    }
+    Change(const Change&) = delete;
+    Change& operator=(const Change&) = delete;
+
+    // Take other arrays (a tuple of all of them, or None) and other states (a list, or None).
+    void take(PyObject* given, PyObject* states) {
+        if (given != Py_None) {
+            if (!PyTuple_CheckExact(given) || PyTuple_GET_SIZE(given) != parts + 1)
+                raise(PyExc_TypeError, "the arrays of a mixture must be a tuple of all of them");
+            const std::int64_t experts = From<std::int64_t>::get(PyTuple_GET_ITEM(given, parts));
+            std::array<Reference, parts> arrays;
+            for (int part = 0; part < parts; ++part)
+                arrays[part] = Reference::borrowed(PyTuple_GET_ITEM(given, part));
+            check_shapes(content_, arrays);
+            if (experts < 0 || static_cast<size_t>(experts) > extent(arrays[weights].array(), 1))
+                raise(PyExc_ValueError, "the arrays of a mixture must have a column for each expert");
+            std::swap(content_.arrays, arrays);
+            old_arrays_ = std::move(arrays);
+            old_n_ = content_.n;
+            replaced_ = true;
+            content_.measure(static_cast<size_t>(experts));
+        }
+        if (states != Py_None && content_.states) {
+            if (!PyList_CheckExact(states)) raise(PyExc_TypeError, "states must be a list");
+            old_states_ = copy_of_states();
+            set_states(states);
+        }
+    }
+
+    // All went well.
+    void commit() {
+        committed_ = true;
+        content_.busy = false;
+        ++content_.version;
+    }
+
+    ~Change() {
+        if (committed_) return;
+        PyObject *kind, *value, *trace;
+        PyErr_Fetch(&kind, &value, &trace);
+        if (replaced_) {
+            std::swap(content_.arrays, old_arrays_);
+            content_.measure(old_n_);
+        }
+        for (size_t part = 0; part < copies_.size(); ++part)
+            if (PyArray_CopyInto(content_.arrays[part].array(), copies_[part].array()) < 0)
+                PyErr_WriteUnraisable(copies_[part].get());
+        if (old_states_) set_states(old_states_.get());
+        content_.busy = false;
+        PyErr_Restore(kind, value, trace);
+    }
+
+private:
+    void keep_copies() {
+        for (const Reference& array : content_.arrays)
+            copies_.push_back(Reference::checked(PyArray_NewCopy(array.array(), NPY_CORDER)));
+        if (content_.states) old_states_ = copy_of_states();
+    }
+    Reference copy_of_states() const {
+        return Reference::checked(PyList_GetSlice(content_.states.get(), 0, PY_SSIZE_T_MAX));
+    }
+    void set_states(PyObject* states) {
+        if (PyList_SetSlice(content_.states.get(), 0, PY_SSIZE_T_MAX, states) < 0)
+            PyErr_WriteUnraisable(content_.states.get());
+    }
+
+    Content& content_;
+    std::vector<Reference> copies_;  // of the arrays, where functions of the caller's own may fail
+    std::array<Reference, parts> old_arrays_;
+    Reference old_states_;
+    size_t old_n_ = 0;
+    bool replaced_ = false;
+    bool committed_ = false;
+};
+
 // Arrays of a round as they come from Python; refused where they do not belong together.
 Rows rows_of(const Content& content, PyObject* table, PyObject* confidence, PyObject* values,
              PyObject* outcomes, PyObject* items) {
@@ -69,7 +224,8 @@ Rows rows_of(const Content& content, PyObject* table, PyObject* confidence, PyOb
     const auto places = From<Vector<const std::int32_t>>::get(items);
     Rows rows{forecasts.layers, forecasts.rows, forecasts.columns, forecasts.data, nullptr,
               predicted.data,   nullptr,        places.data};
-    bool fit = forecasts.columns == content.n && predicted.rows == rows.count &&
+    bool fit = content.arrays[weights] && (content.games > 0 || rows.count == 0) &&
+               forecasts.columns == content.n && predicted.rows == rows.count &&
                predicted.columns == rows.classes && places.n == rows.count && rows.classes > 0;
     if (confidence != Py_None) {
         const auto rated = From<Vector<const double>>::get(confidence);
@@ -118,23 +274,67 @@ Reference new_array(std::initializer_list<size_t> shape) {
     return Reference::checked(PyArray_SimpleNew(axes, dims, NPY_DOUBLE));
 }
 
-// predict(number, table, confidence, items) -> values, what was played, infinite forecasts so far
+// Change attributes of the mixture: those of `changes`, and entries of dicts among them. `merges` is a
+// tuple of a dict and its new entries, of another, and so on.
+void change_attributes(PyObject* target, PyObject* changes, PyObject* merges) {
+    for (Py_ssize_t k = 0; k + 1 < PyTuple_GET_SIZE(merges); k += 2)
+        if (PyDict_Update(PyTuple_GET_ITEM(merges, k), PyTuple_GET_ITEM(merges, k + 1)) < 0)
+            throw PythonError();
+    if (PyDict_Update(target, changes) < 0) throw PythonError();
+}
+
+void check_attributes(PyObject* target, PyObject* changes, PyObject* merges) {
+    bool fit = PyDict_Check(target) && PyDict_CheckExact(changes) && PyTuple_CheckExact(merges) &&
+               PyTuple_GET_SIZE(merges) % 2 == 0;
+    for (Py_ssize_t k = 0; fit && k < PyTuple_GET_SIZE(merges); ++k)
+        fit = PyDict_CheckExact(PyTuple_GET_ITEM(merges, k));
+    if (!fit) raise(PyExc_TypeError, "a mixture keeps its attributes in dicts");
+}
+
+// What a round that was predicted does to the mixture in Python.
+struct Filing {
+    PyObject* pending;  // a dict: it gets the round by its ticket
+    PyObject* ticket;
+    PyObject* expired;  // the ticket of a round that is given up, or None
+    PyObject* target;   // the attributes of the mixture, a dict
+    PyObject* changes;  // and those that change
+    PyObject* merges;
+
+    void check() const {
+        check_attributes(target, changes, merges);
+        if (!PyDict_CheckExact(pending))
+            raise(PyExc_TypeError, "a mixture keeps its rounds in a dict");
+    }
+
+    void file(PyObject* round) const {
+        if (PyDict_SetItem(pending, ticket, round) < 0) throw PythonError();
+        if (expired != Py_None && PyDict_DelItem(pending, expired) < 0) PyErr_Clear();
+        change_attributes(target, changes, merges);
+    }
+};
+
+// predict(version, arrays, states, number, table, confidence, values, played, items, round, pending,
+// ticket, expired, target, changes, merges): take other arrays and states, if they are not None; write the values and what was played; file the round.
 PyObject* predict(PyObject* object, PyObject* const* given, Py_ssize_t count) {
     return guarded([&]() -> PyObject* {
-        check_count(count, 4);
-        const Content& content = content_of(object);
-        const std::int64_t number = From<std::int64_t>::get(given[0]);
-        auto* table = checked_array<const double>(given[1], 3);
-        Reference values = new_array({extent(table, 0), extent(table, 1)});
-        Reference played = new_array({extent(table, 0), extent(table, 2)});
-        const Rows rows = rows_of(content, given[1], given[2], values.get(), Py_None, given[3]);
-        double* heard = data_of<double>(played.array());
+        check_count(count, 16);
+        Content& content = content_of(object);
+        const Filing filing{given[10], given[11], given[12], given[13], given[14], given[15]};
+        filing.check();
+        Change change(content, From<std::int64_t>::get(given[0]));
+        change.take(given[1], given[2]);
+        const std::int64_t number = From<std::int64_t>::get(given[3]);
+        const Rows rows = rows_of(content, given[4], given[5], given[6], Py_None, given[8]);
+        const auto played = From<Matrix<double>>::get(given[7]);
+        if (played.rows != rows.count || played.columns != rows.n)
+            raise(PyExc_ValueError, "the arrays of a round do not fit the mixture");
         game_by_game(content, rows, [&](const Game& game, const Rows& part, size_t j) {
-            predict_round(content.recipe, *content.hedger, game, part, number, heard + j * rows.n,
+            predict_round(content.recipe, *content.hedger, game, part, number, played.row(j),
                           content.sums());
         });
-        return Py_BuildValue("NNd", values.release(), played.release(),
-                             content.sums().totals[Sums::wild]);
+        filing.file(given[9]);
+        change.commit();
+        Py_RETURN_NONE;
     });
 }
 
@@ -148,7 +348,7 @@ bool read_by_name(PyObject* forecasts, PyObject* names, double* numbers) {
         PyObject* expected = PyList_GET_ITEM(names, i);
         if (name != expected && !(PyUnicode_CheckExact(name) && PyUnicode_Compare(name, expected) == 0))
             return false;
-        if (!PyFloat_Check(value)) return false;
+        if (!PyFloat_Check(value) || std::isinf(PyFloat_AS_DOUBLE(value))) return false;
         numbers[i] = PyFloat_AS_DOUBLE(value);
     }
     return true;
@@ -157,49 +357,102 @@ bool read_by_name(PyObject* forecasts, PyObject* names, double* numbers) {
 // The fields of a round that waits for its outcome, in their order.
 enum Field { table_field, confidence_field, values_field, items_field, number_field, keys_field, fields };
 
-// predict_numbers(names, forecasts, number, items, kind) -> the round, as a tuple of this kind; the
-// prediction, None where nobody is awake; what was played; and how many forecasts were infinite so
-// far. None where `forecasts` is not a dict of a float for each name in this order. The common case of
-// `predict`, without a detour through Python.
+// An attribute of the mixture, by its name.
+PyObject* attribute(PyObject* target, PyObject* name) {
+    PyObject* found = PyDict_GetItemWithError(target, name);
+    if (found) return found;
+    if (!PyErr_Occurred()) PyErr_SetObject(PyExc_AttributeError, name);
+    throw PythonError();
+}
+
+PyObject* interned(const char* name) {
+    PyObject* found = PyUnicode_InternFromString(name);
+    if (!found) throw PythonError();
+    return found;
+}
+
+// Whether nobody has the mixture to himself.
+bool is_open(PyObject* target) {
+    static PyObject* const name = interned("_lock");
+    PyObject* turn = attribute(target, name);
+    return Py_TYPE(turn) == turn_type && reinterpret_cast<TurnObject*>(turn)->depth == 0;
+}
+
+// A whole number and the next one.
+struct Counted {
+    PyObject* now;
+    Reference next;
+
+    explicit Counted(PyObject* number) : now(number) {
+        next = Reference::checked(to_python(From<std::int64_t>::get(number) + 1));
+    }
+};
+
+// predict_numbers(forecasts, items, kind, target) -> the prediction, None where nobody is awake; its
+// ticket; and what was played. None where `forecasts` is not a dict of a float, none of them infinite,
+// for each name in their order, or where a round may be given up for this one. The common
+// case of `predict`, without a detour through Python: the names, rounds, tickets and pending rounds are
+// those of `target`, the attributes of the mixture, and the round is filed as a tuple of this kind.
 PyObject* predict_numbers(PyObject* object, PyObject* const* given, Py_ssize_t count) {
     return guarded([&]() -> PyObject* {
-        check_count(count, 5);
-        const Content& content = content_of(object);
+        check_count(count, 4);
+        static PyObject* const names_name = interned("names");
+        static PyObject* const rounds_name = interned("rounds");
+        static PyObject* const next_name = interned("next_ticket");
+        static PyObject* const pending_name = interned("pending");
+        static PyObject* const most_name = interned("max_pending");
+        static PyObject* const age_name = interned("max_age");
+        Content& content = content_of(object);
         const size_t n = content.n;
-        if (!PyList_CheckExact(given[0]) || static_cast<size_t>(PyList_GET_SIZE(given[0])) != n)
+        PyObject* target = given[3];
+        if (!PyDict_Check(target) || !PyType_Check(given[2]) ||
+            !PyType_IsSubtype(reinterpret_cast<PyTypeObject*>(given[2]), &PyTuple_Type))
+            raise(PyExc_TypeError, "a round must be a kind of tuple, and attributes a dict");
+        PyObject* names = attribute(target, names_name);
+        PyObject* pending = attribute(target, pending_name);
+        if (!PyList_CheckExact(names) || static_cast<size_t>(PyList_GET_SIZE(names)) != n ||
+            !PyDict_CheckExact(pending))
             raise(PyExc_ValueError, "there must be a name for each expert");
-        if (!PyType_Check(given[4]) ||
-            !PyType_IsSubtype(reinterpret_cast<PyTypeObject*>(given[4]), &PyTuple_Type))
-            raise(PyExc_TypeError, "a round must be a kind of tuple");
+        if (!is_open(target) || attribute(target, age_name) != Py_None ||
+            PyDict_GET_SIZE(pending) >= From<std::int64_t>::get(attribute(target, most_name)))
+            Py_RETURN_NONE;
+        const Counted rounds(attribute(target, rounds_name));
+        const Counted tickets(attribute(target, next_name));
+        Reference ticket = Reference::borrowed(tickets.now);
+        Reference number = Reference::borrowed(rounds.now);
         Reference table = new_array({1, 1, n});
-        if (!read_by_name(given[1], given[0], data_of<double>(table.array()))) {
+        if (!read_by_name(given[0], names, data_of<double>(table.array()))) {
             if (PyErr_Occurred()) throw PythonError();
             Py_RETURN_NONE;
         }
+        Change change(content, content.version);
         Reference values = new_array({1, 1});
         Reference played = new_array({1, n});
-        const Rows rows = rows_of(content, table.get(), Py_None, values.get(), Py_None, given[3]);
-        const std::int64_t number = From<std::int64_t>::get(given[2]);
+        const Rows rows = rows_of(content, table.get(), Py_None, values.get(), Py_None, given[1]);
         const auto item = static_cast<size_t>(rows.items[0]);
-        predict_round(content.recipe, *content.hedger, content.game(content.shared ? 0 : item), rows,
-                      number, data_of<double>(played.array()), content.sums());
-        const double value = rows.values[0];
-        Reference said = value == value ? Reference::checked(PyFloat_FromDouble(value))
-                                        : Reference::borrowed(Py_None);
-        Reference wild = Reference::checked(PyFloat_FromDouble(content.sums().totals[Sums::wild]));
-        auto* kind = reinterpret_cast<PyTypeObject*>(given[4]);
+        auto* kind = reinterpret_cast<PyTypeObject*>(given[2]);
         Reference round = Reference::checked(kind->tp_alloc(kind, fields));
         PyTuple_SET_ITEM(round.get(), table_field, table.release());
         PyTuple_SET_ITEM(round.get(), confidence_field, Reference::borrowed(Py_None).release());
         PyTuple_SET_ITEM(round.get(), values_field, values.release());
-        PyTuple_SET_ITEM(round.get(), items_field, Reference::borrowed(given[3]).release());
-        PyTuple_SET_ITEM(round.get(), number_field, Reference::borrowed(given[2]).release());
+        PyTuple_SET_ITEM(round.get(), items_field, Reference::borrowed(given[1]).release());
         PyTuple_SET_ITEM(round.get(), keys_field, Reference::borrowed(Py_None).release());
-        Reference result = Reference::checked(PyTuple_New(4));
-        PyTuple_SET_ITEM(result.get(), 0, round.release());
-        PyTuple_SET_ITEM(result.get(), 1, said.release());
+        Reference result = Reference::checked(PyTuple_New(3));
+        predict_round(content.recipe, *content.hedger, content.game(content.shared ? 0 : item), rows,
+                      From<std::int64_t>::get(number.get()), data_of<double>(played.array()),
+                      content.sums());
+        const double value = rows.values[0];
+        Reference said = value == value ? Reference::checked(PyFloat_FromDouble(value))
+                                        : Reference::borrowed(Py_None);
+        PyTuple_SET_ITEM(round.get(), number_field, number.release());
+        if (PyDict_SetItem(pending, ticket.get(), round.get()) < 0 ||
+            PyDict_SetItem(target, rounds_name, rounds.next.get()) < 0 ||
+            PyDict_SetItem(target, next_name, tickets.next.get()) < 0)
+            throw PythonError();
+        PyTuple_SET_ITEM(result.get(), 0, said.release());
+        PyTuple_SET_ITEM(result.get(), 1, ticket.release());
         PyTuple_SET_ITEM(result.get(), 2, played.release());
-        PyTuple_SET_ITEM(result.get(), 3, wild.release());
+        change.commit();
         return result.release();
     });
 }
@@ -229,65 +482,114 @@ OwnLosses own_losses(const Content& content, PyObject* table, PyObject* values,
             Reference::borrowed(PyTuple_GET_ITEM(found.get(), 1))};
 }
 
-// Do something with the rows of a round and their losses of your own, if there are any.
-template <class Work>
-PyObject* with_outcomes(PyObject* object, PyObject* const* given, Py_ssize_t count,
-                        const Work& work) {
+// Add the losses of a round to the sums and, where it is `learned`, play it. `given` are the table,
+// confidence, values, outcomes and items.
+void settle(const Content& content, PyObject* const* given, bool learned) {
+    OwnLosses own;
+    if (content.own_loss) own = own_losses(content, given[0], given[2], given[3]);
+    Rows rows = rows_of(content, given[0], given[1], given[2], given[3], given[4]);
+    if (!rows.outcomes) raise(PyExc_ValueError, "outcomes must be given");
+    if (content.own_loss) own.give_to(rows);
+    note_round(content.recipe, rows, content.sums());
+    if (!learned) return;
+    game_by_game(content, rows, [&](const Game& game, const Rows& part, size_t) {
+        settle_round(content.recipe, *content.hedger, game, part, content.item_ranges(),
+                     content.sums().totals);
+    });
+}
+
+// note(version, table, confidence, values, outcomes, items): add the losses of a round to the sums.
+PyObject* note(PyObject* object, PyObject* const* given, Py_ssize_t count) {
     return guarded([&]() -> PyObject* {
-        check_count(count, 5);
-        const Content& content = content_of(object);
-        OwnLosses own;
-        if (content.own_loss) own = own_losses(content, given[0], given[2], given[3]);
-        Rows rows = rows_of(content, given[0], given[1], given[2], given[3], given[4]);
-        if (!rows.outcomes) raise(PyExc_ValueError, "outcomes must be given");
-        if (content.own_loss) own.give_to(rows);
-        work(content, rows);
+        check_count(count, 6);
+        Content& content = content_of(object);
+        Change change(content, From<std::int64_t>::get(given[0]));
+        settle(content, given + 1, false);
+        change.commit();
         Py_RETURN_NONE;
     });
 }
 
-// note(table, confidence, values, outcomes, items): add the losses of a round to the sums.
-PyObject* note(PyObject* object, PyObject* const* given, Py_ssize_t count) {
-    return with_outcomes(object, given, count, [](const Content& content, const Rows& rows) {
-        note_round(content.recipe, rows, content.sums());
-    });
-}
+// What an outcome does to the mixture in Python: the round is not pending any more, and is kept for a
+// while, with its outcomes.
+struct Settling {
+    PyObject* round;
+    PyObject* pending;  // a dict of rounds by their tickets
+    PyObject* ticket;
+    PyObject* waiting;  // a dict of what tables know of them
+    PyObject* history;  // what has `append`
 
-// update(table, confidence, values, outcomes, items): the same, and play the round.
+    void check() const {
+        if (!PyDict_CheckExact(pending) || !PyDict_CheckExact(waiting))
+            raise(PyExc_TypeError, "a mixture keeps its rounds in dicts");
+    }
+
+    void settle(PyObject* outcomes) const {
+        Reference kept = Reference::checked(PyTuple_Pack(2, round, outcomes));
+        if (PyDict_DelItem(pending, ticket) < 0) throw PythonError();
+        if (PyDict_GET_SIZE(waiting) && PyDict_DelItem(waiting, ticket) < 0) PyErr_Clear();
+        static PyObject* const append = PyUnicode_InternFromString("append");
+        Reference done(PyObject_CallMethodOneArg(history, append, kept.get()));
+        if (!done) PyErr_Clear();  // it only serves summaries
+    }
+};
+
+// update(version, table, confidence, values, outcomes, items, round, pending, ticket, waiting,
+// history): add up the losses of a round, learn from it, and file it.
 PyObject* update(PyObject* object, PyObject* const* given, Py_ssize_t count) {
-    return with_outcomes(object, given, count, [](const Content& content, const Rows& rows) {
-        note_round(content.recipe, rows, content.sums());
-        game_by_game(content, rows, [&](const Game& game, const Rows& part, size_t) {
-            settle_round(content.recipe, *content.hedger, game, part, content.item_ranges(),
-                         content.sums().totals);
-        });
+    return guarded([&]() -> PyObject* {
+        check_count(count, 11);
+        Content& content = content_of(object);
+        const Settling settling{given[6], given[7], given[8], given[9], given[10]};
+        settling.check();
+        Change change(content, From<std::int64_t>::get(given[0]));
+        settle(content, given + 1, true);
+        settling.settle(given[4]);
+        change.commit();
+        Py_RETURN_NONE;
     });
 }
 
-// update_number(round, outcome) -> the outcome as an array; the same as `update` for a round of one
-// number. None where it is not one, where experts joined since, or where the outcome is not a finite
-// float.
+// update_number(ticket, outcome, target) -> whether it was done: the same for a round of one number that
+// is pending in `target`, the attributes of the mixture. Not where it is not one, where experts joined
+// since, or where the outcome is not a finite float.
 PyObject* update_number(PyObject* object, PyObject* const* given, Py_ssize_t count) {
     return guarded([&]() -> PyObject* {
-        check_count(count, 2);
-        const Content& content = content_of(object);
-        PyObject* round = given[0];
-        if (!PyTuple_Check(round) || PyTuple_GET_SIZE(round) != fields)
-            raise(PyExc_TypeError, "a round must be a tuple of its fields");
+        check_count(count, 3);
+        static PyObject* const pending_name = interned("pending");
+        static PyObject* const waiting_name = interned("waiting");
+        static PyObject* const history_name = interned("history");
+        Content& content = content_of(object);
+        PyObject* target = given[2];
+        if (!PyDict_Check(target)) raise(PyExc_TypeError, "attributes must be in a dict");
+        if (!is_open(target)) Py_RETURN_FALSE;
+        PyObject* pending = attribute(target, pending_name);
+        PyObject* found = PyLong_CheckExact(given[0]) && PyDict_CheckExact(pending)
+                              ? PyDict_GetItemWithError(pending, given[0])
+                              : nullptr;
+        if (!found || !PyTuple_Check(found) || PyTuple_GET_SIZE(found) != fields) Py_RETURN_FALSE;
+        Reference kept = Reference::borrowed(found);  // pending gives it up on the way
+        PyObject* round = kept.get();
+        const Settling settling{round, pending, given[0], attribute(target, waiting_name),
+                                attribute(target, history_name)};
+        settling.check();
         if (!PyFloat_CheckExact(given[1]) ||
             !(std::fabs(PyFloat_AS_DOUBLE(given[1])) < largest_forecast) ||
             PyTuple_GET_ITEM(round, keys_field) != Py_None)
-            Py_RETURN_NONE;
+            Py_RETURN_FALSE;
         auto* table = checked_array<const double>(PyTuple_GET_ITEM(round, table_field), 3);
-        if (extent(table, 1) != 1 || extent(table, 2) != content.n) Py_RETURN_NONE;
+        if (extent(table, 1) != 1 || extent(table, 2) != content.n) Py_RETURN_FALSE;
+        Change change(content, content.version);
         Reference outcomes = new_array({1});
         data_of<double>(outcomes.array())[0] = PyFloat_AS_DOUBLE(given[1]);
         PyObject* const arguments[] = {
             PyTuple_GET_ITEM(round, table_field), PyTuple_GET_ITEM(round, confidence_field),
             PyTuple_GET_ITEM(round, values_field), outcomes.get(),
             PyTuple_GET_ITEM(round, items_field)};
-        Reference::checked(update(object, arguments, 5));
-        return outcomes.release();
+        settle(content, arguments, true);
+        settling.settle(outcomes.get());
+        change.commit();
+        Py_RETURN_TRUE;
     });
 }
 
@@ -354,7 +656,7 @@ struct Schedule {
 
     Sums sums(size_t round) const {
         const auto bin = static_cast<size_t>(bins[round]);
-        return {expert_sums.layer(bin).data, total_sums.row(bin)};
+        return {expert_sums.layer(bin).data, total_sums.row(bin), expert_sums.columns};
     }
 };
 
@@ -420,8 +722,9 @@ PyObject* play(PyObject* object, PyObject* const* given, Py_ssize_t count) {
             From<Matrix<double>>::get(given[14]),
             From<std::int64_t>::get(given[15]),
         };
-        if (!schedule.fits(content))
+        if (!content.arrays[weights] || !schedule.fits(content))
             raise(PyExc_ValueError, "the arrays of a table of rounds do not fit the mixture");
+        Change change(content_of(object), content.version);
         const auto nothing = [](Rows&, size_t) { return 0; };
         const auto own = [&](Rows& rows, size_t round) {
             const auto first = static_cast<size_t>(schedule.edges[round]);
@@ -439,7 +742,47 @@ PyObject* play(PyObject* object, PyObject* const* given, Py_ssize_t count) {
             WithoutLock free;
             play_schedule(content, schedule, nothing);
         }
+        change.commit();
         Py_RETURN_NONE;
+    });
+}
+
+// join(version, names, more, target, changes, merges) -> whether there was room for experts of these names, whose
+// ledger is zero: their columns are written, and the weights when they are next wanted.
+PyObject* join(PyObject* object, PyObject* const* given, Py_ssize_t count) {
+    return guarded([&]() -> PyObject* {
+        check_count(count, 6);
+        Content& content = content_of(object);
+        check_attributes(given[3], given[4], given[5]);
+        if (!PyList_CheckExact(given[1]) || !PyList_CheckExact(given[2]))
+            raise(PyExc_TypeError, "names must be lists");
+        const auto more = static_cast<size_t>(PyList_GET_SIZE(given[2]));
+        if (!content.arrays[weights] || content.in_python() || content.n == 0 ||
+            content.n + more > content.capacity ||
+            static_cast<size_t>(PyList_GET_SIZE(given[1])) != content.n)
+            Py_RETURN_FALSE;
+        check_sizes(content);
+        if (content.busy || content.version != From<std::int64_t>::get(given[0]))
+            raise(PyExc_RuntimeError, "a mixture must not be used while it predicts or learns");
+        const double even = 1.0 / static_cast<double>(content.weighed);  // beside those that are there
+        for (size_t g = 0; g < content.games; ++g) {
+            const Game game = content.game(g);
+            fill(game.columns.weights + content.n, more, even);
+            for (size_t r = 0; r < content.hedger->rows(); ++r)
+                fill(game.columns.row(r) + content.n, more, 0.0);
+            for (size_t m = 0; m < Sums::mark_rows; ++m) {
+                std::int64_t* row = game.marks + m * content.capacity + content.n;
+                std::fill(row, row + more, -1);
+            }
+        }
+        for (size_t r = 0; r < Sums::expert_sums; ++r)
+            fill(content.data(expert_sums) + r * content.capacity + content.n, more, 0.0);
+        const auto end = static_cast<Py_ssize_t>(content.n);
+        if (PyList_SetSlice(given[1], end, end, given[2]) < 0) throw PythonError();
+        change_attributes(given[3], given[4], given[5]);
+        content.n += more;
+        ++content.version;
+        Py_RETURN_TRUE;
     });
 }
 
@@ -449,7 +792,8 @@ PyObject* weigh(PyObject* object, PyObject* const* given, Py_ssize_t count) {
         check_count(count, 1);
         const Content& content = content_of(object);
         const std::int64_t game = From<std::int64_t>::get(given[0]);
-        if (game < 0 || static_cast<size_t>(game) >= content.games || content.n == 0)
+        if (!content.hedger || !content.arrays[weights] || game < 0 ||
+            static_cast<size_t>(game) >= content.games || content.n == 0)
             raise(PyExc_ValueError, "there is no such game");
         content.hedger->weigh(content.game(static_cast<size_t>(game)).columns);
         Py_RETURN_NONE;
@@ -464,7 +808,7 @@ PyObject* fill_plain_columns(PyObject* object, PyObject* const* given, Py_ssize_
         const auto table = From<Cube<double>>::get(given[0]);
         const auto rated = given[1] == Py_None ? Vector<const double>{nullptr, table.columns}
                                                : From<Vector<const double>>::get(given[1]);
-        if (table.columns < content.include.size() || rated.n != table.columns)
+        if (table.columns < content.include.size() || rated.n != table.columns || !table.rows)
             raise(PyExc_ValueError, "there must be a column for each plain combination");
         fill_plain(table.data, table.layers, table.rows, table.columns, rated.data,
                    content.include);
@@ -472,52 +816,48 @@ PyObject* fill_plain_columns(PyObject* object, PyObject* const* given, Py_ssize_
     });
 }
 
-// Which of the dimensions of an array are the number of games, experts and items.
-void check_shapes(const Content& content, const std::array<Reference, parts>& arrays) {
-    for (int part = 0; part < parts; ++part) {
-        const int dimensions = part == total_sums ? 1 : part == ledgers || part == marks ? 3 : 2;
-        if (part == marks)
-            checked_array<std::int64_t>(arrays[part].get(), dimensions);
-        else
-            checked_array<double>(arrays[part].get(), dimensions);
-    }
-    const size_t games = extent(arrays[weights].array(), 0);
-    const size_t n = extent(arrays[weights].array(), 1);
-    const size_t items = extent(arrays[ranges].array(), 0);
-    const auto has = [&](Part part, std::initializer_list<size_t> shape) {
-        int axis = 0;
-        for (size_t wanted : shape)
-            if (extent(arrays[part].array(), axis++) != wanted) return false;
-        return true;
-    };
-    if (!has(ledgers, {games, content.hedger->rows(), n}) ||
-        !has(totals, {games, content.hedger->totals()}) ||
-        !has(marks, {games, size_t{Sums::mark_rows}, n}) || !has(pool_ranges, {games, 2}) ||
-        !has(ranges, {items, 2}) || !has(expert_sums, {size_t{Sums::expert_sums}, n}) ||
-        !has(total_sums, {size_t{Sums::total_sums}}))
-        raise(PyExc_ValueError, "the arrays of a mixture must be of one size");
-}
-
-// replace(weights, ledgers, totals, marks, pool_ranges, ranges, expert_sums, total_sums): all at once.
+// replace(version, arrays, states, target, changes, merges): take other arrays, states and attributes.
 PyObject* replace(PyObject* object, PyObject* const* given, Py_ssize_t count) {
     return guarded([&]() -> PyObject* {
-        check_count(count, parts);
-        Content& content = content_of(object);
-        std::array<Reference, parts> arrays;
-        for (int part = 0; part < parts; ++part) arrays[part] = Reference::borrowed(given[part]);
-        check_shapes(content, arrays);
-        content.games = extent(arrays[weights].array(), 0);
-        content.n = extent(arrays[weights].array(), 1);
-        content.items = extent(arrays[ranges].array(), 0);
-        std::swap(content.arrays, arrays);
+        check_count(count, 6);
+        check_attributes(given[3], given[4], given[5]);
+        Change change(content_of(object), From<std::int64_t>::get(given[0]));
+        change.take(given[1], given[2]);
+        change_attributes(given[3], given[4], given[5]);
+        change.commit();
         Py_RETURN_NONE;
     });
 }
 
-PyObject* get_array(PyObject* object, void* part) {
-    const Reference& array = content_of(object).arrays[reinterpret_cast<std::intptr_t>(part)];
-    if (!array) Py_RETURN_NONE;
-    return Reference::borrowed(array.get()).release();
+PyObject* get_version(PyObject* object, void*) {
+    return PyLong_FromLongLong(content_of(object).version);
+}
+
+// An array, without the columns that nobody has.
+PyObject* get_array(PyObject* object, void* which) {
+    return guarded([&]() -> PyObject* {
+        Content& content = content_of(object);
+        const auto part = reinterpret_cast<std::intptr_t>(which);
+        const Reference& array = content.arrays[part];
+        if (!array) Py_RETURN_NONE;
+        const bool of_experts =
+            part == weights || part == ledgers || part == marks || part == expert_sums;
+        if (!content.hedger) raise(PyExc_RuntimeError, "this mixture is being taken down");
+        check_sizes(content);
+        if (part == weights || part == totals) content.refresh();
+        if (!of_experts || content.n == content.capacity)
+            return Reference::borrowed(array.get()).release();
+        npy_intp dims[3];
+        const int axes = PyArray_NDIM(array.array());
+        std::copy(PyArray_DIMS(array.array()), PyArray_DIMS(array.array()) + axes, dims);
+        dims[axes - 1] = static_cast<npy_intp>(content.n);
+        Reference view = Reference::checked(PyArray_New(
+            &PyArray_Type, axes, dims, PyArray_TYPE(array.array()), PyArray_STRIDES(array.array()),
+            PyArray_DATA(array.array()), 0, NPY_ARRAY_WRITEABLE, nullptr));
+        if (PyArray_SetBaseObject(view.array(), Reference::borrowed(array.get()).release()) < 0)
+            throw PythonError();
+        return view.release();
+    });
 }
 
 PyObject* get_states(PyObject* object, void*) {
@@ -576,6 +916,19 @@ int traverse(PyObject* object, visitproc visit, void* arg) {
     if (content) {
         Py_VISIT(content->engine.get());
         Py_VISIT(content->own_loss.get());
+        Py_VISIT(content->states.get());
+    }
+    return 0;
+}
+
+int clear(PyObject* object) {
+    Content* content = reinterpret_cast<GamesObject*>(object)->content;
+    if (content) {
+        content->hedger = nullptr;
+        content->own_hedger.reset();
+        const Reference engine = std::move(content->engine);
+        const Reference loss = std::move(content->own_loss);
+        const Reference states = std::move(content->states);
     }
     return 0;
 }
@@ -594,20 +947,22 @@ PyMethodDef methods[] = {
     fast("predict_numbers", predict_numbers, "Predict from a dict of floats by name, or None."),
     fast("note", note, "Add up the losses of a round."),
     fast("update", update, "Add up the losses of a round, and learn from it."),
-    fast("update_number", update_number, "Do so for a round of one number, or return None."),
+    fast("update_number", update_number, "Do so for a round of one number; return whether it was one."),
     fast("play", play, "Play a table of rounds."),
+    fast("join", join, "Let experts join where there is room."),
     fast("weigh", weigh, "Write the weights that belong to the ledger of a game."),
     fast("fill_plain", fill_plain_columns, "Write the plain combinations as forecasts."),
     fast("replace", replace, "Take other arrays, all at once."),
     {nullptr, nullptr, 0, nullptr},
 };
 
-PyGetSetDef attributes[parts + 2];
+PyGetSetDef attributes[parts + 3];
 
 PyType_Slot slots[] = {
     {Py_tp_new, reinterpret_cast<void*>(create)},
     {Py_tp_dealloc, reinterpret_cast<void*>(destroy)},
     {Py_tp_traverse, reinterpret_cast<void*>(traverse)},
+    {Py_tp_clear, reinterpret_cast<void*>(clear)},
     {Py_tp_methods, methods},
     {Py_tp_getset, attributes},
     {0, nullptr},
@@ -623,6 +978,7 @@ void add_games(PyObject* module) {
         attributes[part] = {part_names[part], get_array, nullptr, nullptr,
                             reinterpret_cast<void*>(part)};
     attributes[parts] = {"states", get_states, nullptr, nullptr, nullptr};
+    attributes[parts + 1] = {"version", get_version, nullptr, nullptr, nullptr};
     Reference type = Reference::checked(PyType_FromSpec(&spec));
     if (PyModule_AddObjectRef(module, "Games", type.get()) < 0) throw PythonError();
 }

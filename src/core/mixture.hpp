@@ -63,6 +63,9 @@ struct Sums {
 
     double* experts;  // expert_sums x n
     double* totals;   // total_sums
+    size_t stride;    // from one row of `experts` to the next
+
+    double* row(Expert sum) const { return experts + sum * stride; }
 };
 
 // The rows of a round.
@@ -120,18 +123,20 @@ NORMALHEDGE_VECTORISED inline Awake rate_experts(const Forecasts& forecasts, con
 
 // Write even weights over those awake.
 NORMALHEDGE_VECTORISED inline void spread_evenly(const double* rated, size_t n, double* weights) {
-    const double scale = 1.0 / added(rated, n);
+    const double total = added(rated, n);
 #pragma omp simd
-    for (size_t i = 0; i < n; ++i) weights[i] = rated[i] * scale;
+    for (size_t i = 0; i < n; ++i) weights[i] = rated[i];
+    divide(weights, n, total);
 }
 
 // Note when the experts that are awake in a round were, and whether they carry weight.
 NORMALHEDGE_VECTORISED inline void mark_round(const Game& game, std::int64_t number, const double* seen) {
     const size_t n = game.columns.n;
     const double* weights = game.columns.weights;
-    std::int64_t* first = game.marks + Sums::first * n;
-    std::int64_t* last = game.marks + Sums::last * n;
-    std::int64_t* since = game.marks + Sums::since * n;
+    const size_t stride = game.columns.stride;
+    std::int64_t* first = game.marks + Sums::first * stride;
+    std::int64_t* last = game.marks + Sums::last * stride;
+    std::int64_t* since = game.marks + Sums::since * stride;
     const double share = (1.0 - 1e-9) / static_cast<double>(n);
 #pragma omp simd
     for (size_t i = 0; i < n; ++i) {
@@ -146,16 +151,17 @@ NORMALHEDGE_VECTORISED inline void mark_round(const Game& game, std::int64_t num
 // Spread a share of the weight evenly over those awake.
 NORMALHEDGE_VECTORISED inline void mix_evenly(const double* rated, size_t n, double share,
                                               double* played) {
-    const double even = share / added(rated, n);
+    const double total = added(rated, n);
 #pragma omp simd
-    for (size_t i = 0; i < n; ++i) played[i] = (1.0 - share) * played[i] + even * rated[i];
+    for (size_t i = 0; i < n; ++i)
+        played[i] = (1.0 - share) * played[i] + share * (rated[i] / total);
 }
 
 // Add what was played to the sums, and to `seen` who is awake.
 NORMALHEDGE_VECTORISED inline void add_weights(const double* rated, const double* played, size_t n,
                                                double* seen, const Sums& sums) {
-    double* awake = sums.experts + Sums::awake * n;
-    double* weight = sums.experts + Sums::weight * n;
+    double* awake = sums.row(Sums::awake);
+    double* weight = sums.row(Sums::weight);
 #pragma omp simd
     for (size_t i = 0; i < n; ++i) {
         const double here = rated[i] > 0.0 ? 1.0 : 0.0;
@@ -168,9 +174,9 @@ NORMALHEDGE_VECTORISED inline void add_weights(const double* rated, const double
 // Add the losses of those awake, and the blend's beside them, to the sums.
 NORMALHEDGE_VECTORISED inline void add_losses(const double* rated, const double* losses,
                                               double blend, size_t n, const Sums& sums) {
-    double* loss = sums.experts + Sums::loss * n;
-    double* beside = sums.experts + Sums::blend_loss * n;
-    double* scored = sums.experts + Sums::scored * n;
+    double* loss = sums.row(Sums::loss);
+    double* beside = sums.row(Sums::blend_loss);
+    double* scored = sums.row(Sums::scored);
 #pragma omp simd
     for (size_t i = 0; i < n; ++i) {
         const bool here = rated[i] > 0.0;

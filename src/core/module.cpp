@@ -23,6 +23,8 @@ size_t usable_cores() {
 }
 
 void set_slicing(std::int64_t slice, std::int64_t large, std::int64_t cores) {
+    if (slice <= 0 || slice % static_cast<std::int64_t>(block) || large <= 0 || cores <= 0)
+        throw std::invalid_argument("slices must be whole blocks, and all numbers positive");
     slicing = {static_cast<size_t>(slice), static_cast<size_t>(large), static_cast<size_t>(cores)};
 }
 
@@ -76,6 +78,7 @@ PyMODINIT_FUNC PyInit__core() {
         Reference module = Reference::checked(PyModule_Create(&definition));
         add_engine(module.get());
         add_games(module.get());
+        add_turn(module.get());
         add_functions(module.get());
         return module.release();
     });

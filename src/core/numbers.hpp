@@ -1,6 +1,7 @@
 // Arithmetic that runs in vector registers, which std::exp and std::log do not.
 //
-// The functions have no branches and call no library, so a loop over them is vectorised.
+// The functions have no branches and call no library, and are compiled into every loop that calls
+// them: so that loop is vectorised.
 #pragma once
 
 #include <cmath>
@@ -12,16 +13,14 @@
 // on the number of experts and on the processor, never on where arrays lie.
 #if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) && defined(__linux__) && \
     !defined(NORMALHEDGE_PLAIN)
-// Compiled for three generations of processors and chosen when the module is loaded. Everything
-// such a function calls is compiled into it. It must not throw, nor call what may: GCC takes it for
+// Compiled for three generations of processors and chosen when the module is loaded. What such a
+// function calls by name is compiled into it. It must not throw, nor call what may: GCC takes it for
 // granted that a call of such a function returns.
 #define NORMALHEDGE_VECTORISED \
     __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default"), flatten))
 #else
 #define NORMALHEDGE_VECTORISED
 #endif
-
-// They are compiled into every loop that calls them: a call would keep it out of the registers.
 
 namespace normalhedge {
 
@@ -94,24 +93,33 @@ constexpr double rounding = 0x1.8p52;
     return 2.0 * t * (even + odd * tt);
 }
 
-constexpr std::int64_t half_root_bits = 0x3FE6A09E667F3BCD;  // of the square root of 1/2
+constexpr std::uint64_t half_root_bits = 0x3FE6A09E667F3BCD;  // of the square root of 1/2
 
-// The exponent e of x = m 2^e with m between the square roots of 1/2 and 2, as a double.
+// e of x = m 2^e with m between the square roots of 1/2 and 2, and m, of the representation of x.
+[[gnu::always_inline]] inline std::int64_t binary_exponent(std::int64_t bits) {
+    return static_cast<std::int64_t>(static_cast<std::uint64_t>(bits) - half_root_bits) >> 52;
+}
+[[gnu::always_inline]] inline double without_exponent(std::int64_t bits, std::int64_t e) {
+    return double_of(static_cast<std::int64_t>(static_cast<std::uint64_t>(bits) -
+                                               (static_cast<std::uint64_t>(e) << 52)));
+}
+
+// A binary exponent as a double.
 [[gnu::always_inline]] inline double exponent_of(std::int64_t e) { return double_of(e + bits_of(rounding)) - rounding; }
 
 // ln x for a normal x > 0 to two ulps or 1e-16: ln m = 2 atanh((m - 1) / (m + 1)).
 [[gnu::always_inline]] inline double log(double x) {
     const std::int64_t bits = bits_of(x);
-    const std::int64_t e = (bits - half_root_bits) >> 52;
-    const double m = double_of(bits - static_cast<std::int64_t>(static_cast<std::uint64_t>(e) << 52));
+    const std::int64_t e = binary_exponent(bits);
+    const double m = without_exponent(bits, e);
     return twice_atanh((m - 1.0) / (m + 1.0)) + exponent_of(e) * ln_2;
 }
 
 // ln(1 + x) for x > -1, with the digits of a small x kept: m - 1 is x itself while e = 0.
 [[gnu::always_inline]] inline double log1p(double x) {
     const std::int64_t bits = bits_of(1.0 + x);
-    const std::int64_t e = (bits - half_root_bits) >> 52;
-    const double m = double_of(bits - static_cast<std::int64_t>(static_cast<std::uint64_t>(e) << 52));
+    const std::int64_t e = binary_exponent(bits);
+    const double m = without_exponent(bits, e);
     const double above = e == 0 ? x : m - 1.0;
     return twice_atanh(above / (2.0 + above)) + exponent_of(e) * ln_2;
 }

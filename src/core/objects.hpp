@@ -30,10 +30,19 @@ struct From<Way> {
     }
 };
 
+// Who has a mixture to himself.
+struct TurnObject {
+    PyObject_HEAD
+    PyObject* lock;
+    Py_ssize_t depth;  // how often it was entered
+};
+
 extern PyTypeObject* engine_type;
+extern PyTypeObject* turn_type;
 
 void add_engine(PyObject* module);
 void add_games(PyObject* module);
+void add_turn(PyObject* module);
 void add_functions(PyObject* module);
 
 }  // namespace normalhedge

@@ -136,8 +136,11 @@ struct From;
 
 template <>
 struct From<double> {
+    // No code of other people's is run, which might change the arrays that were converted already.
     static double get(PyObject* object) {
-        const double value = PyFloat_AsDouble(object);
+        if (!PyFloat_Check(object) && !PyLong_Check(object) && !PyArray_IsScalar(object, Number))
+            raise(PyExc_TypeError, "the core was given something else than a number");
+        const double value = PyFloat_Check(object) ? PyFloat_AS_DOUBLE(object) : PyFloat_AsDouble(object);
         if (value == -1.0 && PyErr_Occurred()) throw PythonError();
         return value;
     }
@@ -146,6 +149,8 @@ struct From<double> {
 template <>
 struct From<std::int64_t> {
     static std::int64_t get(PyObject* object) {
+        if (!PyLong_Check(object) && !PyArray_IsScalar(object, Integer))
+            raise(PyExc_TypeError, "the core was given something else than a whole number");
         const long long value = PyLong_AsLongLong(object);
         if (value == -1 && PyErr_Occurred()) throw PythonError();
         return value;

@@ -12,8 +12,8 @@ namespace normalhedge {
 // lock only; a Python exception is thrown as `PythonError`.
 class PythonHedger final : public Hedger {
 public:
-    PythonHedger(PyObject* hedger, PyObject* states)
-        : hedger_(Reference::borrowed(hedger)), states_(Reference::borrowed(states)) {}
+    // Both are kept alive by whoever made it.
+    PythonHedger(PyObject* hedger, PyObject* states) : hedger_(hedger), states_(states) {}
 
     size_t rows() const override { return 1; }
     size_t totals() const override { return 0; }
@@ -25,27 +25,29 @@ public:
         const double* g = gains.part(0, before.n, room.data());
         earned(before, g, confidence, heard.data());
         Reference state = Reference::checked(PyObject_CallMethod(
-            hedger_.get(), "step", "OOO", state_of(before.game), array_of(g, before.n).get(),
+            hedger_, "step", "OOO", state_of(before.game), array_of(g, before.n).get(),
             rated(confidence, before.n).get()));
         take(state.get(), after, heard.data());
         Py_INCREF(state.get());
-        if (PyList_SetItem(states_.get(), static_cast<Py_ssize_t>(before.game), state.get()) < 0)
+        if (PyList_SetItem(states_, static_cast<Py_ssize_t>(before.game), state.get()) < 0)
             throw PythonError();
         return {0.0, leading(after.regrets(), after.n), not_a_number, false};
     }
 
     void play(const Columns& now, const double* confidence, double* played) const override {
         Reference found = Reference::checked(
-            PyObject_CallMethod(hedger_.get(), "play", "OO", state_of(now.game),
+            PyObject_CallMethod(hedger_, "play", "OO", state_of(now.game),
                                 rated(confidence, now.n).get()));
-        copy(found.get(), now.n, "what the hedger plays", played);
+        copy_shares(found.get(), now.n, "what the hedger plays", played);
+        for (size_t i = 0; i < now.n; ++i)
+            if (!(confidence[i] > 0.0)) played[i] = 0.0;  // whoever sleeps is not heard
     }
 
     // The weights of the state.
     double weigh(const Columns& now) const override {
         Reference found =
             Reference::checked(PyObject_GetAttrString(state_of(now.game), "weights"));
-        copy(found.get(), now.n, "the weights of the hedger", now.weights);
+        copy_shares(found.get(), now.n, "the weights of the hedger", now.weights);
         return not_a_number;
     }
 
@@ -54,7 +56,7 @@ public:
 
 private:
     PyObject* state_of(size_t game) const {
-        PyObject* state = PyList_GetItem(states_.get(), static_cast<Py_ssize_t>(game));
+        PyObject* state = PyList_GetItem(states_, static_cast<Py_ssize_t>(game));
         if (!state) throw PythonError();
         return state;
     }
@@ -82,6 +84,15 @@ private:
         std::copy(values, values + n, to);
     }
 
+    static void copy_shares(PyObject* found, size_t n, const char* what, double* to) {
+        copy(found, n, what, to);
+        for (size_t i = 0; i < n; ++i) {
+            if (to[i] >= 0.0 && to[i] <= 1.0 + 1e-6) continue;
+            PyErr_Format(PyExc_ValueError, "%s must be numbers in [0, 1]", what);
+            throw PythonError();
+        }
+    }
+
     // Write the rises of a round.
     void earned(const Columns& now, const double* gains, const double* confidence,
                 double* rises) const {
@@ -100,7 +111,7 @@ private:
     static void take(PyObject* state, const Columns& after, const double* rises) {
         Reference weights = Reference::checked(PyObject_GetAttrString(state, "weights"));
         Scratch room(after.n);
-        copy(weights.get(), after.n, "the weights of the hedger", room.data());
+        copy_shares(weights.get(), after.n, "the weights of the hedger", room.data());
         Reference regrets(PyObject_GetAttrString(state, "regrets"));
         if (regrets) {
             copy(regrets.get(), after.n, "the regrets of the hedger", after.regrets());
@@ -111,8 +122,8 @@ private:
         std::copy(room.data(), room.data() + after.n, after.weights);
     }
 
-    Reference hedger_;
-    Reference states_;
+    PyObject* hedger_;
+    PyObject* states_;
 };
 
 }  // namespace normalhedge

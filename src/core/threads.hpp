@@ -44,6 +44,7 @@ Sum in_slices(size_t n, const Work& work) {
             results[s] = work(s * slicing.slice, std::min(n, (s + 1) * slicing.slice));
     };
     std::vector<std::thread> others;
+    others.reserve(slicing.cores);  // nothing may be thrown while they run
     for (size_t w = 1; w < std::min(slicing.cores, slices); ++w) {
         try {
             others.emplace_back(worker);

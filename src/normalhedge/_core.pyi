@@ -7,8 +7,6 @@ from normalhedge._inputs import Floats
 
 _State = TypeVar("_State", bound=tuple[Any, ...])
 
-T = TypeVar("T")
-
 class Engine:
     rows: int
     totals: int
@@ -31,6 +29,10 @@ class Engine:
         played: Floats | None,
         /,
     ) -> int: ...
+
+class Turn:
+    def __enter__(self) -> None: ...
+    def __exit__(self, *error: object) -> None: ...
 
 class Games:
     weights: Floats
@@ -57,35 +59,38 @@ class Games:
         shared: bool,
         /,
     ) -> None: ...
-    def predict(
-        self, number: int, table: Floats, confidence: Floats | None, items: np.ndarray, /
-    ) -> tuple[Floats, Floats, float]: ...
+    version: int
+
+    def predict(self, *round_: Any) -> None: ...
     def predict_numbers(
-        self, names: list[str], forecasts: Any, number: int, items: np.ndarray, kind: type[T], /
-    ) -> tuple[T, float | None, Floats, float] | None: ...
-    def update_number(self, round_: Any, outcome: Any, /) -> Floats | None: ...
-    def note(
-        self,
-        table: Floats,
-        confidence: Floats | None,
-        values: Floats,
-        outcomes: Floats,
-        items: np.ndarray,
-        /,
-    ) -> None: ...
-    def update(
-        self,
-        table: Floats,
-        confidence: Floats | None,
-        values: Floats,
-        outcomes: Floats,
-        items: np.ndarray,
-        /,
-    ) -> None: ...
+        self, forecasts: Any, items: np.ndarray, kind: type, target: dict[str, Any], /
+    ) -> tuple[float | None, int, Floats] | None: ...
+    def note(self, *round_: Any) -> None: ...
+    def update(self, *round_: Any) -> None: ...
+    def update_number(self, ticket: Any, outcome: Any, target: dict[str, Any], /) -> bool: ...
     def play(self, *schedule: np.ndarray | int) -> None: ...
+    def join(
+        self,
+        version: int,
+        names: list[str],
+        more: list[str],
+        target: dict[str, Any],
+        changes: dict[str, Any],
+        merges: tuple[dict[str, int], ...],
+        /,
+    ) -> bool: ...
     def weigh(self, game: int, /) -> None: ...
     def fill_plain(self, table: Floats, confidence: Floats | None, /) -> None: ...
-    def replace(self, *arrays: np.ndarray) -> None: ...
+    def replace(
+        self,
+        version: int,
+        arrays: tuple[Any, ...] | None,
+        states: list[Any] | None,
+        target: dict[str, Any],
+        changes: dict[str, Any],
+        merges: tuple[dict[str, int], ...],
+        /,
+    ) -> None: ...
 
 def best_sequence(gains: Floats, switches: int, experts: np.ndarray, /) -> float: ...
 def combine(forecasts: Floats, weights: Floats, way: str, /) -> float: ...

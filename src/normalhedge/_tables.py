@@ -2,8 +2,6 @@
 
 import csv
 import gzip
-import os
-import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -12,6 +10,8 @@ from typing import IO, TYPE_CHECKING, Any
 import numpy as np
 
 from normalhedge import _extras
+from normalhedge._files import write_whole
+from normalhedge._terminal import shown
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -138,48 +138,31 @@ def _parsed(lines: list[list[str]], columns: list[str], path: Path, row: int) ->
         raise
 
 
-PART = ".part-"
-"""What the names of files begin with that are not complete yet."""
+FORMULA = ("=", "+", "-", "@", "\t", "\r")
+"""How a text begins that a spreadsheet would compute."""
 
 
-def sweep(folder: Path) -> None:
-    """Make a folder, or remove from it what a killed process was writing."""
-    folder.mkdir(parents=True, exist_ok=True)
-    for left in folder.glob(f"{PART}*"):
-        left.unlink(missing_ok=True)
+def write_table(path: Path, columns: dict[str, Any], *, safe: bool = False) -> None:
+    """Write named columns as CSV or Parquet, by the ending of the path.
 
-
-def write_whole(path: Path, write: Callable[[Path], object]) -> None:
-    """Have a file written beside its place and moved there when it is complete."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=PART, suffix=path.suffix)
-    os.close(handle)
-    part = Path(name)
-    try:
-        write(part)
-        part.chmod(0o666 & ~_umask())
-        part.replace(path)
-    finally:
-        part.unlink(missing_ok=True)
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
-
-
-def write_table(path: Path, columns: dict[str, Any]) -> None:
-    """Write named columns as CSV or Parquet, by the ending of the path."""
+    Parameters
+    ----------
+    path, columns
+        Where, and what.
+    safe
+        Whether an apostrophe is put before texts in CSV that a spreadsheet would compute.
+    """
     if path.suffix.lower() == ".csv":
+        cells = [np.asarray(column).tolist() for column in columns.values()]
+        names: list[Any] = list(columns)
+        if safe:
+            names, *cells = (list(map(_inert, column)) for column in (names, *cells))
 
         def write_csv(part: Path) -> None:
             with part.open("w", newline="", encoding="utf-8") as file:
                 rows = csv.writer(file)
-                rows.writerow(columns)
-                rows.writerows(
-                    zip(*(np.asarray(c).tolist() for c in columns.values()), strict=True)
-                )
+                rows.writerow(names)
+                rows.writerows(zip(*cells, strict=True))
 
         write_whole(path, write_csv)
     elif path.suffix.lower() in {".parquet", ".pq"}:
@@ -187,6 +170,11 @@ def write_table(path: Path, columns: dict[str, Any]) -> None:
         write_arrow(path, pyarrow.table({k: np.asarray(c) for k, c in columns.items()}))
     else:
         raise ValueError(f"{path} must end in .csv or .parquet")
+
+
+def _inert(cell: Any) -> Any:
+    """Return a cell that no spreadsheet computes."""
+    return f"'{cell}" if isinstance(cell, str) and cell.startswith(FORMULA) else cell
 
 
 def read_arrow(path: Path) -> "pa.Table":
@@ -223,18 +211,41 @@ def _read_csv(path: Path) -> Any:
     )
 
 
-def write_arrow(path: Path, table: "pa.Table") -> None:
-    """Write an Arrow table as CSV or Parquet, by the ending of the path."""
+def write_arrow(path: Path, table: "pa.Table", *, safe: bool = False) -> None:
+    """Write an Arrow table as CSV or Parquet, by the ending of the path.
+
+    Parameters
+    ----------
+    path, table
+        Where, and what.
+    safe
+        Whether an apostrophe is put before texts in CSV that a spreadsheet would compute.
+    """
     if path.suffix.lower() == ".csv":
         write = _extras.require("pyarrow.csv").write_csv
+        table = _inert_table(table) if safe else table
     else:
         write = _extras.require("pyarrow.parquet").write_table
     write_whole(path, lambda part: write(table, part))
 
 
+def _inert_table(table: "pa.Table") -> "pa.Table":
+    """Return a table whose texts, and names of columns, no spreadsheet computes."""
+    pa = _extras.require("pyarrow")
+    columns = []
+    for column in table.columns:
+        kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
+        if pa.types.is_string(kind) or pa.types.is_large_string(kind):
+            cells = [_inert(cell) for cell in column.to_pylist()]
+            columns.append(pa.array(cells, kind))
+        else:
+            columns.append(column)
+    return pa.table(columns, names=[_inert(name) for name in table.column_names])
+
+
 def as_text(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
     """Return the lines of a table for a terminal: the first column to the left, others right."""
-    lines = [head, *rows]
+    lines = [[shown(cell) for cell in line] for line in (head, *rows)]
     widths = [max(len(line[k]) for line in lines) for k in range(len(head))]
     return [
         f"{line[0]:<{widths[0]}}"

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from normalhedge import _extras, _tables
+from normalhedge import _extras, _files
 from normalhedge.games import Trace
 
 
@@ -101,7 +101,7 @@ def regret_figure(
         )
         for ending in endings:
             files.append(stem.with_suffix(ending))
-            _tables.write_whole(files[-1], lambda part: figure.savefig(part, dpi=130))
+            _files.write_whole(files[-1], lambda part: figure.savefig(part, dpi=130))
     plt.close(figure)
     return files
 
@@ -134,7 +134,7 @@ def frontier_figure(
     grid[1].legend(fontsize=8, frameon=False)
     figure.suptitle(title, fontsize=11)
     figure.tight_layout()
-    _tables.write_whole(path, lambda part: figure.savefig(part, dpi=130))
+    _files.write_whole(path, lambda part: figure.savefig(part, dpi=130))
     plt.close(figure)
 
 

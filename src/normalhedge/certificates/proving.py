@@ -7,7 +7,7 @@ from decimal import ROUND_CEILING, Context, Decimal
 from pathlib import Path
 from typing import Any
 
-from normalhedge import _extras, _inputs, _tables
+from normalhedge import _extras, _files, _inputs
 from normalhedge.certificates.certificate import EDGE, Certificate, NoCertificate
 from normalhedge.certificates.program import Lines, Program, largest_x, roots
 
@@ -67,7 +67,7 @@ class Proof:
         rows = ",\n".join("  " + json.dumps(row) for row in self.intervals)
         head = f'{{"format": {json.dumps(FORMAT)},\n "claim": {json.dumps(self.claim)},\n'
         text = f'{head} "intervals": [\n{rows}\n]}}\n'
-        _tables.write_whole(Path(path), lambda part: part.write_text(text, encoding="utf-8"))
+        _files.write_whole(Path(path), lambda part: part.write_text(text, encoding="utf-8"))
 
 
 def prove(certificate: Certificate, *, slack: float = SLACK) -> Proof:

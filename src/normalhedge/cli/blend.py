@@ -1,11 +1,8 @@
 """``normalhedge blend``: a file, or a stream, of forecasts; blended."""
 
-import json
 import shlex
-import signal
 import sys
-import time as clock
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -16,27 +13,35 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 import normalhedge
 from normalhedge import _tables
+from normalhedge._owner import Owner
 from normalhedge.cli.options import (
     PANEL,
     check_outputs,
+    check_state,
     mixture_settings,
     panel_options,
+    safe_csv,
     spelled,
     words,
 )
+from normalhedge.cli.streaming import run_stream
+from normalhedge.cli.terminal import echo
 from normalhedge.hedgers import Hedger, named
 from normalhedge.mixtures import LOSSES, Blend, Mixture, blend
 from normalhedge.mixtures.course import course
+from normalhedge.mixtures.lines import LONGEST
 from normalhedge.mixtures.recipe import MEMORY, Recipe
-from normalhedge.mixtures.stream import Stream
+from normalhedge.mixtures.state_file import StateFile
 from normalhedge.reports import write_blend
 
-FILE_ONLY = (*(name for name in PANEL if name != "classes"), "experts", "weights", "out", "report")
+FILE_ONLY = (
+    *(name for name in PANEL if name != "classes"),
+    "experts", "weights", "out", "report", "safe_csv",
+)  # fmt: skip
 """Options that a stream has no use for."""
 
-SAVE_SHARE = 5.0
-"""The state of a stream is saved after a line if this many times as long has passed as saving took
-the last time: after every line, unless they come fast or the state is large."""
+STREAM_ONLY = ("sync", "max_line")
+"""Options that a file has no use for."""
 
 
 @click.command(
@@ -45,7 +50,11 @@ the last time: after every line, unless they come fast or the state is large."""
     + ", ".join(LOSSES)
     + ". Without --experts, every column of numbers that is nothing else is an expert; a column "
     "'model' makes a long table. '-' reads JSON lines from stdin and answers each with one: "
-    '{"a": 1.5, "b": 2} is a round, {"ticket": 0, "outcome": 1.8} what came of it.',
+    '{"a": 1.5, "b": 2} is a round, {"ticket": 0, "outcome": 1.8} what came of it. With --state, '
+    "what was answered survives the end of the process, kill -9 included: it is in FILE.json or in "
+    "FILE.json.journal beside it, and only one process at a time may use them. A power cut can "
+    "cost the last moments before it, unless there is --sync. SIGTERM, SIGINT and SIGHUP end a "
+    "stream between two lines, with exit code 128 + signal.",
 )
 @click.argument("data", metavar="DATA.csv|DATA.parquet|-")
 @click.option("--experts", callback=words, metavar="A,B,...", help="The columns of the experts.")
@@ -55,22 +64,54 @@ the last time: after every line, unless they come fast or the state is large."""
 @click.option("--weights", is_flag=True, help="A column of weights for each expert in --out.")
 @click.option("--out", type=click.Path(path_type=Path), metavar="FILE.csv|FILE.parquet")
 @click.option("--report", type=click.Path(path_type=Path), metavar="FILE.html")
+@safe_csv
 @click.option("--state", type=click.Path(path_type=Path), metavar="FILE.json", help="To continue.")
+@click.option(
+    "--sync", is_flag=True, help="Stream: what was answered survives a power cut, too; slower."
+)
+@click.option(
+    "--max-line",
+    type=click.IntRange(min=1),
+    metavar="BYTES",
+    help=f"Stream: longer lines are refused.  [default: {LONGEST:,}]",
+)
 def command(data: str, state: Path | None, **given: Any) -> None:
     """Blend the forecasts of a file or a stream, causally."""
     options = _options(given)
-    mixture = _resume(state, options, pooled=given["pooled"])
-    if data == "-":
-        for name in FILE_ONLY:
-            if given[name]:
-                raise click.UsageError(f"--{name} is for files: a stream has no columns")
-        _stream(mixture or Mixture(**options), state)
-        return
+    unused, why = FILE_ONLY, "files: a stream has no columns"
+    if data != "-":
+        unused, why = STREAM_ONLY, "streams"
+    for name in unused:
+        if given[name]:
+            raise click.UsageError(f"--{name.replace('_', '-')} is for {why}")
+    if given["sync"] and state is None:
+        raise click.UsageError("--sync needs --state: there is nothing else to be kept")
+    with ExitStack() as stack:
+        kept = None
+        if state is not None:
+            check_state(state)
+            stack.enter_context(Owner(state))
+            kept = StateFile(state, sync=given["sync"])
+        mixture = _resume(kept, options, pooled=given["pooled"])
+        if data == "-":
+            run_stream(mixture or Mixture(**options), kept, given["max_line"] or LONGEST)
+        else:
+            _blend_file(Path(data), mixture, kept, options, given)
+
+
+def _blend_file(
+    data: Path,
+    mixture: Mixture | None,
+    kept: StateFile | None,
+    options: dict[str, Any],
+    given: dict[str, Any],
+) -> None:
+    """Blend a table; write and print what came of it."""
     outputs = [(given["out"], (".csv", ".parquet")), (given["report"], (".html",))]
-    check_outputs(Path(data), outputs)
+    check_outputs(data, outputs)
     with _bar() as bar:
         task = bar.add_task("reading", total=1.0)
-        table = _tables.read_arrow(Path(data))
+        table = _tables.read_arrow(data)
         bar.update(task, description="blending")
         result = blend(
             table,
@@ -81,7 +122,7 @@ def command(data: str, state: Path | None, **given: Any) -> None:
             **{name: given[name] for name in PANEL},
             **(options if mixture is None else {}),
         )
-    _write(result, Path(data), state, given)
+    _write(result, data, kept, given)
 
 
 def _options(given: dict[str, Any]) -> dict[str, Any]:
@@ -93,11 +134,11 @@ def _options(given: dict[str, Any]) -> dict[str, Any]:
     return options
 
 
-def _resume(state: Path | None, options: dict[str, Any], *, pooled: bool) -> Mixture | None:
+def _resume(kept: StateFile | None, options: dict[str, Any], *, pooled: bool) -> Mixture | None:
     """Return the mixture of the state file, if there is one; refuse other settings than its own."""
-    if state is None or not state.exists():
+    mixture = None if kept is None else kept.load()
+    if kept is None or mixture is None:
         return None
-    mixture = Mixture.load(state)
     own = mixture.recipe
     asked = Recipe.of(
         _as_before(options["hedger"], mixture) if "hedger" in options else own.hedger,
@@ -111,10 +152,10 @@ def _resume(state: Path | None, options: dict[str, Any], *, pooled: bool) -> Mix
     for name, value in asked.to_plain().items():
         if value != own.to_plain()[name]:
             raise ValueError(
-                f"{state} was made with another {name}: {own.to_plain()[name]}, not {value}"
+                f"{kept.path} was made with another {name}: {own.to_plain()[name]}, not {value}"
             )
     if pooled and not own.shared:
-        raise ValueError(f"{state} was made without --pooled")
+        raise ValueError(f"{kept.path} was made without --pooled")
     return mixture
 
 
@@ -124,11 +165,11 @@ def _as_before(text: str, mixture: Mixture) -> Hedger[Any]:
     return next((one for one in made if one == mixture.recipe.hedger), made[-1])
 
 
-def _write(result: Blend, data: Path, state: Path | None, given: dict[str, Any]) -> None:
+def _write(result: Blend, data: Path, kept: StateFile | None, given: dict[str, Any]) -> None:
     out, report = given["out"], given["report"]
     summary = result.summary()
     if out is not None:
-        _tables.write_arrow(out, result.frame)
+        _tables.write_arrow(out, result.frame, safe=given["safe_csv"])
     if report is not None:
         write_blend(
             report,
@@ -139,38 +180,14 @@ def _write(result: Blend, data: Path, state: Path | None, given: dict[str, Any])
             command=shlex.join(["normalhedge", *sys.argv[1:]]),
             settings={"normalhedge": normalhedge.__version__, "numpy": np.__version__},
         )
-    if state is not None:
-        result.mixture.save(state)
+    if kept is not None:
+        kept.finish(result.mixture)
     if result.said:
-        click.echo("guessed: " + "; ".join(result.said), err=True)
-    click.echo(str(summary))
-    for path in (out, report, state):
+        echo("guessed: " + "; ".join(result.said), err=True)
+    echo(summary)
+    for path in (out, report, None if kept is None else kept.path):
         if path is not None:
-            click.echo(f"wrote {path}")
-
-
-def _stream(mixture: Mixture, state: Path | None) -> None:
-    """Answer every line of stdin; save the state now and then, and at the end."""
-    stream = Stream(mixture)
-    due = 0.0
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # by way of what comes finally
-    try:
-        for answer in stream.answers(sys.stdin):
-            click.echo(json.dumps(answer))
-            sys.stdout.flush()
-            if "error" in answer:
-                click.echo(f"normalhedge: line {answer['line']}: {answer['error']}", err=True)
-            start = clock.monotonic()
-            if state is not None and start > due:
-                mixture.save(state)
-                due = clock.monotonic() + SAVE_SHARE * (clock.monotonic() - start)
-    finally:
-        if state is not None:
-            mixture.save(state)
-    if stream.refused:
-        raise click.ClickException(
-            f"{stream.refused} line{'s' * (stream.refused > 1)} refused; the others count"
-        )
+            echo(f"wrote {path}")
 
 
 def _bar() -> AbstractContextManager[Progress]:

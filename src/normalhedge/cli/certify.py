@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-from normalhedge import _inputs, _tables
+from normalhedge import _files, _inputs
 from normalhedge.certificates import (
     PAPER_C,
     PAPER_POTENTIAL,
@@ -21,6 +21,7 @@ from normalhedge.certificates import (
     theorem_1,
 )
 from normalhedge.certificates.bounds import at_most, scaled_limit
+from normalhedge.cli.terminal import echo
 from normalhedge.experiments import frontier
 from normalhedge.games.attacks import Attack, attack
 from normalhedge.plots import frontier_figure
@@ -77,8 +78,8 @@ def command(alpha: float | None, experts: int | None, **given: Any) -> None:
             cells = len(frontier.TABLE_CS) * len(frontier.TABLE_EXPERTS)
             task = bar.add_task("certifying and attacking", total=cells)
             text = frontier.markdown(alpha, lambda _: bar.advance(task))
-            _tables.write_whole(given["table"], lambda part: part.write_text(text, "utf-8"))
-            click.echo(f"wrote {given['table']}")
+            _files.write_whole(given["table"], lambda part: part.write_text(text, "utf-8"))
+            echo(f"wrote {given['table']}")
             return
         if experts is None:
             raise click.UsageError("--experts is needed")
@@ -110,15 +111,15 @@ def _one(bar: Progress, alpha: float, experts: int, given: dict[str, Any]) -> No
     if attacks:
         highest = max(a.potential for a in attacks)
         limit = found.potential + found.error if level is None else level
-        click.echo(
+        echo(
             f"The highest average potential lies between {highest:.5g} and {at_most(limit, 5)}"
             + (", numerically." if level is None else ".")
         )
     elif experts > 1:
-        click.echo(f"Below alpha = {SMALLEST_ALPHA:g} attacks take too many rounds to be tried.")
+        echo(f"Below alpha = {SMALLEST_ALPHA:g} attacks take too many rounds to be tried.")
     if proof is not None:
         _check(path)
-        click.echo(f"wrote {path}")
+        echo(f"wrote {path}")
     if given["plot"] is not None:
         _plot(alpha, experts, found.c, given["plot"])
 
@@ -162,7 +163,7 @@ def _check(path: Path) -> None:
         claim = check_proof.check_proof(path)
     except check_proof.NotProved as error:
         raise click.ClickException(f"not proved: {error}") from None
-    click.echo(check_proof.sentence(claim))
+    echo(check_proof.sentence(claim))
 
 
 def _plot(alpha: float, experts: int, c: float, path: Path) -> None:
@@ -173,7 +174,7 @@ def _plot(alpha: float, experts: int, c: float, path: Path) -> None:
     bounds = frontier.paper_bound(experts), frontier.hedges_bound(alpha, experts)
     lines = dict(zip(("Theorem 1", "Hedge, tuned to N"), bounds, strict=True))
     frontier_figure(points, lines, f"α = {alpha:g}, {experts:,} experts", path)
-    click.echo(f"wrote {path}")
+    echo(f"wrote {path}")
 
 
 def _check_options(alpha: float | None, experts: int | None, given: dict[str, Any]) -> None:

@@ -1,13 +1,17 @@
 """The group of commands, and how their errors are told."""
 
 import csv
+import io
+import os
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from types import MappingProxyType
 
 import click
 
 import normalhedge
+from normalhedge.cli.terminal import echo, give_up_stdout
 
 
 class _Lazy(click.Group):
@@ -49,6 +53,10 @@ def group() -> None:
 
 def run(arguments: Sequence[str] | None) -> None:
     """Run a command; an error of the user's is one sentence and exit code 2."""
+    if sys.stdout is None:  # it was closed: there is nobody to print to
+        sys.stdout = Path(os.devnull).open("w")  # noqa: SIM115
+    if isinstance(sys.stdout, io.TextIOWrapper):  # no locale is too poor for a name
+        sys.stdout.reconfigure(errors="backslashreplace")
     try:
         group.main(args=arguments, prog_name="normalhedge", standalone_mode=False)
     except click.ClickException as error:
@@ -64,5 +72,9 @@ def run(arguments: Sequence[str] | None) -> None:
 
 
 def _fail(sentence: str, code: int = 2) -> None:
-    click.echo(f"normalhedge: {sentence}", err=True)
+    echo(f"normalhedge: {sentence}".replace("\n", " "), err=True)
+    try:
+        sys.stdout.flush()
+    except OSError:
+        give_up_stdout()
     sys.exit(code)

@@ -14,7 +14,9 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, Ti
 
 import normalhedge
 from normalhedge import _inputs, _tables
+from normalhedge._terminal import shown
 from normalhedge.cli.options import MIXTURE, PANEL, mixture_settings, panel_options, words
+from normalhedge.cli.terminal import echo
 from normalhedge.experiments import leaderboard
 from normalhedge.experiments.contests import Contest, Game, Panel
 from normalhedge.experiments.leaderboard_page import (
@@ -90,15 +92,17 @@ def command(
                 contests,
                 folder=out / "cells",
                 jobs=given["jobs"],
-                say=lambda words: console.print(words, highlight=False, markup=False),
-                progress=lambda units, what: bar.update(task, advance=units, description=what),
+                say=lambda words: console.print(shown(words), highlight=False, markup=False),
+                progress=lambda units, what: bar.update(
+                    task, advance=units, description=shown(what)
+                ),
             )
         except KeyboardInterrupt:
-            console.print(f"what was finished is kept in {out}; the same command continues")
+            echo(f"what was finished is kept in {out}; the same command continues", err=True)
             raise
     _print(board)
     for path in _write(board, out, settings):
-        click.echo(f"wrote {path}")
+        echo(f"wrote {path}")
 
 
 def _settings(given: dict[str, Any]) -> Settings:
@@ -154,9 +158,9 @@ def _print(board: Leaderboard) -> None:
     for standing in board.panels:
         panel = standing.contest
         if isinstance(panel, Panel) and panel.said:
-            click.echo(f"guessed: {'; '.join(panel.said)}", err=True)
+            echo(f"guessed: {'; '.join(panel.said)}", err=True)
         lines += ["", standing.contest.name, *_tables.as_text(*panel_table(standing))]
-    click.echo("\n".join(lines) + "\n")
+    echo("\n".join(lines) + "\n")
 
 
 def _write(board: Leaderboard, out: Path, settings: Settings) -> list[Path]:
@@ -184,7 +188,7 @@ def _write(board: Leaderboard, out: Path, settings: Settings) -> list[Path]:
 
 def _bar(console: Console) -> Progress:
     return Progress(
-        TextColumn("{task.description:<40}"),
+        TextColumn("{task.description:<40}", markup=False),
         BarColumn(),
         TextColumn("{task.percentage:>3.0f}%"),
         TimeElapsedColumn(),

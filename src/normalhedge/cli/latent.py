@@ -11,7 +11,8 @@ from rich.console import Console
 
 import normalhedge
 from normalhedge import _names, _tables
-from normalhedge.cli.options import check_columns, check_outputs, hedger
+from normalhedge.cli.options import check_columns, check_outputs, hedger, safe_csv
+from normalhedge.cli.terminal import echo
 from normalhedge.latent import Inferred, infer
 from normalhedge.latent.infer import CANDIDATES, MAIN, MEMORY, STATES
 from normalhedge.reports import write_inferred
@@ -37,6 +38,7 @@ from normalhedge.reports import write_inferred
 @click.option("--weights", type=click.Path(path_type=Path), metavar="FILE.csv|FILE.parquet",
               help="The weight of each candidate.")  # fmt: skip
 @click.option("--report", type=click.Path(path_type=Path), metavar="FILE.html")
+@safe_csv
 def command(data: Path, **given: Any) -> None:
     """Predict a sequence from its hidden states, causally."""
     tables = (".csv", ".parquet")
@@ -89,13 +91,13 @@ def _is_number(name: str) -> bool:
 
 def _print(found: Inferred, column: str) -> None:
     if found.sequence.said:
-        click.echo(f"guessed: {column} holds {found.sequence.said}", err=True)
+        echo(f"guessed: {column} holds {found.sequence.said}", err=True)
     head, rows = found.table()
-    click.echo("{:<30}{:>14}{:>12}".format(*head))
+    echo("{:<30}{:>14}{:>12}".format(*head))
     for row in rows:
-        click.echo("{:<30}{:>14}{:>12}".format(*row))
+        echo("{:<30}{:>14}{:>12}".format(*row))
     for name, text in found.facts():
-        click.echo(f"{name}: {text}")
+        echo(f"{name}: {text}")
 
 
 def _write(
@@ -106,11 +108,11 @@ def _write(
     if given["out"] is not None:
         columns = found.columns()
         check_columns(columns, name)
-        _tables.write_table(given["out"], times | columns)
+        _tables.write_table(given["out"], times | columns, safe=given["safe_csv"])
     if given["weights"] is not None:
         shares = found.main.candidates
         columns = {f"candidate {n}": shares[:, n] for n in range(shares.shape[1])}
-        _tables.write_table(given["weights"], times | columns)
+        _tables.write_table(given["weights"], times | columns, safe=given["safe_csv"])
     if given["report"] is not None:
         write_inferred(
             given["report"],
@@ -124,4 +126,4 @@ def _write(
         )
     for name in ("out", "weights", "report"):
         if given[name] is not None:
-            click.echo(f"wrote {given[name]}")
+            echo(f"wrote {given[name]}")

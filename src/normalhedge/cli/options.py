@@ -1,5 +1,6 @@
 """What commands have in common: the hedger, a table of forecasts, and the files to write."""
 
+import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -99,6 +100,30 @@ def check_outputs(data: Path, wanted: Sequence[tuple[Path | None, Sequence[str]]
         taken[path.resolve()] = "written already"
         if path.suffix.lower() not in endings:
             raise click.UsageError(f"{path} must end in {' or '.join(sorted(endings))}")
+
+
+def safe_csv(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command the option that keeps spreadsheets from computing texts."""
+    option = click.option(
+        "--safe-csv",
+        is_flag=True,
+        help="In CSV, an apostrophe before texts that a spreadsheet would compute.",
+    )
+    return option(command)
+
+
+def check_state(state: Path) -> None:
+    """Refuse a file of a state that could not be written."""
+    target = state.resolve()
+    if not target.parent.is_dir():
+        raise click.UsageError(f"--state {state}: there is no folder {target.parent}")
+    if target.exists() and not target.is_file():
+        kind = "a folder" if target.is_dir() else "no regular file"
+        raise click.UsageError(f"--state {state} is {kind}")
+    if not os.access(target.parent, os.W_OK):
+        raise click.UsageError(f"--state {state}: the folder {target.parent} cannot be written")
+    if target.exists() and not os.access(target, os.R_OK | os.W_OK):
+        raise click.UsageError(f"--state {state} may not be read or written")
 
 
 def check_columns(own: Mapping[str, object], other: str) -> None:

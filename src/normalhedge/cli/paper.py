@@ -9,6 +9,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.table import Table
 
+from normalhedge._terminal import shown
 from normalhedge.experiments import paper
 
 
@@ -36,7 +37,7 @@ class _Bar(paper.Progress):
         self.bar.update(self.task, advance=units, description=what)
 
     def say(self, sentence: str) -> None:
-        self.bar.console.print(sentence, highlight=False, markup=False, soft_wrap=True)
+        self.bar.console.print(shown(sentence), highlight=False, markup=False, soft_wrap=True)
 
     def __enter__(self) -> "_Bar":
         self.bar.start()
@@ -80,4 +81,4 @@ def command(quick: bool, out: Path, jobs: int | None, seed: int, only: tuple[str
     if result.claims:
         printer.print(table)
     last = f"{len(result.files)} files in {out}; open {out / 'report.html'}"
-    printer.print(last, soft_wrap=True, markup=False)
+    printer.print(shown(last), soft_wrap=True, markup=False)

@@ -12,6 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from normalhedge import _extras, _inputs, _names, _tables
+from normalhedge._terminal import shown
 from normalhedge.certificates.bounds import at_most
 from normalhedge.games import NATURES, Nature, Replay, Trace, play
 from normalhedge.hedgers import HEDGERS, CompiledHedger, Hedger, named
@@ -121,7 +122,7 @@ def command(
             progress=lambda played: bar.advance(task, played),
         )
     title = f"{world.experts:,} experts, {nature}, {runs} run{'s' * (runs > 1)}"
-    Console().print(_summary(trace, players, world.experts, rounds, Text(title)))
+    Console().print(_summary(trace, players, world.experts, rounds, Text(shown(title))))
     if out is not None:
         _tables.write_table(out, trace.columns())
     if plot is not None:
@@ -138,7 +139,7 @@ def _summary(
     table = Table(*head, title=title)
     for k, name in enumerate(trace.hedgers):
         table.add_row(
-            Text(name),
+            Text(shown(name)),
             f"{trace.part_regret[k].mean():.3f}",
             f"{trace.highest_regret[k]:.3f}",
             _promised(hedgers[name], experts, rounds),
@@ -169,7 +170,7 @@ def _draw(trace: Trace) -> None:
     for k, name in enumerate(trace.hedgers):
         marker = MARKERS[k % len(MARKERS)]
         values = trace.regret.mean[k].tolist()
-        plotext.plot(trace.rounds.tolist(), values, label=name, marker=marker)
+        plotext.plot(trace.rounds.tolist(), values, label=shown(name), marker=marker)
     plotext.title("discounted regret to the best expert")
     plotext.xlabel("round")
     plotext.plot_size(min(100, Console().width), 22)

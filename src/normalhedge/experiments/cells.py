@@ -1,15 +1,15 @@
 """Finished pieces of work in a folder: saved whole or not at all, and never computed twice."""
 
+import hashlib
 import json
-import zipfile
-import zlib
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from normalhedge import _tables
+from normalhedge import _files
+from normalhedge._terminal import clipped, shown
 from normalhedge.experiments.measures import Arrays
 from normalhedge.games import Curves, Trace
 
@@ -28,7 +28,7 @@ class Cells:
     def __init__(self, folder: Path, say: Callable[[str], object]) -> None:
         self.folder = folder
         self.say = say
-        _tables.sweep(folder)
+        _files.sweep(folder)
 
     def load(self, name: str, key: Mapping[str, object]) -> Arrays | None:
         """Return the cell that was saved under this name and key, if any."""
@@ -39,25 +39,31 @@ class Cells:
             with path.open("rb") as file, np.load(file, allow_pickle=False) as saved:
                 arrays = {field: saved[field] for field in saved.files}
             known, fields = str(arrays.pop("key")), str(arrays.pop("fields"))
-            if fields != _shapes(arrays):
-                raise ValueError("parts of it are missing")
-        except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile, zlib.error) as error:
-            self.say(f"{path} cannot be read ({error}): it is computed again")
+            if fields != _contents(arrays):
+                raise ValueError("parts of it are missing, or were changed")
+        except Exception as error:
+            why = clipped(shown(str(error) or type(error).__name__))
+            self.say(f"{path} cannot be read ({why}): it is computed again")
             return None
         return arrays if known == _text(key) else None
 
     def save(self, name: str, key: Mapping[str, object], arrays: Arrays) -> None:
         """Save a cell."""
         fields: dict[str, Any] = {"key": np.array(_text(key)), **arrays}
-        fields["fields"] = np.array(_shapes(arrays))
-        _tables.write_whole(
+        fields["fields"] = np.array(_contents(arrays))
+        _files.write_whole(
             self.folder / f"{name}.npz",
             lambda part: np.savez_compressed(part, **fields),
         )
 
 
-def _shapes(arrays: Arrays) -> str:
-    return _text({name: list(array.shape) for name, array in arrays.items()})
+def _contents(arrays: Arrays) -> str:
+    """Return what the arrays are, and a checksum of all that is in them."""
+    found = {}
+    for name, array in arrays.items():
+        data = np.ascontiguousarray(array).tobytes()
+        found[name] = [list(array.shape), array.dtype.str, hashlib.sha256(data).hexdigest()]
+    return _text(found)
 
 
 def _text(key: Mapping[str, object]) -> str:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 import normalhedge
-from normalhedge import _names, _tables
+from normalhedge import _files, _names, _tables
 from normalhedge._threads import cores
 from normalhedge.experiments import claims, frontier
 from normalhedge.experiments.cells import Cells, trace_from_arrays, trace_to_arrays
@@ -111,7 +111,7 @@ def reproduce(
             raise _names.nearest("part of the paper", part, dict.fromkeys(PARTS_OF_THE_PAPER))
     wanted = only or PARTS_OF_THE_PAPER
     watch = progress or Progress()
-    _tables.sweep(out)
+    _files.sweep(out)
     cells = Cells(out / "cells", watch.say)
     figures = [figure for figure in FIGURES if figure.id in wanted]
     panels = list(dict.fromkeys(panel for figure in figures for panel in figure.panels))

@@ -60,6 +60,9 @@ class CompiledHedger:
     least_potential: ClassVar[float] = 0.0
     """No potential of an expert is smaller, where it has one."""
 
+    begins_with_something: ClassVar[bool] = False
+    """Whether the ledger of an expert that joins is not zero."""
+
     breaks: ClassVar[Mapping[str, str]] = {}
     """The laws of `normalhedge.checks` it does not obey, each with the reason."""
 
@@ -333,6 +336,7 @@ class CompiledHedger:
         weights
             Where weights are what is remembered: those to begin with; else the state's.
         """
+        check_state(state)
         new = np.array(state.weights if weights is None else weights)
         totals = state.totals.copy()
         self._engine.weigh(new, ledger, totals)

@@ -56,6 +56,7 @@ class MLProd(CompiledHedger):
 
     algorithm: ClassVar[str] = "ml_prod"
     row_names: ClassVar[tuple[str, ...]] = ("squares", "log weight")
+    begins_with_something: ClassVar[bool] = True
     # A log weight grows with the gains while the rate is at its largest; where the rate has fallen
     # it grows more slowly, and halving it is on the safe side: weights become more even.
     scaling_exponents: ClassVar[Mapping[str, int]] = {"squares": 2}

@@ -178,12 +178,12 @@ def _blend(
     if len(columns.by) and len(rows.outcomes) == len(rows.items) > 1:
         columns.said.append("every series has one row only, so that nothing can be learned")
     _refuse_infinite(rows.outcomes, str(columns.target))
-    with mixture.alone():
-        rounds = arrange(mixture, rows, lag)
+    with mixture.aside() as work:
+        rounds = arrange(work, rows, lag)
         index = rows.table
         del rows
-        sums = _play_all(mixture, rounds, weights=weights, progress=progress)
-        put_aside(mixture, rounds)
+        sums = _play_all(work, rounds, weights=weights, progress=progress)
+        put_aside(work, rounds)
     return Blend(
         back(_result(index, rounds, sums.played, mixture, columns)),
         mixture,

@@ -54,15 +54,22 @@ def _rows(name: str, given: Any, *, of_classes: bool) -> tuple[Keys, list[Floats
     if isinstance(given, bool | np.bool_):
         raise TypeError(f"forecasts of {name!r} must be numbers, got {given!r}")
     if isinstance(given, numbers.Real):
-        if of_classes and not np.isnan(float(given)):
+        if of_classes and not np.isnan(_float(name, given)):
             raise ValueError(f"forecasts of {name!r} must be class probabilities, got {given!r}")
-        return (None, [np.array([float(given)])]) if not of_classes else None
+        return (None, [np.array([_float(name, given)])]) if not of_classes else None
     cells = _numbers(name, given, None)
     if of_classes and cells.ndim == 1:
         return None, [cells]
     if cells.ndim != (2 if of_classes else 1) or not len(cells):
         raise ValueError(f"forecasts of {name!r} must be a number or a sequence, got {given!r}")
     return range(len(cells)), [np.atleast_1d(cell) for cell in cells]
+
+
+def _float(name: str, number: numbers.Real) -> float:
+    try:
+        return float(number)
+    except OverflowError:
+        raise ValueError(f"forecasts of {name!r} must be numbers that a float can hold") from None
 
 
 def _numbers(name: str, given: Any, ndim: int | None) -> Floats:
@@ -72,6 +79,8 @@ def _numbers(name: str, given: Any, ndim: int | None) -> Floats:
             array = np.array([np.nan if value is None else value for value in given])
     except ValueError:
         raise ValueError(f"forecasts of {name!r} must all have the same length") from None
+    except TypeError:
+        raise TypeError(f"forecasts of {name!r} must be numbers, got {given!r}") from None
     if array.dtype.kind not in "fiu":
         raise TypeError(f"forecasts of {name!r} must be numbers, got {given!r}")
     if ndim == 0 and array.ndim:

@@ -296,8 +296,10 @@ def _items(table: Any, by: Sequence[str]) -> tuple[list[str], np.ndarray]:
     if len(by) == 1:
         return _encoded(table[by[0]])
     pc = _extras.require("pyarrow.compute")
-    words = (pc.replace_substring(_words(table[name]), "|", "||") for name in by)
-    return _encoded(pc.binary_join_element_wise(*words, "|"))
+    # No two keys become the same word: what separates their parts is marked inside of them.
+    marked = (pc.replace_substring(_words(table[name]), "\\", "\\\\") for name in by)
+    parts = (pc.replace_substring(words, "|", "\\|") for words in marked)
+    return _encoded(pc.binary_join_element_wise(*parts, "|"))
 
 
 def _words(column: Any) -> Any:
@@ -327,7 +329,11 @@ def _horizons(
     first = np.searchsorted(cutoffs, cutoffs, side="left")
     steps = (np.arange(len(distinct)) - first)[place]
     width = int(steps.max()) + 1
-    names = [f"{item}|step {step + 1}".lstrip("|") for item in items for step in range(width)]
+    names = [
+        f"{item}|step {step + 1}" if item else f"step {step + 1}"
+        for item in items
+        for step in range(width)
+    ]
     return names, series * width + steps
 
 

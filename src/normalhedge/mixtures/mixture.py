@@ -1,23 +1,24 @@
 """People's experts by name: forecasts and outcomes in, blended predictions out."""
 
+import os
 import warnings
+import weakref
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from copy import copy, deepcopy
 from math import inf
 from pathlib import Path
-from threading import RLock
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from normalhedge import _inputs
-from normalhedge._core import Games
+from normalhedge._core import Games, Turn
 from normalhedge._inputs import Floats
 from normalhedge.certificates import Bound
 from normalhedge.hedgers import CompiledHedger, Hedger, State
-from normalhedge.mixtures._sums import EXPERT_SUMS, MARKS, STEPS, TOTAL_SUMS
+from normalhedge.mixtures._sums import EXPERT_SUMS, LAST, MARKS, STEPS, TOTAL_SUMS
 from normalhedge.mixtures.forecasts import Keys, read, read_outcome
 from normalhedge.mixtures.losses import Loss, LossFunction
 from normalhedge.mixtures.recipe import PLAIN, Recipe
@@ -36,8 +37,39 @@ ARRAYS = (
 )  # fmt: skip
 """What the core keeps of a mixture; see ``src/core/games_object.cpp``."""
 
-_GROWING = (np.ndarray, dict, list, deque)
-"""What is changed in place."""
+
+USED_FROM_WITHIN = (
+    "a mixture must not be used while it predicts or learns: not from within its own loss, hedger, "
+    "forecasts or signal handlers"
+)
+
+SPACIOUS = 16
+"""From so many experts on, arrays have room for more."""
+
+
+class _Growth(NamedTuple):
+    """What newcomers and new items change, built aside: arrays, attributes, states and places."""
+
+    arrays: tuple[Any, ...] | None
+    changes: dict[str, Any]
+    states: list[Any] | None
+    merges: tuple[dict[str, int], ...]
+
+
+_alive: "weakref.WeakSet[Mixture]" = weakref.WeakSet()
+
+
+def _free_locks() -> None:
+    """Give the mixtures of a forked process locks that no thread of its parent holds.
+
+    They are sound: a mixture is changed by one call of the core, during which nobody forks.
+    """
+    for mixture in _alive:
+        mixture._lock = Turn()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_free_locks)
 
 
 class Mixture:
@@ -79,6 +111,11 @@ class Mixture:
         How many rounds may wait for their outcomes, and for how many rounds; older ones expire.
     history
         How many settled rounds are kept for `summary` to compare with the best convex combination.
+    forget_after
+        For how many rounds an expert may be silent before it leaves, when a new name comes.
+        None: nobody is forgotten. Set it where names come and go for months.
+    max_names
+        How many experts there may be; more are refused.
 
     Attributes
     ----------
@@ -124,10 +161,16 @@ class Mixture:
         max_pending: int = 10_000,
         max_age: int | None = None,
         history: int = 200,
+        forget_after: int | None = None,
+        max_names: int = 1_000_000,
     ) -> None:
         self.recipe = Recipe.of(hedger, loss, combine, gradient, shared, even, include)
         self.max_pending = _inputs.count("max_pending", max_pending)
         self.max_age = None if max_age is None else _inputs.count("max_age", max_age)
+        self.forget_after = (
+            None if forget_after is None else _inputs.count("forget_after", forget_after)
+        )
+        self.max_names = _inputs.count("max_names", max_names)
         self.history: deque[tuple[Open, Floats]] = deque(
             maxlen=_inputs.count("history", history) if history else 0
         )
@@ -142,24 +185,27 @@ class Mixture:
         self.joined_late = False
         self.games = self._make_games()
         hedger_rows, hedger_totals = self._shape()
-        self._replace(
-            weights=np.empty((0, 0)),
-            ledgers=np.empty((0, hedger_rows, 0)),
-            totals=np.empty((0, hedger_totals)),
-            marks=np.empty((0, MARKS, 0), dtype=np.int64),
-            pool_ranges=np.zeros((0, 2)),
-            ranges=np.zeros((0, 2)),
-            expert_sums=np.zeros((EXPERT_SUMS, 0)),
-            total_sums=np.zeros(TOTAL_SUMS),
+        count = 1 if self.recipe.shared else 0
+        arrays = (
+            np.empty((count, 0)),
+            np.empty((count, hedger_rows, 0)),
+            np.zeros((count, hedger_totals)),
+            np.empty((count, MARKS, 0), dtype=np.int64),
+            np.zeros((count, 2)),
+            np.zeros((0, 2)),
+            np.zeros((EXPERT_SUMS, 0)),
+            np.zeros(TOTAL_SUMS),
+            0,
         )
+        states = [None] * count  # made when the first expert joins
+        self.games.replace(self.games.version, arrays, states, vars(self), {}, ())
         self._has_plain = bool(self.recipe.include)
-        self._told = self._simple = False
+        self._told = self._simple = False  # whether forecasts may be a number for each name only
         self._index: dict[str, int] = {}
         self._item_index: dict[str, int] = {}
-        self._lock = RLock()
+        self._lock = Turn()
+        _alive.add(self)
         self.join([PLAIN[way] for way in self.recipe.include])
-        if self.recipe.shared:
-            self._add_games(1)
 
     def _make_games(self) -> Games:
         """Return the compiled part, still empty."""
@@ -167,7 +213,7 @@ class Mixture:
         return Games(
             hedger._engine if isinstance(hedger, CompiledHedger) else hedger,
             recipe.loss.kind,
-            None if recipe.loss.kind else self._own_losses,
+            None if recipe.loss.kind else recipe.own_losses,
             recipe.combine,
             recipe.gradient,
             recipe.loss.width,
@@ -183,17 +229,6 @@ class Mixture:
         if isinstance(hedger, CompiledHedger):
             return hedger._engine.rows, hedger._engine.totals
         return 1, 0
-
-    def _replace(self, **arrays: np.ndarray) -> None:
-        """Replace some arrays of the compiled part, all at once."""
-        self.games.replace(
-            *(
-                np.require(arrays[name], requirements=["C", "A", "W"])
-                if name in arrays
-                else getattr(self.games, name)
-                for name in ARRAYS
-            )
-        )
 
     def predict(
         self, forecasts: Mapping[str, Any], confidence: Mapping[str, float] | None = None
@@ -214,44 +249,54 @@ class Mixture:
         ValueError, TypeError
             If an argument is not as described; the mixture is then as it was.
         """
-        self._lock.acquire()  # in half the time that `with` takes
-        try:
-            # The common case, a dict of a number for each name in their order, in one call.
-            if confidence is None and self._simple:
-                number = self.rounds
-                found = self.games.predict_numbers(self.names, forecasts, number, FIRST_ITEM, Open)
-                if found is not None:
-                    made, value, played, wild = found
-                    self.rounds = number + 1
-                    ticket = self.file(made)
-                    if wild and not self._told:
-                        self._warn_of_infinite()
-                    return _new(Prediction, (value, ticket, self.names, played, None))
+        # The common case, a dict of a number for each name in their order, in one call: no other
+        # thread comes in between, and it is not done while one has its turn.
+        if confidence is None and self._simple:
+            found = self.games.predict_numbers(forecasts, FIRST_ITEM, Open, self.__dict__)
+            if found is not None:
+                value, ticket, played = found
+                return _new(Prediction, (value, ticket, self.names, played, None))
+        with self._lock, self._untouched():
             return self._predict(forecasts, confidence)
-        finally:
-            self._lock.release()
 
     def _predict(
         self, forecasts: Mapping[str, Any], confidence: Mapping[str, float] | None
     ) -> Prediction:
         """Do what `predict` does, in whatever form the forecasts are."""
+        _check_mapping(forecasts)
         if confidence is not None:
             self._check_confidence(confidence, forecasts)
-        table, keys = self._read(forecasts)
-        rated = None if confidence is None else self._confidence(confidence)
-        items = self.item_indices(keys)
+        if self.forget_after is not None:
+            self._retire(self._unknown_names(forecasts), forecasts)
+        version = self.games.version
+        table, keys, new = self._read(forecasts)
+        growth, items = self._grow(new, [""] if keys is None else [str(key) for key in keys])
+        names = growth.changes.get("names", self.names)
+        rated = None if confidence is None else self._confidence(confidence, names)
         if self._has_plain:
             self.games.fill_plain(table, rated)
-        values, played, wild = self.games.predict(self.rounds, table, rated, items)
-        number, self.rounds = self.rounds, self.rounds + 1
-        ticket = self.file(Open(table, rated, values, items, number, keys))
-        if wild > 0.0 and not self._told:
-            self._warn_of_infinite()
-        return Prediction(shaped(values, keys), ticket, self.names, played, keys)
+        rows, classes, n = table.shape
+        values, played = _empty((rows, classes)), _empty((rows, n))
+        number, ticket, due = self.rounds, self.next_ticket, self._due()
+        made = Open(table, rated, values, items, number, keys)
+        if not self._told and (np.abs(table) >= _inputs.LARGEST).any():
+            warnings.warn("infinite forecasts count as missing", RuntimeWarning, stacklevel=3)
+            growth.changes["_told"] = True
+        self.games.predict(
+            version, growth.arrays, growth.states, number, table, rated, values, played, items,
+            made, self.pending, ticket, due, self.__dict__,
+            {**growth.changes, **self._counted(due)}, growth.merges,
+        )  # fmt: skip
+        return Prediction(shaped(values, keys), ticket, names, played, keys)
 
-    def _warn_of_infinite(self) -> None:
-        self._told = True
-        warnings.warn("infinite forecasts count as missing", RuntimeWarning, stacklevel=3)
+    def _counted(self, due: int | None) -> dict[str, Any]:
+        """Return the attributes that change when a round is predicted."""
+        changes: dict[str, Any] = {"rounds": self.rounds + 1, "next_ticket": self.next_ticket + 1}
+        if due is not None:
+            changes["expired"] = self.expired + 1
+            if due in self.waiting:
+                changes["waiting"] = {k: v for k, v in self.waiting.items() if k != due}
+        return changes
 
     def update(self, ticket: int, outcome: Any) -> None:
         """Learn from an outcome.
@@ -270,29 +315,26 @@ class Mixture:
             If the ticket is unknown, used or expired, or the outcome is not as described; the
             mixture is then as it was.
         """
-        self._lock.acquire()
-        try:
-            waiting = self.pending.get(ticket)
-            if waiting is None:
+        if self._simple and self.games.update_number(ticket, outcome, self.__dict__):
+            return
+        with self._lock, self._untouched():
+            version, pending = self.games.version, self.pending
+            made = _found(pending, ticket)
+            if made is None:
                 raise KeyError(self._unknown(ticket))
-            outcomes = self.games.update_number(waiting, outcome)
-            if outcomes is None:
-                table, rated, values, items, _, keys = waiting
-                outcomes = read_outcome(outcome, keys, *table.shape[:2])
-                table, rated = self.widen(table, rated)
-                self.games.update(table, rated, values, outcomes, items)
-            del self.pending[ticket]
-            if self.waiting:
-                self.waiting.pop(ticket, None)
-            self.history.append((waiting, outcomes))
-        finally:
-            self._lock.release()
+            table, rated, values, items, _, keys = made
+            outcomes = read_outcome(outcome, keys, *table.shape[:2])
+            table, rated = self.widen(table, rated)
+            self.games.update(
+                version, table, rated, values, outcomes, items, made, pending, ticket, self.waiting,
+                self.history,
+            )  # fmt: skip
 
     def note(self, ticket: int, outcomes: Floats) -> None:
         """Add the losses of a round that waits to the sums, before it is settled."""
         table, rated, values, items, _, _ = self.pending[ticket]
         table, rated = self.widen(table, rated)
-        self.games.note(table, rated, values, outcomes, items)
+        self.games.note(self.games.version, table, rated, values, outcomes, items)
 
     @property
     def weights(self) -> Floats:
@@ -359,7 +401,8 @@ class Mixture:
         """Return what a person wants to know; it prints as a table, also in a notebook."""
         from normalhedge.mixtures.summary import summarise  # noqa: PLC0415 -- it imports this
 
-        return summarise(self)
+        with self._lock:
+            return summarise(self)
 
     def save(self, path: str | Path) -> None:
         """Write everything but `history` to a JSON file, all or nothing."""
@@ -385,69 +428,164 @@ class Mixture:
 
     def join(self, names: Sequence[str]) -> None:
         """Let experts join, as if they had slept; those that are known already are left alone."""
-        with self._lock:
-            new = [name for name in dict.fromkeys(names) if name not in self._index]
-            for name in new:
-                if not isinstance(name, str):
-                    raise TypeError(f"names of experts must be strings, got {name!r}")
-            self.names = [*self.names, *new]  # a new list: predictions keep the old one
-            self._index = {name: k for k, name in enumerate(self.names)}
-            if new:
-                self._grow(len(self.names))
-            self._note_simple()
+        with self._lock, self._untouched():
+            version, new = self.games.version, self._unknown_names(names)
+            if new and self._join_quickly(version, new):
+                return
+            growth, _ = self._grow(new, [])
+            if growth.changes:
+                self.games.replace(
+                    version,
+                    growth.arrays,
+                    growth.states,
+                    self.__dict__,
+                    growth.changes,
+                    growth.merges,
+                )
 
-    def _note_simple(self) -> None:
-        """Note whether forecasts may be a number for each name, and nothing else."""
+    def _join_quickly(self, version: int, new: list[str]) -> bool:
+        """Let experts join in columns that are free; return false where there are none."""
+        hedger, before = self.recipe.hedger, len(self.names)
+        if not isinstance(hedger, CompiledHedger) or hedger.begins_with_something:
+            return False
+        places = {name: before + k for k, name in enumerate(new)}
+        late = {"joined_late": self.joined_late or bool(self.games.total_sums[STEPS])}
+        return self.games.join(version, self.names, new, self.__dict__, late, (self._index, places))
+
+    def _unknown_names(self, names: Iterable[str]) -> list[str]:
+        """Return those that are not experts yet, each once."""
+        new = [name for name in dict.fromkeys(names) if not self._knows(name)]
+        for name in new:
+            if not isinstance(name, str):
+                raise TypeError(f"names of experts must be strings, got {name!r}")
+        if len(self.names) + len(new) > self.max_names:
+            raise ValueError(
+                f"there are {len(self.names)} experts, and {len(new)} more exceed max_names = "
+                f"{self.max_names}: let some leave, or set forget_after"
+            )
+        return new
+
+    def _knows(self, name: str) -> bool:
+        return name in self._index
+
+    def _grow(self, names: Sequence[str], items: Sequence[str]) -> tuple[_Growth, np.ndarray]:
+        """Return what these new names and items change, and the index of each item."""
+        games = self.games
+        arrays: dict[str, np.ndarray] = {}
+        changes: dict[str, Any] = {}
+        places: dict[str, int] = {}
+        item_places: dict[str, int] = {}
+        states = None if games.states is None else list(games.states)
+        before = games.weights.shape[1]
+        n, played = before + len(names), bool(games.total_sums[STEPS])
+        if names:
+            places |= {name: before + k for k, name in enumerate(names)}
+            changes = {"names": [*self.names, *names], "joined_late": self.joined_late or played}
+            arrays = self._with_experts(n, states, played=played)
+        known = len(self.items)
+        new = [key for key in dict.fromkeys(items) if key not in self._item_index]
+        if new:
+            item_places |= {key: known + k for k, key in enumerate(new)}
+            changes["items"] = [*self.items, *new]
+            arrays["ranges"] = np.pad(games.ranges, ((0, len(new)), (0, 0)))
+            if not self.recipe.shared:
+                now = {name: arrays.get(name, getattr(games, name)) for name in ARRAYS}
+                arrays |= self._with_games(now, len(new), n, states)
+        if not changes:
+            return _Growth(None, {}, None, ()), self._item_indices(items, {})
+        changes["_simple"] = self._is_simple(
+            changes.get("names", self.names), changes.get("items", self.items)
+        )
+        merges = (self._index, places, self._item_index, item_places)
+        growth = _Growth(self._whole(arrays), changes, states, merges)
+        return growth, self._item_indices(items, item_places)
+
+    def _whole(self, arrays: Mapping[str, np.ndarray]) -> tuple[Any, ...]:
+        """Return all arrays, these and those that stay, and how many experts they are of.
+
+        Where there are many, there is room for more: so each newcomer is moved a few times only.
+        """
+        whole = {name: arrays.get(name, getattr(self.games, name)) for name in ARRAYS}
+        n = whole["weights"].shape[1]
+        spare = n // 2 if n >= SPACIOUS else 0
+        for name in ("weights", "ledgers", "marks", "expert_sums") if spare else ():
+            room = np.zeros((*whole[name].shape[:-1], n + spare), dtype=whole[name].dtype)
+            room[..., :n] = whole[name]
+            whole[name] = room
+        own = (np.require(whole[name], requirements=["C", "A", "W"]) for name in ARRAYS)
+        return (*own, n)
+
+    def _item_indices(self, keys: Sequence[str], new: Mapping[str, int]) -> np.ndarray:
+        index = self._item_index
+        return np.array([new[key] if key in new else index[key] for key in keys], dtype=np.int32)
+
+    def _is_simple(self, names: Sequence[str], items: Sequence[str]) -> bool:
+        """Tell whether forecasts may be a number for each name, and nothing else."""
         plain = not self._has_plain and not self.recipe.loss.of_classes
-        named = bool(self.names) and bool(self.items) and self.items[0] == ""
-        self._simple = plain and named and len(self.recipe.loss.levels) <= 1
+        plain = plain and self.recipe.loss.kind is not None and self.games.states is None
+        named = bool(names) and bool(items) and items[0] == ""
+        return plain and named and len(self.recipe.loss.levels) <= 1
 
-    def _grow(self, n: int) -> None:
-        """Add columns to all arrays, and write the weights."""
+    def _with_experts(
+        self, n: int, states: list[Any] | None, *, played: bool
+    ) -> dict[str, np.ndarray]:
+        """Return the arrays with n columns, weighed; `states` are brought up to date."""
         games, hedger = self.games, self.recipe.hedger
         count, before = games.weights.shape
-        played = bool(games.total_sums[STEPS])
         grown = ((0, 0), (0, n - before))
         arrays = {
             "marks": np.pad(games.marks, ((0, 0), *grown), constant_values=-1),
             "expert_sums": np.pad(games.expert_sums, grown),
         }
+        if states is not None:
+            states[:] = [self._grown(state, n, played=played) for state in states]
+            arrays["weights"] = np.array([state.weights for state in states]).reshape(count, n)
+            arrays["ledgers"] = np.pad(games.ledgers, ((0, 0), *grown))
+            return arrays
+        assert isinstance(hedger, CompiledHedger)
         if not played:  # all of them are there from the start
-            ledger, _ = self._begin(n)
             arrays["weights"] = np.full((count, n), 1.0 / n)
-            arrays["ledgers"] = np.tile(ledger, (count, 1, 1))
-        else:
-            # Where weights are what is remembered: an even share beside those that are there.
-            even = np.full((count, n - before), 1.0 / before)
-            arrays["weights"] = np.concatenate([games.weights, even], axis=1)
-            more = self._newcomers(n - before, before)
-            arrays["ledgers"] = np.concatenate(
-                [games.ledgers, np.tile(more, (count, 1, 1))], axis=2
-            )
-        if games.states is not None:
-            games.states[:] = [self._grown(state, n, played) for state in games.states]
-        self._replace(**arrays)
-        self.joined_late = self.joined_late or played
-        if played or not isinstance(hedger, CompiledHedger):
-            for game in range(count):
-                games.weigh(game)
+            arrays["ledgers"] = np.tile(hedger.init(n).ledger, (count, 1, 1))
+            return arrays
+        # Where weights are what is remembered: an even share beside those that are there.
+        even = np.full((count, n - before), 1.0 / before)
+        more = np.tile(hedger.newcomers(n - before, before), (count, 1, 1))
+        arrays["weights"] = np.concatenate([games.weights, even], axis=1)
+        arrays["ledgers"] = np.concatenate([games.ledgers, more], axis=2)
+        return arrays | self._weighed(arrays["weights"], arrays["ledgers"])
 
-    def _begin(self, n: int) -> tuple[Floats, Floats]:
-        """Return the ledger and the totals before the first round."""
+    def _weighed(self, weights: Floats, ledgers: Floats) -> dict[str, np.ndarray]:
+        """Return weights and totals that belong to the ledgers, of all games."""
+        hedger, totals = self.recipe.hedger, self.games.totals.copy()
+        assert isinstance(hedger, CompiledHedger)
+        for game in zip(weights, ledgers, totals, strict=True):
+            hedger._engine.weigh(*game)
+        return {"weights": weights, "totals": totals}
+
+    def _with_games(
+        self, now: Mapping[str, np.ndarray], more: int, n: int, states: list[Any] | None
+    ) -> dict[str, np.ndarray]:
+        """Return the arrays with so many games more, for n experts."""
         hedger = self.recipe.hedger
-        if isinstance(hedger, CompiledHedger):
+        rows, totals = self._shape()
+        ledger, own = np.zeros((rows, n)), np.zeros(totals)
+        if isinstance(hedger, CompiledHedger) and n:
             state = hedger.init(n)
-            return state.ledger, state.totals
-        return np.zeros((1, n)), np.zeros(0)
+            ledger, own = state.ledger, state.totals
+        weights = np.full((more, n), 1.0 / max(n, 1))
+        if states is not None:
+            states.extend(hedger.init(n) if n else None for _ in range(more))
+            if n:
+                weights = np.array([state.weights for state in states[-more:]])
+        return {
+            "weights": np.concatenate([now["weights"], weights]),
+            "ledgers": np.concatenate([now["ledgers"], np.tile(ledger, (more, 1, 1))]),
+            "totals": np.concatenate([now["totals"], np.tile(own, (more, 1))]),
+            "marks": np.pad(now["marks"], ((0, more), (0, 0), (0, 0)), constant_values=-1),
+            "pool_ranges": np.pad(now["pool_ranges"], ((0, more), (0, 0))),
+        }
 
-    def _newcomers(self, count: int, n: int) -> Floats:
-        """Return the columns of so many that join n others."""
-        hedger = self.recipe.hedger
-        if isinstance(hedger, CompiledHedger):
-            return hedger.newcomers(count, n)
-        return np.zeros((1, count))
-
-    def _grown(self, state: Any, n: int, played: bool) -> Any:  # noqa: FBT001
+    def _grown(self, state: Any, n: int, *, played: bool) -> Any:
         """Return the state of a hedger of your own with n experts."""
         hedger = self.recipe.hedger
         join = getattr(hedger, "join", None)
@@ -461,57 +599,128 @@ class Mixture:
             )
         return hedger.init(n)
 
+    def leave(self, name: str) -> None:
+        """Let an expert leave for good; its weight goes to the others, and its name is free again.
+
+        Rounds that wait for their outcomes go on without it, and its sums are gone.
+
+        Parameters
+        ----------
+        name
+            One of `names`. The last expert cannot leave, nor a plain combination of ``include``.
+        """
+        with self._lock, self._untouched():
+            if not self._knows(name):
+                raise ValueError(f"there is no expert {name!r}")
+            place, plain = self._index[name], len(self.recipe.include)
+            if place < plain or len(self.names) == plain + 1:
+                raise ValueError(f"{name!r} cannot leave: plain combinations and one expert stay")
+            self._leave([place])
+
+    def _leave(self, places: Sequence[int]) -> None:
+        """Let the experts at these places leave."""
+        version, games, gone = self.games.version, self.games, set(places)
+        arrays = {
+            part: np.ascontiguousarray(np.delete(getattr(games, part), places, axis=-1))
+            for part in ("weights", "ledgers", "marks", "expert_sums")
+        }
+        states = None
+        if games.states is None:
+            arrays |= self._weighed(arrays["weights"], arrays["ledgers"])
+        else:
+            states = [self._without(state, places) for state in games.states]
+            arrays["weights"] = np.array([state.weights for state in states])
+        names = [name for k, name in enumerate(self.names) if k not in gone]
+        kept = [(_lessened(made, places), outcomes) for made, outcomes in self.history]
+        changes = {
+            "names": names,
+            "_index": {name: k for k, name in enumerate(names)},
+            "pending": {t: _lessened(made, places) for t, made in self.pending.items()},
+            "history": deque(kept, maxlen=self.history.maxlen),
+        }
+        games.replace(version, self._whole(arrays), states, self.__dict__, changes, ())
+
+    def _retire(self, new: Sequence[str], heard: Mapping[str, Any]) -> None:
+        """Let experts leave that were silent for too long, when others come; see `forget_after`."""
+        if self.forget_after is None or not new or not self.names:
+            return
+        last = self.games.marks[:, LAST].max(axis=0, initial=-1)
+        last[: len(self.recipe.include)] = self.rounds
+        places = [
+            k
+            for k in np.flatnonzero(last < self.rounds - self.forget_after).tolist()
+            if self.names[k] not in heard
+        ]
+        if places:
+            stays = len(self.names) - len(places) > len(self.recipe.include)
+            self._leave(places if stays else places[1:])
+
+    def _without(self, state: Any, places: Sequence[int]) -> Any:
+        """Return the state of a hedger of your own without some experts."""
+        leave = getattr(self.recipe.hedger, "leave", None)
+        if leave is not None:
+            return leave(state, list(places))
+        return self.recipe.hedger.init(len(state.weights) - len(places))
+
     def item_indices(self, keys: Keys) -> np.ndarray:
         """Return the index of each item; those not seen before are added."""
-        wanted = [""] if keys is None else [str(key) for key in keys]
-        new = [key for key in wanted if key not in self._item_index]
-        if new:
-            for key in new:
-                self._item_index[key] = len(self.items)
-                self.items.append(key)
-            self._replace(ranges=np.pad(self.games.ranges, ((0, len(new)), (0, 0))))
-            if not self.recipe.shared:
-                self._add_games(len(new))
-            self._note_simple()
-        return np.array([self._item_index[key] for key in wanted], dtype=np.int32)
-
-    def _add_games(self, count: int) -> None:
-        games, n = self.games, len(self.names)
-        ledger, totals = self._begin(max(n, 1))
-        self._replace(
-            weights=np.concatenate([games.weights, np.full((count, n), 1.0 / max(n, 1))]),
-            ledgers=np.concatenate([games.ledgers, np.tile(ledger[:, :n], (count, 1, 1))]),
-            totals=np.concatenate([games.totals, np.tile(totals, (count, 1))]),
-            marks=np.pad(games.marks, ((0, count), (0, 0), (0, 0)), constant_values=-1),
-            pool_ranges=np.pad(games.pool_ranges, ((0, count), (0, 0))),
-        )
-        if games.states is not None:
-            games.states.extend(self.recipe.hedger.init(max(n, 1)) for _ in range(count))
+        version = self.games.version
+        growth, found = self._grow([], [""] if keys is None else [str(key) for key in keys])
+        if growth.changes:
+            self.games.replace(
+                version,
+                growth.arrays,
+                growth.states,
+                self.__dict__,
+                growth.changes,
+                growth.merges,
+            )
+        return found
 
     @contextmanager
-    def alone(self) -> Iterator[None]:
-        """Keep other threads out, and put everything back as it was if what is done fails."""
-        with self._lock:
-            kept = {k: copy(v) if isinstance(v, _GROWING) else v for k, v in vars(self).items()}
-            kept["waiting"] = {
-                k: one._replace(outcomes=one.outcomes.copy()) for k, one in self.waiting.items()
-            }
-            arrays = self._copies()
-            states = None if self.games.states is None else list(self.games.states)
-            try:
-                yield
-            except BaseException:
-                vars(self).update(kept)
-                self._restore(arrays, states)
-                raise
+    def aside(self) -> Iterator["Mixture"]:
+        """Keep other threads out and yield a copy to work on; take its place if all goes well."""
+        with self._lock, self._untouched():
+            version, other = self.games.version, self._copy()
+            yield other
+            if self.games.version != version:
+                raise RuntimeError("a mixture must not be used while a table is blended into it")
+            self.__dict__.update({k: v for k, v in vars(other).items() if k != "_lock"})
 
-    def _copies(self) -> dict[str, np.ndarray]:
-        return {name: getattr(self.games, name).copy() for name in ARRAYS}
+    @contextmanager
+    def _untouched(self) -> Iterator[None]:
+        """Say so where something failed because the mixture was used from within."""
+        version = self.games.version
+        try:
+            yield
+        except Exception as error:
+            if self.games.version != version:  # a change that is made is the last thing done
+                raise RuntimeError(USED_FROM_WITHIN) from error
+            raise
 
-    def _restore(self, arrays: Mapping[str, np.ndarray], states: list[Any] | None) -> None:
-        self._replace(**arrays)
-        if self.games.states is not None and states is not None:
-            self.games.states[:] = states
+    def _copy(self) -> "Mixture":
+        """Return a copy that shares nothing which is changed in place."""
+        other = object.__new__(Mixture)
+        for name, value in vars(self).items():
+            vars(other)[name] = copy(value) if isinstance(value, dict | list | deque) else value
+        other.waiting = {
+            k: one._replace(outcomes=one.outcomes.copy()) for k, one in self.waiting.items()
+        }
+        states = None if self.games.states is None else list(self.games.states)
+        other._take(self._arrays(), states)
+        return other
+
+    def _arrays(self) -> tuple[np.ndarray, ...]:
+        return tuple(getattr(self.games, name).copy() for name in ARRAYS)
+
+    def _take(self, arrays: tuple[np.ndarray, ...], states: list[Any] | None) -> None:
+        """Make the compiled part anew, of these arrays."""
+        self._lock = Turn()
+        self.games = self._make_games()
+        own = [np.require(array, requirements=["C", "A", "W"]) for array in arrays]
+        whole = (*own, own[0].shape[1])
+        self.games.replace(self.games.version, whole, states, vars(self), {}, ())
+        _alive.add(self)
 
     def __copy__(self) -> "Mixture":
         """Return a mixture of its own: two that share some of their arrays would not do."""
@@ -519,68 +728,50 @@ class Mixture:
 
     def __getstate__(self) -> dict[str, Any]:
         """Return all but the lock, with the arrays of the compiled part."""
-        kept = {k: v for k, v in vars(self).items() if k not in {"games", "_lock"}}
-        return {**kept, "arrays": self._copies(), "states": self.games.states}
+        with self._lock:
+            kept = {k: v for k, v in vars(self).items() if k not in {"games", "_lock"}}
+            kept |= {k: copy(v) for k, v in kept.items() if isinstance(v, dict | list | deque)}
+            states = None if self.games.states is None else list(self.games.states)
+            return {**kept, "arrays": self._arrays(), "states": states}
 
     def __setstate__(self, kept: dict[str, Any]) -> None:
         """Take what was kept."""
         arrays, states = kept.pop("arrays"), kept.pop("states")
         vars(self).update(kept)
-        self._lock = RLock()
-        self.games = self._make_games()
-        self._restore(arrays, None)
-        if states is not None and self.games.states is not None:
-            self.games.states.extend(states)
+        self._take(arrays, states)
 
-    def _read(self, forecasts: Mapping[str, Any]) -> tuple[Floats, Keys]:
-        if not isinstance(forecasts, Mapping):
-            raise TypeError(
-                f"forecasts must be a mapping of names to forecasts, got {type(forecasts).__name__}"
-            )
+    def _read(self, forecasts: Mapping[str, Any]) -> tuple[Floats, Keys, list[str]]:
+        """Return the table, the keys of its rows, and the names that are new."""
         if not forecasts and not self.names:
             raise ValueError("forecasts must name at least one expert")
-        index = dict(self._index)
-        for name in forecasts:
-            index.setdefault(name, len(index))
+        new = self._unknown_names(forecasts)
+        index = {name: k for k, name in enumerate((*self.names, *new))}
         table, keys = read(forecasts, index, len(index), of_classes=self.recipe.loss.of_classes)
         levels = len(self.recipe.loss.levels)
         if levels > 1 and (keys is None or len(keys) != levels):
             raise ValueError(f"forecasts must have {levels} numbers each, one for each level")
-        self.join(list(forecasts))
-        return table, keys
+        return table, keys, new
 
     def _check_confidence(self, given: Any, forecasts: Mapping[str, Any]) -> None:
         if not isinstance(given, Mapping):
             raise TypeError(f"confidence must be a mapping of names, got {type(given).__name__}")
         for name, value in given.items():
-            if name not in self._index and name not in forecasts:
+            if not self._knows(name) and name not in forecasts:
                 raise ValueError(f"confidence names {name!r}, who never forecast")
             _inputs.number(f"confidence of {name!r}", value, 0.0, 1.0, closed=True)
 
-    def _confidence(self, given: Mapping[str, float]) -> Floats:
-        rated = np.ones(len(self.names))
-        for name, value in given.items():
-            rated[self._index[name]] = value
-        return rated
+    @staticmethod
+    def _confidence(given: Mapping[str, float], names: Sequence[str]) -> Floats:
+        return np.array([float(given.get(name, 1.0)) for name in names])
 
-    def file(self, waiting: Open) -> int:
-        """Give a ticket to a round that was predicted; old ones may expire by it."""
-        ticket = self.next_ticket
-        self.next_ticket = ticket + 1
+    def _due(self) -> int | None:
+        """Return the ticket of a round that is given up when another one is predicted."""
         pending = self.pending
-        pending[ticket] = waiting
-        if len(pending) > self.max_pending:
-            self._expire(next(iter(pending)))
-        if self.max_age is not None:
-            oldest = next(iter(pending))
-            if pending[oldest].number < self.rounds - self.max_age:
-                self._expire(oldest)
-        return ticket
-
-    def _expire(self, ticket: int) -> None:
-        del self.pending[ticket]
-        self.waiting.pop(ticket, None)
-        self.expired += 1
+        oldest = next(iter(pending), None)
+        if oldest is None:
+            return None
+        late = self.max_age is not None and pending[oldest].number < self.rounds + 1 - self.max_age
+        return oldest if late or len(pending) >= self.max_pending else None
 
     def _unknown(self, ticket: Any) -> str:
         if isinstance(ticket, int) and 0 <= ticket < self.next_ticket:
@@ -595,9 +786,21 @@ class Mixture:
         table = np.pad(table, ((0, 0), (0, 0), (0, more)), constant_values=np.nan)
         return table, None if rated is None else np.pad(rated, (0, more))
 
-    def _own_losses(self, table: Floats, values: Floats, outcomes: Floats) -> tuple[Floats, Floats]:
-        """Return the losses of a function of your own (experts, blend, uniform), and its slopes."""
-        found = self.recipe.own_losses(table, values, outcomes)
-        if table.shape[2] != len(self.names):  # the core would read beyond the table
-            raise RuntimeError(f"loss {self.recipe.loss.name} must not let experts join")
-        return found
+
+def _found(pending: Mapping[int, Open], ticket: Any) -> Open | None:
+    return pending.get(int(ticket)) if isinstance(ticket, int | np.integer) else None
+
+
+def _check_mapping(forecasts: Any) -> None:
+    if not isinstance(forecasts, Mapping):
+        raise TypeError(
+            f"forecasts must be a mapping of names to forecasts, got {type(forecasts).__name__}"
+        )
+
+
+def _lessened(made: Open, places: Sequence[int]) -> Open:
+    """Return a round without the forecasts of some experts."""
+    own = [place for place in places if place < made.forecasts.shape[2]]
+    rated = None if made.confidence is None else np.delete(made.confidence, own)
+    table = np.ascontiguousarray(np.delete(made.forecasts, own, axis=2))
+    return made._replace(forecasts=table, confidence=rated)

@@ -1,87 +1,185 @@
-"""Mixtures in files: versioned JSON, to the bit, written all or nothing."""
+"""Mixtures in files: versioned JSON with a checksum, to the bit, written all or nothing.
 
+Version 3 is one line of JSON whose first entry is the checksum of all that follows, so that a file
+in which any byte was changed is refused whole. Its ``sequence`` and ``journal`` say which of the
+operations in a journal beside it (see `normalhedge.mixtures.journal`) it holds already.
+"""
+
+import hashlib
 import json
 import math
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from normalhedge import _tables
-from normalhedge.hedgers import HEDGERS
-from normalhedge.mixtures._sums import EXPERT_SUMS, MARKS, TOTAL_SUMS
-from normalhedge.mixtures.losses import LOSSES, Loss, LossFunction
+from normalhedge import _files
+from normalhedge._terminal import clipped, shown
+from normalhedge.mixtures.journal import journal_of, replay
+from normalhedge.mixtures.losses import Loss, LossFunction
 from normalhedge.mixtures.mixture import Mixture
-from normalhedge.mixtures.tickets import Open, Waiting
+from normalhedge.mixtures.restored import OPTIONS, check_entries, restored
+from normalhedge.mixtures.tickets import Waiting
 
 FORMAT = "normalhedge mixture"
-VERSION = 2
-"""Version 1 had regrets in place of ledgers: its hedgers were those on discounted regrets."""
+VERSION = 3
+"""Version 1 had regrets in place of ledgers: its hedgers were those on discounted regrets. Version
+2 had no checksum."""
 
-KINDS: dict[str, Any] = {
-    kind.__name__: kind for kind in (getattr(f, "__self__", f) for f in HEDGERS.values())
-}
-"""The hedgers by the names of their classes."""
+ATTEMPTS = 5
+"""How often a state is read anew that a stream folds at the same time."""
 
-AMISS = 1e-3
-"""How far a weight may be from what its ledger gives: those of another version may differ."""
+
+class Snapshot(NamedTuple):
+    """A mixture as a file holds it.
+
+    Attributes
+    ----------
+    mixture
+        The mixture.
+    sequence
+        How many operations of its journal it holds.
+    journal
+        What its journal is called; empty if it has none.
+    """
+
+    mixture: Mixture
+    sequence: int = 0
+    journal: str = ""
 
 
 def save(mixture: Mixture, path: Path) -> None:
-    """Write a mixture; what was there before stays if anything goes wrong."""
-    text = json.dumps(_written(mixture), allow_nan=False)
-    _tables.write_whole(path, lambda part: part.write_text(text, "utf-8"))
+    """Write a mixture; what was there before stays if anything goes wrong.
+
+    Raises
+    ------
+    ValueError
+        If there is a journal beside the file: it belongs to a stream that runs, or was killed.
+    """
+    if journal_of(path).exists():
+        raise ValueError(
+            f"{journal_of(path)} holds rounds of a stream that runs or was killed: "
+            f"'normalhedge blend - --state {path} </dev/null' puts them into {path}"
+        )
+    write_snapshot(Snapshot(mixture), path)
+
+
+def write_snapshot(snapshot: Snapshot, path: Path) -> int:
+    """Write a mixture with its place in its journal; return how many bytes it took."""
+    text = sealed(_written(snapshot))
+    _files.write_whole(path, lambda part: part.write_text(text, "ascii"))
+    return len(text)
 
 
 def load(path: Path, loss: Loss | LossFunction | None) -> Mixture:
-    """Return the mixture that was written; refuse what cannot be one, in a sentence."""
+    """Return the mixture that was written; refuse what cannot be one, in a sentence.
+
+    What a stream did since, as its journal tells, is done again.
+    """
+    for attempt in range(ATTEMPTS):
+        snapshot = read_snapshot(path, loss)
+        try:
+            replay(journal_of(path), *snapshot)
+            break
+        except ValueError:
+            # A stream may have folded its journal between the two reads.
+            if attempt == ATTEMPTS - 1 or _sequence(path) == snapshot.sequence:
+                raise
+    return snapshot.mixture
+
+
+def _sequence(path: Path) -> int:
+    return int(_parsed(path).get("sequence", 0))
+
+
+def read_snapshot(path: Path, loss: Loss | LossFunction | None = None) -> Snapshot:
+    """Return what a file holds, without its journal; refuse what cannot be a mixture."""
+    found = _parsed(path)
     try:
-        found = json.loads(path.read_text("utf-8"))
-    except FileNotFoundError:
-        raise ValueError(f"there is no file {path}") from None
-    except (json.JSONDecodeError, UnicodeDecodeError) as error:
-        raise ValueError(f"{path} is not a whole JSON file: {error}") from None
+        check_entries(found)
+        mixture = restored(found, loss)
+        place = found.get("sequence", 0), found.get("journal", "")
+        if type(place[0]) is not int or place[0] < 0 or not isinstance(place[1], str):
+            raise ValueError("sequence and journal must be a number and a word")
+        return Snapshot(mixture, *place)
+    except KeyError as error:
+        raise ValueError(f"{path} cannot be read: {error} is missing") from None
+    except (ValueError, TypeError, LookupError, AttributeError, ArithmeticError) as error:
+        raise ValueError(f"{path} cannot be read: {clipped(shown(str(error)))}") from None
+    except (RecursionError, MemoryError):
+        raise ValueError(f"{path} cannot be read: it is nested too deeply or too large") from None
+
+
+def _parsed(path: Path) -> dict[str, Any]:
+    """Return the content of a file of any version, its checksum verified."""
+    if _files.refuse_special(path) is None:
+        raise ValueError(f"there is no file {path}")
+    try:
+        text = path.read_text("utf-8")
+        found = json.loads(text, parse_constant=_refuse_constant)
+    except RecursionError:
+        raise ValueError(f"{path} is nested too deeply to be a mixture") from None
+    except ValueError as error:  # not UTF-8, not JSON, or a number of too many digits
+        raise ValueError(f"{path} is not a whole JSON file: {clipped(str(error))}") from None
     if not isinstance(found, dict) or found.get("format") != FORMAT:
         raise ValueError(f"{path} does not hold a mixture")
     version = found.get("version")
-    if not isinstance(version, int) or not 1 <= version <= VERSION:
+    if type(version) is not int or not 1 <= version <= VERSION:
         raise ValueError(
-            f"{path} has version {version!r}; this version of normalhedge reads up to {VERSION}"
+            f"{path} has version {clipped(repr(version))}; this version of normalhedge reads up to "
+            f"{VERSION}"
         )
-    try:
-        return _read(found, loss)
-    except KeyError as error:
-        raise ValueError(f"{path} cannot be read: {error} is missing") from None
-    except (ValueError, TypeError, IndexError, AttributeError, OverflowError) as error:
-        raise ValueError(f"{path} cannot be read: {error}") from None
+    if version == VERSION:
+        given = found.pop("checksum", None)
+        if given is None or sealed(found) != text:
+            raise ValueError(f"{path} was changed after it was written: its checksum is another")
+    return found
 
 
-def _written(mixture: Mixture) -> dict[str, Any]:
+def _refuse_constant(word: str) -> None:
+    raise ValueError(f"{word} is not a number of JSON")
+
+
+def sealed(content: Mapping[str, Any]) -> str:
+    """Return the text of a file of version 3: the content, after its checksum.
+
+    Parameters
+    ----------
+    content
+        What the file is to hold, without a checksum.
+    """
+    text = json.dumps(content, allow_nan=False)
+    return f'{{"checksum": "{hashlib.sha256(text.encode("ascii")).hexdigest()}", {text[1:]}'
+
+
+def _written(snapshot: Snapshot) -> dict[str, Any]:
+    mixture, games = snapshot.mixture, snapshot.mixture.games
     return {
         "format": FORMAT,
         "version": VERSION,
+        "sequence": snapshot.sequence,
+        "journal": snapshot.journal,
         "recipe": mixture.recipe.to_plain(),
-        "max_pending": mixture.max_pending,
-        "max_age": mixture.max_age,
-        "history": mixture.history.maxlen,
+        **{name: read(mixture) for name, read in OPTIONS.items()},
         "names": mixture.names,
         "items": mixture.items,
         "rounds": mixture.rounds,
         "expired": mixture.expired,
         "next_ticket": mixture.next_ticket,
-        "weights": mixture.games.weights.tolist(),
-        "ledgers": mixture.games.ledgers.tolist(),
-        "commons": mixture.games.totals.tolist(),
+        "weights": games.weights.tolist(),
+        "ledgers": games.ledgers.tolist(),
+        "commons": games.totals.tolist(),
         "joined_late": mixture.joined_late,
-        "marks": mixture.games.marks.tolist(),
-        "ranges": mixture.games.ranges.tolist(),
-        "pool_ranges": mixture.games.pool_ranges.tolist(),
-        "sums": mixture.games.expert_sums.tolist(),
-        "totals": mixture.games.total_sums.tolist(),
+        "marks": games.marks.tolist(),
+        "ranges": games.ranges.tolist(),
+        "pool_ranges": games.pool_ranges.tolist(),
+        "sums": games.expert_sums.tolist(),
+        "totals": games.total_sums.tolist(),
         "last_times": list(mixture.last_times.items()),
         "time_kind": mixture.time_kind,
-        "ids": mixture.ids,
+        # Those of rounds that expired are of no use any more.
+        "ids": {name: t for name, t in mixture.ids.items() if t in mixture.pending},
         "pending": [
             {
                 "ticket": ticket,
@@ -102,170 +200,8 @@ def _due(waiting: Waiting) -> dict[str, Any]:
     return {**waiting._asdict(), "outcomes": _nulls(waiting.outcomes)}
 
 
-def _read(found: Mapping[str, Any], loss: Loss | LossFunction | None) -> Mixture:
-    recipe = dict(found["recipe"])
-    hedger = dict(recipe.pop("hedger"))
-    kind = KINDS.get(hedger.pop("kind"))
-    if kind is None:
-        raise ValueError(f"its hedger is none of {', '.join(KINDS)}")
-    if found["version"] == 1 and not kind.has_potential:
-        raise ValueError(f"there was no {kind.__name__} in version 1")
-    mixture = Mixture(
-        kind(**hedger),
-        _loss(recipe.pop("loss"), loss),
-        **recipe,
-        max_pending=found["max_pending"],
-        max_age=found["max_age"],
-        history=found["history"],
-    )
-    mixture.join([str(name) for name in found["names"]])
-    mixture.item_indices([str(item) for item in found["items"]])
-    if mixture.names != found["names"] or mixture.items != found["items"]:
-        raise ValueError("names and items must be different words")
-    mixture.rounds, mixture.expired, mixture.next_ticket = (
-        _whole(key, found[key]) for key in ("rounds", "expired", "next_ticket")
-    )
-    own, n, items = mixture.games, len(mixture.names), len(mixture.items)
-    games = len(own.weights)
-    weights = _floats("weights", found["weights"], (games, n), 0.0, 1.0)
-    if games and n and np.abs(weights.sum(axis=1) - 1.0).max() > 1e-6:
-        raise ValueError("weights must sum to one")
-    own.weights[:] = weights
-    _read_ledgers(mixture, found)
-    marks = _floats("marks", found["marks"], (games, MARKS, n), -1, mixture.rounds)
-    own.marks[:] = marks.astype(np.int64)
-    own.ranges[:] = _floats("ranges", found["ranges"], (items, 2), 0.0, 1e300)
-    own.pool_ranges[:] = _floats("pool_ranges", found["pool_ranges"], (games, 2), 0.0, 1e300)
-    own.expert_sums[:] = _floats("sums", found["sums"], (EXPERT_SUMS, n), -1e300, 1e300)
-    own.total_sums[:] = _floats("totals", found["totals"], (TOTAL_SUMS,), -1e300, 1e300)
-    mixture.last_times = {
-        _below("game", game, games): _time(time) for game, time in found["last_times"]
-    }
-    mixture.time_kind = str(found["time_kind"])
-    mixture.ids = {str(k): _below("id", v, mixture.next_ticket) for k, v in found["ids"].items()}
-    for entry in found["pending"]:
-        _read_open(mixture, entry)
-    return mixture
-
-
-def _read_ledgers(mixture: Mixture, found: Mapping[str, Any]) -> None:
-    """Read what the hedger remembers; refuse what is not of this hedger."""
-    games = mixture.games
-    if found["version"] == 1:
-        given = _floats("regrets", found["regrets"], mixture.regrets.shape, -1e100, 1e100)
-        games.ledgers[:, 0] = given
-    else:
-        for name, own in (("ledgers", games.ledgers), ("commons", games.totals)):
-            own[:] = _floats(name, found[name], own.shape, -1e100, 1e100)
-        mixture.joined_late = bool(found["joined_late"])
-    if not mixture.names:
-        return
-    given, totals = games.weights.copy(), games.totals.copy()
-    for game in range(len(given)):
-        games.weigh(game)
-    wrong = not np.abs(games.weights - given).max(initial=0.0) <= AMISS
-    games.weights[:], games.totals[:] = given, totals
-    if wrong:
-        raise ValueError(
-            f"its weights are not those that {mixture.recipe.hedger!r} gives its ledgers"
-        )
-
-
-def _read_open(mixture: Mixture, entry: Mapping[str, Any]) -> None:
-    ticket = _below("ticket", entry["ticket"], mixture.next_ticket)
-    items = np.array(
-        [_below("item", i, len(mixture.items)) for i in entry["items"]], dtype=np.int32
-    )
-    forecasts = np.array(entry["forecasts"], dtype=np.float64)
-    rows, classes, n = forecasts.shape
-    values = _floats("values", entry["values"], (rows, classes), -1e100, 1e100, missing=True)
-    if len(items) != rows or n > len(mixture.names):
-        raise ValueError(f"ticket {ticket} does not fit its forecasts")
-    confidence = None
-    if entry["confidence"]:
-        confidence = _floats("confidence", entry["confidence"], (n,), 0.0, 1.0)
-    keys = entry["keys"]
-    if keys is not None:
-        keys = range(keys) if isinstance(keys, int) else [str(key) for key in keys]
-    if (1 if keys is None else len(keys)) != rows:
-        raise ValueError(f"ticket {ticket} does not fit its keys")
-    awake = np.any(np.all(np.abs(forecasts) < 1e100, axis=1), axis=1)
-    if (classes > 1) != mixture.recipe.loss.of_classes and (classes > 1 or awake.any()):
-        raise ValueError(f"ticket {ticket} does not fit the loss, with {classes} classes")
-    if (np.isnan(values).any(axis=1) & awake).any() and confidence is None:
-        raise ValueError(f"ticket {ticket} was not predicted")
-    number = _whole("number", entry["number"])
-    mixture.pending[ticket] = Open(forecasts, confidence, values, items, number, keys)
-    if entry["blend"] is not None:
-        due = dict(entry["blend"])
-        due["outcomes"] = _floats("outcomes", due["outcomes"], (rows,), -1e100, 1e100, missing=True)
-        known = due["outcomes"][~np.isnan(due["outcomes"])]
-        if classes > 1 and not np.isin(known, range(classes)).all():
-            raise ValueError(f"outcomes of ticket {ticket} must be classes in 0..{classes - 1}")
-        _below("game", due["game"], len(mixture.games.weights))
-        _whole("due", due["due"])
-        due["time"] = None if due["time"] is None else _time(due["time"])
-        due["known"] = [_time(time) for time in due["known"]]
-        if due["known"] and len(due["known"]) != rows:
-            raise ValueError(f"ticket {ticket} does not fit the times of its outcomes")
-        mixture.waiting[ticket] = Waiting(**due)
-
-
-def _loss(written: Mapping[str, Any], given: Loss | LossFunction | None) -> Any:
-    name, levels = written["name"], written["levels"]
-    if bool(written["own"]) != (given is not None):
-        raise ValueError(
-            f"its loss {name!r} was one of your own: pass it as loss"
-            if given is None
-            else f"its loss {name!r} was none of your own: do not pass one"
-        )
-    if given is not None:
-        return given
-    if name not in LOSSES:
-        raise ValueError(f"its loss {name!r} is none of {', '.join(LOSSES)}")
-    return LOSSES[name](levels) if levels else LOSSES[name]()
-
-
 def _nulls(array: np.ndarray) -> Any:
     """Return nested lists with None for NaN, which JSON does not have; infinity counts as NaN."""
     if array.ndim > 1:
         return [_nulls(part) for part in array]
     return [value if math.isfinite(value) else None for value in array.tolist()]
-
-
-def _floats(
-    name: str,
-    values: Any,
-    shape: tuple[int, ...],
-    low: float,
-    high: float,
-    *,
-    missing: bool = False,
-) -> np.ndarray:
-    array = np.array(values, dtype=np.float64)
-    if array.size == 0 and 0 in shape:
-        array = array.reshape(shape)
-    if array.shape != shape:
-        raise ValueError(f"{name} must have shape {shape}, it has {array.shape}")
-    inside = (array >= low) & (array <= high)
-    if not (inside | (np.isnan(array) if missing else False)).all():
-        raise ValueError(f"{name} must lie in [{low:g}, {high:g}]")
-    return array
-
-
-def _whole(name: str, value: Any) -> int:
-    if isinstance(value, bool) or not isinstance(value, int) or not -1 <= value < 1 << 53:
-        raise ValueError(f"{name} must be a whole number, it is {value!r}")
-    return value
-
-
-def _time(value: Any) -> Any:
-    if isinstance(value, bool) or not isinstance(value, int | float | str):
-        raise ValueError(f"a time must be a number or a word, it is {value!r}")
-    return value
-
-
-def _below(name: str, value: Any, end: int) -> int:
-    if not 0 <= _whole(name, value) < end:
-        raise ValueError(f"{name} must be below {end}, it is {value!r}")
-    return int(value)

@@ -17,61 +17,95 @@ An ``"id"`` of the caller's may stand in place of the ticket, and is then given 
 """
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from math import isfinite
 from typing import Any
 
 import numpy as np
 
+from normalhedge._terminal import clipped
 from normalhedge.mixtures.mixture import Mixture
+from normalhedge.mixtures.operations import Operation, do, id_text
 
 WORDS = {"forecasts", "confidence", "ticket", "outcome", "id"}
 """What a line may say besides forecasts."""
 
 
 class Stream:
-    """A mixture that reads lines and answers each of them."""
+    """A mixture that reads lines and answers each of them.
 
-    def __init__(self, mixture: Mixture) -> None:
+    Parameters
+    ----------
+    mixture
+        The mixture.
+    note
+        Called with each operation that was done, to write it down.
+
+    Attributes
+    ----------
+    refused
+        How many lines were refused, at least in part.
+    """
+
+    def __init__(self, mixture: Mixture, note: Callable[[Operation], object] | None = None) -> None:
         self.mixture = mixture
+        self.note = note
         self.refused = 0
 
-    def answers(self, lines: Iterable[str]) -> Iterator[dict[str, Any]]:
+    def answers(self, lines: Iterable[str | bytes]) -> Iterator[dict[str, Any]]:
         """Yield an answer to each line that is not empty; what is wrong with one is its answer."""
         for number, line in enumerate(lines, start=1):
-            line = line.strip().lstrip("\ufeff")  # noqa: PLW2901
-            if not line:
-                continue
-            answer: dict[str, Any] = {"line": number}
-            try:
-                self._answer(line, answer)
-            except (ValueError, TypeError, KeyError, OverflowError) as error:
-                self.refused += 1
-                answer["error"] = str(error.args[0] if isinstance(error, KeyError) else error)
-            yield answer
+            answer = self.answer(number, line)
+            if answer is not None:
+                yield answer
+
+    def answer(
+        self, number: int, line: str | bytes, *, whole: bool = True
+    ) -> dict[str, Any] | None:
+        """Return the answer to a line; none if it is empty.
+
+        Parameters
+        ----------
+        number
+            The number of the line.
+        line
+            As text, or as bytes that should be UTF-8.
+        whole
+            Whether that is the whole line: if not, it was too long.
+        """
+        answer: dict[str, Any] = {"line": number}
+        try:
+            text = _text(line, whole=whole)
+            if not text:
+                return None
+            self._answer(text, answer)
+        except (ValueError, TypeError, KeyError, OverflowError, RuntimeError) as error:
+            self.refused += 1
+            said = error.args[0] if isinstance(error, KeyError) else error
+            answer["error"] = clipped(str(said))
+        return answer
 
     def _answer(self, line: str, answer: dict[str, Any]) -> None:
         """Add to the answer what a line brings about, one thing after the other."""
-        try:
-            said = json.loads(line)
-        except json.JSONDecodeError as error:
-            raise ValueError(f"this is not JSON: {error}") from None
-        except RecursionError:
-            raise ValueError("this is nested too deeply") from None
-        if not isinstance(said, dict):
-            raise ValueError("a line must be a JSON object")
+        said = _parsed(line)
         forecasts = said.get("forecasts")
         if forecasts is None and not WORDS & said.keys():
             forecasts = said
         unknown = [word for word in said if forecasts is not said and word not in WORDS]
         if unknown:
-            raise ValueError(f"{unknown[0]!r} is not one of {', '.join(sorted(WORDS))}")
+            raise ValueError(
+                f"{clipped(unknown[0], 80)!r} is not one of {', '.join(sorted(WORDS))}"
+            )
         if forecasts is None and "outcome" not in said:
             raise ValueError("a line must have forecasts or an outcome")
         if "outcome" in said:
-            ticket = self._ticket(said)
-            self.mixture.update(ticket, said["outcome"])
-            self.mixture.ids.pop(json.dumps(said.get("id")), None)
-            answer["settled"] = ticket
+            operation = {"update": self._ticket(said), "outcome": said["outcome"]}
+            if "id" in said:
+                operation["id"] = said["id"]
+            do(self.mixture, operation)
+            if self.note is not None:
+                self.note(operation)
+            answer["settled"] = operation["update"]
         if forecasts is not None:
             answer |= self._prediction(forecasts, said if forecasts is not said else {})
 
@@ -79,38 +113,73 @@ class Stream:
         if "ticket" in said:
             ticket = said["ticket"]
             if isinstance(ticket, bool) or not isinstance(ticket, int):
-                raise ValueError(f"ticket must be a whole number, got {ticket!r}")
+                raise ValueError(f"ticket must be a whole number, got {clipped(repr(ticket), 80)}")
             return ticket
         if "id" not in said:
             raise ValueError("an outcome needs the ticket or the id of its forecasts")
-        name = json.dumps(said["id"])
+        name = id_text(said["id"])
         if name not in self.mixture.ids:
-            raise ValueError(f"there is no round with id {said['id']!r} waiting")
+            raise ValueError(f"there is no round with id {clipped(repr(said['id']), 80)} waiting")
         return self.mixture.ids[name]
 
     def _prediction(self, forecasts: Any, said: dict[str, Any]) -> dict[str, Any]:
         if not isinstance(forecasts, dict):
             raise ValueError("forecasts must be an object of names and forecasts")
-        named = "id" in said and "outcome" not in said
-        if named and self.mixture.ids.get(json.dumps(said["id"])) in self.mixture.pending:
-            raise ValueError(f"a round with id {said['id']!r} is waiting already")
-        made = self.mixture.predict(forecasts, said.get("confidence"))
+        operation: Operation = {"predict": forecasts}
+        if said.get("confidence") is not None:
+            operation["confidence"] = said["confidence"]
+        if "id" in said and "outcome" not in said:
+            operation["id"] = said["id"]
+            if self.mixture.ids.get(id_text(said["id"])) in self.mixture.pending:
+                shown = clipped(repr(said["id"]), 80)
+                raise ValueError(f"a round with id {shown} is waiting already")
+        made = do(self.mixture, operation)
+        assert made is not None
+        if self.note is not None:
+            self.note(operation | {"ticket": made.ticket})
         answer: dict[str, Any] = {"ticket": made.ticket}
-        if named:
-            self.mixture.ids[json.dumps(said["id"])] = made.ticket
-            if len(self.mixture.ids) > 2 * self.mixture.max_pending:  # those of expired rounds
-                waiting = self.mixture.pending
-                self.mixture.ids = {k: v for k, v in self.mixture.ids.items() if v in waiting}
-            answer["id"] = said["id"]
+        if "id" in operation:
+            answer["id"] = operation["id"]
         return {**answer, "prediction": _plain(made.value), "weights": _plain(made.weights)}
+
+
+def _text(line: str | bytes, *, whole: bool) -> str:
+    """Return a line as text, without what surrounds it; refuse what is none, or is not whole."""
+    if isinstance(line, str):
+        text = line
+    elif not whole:
+        start = clipped(line.decode("utf-8", "replace"), 100)
+        raise ValueError(f"this line is too long: it begins with {start!r}")
+    else:
+        try:
+            text = line.decode("utf-8")
+        except UnicodeDecodeError as error:
+            start = clipped(line.decode("utf-8", "backslashreplace"), 100)
+            where = f"from byte {error.start + 1} on"
+            raise ValueError(f"this is not UTF-8, {where}: {start!r}") from None
+    return text.strip().lstrip("\ufeff")
+
+
+def _parsed(line: str) -> dict[str, Any]:
+    try:
+        said = json.loads(line)
+    except RecursionError:
+        raise ValueError(f"this is nested too deeply: {clipped(line, 100)!r}") from None
+    except ValueError as error:  # also a number of too many digits
+        raise ValueError(f"this is not JSON: {error}: {clipped(line, 100)!r}") from None
+    if not isinstance(said, dict):
+        raise ValueError("a line must be a JSON object")
+    return said
 
 
 def _plain(value: Any) -> Any:
     """Return arrays as lists, and null for NaN."""
+    if isinstance(value, float):  # NumPy's are, too
+        return value if isfinite(value) else None
     if isinstance(value, dict):
         return {key: _plain(part) for key, part in value.items()}
     if isinstance(value, np.ndarray):
+        return [_plain(part) for part in value.tolist()]
+    if isinstance(value, list):
         return [_plain(part) for part in value]
-    if isinstance(value, float | np.floating):
-        return float(value) if np.isfinite(value) else None
     return value

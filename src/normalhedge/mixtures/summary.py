@@ -8,6 +8,7 @@ import numpy as np
 
 from normalhedge import _tables
 from normalhedge._inputs import Floats
+from normalhedge._terminal import shown
 from normalhedge.certificates import Bound
 from normalhedge.certificates.bounds import at_most
 from normalhedge.mixtures import _sums
@@ -165,7 +166,7 @@ class Summary:
         lines += ["", *(f"  {line}" for line in _tables.as_text(*self.table()))]
         if len(self.experts) > SHOWN:
             lines.append(f"  ... and {len(self.experts) - SHOWN} more")
-        return "\n".join(lines)
+        return "\n".join(shown(line) for line in lines)
 
     def _repr_html_(self) -> str:
         """Return it for a notebook."""

@@ -11,7 +11,7 @@ from normalhedge.certificates.bounds import at_most
 from normalhedge.mixtures import Summary
 from normalhedge.mixtures.course import Course
 from normalhedge.plots import PALETTE
-from normalhedge.reports.figures import COLOURS, GREY, as_html, empty_figure
+from normalhedge.reports.figures import COLOURS, GREY, as_html, empty_figure, label
 from normalhedge.reports.page import Section, write_page
 
 
@@ -79,14 +79,18 @@ def _as_html(figure: Any, went: Course, identifier: str) -> str:
     return as_html(figure, identifier)
 
 
+def _times(went: Course) -> list[Any]:
+    return [label(time) if isinstance(time, str) else time for time in went.when]
+
+
 def _add(figure: Any, went: Course, values: np.ndarray, name: str, **style: Any) -> None:
     go = _extras.require("plotly.graph_objects")
     hover = style.pop("hover", "%{y:.4g}")
     figure.add_trace(
         go.Scatter(
-            x=went.when,
+            x=_times(went),
             y=values.astype(np.float32),
-            name=name,
+            name=label(name),
             mode="lines",
             hovertemplate=hover,
             **style,
@@ -138,8 +142,8 @@ def _awake(went: Course) -> str:
     figure = empty_figure(height=90 + 18 * len(shown))
     figure.add_trace(
         go.Heatmap(
-            x=went.when,
-            y=shown,
+            x=_times(went),
+            y=[label(name) for name in shown],
             z=went.awake[: len(shown)].astype(np.float32),
             zmin=0,
             zmax=1,

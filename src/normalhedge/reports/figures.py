@@ -1,11 +1,13 @@
 """Plots to zoom, hover and switch, as pieces of a page."""
 
+import html
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from normalhedge import _extras
+from normalhedge._terminal import shown
 from normalhedge.games import Trace
 from normalhedge.plots import PALETTE, Style
 
@@ -16,6 +18,17 @@ COLOURS = (
 """Of experts and symbols, in every plot of a page the same."""
 
 GREY = "#9aa3ad"
+
+
+def label(text: str) -> str:
+    """Return a text as plotly shows it: plotly reads labels as HTML, links included.
+
+    Examples
+    --------
+    >>> label("<a href='x'>R&D</a>")
+    "&lt;a href='x'&gt;R&amp;D&lt;/a&gt;"
+    """
+    return html.escape(shown(text), quote=False)
 
 
 def empty_figure(height: int = 380, **layout: Any) -> Any:
@@ -48,7 +61,7 @@ def regret_plot(
     figure = subplots.make_subplots(
         rows=rows,
         cols=columns,
-        subplot_titles=[title for title, _ in panels],
+        subplot_titles=[label(title) for title, _ in panels],
         shared_xaxes=True,
         vertical_spacing=0.22 / (rows + 1),
         horizontal_spacing=0.08,
@@ -77,7 +90,7 @@ def loss_plot(identifier: str, panels: Sequence[LossPanel], columns: int = 2) ->
     figure = _extras.require("plotly.subplots").make_subplots(
         rows=rows,
         cols=columns,
-        subplot_titles=[title for title, *_ in panels],
+        subplot_titles=[label(title) for title, *_ in panels],
         vertical_spacing=0.24 / (rows + 1),
         horizontal_spacing=0.08,
     )
@@ -87,8 +100,8 @@ def loss_plot(identifier: str, panels: Sequence[LossPanel], columns: int = 2) ->
             trace = go.Scatter(
                 x=np.linspace(0, rounds, len(curve) + 1)[1:].astype(np.int32),
                 y=curve.astype(np.float32),
-                name=name,
-                legendgroup=name,
+                name=label(name),
+                legendgroup=label(name),
                 showlegend=place == 0,
                 hovertemplate="%{y:.4f}",
                 visible="legendonly" if "rounded" in name else True,
@@ -105,10 +118,10 @@ def curves_plot(
     identifier: str,
     x: np.ndarray,
     curves: Mapping[str, np.ndarray],
-    shown: Sequence[str],
+    visible: Sequence[str],
     **layout: Any,
 ) -> str:
-    """Return a plot as HTML: a curve for each name, those that are not shown in the legend only.
+    """Return a plot as HTML: a curve for each name, those that are not visible in the legend only.
 
     The first is black; the colours of the others come again with other dashes.
     """
@@ -121,9 +134,9 @@ def curves_plot(
             go.Scatter(
                 x=x,
                 y=curve.astype(np.float32),
-                name=name,
+                name=label(name),
                 hovertemplate="%{y:.4g}",
-                visible=True if name in shown else "legendonly",
+                visible=True if name in visible else "legendonly",
                 line={"color": colour, "dash": dash, "width": 1.6 if k else 2.2},
             )
         )
@@ -142,12 +155,12 @@ def places_plot(
     figure = empty_figure(height=80 + 21 * len(rows), hovermode="closest")
     figure.add_trace(
         go.Heatmap(
-            x=list(columns),
-            y=list(rows),
+            x=[label(name) for name in columns],
+            y=[label(name) for name in rows],
             z=places.astype(np.float32),
             text=[[f"{x:g}" if np.isfinite(x) else "" for x in row] for row in places],
             texttemplate="%{text}",
-            customdata=words,
+            customdata=[[label(word) for word in row] for row in words],
             colorscale=[[0, "#1f6f8b"], [0.35, "#a9cbd6"], [1, "#f7f8fa"]],
             showscale=False,
             hovertemplate="%{y}: %{customdata}<extra></extra>",
@@ -205,7 +218,7 @@ def frontier_plot(identifier: str, points: Sequence[Any], lines: Mapping[str, fl
         figure.add_hline(
             y=level,
             line={"color": style.colour, "dash": style.dash, "width": 1.4},
-            annotation={"text": name, "font": {"size": 11}},
+            annotation={"text": label(name), "font": {"size": 11}},
             row=1,
             col=2,
         )
@@ -228,13 +241,13 @@ def _laid_out(figure: Any, rows: int, identifier: str) -> str:
 
 def as_html(figure: Any, identifier: str) -> str:
     """Return a plotly figure as a piece of a page."""
-    html: str = figure.to_html(
+    piece: str = figure.to_html(
         full_html=False,
         include_plotlyjs=False,
         div_id=identifier,
         config={"displaylogo": False, "responsive": True},
     )
-    return html
+    return piece
 
 
 def _line(go: Any, trace: Trace, k: int, name: str, style: Style, *, first: bool) -> Any:
@@ -243,8 +256,8 @@ def _line(go: Any, trace: Trace, k: int, name: str, style: Style, *, first: bool
         y=trace.regret.mean[k].astype(np.float32),
         customdata=trace.regret.spread[k].astype(np.float32),
         hovertemplate="%{y:.1f} ± %{customdata:.1f}",
-        name=name,
-        legendgroup=name,
+        name=label(name),
+        legendgroup=label(name),
         showlegend=first,
         visible="legendonly" if style.second else True,
         line={"color": style.colour, "dash": style.dash, "width": style.width + 0.4},

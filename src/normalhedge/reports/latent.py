@@ -11,7 +11,7 @@ import numpy as np
 from normalhedge import _extras
 from normalhedge.latent.infer import MAIN, Inferred
 from normalhedge.plots import PALETTE
-from normalhedge.reports.figures import COLOURS, GREY, as_html, empty_figure
+from normalhedge.reports.figures import COLOURS, GREY, as_html, empty_figure, label
 from normalhedge.reports.page import Section, write_page
 
 POINTS = 2000
@@ -95,7 +95,7 @@ def _axis(when: Sequence[Any]) -> tuple[Sequence[Any], str]:
         return rounds, ". The times do not increase: the plots count rounds"
     if isinstance(when[0], str) and all(DATE.match(day) for day in when):
         return [day.replace("/", "-") for day in when], ""
-    return when, ""
+    return [label(time) if isinstance(time, str) else time for time in when], ""
 
 
 def _thin(rounds: int) -> np.ndarray:
@@ -107,7 +107,8 @@ def _add(figure: Any, when: Sequence[Any], at: np.ndarray, y: Any, name: str, **
     style = {"mode": "lines", "hovertemplate": "%{y:.4g}"} | style
     values = np.asarray(y)[at]
     values = values.astype(np.float32) if values.dtype.kind == "f" else values
-    figure.add_trace(go.Scatter(x=[when[t] for t in at], y=values, name=name, **style))
+    times = [when[t] for t in at]
+    figure.add_trace(go.Scatter(x=times, y=values, name=label(name), **style))
 
 
 def _said_text(found: Inferred) -> str:
@@ -132,11 +133,11 @@ def _said(found: Inferred, when: Sequence[Any]) -> str:
         stack = {} if len(labels) == 2 else {"stackgroup": "one"}
         line = {"color": colour, "width": 1.2 if len(labels) == 2 else 0.4}
         _add(figure, when, at, found.main.said[:, k], f"p({labels[k]})", line=line, **stack)
-    for k, label in enumerate(labels):
+    for k, word in enumerate(labels):
         came = at[numbers[at] == k]
         place = np.full(len(numbers), k if len(labels) == 2 else 1.03, dtype=float)
         dots = {"mode": "markers", "marker": {"size": 4, "color": COLOURS[k % len(COLOURS)]}}
-        _add(figure, when, came, place, f"{label} came", hovertemplate=label, **dots)
+        _add(figure, when, came, place, f"{word} came", hovertemplate="%{fullData.name}", **dots)
     return as_html(figure, "said")
 
 

@@ -5,7 +5,8 @@ from importlib import resources
 from pathlib import Path
 from typing import NamedTuple
 
-from normalhedge import _extras, _tables
+from normalhedge import _extras, _files
+from normalhedge._terminal import shown
 
 
 class Claim(NamedTuple):
@@ -66,6 +67,13 @@ def write_page(path: Path, **content: object) -> None:
     jinja2 = _extras.require("jinja2")
     plotlyjs: str = _extras.require("plotly.offline").get_plotlyjs()
     source = resources.files("normalhedge.reports").joinpath("page.html").read_text("utf-8")
-    environment = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined)
+    environment = jinja2.Environment(
+        autoescape=True, undefined=jinja2.StrictUndefined, finalize=_visible
+    )
     html: str = environment.from_string(source).render(plotlyjs=plotlyjs, **content)
-    _tables.write_whole(path, lambda part: part.write_text(html, "utf-8"))
+    _files.write_whole(path, lambda part: part.write_text(html, "utf-8"))
+
+
+def _visible(value: object) -> object:
+    """Return a text with control characters escaped, line by line; what is HTML as it is."""
+    return "\n".join(map(shown, value.split("\n"))) if type(value) is str else value

@@ -1,0 +1,172 @@
+"""Files that are written whole or not at all, and last: synchronised, then moved into place."""
+
+import hashlib
+import os
+import re
+import secrets
+import stat
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+
+try:
+    import fcntl
+except ImportError:  # Windows: nothing is locked there, and so nothing is swept
+    fcntl = None  # type: ignore[assignment]
+
+LEFTOVER = re.compile(r"\.(?P<name>.+)\.part-(?P<pid>[0-9]+)-[0-9a-f]{8}(\.[^.]*)?", re.DOTALL)
+"""What files are called that are not complete yet: for which file, and who writes them."""
+
+LONGEST = 150
+"""How many bytes of the name of a file are repeated in that of its part."""
+
+_writing: set[str] = set()
+"""The parts that this process is writing."""
+
+
+def write_whole(path: Path, write: Callable[[Path], object]) -> None:
+    """Have a file written beside its place and moved there when it is complete.
+
+    What was there before stays if anything goes wrong. Mode and owner of a file that is replaced
+    are kept, and a symbolic link stays one: what it points to is replaced. When this returns, the
+    file survives a power cut.
+
+    Parameters
+    ----------
+    path
+        Where the file belongs. Folders that are missing are made.
+    write
+        Writes the file at the path that it is given, which has the same ending.
+
+    Raises
+    ------
+    ValueError
+        If the path is no regular file, is protected, or has an owner that cannot be kept.
+    """
+    target = Path(os.path.realpath(path))
+    before = _replaceable(target, path)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    _sweep(target.parent, _stem(target))
+    name = f".{_stem(target)}.part-{os.getpid()}-{secrets.token_hex(4)}{target.suffix}"
+    part = target.with_name(name)
+    _writing.add(str(part))
+    try:
+        # The kernel applies the umask; what replaces a private file is private from the start.
+        handle = os.open(part, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600 if before else 0o666)
+        try:
+            if fcntl is not None:
+                fcntl.flock(handle, fcntl.LOCK_EX)  # for as long as it is written: see `sweep`
+            write(part)
+            if before is not None:
+                _take_after(handle, before, path)
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+        part.replace(target)
+        sync_folder(target.parent)
+    finally:
+        part.unlink(missing_ok=True)
+        _writing.discard(str(part))
+
+
+def sync_folder(folder: Path) -> None:
+    """Have the names in a folder survive a power cut."""
+    if os.name == "nt":
+        return
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def sweep(folder: Path) -> None:
+    """Make a folder, or remove from it what processes of this user left that were killed."""
+    folder.mkdir(parents=True, exist_ok=True)
+    _sweep(folder, None)
+
+
+def refuse_special(path: Path) -> os.stat_result | None:
+    """Return what is known of a regular file, or none where there is nothing; refuse the rest."""
+    try:
+        found = path.stat()
+    except FileNotFoundError:
+        return None
+    if not stat.S_ISREG(found.st_mode):
+        kind = "a folder" if stat.S_ISDIR(found.st_mode) else "no regular file"
+        raise ValueError(f"{path} is {kind}")
+    return found
+
+
+def _stem(target: Path) -> str:
+    """Return the name of a file as its parts repeat it."""
+    name = target.name
+    if len(os.fsencode(name)) <= LONGEST:
+        return name
+    short = os.fsdecode(os.fsencode(name)[: LONGEST - 20]).encode("utf-8", "ignore").decode()
+    return f"{short}-{hashlib.sha256(os.fsencode(name)).hexdigest()[:16]}"
+
+
+def _replaceable(target: Path, path: Path) -> os.stat_result | None:
+    before = refuse_special(target)
+    if before is not None and not os.access(target, os.W_OK):
+        raise ValueError(f"{path} is protected: it may not be written")
+    return before
+
+
+def _take_after(handle: int, before: os.stat_result, path: Path) -> None:
+    """Give a new file the owner and the mode of the one that it replaces."""
+    if os.name == "nt":
+        return
+    made = os.fstat(handle)
+    if (made.st_uid, made.st_gid) != (before.st_uid, before.st_gid):
+        try:
+            os.fchown(handle, before.st_uid, before.st_gid)
+        except PermissionError:
+            raise ValueError(
+                f"{path} belongs to user {before.st_uid} and group {before.st_gid}, which this "
+                "process cannot keep"
+            ) from None
+    os.fchmod(handle, stat.S_IMODE(before.st_mode))
+
+
+def _sweep(folder: Path, name: str | None) -> None:
+    """Remove what killed processes left in a folder, of one file or of all."""
+    if fcntl is None:
+        return
+    with os.scandir(folder) as entries:
+        found = [entry.name for entry in entries if ".part-" in entry.name]
+    for entry in found:
+        match = LEFTOVER.fullmatch(entry)
+        if match is None or name not in {None, match["name"]}:
+            continue
+        left = folder / entry
+        if str(left) not in _writing and _is_dead(int(match["pid"])) and _is_free(left):
+            left.unlink(missing_ok=True)
+
+
+def _is_dead(pid: int) -> bool:
+    """Tell whether there is no such process, or it is this one."""
+    if pid == os.getpid():
+        return True
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return True
+    except (PermissionError, OverflowError):
+        return False
+    return False
+
+
+def _is_free(left: Path) -> bool:
+    """Tell whether a part is this user's and nobody writes it, also not in another container."""
+    with suppress(OSError):
+        handle = os.open(left, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+        try:
+            found = os.fstat(handle)
+            if found.st_uid == os.geteuid() and stat.S_ISREG(found.st_mode):
+                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                return True
+        finally:
+            os.close(handle)
+    return False

@@ -1,0 +1,291 @@
+"""A mixture made of the content of a file, every entry checked: all of it is sound, or refused."""
+
+import json
+import math
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from normalhedge.hedgers import HEDGERS
+from normalhedge.mixtures._entries import below, floats, listed, whole, words
+from normalhedge.mixtures._sums import EXPERT_SUMS, MARKS, TOTAL_SUMS
+from normalhedge.mixtures.losses import LOSSES, Loss, LossFunction
+from normalhedge.mixtures.mixture import Mixture
+from normalhedge.mixtures.tickets import Open, Waiting
+
+KINDS: dict[str, Any] = {
+    kind.__name__: kind for kind in (getattr(f, "__self__", f) for f in HEDGERS.values())
+}
+"""The hedgers by the names of their classes."""
+
+OPTIONS: dict[str, Callable[[Mixture], int | None]] = {
+    "max_pending": lambda mixture: mixture.max_pending,
+    "max_age": lambda mixture: mixture.max_age,
+    "history": lambda mixture: mixture.history.maxlen,
+    "forget_after": lambda mixture: mixture.forget_after,
+    "max_names": lambda mixture: mixture.max_names,
+}
+"""Arguments of `Mixture` that are in the file beside its recipe, whole numbers or null: how each is
+read off a mixture. One that an older file does not have is left as it is by default."""
+
+NULLABLE = {"max_age", "forget_after"}
+"""Those of them that may be null."""
+
+AMISS = 1e-3
+"""How far a weight may be from what its ledger gives: those of another version may differ."""
+
+_COMMON = frozenset({
+    "format", "version", "recipe", "max_pending", "max_age", "history", "names", "items", "rounds",
+    "expired", "next_ticket", "weights", "marks", "ranges", "pool_ranges", "sums", "totals",
+    "last_times", "time_kind", "ids", "pending",
+})  # fmt: skip
+ENTRIES = {
+    1: _COMMON | {"regrets"},
+    2: _COMMON | {"ledgers", "commons", "joined_late"},
+}
+"""What the files of earlier versions hold, which have no checksum."""
+
+ROUND = frozenset(
+    {"ticket", "forecasts", "confidence", "values", "items", "number", "keys", "blend"}
+)
+"""What the files hold of a round that waits."""
+
+TIMES = {
+    "": (int, float, str),
+    "dates": (int, float, str),
+    "numbers": (int, float),
+    "words": (str,),
+}
+"""What the times of each kind may be in a file."""
+
+
+def check_entries(found: Mapping[str, Any]) -> None:
+    """Refuse files of earlier versions in which entries are missing, or are too many."""
+    expected = ENTRIES.get(found["version"])
+    if expected is None:
+        return
+    for name in sorted(expected - found.keys()):
+        raise KeyError(name)
+    for name in sorted(found.keys() - expected):
+        raise ValueError(f"there was no {name!r} in version {found['version']}")
+
+
+def restored(found: Mapping[str, Any], loss: Loss | LossFunction | None) -> Mixture:
+    """Return the mixture that a file describes.
+
+    Parameters
+    ----------
+    found
+        The content of the file.
+    loss
+        The loss, where it was one of the user's own.
+
+    Raises
+    ------
+    ValueError, TypeError, LookupError, AttributeError, ArithmeticError
+        If anything in it is not as a mixture writes it.
+    """
+    mixture = _made(found, loss)
+    mixture.join(words("names", found["names"]))
+    mixture.item_indices(words("items", found["items"]))
+    if mixture.names != found["names"] or mixture.items != found["items"]:
+        raise ValueError("names and items must be different words, in their order")
+    mixture.rounds, mixture.expired, mixture.next_ticket = (
+        whole(key, found[key]) for key in ("rounds", "expired", "next_ticket")
+    )
+    _read_arrays(mixture, found)
+    _read_times(mixture, found)
+    for entry in listed("pending", found["pending"]):
+        _read_open(mixture, entry)
+    _read_ids(mixture, found)
+    return mixture
+
+
+def _made(found: Mapping[str, Any], loss: Loss | LossFunction | None) -> Mixture:
+    """Return a new mixture of the recipe; refuse a recipe that none would write."""
+    recipe = dict(found["recipe"])
+    hedger = dict(recipe.pop("hedger"))
+    kind = KINDS.get(hedger.pop("kind"))
+    if kind is None:
+        raise ValueError(f"its hedger is none of {', '.join(KINDS)}")
+    if found["version"] == 1 and not kind.has_potential:
+        raise ValueError(f"there was no {kind.__name__} in version 1")
+    options: dict[str, Any] = {}
+    for name in OPTIONS:
+        if name in found:
+            empty = found[name] is None and name in NULLABLE
+            options[name] = None if empty else whole(name, found[name])
+    mixture = Mixture(kind(**hedger), _loss(recipe.pop("loss"), loss), **recipe, **options)
+    made = mixture.recipe.to_plain()
+    if loss is not None:
+        made["loss"] = found["recipe"]["loss"]
+    for name, value in found["recipe"].items():
+        now = made[name]
+        if name == "hedger":  # which may have got settings since
+            now = {key: now[key] for key in value}
+        if json.dumps(now) != json.dumps(value):
+            raise ValueError(f"its {name} must not be {value!r}")
+    return mixture
+
+
+def _read_arrays(mixture: Mixture, found: Mapping[str, Any]) -> None:
+    """Read what the core keeps."""
+    own, n, items = mixture.games, len(mixture.names), len(mixture.items)
+    games = len(own.weights)
+    weights = floats("weights", found["weights"], (games, n), 0.0, 1.0)
+    if games and n and np.abs(weights.sum(axis=1) - 1.0).max() > 1e-6:
+        raise ValueError("weights must sum to one")
+    own.weights[:] = weights
+    _read_ledgers(mixture, found)
+    marks = floats("marks", found["marks"], (games, MARKS, n), -1, mixture.rounds, integral=True)
+    own.marks[:] = marks.astype(np.int64)
+    own.ranges[:] = floats("ranges", found["ranges"], (items, 2), 0.0, 1e300)
+    own.pool_ranges[:] = floats("pool_ranges", found["pool_ranges"], (games, 2), 0.0, 1e300)
+    own.expert_sums[:] = floats("sums", found["sums"], (EXPERT_SUMS, n), -1e300, 1e300)
+    own.total_sums[:] = floats("totals", found["totals"], (TOTAL_SUMS,), -1e300, 1e300)
+
+
+def _read_ledgers(mixture: Mixture, found: Mapping[str, Any]) -> None:
+    """Read what the hedger remembers; refuse what is not of this hedger."""
+    games = mixture.games
+    if found["version"] == 1:
+        given = floats("regrets", found["regrets"], mixture.regrets.shape, -1e100, 1e100)
+        games.ledgers[:, 0] = given
+    else:
+        for name, own in (("ledgers", games.ledgers), ("commons", games.totals)):
+            own[:] = floats(name, found[name], own.shape, -1e100, 1e100)
+        if type(found["joined_late"]) is not bool:
+            raise ValueError(f"joined_late must be true or false, it is {found['joined_late']!r}")
+        mixture.joined_late = found["joined_late"]
+    if not mixture.names:
+        return
+    given, totals = games.weights.copy(), games.totals.copy()
+    for game in range(len(given)):
+        games.weigh(game)
+    wrong = not np.abs(games.weights - given).max(initial=0.0) <= AMISS
+    games.weights[:], games.totals[:] = given, totals
+    if wrong:
+        raise ValueError(
+            f"its weights are not those that {mixture.recipe.hedger!r} gives its ledgers"
+        )
+
+
+def _read_times(mixture: Mixture, found: Mapping[str, Any]) -> None:
+    kind = found["time_kind"]
+    if not isinstance(kind, str) or kind not in TIMES:
+        raise ValueError(f"time_kind must be one of {', '.join(TIMES)}, it is {kind!r}")
+    mixture.time_kind = kind
+    for pair in listed("last_times", found["last_times"]):
+        game, time = listed("last_times", pair, 2)
+        if below("game", game, len(mixture.games.weights)) in mixture.last_times:
+            raise ValueError(f"game {game} has two last times")
+        mixture.last_times[game] = _time(mixture, time)
+
+
+def _read_ids(mixture: Mixture, found: Mapping[str, Any]) -> None:
+    """Read what a stream calls its rounds: as JSON, each a round of its own."""
+    ids = dict(found["ids"])
+    for name, ticket in ids.items():
+        below("id", ticket, mixture.next_ticket)
+        if found["version"] > 2 and ticket not in mixture.pending:
+            raise ValueError(f"id {name} is that of no round that waits")
+        if json.dumps(json.loads(name)) != name:
+            raise ValueError(f"id {name} is not as JSON writes it")
+    if len(set(ids.values())) < len(ids):
+        raise ValueError("two ids are those of one round")
+    mixture.ids = ids
+
+
+def _read_open(mixture: Mixture, entry: Mapping[str, Any]) -> None:
+    """Read a round that waits for its outcome."""
+    if entry.keys() != ROUND:
+        raise ValueError(f"a round that waits must have {', '.join(sorted(ROUND))}")
+    ticket = below("ticket", entry["ticket"], mixture.next_ticket)
+    if mixture.pending and ticket <= next(reversed(mixture.pending)):
+        raise ValueError(f"ticket {ticket} is not in its order")
+    items = [below("item", i, len(mixture.items)) for i in listed("items", entry["items"])]
+    rows, classes, n = _shape(ticket, entry["forecasts"])
+    forecasts = floats(
+        "forecasts", entry["forecasts"], (rows, classes, n), -math.inf, math.inf, missing=True
+    )
+    values = floats("values", entry["values"], (rows, classes), -1e100, 1e100, missing=True)
+    if len(items) != rows or n > len(mixture.names):
+        raise ValueError(f"ticket {ticket} does not fit its forecasts")
+    confidence = None
+    if entry["confidence"] != []:
+        confidence = floats("confidence", entry["confidence"], (n,), 0.0, 1.0)
+    keys = _keys(ticket, entry["keys"], rows)
+    awake = np.any(np.all(np.abs(forecasts) < 1e100, axis=1), axis=1)
+    if (classes > 1) != mixture.recipe.loss.of_classes and (classes > 1 or awake.any()):
+        raise ValueError(f"ticket {ticket} does not fit the loss, with {classes} classes")
+    if (np.isnan(values).any(axis=1) & awake).any() and confidence is None:
+        raise ValueError(f"ticket {ticket} was not predicted")
+    number = below("number", entry["number"], mixture.rounds)
+    which = np.array(items, dtype=np.int32)
+    mixture.pending[ticket] = Open(forecasts, confidence, values, which, number, keys)
+    if entry["blend"] is not None:
+        mixture.waiting[ticket] = _waiting(mixture, ticket, entry["blend"], rows, classes)
+
+
+def _shape(ticket: int, forecasts: Any) -> tuple[int, int, int]:
+    """Return the shape of forecasts, which all have to have."""
+    try:
+        return len(forecasts), len(forecasts[0]), len(forecasts[0][0])
+    except (TypeError, LookupError):
+        raise ValueError(f"ticket {ticket} has no forecasts") from None
+
+
+def _keys(ticket: int, keys: Any, rows: int) -> Any:
+    if keys is not None:
+        keys = (
+            words("keys", keys) if isinstance(keys, list) else range(below("keys", keys, 1 << 31))
+        )
+    if (1 if keys is None else len(keys)) != rows:
+        raise ValueError(f"ticket {ticket} does not fit its keys")
+    return keys
+
+
+def _waiting(
+    mixture: Mixture, ticket: int, found: Mapping[str, Any], rows: int, classes: int
+) -> Waiting:
+    """Read what `blend` knows of a round that waits."""
+    due = Waiting(**found)
+    outcomes = floats("outcomes", due.outcomes, (rows,), -1e100, 1e100, missing=True)
+    known = outcomes[~np.isnan(outcomes)]
+    if classes > 1 and not np.isin(known, range(classes)).all():
+        raise ValueError(f"outcomes of ticket {ticket} must be classes in 0..{classes - 1}")
+    below("game", due.game, len(mixture.games.weights))
+    whole("due", due.due)
+    times = [_time(mixture, time) for time in listed("known", due.known)]
+    if times and len(times) != rows:
+        raise ValueError(f"ticket {ticket} does not fit the times of its outcomes")
+    time = None if due.time is None else _time(mixture, due.time)
+    return Waiting(due.game, due.due, times, time, outcomes)
+
+
+def _loss(written: Mapping[str, Any], given: Loss | LossFunction | None) -> Any:
+    name, levels = written["name"], written["levels"]
+    if bool(written["own"]) != (given is not None):
+        raise ValueError(
+            f"its loss {name!r} was one of your own: pass it as loss"
+            if given is None
+            else f"its loss {name!r} was none of your own: do not pass one"
+        )
+    if given is not None:
+        return given
+    if name not in LOSSES:
+        raise ValueError(f"its loss {name!r} is none of {', '.join(LOSSES)}")
+    return LOSSES[name](levels) if levels else LOSSES[name]()
+
+
+def _time(mixture: Mixture, value: Any) -> Any:
+    """Return a time; refuse one that cannot be compared with the others."""
+    before = next(iter(mixture.last_times.values()), value)
+    if (
+        type(value) not in TIMES[mixture.time_kind]
+        or (isinstance(value, float) and not math.isfinite(value))
+        or isinstance(value, str) != isinstance(before, str)
+    ):
+        raise ValueError(f"a time must be a number or a word as the others are, it is {value!r}")
+    return value

@@ -1,0 +1,143 @@
+"""What once crashed, hung or misled the compiled core."""
+
+import gc
+import weakref
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+import pytest
+
+from normalhedge import Mixture, NormalHedge, _core
+from tests.test_own_hedgers import Own, Totals
+
+
+class Deaf(Own):
+    """It plays those that sleep, too."""
+
+    def play(self, state: Totals, confidence: Any = None) -> Any:
+        del confidence
+        return state.weights
+
+
+def test_votes_of_those_that_sleep_do_not_hang() -> None:
+    assert _core.combine(np.array([np.nan, 1.0]), np.array([0.4, 0.6]), "vote") == 1.0
+    mixture = Mixture(Deaf(), loss="zero-one")
+    mixture.predict({"a": 1.0, "b": 2.0, "c": 3.0})
+    assert mixture.predict({"a": 1.0, "b": None, "c": 3.0}).value in {1.0, 3.0}
+
+
+def test_arrays_that_were_resized_are_refused() -> None:
+    mixture = Mixture()
+    said = {f"x{k}": 1.0 * k for k in range(5000)}
+    ticket = mixture.predict(said).ticket
+    weights = mixture.weights if mixture.weights.base is None else mixture.weights.base
+    weights.resize((1, 1), refcheck=False)
+    with pytest.raises(ValueError, match=r"must be of one size|must not be resized"):
+        mixture.update(ticket, 1.0)
+
+
+def test_games_without_arrays() -> None:
+    for hedger in (Own(), NormalHedge(0.1)._engine):
+        games = _core.Games(
+            hedger, "square", None, "mean", False, 0.0, 0.0, (0.5,), (), True
+        )  # fmt: skip
+        items = np.zeros(0, dtype=np.int32)
+        nothing = np.empty((0, 1, 0)), None, np.empty((0, 1))
+        with pytest.raises(TypeError, match="tuple of all of them"):
+            games.replace(0, (1,), None, {}, {}, ())
+        with pytest.raises(ValueError, match="do not fit"):
+            games.note(0, *nothing, np.empty(0), items)
+        with pytest.raises(ValueError, match="no such game"):
+            games.weigh(0)
+        with pytest.raises(ValueError, match="column for each"):
+            games.fill_plain(np.empty((10, 0, 10)), None)
+
+
+def test_slices_that_are_none() -> None:
+    usual = _core.get_slicing()
+    for wrong in ((0, 1, 2), (100, 1, 2), (-1, 1, -1), (1024, 0, 1), (1024, 1, 0)):
+        with pytest.raises(ValueError, match="slices must be whole blocks"):
+            _core.set_slicing(*wrong)
+    assert _core.get_slicing() == usual
+
+
+@pytest.mark.parametrize("rounds", [2**63 - 1, 2**70])
+def test_more_rounds_than_can_be_counted(rounds: int) -> None:
+    hedger = NormalHedge(0.1)
+    state = hedger.init(3)._replace(rounds=rounds)
+    before = state.ledger.copy()
+    with pytest.raises((ValueError, OverflowError)):
+        hedger.step(state, np.array([1.0, 0.0, -1.0]), in_place=True)
+    np.testing.assert_array_equal(state.ledger, before)
+
+
+class Evil:
+    """A number that changes an array when it is asked for."""
+
+    def __init__(self, array: Any) -> None:
+        self.array = array
+
+    def __float__(self) -> float:
+        self.array.resize((1, 1), refcheck=False)
+        return 0.5
+
+
+def test_numbers_that_do_something_when_they_are_read() -> None:
+    gains = np.zeros((1000, 100))
+    with pytest.raises(TypeError, match="something else than a number"):
+        _core.leads(gains, Evil(gains), np.empty(1000))  # type: ignore[arg-type]
+
+
+def test_confidences_whose_reciprocal_is_infinite() -> None:
+    mixture = Mixture(even=0.5)
+    made = mixture.predict({"a": 1.0, "b": 2.0}, {"a": 1e-310, "b": 1e-310})
+    assert made.played.tolist() == [[0.5, 0.5]]
+    mixture.update(made.ticket, 1.0)
+    assert np.isfinite(mixture.games.expert_sums).all()
+    assert np.isfinite(mixture.games.total_sums).all()
+
+
+class Strange(Own):
+    """It gives the weights it was made with."""
+
+    def __init__(self, weights: Any) -> None:
+        object.__setattr__(self, "strange", weights)
+        super().__init__()
+
+    def step(self, state: Totals, gains: Any, confidence: Any = None) -> Any:
+        del gains, confidence
+        return Totals(self.strange, state.gains)  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("weights", [[np.nan, 0.5], [-1.0, 2.0], [np.inf, 0.0], [0.5], None, "ab"])
+def test_weights_that_are_none_are_refused_and_nothing_is_learned(weights: Any) -> None:
+    mixture = Mixture(Strange(weights))
+    ticket = mixture.predict({"a": 0.0, "b": 1.0}).ticket
+    before = [array.copy() for array in mixture._arrays()]
+    with pytest.raises((ValueError, TypeError)):
+        mixture.update(ticket, 0.0)
+    for one, two in zip(before, mixture._arrays(), strict=True):
+        np.testing.assert_array_equal(one, two)
+    assert list(mixture.pending) == [ticket]
+
+
+def test_a_hedger_that_knows_its_mixture_is_collected() -> None:
+    hedger = Strange([0.5, 0.5])
+    mixture = Mixture(hedger)
+    mixture.predict({"a": 1.0, "b": 2.0})
+    object.__setattr__(hedger, "mixture", mixture)
+    gone = weakref.ref(mixture)
+    del mixture, hedger
+    gc.collect()
+    assert gone() is None
+
+
+def test_forecasts_of_other_kinds() -> None:
+    mixture = Mixture()
+    with pytest.raises(TypeError, match="forecasts of 'a' must be numbers"):
+        mixture.predict({"a": Decimal(1)})
+    with pytest.raises(ValueError, match="forecasts of 'a' must be numbers that a float can hold"):
+        mixture.predict({"a": 10**400, "b": 1})
+    with pytest.raises(KeyError, match="never given out"):
+        mixture.update([], 1.0)  # type: ignore[arg-type]
