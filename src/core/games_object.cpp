@@ -27,6 +27,12 @@ static_assert(sizeof(Range) == 2 * sizeof(double), "a range is two numbers of an
 constexpr const char* part_names[parts] = {"weights",     "ledgers", "totals",      "marks",
                                            "pool_ranges", "ranges",  "expert_sums", "total_sums"};
 
+// The next version of anything: no two mixtures, nor two states of one, share theirs.
+std::int64_t next_version() {
+    static std::int64_t last = 0;
+    return ++last;
+}
+
 struct Content {
     Recipe recipe;
     std::vector<Way> include;
@@ -42,7 +48,7 @@ struct Content {
     size_t capacity = 0;  // columns
     size_t items = 0;
     size_t weighed = 0;   // how many experts there were when the weights were written
-    std::int64_t version = 0;  // how often it was changed
+    std::int64_t version = next_version();  // another one after every change
     bool busy = false;         // while functions of the caller's own are called
 
     bool in_python() const { return own_hedger != nullptr || own_loss; }
@@ -174,7 +180,7 @@ public:
     void commit() {
         committed_ = true;
         content_.busy = false;
-        ++content_.version;
+        content_.version = next_version();
     }
 
     ~Change() {
@@ -781,7 +787,7 @@ PyObject* join(PyObject* object, PyObject* const* given, Py_ssize_t count) {
         if (PyList_SetSlice(given[1], end, end, given[2]) < 0) throw PythonError();
         change_attributes(given[3], given[4], given[5]);
         content.n += more;
-        ++content.version;
+        content.version = next_version();
         Py_RETURN_TRUE;
     });
 }
