@@ -377,11 +377,13 @@ PyObject* interned(const char* name) {
     return found;
 }
 
-// Whether nobody has the mixture to himself.
-bool is_open(PyObject* target) {
-    static PyObject* const name = interned("_lock");
-    PyObject* turn = attribute(target, name);
-    return Py_TYPE(turn) == turn_type && reinterpret_cast<TurnObject*>(turn)->depth == 0;
+// Whether these are still the games of the mixture, and nobody has it to himself.
+bool is_open(PyObject* games, PyObject* target) {
+    static PyObject* const lock_name = interned("_lock");
+    static PyObject* const games_name = interned("games");
+    PyObject* turn = attribute(target, lock_name);
+    return attribute(target, games_name) == games && Py_TYPE(turn) == turn_type &&
+           reinterpret_cast<TurnObject*>(turn)->depth == 0;
 }
 
 // A whole number and the next one.
@@ -416,12 +418,12 @@ PyObject* predict_numbers(PyObject* object, PyObject* const* given, Py_ssize_t c
             raise(PyExc_TypeError, "a round must be a kind of tuple, and attributes a dict");
         PyObject* names = attribute(target, names_name);
         PyObject* pending = attribute(target, pending_name);
-        if (!PyList_CheckExact(names) || static_cast<size_t>(PyList_GET_SIZE(names)) != n ||
-            !PyDict_CheckExact(pending))
-            raise(PyExc_ValueError, "there must be a name for each expert");
-        if (!is_open(target) || attribute(target, age_name) != Py_None ||
+        if (!is_open(object, target) || attribute(target, age_name) != Py_None ||
+            !PyDict_CheckExact(pending) ||
             PyDict_GET_SIZE(pending) >= From<std::int64_t>::get(attribute(target, most_name)))
             Py_RETURN_NONE;
+        if (!PyList_CheckExact(names) || static_cast<size_t>(PyList_GET_SIZE(names)) != n)
+            raise(PyExc_ValueError, "there must be a name for each expert");
         const Counted rounds(attribute(target, rounds_name));
         const Counted tickets(attribute(target, next_name));
         Reference ticket = Reference::borrowed(tickets.now);
@@ -568,7 +570,7 @@ PyObject* update_number(PyObject* object, PyObject* const* given, Py_ssize_t cou
         Content& content = content_of(object);
         PyObject* target = given[2];
         if (!PyDict_Check(target)) raise(PyExc_TypeError, "attributes must be in a dict");
-        if (!is_open(target)) Py_RETURN_FALSE;
+        if (!is_open(object, target)) Py_RETURN_FALSE;
         PyObject* pending = attribute(target, pending_name);
         PyObject* found = PyLong_CheckExact(given[0]) && PyDict_CheckExact(pending)
                               ? PyDict_GetItemWithError(pending, given[0])
