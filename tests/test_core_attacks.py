@@ -45,7 +45,7 @@ def test_games_without_arrays() -> None:
         items = np.zeros(0, dtype=np.int32)
         nothing = np.empty((0, 1, 0)), None, np.empty((0, 1))
         with pytest.raises(TypeError, match="tuple of all of them"):
-            games.replace(games.version, (1,), None, {}, {}, ())
+            games.replace(games.version, (1,), None, {"games": games}, {}, ())
         with pytest.raises(ValueError, match="do not fit"):
             games.note(games.version, *nothing, np.empty(0), items)
         with pytest.raises(ValueError, match="no such game"):

@@ -126,6 +126,30 @@ void check_sizes(const Content& content) {
         raise(PyExc_ValueError, "the arrays of a mixture must not be resized");
 }
 
+// An attribute of the mixture, by its name.
+PyObject* attribute(PyObject* target, PyObject* name) {
+    PyObject* found = PyDict_GetItemWithError(target, name);
+    if (found) return found;
+    if (!PyErr_Occurred()) PyErr_SetObject(PyExc_AttributeError, name);
+    throw PythonError();
+}
+
+PyObject* interned(const char* name) {
+    PyObject* found = PyUnicode_InternFromString(name);
+    if (!found) throw PythonError();
+    return found;
+}
+
+constexpr const char* used_from_within =
+    "a mixture must not be used while it predicts or learns: not from within its own loss, hedger, "
+    "forecasts or signal handlers";
+
+// Whether these are the games of the mixture whose attributes are given.
+bool is_current(PyObject* games, PyObject* target) {
+    static PyObject* const name = interned("games");
+    return attribute(target, name) == games;
+}
+
 // Changes all or nothing: other arrays and states, and what a round does to those that stay.
 //
 // A mixture is changed by one call of the core and in no other way. No signal handler and no other
@@ -133,14 +157,15 @@ void check_sizes(const Content& content) {
 // they run the mixture is busy, and what they spoil by an exception is put back.
 class Change {
 public:
-    // `version` is that of the mixture when the change was prepared.
+    // `version` is that of the mixture, whose attributes are `target`, when the change was prepared.
+    Change(PyObject* games, PyObject* target, std::int64_t version)
+        : Change(content_of(games), is_current(games, target) ? version : 0) {}
+
     Change(Content& content, std::int64_t version) : content_(content) {
         if (!content.hedger) raise(PyExc_RuntimeError, "this mixture is being taken down");
         if (content.arrays[weights]) check_sizes(content);
         if (content.busy || content.version != version)
-            raise(PyExc_RuntimeError,
-                  "a mixture must not be used while it predicts or learns: not from within its own "
-                  "loss, hedger, forecasts or signal handlers");
+            raise(PyExc_RuntimeError, used_from_within);
         if (!content.arrays[weights]) return;
         content.refresh();
         if (content.in_python()) {
@@ -327,7 +352,7 @@ PyObject* predict(PyObject* object, PyObject* const* given, Py_ssize_t count) {
         Content& content = content_of(object);
         const Filing filing{given[10], given[11], given[12], given[13], given[14], given[15]};
         filing.check();
-        Change change(content, From<std::int64_t>::get(given[0]));
+        Change change(object, filing.target, From<std::int64_t>::get(given[0]));
         change.take(given[1], given[2]);
         const std::int64_t number = From<std::int64_t>::get(given[3]);
         const Rows rows = rows_of(content, given[4], given[5], given[6], Py_None, given[8]);
@@ -363,26 +388,11 @@ bool read_by_name(PyObject* forecasts, PyObject* names, double* numbers) {
 // The fields of a round that waits for its outcome, in their order.
 enum Field { table_field, confidence_field, values_field, items_field, number_field, keys_field, fields };
 
-// An attribute of the mixture, by its name.
-PyObject* attribute(PyObject* target, PyObject* name) {
-    PyObject* found = PyDict_GetItemWithError(target, name);
-    if (found) return found;
-    if (!PyErr_Occurred()) PyErr_SetObject(PyExc_AttributeError, name);
-    throw PythonError();
-}
-
-PyObject* interned(const char* name) {
-    PyObject* found = PyUnicode_InternFromString(name);
-    if (!found) throw PythonError();
-    return found;
-}
-
 // Whether these are still the games of the mixture, and nobody has it to himself.
 bool is_open(PyObject* games, PyObject* target) {
     static PyObject* const lock_name = interned("_lock");
-    static PyObject* const games_name = interned("games");
     PyObject* turn = attribute(target, lock_name);
-    return attribute(target, games_name) == games && Py_TYPE(turn) == turn_type &&
+    return is_current(games, target) && Py_TYPE(turn) == turn_type &&
            reinterpret_cast<TurnObject*>(turn)->depth == 0;
 }
 
@@ -522,35 +532,43 @@ PyObject* note(PyObject* object, PyObject* const* given, Py_ssize_t count) {
 // while, with its outcomes.
 struct Settling {
     PyObject* round;
-    PyObject* pending;  // a dict of rounds by their tickets
     PyObject* ticket;
-    PyObject* waiting;  // a dict of what tables know of them
-    PyObject* history;  // what has `append`
+    Reference pending;  // a dict of rounds by their tickets
+    Reference waiting;  // a dict of what tables know of them
+    Reference history;  // what has `append`
 
-    void check() const {
-        if (!PyDict_CheckExact(pending) || !PyDict_CheckExact(waiting))
+    // Of the mixture whose attributes are `target`.
+    Settling(PyObject* made, PyObject* number, PyObject* target) : round(made), ticket(number) {
+        static PyObject* const pending_name = interned("pending");
+        static PyObject* const waiting_name = interned("waiting");
+        static PyObject* const history_name = interned("history");
+        pending = Reference::borrowed(attribute(target, pending_name));
+        waiting = Reference::borrowed(attribute(target, waiting_name));
+        history = Reference::borrowed(attribute(target, history_name));
+        if (!PyDict_CheckExact(pending.get()) || !PyDict_CheckExact(waiting.get()))
             raise(PyExc_TypeError, "a mixture keeps its rounds in dicts");
     }
 
     void settle(PyObject* outcomes) const {
         Reference kept = Reference::checked(PyTuple_Pack(2, round, outcomes));
-        if (PyDict_DelItem(pending, ticket) < 0) throw PythonError();
-        if (PyDict_GET_SIZE(waiting) && PyDict_DelItem(waiting, ticket) < 0) PyErr_Clear();
+        if (PyDict_DelItem(pending.get(), ticket) < 0) throw PythonError();
+        if (PyDict_GET_SIZE(waiting.get()) && PyDict_DelItem(waiting.get(), ticket) < 0)
+            PyErr_Clear();
         static PyObject* const append = PyUnicode_InternFromString("append");
-        Reference done(PyObject_CallMethodOneArg(history, append, kept.get()));
+        Reference done(PyObject_CallMethodOneArg(history.get(), append, kept.get()));
         if (!done) PyErr_Clear();  // it only serves summaries
     }
 };
 
-// update(version, table, confidence, values, outcomes, items, round, pending, ticket, waiting,
-// history): add up the losses of a round, learn from it, and file it.
+// update(version, table, confidence, values, outcomes, items, round, ticket, target): add up the losses of
+// a round, learn from it, and file it.
 PyObject* update(PyObject* object, PyObject* const* given, Py_ssize_t count) {
     return guarded([&]() -> PyObject* {
-        check_count(count, 11);
+        check_count(count, 9);
         Content& content = content_of(object);
-        const Settling settling{given[6], given[7], given[8], given[9], given[10]};
-        settling.check();
-        Change change(content, From<std::int64_t>::get(given[0]));
+        if (!PyDict_Check(given[8])) raise(PyExc_TypeError, "attributes must be in a dict");
+        const Settling settling(given[6], given[7], given[8]);
+        Change change(object, given[8], From<std::int64_t>::get(given[0]));
         settle(content, given + 1, true);
         settling.settle(given[4]);
         change.commit();
@@ -565,8 +583,6 @@ PyObject* update_number(PyObject* object, PyObject* const* given, Py_ssize_t cou
     return guarded([&]() -> PyObject* {
         check_count(count, 3);
         static PyObject* const pending_name = interned("pending");
-        static PyObject* const waiting_name = interned("waiting");
-        static PyObject* const history_name = interned("history");
         Content& content = content_of(object);
         PyObject* target = given[2];
         if (!PyDict_Check(target)) raise(PyExc_TypeError, "attributes must be in a dict");
@@ -578,9 +594,7 @@ PyObject* update_number(PyObject* object, PyObject* const* given, Py_ssize_t cou
         if (!found || !PyTuple_Check(found) || PyTuple_GET_SIZE(found) != fields) Py_RETURN_FALSE;
         Reference kept = Reference::borrowed(found);  // pending gives it up on the way
         PyObject* round = kept.get();
-        const Settling settling{round, pending, given[0], attribute(target, waiting_name),
-                                attribute(target, history_name)};
-        settling.check();
+        const Settling settling(round, given[0], target);
         if (!PyFloat_CheckExact(given[1]) ||
             !(std::fabs(PyFloat_AS_DOUBLE(given[1])) < largest_forecast) ||
             PyTuple_GET_ITEM(round, keys_field) != Py_None)
@@ -770,8 +784,9 @@ PyObject* join(PyObject* object, PyObject* const* given, Py_ssize_t count) {
             static_cast<size_t>(PyList_GET_SIZE(given[1])) != content.n)
             Py_RETURN_FALSE;
         check_sizes(content);
-        if (content.busy || content.version != From<std::int64_t>::get(given[0]))
-            raise(PyExc_RuntimeError, "a mixture must not be used while it predicts or learns");
+        if (content.busy || !is_current(object, given[3]) ||
+            content.version != From<std::int64_t>::get(given[0]))
+            raise(PyExc_RuntimeError, used_from_within);
         const double even = 1.0 / static_cast<double>(content.weighed);  // beside those that are there
         for (size_t g = 0; g < content.games; ++g) {
             const Game game = content.game(g);
@@ -829,7 +844,7 @@ PyObject* replace(PyObject* object, PyObject* const* given, Py_ssize_t count) {
     return guarded([&]() -> PyObject* {
         check_count(count, 6);
         check_attributes(given[3], given[4], given[5]);
-        Change change(content_of(object), From<std::int64_t>::get(given[0]));
+        Change change(object, given[3], From<std::int64_t>::get(given[0]));
         change.take(given[1], given[2]);
         change_attributes(given[3], given[4], given[5]);
         change.commit();

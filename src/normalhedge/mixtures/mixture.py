@@ -326,8 +326,7 @@ class Mixture:
             outcomes = read_outcome(outcome, keys, *table.shape[:2])
             table, rated = self.widen(table, rated)
             self.games.update(
-                version, table, rated, values, outcomes, items, made, pending, ticket, self.waiting,
-                self.history,
+                version, table, rated, values, outcomes, items, made, ticket, self.__dict__,
             )  # fmt: skip
 
     def note(self, ticket: int, outcomes: Floats) -> None:
@@ -683,9 +682,8 @@ class Mixture:
         with self._lock, self._untouched():
             version, other = self.games.version, self._copy()
             yield other
-            if self.games.version != version:
-                raise RuntimeError("a mixture must not be used while a table is blended into it")
-            self.__dict__.update({k: v for k, v in vars(other).items() if k != "_lock"})
+            changes = {k: v for k, v in vars(other).items() if k != "_lock"}
+            self.games.replace(version, None, None, self.__dict__, changes, ())
 
     @contextmanager
     def _untouched(self) -> Iterator[None]:
