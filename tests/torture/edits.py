@@ -83,7 +83,7 @@ def _edit(
     elif kind == 2:
         holder[key] = str(old) if not isinstance(old, str) else [old]
         what = "retyped"
-    elif kind == 3 and isinstance(old, int | float):
+    elif kind == 3 and isinstance(old, int | float) and abs(old) < 1 << 60:
         holder[key] = old + float(rng.choice([1, -1, 0.5, 1e-9, -1e6]))
         what = f"{old!r} made {holder[key]!r}"
     elif kind == 4 and isinstance(old, list) and len(old) > 1:

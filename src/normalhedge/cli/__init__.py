@@ -13,4 +13,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         sys.exit(2)
     except KeyboardInterrupt:
         sys.exit(130)
-    commands.run(arguments)
+    try:
+        commands.run(arguments)
+    except KeyboardInterrupt:  # before the command takes care of it itself
+        sys.exit(130)
