@@ -432,15 +432,13 @@ class Mixture:
             if new and self._join_quickly(version, new):
                 return
             growth, _ = self._grow(new, [])
-            if growth.changes:
-                self.games.replace(
-                    version,
-                    growth.arrays,
-                    growth.states,
-                    self.__dict__,
-                    growth.changes,
-                    growth.merges,
-                )
+            self._take_over(version, growth)
+
+    def _take_over(self, version: int, growth: _Growth) -> None:
+        """Make changes that were built aside when the mixture had this version."""
+        if growth.changes:
+            arrays, changes, states, merges = growth
+            self.games.replace(version, arrays, states, self.__dict__, changes, merges)
 
     def _join_quickly(self, version: int, new: list[str]) -> bool:
         """Let experts join in columns that are free; return false where there are none."""
@@ -665,15 +663,7 @@ class Mixture:
         """Return the index of each item; those not seen before are added."""
         version = self.games.version
         growth, found = self._grow([], [""] if keys is None else [str(key) for key in keys])
-        if growth.changes:
-            self.games.replace(
-                version,
-                growth.arrays,
-                growth.states,
-                self.__dict__,
-                growth.changes,
-                growth.merges,
-            )
+        self._take_over(version, growth)
         return found
 
     @contextmanager
