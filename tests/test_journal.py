@@ -255,6 +255,25 @@ def test_a_signal_ends_a_stream_between_two_lines(tmp_path: Path, sent: str, cod
     assert list(read_snapshot(path).mixture.pending) == [0, 1, 2]
 
 
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_a_signal_does_not_cut_answers_that_nobody_reads_yet(
+    tmp_path: Path, unbuffered: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PYTHONUNBUFFERED", unbuffered)
+    with running("--state", str(tmp_path / "state.json")) as process:
+        assert process.stdin is not None
+        process.stdin.write(b'{"a": 1, "b": 2.5}\n' * 1500)  # its answers fill the pipe twice
+        process.stdin.flush()
+        time.sleep(1.0)
+        process.send_signal(signal.SIGTERM)
+        out, _ = process.communicate(timeout=60)
+        assert process.returncode == 143
+    tickets = [json.loads(line)["ticket"] for line in out.splitlines()]
+    pending = read_snapshot(tmp_path / "state.json").mixture.pending
+    assert tickets == list(pending)
+    assert len(tickets) == 1500
+
+
 @pytest.mark.parametrize("sent", [signal.SIGKILL, signal.SIGTERM])
 def test_what_was_answered_is_there_after_any_end(tmp_path: Path, sent: signal.Signals) -> None:
     path, rng = tmp_path / "state.json", random.Random(int(sent))

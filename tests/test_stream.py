@@ -13,7 +13,7 @@ import pytest
 
 from normalhedge import Mixture, cli
 from normalhedge.mixtures.lines import QUOTED, Line, batches
-from normalhedge.mixtures.operations import LONGEST_ID, Operation
+from normalhedge.mixtures.operations import LONGEST_ID, Operation, do
 from normalhedge.mixtures.stream import Stream
 
 
@@ -170,3 +170,22 @@ def test_bad_words_for_a_stream(
     assert error.count("\n") == 1
     assert "\x1b" not in error
     assert sorted(tmp_path.iterdir()) == before
+
+
+def test_an_expert_leaves_by_a_line() -> None:
+    done: list[Operation] = []
+    stream = Stream(Mixture(), done.append)
+    lines = ['{"a": 1, "b": 2}', '{"leave": "b"}', '{"leave": "c"}', '{"leave": 3}',
+             '{"leave": "a", "outcome": 1}', '{"ticket": 0, "outcome": 1}']  # fmt: skip
+    answers = list(stream.answers(lines))
+    assert answers[1] == {"line": 2, "left": "b"}
+    assert "there is no expert 'c'" in answers[2]["error"]
+    assert "leave needs a name" in answers[3]["error"]
+    assert "says nothing else" in answers[4]["error"]
+    assert answers[5] == {"line": 6, "settled": 0}
+    assert stream.mixture.names == ["a"]
+    again = Mixture()
+    for operation in done:
+        do(again, operation)
+    assert again.names == ["a"]
+    assert again.weights == stream.mixture.weights

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from normalhedge.mixtures import Mixture
+from normalhedge.mixtures.saved import sealed
 from tests.torture.edits import by_depth, edited
 from tests.torture.journals import run_journals
 from tests.torture.result import Report, Result, is_sentence, isolated, one_line
@@ -112,3 +113,16 @@ def _damage(
     }
     for kind, damages in kinds.items():
         isolated(result, f"{kind} of {name}, seed {seed}", damaged(damages, original), 1800.0)
+    if original is not None:  # what somebody edits and signs must be usable, if it is accepted
+        signed = damaged(lambda: edits(data, count, seed, resealed), None)
+        isolated(result, f"signed edit of {name}, seed {seed}", signed, 1800.0)
+
+
+def resealed(text: str) -> str:
+    """Return a file with a checksum that is right; as it is, if it cannot have one."""
+    try:
+        content = json.loads(text)
+        del content["checksum"]
+        return sealed(content)
+    except (ValueError, TypeError, LookupError, RecursionError):
+        return text

@@ -142,7 +142,7 @@ def _judge(
         wrong = "it did not end within 20 s"
     elif code not in GOOD | ({-signal.SIGKILL} if killed else set()):
         wrong = f"exit code {code}: {said[-200:]!r}"
-    elif "Traceback" in said:
+    elif "Traceback" in said and 0 < len(answers) < len(lines):  # else Python began or ended
         wrong = f"a traceback: {said[-200:]!r}"
     wrong = wrong or ledger.check(lines, answers)
     rest = lines[len(answers) :] if killed else []

@@ -165,13 +165,13 @@ def _print(board: Leaderboard) -> None:
 
 def _write(board: Leaderboard, out: Path, settings: Settings) -> list[Path]:
     files = [out / "leaderboard.csv"]
-    _tables.write_table(files[-1], board.overall())
+    _tables.write_table(files[-1], board.overall(), safe=True)
     if board.games:
         files.append(out / "games.csv")
-        _tables.write_table(files[-1], board.columns())
+        _tables.write_table(files[-1], board.columns(), safe=True)
     if board.panels:
         files.append(out / "panels.csv")
-        _tables.write_table(files[-1], board.panel_columns())
+        _tables.write_table(files[-1], board.panel_columns(), safe=True)
     files.append(out / "report.html")
     write_leaderboard(
         files[-1],

@@ -1,7 +1,9 @@
 """A mixture between stdin and stdout: every line is answered, or not taken."""
 
+import errno
 import io
 import json
+import os
 import sys
 from typing import Any
 
@@ -93,11 +95,26 @@ def _print(answers: list[dict[str, Any]]) -> None:
     """Write the answers in one piece, and errors on stderr, too."""
     if not answers:
         return
-    sys.stdout.write("".join(f"{json.dumps(answer)}\n" for answer in answers))
-    sys.stdout.flush()
+    _write("".join(f"{json.dumps(answer)}\n" for answer in answers))
     for answer in answers:
         if "error" in answer:
             echo(f"normalhedge: line {answer['line']}: {answer['error']}", err=True)
+
+
+def _write(text: str) -> None:
+    """Write all of a text; with ``PYTHONUNBUFFERED`` a signal can end a write halfway."""
+    sys.stdout.flush()
+    buffer = getattr(sys.stdout, "buffer", None)
+    if buffer is None:  # a stdout that is text only
+        sys.stdout.write(text)
+    else:
+        data = memoryview(text.encode())
+        while data:
+            written = buffer.write(data)
+            if written is None:
+                raise BlockingIOError(errno.EAGAIN, os.strerror(errno.EAGAIN))
+            data = data[written:]
+        buffer.flush()
 
 
 def _end(sentence: str, code: int) -> None:

@@ -10,7 +10,8 @@ from normalhedge.mixtures.tickets import Prediction
 Operation = dict[str, Any]
 """``{"predict": forecasts, "confidence": ..., "id": ..., "ticket": 7}``: a round, the ticket that
 it got, and, where they were given, the confidences and the id. ``{"update": 7, "outcome": ...,
-"id": ...}``: the ticket of a round, its outcome and, where it was given, the id."""
+"id": ...}``: the ticket of a round, its outcome and, where it was given, the id.
+``{"leave": name}``: an expert leaves."""
 
 LONGEST_ID = 1000
 """How many characters an id may have, as JSON."""
@@ -34,6 +35,9 @@ def do(mixture: Mixture, operation: Mapping[str, Any]) -> Prediction | None:
     operation
         See `Operation`; the ticket of a prediction is not looked at.
     """
+    if "leave" in operation:
+        mixture.leave(operation["leave"])
+        return None
     name = id_text(operation["id"]) if "id" in operation else None
     ids = mixture.ids
     if "update" in operation:

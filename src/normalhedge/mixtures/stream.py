@@ -6,12 +6,14 @@ Lines in::
     {"gam": 51.2, "ar": 49.9}                                            the same, in short
     {"ticket": 0, "outcome": 50.8}                                         what came of it
     {"ticket": 0, "outcome": 50.8, "forecasts": {...}}                     both; the outcome first
+    {"leave": "gam"}                                                       an expert leaves for good
 
 and out::
 
     {"line": 1, "ticket": 0, "prediction": 50.6, "weights": {...}}
     {"line": 2, "settled": 0}
-    {"line": 3, "error": "..."}
+    {"line": 3, "left": "gam"}
+    {"line": 4, "error": "..."}
 
 An ``"id"`` of the caller's may stand in place of the ticket, and is then given back.
 """
@@ -27,7 +29,7 @@ from normalhedge._terminal import clipped
 from normalhedge.mixtures.mixture import Mixture
 from normalhedge.mixtures.operations import Operation, do, id_text
 
-WORDS = {"forecasts", "confidence", "ticket", "outcome", "id"}
+WORDS = {"forecasts", "confidence", "ticket", "outcome", "id", "leave"}
 """What a line may say besides forecasts."""
 
 
@@ -96,6 +98,9 @@ class Stream:
             raise ValueError(
                 f"{clipped(unknown[0], 80)!r} is not one of {', '.join(sorted(WORDS))}"
             )
+        if "leave" in said:
+            answer["left"] = self._left(said)
+            return
         if forecasts is None and "outcome" not in said:
             raise ValueError("a line must have forecasts or an outcome")
         if "outcome" in said:
@@ -108,6 +113,16 @@ class Stream:
             answer["settled"] = operation["update"]
         if forecasts is not None:
             answer |= self._prediction(forecasts, said if forecasts is not said else {})
+
+    def _left(self, said: dict[str, Any]) -> str:
+        if len(said) > 1:
+            raise ValueError("a line by which an expert leaves says nothing else")
+        if not isinstance(said["leave"], str):
+            raise ValueError(f"leave needs a name, got {clipped(repr(said['leave']), 80)}")
+        do(self.mixture, said)
+        if self.note is not None:
+            self.note(said)
+        return said["leave"]
 
     def _ticket(self, said: dict[str, Any]) -> int:
         if "ticket" in said:
