@@ -53,9 +53,9 @@ def _once(
 ) -> str | None:
     """Interrupt once, look, and play to the end."""
     done, hit = 0, False
-    signal.setitimer(signal.ITIMER_REAL, delay)
     try:
         try:
+            signal.setitimer(signal.ITIMER_REAL, delay)
             while done < len(todo):
                 do(mixture, todo[done])
                 done += 1
