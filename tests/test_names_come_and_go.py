@@ -37,7 +37,7 @@ def test_leaving_is_what_the_hedger_says_it_is(hedger: str) -> None:
     before = mixture.state()
     mixture.leave("b")
     assert mixture.names == ["a", "c", "d"]
-    expected = mixture.recipe.hedger.leave(before, [1])  # type: ignore[attr-defined]
+    expected = mixture.recipe.hedger.leave(before, [1])  # type: ignore[union-attr]
     np.testing.assert_allclose(mixture.weights[0], expected.weights, rtol=1e-12, atol=1e-15)
     np.testing.assert_array_equal(mixture.games.ledgers[0], expected.ledger)
     fed(mixture, "acd", 5)

@@ -14,6 +14,7 @@ struct Algorithm {
     static constexpr bool whole = false;
     static constexpr bool has_potential = false;
     static constexpr bool wants_room = false;
+    static constexpr bool by_losses = false;
 
     double keep;  // 1 - alpha
 

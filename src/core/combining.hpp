@@ -2,6 +2,7 @@
 //
 //     mean      sum_i q_i x_i
 //     median    the weighted median: half of the weight on either side; midway where it is a tie
+//     trimmed   the mean of the middle half of the weight
 //     vote      the forecast with the largest weight: for labels, which have no middle
 #pragma once
 
@@ -12,7 +13,7 @@
 
 namespace normalhedge {
 
-enum class Way { mean, median, vote };
+enum class Way { mean, median, trimmed, vote };
 
 // Weights that differ from a half by less than this are a half: sums of doubles are not exact.
 constexpr double tie = 1e-12;
@@ -68,6 +69,29 @@ public:
         return values_[size_ - 1];
     }
 
+    // The mean of what lies between the quartiles.
+    double trimmed() const {
+        if (size_ == 0) return not_a_number;
+        double total = 0.0;
+        for (size_t i = 0; i < size_; ++i) total += masses_[i];
+        const double low = 0.25 * total;
+        const double high = 0.75 * total;
+        const double origin = median();
+        double below = 0.0;
+        double mass = 0.0;
+        double excess = 0.0;
+        for (size_t i = 0; i < size_; ++i) {
+            const double above = below + masses_[i];
+            const double inside = smaller(above, high) - larger(below, low);
+            if (inside > 0.0) {
+                mass += inside;
+                excess += inside * (values_[i] - origin);
+            }
+            below = above;
+        }
+        return mass > 0.0 ? origin + excess / mass : origin;
+    }
+
     // The forecast with the largest weight, the smallest of those that tie.
     double vote() const {
         double chosen = not_a_number;
@@ -117,7 +141,9 @@ inline void combine(const Forecasts& forecasts, const double* played, Way way, d
             result[c] = weighted_mean(x, played, forecasts.n);
         } else {
             const Heard heard(x, played, forecasts.n, room);
-            result[c] = way == Way::median ? heard.median() : heard.vote();
+            result[c] = way == Way::median    ? heard.median()
+                        : way == Way::trimmed ? heard.trimmed()
+                                              : heard.vote();
         }
     }
 }

@@ -25,6 +25,8 @@
 //                                    that are awake
 //     wants_room                     whether `weigh` needs room for n doubles; `learn`, if whole, and
 //                                    `score` always have it
+//     by_losses                      whether gains must say how large losses are, and not only how much
+//                                    larger than the least of them
 //     has_potential                  whether the weights are the derivative of a potential; then it
 //                                    has no weigh, but raise(now, lead): see `potential.hpp`
 #pragma once

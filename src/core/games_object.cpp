@@ -4,7 +4,7 @@
 #include <array>
 #include <cstring>
 
-#include "mixture.hpp"
+#include "automatic.hpp"
 #include "objects.hpp"
 #include "python_hedger.hpp"
 
@@ -17,7 +17,7 @@ namespace {
 //     weights      games x n                  marks        games x 3 x n, whole numbers
 //     ledgers      games x rows x n           pool_ranges  games x 2
 //     totals       games x totals             ranges       items x 2
-//     expert_sums  5 x n                      total_sums   9
+//     expert_sums  6 x n                      total_sums   9
 //
 // Those with a column for each expert may have more columns, for newcomers.
 enum Part { weights, ledgers, totals, marks, pool_ranges, ranges, expert_sums, total_sums, parts };
@@ -39,6 +39,8 @@ struct Content {
     bool shared = true;
     Reference engine;  // whose hedger is used, or the hedger written in Python
     std::unique_ptr<Hedger> own_hedger;
+    std::vector<Reference> components;  // engines
+    std::unique_ptr<Automatic> automatic;
     const Hedger* hedger = nullptr;
     Reference own_loss;  // a function (forecasts, values, outcomes) -> losses, slopes; or none
     Reference states;    // a list, of a hedger written in Python
@@ -52,6 +54,18 @@ struct Content {
     bool busy = false;         // while functions of the caller's own are called
 
     bool in_python() const { return own_hedger != nullptr || own_loss; }
+
+    // Whether items have games of their own beside the one they share.
+    bool several() const { return automatic && shared && items > 1; }
+    size_t value_count() const { return automatic ? automatic->value_count() : 1; }
+    size_t item_size() const { return automatic ? automatic->item_size() : 2; }
+
+    // Where the steps of rows are those of this mixture.
+    void set_steps(Rows& rows) const {
+        rows.value_step = rows.classes * value_count();
+        rows.own_step = rows.n + value_count() + 1;
+        rows.slope_step = value_count();
+    }
 
     double* data(Part part) const { return data_of<double>(arrays[part].array()); }
 
@@ -80,7 +94,7 @@ struct Content {
         weighed = n;
     }
 
-    Range* item_ranges() const { return reinterpret_cast<Range*>(data(ranges)); }
+    ItemRanges item_ranges() const { return {data(ranges), item_size()}; }
     Sums sums() const { return {data(expert_sums), data(total_sums), capacity}; }
 };
 
@@ -112,7 +126,7 @@ void check_shapes(const Content& content, const std::array<Reference, parts>& ar
     if (!has(ledgers, {games, content.hedger->rows(), n}) ||
         !has(totals, {games, content.hedger->totals()}) ||
         !has(marks, {games, size_t{Sums::mark_rows}, n}) || !has(pool_ranges, {games, 2}) ||
-        !has(ranges, {items, 2}) || !has(expert_sums, {size_t{Sums::expert_sums}, n}) ||
+        !has(ranges, {items, content.item_size()}) || !has(expert_sums, {size_t{Sums::expert_sums}, n}) ||
         !has(total_sums, {size_t{Sums::total_sums}}))
         raise(PyExc_ValueError, "the arrays of a mixture must be of one size");
 }
@@ -255,9 +269,10 @@ Rows rows_of(const Content& content, PyObject* table, PyObject* confidence, PyOb
     const auto places = From<Vector<const std::int32_t>>::get(items);
     Rows rows{forecasts.layers, forecasts.rows, forecasts.columns, forecasts.data, nullptr,
               predicted.data,   nullptr,        places.data};
+    content.set_steps(rows);
     bool fit = content.arrays[weights] && (content.games > 0 || rows.count == 0) &&
                forecasts.columns == content.n && predicted.rows == rows.count &&
-               predicted.columns == rows.classes && places.n == rows.count && rows.classes > 0;
+               predicted.columns == rows.value_step && places.n == rows.count && rows.classes > 0;
     if (confidence != Py_None) {
         const auto rated = From<Vector<const double>>::get(confidence);
         rows.confidence = rated.data;
@@ -272,7 +287,8 @@ Rows rows_of(const Content& content, PyObject* table, PyObject* confidence, PyOb
     }
     for (size_t j = 0; fit && j < rows.count; ++j) {
         const auto item = static_cast<size_t>(places[j]);
-        fit = places[j] >= 0 && item < content.items && (content.shared || item < content.games);
+        fit = places[j] >= 0 && item < content.items && (content.shared || item < content.games) &&
+              (!content.several() || 1 + item < content.games);
     }
     if (!fit) raise(PyExc_ValueError, "the arrays of a round do not fit the mixture");
     return rows;
@@ -282,20 +298,35 @@ Rows rows_of(const Content& content, PyObject* table, PyObject* confidence, PyOb
 template <class Work>
 void game_by_game(const Content& content, const Rows& rows, const Work& work) {
     if (content.shared) {
-        work(content.game(0), rows, size_t{0});
+        work(size_t{0}, rows, size_t{0});
         return;
     }
-    for (size_t j = 0; j < rows.count; ++j) {
-        Rows one = rows;
-        one.count = 1;
-        one.forecasts += j * rows.classes * rows.n;
-        one.values += j * rows.classes;
-        one.items += j;
-        if (rows.outcomes) one.outcomes += j;
-        if (rows.own) one.own += j * (rows.n + 2);
-        if (rows.own_slopes) one.own_slopes += j;
-        work(content.game(static_cast<size_t>(rows.items[j])), one, j);
+    for (size_t j = 0; j < rows.count; ++j)
+        work(static_cast<size_t>(rows.items[j]), rows.only(j), j);
+}
+
+// Predict the rows of a game.
+void predict_game(const Content& content, size_t g, const Rows& rows, std::int64_t number,
+                  double* played, const Sums& sums) {
+    if (!content.automatic) {
+        predict_round(content.recipe, *content.hedger, content.game(g), rows, number, played, sums);
+        return;
     }
+    const bool several = content.several();
+    const auto game_of = [&](size_t other) { return content.game(several ? other : g); };
+    content.automatic->predict(game_of, several, rows, number, played, sums, content.data(ranges));
+}
+
+// Settle the rows of a game.
+void settle_game(const Content& content, size_t g, const Rows& rows, double* totals) {
+    if (!content.automatic) {
+        settle_round(content.recipe, *content.hedger, content.game(g), rows, content.item_ranges(),
+                     totals);
+        return;
+    }
+    const bool several = content.several();
+    const auto game_of = [&](size_t other) { return content.game(several ? other : g); };
+    content.automatic->settle(game_of, several, rows, content.data(ranges), totals);
 }
 
 Reference new_array(std::initializer_list<size_t> shape) {
@@ -359,9 +390,8 @@ PyObject* predict(PyObject* object, PyObject* const* given, Py_ssize_t count) {
         const auto played = From<Matrix<double>>::get(given[7]);
         if (played.rows != rows.count || played.columns != rows.n)
             raise(PyExc_ValueError, "the arrays of a round do not fit the mixture");
-        game_by_game(content, rows, [&](const Game& game, const Rows& part, size_t j) {
-            predict_round(content.recipe, *content.hedger, game, part, number, played.row(j),
-                          content.sums());
+        game_by_game(content, rows, [&](size_t g, const Rows& part, size_t j) {
+            predict_game(content, g, part, number, played.row(j), content.sums());
         });
         filing.file(given[9]);
         change.commit();
@@ -444,7 +474,7 @@ PyObject* predict_numbers(PyObject* object, PyObject* const* given, Py_ssize_t c
             Py_RETURN_NONE;
         }
         Change change(content, content.version);
-        Reference values = new_array({1, 1});
+        Reference values = new_array({1, content.value_count()});
         Reference played = new_array({1, n});
         const Rows rows = rows_of(content, table.get(), Py_None, values.get(), Py_None, given[1]);
         const auto item = static_cast<size_t>(rows.items[0]);
@@ -456,9 +486,9 @@ PyObject* predict_numbers(PyObject* object, PyObject* const* given, Py_ssize_t c
         PyTuple_SET_ITEM(round.get(), items_field, Reference::borrowed(given[1]).release());
         PyTuple_SET_ITEM(round.get(), keys_field, Reference::borrowed(Py_None).release());
         Reference result = Reference::checked(PyTuple_New(3));
-        predict_round(content.recipe, *content.hedger, content.game(content.shared ? 0 : item), rows,
-                      From<std::int64_t>::get(number.get()), data_of<double>(played.array()),
-                      content.sums());
+        predict_game(content, content.shared ? 0 : item, rows,
+                     From<std::int64_t>::get(number.get()), data_of<double>(played.array()),
+                     content.sums());
         const double value = rows.values[0];
         Reference said = value == value ? Reference::checked(PyFloat_FromDouble(value))
                                         : Reference::borrowed(Py_None);
@@ -483,7 +513,8 @@ struct OwnLosses {
     void give_to(Rows& rows) const {
         const auto table = From<Matrix<const double>>::get(losses.get());
         const auto slope = From<Vector<const double>>::get(slopes.get());
-        if (table.rows != rows.count || table.columns != rows.n + 2 || slope.n != rows.count)
+        if (table.rows != rows.count || table.columns != rows.own_step ||
+            slope.n != rows.count * rows.slope_step)
             raise(PyExc_ValueError, "a loss of your own must give a number for each forecast");
         rows.own = table.data;
         rows.own_slopes = slope.data;
@@ -510,9 +541,8 @@ void settle(const Content& content, PyObject* const* given, bool learned) {
     if (content.own_loss) own.give_to(rows);
     note_round(content.recipe, rows, content.sums());
     if (!learned) return;
-    game_by_game(content, rows, [&](const Game& game, const Rows& part, size_t) {
-        settle_round(content.recipe, *content.hedger, game, part, content.item_ranges(),
-                     content.sums().totals);
+    game_by_game(content, rows, [&](size_t g, const Rows& part, size_t) {
+        settle_game(content, g, part, content.sums().totals);
     });
 }
 
@@ -640,7 +670,9 @@ struct Schedule {
         const size_t bin_count = total_sums.rows;
         bool fit = start.n == games.n && stop.n == games.n && settled.n == games.n &&
                    edges.n == rounds + 1 && ready.n == rounds && bins.n == rounds &&
-                   values.rows == count && values.columns == forecasts.rows &&
+                   values.rows == count &&
+                   values.columns == forecasts.rows * content.value_count() &&
+                   (!content.several() || content.games > content.items) &&
                    outcomes.n == count && items.n == count && forecasts.columns == content.n &&
                    (played.rows == 0 || (played.rows == count && played.columns == content.n)) &&
                    expert_sums.layers == bin_count && expert_sums.rows == Sums::expert_sums &&
@@ -662,18 +694,20 @@ struct Schedule {
         return fit;
     }
 
-    Rows rows(size_t round) const {
+    Rows rows(const Content& content, size_t round) const {
         const auto a = static_cast<size_t>(edges[round]);
         const auto b = static_cast<size_t>(edges[round + 1]);
         const size_t cells = forecasts.rows * forecasts.columns;
-        return {b - a,
-                forecasts.rows,
-                forecasts.columns,
-                forecasts.data + a * cells,
-                nullptr,
-                values.data + a * forecasts.rows,
-                outcomes.data + a,
-                items.data + a};
+        Rows rows{b - a,
+                  forecasts.rows,
+                  forecasts.columns,
+                  forecasts.data + a * cells,
+                  nullptr,
+                  values.data + a * values.columns,
+                  outcomes.data + a,
+                  items.data + a};
+        content.set_steps(rows);
+        return rows;
     }
 
     Sums sums(size_t round) const {
@@ -696,23 +730,22 @@ template <class Losses>
 void play_schedule(const Content& content, const Schedule& schedule, const Losses& add_losses) {
     const Recipe& recipe = content.recipe;
     for (size_t k = 0; k < schedule.games.n; ++k) {
-        const Game game = content.game(static_cast<size_t>(schedule.games[k]));
+        const auto g = static_cast<size_t>(schedule.games[k]);
         auto oldest = static_cast<size_t>(schedule.settled[k]);
         const auto stop = static_cast<size_t>(schedule.stop[k]);
         for (auto r = static_cast<size_t>(schedule.start[k]); r <= stop; ++r) {
             for (; oldest < r && static_cast<size_t>(schedule.ready[oldest]) <= r; ++oldest) {
-                Rows rows = schedule.rows(oldest);
+                Rows rows = schedule.rows(content, oldest);
                 [[maybe_unused]] const auto kept = add_losses(rows, oldest);
-                settle_round(recipe, *content.hedger, game, rows, content.item_ranges(),
-                             schedule.sums(oldest).totals);
+                settle_game(content, g, rows, schedule.sums(oldest).totals);
             }
             if (r == stop) break;
-            Rows rows = schedule.rows(r);
+            Rows rows = schedule.rows(content, r);
             double* played = schedule.played.rows
                                  ? schedule.played.row(static_cast<size_t>(schedule.edges[r]))
                                  : nullptr;
-            predict_round(recipe, *content.hedger, game, rows, schedule.base + schedule.offsets[r], played,
-                          schedule.sums(r));
+            predict_game(content, g, rows, schedule.base + schedule.offsets[r], played,
+                         schedule.sums(r));
             [[maybe_unused]] const auto kept = add_losses(rows, r);
             note_round(recipe, rows, schedule.sums(r));
         }
@@ -823,6 +856,25 @@ PyObject* weigh(PyObject* object, PyObject* const* given, Py_ssize_t count) {
     });
 }
 
+// weigh_arrays(weights, ledgers, totals): write the weights of all games in arrays built aside.
+PyObject* weigh_arrays(PyObject* object, PyObject* const* given, Py_ssize_t count) {
+    return guarded([&]() -> PyObject* {
+        check_count(count, 3);
+        const Content& content = content_of(object);
+        const auto all = From<Matrix<double>>::get(given[0]);
+        const auto ledger = From<Cube<double>>::get(given[1]);
+        const auto total = From<Matrix<double>>::get(given[2]);
+        if (!content.hedger || ledger.layers != all.rows || total.rows != all.rows ||
+            ledger.columns != all.columns || ledger.rows != content.hedger->rows() ||
+            total.columns != content.hedger->totals())
+            raise(PyExc_ValueError, "the arrays of a mixture must be of one size");
+        const size_t n = all.columns;
+        for (size_t g = 0; n > 0 && g < all.rows; ++g)
+            content.hedger->weigh({n, n, n, all.row(g), ledger.layer(g).data, total.row(g), g});
+        Py_RETURN_NONE;
+    });
+}
+
 // fill_plain(table, confidence): write the plain combinations as forecasts of the first experts.
 PyObject* fill_plain_columns(PyObject* object, PyObject* const* given, Py_ssize_t count) {
     return guarded([&]() -> PyObject* {
@@ -850,6 +902,16 @@ PyObject* replace(PyObject* object, PyObject* const* given, Py_ssize_t count) {
         change.commit();
         Py_RETURN_NONE;
     });
+}
+
+// (rows, totals, numbers of an item, values of a row for each class).
+PyObject* get_shape(PyObject* object, void*) {
+    const Content& content = content_of(object);
+    if (!content.hedger) Py_RETURN_NONE;
+    return Py_BuildValue("(nnnn)", static_cast<Py_ssize_t>(content.hedger->rows()),
+                         static_cast<Py_ssize_t>(content.hedger->totals()),
+                         static_cast<Py_ssize_t>(content.item_size()),
+                         static_cast<Py_ssize_t>(content.value_count()));
 }
 
 PyObject* get_version(PyObject* object, void*) {
@@ -889,8 +951,45 @@ PyObject* get_states(PyObject* object, void*) {
     return Reference::borrowed(states.get()).release();
 }
 
+// The components of an automatic mixture: a tuple (components, way, alpha, guard), each component being
+// (engine or None, way, gradient, whose slope or None, prior).
+void make_automatic(Content& content, PyObject* given) {
+    PyObject *parts_given, *way;
+    double alpha;
+    int guard;
+    if (!PyArg_ParseTuple(given, "OOdp", &parts_given, &way, &alpha, &guard)) throw PythonError();
+    Reference list = Reference::checked(PySequence_Fast(parts_given, "components must be a list"));
+    std::vector<Component> components;
+    for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(list.get()); ++i) {
+        PyObject *engine, *own_way;
+        const char* slope;
+        int gradient;
+        double prior;
+        if (!PyArg_ParseTuple(PySequence_Fast_GET_ITEM(list.get(), i), "OOpzd", &engine, &own_way,
+                              &gradient, &slope, &prior))
+            throw PythonError();
+        Component component{nullptr, content.recipe, prior};
+        component.recipe.way = From<Way>::get(own_way);
+        component.recipe.gradient = gradient != 0;
+        component.recipe.slope_of = slope ? find_loss(slope) : nullptr;
+        if (engine != Py_None) {
+            if (Py_TYPE(engine) != engine_type) raise(PyExc_TypeError, "a component needs an engine");
+            component.hedger = reinterpret_cast<EngineObject*>(engine)->hedger;
+            content.components.push_back(Reference::borrowed(engine));
+        } else if (!content.components.empty()) {
+            raise(PyExc_ValueError, "the plain components must come first");
+        }
+        components.push_back(std::move(component));
+    }
+    if (components.empty() || components[0].hedger)
+        raise(PyExc_ValueError, "there must be a plain component");
+    content.automatic =
+        std::make_unique<Automatic>(std::move(components), From<Way>::get(way), alpha, guard != 0);
+    content.hedger = content.automatic.get();
+}
+
 // Games(hedger, loss, own_loss, way, gradient, width, even, levels, include, shared): the hedger is an
-// Engine, or whatever has `play` and `step`; the loss a name, or None with a function of your own.
+// Engine, a tuple (see `make_automatic`), or whatever has `play` and `step`; the loss a name, or None with a function of your own.
 PyObject* create(PyTypeObject* type, PyObject* arguments, PyObject*) {
     return guarded([&]() -> PyObject* {
         auto content = std::make_unique<Content>();
@@ -922,6 +1021,8 @@ PyObject* create(PyTypeObject* type, PyObject* arguments, PyObject*) {
         content->engine = Reference::borrowed(hedger);
         if (Py_TYPE(hedger) == engine_type) {
             content->hedger = reinterpret_cast<EngineObject*>(hedger)->hedger;
+        } else if (PyTuple_CheckExact(hedger)) {
+            make_automatic(*content, hedger);
         } else {
             content->states = Reference::checked(PyList_New(0));
             content->own_hedger = std::make_unique<PythonHedger>(hedger, content->states.get());
@@ -949,6 +1050,7 @@ int clear(PyObject* object) {
     if (content) {
         content->hedger = nullptr;
         content->own_hedger.reset();
+        content->automatic.reset();
         const Reference engine = std::move(content->engine);
         const Reference loss = std::move(content->own_loss);
         const Reference states = std::move(content->states);
@@ -974,12 +1076,13 @@ PyMethodDef methods[] = {
     fast("play", play, "Play a table of rounds."),
     fast("join", join, "Let experts join where there is room."),
     fast("weigh", weigh, "Write the weights that belong to the ledger of a game."),
+    fast("weigh_arrays", weigh_arrays, "Write the weights of games in arrays built aside."),
     fast("fill_plain", fill_plain_columns, "Write the plain combinations as forecasts."),
     fast("replace", replace, "Take other arrays, all at once."),
     {nullptr, nullptr, 0, nullptr},
 };
 
-PyGetSetDef attributes[parts + 3];
+PyGetSetDef attributes[parts + 4];
 
 PyType_Slot slots[] = {
     {Py_tp_new, reinterpret_cast<void*>(create)},
@@ -1002,6 +1105,7 @@ void add_games(PyObject* module) {
                             reinterpret_cast<void*>(part)};
     attributes[parts] = {"states", get_states, nullptr, nullptr, nullptr};
     attributes[parts + 1] = {"version", get_version, nullptr, nullptr, nullptr};
+    attributes[parts + 2] = {"shape", get_shape, nullptr, nullptr, nullptr};
     Reference type = Reference::checked(PyType_FromSpec(&spec));
     if (PyModule_AddObjectRef(module, "Games", type.get()) < 0) throw PythonError();
 }

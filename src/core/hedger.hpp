@@ -26,6 +26,9 @@ public:
     // Write the weights that belong to the ledger; return ln mean Phi.
     virtual double weigh(const Columns& now) const = 0;
 
+    // Whether gains must say how large losses are, and not only how much larger than the least.
+    virtual bool by_losses() const { return false; }
+
     // Let all gains so far count half.
     virtual void halve(const Columns& now) const = 0;
 };
@@ -51,6 +54,8 @@ public:
     double weigh(const Columns& now) const override {
         return normalhedge::weigh(algorithm_, now, leading(now.regrets(), now.n));
     }
+
+    bool by_losses() const override { return Algorithm::by_losses; }
 
     void halve(const Columns& now) const override {
         halve_gains(algorithm_, now, halving_.data());

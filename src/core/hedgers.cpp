@@ -7,6 +7,7 @@
 
 #include "hedgers/ada_hedge.hpp"
 #include "hedgers/ada_normal_hedge.hpp"
+#include "hedgers/bates_granger.hpp"
 #include "hedgers/boa.hpp"
 #include "hedgers/coin_betting.hpp"
 #include "hedgers/decreasing_hedge.hpp"
@@ -44,6 +45,7 @@ std::unique_ptr<Hedger> make(const std::vector<double>& settings,
 const std::map<std::string, Make> makers = {
     {"ada_hedge", make<AdaHedge>},
     {"ada_normal_hedge", make<AdaNormalHedge>},
+    {"bates_granger", make<BatesGranger>},
     {"boa", make<BOA>},
     {"coin_betting", make<CoinBetting>},
     {"decreasing_hedge", make<DecreasingHedge>},

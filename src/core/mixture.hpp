@@ -37,7 +37,9 @@ struct Recipe {
     const Loss* loss = nullptr;  // none for one of your own
     Way way = Way::mean;
     bool gradient = false;
+    const Loss* slope_of = nullptr;  // whose slope the gradient trick takes, where it is not the loss's
     double width = 0.0;  // the range of the loss, where it is known; else 0
+    double focus = 1.0;  // how many times as narrow as the range of losses that of gains is
     double even = 0.0;   // the share of the weight that is spread evenly
     std::vector<double> levels;
 
@@ -55,7 +57,7 @@ struct Game {
 
 // What is added up on the way, for summaries and reports.
 struct Sums {
-    enum Expert { weight, awake, loss, blend_loss, scored, expert_sums };
+    enum Expert { weight, awake, loss, blend_loss, scored, absurd, expert_sums };
     enum Total {
         rows, silent, settled, blend, uniform, steps, wild, regret, log_potential, total_sums
     };
@@ -81,9 +83,42 @@ struct Rows {
     const double* own = nullptr;  // count x (n + 2): losses of your own, of experts, blend, uniform
     const double* own_slopes = nullptr;  // count
 
-    Forecasts row(size_t j) const { return {forecasts + j * classes * n, classes, n, n}; }
-    double* value(size_t j) const { return values + j * classes; }
+    // From one row to the next, and from one class to the next.
+    size_t step = classes * n;
+    size_t class_step = n;
+    size_t value_step = classes;
+    size_t value_class_step = 1;
+    size_t own_step = n + 2;
+    size_t slope_step = 1;
+
+    Forecasts row(size_t j) const { return {forecasts + j * step, classes, n, class_step}; }
+    double* value(size_t j) const { return values + j * value_step; }
+    double value(size_t j, size_t c) const { return values[j * value_step + c * value_class_step]; }
+    const double* own_losses(size_t j) const { return own + j * own_step; }
     bool known(size_t j) const { return outcomes[j] == outcomes[j]; }
+
+    // One of them alone.
+    Rows only(size_t j) const {
+        Rows one = *this;
+        one.count = 1;
+        one.forecasts += j * step;
+        one.values += j * value_step;
+        one.items += j;
+        if (outcomes) one.outcomes += j;
+        if (own) one.own += j * own_step;
+        if (own_slopes) one.own_slopes += j * slope_step;
+        return one;
+    }
+};
+
+// The ranges of the items, one after the other.
+struct ItemRanges {
+    double* data;
+    size_t step;  // from one item to the next
+
+    Range& of(std::int32_t item) const {
+        return *reinterpret_cast<Range*>(data + static_cast<size_t>(item) * step);
+    }
 };
 
 // Who is awake in a row.
@@ -248,9 +283,9 @@ inline void note_round(const Recipe& recipe, const Rows& rows, const Sums& sums)
             blend = recipe.loss->of(rows.value(j), rows.classes, rows.outcomes[j], level);
             uniform = recipe.loss->of(plain, rows.classes, rows.outcomes[j], level);
         } else {
-            losses = rows.own + j * (n + 2);
+            losses = rows.own_losses(j);
             blend = losses[n];
-            uniform = losses[n + 1];
+            uniform = losses[rows.own_step - 1];
         }
         sums.totals[Sums::settled] += 1.0;
         sums.totals[Sums::blend] += blend;
@@ -283,9 +318,19 @@ NORMALHEDGE_VECTORISED inline void compare_with_best(const double* rated, size_t
     }
 }
 
+// Leave losses as they are; those of experts that sleep, and those below zero, are none.
+NORMALHEDGE_VECTORISED inline void take_losses(const double* rated, size_t n, double* costs,
+                                               double* excess) {
+#pragma omp simd
+    for (size_t i = 0; i < n; ++i) {
+        costs[i] = rated[i] > 0.0 ? larger(costs[i], 0.0) : 0.0;
+        excess[i] = costs[i];
+    }
+}
+
 // Write what counts in a row, linear with the gradient trick; and how far it spreads.
-inline void measure_row(const Recipe& recipe, const Rows& rows, size_t j, const double* rated,
-                        double* costs, double* excess) {
+inline void measure_row(const Recipe& recipe, bool by_losses, const Rows& rows, size_t j,
+                        const double* rated, double* costs, double* excess) {
     const size_t n = rows.n;
     const Forecasts forecasts = rows.row(j);
     const double outcome = rows.outcomes[j];
@@ -293,17 +338,21 @@ inline void measure_row(const Recipe& recipe, const Rows& rows, size_t j, const 
     if (recipe.gradient) {
         const size_t c = class_of(rows.classes, outcome);
         const double* x = forecasts.of_class(c);
-        const double value = rows.value(j)[c];
+        const double value = rows.value(j, c);
+        const Loss* by = recipe.slope_of ? recipe.slope_of : recipe.loss;
         const double slope =
-            recipe.loss ? recipe.loss->slope(value, outcome, level) : rows.own_slopes[j];
+            by ? by->slope(value, outcome, level) : rows.own_slopes[j * rows.slope_step];
         linearise(x, rated, n, value, slope, costs, excess);
         return;
     }
     if (recipe.loss)
         recipe.loss->write(forecasts, outcome, level, costs);
     else
-        std::copy(rows.own + j * (n + 2), rows.own + j * (n + 2) + n, costs);
-    compare_with_best(rated, n, costs, excess);
+        std::copy(rows.own_losses(j), rows.own_losses(j) + n, costs);
+    if (by_losses)
+        take_losses(rated, n, costs, excess);
+    else
+        compare_with_best(rated, n, costs, excess);
 }
 
 // Write gains in [-1, 1]; see the top of the file. The range is a power of two, so 1/size is exact.
@@ -353,7 +402,7 @@ inline bool finish_pool(double known, const double* pooled, const double* covere
 
 // Play a round: rows whose outcome is NaN are left out; nothing happens if all of them are.
 inline void settle_round(const Recipe& recipe, const Hedger& hedger, const Game& game,
-                         const Rows& rows, Range* ranges, double* totals) {
+                         const Rows& rows, const ItemRanges& ranges, double* totals) {
     const size_t n = rows.n;
     Scratch room(7 * n);
     double* rated = room.data();
@@ -365,6 +414,7 @@ inline void settle_round(const Recipe& recipe, const Hedger& hedger, const Game&
     double* played = rated + 6 * n;
     const double* weights = game.columns.weights;
     const bool several = rows.count > 1;
+    const bool by_losses = hedger.by_losses();
     if (several) {
         fill(pooled, n, 0.0);
         fill(covered, n, 0.0);
@@ -381,15 +431,17 @@ inline void settle_round(const Recipe& recipe, const Hedger& hedger, const Game&
             if (!several) fill(gains, n, 0.0);
             continue;
         }
-        measure_row(recipe, rows, j, rated, costs, excess);
-        Range& range = ranges[rows.items[j]];
-        if (recipe.width > 0.0)
+        measure_row(recipe, by_losses, rows, j, rated, costs, excess);
+        Range& range = ranges.of(rows.items[j]);
+        if (recipe.width > 0.0 && !recipe.slope_of)
             range.size = recipe.width;
         else
             doubled = learn_range(excess, rated, weights, n, range);
-        write_gains(costs, range.size, recipe.gradient, n, gains);
+        write_gains(costs, range.size / recipe.focus, recipe.gradient, n, gains);
         if (several) {
-            if (awake.all)
+            if (by_losses)
+                fill(played, n, 0.0);
+            else if (awake.all)
                 std::copy(weights, weights + n, played);
             else
                 hedger.play(game.columns, rated, played);
@@ -399,8 +451,14 @@ inline void settle_round(const Recipe& recipe, const Hedger& hedger, const Game&
     if (known == 0) return;
     if (several) {
         full = finish_pool(static_cast<double>(known), pooled, covered, n, rated, costs);
-        doubled = learn_range(costs, rated, weights, n, *game.pool);
-        write_gains(costs, game.pool->size, false, n, gains);
+        if (by_losses) {
+            doubled = false;
+            for (size_t i = 0; i < n; ++i)
+                gains[i] = covered[i] > 0.0 ? within(pooled[i] / covered[i], -1.0, 1.0) : 0.0;
+        } else {
+            doubled = learn_range(costs, rated, weights, n, *game.pool);
+            write_gains(costs, game.pool->size / recipe.focus, false, n, gains);
+        }
     }
     if (doubled) hedger.halve(game.columns);
     const Outcome outcome = hedger.step(game.columns, game.columns, {gains, Gains::Kind::float64},

@@ -25,8 +25,9 @@ struct From<Way> {
         if (!name) throw PythonError();
         if (std::strcmp(name, "mean") == 0) return Way::mean;
         if (std::strcmp(name, "median") == 0) return Way::median;
+        if (std::strcmp(name, "trimmed") == 0) return Way::trimmed;
         if (std::strcmp(name, "vote") == 0) return Way::vote;
-        raise(PyExc_ValueError, "the core combines by mean, median or vote");
+        raise(PyExc_ValueError, "the core combines by mean, median, trimmed mean or vote");
     }
 };
 

@@ -60,7 +60,9 @@ class Games:
         /,
     ) -> None: ...
     version: int
+    shape: tuple[int, int, int, int]
 
+    def weigh_arrays(self, weights: Floats, ledgers: Floats, totals: Floats, /) -> None: ...
     def predict(self, *round_: Any) -> None: ...
     def predict_numbers(
         self, forecasts: Any, items: np.ndarray, kind: type, target: dict[str, Any], /

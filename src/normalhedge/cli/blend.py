@@ -26,11 +26,12 @@ from normalhedge.cli.options import (
 )
 from normalhedge.cli.streaming import run_stream
 from normalhedge.cli.terminal import echo
-from normalhedge.hedgers import Hedger, named
+from normalhedge.hedgers import named
 from normalhedge.mixtures import LOSSES, Blend, Mixture, blend
+from normalhedge.mixtures.automatic import Automatic
 from normalhedge.mixtures.course import course
 from normalhedge.mixtures.lines import LONGEST
-from normalhedge.mixtures.recipe import MEMORY, Recipe
+from normalhedge.mixtures.recipe import MEMORY, Recipe, automatic_of, is_automatic
 from normalhedge.mixtures.state_file import StateFile
 from normalhedge.reports import write_blend
 
@@ -59,8 +60,9 @@ STREAM_ONLY = ("sync", "max_line")
 @click.argument("data", metavar="DATA.csv|DATA.parquet|-")
 @click.option("--experts", callback=words, metavar="A,B,...", help="The columns of the experts.")
 @panel_options
-@click.option("--memory", type=float, help=f"In rounds. [default: {MEMORY:g}]")
-@click.option("--hedger", metavar="NAME[:KEY=VALUE,...]", help="[default: normal-hedge]")
+@click.option("--hedger", metavar="NAME[:KEY=VALUE,...]", help="[default: auto]")
+@click.option("--memory", type=float,
+              help=f"Of a single hedger, in rounds. [default: {MEMORY:g}]")  # fmt: skip
 @click.option("--weights", is_flag=True, help="A column of weights for each expert in --out.")
 @click.option("--out", type=click.Path(path_type=Path), metavar="FILE.csv|FILE.parquet")
 @click.option("--report", type=click.Path(path_type=Path), metavar="FILE.html")
@@ -82,7 +84,7 @@ def command(data: str, state: Path | None, **given: Any) -> None:
     if data != "-":
         unused, why = STREAM_ONLY, "streams"
     for name in unused:
-        if given[name]:
+        if given[name] not in (None, False, (), 0):
             raise click.UsageError(f"--{name.replace('_', '-')} is for {why}")
     if given["sync"] and state is None:
         raise click.UsageError("--sync needs --state: there is nothing else to be kept")
@@ -128,23 +130,32 @@ def _blend_file(
 def _options(given: dict[str, Any]) -> dict[str, Any]:
     """Return what the mixture is told."""
     options = mixture_settings(given)
+    if is_automatic(given["hedger"]):
+        if given["memory"] is not None:
+            raise click.UsageError("--memory is that of a single --hedger: auto has many")
+        options["hedger"] = given["hedger"]
+        automatic_of(given["hedger"])  # what is wrong with it is said before data is read
+        return options
     if given["memory"] is not None or given["hedger"] is not None:
         options["hedger"] = spelled(given["hedger"], given["memory"], MEMORY)
         named(options["hedger"], n_experts=2)  # what is wrong with it is said before data is read
     return options
 
 
-def _resume(kept: StateFile | None, options: dict[str, Any], *, pooled: bool) -> Mixture | None:
+def _resume(
+    kept: StateFile | None, options: dict[str, Any], *, pooled: bool | None
+) -> Mixture | None:
     """Return the mixture of the state file, if there is one; refuse other settings than its own."""
     mixture = None if kept is None else kept.load()
     if kept is None or mixture is None:
         return None
     own = mixture.recipe
+    same = "loss" not in options and not isinstance(own.hedger, Automatic)
     asked = Recipe.of(
         _as_before(options["hedger"], mixture) if "hedger" in options else own.hedger,
         options.get("loss", own.loss),
-        options.get("combine", own.combine if "loss" not in options else None),
-        options.get("gradient", own.gradient if "loss" not in options else None),
+        options.get("combine", own.combine if same else None),
+        options.get("gradient", own.gradient if same else None),
         own.shared,
         options.get("even", own.even),
         options.get("include", own.include),
@@ -154,13 +165,15 @@ def _resume(kept: StateFile | None, options: dict[str, Any], *, pooled: bool) ->
             raise ValueError(
                 f"{kept.path} was made with another {name}: {own.to_plain()[name]}, not {value}"
             )
-    if pooled and not own.shared:
-        raise ValueError(f"{kept.path} was made without --pooled")
+    if pooled is not None and pooled != own.shared:
+        raise ValueError(f"{kept.path} was made {'with' if own.shared else 'without'} --pooled")
     return mixture
 
 
-def _as_before(text: str, mixture: Mixture) -> Hedger[Any]:
+def _as_before(text: str, mixture: Mixture) -> Any:
     """Return the hedger of that name, tuned by as many experts as there were then."""
+    if is_automatic(text):
+        return text
     made = [named(text, n + 1) for n in range(max(len(mixture.names), 1))]
     return next((one for one in made if one == mixture.recipe.hedger), made[-1])
 

@@ -57,7 +57,12 @@ _PANEL_OPTIONS = (
     click.option(
         "--classes", callback=words, metavar="A,B,...", help="... of class probabilities."
     ),
-    click.option("--pooled", is_flag=True, help="All series share their weights."),
+    click.option(
+        "--pooled/--separate",
+        default=None,
+        help="All series share their weights, or each has its own. [default: auto hedges over "
+        "both; separate]",
+    ),
     click.option("--loss", metavar="NAME[:level=Q]", help="[default: square; l1 for classes]"),
     click.option("--combine", type=click.Choice(["mean", "median", "vote"])),
     click.option("--gradient/--no-gradient", default=None, help="The gradient trick."),

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from normalhedge import _names
 from normalhedge.hedgers.ada_hedge import AdaHedge
 from normalhedge.hedgers.ada_normal_hedge import AdaNormalHedge
+from normalhedge.hedgers.bates_granger import BatesGranger
 from normalhedge.hedgers.boa import BOA
 from normalhedge.hedgers.coin_betting import CoinBetting
 from normalhedge.hedgers.compiled_hedger import CompiledHedger
@@ -47,6 +48,7 @@ HEDGERS: dict[str, Callable[..., CompiledHedger]] = {
     "ml-prod": MLProd,
     "ml-poly": MLPoly,
     "boa": BOA,
+    "bates-granger": BatesGranger,
     "regret-matching": RegretMatching,
     "rm-plus": RegretMatchingPlus,
     "coin-betting": CoinBetting,
@@ -86,6 +88,7 @@ __all__ = [  # noqa: RUF022 -- as `sorted` has it
     "AdaHedge",
     "AdaNormalHedge",
     "BOA",
+    "BatesGranger",
     "CoinBetting",
     "CompiledHedger",
     "DecreasingHedge",

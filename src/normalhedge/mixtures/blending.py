@@ -1,6 +1,6 @@
 """A table of forecasts and outcomes, played through in time: what a loop over `Mixture` gives."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -10,9 +10,10 @@ import numpy as np
 from normalhedge import _extras, _inputs, _threads
 from normalhedge._inputs import LARGEST, Floats
 from normalhedge.mixtures._sums import EXPERT_SUMS, REGRET, TOTAL_SUMS, WILD
-from normalhedge.mixtures.frames import Columns, count_experts, guess, panel, to_arrow
+from normalhedge.mixtures.automatic import Automatic
+from normalhedge.mixtures.frames import Columns, Panel, count_experts, guess, panel, to_arrow
 from normalhedge.mixtures.mixture import Mixture
-from normalhedge.mixtures.recipe import hedger_of
+from normalhedge.mixtures.recipe import hedger_of, is_automatic
 from normalhedge.mixtures.rounds import NEVER, Rounds, arrange, put_aside
 from normalhedge.mixtures.summary import Summary, summarise
 
@@ -71,7 +72,7 @@ def blend(
     time: str | None = None,
     lag: int = 0,
     *,
-    pooled: bool = False,
+    pooled: bool | None = None,
     cutoff: str | None = None,
     model: str | None = None,
     forecast: str | None = None,
@@ -145,7 +146,7 @@ def _blend(
     given: Columns,
     lag: int,
     *,
-    pooled: bool,
+    pooled: bool | None,
     weights: bool,
     mixture: Mixture | None,
     progress: Callable[[float], object] | None,
@@ -155,23 +156,22 @@ def _blend(
     table, back = to_arrow(frame)
     columns = guess(table, given)
     lag = _lag(lag, columns)
-    shared = pooled or (not columns.by and columns.cutoff is None)
+    given_already = mixture is not None
     if mixture is None:
-        if isinstance(options.get("hedger"), str):
+        if isinstance(options.get("hedger"), str) and not is_automatic(options["hedger"]):
             plain = _tuple(options.get("include", ()))
             tuned = hedger_of(options["hedger"], count_experts(table, columns) + len(plain))
             options = options | {"hedger": tuned, "include": plain}
-        mixture = Mixture(shared=shared, **options)
+        mixture = Mixture(**options)
     elif options:
         raise TypeError(f"{next(iter(options))} belongs to the mixture, which is given already")
-    elif mixture.recipe.shared != shared:
-        raise ValueError(f"the mixture is {'' if mixture.recipe.shared else 'not '}pooled")
     if bool(columns.classes) != mixture.recipe.loss.of_classes:
         raise ValueError(
             f"loss {mixture.recipe.loss} needs {'class' if not columns.classes else 'numbers, not'}"
             " probabilities: see classes"
         )
     rows = panel(table, columns)
+    mixture = _pooled(mixture, columns, rows, pooled, given_already, options)
     classes = rows.forecasts.shape[1]
     if any(waiting.forecasts.shape[1] != classes for waiting in mixture.pending.values()):
         raise ValueError("classes must be as many as in the earlier table")
@@ -194,6 +194,43 @@ def _blend(
         sums.totals,
         rounds,
     )
+
+
+def _pooled(
+    mixture: Mixture,
+    columns: Columns,
+    rows: Panel,
+    pooled: bool | None,  # noqa: FBT001
+    given: bool,  # noqa: FBT001
+    options: Mapping[str, Any],
+) -> Mixture:
+    """Return the mixture with all series of one time in one round, or with a game for each.
+
+    An automatic one has both, where the series are in step: else a lag would mean another time for
+    each of them.
+    """
+    shared = not columns.by and columns.cutoff is None
+    if not shared and pooled is None and given:
+        shared = mixture.recipe.shared
+    elif not shared and pooled is None:
+        in_step = columns.cutoff is None and _in_step(rows.series, rows.times)
+        shared = in_step and isinstance(mixture.recipe.hedger, Automatic)
+    elif not shared:
+        shared = bool(pooled)
+    if mixture.recipe.shared == shared:
+        return mixture
+    if given:
+        raise ValueError(f"the mixture is {'' if mixture.recipe.shared else 'not '}pooled")
+    return Mixture(shared=shared, **options)
+
+
+def _in_step(series: np.ndarray, times: np.ndarray) -> bool:
+    """Tell whether series have most of the times between their first and their last."""
+    count = np.bincount(series)
+    first, last = np.full(len(count), times.max()), np.zeros(len(count), dtype=times.dtype)
+    np.minimum.at(first, series, times)
+    np.maximum.at(last, series, times)
+    return bool(2 * count.sum() >= (last - first + 1)[count > 0].sum())
 
 
 class _Sums(NamedTuple):

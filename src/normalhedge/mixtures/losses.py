@@ -65,6 +65,11 @@ class Loss:
         return self.kind == "zero-one" and not self.of_classes
 
     @property
+    def mean_only(self) -> bool:
+        """Whether nothing but a mean of forecasts can be had, as of price relatives."""
+        return self.kind == "log-wealth"
+
+    @property
     def differentiable(self) -> bool:
         """Whether it has a slope to go by."""
         return self.slope is not None if self.kind is None else self.kind != "zero-one"

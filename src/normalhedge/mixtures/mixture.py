@@ -19,6 +19,7 @@ from normalhedge._inputs import Floats
 from normalhedge.certificates import Bound
 from normalhedge.hedgers import CompiledHedger, Hedger, State
 from normalhedge.mixtures._sums import EXPERT_SUMS, LAST, MARKS, STEPS, TOTAL_SUMS
+from normalhedge.mixtures.automatic import Automatic
 from normalhedge.mixtures.forecasts import Keys, read, read_outcome
 from normalhedge.mixtures.losses import Loss, LossFunction
 from normalhedge.mixtures.recipe import PLAIN, Recipe
@@ -150,7 +151,7 @@ class Mixture:
 
     def __init__(
         self,
-        hedger: Hedger[Any] | str | None = None,
+        hedger: Hedger[Any] | Automatic | str | None = None,
         loss: str | Loss | LossFunction = "square",
         *,
         combine: str | None = None,
@@ -184,15 +185,15 @@ class Mixture:
         self.ids: dict[str, int] = {}  # tickets by what a stream calls them
         self.joined_late = False
         self.games = self._make_games()
-        hedger_rows, hedger_totals = self._shape()
+        rows, totals, item_size, _ = self.games.shape
         count = 1 if self.recipe.shared else 0
         arrays = (
             np.empty((count, 0)),
-            np.empty((count, hedger_rows, 0)),
-            np.zeros((count, hedger_totals)),
+            np.empty((count, rows, 0)),
+            np.zeros((count, totals)),
             np.empty((count, MARKS, 0), dtype=np.int64),
             np.zeros((count, 2)),
-            np.zeros((0, 2)),
+            np.zeros((0, item_size)),
             np.zeros((EXPERT_SUMS, 0)),
             np.zeros(TOTAL_SUMS),
             0,
@@ -211,7 +212,7 @@ class Mixture:
         """Return the compiled part, still empty."""
         recipe, hedger = self.recipe, self.recipe.hedger
         return Games(
-            hedger._engine if isinstance(hedger, CompiledHedger) else hedger,
+            _engine(hedger, recipe.loss),
             recipe.loss.kind,
             None if recipe.loss.kind else recipe.own_losses,
             recipe.combine,
@@ -222,13 +223,6 @@ class Mixture:
             recipe.include,
             recipe.shared,
         )
-
-    def _shape(self) -> tuple[int, int]:
-        """Return how many rows and totals the hedger has in the compiled part."""
-        hedger = self.recipe.hedger
-        if isinstance(hedger, CompiledHedger):
-            return hedger._engine.rows, hedger._engine.totals
-        return 1, 0
 
     def predict(
         self, forecasts: Mapping[str, Any], confidence: Mapping[str, float] | None = None
@@ -276,7 +270,7 @@ class Mixture:
         if self._has_plain:
             self.games.fill_plain(table, rated)
         rows, classes, n = table.shape
-        values, played = _empty((rows, classes)), _empty((rows, n))
+        values, played = _empty((rows, classes * self.games.shape[3])), _empty((rows, n))
         number, ticket, due = self.rounds, self.next_ticket, self._due()
         made = Open(table, rated, values, items, number, keys)
         if not self._told and (np.abs(table) >= _inputs.LARGEST).any():
@@ -287,7 +281,7 @@ class Mixture:
             made, self.pending, ticket, due, self.__dict__,
             {**growth.changes, **self._counted(due)}, growth.merges,
         )  # fmt: skip
-        return Prediction(shaped(values, keys), ticket, names, played, keys)
+        return Prediction(shaped(values[:, :classes], keys), ticket, names, played, keys)
 
     def _counted(self, due: int | None) -> dict[str, Any]:
         """Return the attributes that change when a round is predicted."""
@@ -385,6 +379,8 @@ class Mixture:
         experts joined later.
         """
         hedger, n = self.recipe.hedger, max(len(self.names), 1)
+        if isinstance(hedger, Automatic):
+            return Bound(inf, "see below")
         if not isinstance(hedger, CompiledHedger):
             return Bound(inf, f"nothing is known of {type(hedger).__name__}")
         played = int(self.games.total_sums[STEPS]) if self.recipe.shared else self.rounds
@@ -443,7 +439,7 @@ class Mixture:
     def _join_quickly(self, version: int, new: list[str]) -> bool:
         """Let experts join in columns that are free; return false where there are none."""
         hedger, before = self.recipe.hedger, len(self.names)
-        if not isinstance(hedger, CompiledHedger) or hedger.begins_with_something:
+        if self.games.states is not None or getattr(hedger, "begins_with_something", False):
             return False
         places = {name: before + k for k, name in enumerate(new)}
         late = {"joined_late": self.joined_late or bool(self.games.total_sums[STEPS])}
@@ -485,9 +481,10 @@ class Mixture:
             item_places |= {key: known + k for k, key in enumerate(new)}
             changes["items"] = [*self.items, *new]
             arrays["ranges"] = np.pad(games.ranges, ((0, len(new)), (0, 0)))
-            if not self.recipe.shared:
+            more = self._game_count(known + len(new)) - len(games.weights)
+            if more:
                 now = {name: arrays.get(name, getattr(games, name)) for name in ARRAYS}
-                arrays |= self._with_games(now, len(new), n, states)
+                arrays |= self._with_games(now, more, n, states)
         if not changes:
             return _Growth(None, {}, None, ()), self._item_indices(items, {})
         changes["_simple"] = self._is_simple(
@@ -539,6 +536,10 @@ class Mixture:
             arrays["weights"] = np.array([state.weights for state in states]).reshape(count, n)
             arrays["ledgers"] = np.pad(games.ledgers, ((0, 0), *grown))
             return arrays
+        if isinstance(hedger, Automatic):
+            arrays["weights"] = np.pad(games.weights, grown)
+            arrays["ledgers"] = np.pad(games.ledgers, ((0, 0), *grown))
+            return arrays | self._weighed(arrays["weights"], arrays["ledgers"])
         assert isinstance(hedger, CompiledHedger)
         if not played:  # all of them are there from the start
             arrays["weights"] = np.full((count, n), 1.0 / n)
@@ -553,18 +554,16 @@ class Mixture:
 
     def _weighed(self, weights: Floats, ledgers: Floats) -> dict[str, np.ndarray]:
         """Return weights and totals that belong to the ledgers, of all games."""
-        hedger, totals = self.recipe.hedger, self.games.totals.copy()
-        assert isinstance(hedger, CompiledHedger)
-        for game in zip(weights, ledgers, totals, strict=True):
-            hedger._engine.weigh(*game)
+        totals = self.games.totals.copy()
+        self.games.weigh_arrays(weights, ledgers, totals)
         return {"weights": weights, "totals": totals}
 
     def _with_games(
         self, now: Mapping[str, np.ndarray], more: int, n: int, states: list[Any] | None
     ) -> dict[str, np.ndarray]:
         """Return the arrays with so many games more, for n experts."""
-        hedger = self.recipe.hedger
-        rows, totals = self._shape()
+        hedger: Any = self.recipe.hedger
+        rows, totals, _, _ = self.games.shape
         ledger, own = np.zeros((rows, n)), np.zeros(totals)
         if isinstance(hedger, CompiledHedger) and n:
             state = hedger.init(n)
@@ -574,17 +573,31 @@ class Mixture:
             states.extend(hedger.init(n) if n else None for _ in range(more))
             if n:
                 weights = np.array([state.weights for state in states[-more:]])
-        return {
+        arrays = {
             "weights": np.concatenate([now["weights"], weights]),
             "ledgers": np.concatenate([now["ledgers"], np.tile(ledger, (more, 1, 1))]),
             "totals": np.concatenate([now["totals"], np.tile(own, (more, 1))]),
+        }
+        if isinstance(hedger, Automatic):
+            self.games.weigh_arrays(*arrays.values())
+        return {
+            **arrays,
             "marks": np.pad(now["marks"], ((0, more), (0, 0), (0, 0)), constant_values=-1),
             "pool_ranges": np.pad(now["pool_ranges"], ((0, more), (0, 0))),
         }
 
+    def _game_count(self, items: int) -> int:
+        """Return how many games so many items make.
+
+        One that they share, or one for each; automatically both, as soon as there are two.
+        """
+        if not self.recipe.shared:
+            return items
+        return 1 + items if items > 1 and isinstance(self.recipe.hedger, Automatic) else 1
+
     def _grown(self, state: Any, n: int, *, played: bool) -> Any:
         """Return the state of a hedger of your own with n experts."""
-        hedger = self.recipe.hedger
+        hedger: Any = self.recipe.hedger
         join = getattr(hedger, "join", None)
         if played and join is not None:
             return join(state, n - len(state.weights))
@@ -657,7 +670,8 @@ class Mixture:
         leave = getattr(self.recipe.hedger, "leave", None)
         if leave is not None:
             return leave(state, list(places))
-        return self.recipe.hedger.init(len(state.weights) - len(places))
+        hedger: Any = self.recipe.hedger
+        return hedger.init(len(state.weights) - len(places))
 
     def item_indices(self, keys: Keys) -> np.ndarray:
         """Return the index of each item; those not seen before are added."""
@@ -773,6 +787,13 @@ class Mixture:
             return table, rated
         table = np.pad(table, ((0, 0), (0, 0), (0, more)), constant_values=np.nan)
         return table, None if rated is None else np.pad(rated, (0, more))
+
+
+def _engine(hedger: Any, loss: Loss) -> Any:
+    """Return what the compiled part is made with."""
+    if isinstance(hedger, Automatic):
+        return hedger.engine(loss)
+    return hedger._engine if isinstance(hedger, CompiledHedger) else hedger
 
 
 def _found(pending: Mapping[int, Open], ticket: Any) -> Open | None:

@@ -9,6 +9,7 @@ import numpy as np
 from normalhedge import _inputs, _names
 from normalhedge._inputs import LARGEST, Floats
 from normalhedge.hedgers import CompiledHedger, Hedger, NormalHedge, named
+from normalhedge.mixtures.automatic import Automatic
 from normalhedge.mixtures.combining import WAYS, combine
 from normalhedge.mixtures.losses import LOSSES, Loss, LossFunction
 
@@ -26,7 +27,7 @@ PLAIN = {"mean": "(mean)", "median": "(median)"}
 class Recipe:
     """What `Mixture` is told; see there."""
 
-    hedger: Hedger[Any]
+    hedger: Hedger[Any] | Automatic
     loss: Loss
     combine: str
     gradient: bool
@@ -37,7 +38,7 @@ class Recipe:
     @classmethod
     def of(
         cls,
-        hedger: Hedger[Any] | str | None,
+        hedger: Hedger[Any] | Automatic | str | None,
         loss: str | Loss | LossFunction,
         combine: str | None,
         gradient: bool | None,  # noqa: FBT001
@@ -47,6 +48,17 @@ class Recipe:
     ) -> "Recipe":
         """Check what was given and choose what was not."""
         loss = _loss(loss)
+        single = {"combine": combine, "gradient": gradient, "even": even, "include": include}
+        if hedger is None and not any(value not in {None, 0.0, ()} for value in single.values()):
+            hedger = Automatic()
+        elif is_automatic(hedger):
+            hedger = automatic_of(str(hedger))
+        if isinstance(hedger, Automatic):
+            for name, value in single.items():
+                if value not in {None, 0.0, ()}:
+                    raise ValueError(f"{name} belongs to a single rule, and auto hedges over many")
+            way = "vote" if loss.of_labels else "mean"
+            return cls(hedger, loss, way, False, bool(shared), 0.0, ())  # noqa: FBT003
         combine = _way(loss, combine)
         plain = (include,) if isinstance(include, str) else tuple(include)
         for name in plain:
@@ -69,11 +81,12 @@ class Recipe:
         loss = self.loss
         assert loss.function is not None
         rows, _, n = table.shape
-        losses, slopes = np.full((rows, n + 2), np.nan), np.zeros(rows)
+        made = values.shape[1]  # the blend and, of an automatic mixture, what its components say
+        losses, slopes = np.full((rows, n + made + 1), np.nan), np.zeros((rows, made))
         for row in np.flatnonzero(~np.isnan(outcomes) & ~np.isnan(values[:, 0])):
             usable = np.abs(table[row, 0]) < LARGEST
             plain = combine(table[row, 0], usable / max(usable.sum(), 1), self.combine)
-            asked = np.array([*table[row, 0], values[row, 0], plain])
+            asked = np.array([*table[row, 0], *values[row], plain])
             awake = np.abs(asked) < LARGEST
             given = np.asarray(loss.function(asked[awake], float(outcomes[row])), dtype=float)
             if given.shape != (awake.sum(),) or not (np.abs(given) < LARGEST_LOSS).all():
@@ -82,24 +95,33 @@ class Recipe:
                     f"each of {awake.sum()} forecasts, got {given}"
                 )
             losses[row, awake] = given
-            if self.gradient:
-                assert loss.slope is not None
-                slope = float(loss.slope(float(values[row, 0]), float(outcomes[row])))
-                if not abs(slope) < LARGEST:
-                    raise ValueError(
-                        f"the slope of loss {loss.name} must be a finite number within "
-                        f"±{LARGEST:g}, got {slope}"
-                    )
-                slopes[row] = slope
-        return losses, slopes
+            if self.gradient or made > 1:
+                slopes[row] = self._own_slopes(values[row], float(outcomes[row]))
+        return losses, slopes.ravel()
+
+    def _own_slopes(self, values: Floats, outcome: float) -> list[float]:
+        """Return the slopes of a loss of your own at what was predicted; zeros if it has none."""
+        loss = self.loss
+        if loss.slope is None:
+            return [0.0] * len(values)
+        slopes = [0.0 if np.isnan(x) else float(loss.slope(float(x), outcome)) for x in values]
+        for slope in slopes:
+            if not abs(slope) < LARGEST:
+                raise ValueError(
+                    f"the slope of loss {loss.name} must be a finite number within ±{LARGEST:g}, "
+                    f"got {slope}"
+                )
+        return slopes
 
     def to_plain(self) -> dict[str, Any]:
         """Return it in words and numbers."""
-        if not isinstance(self.hedger, CompiledHedger):
+        if not isinstance(self.hedger, CompiledHedger | Automatic):
             raise ValueError(
                 f"hedger {type(self.hedger).__name__} is one of your own, which no file can hold"
             )
         hedger = {f.name: getattr(self.hedger, f.name) for f in fields(self.hedger)}  # type: ignore[arg-type]
+        if isinstance(self.hedger, Automatic):
+            hedger["components"] = [one.name for one in self.hedger.components(self.loss)]
         own = self.loss.kind is None
         loss = {"name": self.loss.name, "levels": list(self.loss.levels), "own": own}
         return {
@@ -111,6 +133,16 @@ class Recipe:
             "even": self.even,
             "include": list(self.include),
         }
+
+
+def is_automatic(hedger: object) -> bool:
+    """Tell whether a hedger's name is that of the automatic mixture."""
+    return isinstance(hedger, str) and hedger.partition(":")[0] == "auto"
+
+
+def automatic_of(text: str) -> Automatic:
+    """Return the automatic mixture that ``auto:key=value,...`` describes."""
+    return _names.make("hedger", text, {"auto": Automatic})
 
 
 def hedger_of(given: object, experts: int | None = None) -> Hedger[Any]:

@@ -10,13 +10,14 @@ import numpy as np
 from normalhedge.hedgers import HEDGERS
 from normalhedge.mixtures._entries import below, floats, listed, whole, words
 from normalhedge.mixtures._sums import EXPERT_SUMS, MARKS, TOTAL_SUMS
+from normalhedge.mixtures.automatic import Automatic, level_weights
 from normalhedge.mixtures.losses import LOSSES, Loss, LossFunction
 from normalhedge.mixtures.mixture import Mixture
 from normalhedge.mixtures.tickets import Open, Waiting
 
 KINDS: dict[str, Any] = {
     kind.__name__: kind for kind in (getattr(f, "__self__", f) for f in HEDGERS.values())
-}
+} | {"Automatic": Automatic}
 """The hedgers by the names of their classes."""
 
 OPTIONS: dict[str, Callable[[Mixture], int | None]] = {
@@ -31,6 +32,9 @@ read off a mixture. One that an older file does not have is left as it is by def
 
 NULLABLE = {"max_age", "forget_after"}
 """Those of them that may be null."""
+
+SUMS_BEFORE_THE_GUARD = 5
+"""How many sums of each expert there were in files of earlier versions of this package."""
 
 AMISS = 1e-3
 """How far a weight may be from what its ledger gives: those of another version may differ."""
@@ -109,15 +113,18 @@ def _made(found: Mapping[str, Any], loss: Loss | LossFunction | None) -> Mixture
     kind = KINDS.get(hedger.pop("kind"))
     if kind is None:
         raise ValueError(f"its hedger is none of {', '.join(KINDS)}")
+    if found["version"] < 3 and kind is Automatic:
+        raise ValueError(f"there was no Automatic in version {found['version']}")
     if found["version"] == 1 and not kind.has_potential:
         raise ValueError(f"there was no {kind.__name__} in version 1")
-    options: dict[str, Any] = {}
-    for name in OPTIONS:
-        if name in found:
-            empty = found[name] is None and name in NULLABLE
-            options[name] = None if empty else whole(name, found[name])
+    options = _options(found)
+    components = hedger.pop("components", None)
+    if kind is Automatic:
+        recipe = {name: recipe[name] for name in ("loss", "shared")}
     mixture = Mixture(kind(**hedger), _loss(recipe.pop("loss"), loss), **recipe, **options)
     made = mixture.recipe.to_plain()
+    if made["hedger"].get("components") != components:
+        raise ValueError("its components are those of another version: blend the table again")
     if loss is not None:
         made["loss"] = found["recipe"]["loss"]
     for name, value in found["recipe"].items():
@@ -129,9 +136,18 @@ def _made(found: Mapping[str, Any], loss: Loss | LossFunction | None) -> Mixture
     return mixture
 
 
+def _options(found: Mapping[str, Any]) -> dict[str, Any]:
+    options: dict[str, Any] = {}
+    for name in OPTIONS:
+        if name in found:
+            empty = found[name] is None and name in NULLABLE
+            options[name] = None if empty else whole(name, found[name])
+    return options
+
+
 def _read_arrays(mixture: Mixture, found: Mapping[str, Any]) -> None:
     """Read what the core keeps."""
-    own, n, items = mixture.games, len(mixture.names), len(mixture.items)
+    own, n = mixture.games, len(mixture.names)
     games = len(own.weights)
     weights = floats("weights", found["weights"], (games, n), 0.0, 1.0)
     if games and n and np.abs(weights.sum(axis=1) - 1.0).max() > 1e-6:
@@ -140,9 +156,13 @@ def _read_arrays(mixture: Mixture, found: Mapping[str, Any]) -> None:
     _read_ledgers(mixture, found)
     marks = floats("marks", found["marks"], (games, MARKS, n), -1, mixture.rounds, integral=True)
     own.marks[:] = marks.astype(np.int64)
-    own.ranges[:] = floats("ranges", found["ranges"], (items, 2), 0.0, 1e300)
+    least = -1e300 if isinstance(mixture.recipe.hedger, Automatic) else 0.0
+    own.ranges[:] = floats("ranges", found["ranges"], own.ranges.shape, least, 1e300)
     own.pool_ranges[:] = floats("pool_ranges", found["pool_ranges"], (games, 2), 0.0, 1e300)
-    own.expert_sums[:] = floats("sums", found["sums"], (EXPERT_SUMS, n), -1e300, 1e300)
+    sums = floats("sums", found["sums"], (len(found["sums"]), n), -1e300, 1e300)
+    if len(sums) not in {EXPERT_SUMS, SUMS_BEFORE_THE_GUARD}:
+        raise ValueError(f"sums must have {EXPERT_SUMS} rows, it has {len(sums)}")
+    own.expert_sums[: len(sums)] = sums
     own.total_sums[:] = floats("totals", found["totals"], (TOTAL_SUMS,), -1e300, 1e300)
 
 
@@ -160,11 +180,15 @@ def _read_ledgers(mixture: Mixture, found: Mapping[str, Any]) -> None:
         mixture.joined_late = found["joined_late"]
     if not mixture.names:
         return
-    given, totals = games.weights.copy(), games.totals.copy()
+    given, ledgers, totals = games.weights.copy(), games.ledgers.copy(), games.totals.copy()
     for game in range(len(given)):
         games.weigh(game)
     wrong = not np.abs(games.weights - given).max(initial=0.0) <= AMISS
-    games.weights[:], games.totals[:] = given, totals
+    wrong = wrong or not np.abs(games.ledgers - ledgers).max(initial=0.0) <= AMISS
+    games.weights[:], games.ledgers[:], games.totals[:] = given, ledgers, totals
+    if isinstance(mixture.recipe.hedger, Automatic):
+        levels = np.concatenate(level_weights(mixture.games), axis=1)
+        wrong = wrong or not ((levels >= 0.0) & (levels <= 1.0)).all()
     if wrong:
         raise ValueError(
             f"its weights are not those that {mixture.recipe.hedger!r} gives its ledgers"
@@ -209,7 +233,8 @@ def _read_open(mixture: Mixture, entry: Mapping[str, Any]) -> None:
     forecasts = floats(
         "forecasts", entry["forecasts"], (rows, classes, n), -math.inf, math.inf, missing=True
     )
-    values = floats("values", entry["values"], (rows, classes), -1e100, 1e100, missing=True)
+    made = classes * mixture.games.shape[3]
+    values = floats("values", entry["values"], (rows, made), -1e100, 1e100, missing=True)
     if len(items) != rows or n > len(mixture.names):
         raise ValueError(f"ticket {ticket} does not fit its forecasts")
     confidence = None
@@ -219,7 +244,7 @@ def _read_open(mixture: Mixture, entry: Mapping[str, Any]) -> None:
     awake = np.any(np.all(np.abs(forecasts) < 1e100, axis=1), axis=1)
     if (classes > 1) != mixture.recipe.loss.of_classes and (classes > 1 or awake.any()):
         raise ValueError(f"ticket {ticket} does not fit the loss, with {classes} classes")
-    if (np.isnan(values).any(axis=1) & awake).any() and confidence is None:
+    if (np.isnan(values[:, :classes]).any(axis=1) & awake).any() and confidence is None:
         raise ValueError(f"ticket {ticket} was not predicted")
     number = below("number", entry["number"], mixture.rounds)
     which = np.array(items, dtype=np.int32)

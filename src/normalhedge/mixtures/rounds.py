@@ -80,7 +80,7 @@ def arrange(mixture: Mixture, panel: Panel, lag: int) -> Rounds:
     new = np.arange(len(fresh), dtype=np.int32)
     columns = [
         rows, outcomes, items, games, times, new if fresh.all() else new[fresh],
-        np.full((len(rows), rows.shape[1]), np.nan),
+        np.full((len(rows), rows.shape[1] * mixture.games.shape[3]), np.nan),
     ]  # fmt: skip
     del parts, items, games, times, fresh, new
     if mixture.waiting:

@@ -289,6 +289,7 @@ def _convex(mixture: Mixture, blend: "Blend | None") -> tuple[float, float, int]
     if plain or not known.all():
         forecasts = np.ascontiguousarray(forecasts[known][:, :, plain:])
         outcomes, items, values = outcomes[known], items[known], values[known]
+    values = np.ascontiguousarray(values[:, : forecasts.shape[1]])
     _, loss = best_convex(forecasts, outcomes, items, mixture.levels, kind)
     return loss, _loss_of(values, outcomes, items, mixture.levels, kind), len(outcomes)
 
