@@ -9,7 +9,7 @@
 //
 // Where several items share a mixture, there are two games of every component: one that all items share,
 // and one for each item alone; and two upper levels over all of these, a common one and each item's own.
-// A hedger over the two chooses between them. So
+// A third level chooses between the two, with a prior of three to one for the common one. So
 //
 //     values of a row:  the blend; then, class by class, the two upper levels, the plain components, the
 //                       hedged ones that are shared, the hedged ones of the item alone
@@ -22,7 +22,6 @@
 #pragma once
 
 #include "guard.hpp"
-#include "hedgers/ada_normal_hedge.hpp"
 #include "mixture.hpp"
 
 namespace normalhedge {
@@ -34,20 +33,74 @@ struct Component {
     double prior;
 };
 
-// Half of the range of losses is the range of the upper levels' gains: a way that is far behind counts
-// no more than one that is behind.
-constexpr double focus = 2.0;
+// The upper level judges ways by their losses.
+//
+// In a row let l_k be the loss of way k, l that of the level itself, and s the discounted mean of
+// mean_k |l - l_k|, this row included: the usual difference. Over the rows of a round, after which d more
+// were predicted before its outcome was known,
+//
+//     r_k = mean_j within((l - l_k) / s, -8, 8)
+//     R_k <- a R_k + r_k,     V_k <- a V_k + (1 + d) r_k^2,     a = 1 - alpha / (1 + d)
+//     p_k ∝ pi_k [Phi(R_k + u, V_k + u^2) - Phi(R_k - u, V_k + u^2)],    Phi(R, V) = exp([R]+^2 / 2V)
+//
+// with u the largest |r| so far, discounted. It is AdaNormalHedge, whose clock counts squares. R / sqrt V
+// is what statisticians call t: a way must be ahead by more than chance explains, the more so the less the
+// prior pi trusts it. Losses that come late share their surprises: those of d + 1 rounds tell about as much
+// as one, and what was learned must last d + 1 times as long.
+struct Level {
+    size_t count;     // of ways
+    double* weights;  // and all that follows
+    double* regrets;
+    double* squares;
+    double* unit;
+
+    static size_t size(size_t count) { return 3 * count + 1; }
+
+    Level(double* data, size_t ways, size_t room)
+        : count(ways),
+          weights(data),
+          regrets(data + room),
+          squares(data + 2 * room),
+          unit(data + 3 * room) {}
+
+    void learn(const double* rises, double alpha, double late) const {
+        const double keep = 1.0 - alpha / (1.0 + late);
+        const double alike = 1.0 + late;
+        double largest = keep * *unit;
+        for (size_t k = 0; k < count; ++k) {
+            regrets[k] = keep * regrets[k] + rises[k];
+            squares[k] = keep * squares[k] + alike * rises[k] * rises[k];
+            largest = larger(largest, std::fabs(rises[k]));
+        }
+        *unit = largest;
+    }
+
+    template <class Prior>
+    void weigh(const Prior& prior) const {
+        const double u = *unit > tiny ? *unit : 1.0;
+        double top = 0.0;
+        for (size_t k = 0; k < count; ++k) {
+            const double up = larger(regrets[k] + u, 0.0);
+            top = larger(top, up * up / (2.0 * (squares[k] + u * u)));
+        }
+        for (size_t k = 0; k < count; ++k) {
+            const double width = 0.5 / (squares[k] + u * u);
+            const double up = larger(regrets[k] + u, 0.0);
+            const double down = larger(regrets[k] - u, 0.0);
+            weights[k] = prior(k) * (std::exp(up * up * width - top) - std::exp(down * down * width - top));
+        }
+        normalise(weights, count);
+    }
+};
 
 class Automatic final : public Hedger {
 public:
-    using Upper = AdaNormalHedgeWith<true>;
-
     // The plain components come first.
     Automatic(std::vector<Component> components, Way way, double alpha, bool guards)
         : components_(std::move(components)),
           way_(way),
           guards_(guards),
-          upper_({1.0 - alpha}, {0.5, 0.5, 1.0, 1.0}) {
+          alpha_(alpha) {
         for (const Component& component : components_) {
             first_row_.push_back(rows_);
             first_total_.push_back(totals_);
@@ -59,10 +112,8 @@ public:
             totals_ += component.hedger->totals() + 2;
         }
         hedged_ = components_.size() - plain_;
-        judged_ = components_[0].recipe;
-        judged_.focus = focus;
         upper_total_ = totals_;
-        totals_ += level_size(most()) + level_size(2);
+        totals_ += Level::size(most()) + Level::size(2);
     }
 
     size_t rows() const override { return rows_; }
@@ -93,8 +144,8 @@ public:
         const Game game{now, nullptr, nullptr};
         for (size_t c = plain_; c < components_.size(); ++c)
             components_[c].hedger->weigh(columns(game, c));
-        weigh_level(upper(game, most()), true);
-        weigh_level(choice(game), true);
+        weigh_upper(upper(game, most()));
+        weigh_choice(choice(game));
         write_weights(game);
         return not_a_number;
     }
@@ -126,7 +177,7 @@ public:
                 sums.totals[Sums::silent] += 1.0;
                 continue;
             }
-            const Forecasts forecasts = guarded(rows, j, rated, items, spare, tamed, &sums);
+            const Forecasts forecasts = guarded(rows, j, rated, items, spare, tamed, sums);
             const Game alone = several ? game_of(1 + static_cast<size_t>(rows.items[j])) : shared;
             const Say say{rows.value(j) + rows.classes, value_count() - 1, rows.classes};
             say_components(shared, 0, awake, forecasts, rated, heard, spare, say);
@@ -141,29 +192,34 @@ public:
 
     // Learn from the rows whose outcome is known.
     template <class GameOf>
-    void settle(const GameOf& game_of, bool several, const Rows& rows, double* items,
+    void settle(const GameOf& game_of, bool several, const Rows& rows, double late, double* items,
                 double* totals) const {
         const size_t n = rows.n;
-        Scratch room(7 * n);
+        Scratch room(2 * n);
         std::vector<double> tamed;
         const Rows sane = guards_ ? see_outcomes(rows, items, room.data(), tamed) : rows;
         const Game shared = game_of(0);
         if (!several) {
-            learn(shared, 0, sane, items, totals, most() - hedged_);
+            learn(shared, 0, sane, late, items, components_.size());
+            totals[Sums::steps] += 1.0;
             return;
         }
         for (size_t j = 0; j < rows.count; ++j)
             if (rows.known(j))
-                learn(game_of(1 + static_cast<size_t>(rows.items[j])), hedged_, sane.only(j), items,
-                      nullptr, most());
-        learn(shared, 0, sane, items, totals, most());
-        double none[Sums::total_sums] = {};
-        settle_round(judged_, upper_, choice(shared), said(sane, 0, 2),
-                     ItemRanges{items + item_size() - 2, item_size()}, none);
+                learn(game_of(1 + static_cast<size_t>(rows.items[j])), hedged_, sane.only(j), late,
+                      items, most());
+        learn(shared, 0, sane, late, items, most());
+        const Level two = choice(shared);
+        judge(two, sane, 0, blend_value, late, items + item_size() - 2);
+        weigh_choice(two);
+        totals[Sums::steps] += 1.0;
     }
 
 private:
     // A table of what is said in a row: classes x values.
+    static constexpr size_t blend_value = static_cast<size_t>(-1);
+    static constexpr double widest = 8.0;
+
     struct Say {
         double* data;
         size_t step;
@@ -186,7 +242,7 @@ private:
               count(more ? rule.most() : rule.components_.size()),
               common(room),
               own(room + count),
-              chosen(rule.choice(shared).columns.weights) {
+              chosen(rule.choice(shared).weights) {
             take(rule.upper(shared, count), common);
             if (more) take(rule.upper(alone, count), own);
         }
@@ -195,15 +251,13 @@ private:
         }
 
     private:
-        void take(const Game& level, double* weights) const {
-            std::copy(level.columns.weights, level.columns.weights + count, weights);
+        void take(const Level& level, double* weights) const {
+            std::copy(level.weights, level.weights + count, weights);
             normalise(weights, count);
         }
     };
 
     size_t most() const { return plain_ + 2 * hedged_; }
-
-    static size_t level_size(size_t k) { return (1 + Upper::rows) * k + 2; }
 
     Columns columns(const Game& game, size_t c) const {
         const Columns& all = game.columns;
@@ -218,27 +272,19 @@ private:
                 reinterpret_cast<Range*>(totals + components_[c].hedger->totals())};
     }
 
-    // A level above: k ways in a game, of at most `room`.
-    static Game level(double* data, size_t k, size_t room) {
-        return {{k, k, room, data, data + room, data + (1 + Upper::rows) * room}, nullptr,
-                reinterpret_cast<Range*>(data + (1 + Upper::rows) * room)};
+    Level upper(const Game& game, size_t k) const {
+        return {game.columns.totals + upper_total_, k, most()};
     }
-    Game upper(const Game& game, size_t k) const {
-        return level(game.columns.totals + upper_total_, k, most());
+    Level choice(const Game& game) const {
+        return {game.columns.totals + upper_total_ + Level::size(most()), 2, 2};
     }
-    Game choice(const Game& game) const {
-        return level(game.columns.totals + upper_total_ + level_size(most()), 2, 2);
+    static void weigh_choice(const Level& level) {
+        level.weigh([](size_t k) { return k == 0 ? 0.75 : 0.25; });
     }
-
-    // Write the prior into the ledger of a level, and the weights if wanted.
-    void weigh_level(const Game& game, bool weighed) const {
-        double* prior = game.columns.row(2);
-        for (size_t k = 0; k < game.columns.n; ++k)
-            prior[k] = game.columns.n == 2 && most() != 2 ? 0.5 : prior_of(k);
-        if (weighed) upper_.weigh(game.columns);
-    }
-    double prior_of(size_t k) const {
-        return components_[k < components_.size() ? k : k - hedged_].prior;
+    void weigh_upper(const Level& level) const {
+        level.weigh([&](size_t k) {
+            return components_[k < components_.size() ? k : k - hedged_].prior;
+        });
     }
 
 
@@ -255,20 +301,29 @@ private:
     // The forecasts of a row, those that the guard does not let through moved to its edge; `room` is
     // for 4n doubles, `tamed` for the row.
     Forecasts guarded(const Rows& rows, size_t j, const double* rated, double* items, double* room,
-                      double* tamed, const Sums* sums) const {
+                      double* tamed, const Sums& sums) const {
         const Forecasts forecasts = rows.row(j);
         if (!guards_) return forecasts;
         const double* x = forecasts.of_class(0);
         const size_t n = rows.n;
-        const Gate gate = gate_of(x, rated, n, seen_of(items, rows.items[j]), room);
+        const Spread spread = spread_of(x, rated, n, room);
+        const Gate gate = gate_of(x, rated, n, spread, seen_of(items, rows.items[j]));
+        if (!tame(x, rated, n, gate, tamed)) return forecasts;
+        for (size_t i = 0; i < n; ++i)
+            if (rated[i] > 0.0 && !gate.lets(x[i])) sums.row(Sums::absurd)[i] += 1.0;
+        return {tamed, 1, n, n};
+    }
+
+    // Write forecasts with those that a gate does not let through moved to its edge; false if it lets
+    // all of them through, and nothing was written.
+    static bool tame(const double* x, const double* rated, size_t n, const Gate& gate,
+                     double* tamed) {
         size_t stopped = 0;
         for (size_t i = 0; i < n; ++i) stopped += rated[i] > 0.0 && !gate.lets(x[i]) ? 1 : 0;
-        if (stopped == 0) return forecasts;
-        for (size_t i = 0; i < n; ++i) {
-            tamed[i] = within(x[i], gate.low, gate.high);
-            if (sums && rated[i] > 0.0 && !gate.lets(x[i])) sums->row(Sums::absurd)[i] += 1.0;
-        }
-        return {tamed, 1, n, n};
+        if (stopped == 0) return false;
+        for (size_t i = 0; i < n; ++i)
+            tamed[i] = rated[i] > 0.0 ? within(x[i], gate.low, gate.high) : x[i];
+        return true;
     }
 
     // Let the guard see the outcomes; return the rows as it lets them through now.
@@ -276,23 +331,21 @@ private:
                       std::vector<double>& tamed) const {
         const size_t n = rows.n;
         double* rated = room;
-        double* line = room + 5 * n;
+        double* line = room + n;
         Rows sane = rows;
         for (size_t j = 0; j < rows.count; ++j) {
             if (!rows.known(j)) continue;
             rate_experts(rows.row(j), rows.confidence, rated);
             const double* x = rows.row(j).of_class(0);
             Seen& seen = seen_of(items, rows.items[j]);
-            const double middle = gate_of(x, rated, n, seen, room + n).middle;
-            see(x, rated, n, middle, rows.outcomes[j], seen);
-            const Forecasts let = guarded(rows, j, rated, items, room + n, line, nullptr);
-            if (let.data == x) continue;
+            const Spread spread = spread_of(x, rated, n, line);
+            see(x, rated, n, spread, rows.outcomes[j], seen);
+            if (!tame(x, rated, n, gate_of(x, rated, n, spread, seen), line)) continue;
             if (tamed.empty()) {
                 tamed.assign(rows.forecasts, rows.forecasts + rows.count * rows.step);
                 sane.forecasts = tamed.data();
             }
-            for (size_t i = 0; i < n; ++i)
-                if (rated[i] > 0.0) tamed[j * rows.step + i] = let.data[i];
+            std::copy(line, line + n, tamed.data() + j * rows.step);
         }
         return sane;
     }
@@ -360,20 +413,8 @@ private:
         }
     }
 
-    // What is said in the rows as forecasts of `count` ways, from the first on.
-    Rows said(const Rows& rows, size_t first, size_t count) const {
-        Rows table = rows;
-        table.n = count;
-        table.confidence = nullptr;
-        table.forecasts = rows.values + rows.classes + first;
-        table.step = rows.value_step;
-        table.class_step = value_count() - 1;
-        if (rows.own) table.own = rows.own + rows.n + 1 + first;
-        return table;
-    }
-
     // Let the components of a game and the level above them learn.
-    void learn(const Game& game, size_t shift, const Rows& rows, double* items, double* totals,
+    void learn(const Game& game, size_t shift, const Rows& rows, double late, double* items,
                size_t count) const {
         double none[Sums::total_sums] = {};
         for (size_t c = plain_; c < components_.size(); ++c) {
@@ -384,19 +425,64 @@ private:
             settle_round(components_[c].recipe, *components_[c].hedger, game_of_component(game, c),
                          own, ItemRanges{items + 4 + 2 * (c - plain_ + shift), item_size()}, none);
         }
-        const Game above = upper(game, count);
-        weigh_level(above, false);
-        settle_round(judged_, upper_, above, said(rows, 2, count),
-                     ItemRanges{items + 4 + 4 * hedged_ + (shift ? 2 : 0), item_size()},
-                     totals ? totals : none);
+        const Level above = upper(game, count);
+        const size_t own_value = count == components_.size() ? blend_value : shift ? 1 : 0;
+        judge(above, rows, 2, own_value, late, items + 4 + 4 * hedged_ + (shift ? 2 : 0));
+        weigh_upper(above);
         write_weights(game);
+    }
+
+    // Let a level learn from the losses of its ways, which are said from `first` on; its own is that
+    // of the value `own`. `items` are the usual differences of the items: a sum and a count.
+    void judge(const Level& level, const Rows& rows, size_t first, size_t own, double late,
+               double* items) const {
+        const Recipe& recipe = components_[0].recipe;
+        const size_t count = level.count;
+        Scratch room(2 * count);
+        double* losses = room.data();
+        double* rises = losses + count;
+        fill(rises, count, 0.0);
+        double known = 0.0;
+        for (size_t j = 0; j < rows.count; ++j) {
+            if (!rows.known(j)) continue;
+            const double* row = rows.value(j);
+            if (!(row[0] == row[0])) continue;
+            double mine;
+            if (recipe.loss) {
+                const double level_of = recipe.level_of(rows.items[j]);
+                const size_t step = value_count() - 1;
+                const double* said = row + rows.classes;
+                recipe.loss->write({said + first, rows.classes, count, step}, rows.outcomes[j],
+                                   level_of, losses);
+                const Forecasts self = own == blend_value
+                                           ? Forecasts{row, rows.classes, 1, 1}
+                                           : Forecasts{said + own, rows.classes, 1, step};
+                recipe.loss->write(self, rows.outcomes[j], level_of, &mine);
+            } else {
+                const double* given = rows.own_losses(j) + rows.n;
+                std::copy(given + 1 + first, given + 1 + first + count, losses);
+                mine = given[own == blend_value ? 0 : 1 + own];
+            }
+            double* usual = items + static_cast<size_t>(rows.items[j]) * item_size();
+            double difference = 0.0;
+            for (size_t k = 0; k < count; ++k) difference += std::fabs(mine - losses[k]);
+            usual[0] = fading * usual[0] + difference / static_cast<double>(count);
+            usual[1] = fading * usual[1] + 1.0;
+            known += 1.0;
+            const double per = usual[0] > 0.0 ? usual[1] / usual[0] : 0.0;
+            for (size_t k = 0; k < count; ++k)
+                rises[k] += within((mine - losses[k]) * per, -widest, widest);
+        }
+        if (known == 0.0) return;
+        for (size_t k = 0; k < count; ++k) rises[k] /= known;
+        level.learn(rises, alpha_, late);
     }
 
     // Write the weights of the experts, all components together.
     void write_weights(const Game& game) const {
         const size_t n = game.columns.n;
         double* weights = game.columns.weights;
-        const double* above = upper(game, components_.size()).columns.weights;
+        const double* above = upper(game, components_.size()).weights;
         const double even = 1.0 / static_cast<double>(n);
         fill(weights, n, 0.0);
         for (size_t c = 0; c < components_.size(); ++c) {
@@ -414,10 +500,9 @@ private:
     }
 
     std::vector<Component> components_;
-    Recipe judged_;  // how the upper levels judge the ways
     Way way_;
     bool guards_;
-    HedgerOf<Upper> upper_;
+    double alpha_;
     std::vector<size_t> first_row_;
     std::vector<size_t> first_total_;
     size_t plain_ = 0;

@@ -317,8 +317,9 @@ void predict_game(const Content& content, size_t g, const Rows& rows, std::int64
     content.automatic->predict(game_of, several, rows, number, played, sums, content.data(ranges));
 }
 
-// Settle the rows of a game.
-void settle_game(const Content& content, size_t g, const Rows& rows, double* totals) {
+// Settle the rows of a game,
+// so many rounds after they were predicted.
+void settle_game(const Content& content, size_t g, const Rows& rows, double late, double* totals) {
     if (!content.automatic) {
         settle_round(content.recipe, *content.hedger, content.game(g), rows, content.item_ranges(),
                      totals);
@@ -326,7 +327,7 @@ void settle_game(const Content& content, size_t g, const Rows& rows, double* tot
     }
     const bool several = content.several();
     const auto game_of = [&](size_t other) { return content.game(several ? other : g); };
-    content.automatic->settle(game_of, several, rows, content.data(ranges), totals);
+    content.automatic->settle(game_of, several, rows, late, content.data(ranges), totals);
 }
 
 Reference new_array(std::initializer_list<size_t> shape) {
@@ -533,7 +534,7 @@ OwnLosses own_losses(const Content& content, PyObject* table, PyObject* values,
 
 // Add the losses of a round to the sums and, where it is `learned`, play it. `given` are the table,
 // confidence, values, outcomes and items.
-void settle(const Content& content, PyObject* const* given, bool learned) {
+void settle(const Content& content, PyObject* const* given, bool learned, double late = 0.0) {
     OwnLosses own;
     if (content.own_loss) own = own_losses(content, given[0], given[2], given[3]);
     Rows rows = rows_of(content, given[0], given[1], given[2], given[3], given[4]);
@@ -542,7 +543,7 @@ void settle(const Content& content, PyObject* const* given, bool learned) {
     note_round(content.recipe, rows, content.sums());
     if (!learned) return;
     game_by_game(content, rows, [&](size_t g, const Rows& part, size_t) {
-        settle_game(content, g, part, content.sums().totals);
+        settle_game(content, g, part, late, content.sums().totals);
     });
 }
 
@@ -590,6 +591,15 @@ struct Settling {
     }
 };
 
+// How many rounds were predicted after a round of the mixture whose attributes are `target`.
+double lateness(PyObject* round, PyObject* target) {
+    static PyObject* const rounds_name = interned("rounds");
+    if (!PyTuple_Check(round) || PyTuple_GET_SIZE(round) != fields) return 0.0;
+    const std::int64_t now = From<std::int64_t>::get(attribute(target, rounds_name));
+    const std::int64_t then = From<std::int64_t>::get(PyTuple_GET_ITEM(round, number_field));
+    return static_cast<double>(now > then ? now - then - 1 : 0);
+}
+
 // update(version, table, confidence, values, outcomes, items, round, ticket, target): add up the losses of
 // a round, learn from it, and file it.
 PyObject* update(PyObject* object, PyObject* const* given, Py_ssize_t count) {
@@ -599,7 +609,7 @@ PyObject* update(PyObject* object, PyObject* const* given, Py_ssize_t count) {
         if (!PyDict_Check(given[8])) raise(PyExc_TypeError, "attributes must be in a dict");
         const Settling settling(given[6], given[7], given[8]);
         Change change(object, given[8], From<std::int64_t>::get(given[0]));
-        settle(content, given + 1, true);
+        settle(content, given + 1, true, lateness(given[6], given[8]));
         settling.settle(given[4]);
         change.commit();
         Py_RETURN_NONE;
@@ -638,7 +648,7 @@ PyObject* update_number(PyObject* object, PyObject* const* given, Py_ssize_t cou
             PyTuple_GET_ITEM(round, table_field), PyTuple_GET_ITEM(round, confidence_field),
             PyTuple_GET_ITEM(round, values_field), outcomes.get(),
             PyTuple_GET_ITEM(round, items_field)};
-        settle(content, arguments, true);
+        settle(content, arguments, true, lateness(round, target));
         settling.settle(outcomes.get());
         change.commit();
         Py_RETURN_TRUE;
@@ -737,7 +747,8 @@ void play_schedule(const Content& content, const Schedule& schedule, const Losse
             for (; oldest < r && static_cast<size_t>(schedule.ready[oldest]) <= r; ++oldest) {
                 Rows rows = schedule.rows(content, oldest);
                 [[maybe_unused]] const auto kept = add_losses(rows, oldest);
-                settle_game(content, g, rows, schedule.sums(oldest).totals);
+                const auto late = static_cast<double>(r - oldest - 1);
+                settle_game(content, g, rows, late, schedule.sums(oldest).totals);
             }
             if (r == stop) break;
             Rows rows = schedule.rows(content, r);

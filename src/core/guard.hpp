@@ -13,6 +13,8 @@
 // edge. One forecast, and the first rows of which nothing tells what is absurd, are left alone.
 #pragma once
 
+#include <algorithm>
+
 #include "combining.hpp"
 
 namespace normalhedge {
@@ -29,64 +31,66 @@ constexpr double wide_spread = 10.0;
 constexpr double wide_error = 2.0;
 constexpr double fading = 0.99;
 
+// How the forecasts of those awake lie.
+struct Spread {
+    size_t awake;
+    double middle;  // the median
+    double spread;  // the median distance to it
+};
+
+// The median of n > 0 numbers, which are put into another order.
+inline double median_of(double* values, size_t n) {
+    double* middle = values + n / 2;
+    std::nth_element(values, middle, values + n);
+    if (n % 2) return *middle;
+    const double below = *std::max_element(values, middle);
+    return below + 0.5 * (*middle - below);
+}
+
+// `rated` says who is awake, `room` is for n doubles.
+inline Spread spread_of(const double* forecasts, const double* rated, size_t n, double* room) {
+    size_t awake = 0;
+    for (size_t i = 0; i < n; ++i)
+        if (rated[i] > 0.0) room[awake++] = forecasts[i];
+    if (awake == 0) return {0, not_a_number, 0.0};
+    const double middle = median_of(room, awake);
+    if (awake < 3) return {awake, middle, 0.0};
+    for (size_t i = 0; i < awake; ++i) room[i] = std::fabs(room[i] - middle);
+    return {awake, middle, median_of(room, awake)};
+}
+
 // Between which values forecasts are let through.
 struct Gate {
     double low = -infinity;
     double high = infinity;
-    double middle = not_a_number;  // the median; the nearer forecast to be, of two
 
     bool lets(double x) const { return !(x < low) && !(x > high); }
 };
 
-// The gate of a row; `rated` says who is awake, `room` is for 4n doubles.
-inline Gate gate_of(const double* forecasts, const double* rated, size_t n, const Seen& seen,
-                    double* room) {
-    double* even = room;
-    double* far = room + n;
-    size_t awake = 0;
-    for (size_t i = 0; i < n; ++i) {
-        even[i] = rated[i] > 0.0 ? 1.0 : 0.0;
-        awake += rated[i] > 0.0 ? 1 : 0;
-    }
+inline Gate gate_of(const double* forecasts, const double* rated, size_t n, const Spread& spread,
+                    const Seen& seen) {
     Gate gate;
-    if (awake == 0) return gate;
-    const double middle = Heard(forecasts, even, n, room + 2 * n).median();
-    gate.middle = middle;
-    if (awake > 2) {
-        for (size_t i = 0; i < n; ++i) far[i] = std::fabs(forecasts[i] - middle);
-        const double spread = Heard(far, even, n, room + 2 * n).median();
-        const double limit = larger(wide_spread * spread, wide_error * seen.error);
-        if (limit > 0.0) {
-            gate.low = middle - limit;
-            gate.high = middle + limit;
-        }
-    } else if (awake == 2 && seen.count > 1.0 && seen.high > seen.low) {
+    if (spread.awake > 2) {
+        const double limit = larger(wide_spread * spread.spread, wide_error * seen.error);
+        if (limit > 0.0) gate = {spread.middle - limit, spread.middle + limit};
+    } else if (spread.awake == 2 && seen.count > 1.0 && seen.high > seen.low) {
         const double margin = seen.high - seen.low + wide_error * seen.error;
-        const double low = seen.low - margin;
-        const double high = seen.high + margin;
+        const Gate wide{seen.low - margin, seen.high + margin};
         size_t outside = 0;
         for (size_t i = 0; i < n; ++i)
-            outside += rated[i] > 0.0 && (forecasts[i] < low || forecasts[i] > high) ? 1 : 0;
-        if (outside == 1) {
-            gate.low = low;
-            gate.high = high;
-        }
+            outside += rated[i] > 0.0 && !wide.lets(forecasts[i]) ? 1 : 0;
+        if (outside == 1) gate = wide;
     }
     return gate;
 }
 
 // Remember an outcome.
-inline void see(const double* forecasts, const double* rated, size_t n, double middle,
+inline void see(const double* forecasts, const double* rated, size_t n, const Spread& spread,
                 double outcome, Seen& seen) {
-    size_t awake = 0;
-    double nearest = infinity;
-    for (size_t i = 0; i < n; ++i) {
-        if (!(rated[i] > 0.0)) continue;
-        ++awake;
-        nearest = smaller(nearest, std::fabs(forecasts[i] - outcome));
-    }
-    if (awake == 0) return;
-    const double error = awake > 2 ? std::fabs(outcome - middle) : nearest;
+    if (spread.awake == 0) return;
+    double error = std::fabs(outcome - spread.middle);
+    for (size_t i = 0; spread.awake < 3 && i < n; ++i)
+        if (rated[i] > 0.0) error = smaller(error, std::fabs(forecasts[i] - outcome));
     seen.error = larger(error, fading * seen.error);
     seen.low = seen.count > 0.0 ? smaller(seen.low, outcome) : outcome;
     seen.high = seen.count > 0.0 ? larger(seen.high, outcome) : outcome;

@@ -39,7 +39,6 @@ struct Recipe {
     bool gradient = false;
     const Loss* slope_of = nullptr;  // whose slope the gradient trick takes, where it is not the loss's
     double width = 0.0;  // the range of the loss, where it is known; else 0
-    double focus = 1.0;  // how many times as narrow as the range of losses that of gains is
     double even = 0.0;   // the share of the weight that is spread evenly
     std::vector<double> levels;
 
@@ -437,7 +436,7 @@ inline void settle_round(const Recipe& recipe, const Hedger& hedger, const Game&
             range.size = recipe.width;
         else
             doubled = learn_range(excess, rated, weights, n, range);
-        write_gains(costs, range.size / recipe.focus, recipe.gradient, n, gains);
+        write_gains(costs, range.size, recipe.gradient, n, gains);
         if (several) {
             if (by_losses)
                 fill(played, n, 0.0);
@@ -457,7 +456,7 @@ inline void settle_round(const Recipe& recipe, const Hedger& hedger, const Game&
                 gains[i] = covered[i] > 0.0 ? within(pooled[i] / covered[i], -1.0, 1.0) : 0.0;
         } else {
             doubled = learn_range(costs, rated, weights, n, *game.pool);
-            write_gains(costs, game.pool->size / recipe.focus, false, n, gains);
+            write_gains(costs, game.pool->size, false, n, gains);
         }
     }
     if (doubled) hedger.halve(game.columns);

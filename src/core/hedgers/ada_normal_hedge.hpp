@@ -1,10 +1,8 @@
 // AdaNormalHedge (Luo and Schapire, 2015).
 //
-//     p_i ∝ pi_i [Phi(S_i + 1, C_i + 1) - Phi(S_i - 1, C_i + 1)],   Phi(R, C) = exp([R]+^2 / 3C)
-//     C_i = sum |rho_i|,   S = R / 2,   rho = r / 2,   pi a prior, even where there is none
+//     p_i ∝ Phi(S_i + 1, C_i + 1) - Phi(S_i - 1, C_i + 1),   Phi(R, C) = exp([R]+^2 / 3C)
+//     C_i = sum |rho_i|,   S = R / 2,   rho = r / 2
 #pragma once
-
-#include <algorithm>
 
 #include "../algorithm.hpp"
 
@@ -29,12 +27,8 @@ struct PotentialRise {
     return rise.share > tiny ? score : no_score;
 }
 
-// With a prior, it is the third row of the ledger.
-template <bool has_prior>
-struct AdaNormalHedgeWith : Algorithm<AdaNormalHedgeWith<has_prior>, has_prior ? 3 : 2, 0> {
-    using Base = Algorithm<AdaNormalHedgeWith<has_prior>, has_prior ? 3 : 2, 0>;
-    using Base::Base;
-    using Base::keep;
+struct AdaNormalHedge : Algorithm<AdaNormalHedge, 2, 0> {
+    using Algorithm::Algorithm;
 
     void learn(const Columns& before, const Columns& after, const double* rises, double,
                double*) const {
@@ -43,8 +37,6 @@ struct AdaNormalHedgeWith : Algorithm<AdaNormalHedgeWith<has_prior>, has_prior ?
 #pragma omp simd
         for (size_t i = 0; i < after.n; ++i)
             clocks[i] = keep * old[i] + 0.5 * std::fabs(rises[i]);
-        if (has_prior && after.ledger != before.ledger)
-            std::copy(before.row(2), before.row(2) + before.n, after.row(2));
     }
 
     void weigh(const Columns& now, double, double*) const {
@@ -62,11 +54,6 @@ struct AdaNormalHedgeWith : Algorithm<AdaNormalHedgeWith<has_prior>, has_prior ?
             const PotentialRise rise = potential_rise(0.5 * regrets[i], clocks[i] + 1.0);
             weights[i] = rise.share * exp2(-log2_e * larger(top - rise.exponent, 0.0));
         }
-        if (has_prior) {
-            const double* prior = now.row(2);
-#pragma omp simd
-            for (size_t i = 0; i < now.n; ++i) weights[i] *= prior[i];
-        }
         normalise(now.weights, now.n);
     }
 
@@ -77,14 +64,7 @@ struct AdaNormalHedgeWith : Algorithm<AdaNormalHedgeWith<has_prior>, has_prior ?
 #pragma omp simd
         for (size_t i = 0; i < now.n; ++i)
             scores[i] = score_of_rise(0.5 * regrets[i], clocks[i] + 1.0);
-        if (has_prior) {
-            const double* prior = now.row(2);
-#pragma omp simd
-            for (size_t i = 0; i < now.n; ++i) scores[i] += score_of(prior[i]);
-        }
     }
 };
-
-using AdaNormalHedge = AdaNormalHedgeWith<false>;
 
 }  // namespace normalhedge

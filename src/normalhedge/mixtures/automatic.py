@@ -9,7 +9,7 @@ from normalhedge._inputs import Floats
 from normalhedge.hedgers import AdaNormalHedge, BatesGranger, CompiledHedger, NormalHedge
 from normalhedge.mixtures.losses import Loss
 
-TRUST, TRUST_OF_CLASSES = 0.95, 0.8
+TRUST, TRUST_OF_CLASSES = 0.95, 0.5
 """The share of the prior that the plain combinations have, which the others must overcome: less for
 class probabilities, whose losses have a range that one absurd forecast cannot exceed."""
 
@@ -112,8 +112,8 @@ def level_weights(games: Games) -> tuple[Floats, Floats]:
 
 
 def _level_size(ways: int) -> int:
-    """Return how many numbers a level of so many ways remembers: weights, ledger and range."""
-    return 4 * ways + 2
+    """Return how many numbers a level of so many ways remembers: see ``Level``."""
+    return 3 * ways + 1
 
 
 def _judging(combine: str) -> list[Component]:
