@@ -7,6 +7,7 @@ row for each thing that was forecast and a column for each expert:
     absolute    A = x - y     phi(v) = |v|
     pinball     A = x - y     phi(v) = (1 - level) v where v > 0, else -level v
     log         A = p_y       phi(v) = -ln v
+    log-wealth  A = x / y     phi(v) = -ln v
     l1          A = p_y       phi(v) = 1 - v: the best expert by itself
 """
 
@@ -18,7 +19,7 @@ from normalhedge._inputs import Floats
 from normalhedge.mixtures.interior import NEAR, Pair, Phi, minimise
 
 FLOOR = 1e-6
-"""Probabilities of experts below this count as this: below it the log loss is not convex."""
+"""Probabilities and relatives of experts below this count as this: below it no log is convex."""
 
 WILD = 1e9
 """Experts with errors so many times those of the best one get no weight."""
@@ -137,8 +138,8 @@ def least_loss(
         means = said.mean(axis=0)
         return _alone(means.argmax(), len(means)), 1.0 - float(means.max())
     with np.errstate(all="ignore"):
-        if kind == "log":
-            table = np.maximum(said, FLOOR)
+        if kind in {"log", "log-wealth"}:
+            table = np.maximum(said if kind == "log" else said / outcomes[:, np.newaxis], FLOOR)
             top = table.max(axis=1)
             weights, bound = _fitted(_Log, table / top[:, np.newaxis], np.ones(len(said.T)), every)
             return weights, bound - float(np.log(top).mean())
