@@ -2,7 +2,7 @@
 
 import platform
 
-from benchmarks import core, family, latent, mixtures, panels, paper, peers, stream
+from benchmarks import core, family, latent, mixtures, panels, paper, peers, portfolios, stream
 from benchmarks.timing import HEADER
 from normalhedge._threads import cores
 
@@ -15,7 +15,15 @@ def main() -> None:
         for row in rows():
             print(row, flush=True)
     print()
-    for lines in (core.start_up, mixtures.whole, stream.lines, panels.lines, paper.whole):
+    texts = (
+        core.start_up,
+        mixtures.whole,
+        stream.lines,
+        panels.lines,
+        portfolios.lines,
+        paper.whole,
+    )
+    for lines in texts:
         for line in lines():
             print(line, flush=True)
 

@@ -24,6 +24,7 @@ PAIRS: dict[str, tuple[CompiledHedger, type[Any]]] = {
     "follow-the-leader": (hedgers.FollowTheLeader(), oracles.FollowTheLeader),
     "hedge-decreasing": (hedgers.DecreasingHedge(), oracles.DecreasingHedge),
     "ml-poly": (hedgers.MLPoly(), oracles.MLPoly),
+    "ml-poly-opera": (hedgers.MLPolyOpera(), oracles.MLPolyOpera),
     "ml-prod": (hedgers.MLProd(), oracles.MLProd),
     "normal-hedge-2009": (hedgers.NormalHedge2009(), oracles.NormalHedge2009),
     "normal-hedge-dt": (hedgers.NormalHedgeDT(), oracles.NormalHedgeDT),

@@ -146,6 +146,17 @@ class MLPoly(_Squares):
         return normal(np.maximum(self.R, 0) / (1 + self.V))
 
 
+class MLPolyOpera(_Squares):
+    B = 0.0
+
+    def weights(self) -> Floats:
+        return normal(np.maximum(self.R, 0) / np.maximum(self.B + self.V, 1e-300))
+
+    def update(self, losses: Floats, own: float) -> None:
+        super().update(losses, own)
+        self.B = max(self.B, float(np.max((own - losses) ** 2)))
+
+
 class MLProd(_Squares):
     def __init__(self, n: int) -> None:
         super().__init__(n)

@@ -35,6 +35,9 @@ def arguments() -> dict[str, tuple[Any, ...]]:
             np.empty((room, 2)), np.empty(room), np.empty(room, dtype=np.int32),
             np.empty(room, dtype=np.int16),
         ),
+        "fill_sleepers": (
+            forecasts, outcomes, items, levels, "log", "mean", np.empty((T, N))
+        ),
         "filter_observe": (bank.init(), scores, bank.transition, 1.0),
         "filter_run": (
             beliefs, np.tile(scores, (T, 1, 1)), np.zeros(T), bank.transition, 1.0,
@@ -43,9 +46,6 @@ def arguments() -> dict[str, tuple[Any, ...]]:
         "follow_groups": (sizes, np.ones((T, 2)), 0.1, 1.0, np.empty(T), np.empty(T)),
         "hold_groups": (sizes, 0.4, 0.1, 0.1, 1.0, 3, 4, np.empty((T, 2), dtype=np.int8)),
         "leads": (gains, 0.9, np.empty(T)),
-        "mean_loss": (
-            np.full(N, 1.0 / N), forecasts, outcomes, items, levels, "log", np.empty(N)
-        ),
         "run_with_gaps": (
             hedger._engine, game.weights, game.ledger, game.totals, gains, np.ones((T, N)),
             np.zeros(T), np.empty((T, N)),
@@ -63,10 +63,10 @@ FREE = {
     ("best_sequence", 0, 1),  # experts
     ("explore_groups", 1, 0),  # moves
     ("explore_groups", 7, 0),  # the length of a path
+    ("fill_sleepers", 0, 1),  # classes
+    ("fill_sleepers", 3, 0),  # levels
     ("hold_groups", 7, 0),  # rounds
     ("leads", 0, 1),  # experts
-    ("mean_loss", 1, 1),  # classes
-    ("mean_loss", 4, 0),  # levels
     ("write_loss_table", 0, 1),
     ("write_loss_table", 3, 0),
 }
@@ -135,10 +135,10 @@ def test_what_is_no_such_array_is_refused(name: str) -> None:
         ("explore_groups", 7, np.array([-1], dtype=np.int16)),
         ("hold_groups", 5, -1),
         ("hold_groups", 6, -1),
-        ("mean_loss", 2, np.full(T, 3.0)),
-        ("mean_loss", 2, np.full(T, -1.0)),
-        ("mean_loss", 5, "cube"),
-        ("mean_loss", 4, np.empty(0)),
+        ("fill_sleepers", 1, np.full(T, 3.0)),
+        ("fill_sleepers", 1, np.full(T, -1.0)),
+        ("fill_sleepers", 4, "cube"),
+        ("fill_sleepers", 3, np.empty(0)),
         ("write_loss_table", 2, np.zeros(T + 1, dtype=np.int32)),
         ("write_loss_table", 5, "mode"),
     ],
@@ -172,14 +172,3 @@ def test_rounds_out_of_range_are_not_played() -> None:
     given = list(arguments()["run_with_gaps"])
     given[4][3, 2] = 1.5
     assert _core.run_with_gaps(*given)[0] == 3
-
-
-def test_the_weight_of_those_awake_may_be_tiny() -> None:
-    forecasts = np.array([[[0.3, np.nan]], [[0.7, np.nan]]])
-    gradient = np.empty(2)
-    loss = _core.mean_loss(
-        np.array([1e-320, 1.0]), forecasts, np.array([0.0, 1.0]), np.zeros(2, dtype=np.int32),
-        np.array([0.5]), "square", gradient,
-    )  # fmt: skip
-    assert loss == pytest.approx(0.09)
-    assert gradient.tolist() == [0.0, 0.0]

@@ -29,6 +29,7 @@ FAMILY: dict[str, CompiledHedger] = {
     "FlipFlop": hedgers.FlipFlop(),
     "FollowTheLeader": hedgers.FollowTheLeader(),
     "MLPoly": hedgers.MLPoly(),
+    "MLPolyOpera": hedgers.MLPolyOpera(),
     "MLProd": hedgers.MLProd(),
     "NormalHedge2009": hedgers.NormalHedge2009(),
     "NormalHedgeDT": hedgers.NormalHedgeDT(),
@@ -144,7 +145,14 @@ def test_each_is_its_paper(name: str) -> None:
             np.testing.assert_allclose(run.state.regrets, regrets, atol=1e-9)
 
 
-SCALE_FREE = ("AdaHedge", "FlipFlop", "NormalHedge2009", "RegretMatching", "RegretMatchingPlus")
+SCALE_FREE = (
+    "AdaHedge",
+    "FlipFlop",
+    "MLPolyOpera",
+    "NormalHedge2009",
+    "RegretMatching",
+    "RegretMatchingPlus",
+)
 
 
 @pytest.mark.parametrize("name", SCALE_FREE)
@@ -348,6 +356,26 @@ def test_river_ewa() -> None:
         np.testing.assert_allclose(state.weights, ewa.weights, rtol=1e-12)
 
 
+def test_opera() -> None:
+    """The recursion of MLpol in the R package opera, on losses of any range; some asleep."""
+    for gains, confidence in _games():
+        for scale in (1.0, 1e-7, 0.3):
+            losses, awake = -scale * gains, np.ceil(confidence)
+            n = gains.shape[1]
+            B, R, eta = 0.0, np.zeros(n), np.full(n, math.exp(700))
+            run = hedgers.MLPolyOpera().run(scale * gains, awake, keep_weights=True)
+            assert run.weights is not None
+            for row, up, played in zip(losses, awake, run.weights, strict=True):
+                w = eta * np.maximum(R, 0) if (up * R).max() > 0 else np.ones(n)
+                p = up * (w / w.sum()) / (up * (w / w.sum())).sum()
+                np.testing.assert_allclose(played, p, rtol=1e-9, atol=1e-12)
+                r = up * (p @ row - row)
+                R = R + r
+                wider = max(B, float((r * r).max()))
+                eta = 1 / (1 / eta + r * r + wider - B)
+                B = wider
+
+
 def test_sktime() -> None:
     """What sktime 1.2.0's NormalHedgeEnsemble gives for these losses; its c is by bisection."""
     losses = (1 + np.sin(np.outer(np.arange(1, 31), [1.0, 1.3, 1.7, 2.1, 2.9]))) / 2
@@ -409,11 +437,14 @@ def test_bounds_hold(hedger: CompiledHedger, nature: Nature) -> None:
                     assert state.quantile_regret(quantile or 1 / n) <= limit + 1e-9
 
 
+NEVER_BOUNDED = {"FollowTheLeader", "MLPolyOpera", "Uniform", "VariableShare"}
+
+
 def test_bounds_are_there_where_they_are_promised() -> None:
     for name, hedger in FAMILY.items():
         bound = hedger.bound(10, 1000)
         assert isinstance(bound, certificates.Bound)
-        assert bool(bound) == (name not in {"FollowTheLeader", "Uniform", "VariableShare"})
+        assert bool(bound) == (name not in NEVER_BOUNDED)
     for name in ("AdaHedge", "FlipFlop", "RegretMatching", "RegretMatchingPlus", "DecreasingHedge"):
         forever = discounted(FAMILY[name], 0.01)
         assert forever.bound(10, 10**9).regret < 400

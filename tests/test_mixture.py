@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from normalhedge import Hedge, Mixture, NormalHedge
 from normalhedge.mixtures import Loss, pinball
 from normalhedge.mixtures.combining import combine
-from normalhedge.mixtures.hindsight import best_convex
 from normalhedge.mixtures.mixture import ARRAYS
 from normalhedge.mixtures.saved import sealed
 from tests import mixture_oracle
@@ -424,24 +423,6 @@ def test_means_and_votes_by_hand() -> None:
     x, q = np.array([5.0, 5.0, 1e300]), np.array([0.5, 0.5, 0.0])
     assert combine(x, q) == 5.0
     assert combine([2.0, 1.0, 2.0], [0.3, 0.4, 0.3], "vote") == 2.0
-
-
-@pytest.mark.parametrize("kind", ["square", "absolute"])
-def test_the_best_convex_combination(kind: str) -> None:
-    rng = np.random.default_rng(9)
-    y = rng.normal(size=400)
-    table = (y[:, np.newaxis] + rng.normal(size=(400, 2)) * [0.5, 1.0] + [0.5, -0.7])[:, np.newaxis]
-    items = np.zeros(400, dtype=np.int32)
-    weights, loss = best_convex(np.ascontiguousarray(table), y, items, np.array([0.5]), kind)
-    grid = np.linspace(0, 1, 2001)
-    errors = (
-        table[:, 0, 0, np.newaxis] * grid
-        + table[:, 0, 1, np.newaxis] * (1 - grid)
-        - y[:, np.newaxis]
-    )
-    losses = (errors**2 if kind == "square" else np.abs(errors)).mean(axis=0)
-    assert weights.sum() == pytest.approx(1.0)
-    assert losses.min() * (1 - 1e-6) <= loss <= losses.min() * 1.001
 
 
 def test_a_summary_tells_the_story() -> None:

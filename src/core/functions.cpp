@@ -201,13 +201,13 @@ Table table_of(Stack forecasts, Row outcomes, Items items, Row levels, const Los
     return table;
 }
 
-double mean_loss(Row weights, Stack forecasts, Row outcomes, Items items, Row levels,
-                 const Loss* loss, Vector<double> gradient) {
+void fill_sleepers(Stack forecasts, Row outcomes, Items items, Row levels, const Loss* loss,
+                   Way way, Matrix<double> said) {
     const Table table = table_of(forecasts, outcomes, items, levels, loss);
-    require(weights.n == table.n && gradient.n == table.n,
-            "there must be a weight for each expert");
-    Scratch room(table.n + table.classes);
-    return find_mean_loss(table, weights.data, gradient.data, room.data());
+    require(said.rows == table.rows && said.columns == table.n,
+            "there must be a forecast for each row and expert");
+    Scratch room(3 * table.n + table.classes);
+    fill_all_sleepers(table, way, said.data, room.data());
 }
 
 std::int64_t write_loss_table(Stack forecasts, Row outcomes, Items items, Row levels,
@@ -290,6 +290,8 @@ PyMethodDef functions[] = {
     bind<best_sequence>("best_sequence", "Write the best sequence of experts; return its total."),
     bind<explore_groups>("explore_groups",
                          "Search the states of groups; return how many, and whether that is all."),
+    bind<fill_sleepers>("fill_sleepers",
+                        "Write what each expert says in each row, and even weights if it sleeps."),
     fast("filter_observe", filter_observe, "Return the state of a bank after an observation."),
     bind<filter_run>("filter_run",
                      "Write where candidates stand along a sequence; return how many observations "
@@ -299,7 +301,6 @@ PyMethodDef functions[] = {
                       "Write the gains that hold groups and break away; return how many rounds, "
                       "the highest ln Psi and the largest x."),
     bind<leads>("leads", "Write the largest discounted total after each round."),
-    bind<mean_loss>("mean_loss", "Return the mean loss of fixed weights; write its gradient."),
     bind<run_with_gaps>("run_with_gaps",
                         "Play the rounds that are not missing, in place; return how many were "
                         "well, and the last gain."),

@@ -618,7 +618,7 @@ PyObject* update(PyObject* object, PyObject* const* given, Py_ssize_t count) {
 
 // update_number(ticket, outcome, target) -> whether it was done: the same for a round of one number that
 // is pending in `target`, the attributes of the mixture. Not where it is not one, where experts joined
-// since, or where the outcome is not a finite float.
+// since, or where the outcome is not a finite float that the loss knows.
 PyObject* update_number(PyObject* object, PyObject* const* given, Py_ssize_t count) {
     return guarded([&]() -> PyObject* {
         check_count(count, 3);
@@ -637,6 +637,8 @@ PyObject* update_number(PyObject* object, PyObject* const* given, Py_ssize_t cou
         const Settling settling(round, given[0], target);
         if (!PyFloat_CheckExact(given[1]) ||
             !(std::fabs(PyFloat_AS_DOUBLE(given[1])) < largest_forecast) ||
+            (content.recipe.loss && content.recipe.loss->relative &&
+             !(PyFloat_AS_DOUBLE(given[1]) > 0.0)) ||
             PyTuple_GET_ITEM(round, keys_field) != Py_None)
             Py_RETURN_FALSE;
         auto* table = checked_array<const double>(PyTuple_GET_ITEM(round, table_field), 3);

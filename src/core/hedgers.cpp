@@ -16,6 +16,7 @@
 #include "hedgers/follow_the_leader.hpp"
 #include "hedgers/hedge.hpp"
 #include "hedgers/ml_poly.hpp"
+#include "hedgers/ml_poly_opera.hpp"
 #include "hedgers/ml_prod.hpp"
 #include "hedgers/normal_hedge.hpp"
 #include "hedgers/normal_hedge_2009.hpp"
@@ -54,6 +55,7 @@ const std::map<std::string, Make> makers = {
     {"follow_the_leader", make<FollowTheLeader>},
     {"hedge", make<Hedge>},
     {"ml_poly", make<MLPoly>},
+    {"ml_poly_opera", make<MLPolyOpera>},
     {"ml_prod", make<MLProd>},
     {"normal_hedge", make<NormalHedge>},
     {"normal_hedge_2009", make<NormalHedge2009>},

@@ -99,48 +99,38 @@ struct Table {
     double level(size_t j) const { return levels[static_cast<size_t>(items[j]) % level_count]; }
 };
 
-// Return the mean loss of fixed weights w, shared among those awake; write its gradient.
-//
-//     v = sum_i w_i x_i / W,   W = sum_i w_i,   d loss / d w_i = loss'(v) (x_i - v) / W
-//
-// W may be so small that 1/W is infinite: what is divided by it is divided one by one.
-// `rated` is for n + classes doubles.
-NORMALHEDGE_VECTORISED inline double find_mean_loss(const Table& table, const double* weights,
-                                                    double* gradient, double* rated) {
-    const size_t n = table.n;
-    double* value = rated + n;
-    fill(gradient, n, 0.0);
-    double total = 0.0;
-    double count = 0.0;
-    for (size_t j = 0; j < table.rows; ++j) {
-        if (!table.known(j)) continue;
-        const Forecasts forecasts = table.row(j);
-        rate_experts(forecasts, nullptr, rated);
-        double mass = 0.0;
-#pragma omp simd reduction(+ : mass)
-        for (size_t i = 0; i < n; ++i) mass += rated[i] * weights[i];
-        if (!(mass > 0.0)) continue;
-        for (size_t c = 0; c < table.classes; ++c) {
-            const double* x = forecasts.of_class(c);
-            double mean = 0.0;
-#pragma omp simd reduction(+ : mean)
-            for (size_t i = 0; i < n; ++i) mean += rated[i] > 0.0 ? weights[i] / mass * x[i] : 0.0;
-            value[c] = mean;
-        }
-        const double outcome = table.outcomes[j];
-        const double level = table.level(j);
-        total += table.loss->of(value, table.classes, outcome, level);
-        count += 1.0;
-        const size_t c = class_of(table.classes, outcome);
-        const double* x = forecasts.of_class(c);
-        const double slope = table.loss->slope(value[c], outcome, level);
+// Replace the ones of those awake by even weights, and write what these say of a row. `rated` is for
+// 3n doubles.
+inline void combine_evenly(const Forecasts& forecasts, size_t awake, Way way, double* rated,
+                           double* even) {
+    const size_t n = forecasts.n;
 #pragma omp simd
-        for (size_t i = 0; i < n; ++i)
-            gradient[i] += rated[i] > 0.0 ? slope * (x[i] - value[c]) / mass : 0.0;
+    for (size_t i = 0; i < n; ++i) rated[i] /= static_cast<double>(awake);
+    combine(forecasts, rated, way, rated + n, even);
+}
+
+// Write what each expert says in each row, of the class that happened where there are classes; what
+// even weights say where it sleeps. NaN where there is no outcome or nobody is awake. `rated` is for
+// 3n + classes doubles.
+NORMALHEDGE_VECTORISED inline void fill_all_sleepers(const Table& table, Way way, double* said,
+                                                     double* rated) {
+    const size_t n = table.n;
+    double* even = rated + 3 * n;
+    for (size_t j = 0; j < table.rows; ++j) {
+        const Forecasts forecasts = table.row(j);
+        double* own = said + j * n;
+        const size_t awake = rate_experts(forecasts, nullptr, rated).count;
+        if (awake == 0 || !table.known(j)) {
+            fill(own, n, not_a_number);
+            continue;
+        }
+        combine_evenly(forecasts, awake, way, rated, even);
+        const size_t c = class_of(table.classes, table.outcomes[j]);
+        const double* x = forecasts.of_class(c);
+        const double uniform = even[c];
+#pragma omp simd
+        for (size_t i = 0; i < n; ++i) own[i] = rated[i] > 0.0 ? x[i] : uniform;
     }
-    count = larger(count, 1.0);
-    for (size_t i = 0; i < n; ++i) gradient[i] /= count;
-    return total / count;
 }
 
 // Write the loss of each expert in each row, that of even weights where it sleeps. Return how many
@@ -161,9 +151,7 @@ NORMALHEDGE_VECTORISED inline size_t write_all_losses(const Table& table, Way wa
         }
         ++known;
         table.loss->write(forecasts, table.outcomes[j], table.level(j), own);
-#pragma omp simd
-        for (size_t i = 0; i < n; ++i) rated[i] /= static_cast<double>(awake);
-        combine(forecasts, rated, way, rated + n, even);
+        combine_evenly(forecasts, awake, way, rated, even);
         const double uniform =
             table.loss->of(even, table.classes, table.outcomes[j], table.level(j));
 #pragma omp simd

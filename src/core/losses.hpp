@@ -7,6 +7,7 @@
 //     pinball     level (y - x) where x < y, else (1 - level) (x - y)
 //     log         -ln max(p_y, 1e-6)
 //     l1          1 - p_y
+//     log-wealth  -ln max(x / y, 1e-6)
 //     zero-one    1 where x, or the most probable class, is not y; else 0
 #pragma once
 
@@ -64,6 +65,17 @@ struct L1 {
     static double slope(double, double, double) { return -1.0; }
 };
 
+// Wealth that becomes less than this times that of the benchmark costs as much as this.
+constexpr double least_relative = 1e-6;
+
+struct LogWealth {
+    static constexpr const char* name = "log-wealth";
+    static double value(double x, double y, double) {
+        return -log(larger(x / larger(y, 1e-100), least_relative));  // outcomes are positive
+    }
+    static double slope(double x, double y, double) { return -1.0 / larger(x, least_relative * y); }
+};
+
 struct ZeroOne {
     static constexpr const char* name = "zero-one";
     static double value(double x, double y, double) { return x == y ? 0.0 : 1.0; }
@@ -104,6 +116,7 @@ struct Loss {
     const char* name;
     void (*write)(const Forecasts& forecasts, double outcome, double level, double* losses);
     double (*slope)(double prediction, double outcome, double level);
+    bool relative;  // whether outcomes must be positive
 
     // The loss of one prediction, a number for each class.
     double of(const double* value, size_t classes, double outcome, double level) const {
@@ -114,13 +127,18 @@ struct Loss {
 };
 
 template <class Kind>
-constexpr Loss loss_row() {
-    return {Kind::name, write_losses<Kind>, Kind::slope};
+constexpr Loss loss_row(bool relative = false) {
+    return {Kind::name, write_losses<Kind>, Kind::slope, relative};
 }
 
 inline const Loss losses_table[] = {
-    loss_row<Square>(), loss_row<Absolute>(), loss_row<Pinball>(),
-    loss_row<Log>(),    loss_row<L1>(),       {ZeroOne::name, write_wrong_classes, ZeroOne::slope},
+    loss_row<Square>(),
+    loss_row<Absolute>(),
+    loss_row<Pinball>(),
+    loss_row<Log>(),
+    loss_row<L1>(),
+    loss_row<LogWealth>(true),
+    {ZeroOne::name, write_wrong_classes, ZeroOne::slope, false},
 };
 
 inline const Loss* find_loss(const char* name) {

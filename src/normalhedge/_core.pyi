@@ -116,6 +116,16 @@ def explore_groups(
     taken: np.ndarray,
     /,
 ) -> tuple[int, bool]: ...
+def fill_sleepers(
+    forecasts: Floats,
+    outcomes: Floats,
+    items: np.ndarray,
+    levels: Floats,
+    loss: str,
+    way: str,
+    said: Floats,
+    /,
+) -> None: ...
 def filter_observe(
     state: _State, scores: Floats | None, transition: Floats, keep: float, /
 ) -> _State: ...
@@ -146,16 +156,6 @@ def hold_groups(
 def leads(gains: Floats, keep: float, result: Floats, /) -> None: ...
 def log(x: Floats, result: Floats, /) -> None: ...
 def log1p(x: Floats, result: Floats, /) -> None: ...
-def mean_loss(
-    weights: Floats,
-    forecasts: Floats,
-    outcomes: Floats,
-    items: np.ndarray,
-    levels: Floats,
-    loss: str,
-    gradient: Floats,
-    /,
-) -> float: ...
 def one_less_exp(x: Floats, result: Floats, /) -> None: ...
 def run_with_gaps(
     engine: Engine,

@@ -350,8 +350,8 @@ def continued(series: int, lag: int, pooled: bool, hedger: str, nudge: Nudge) ->
     return found | under("second", summary) | of_mixture(second.mixture)
 
 
-def in_hindsight(loss: str, convex: bool, nudge: Nudge) -> Arrays:
-    """Return what could have been in a table: the best combination by itself, or all else."""
+def in_hindsight(loss: str, nudge: Nudge) -> Arrays:
+    """Return what could have been in a table, but the best convex combination."""
     options: dict[str, Any] = {"target": "y", "time": "ds", "loss": loss}
     if loss in OF_CLASSES:
         columns = class_table(60, nudge)
@@ -359,15 +359,8 @@ def in_hindsight(loss: str, convex: bool, nudge: Nudge) -> Arrays:
     else:
         columns = table_of(2, 60, nudge, kind="labels" if loss == "zero-one" else "numbers")
         options |= {"by": "id"}
-    made = blend(to_arrow(columns), **options)
-    best = hindsight(made, quantile=0.4, switches=3)
-    if not convex:
-        return {"best": np.array([best.expert, best.quantile, best.sequence])}
-    summary = made.summary()
-    return {
-        "best": np.array([best.convex, summary.convex, summary.convex_blend]),
-        "rows": number(summary.convex_rows),
-    }
+    best = hindsight(blend(to_arrow(columns), **options), quantile=0.4, switches=3)
+    return {"best": np.array([best.expert, best.quantile, best.sequence])}
 
 
 SAVED = {
@@ -534,9 +527,7 @@ def cases() -> Iterator[Case]:
     yield from _tables()
     yield from _forms()
     for loss in ("square", "absolute", "pinball:level=0.9", "zero-one", *OF_CLASSES):
-        yield Case(f"hindsight/{loss}", part(in_hindsight, loss, False))
-        if not loss.startswith("zero-one"):
-            yield Case(f"hindsight/convex, {loss}", part(in_hindsight, loss, True))
+        yield Case(f"hindsight/{loss}", part(in_hindsight, loss))
     for name in SAVED:
         form = "number" if "shared" in name else "items"
         yield Case(f"saved/{name}", part(loaded, HERE / name, form))

@@ -7,6 +7,27 @@
 
 namespace normalhedge {
 
+// Match regrets at the rates 1 / (shift + sum rho_i^2).
+inline void match_regrets(const Columns& now, double shift) {
+    double* weights = now.weights;
+    const double* regrets = now.regrets();
+    const double* squares = now.row(1);
+#pragma omp simd
+    for (size_t i = 0; i < now.n; ++i)
+        weights[i] = larger(regrets[i], 0.0) / (shift + squares[i]);
+    normalise(now.weights, now.n);
+}
+
+inline void score_matched(const Columns& now, double shift, double* scores) {
+    const double* regrets = now.regrets();
+    const double* squares = now.row(1);
+#pragma omp simd
+    for (size_t i = 0; i < now.n; ++i) {
+        const double score = log(larger(regrets[i], tiny) / (shift + squares[i])) * log2_e;
+        scores[i] = regrets[i] > tiny ? score : no_score;
+    }
+}
+
 struct MLPoly : Algorithm<MLPoly, 2, 0> {
     using Algorithm::Algorithm;
 
@@ -15,25 +36,10 @@ struct MLPoly : Algorithm<MLPoly, 2, 0> {
         learn_squares(before, after, rises, keep);
     }
 
-    void weigh(const Columns& now, double, double*) const {
-        double* weights = now.weights;
-        const double* regrets = now.regrets();
-        const double* squares = now.row(1);
-#pragma omp simd
-        for (size_t i = 0; i < now.n; ++i)
-            weights[i] = larger(regrets[i], 0.0) / (1.0 + squares[i]);
-        normalise(now.weights, now.n);
-    }
+    void weigh(const Columns& now, double, double*) const { match_regrets(now, 1.0); }
 
-    void score(const Columns& now, const double*, double* scores,
-               double*) const {
-        const double* regrets = now.regrets();
-        const double* squares = now.row(1);
-#pragma omp simd
-        for (size_t i = 0; i < now.n; ++i) {
-            const double score = log(larger(regrets[i], tiny) / (1.0 + squares[i])) * log2_e;
-            scores[i] = regrets[i] > tiny ? score : no_score;
-        }
+    void score(const Columns& now, const double*, double* scores, double*) const {
+        score_matched(now, 1.0, scores);
     }
 };
 

@@ -15,6 +15,7 @@ from normalhedge.hedgers.flip_flop import FlipFlop
 from normalhedge.hedgers.follow_the_leader import FollowTheLeader
 from normalhedge.hedgers.hedge import Hedge
 from normalhedge.hedgers.ml_poly import MLPoly
+from normalhedge.hedgers.ml_poly_opera import MLPolyOpera
 from normalhedge.hedgers.ml_prod import MLProd
 from normalhedge.hedgers.normal_hedge import NormalHedge
 from normalhedge.hedgers.normal_hedge_2009 import NormalHedge2009
@@ -47,6 +48,7 @@ HEDGERS: dict[str, Callable[..., CompiledHedger]] = {
     "variable-share": VariableShare.tuned,
     "ml-prod": MLProd,
     "ml-poly": MLPoly,
+    "ml-poly-opera": MLPolyOpera,
     "boa": BOA,
     "bates-granger": BatesGranger,
     "regret-matching": RegretMatching,
@@ -99,6 +101,7 @@ __all__ = [  # noqa: RUF022 -- as `sorted` has it
     "Hedge",
     "Hedger",
     "MLPoly",
+    "MLPolyOpera",
     "MLProd",
     "NormalHedge",
     "NormalHedge2009",

@@ -33,8 +33,8 @@ class MLPoly(CompiledHedger):
     With alpha = 0, for every expert ``R_i <= 2 sqrt(N (1 + ln(1 + T)) (1 + V_i))``,
     ``V_i = sum_t rho_i^2 <= T``: `bounds` uses V, `bound` T. Proof: ``sum_i eta_i [R_i]+^2`` grows
     by at most ``sum_i eta_i rho_i^2`` a round, which add up to ``N (1 + ln(1 + T))``. With a
-    discount there is no theorem. The packages of the authors put ``max rho^2`` for the 1, which
-    makes the rule free of scale and is not what the theorem is about.
+    discount there is no theorem. `MLPolyOpera` has ``max rho^2`` for the 1, which makes the rule
+    free of scale.
 
     A round costs O(N) time and a state O(N) memory.
 

@@ -61,7 +61,7 @@ class Automatic:
         """Return the ways of combining for a loss, the plain ones first."""
         if loss.of_labels:
             plain, hedged = [Component("plain vote", None, "vote", prior=1.0)], _judging("vote")
-        elif loss.mean_only:
+        elif loss.of_wealth:
             plain = [Component("plain mean", None, "mean", prior=1.0)]
             hedged = [*_judging("mean"), *_by_gradient(loss)]
         else:
@@ -94,7 +94,7 @@ class Automatic:
             ],
             "vote" if loss.of_labels else "mean",
             1.0 / self.memory,
-            self.guard and not loss.of_classes and not loss.of_labels,
+            self.guard and not (loss.of_classes or loss.of_labels or loss.of_wealth),
         )
 
 

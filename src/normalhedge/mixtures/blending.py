@@ -178,6 +178,8 @@ def _blend(
     if len(columns.by) and len(rows.outcomes) == len(rows.items) > 1:
         columns.said.append("every series has one row only, so that nothing can be learned")
     _refuse_infinite(rows.outcomes, str(columns.target))
+    if mixture.recipe.loss.of_wealth:
+        _refuse_ruin(rows.outcomes, str(columns.target))
     with mixture.aside() as work:
         rounds = arrange(work, rows, lag)
         index = rows.table
@@ -380,3 +382,13 @@ def _refuse_infinite(outcomes: Floats, target: str) -> None:
     if wrong.any():
         row = int(wrong.argmax())
         raise ValueError(f"column {target} must be finite, it is {outcomes[row]} in row {row + 1}")
+
+
+def _refuse_ruin(outcomes: Floats, target: str) -> None:
+    wrong = outcomes <= 0.0
+    if wrong.any():
+        row = int(wrong.argmax())
+        raise ValueError(
+            f"column {target} must have price relatives, more than 0, it is {outcomes[row]} in row "
+            f"{row + 1}"
+        )

@@ -118,13 +118,16 @@ def _check_classes(name: str, cell: Floats, classes: int) -> None:
         )
 
 
-def read_outcome(outcome: Any, keys: Keys, rows: int, classes: int) -> Floats:
+def read_outcome(
+    outcome: Any, keys: Keys, rows: int, classes: int, *, positive: bool = False
+) -> Floats:
     """Return the outcome of each row; NaN where it is not known.
 
     Raises
     ------
     ValueError, TypeError
-        If it is not a number for each row (a class, where there are classes), or nothing is known.
+        If it is not a number for each row (a class, where there are classes; more than 0, where it
+        must be positive), or nothing is known.
     """
     result = np.empty(rows)
     for row, value in enumerate(_by_row(outcome, keys, rows)):
@@ -136,6 +139,8 @@ def read_outcome(outcome: Any, keys: Keys, rows: int, classes: int) -> Floats:
     known = result[~np.isnan(result)]
     if not (np.abs(known) < LARGEST).all():
         raise ValueError(f"outcome must be finite and within ±{LARGEST:g}, got {outcome!r}")
+    if positive and not (known > 0.0).all():
+        raise ValueError(f"outcome must be a price relative, more than 0, got {outcome!r}")
     if classes > 1 and not (np.isin(known, range(classes))).all():
         raise ValueError(f"outcome must be a class in 0..{classes - 1}, got {outcome!r}")
     return result

@@ -7,49 +7,63 @@ import numpy as np
 from normalhedge import _core
 from normalhedge._inputs import Floats
 from normalhedge.games import best_expert, best_quantile, best_sequence
+from normalhedge.mixtures.convex import least_loss
 
 if TYPE_CHECKING:
     from normalhedge.mixtures.blending import Blend
 
-ITERATIONS = 300
-SAMPLE = 1 << 20
+SAMPLE = 1 << 22
 """How many forecasts the weights are fitted to; more are sampled evenly."""
 
 MOST = 1 << 30
 """How many bytes the search for the best sequence may take."""
 
 
+class Convex(NamedTuple):
+    """Fixed weights of least mean loss, and how sure that is.
+
+    Attributes
+    ----------
+    weights
+        One for each expert.
+    loss
+        Their mean loss; NaN where there is no row to go by.
+    gap
+        By how much, at most, some other weights would be better.
+    """
+
+    weights: Floats
+    loss: float
+    gap: float
+
+
 def mean_loss(
-    weights: Floats,
+    values: Floats, outcomes: Floats, items: np.ndarray, levels: Floats, kind: str
+) -> float:
+    """Return the mean loss of predictions, one for each row, or one for each class of each."""
+    losses = np.empty((len(values), 1))
+    alone = np.ascontiguousarray(values.reshape(len(values), -1, 1))
+    _core.write_loss_table(alone, outcomes, items, levels, kind, "mean", losses)
+    return float(losses.mean())
+
+
+def best_convex(
     forecasts: Floats,
     outcomes: Floats,
     items: np.ndarray,
     levels: Floats,
     kind: str,
-    gradient: Floats,
-) -> float:
-    """Return the mean loss of fixed weights, shared among those awake; write its gradient.
+    way: str = "mean",
+) -> Convex:
+    """Return the fixed weights whose mean of the forecasts has the least mean loss.
 
-    Parameters
-    ----------
-    weights, gradient
-        A number for each expert.
-    forecasts, outcomes, items, levels, kind
-        As for `best_convex`.
-    """
-    return _core.mean_loss(weights, forecasts, outcomes, items, levels, kind, gradient)
-
-
-def best_convex(
-    forecasts: Floats, outcomes: Floats, items: np.ndarray, levels: Floats, kind: str
-) -> tuple[Floats, float]:
-    """Return fixed weights of small mean loss, and that loss.
-
-    Exponentiated gradient descent: ``w <- w exp(-eta grad) / Z``, with steps that grow while they
-    help and shrink when they do not. Where all experts are always awake and the loss is convex it
-    approaches the best convex combination; with sleepers the weights are shared among those awake,
-    which is no convex problem any more, and a good local one is found. The loss is that of the
-    weights returned, on all rows: what they reach, and so never better than the best.
+    An expert that sleeps is taken to say what even weights over those awake say. So even weights
+    and each expert by itself are among the combinations, as they are elsewhere in hindsight, and
+    the problem is convex. (Weights that are shared among those awake, as a hedger's are, make one
+    that is not.) It is solved, by ``mixtures/interior.py``, until the gap is proved to be less than
+    1e-6 of the loss, or 1e-9 of that of the best expert where the least loss is zero; it can be
+    larger only where an expert is off by 1e9 times as much as another. Of more than four million
+    forecasts some are sampled, and the loss and the gap are those of all.
 
     Parameters
     ----------
@@ -57,26 +71,20 @@ def best_convex(
         Rows x classes x experts, and of each row; NaN where missing.
     items, levels, kind
         The item of each row, the levels of the pinball loss, and what the core calls the loss.
+    way
+        How even weights combine those awake.
     """
     n = forecasts.shape[2]
-    every = max(len(outcomes) * n // SAMPLE, 1)
-    few = [np.ascontiguousarray(array[::every]) for array in (forecasts, outcomes, items)]
-    part = few[0], few[1], few[2]
-    weights, gradient, trial = np.full(n, 1.0 / n), np.empty(n), np.empty(n)
-    loss = mean_loss(weights, *part, levels, kind, gradient)
-    rate = 1.0 / max(float(np.abs(gradient).max()), 1e-300)
-    for _ in range(ITERATIONS):
-        moved = weights * np.exp(-rate * (gradient - gradient.min()))
-        moved /= moved.sum()
-        new = mean_loss(moved, *part, levels, kind, trial)
-        if new < loss:
-            weights, loss, rate = moved, new, rate * 1.5
-            gradient, trial = trial, gradient
-        else:
-            rate *= 0.5
-            if rate * float(np.abs(gradient).max()) < 1e-7:
-                break
-    return weights, mean_loss(weights, forecasts, outcomes, items, levels, kind, gradient)
+    said = np.empty((len(outcomes), n))
+    _core.fill_sleepers(forecasts, outcomes, items, levels, kind, way, said)
+    known = ~np.isnan(said[:, 0])
+    said, outcomes, items = said[known], outcomes[known], items[known]
+    if not len(said):
+        return Convex(np.full(n, 1.0 / n), np.nan, np.nan)
+    level = levels[items % len(levels)]
+    weights, bound = least_loss(said, outcomes, level, kind, max(said.size // SAMPLE, 1))
+    loss = mean_loss(said @ weights, outcomes, items, levels, kind)
+    return Convex(weights, loss, max(loss - bound, 0.0))
 
 
 class Hindsight(NamedTuple):
@@ -91,8 +99,7 @@ class Hindsight(NamedTuple):
     quantile
         What a share of the experts reaches.
     convex
-        The best fixed convex combination, as far as `best_convex` finds it; NaN where the loss has
-        none.
+        The best fixed convex combination, as `best_convex` finds it; NaN where the loss has none.
     sequence
         The best sequence of experts with so many switches; NaN where the search would be too large.
     """
@@ -121,7 +128,7 @@ def hindsight(blend: "Blend", quantile: float = 0.1, switches: int = 5) -> Hinds
             continue
         settled += known
         gains = -np.add.reduceat(losses, edges[:-1] - edges[0])
-        convex = np.nan if kind == "zero-one" else best_convex(*data)[1] * known
+        convex = np.nan if kind == "zero-one" else best_convex(*data, recipe.combine).loss * known
         total -= [
             best_expert(gains).gain,
             best_quantile(gains, quantile),

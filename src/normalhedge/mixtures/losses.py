@@ -7,7 +7,15 @@ Of a forecast x, or of class probabilities p, when the outcome is y:
     pinball     level (y - x) where x < y, else (1 - level) (x - y)
     log         -ln max(p_y, 1e-6)       clipped: one confident error cannot cost more than 13.8
     l1          1 - p_y                  half the L1 distance of p to the outcome; Section 5
+    log-wealth  -ln max(x / y, 1e-6)     of price relatives x; y is a benchmark's, or 1
     zero-one    1 where x, or the most probable class, is not y; else 0
+
+The log wealth is for portfolios. An expert is an asset, or a portfolio of its own, and says by
+what its price was multiplied: x = 1.02 is a gain of 2 %. The weighted mean of price relatives is
+that of the portfolio with these weights, bought anew each round, so its wealth is
+``exp(-sum of losses)`` times that of the benchmark, or of cash where y is 1. A relative at or below
+zero, a ruin, costs 13.8. Relatives are known only after the round, weights before it:
+`Mixture.next_weights` says what to buy.
 
 The core computes them, as one table (``src/core/losses.hpp``). Gains, which hedgers live on, are
 made of losses in ``src/core/mixture.hpp``, and nowhere else.
@@ -65,14 +73,14 @@ class Loss:
         return self.kind == "zero-one" and not self.of_classes
 
     @property
-    def mean_only(self) -> bool:
-        """Whether nothing but a mean of forecasts can be had, as of price relatives."""
-        return self.kind == "log-wealth"
-
-    @property
     def differentiable(self) -> bool:
         """Whether it has a slope to go by."""
         return self.slope is not None if self.kind is None else self.kind != "zero-one"
+
+    @property
+    def of_wealth(self) -> bool:
+        """Whether forecasts and outcomes are price relatives."""
+        return self.kind == "log-wealth"
 
     @property
     def linear(self) -> bool:
@@ -105,6 +113,7 @@ LOSSES: dict[str, Callable[..., Loss]] = {
     "pinball": pinball,
     "l1": lambda: Loss("l1", "l1", of_classes=True, width=1.0),
     "log": lambda: Loss("log", "log", of_classes=True),
+    "log-wealth": lambda: Loss("log-wealth", "log-wealth"),
     "zero-one": lambda: Loss("zero-one", "zero-one", width=1.0),
     "zero-one-classes": lambda: Loss("zero-one-classes", "zero-one", of_classes=True, width=1.0),
 }

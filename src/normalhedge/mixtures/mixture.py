@@ -91,8 +91,8 @@ class Mixture:
         it is not told when the range of losses doubles, and where it has no ``join`` a newcomer
         makes it begin anew. None: ``NormalHedge(memory=20)``.
     loss
-        ``"square"``, ``"absolute"``, ``"pinball:level=0.9"``, ``"log"``, ``"l1"``, ``"zero-one"``
-        (see `normalhedge.mixtures.losses`), a `Loss`, or a function of your own.
+        ``"square"``, ``"absolute"``, ``"pinball:level=0.9"``, ``"log"``, ``"l1"``, ``"zero-one"``,
+        ``"log-wealth"`` (see `normalhedge.mixtures.losses`), a `Loss`, or a function of your own.
     combine
         ``"mean"``, ``"median"`` or ``"vote"``. None: the median for absolute and pinball loss, the
         vote for the zero-one loss of labels, else the mean.
@@ -292,6 +292,46 @@ class Mixture:
                 changes["waiting"] = {k: v for k, v in self.waiting.items() if k != due}
         return changes
 
+    def next_weights(self, names: Iterable[str] | None = None) -> dict[str, float]:
+        """Return the weights with which `predict` would now combine these experts.
+
+        Weights do not depend on what is forecast in the round, so they are known before it: a
+        portfolio is bought with them. Nothing is changed, and no ticket is given out.
+
+        Parameters
+        ----------
+        names
+            Who will be awake, newcomers among them. None: all experts.
+
+        Raises
+        ------
+        ValueError
+            If there are no experts, or if each item has weights of its own.
+
+        Examples
+        --------
+        >>> mixture = Mixture(loss="log-wealth")
+        >>> for day in range(50):
+        ...     bought = mixture.next_weights(["gold", "oil"])    # in the morning
+        ...     relatives = {"gold": 1.01, "oil": 1.2 if day % 2 else 0.8}
+        ...     made = mixture.predict(relatives)                 # in the evening
+        ...     mixture.update(made.ticket, outcome=1.0)
+        >>> made.weights == bought
+        True
+        """
+        if not self.recipe.shared:
+            raise ValueError("each item has weights of its own: see state")
+        given = self.names[len(self.recipe.include) :] if names is None else names
+        said: Any = 1.0
+        if self.recipe.loss.of_classes:
+            said = [1.0, 0.0]
+        elif len(self.recipe.loss.levels) > 1:
+            said = [1.0] * len(self.recipe.loss.levels)
+        with self._lock:
+            aside = self._copy()
+        made = aside.predict(dict.fromkeys(given, said))
+        return dict(zip(made.names, made.played[0].tolist(), strict=True))
+
     def update(self, ticket: int, outcome: Any) -> None:
         """Learn from an outcome.
 
@@ -317,7 +357,8 @@ class Mixture:
             if made is None:
                 raise KeyError(self._unknown(ticket))
             table, rated, values, items, _, keys = made
-            outcomes = read_outcome(outcome, keys, *table.shape[:2])
+            positive = self.recipe.loss.of_wealth
+            outcomes = read_outcome(outcome, keys, *table.shape[:2], positive=positive)
             table, rated = self.widen(table, rated)
             self.games.update(
                 version, table, rated, values, outcomes, items, made, ticket, self.__dict__,

@@ -22,6 +22,8 @@ LARGEST_LOSS = LARGEST * LARGEST
 PLAIN = {"mean": "(mean)", "median": "(median)"}
 """What the plain combinations are called among the experts."""
 
+NOT_FOR_SALE = "only a mean of price relatives is a portfolio that can be bought"
+
 
 @dataclass(frozen=True)
 class Recipe:
@@ -66,6 +68,8 @@ class Recipe:
                 raise _names.nearest("plain combination", str(name), PLAIN)
             if name == "median" and loss.of_classes:
                 raise ValueError("include must not name the median of class probabilities")
+            if name == "median" and loss.of_wealth:
+                raise ValueError(f"include must not name the median: {NOT_FOR_SALE}")
         return cls(
             hedger_of(hedger),
             loss,
@@ -178,6 +182,8 @@ def _way(loss: Loss, given: str | None) -> str:
         raise _names.nearest("way to combine", str(given), WAYS)
     if loss.of_classes and given != "mean":
         raise ValueError(f"combine must be 'mean' for class probabilities, got {given!r}")
+    if loss.of_wealth and given != "mean":
+        raise ValueError(f"combine must be 'mean', got {given!r}: {NOT_FOR_SALE}")
     return given
 
 

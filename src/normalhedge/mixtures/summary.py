@@ -25,6 +25,9 @@ SHOWN = 20
 OFTEN = 0.5
 """The best expert is looked for among those that were awake in this share of the settled rows."""
 
+GAP = 1e-4
+"""How near the best convex combination is to the least, relative to it, is shown from here on."""
+
 
 @dataclass(frozen=True)
 class ExpertRow:
@@ -71,9 +74,9 @@ class Summary:
         The mean losses of the blend and of uniform weights over those awake.
     best
         The expert with the best loss relative to the blend in the same rows, of those often awake.
-    convex, convex_blend, convex_rows
-        The mean loss of the best convex combination in hindsight, that of the blend in the same
-        rows, and how many they are.
+    convex, convex_gap, convex_blend, convex_rows
+        The mean loss of the best convex combination in hindsight (see `best_convex`), how much too
+        large it may be, the mean loss of the blend in the same rows, and how many they are.
     regret, bound
         The largest regret so far, in units of gain, and what is promised of it.
     ranges
@@ -93,6 +96,7 @@ class Summary:
     uniform: float
     best: ExpertRow | None
     convex: float
+    convex_gap: float
     convex_blend: float
     convex_rows: int
     regret: float
@@ -110,6 +114,8 @@ class Summary:
             remark = (
                 f"in hindsight, {self.convex_rows:,} rows; the blend there {self.convex_blend:.6g}"
             )
+            if self.convex_gap > GAP * max(abs(self.convex), 1e-6 * abs(self.uniform)):
+                remark += f"; the least may be {self.convex_gap:.2g} less"
             rows.append(("best convex combination", self.convex, remark))
         return rows
 
@@ -216,8 +222,9 @@ def summarise(mixture: Mixture, blend: "Blend | None" = None) -> Summary:
         uniform=_ratio(totals[_sums.UNIFORM], settled),
         best=best,
         convex=convex[0],
-        convex_blend=convex[1],
-        convex_rows=convex[2],
+        convex_gap=convex[1],
+        convex_blend=convex[2],
+        convex_rows=convex[3],
         regret=float(totals[_sums.REGRET]),
         bound=mixture.bound(),
         ranges=mixture.ranges[:, 0].copy(),
@@ -259,10 +266,10 @@ def _settled_share(mixture: Mixture, row: ExpertRow, sums: Floats, totals: Float
     return float(scored / max(totals[_sums.SETTLED], 1.0))
 
 
-def _convex(mixture: Mixture, blend: "Blend | None") -> tuple[float, float, int]:
-    """Return the loss of the best convex combination, the blend's in these rows, and how many."""
+def _convex(mixture: Mixture, blend: "Blend | None") -> tuple[float, float, float, int]:
+    """Return the best convex combination's loss and gap, the blend's loss there, how many rows."""
     kind = mixture.recipe.loss.kind
-    nothing = (float("nan"), float("nan"), 0)
+    nothing = (float("nan"), float("nan"), float("nan"), 0)
     if kind is None or kind == "zero-one" or len(mixture.names) < 2:
         return nothing
     if blend is not None:
@@ -290,21 +297,15 @@ def _convex(mixture: Mixture, blend: "Blend | None") -> tuple[float, float, int]
         forecasts = np.ascontiguousarray(forecasts[known][:, :, plain:])
         outcomes, items, values = outcomes[known], items[known], values[known]
     values = np.ascontiguousarray(values[:, : forecasts.shape[1]])
-    _, loss = best_convex(forecasts, outcomes, items, mixture.levels, kind)
-    return loss, _loss_of(values, outcomes, items, mixture.levels, kind), len(outcomes)
+    told = outcomes, items, mixture.levels, kind
+    best = best_convex(forecasts, *told, mixture.recipe.combine)
+    return best.loss, best.gap, mean_loss(values, *told), len(outcomes)
 
 
 def _of_as_many_classes(mixture: Mixture) -> list[tuple[Open, Floats]]:
     """Return the rounds that are kept and had somebody awake, of as many classes as the last."""
     awake = [pair for pair in mixture.history if not np.isnan(pair[0].values).all()]
     return [pair for pair in awake if pair[0].values.shape[1] == awake[-1][0].values.shape[1]]
-
-
-def _loss_of(
-    values: Floats, outcomes: Floats, items: np.ndarray, levels: Floats, kind: str
-) -> float:
-    alone = np.ascontiguousarray(values[:, :, np.newaxis])
-    return mean_loss(np.ones(1), alone, outcomes, items, levels, kind, np.empty(1))
 
 
 def _ratio(total: float, count: float) -> float:

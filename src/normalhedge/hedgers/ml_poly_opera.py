@@ -1,0 +1,67 @@
+"""ML-Poly as the package opera has it (Gaillard and Goude)."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar
+
+from normalhedge.hedgers.compiled_hedger import CompiledHedger
+
+
+@dataclass(frozen=True)
+class MLPolyOpera(CompiledHedger):
+    r"""ML-Poly that learns the scale of the gains: what opera calls MLpol.
+
+    The largest square so far takes the place of the 1 of `MLPoly`. So gains ten times as large
+    give the same weights, and gains that are small beside the range that they could have are not
+    learned from too slowly.
+
+    .. math::
+
+        p_i \propto \eta_i [R_i]_+, \qquad
+        1/\eta_i = \max_{t, j} \rho_{j,t}^2 + \textstyle\sum_t \rho_{i,t}^2
+
+    with ``rho = r / 2``; where nobody is ahead, or nobody that is awake, weights are even.
+
+    Parameters
+    ----------
+    alpha
+        The discount rate, in [0, 1); 0 never forgets, as opera never does. With a discount it is
+        the same rule on gains that grow by ``1 / (1 - alpha)`` a round: the squares, and the
+        largest of them, decay by ``(1 - alpha)^2``.
+
+    Notes
+    -----
+    No bound is promised. The theorem of Gaillard, Stoltz and van Erven (2014) is about `MLPoly`, on
+    losses whose range is known: the sum of ``eta_i rho_i^2``, by which its potential grows, needs
+    rho^2 to be at most the 1 that was in ``1 / eta_i`` *before* the round. Here a difference can be
+    larger than all before it, and that step of the proof is missing.
+
+    A round costs O(N) time and a state O(N) memory.
+
+    References
+    ----------
+    Gaillard and Goude, "opera: Online Prediction by Expert Aggregation", a package for R, where it
+    is ``MLpol``; and "Forecasting electricity consumption by aggregating experts; how to design a
+    good set of experts" (2015).
+
+    Examples
+    --------
+    >>> MLPolyOpera().run([[1.0, 0.0, -1.0], [0.5, 1.0, 0.0]]).state.weights.round(3)
+    array([0.556, 0.444, 0.   ])
+    """
+
+    alpha: float = 0.0
+
+    algorithm: ClassVar[str] = "ml_poly_opera"
+    row_names: ClassVar[tuple[str, ...]] = ("squares",)
+    total_names: ClassVar[tuple[str, ...]] = ("largest square",)
+    scaling_exponents: ClassVar[Mapping[str, int]] = {"squares": 2, "largest square": 2}
+    free_of_scale: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        self._prepare()
+
+    def _a_priori(self, n: int, rounds: float, share: float) -> tuple[float, str]:
+        del n, rounds, share
+        return math.inf, "no theorem covers ML-Poly where it learns the scale"
