@@ -2,7 +2,8 @@
 
 import platform
 
-from benchmarks import core, family, latent, mixtures, panels, paper, peers, stream
+from benchmarks import core, family, latent, mixtures, paper, peers, stream
+from benchmarks.panels import goals
 from benchmarks.timing import HEADER
 from normalhedge._threads import cores
 
@@ -15,7 +16,7 @@ def main() -> None:
         for row in rows():
             print(row, flush=True)
     print()
-    for lines in (core.start_up, mixtures.whole, stream.lines, panels.lines, paper.whole):
+    for lines in (core.start_up, mixtures.whole, stream.lines, goals.lines, paper.whole):
         for line in lines():
             print(line, flush=True)
 
