@@ -4,12 +4,13 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
 PEERS := .venv-peers/.ready
+PANELS := .venv-panels/.ready
 MAKEFLAGS += --no-builtin-rules
 
 CORE := CMakeLists.txt $(wildcard src/core/*.?pp src/core/hedgers/*.hpp)
 
-.PHONY: help paper blend latent compare compiler browser test test-all torture check format bench peers wheel \
-	sanitize portable clean
+.PHONY: help paper blend latent compare compiler browser test test-all torture check format bench peers \
+	panels wheel sanitize portable clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 12
@@ -85,6 +86,18 @@ peers: $(PEERS)  ## run other libraries beside ours: the same weights, and the t
 	.venv-peers/bin/pytest tests/test_peers.py
 	.venv-peers/bin/python -m benchmarks.peers
 
+$(PANELS): pyproject.toml $(CORE) | compiler
+	@echo "setting up .venv-panels (once)"
+	@$(PYTHON) -m venv .venv-panels
+	@.venv-panels/bin/pip install --quiet --disable-pip-version-check --editable '.[panels]'
+	@touch $@
+
+# Panels are made once, in about 15 minutes, and kept in out/panels. KIND=judge when all is settled.
+KIND ?= develop
+
+panels: $(PANELS)  ## blend real panels beside plain mean and median, into out/panels
+	.venv-panels/bin/python -m benchmarks.panels --kind $(KIND)
+
 # Installed with nothing but NumPy in a folder of its own, and used where nothing can be written.
 wheel: $(READY)  ## build the sdist and the wheel, and try the wheel in an empty venv
 	rm -rf dist
@@ -135,4 +148,4 @@ portable: $(READY)  ## build the core for a plain x86-64 and compile it for aarc
 		-fopenmp-simd -fPIC $(INCLUDES) -c $$file -o $(PORTABLE)/aarch64.o || exit 1; done
 
 clean:  ## remove what the other targets made
-	rm -rf .venv .venv-peers build dist .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf .venv .venv-panels .venv-peers build dist .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis

@@ -2,7 +2,8 @@
 
 import platform
 
-from benchmarks import core, family, latent, mixtures, panels, paper, peers, portfolios, stream
+from benchmarks import core, family, latent, mixtures, paper, peers, portfolios, stream
+from benchmarks.panels import goals
 from benchmarks.timing import HEADER
 from normalhedge._threads import cores
 
@@ -19,7 +20,7 @@ def main() -> None:
         core.start_up,
         mixtures.whole,
         stream.lines,
-        panels.lines,
+        goals.lines,
         portfolios.lines,
         paper.whole,
     )

@@ -1,24 +1,20 @@
-"""Real forecasters, blended: ``python -m benchmarks.panels``.
+"""Goals on real forecasters: ``python -m benchmarks.panels.goals``.
 
-The two panels are not part of this project (see DATA); what needs them is skipped when they are
-absent. River's TrumpApproval comes with its wheel.
+One setting for each of the two hubs, which teams know beforehand, beside what the hubs publish. The
+files of the hubs are not part of this project; what needs them is skipped when they are absent.
 """
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from river import datasets
 
+from benchmarks.panels import hubs
+from benchmarks.panels.hubs import BASELINE, DATA, HUB
 from normalhedge import blend
 
-DATA = Path(__file__).parents[2] / "shared" / "data"
-"""Where the panels are: two Parquet files beside this project."""
-
-CLASSES = ["large_decrease", "decrease", "stable", "increase", "large_increase"]
-HUB, BASELINE = "EuroCOVIDhub-ensemble", "EuroCOVIDhub-baseline"
+CLASSES = list(hubs.CLASSES)
 
 FLUSIGHT: dict[str, Any] = {"pooled": True, "loss": "l1"}
 EU_DEATHS: dict[str, Any] = {"pooled": True, "loss": "absolute", "include": "median", "even": 0.5}
@@ -86,13 +82,11 @@ def eu_deaths() -> pd.DataFrame:
 
 def trump_approval() -> dict[str, float]:
     """Return the MAE of river's pollsters: ours, plain mean, best pollster."""
-    polls: Any = datasets.TrumpApproval  # river has no types
-    days = pd.DataFrame([{**x, "approval": y} for x, y in polls()])
-    frame = blend(days, "approval", time="ordinal_date").frame
-    experts = days.drop(columns=["ordinal_date", "approval"])
-    errors = experts.sub(days.approval, axis=0)
+    days = hubs.trump_approval()
+    frame = blend(days, "y", time="time").frame
+    errors = days.drop(columns=["series", "time", "y"]).sub(days["y"], axis=0)
     return {
-        "blend": float((frame["blend"] - days.approval).abs().mean()),
+        "blend": float((frame["blend"] - days["y"]).abs().mean()),
         "plain mean": float(errors.mean(axis=1).abs().mean()),
         "best pollster": float(errors.abs().mean().min()),
     }
