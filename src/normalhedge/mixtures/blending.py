@@ -209,13 +209,14 @@ def _pooled(
     """Return the mixture with all series of one time in one round, or with a game for each.
 
     An automatic one has both, where the series are in step: else a lag would mean another time for
-    each of them.
+    each of them. Of several steps ahead each has its own game: their outcomes come at other times.
     """
     shared = not columns.by and columns.cutoff is None
     if not shared and pooled is None and given:
         shared = mixture.recipe.shared
     elif not shared and pooled is None:
-        in_step = columns.cutoff is None and _in_step(rows.series, rows.times)
+        one_step = columns.cutoff is None or all(name.endswith("step 1") for name in rows.items)
+        in_step = one_step and _in_step(rows.series, rows.times)
         shared = in_step and isinstance(mixture.recipe.hedger, Automatic)
     elif not shared:
         shared = bool(pooled)
