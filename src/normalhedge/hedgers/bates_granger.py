@@ -43,7 +43,7 @@ class BatesGranger(CompiledHedger):
     Examples
     --------
     >>> BatesGranger().run([[1.0, 0.0, -1.0], [0.5, 1.0, 0.0]]).state.weights.round(3)
-    array([0.429, 0.363, 0.208])
+    array([0.49 , 0.348, 0.161])
     """
 
     alpha: float = 0.0

@@ -46,7 +46,58 @@ class Component(NamedTuple):
 
 @dataclass(frozen=True)
 class Automatic:
-    """Hedge over ways of combining, and say which of them carry the weight."""
+    r"""Hedge over ways of combining: no algorithm, memory or scale is to be chosen.
+
+    Nobody knows beforehand whether the plain median, last week's best model or inverse mean square
+    errors will serve best. Each of these ways plays beside the others, and a level above follows
+    those that prove themselves, starting from the plain combinations.
+
+    .. math::
+
+        y_A &= \sum_k p_k z_k, \qquad z_k \text{ the forecast of way } k \\
+        p_k &\propto \pi_k \left(\Phi(R_k + u, V_k + u^2) - \Phi(R_k - u, V_k + u^2)\right),
+        \qquad \Phi(R, V) = \exp([R]_+^2 / 2V)
+
+    R and V are the discounted sums of ``r = (loss of the blend - loss of the way) / s`` and of its
+    square, s is the usual difference, u the largest r. What came d rounds late counts for V d + 1
+    times, and is forgotten d + 1 times more slowly: see ``src/core/automatic.hpp``. The prior pi is
+    95 % for the plain combinations (50 % for class probabilities).
+
+    Where several items share a mixture, every way plays twice: once for all items together, and
+    once for each alone; and so does the level above.
+
+    Parameters
+    ----------
+    memory
+        Of the level above, in rounds, where outcomes are known at once.
+    guard
+        Whether forecasts out of all proportion to the others and to what was seen are moved to the
+        edge of what is not: see ``src/core/guard.hpp``. It is for numbers, not for class
+        probabilities, labels and price relatives.
+
+    Notes
+    -----
+    The ways: plain median, trimmed mean (the middle half) and mean; NormalHedge at memories 5, 20
+    and 100, and by weighted medians; AdaNormalHedge and NormalHedge with the gradient trick, which
+    compete with the best convex combination; inverse losses (`BatesGranger`).
+
+    Nothing is proved of the level above. It is AdaNormalHedge with squares in place of absolute
+    values; with these its theorem would hold of gains in [-1, 1]. On the panels of ``make panels``
+    that lost 2 % more on average, and 23 % more than the better of plain mean and median at worst,
+    instead of 8 %. The blend lies within the hull of the forecasts that the guard lets through.
+
+    A round costs O(N log N) time for each of the ways.
+
+    References
+    ----------
+    Luo and Schapire, "Achieving all with no parameters: AdaNormalHedge" (2015); Bates and Granger,
+    "The combination of forecasts" (1969).
+
+    Examples
+    --------
+    >>> Automatic(guard=False)
+    Automatic(memory=100.0, guard=False)
+    """
 
     memory: float = 100.0
     guard: bool = True

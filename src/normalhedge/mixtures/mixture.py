@@ -85,11 +85,13 @@ class Mixture:
     Parameters
     ----------
     hedger
-        A hedger, or its name as on the command line: any of `normalhedge.hedgers.HEDGERS`, such as
+        None or ``"auto"``: `Automatic`, which hedges over ways of combining. Else a single rule: a
+        hedger, or its name as on the command line, any of `normalhedge.hedgers.HEDGERS`, such as
         ``"normal-hedge:memory=50,c=1"`` or ``"squint"``, with a memory of 20 rounds where the name
         says nothing of it. One of your own that satisfies `Hedger` will do, at the speed of Python;
         it is not told when the range of losses doubles, and where it has no ``join`` a newcomer
-        makes it begin anew. None: ``NormalHedge(memory=20)``.
+        makes it begin anew. Where ``combine``, ``gradient``, ``even`` or ``include`` is given,
+        which belong to a single rule, None means ``NormalHedge(memory=20)``.
     loss
         ``"square"``, ``"absolute"``, ``"pinball:level=0.9"``, ``"log"``, ``"l1"``, ``"zero-one"``,
         ``"log-wealth"`` (see `normalhedge.mixtures.losses`), a `Loss`, or a function of your own.
@@ -102,7 +104,7 @@ class Mixture:
         None: where forecasts are combined by their mean and the loss is not linear already.
     shared
         Whether the things forecast in one round (components of a vector, items of a mapping) share
-        their weights. If not, each has its own.
+        their weights. If not, each has its own. ``"auto"`` hedges over both where they may share.
     even
         The share of the weight that is spread evenly over the experts awake, in [0, 1]: for panels
         in which even the best forecaster is sometimes far off.
@@ -145,7 +147,7 @@ class Mixture:
     >>> for day in range(30):
     ...     prediction = mixture.predict({"gam": 51.0, "ar": 49.0, "naive": 40.0})
     ...     mixture.update(prediction.ticket, outcome=50.8)
-    >>> mixture.predict({"gam": 52.0, "naive": 44.0}).value
+    >>> round(mixture.predict({"gam": 52.0, "naive": 44.0}).value, 1)
     52.0
     """
 
@@ -421,7 +423,7 @@ class Mixture:
         """
         hedger, n = self.recipe.hedger, max(len(self.names), 1)
         if isinstance(hedger, Automatic):
-            return Bound(inf, "see below")
+            return Bound(inf, "no theorem covers the level above the ways of auto")
         if not isinstance(hedger, CompiledHedger):
             return Bound(inf, f"nothing is known of {type(hedger).__name__}")
         played = int(self.games.total_sums[STEPS]) if self.recipe.shared else self.rounds
