@@ -3,14 +3,14 @@
 // In a row let m be the median of the forecasts, d the median of |x_i - m|, and e how far outcomes lay
 // from their medians lately: e <- max(|y - m|, 0.99 e) when an outcome is known. Then
 //
-//     x_i -> within(x_i, m - t, m + t),    t = max(10 d, 2 e)
+//     x_i -> within(x_i, m - t, m + t),    t = max(10 d, 6 e)
 //
 // so that a forecast moves the blend no more than one could that lies ten times as far from the others
-// as they do, or twice as far as an outcome did. There is no scale to set; a jump of the outcomes opens
+// as they do, or six times as far as an outcome did. There is no scale to set; a jump of the outcomes opens
 // the guard for the jumps that follow. Two forecasts have no median that one of them would not move. Of
-// two, one is absurd if it lies outside of the outcomes seen, by more than their width and twice e (here
-// the distance of an outcome to the nearer forecast), and the other does not; it is then moved to the
-// edge. One forecast, and the first rows of which nothing tells what is absurd, are left alone.
+// two, one is absurd if it lies outside of the outcomes seen, by more than their width and 6 e (here the
+// distance of an outcome to the nearer forecast), and the other does not; it is then moved to 6 e from the
+// other. One forecast, and the first rows of which nothing tells what is absurd, are left alone.
 #pragma once
 
 #include <algorithm>
@@ -28,7 +28,7 @@ struct Seen {
 };
 
 constexpr double wide_spread = 10.0;
-constexpr double wide_error = 2.0;
+constexpr double wide_error = 6.0;
 constexpr double fading = 0.99;
 
 // How the forecasts of those awake lie.
@@ -77,9 +77,16 @@ inline Gate gate_of(const double* forecasts, const double* rated, size_t n, cons
         const double margin = seen.high - seen.low + wide_error * seen.error;
         const Gate wide{seen.low - margin, seen.high + margin};
         size_t outside = 0;
-        for (size_t i = 0; i < n; ++i)
-            outside += rated[i] > 0.0 && !wide.lets(forecasts[i]) ? 1 : 0;
-        if (outside == 1) gate = wide;
+        double sane = not_a_number;
+        for (size_t i = 0; i < n; ++i) {
+            if (!(rated[i] > 0.0)) continue;
+            if (wide.lets(forecasts[i]))
+                sane = forecasts[i];
+            else
+                ++outside;
+        }
+        const double limit = wide_error * seen.error;
+        if (outside == 1) gate = {sane - limit, sane + limit};
     }
     return gate;
 }
