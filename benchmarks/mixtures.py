@@ -41,7 +41,7 @@ def by_name(n: int, goal: str, calls: int) -> Row:
             rng.normal(size=(50, n)).tolist(), rng.normal(size=50).tolist(), strict=True
         )
     ]
-    ours, mixture = cycle(days), Mixture()
+    ours, mixture = cycle(days), Mixture("normal-hedge")
     theirs = cycle(days)
     model: Any = ensemble.EWARegressor([PassThrough(name) for name in names])
 
@@ -80,9 +80,10 @@ def parquet(rounds: int = 100_000, experts: int = 50, part: int = 2_000) -> Iter
         pq.write_table(table.slice(0, part), few)
 
         def whole() -> None:
-            pq.write_table(blend(pq.read_table(data), "y", time="ds").frame, out)
+            table = pq.read_table(data)
+            pq.write_table(blend(table, "y", time="ds", hedger="normal-hedge").frame, out)
 
-        mixture = Mixture()
+        mixture = Mixture("normal-hedge")
 
         def loop() -> None:
             predictions = []
@@ -98,8 +99,30 @@ def parquet(rounds: int = 100_000, experts: int = 50, part: int = 2_000) -> Iter
         yield row._replace(reference_seconds=row.reference_seconds * rounds / part)
 
 
+def automatic() -> Iterator[Row]:
+    """Yield what hedging over ways of combining costs, beside a single rule."""
+    said = {f"m{i}": float(i) for i in range(5)}
+    auto, single = Mixture(), Mixture("normal-hedge")
+
+    def play(mixture: Mixture) -> None:
+        mixture.update(mixture.predict(said).ticket, 2.5)
+
+    reference = ("NormalHedge alone", lambda: play(single))
+    work, goal = "auto: predict + update, 5 experts", "< 40 us"
+    yield measure(work, lambda: play(auto), reference, goal, calls=2000)
+    table = pa.table(panel(100_000, 50))
+    yield measure(
+        "auto: blend, 100,000 x 50",
+        lambda: blend(table, "y", time="ds"),
+        ("NormalHedge alone", lambda: blend(table, "y", time="ds", hedger="normal-hedge")),
+        ">= 0.067x",
+        repeats=3,
+    )
+
+
 def rows() -> Iterator[Row]:
     """Yield the table of mixtures."""
+    yield from automatic()
     yield by_name(5, ">= 3x", 2000)
     yield by_name(1_000, ">= 40x", 20)
     yield from parquet()
@@ -117,13 +140,13 @@ columns = {f"m{i}": y + rng.normal(size=len(y)) for i in range(experts)}
 table = pa.table({"unique_id": ids, "ds": days, "y": y, **columns})
 del columns, ids, days
 small = table.slice(0, 20 * rounds)
-blend(small, "y")
+blend(small, "y", hedger="normal-hedge")
 def memory(word):
     return 1024 * int(re.search(word + r":\\s+(\\d+)", open("/proc/self/status").read())[1])
 open("/proc/self/clear_refs", "w").write("5")  # forget the peak so far
 before = memory("VmRSS")
 start = time.perf_counter()
-blend(table, "y")
+blend(table, "y", hedger="normal-hedge")
 seconds = time.perf_counter() - start
 print(seconds, (memory("VmHWM") - before + table.nbytes) / table.nbytes, table.nbytes / 2**20)
 """
