@@ -358,6 +358,7 @@ private:
 #pragma omp simd
             for (size_t i = 0; i < n; ++i) weights[i] += weight * heard[i];
         }
+        normalise(weights, n);  // rounding aside they sum to one already
     }
 
     // What is said in the rows as forecasts of `count` ways, from the first on.
