@@ -9,7 +9,8 @@
 //
 // Where several items share a mixture, there are two games of every component: one that all items share,
 // and one for each item alone; and two upper levels over all of these, a common one and each item's own.
-// A hedger over the two chooses between them. So
+// A hedger over the two chooses between them. All this begins when a second item is forecast: a table
+// knows all of its items beforehand, and must not let that be seen. So
 //
 //     values of a row:  the blend; then, class by class, the two upper levels, the plain components, the
 //                       hedged ones that are shared, the hedged ones of the item alone
@@ -18,7 +19,7 @@
 // ledger of every hedged component, one after the other. Of each game: their totals and the ranges of
 // their pooled gains, then weights, ledger and range of the upper level, and of the choice between two.
 // Of each item: what the guard has seen; the ranges of every component, shared and alone, of the upper
-// levels and of the choice. All of it is zero at the beginning.
+// levels and of the choice; and whether it was ever forecast. All of it is zero at the beginning.
 #pragma once
 
 #include "guard.hpp"
@@ -69,8 +70,22 @@ public:
     size_t totals() const override { return totals_; }
 
     // How many numbers are remembered of an item, and how many values a row has for each class.
-    size_t item_size() const { return 4 + 4 * hedged_ + 6; }
+    size_t item_size() const { return 4 + 4 * hedged_ + 7; }
     size_t value_count() const { return 3 + most(); }
+
+    // Note that the items of these rows are forecast.
+    void note_items(const Rows& rows, double* items) const {
+        for (size_t j = 0; j < rows.count; ++j)
+            items[(1 + static_cast<size_t>(rows.items[j])) * item_size() - 1] = 1.0;
+    }
+
+    // Whether two of so many items were ever forecast.
+    bool knows_two(const double* items, size_t count) const {
+        size_t found = 0;
+        for (size_t k = 0; k < count && found < 2; ++k)
+            found += items[(1 + k) * item_size() - 1] > 0.0 ? 1 : 0;
+        return found > 1;
+    }
 
     Outcome step(const Columns&, const Columns&, const Gains&, const double*) const override {
         return {not_a_number, 0.0, not_a_number, true};  // it learns from forecasts: see `settle`
@@ -159,7 +174,7 @@ public:
         learn(shared, 0, sane, items, totals, most());
         double none[Sums::total_sums] = {};
         settle_round(judged_, upper_, choice(shared), said(sane, 0, 2),
-                     ItemRanges{items + item_size() - 2, item_size()}, none);
+                     ItemRanges{items + 4 + 4 * hedged_ + 4, item_size()}, none);
     }
 
 private:
