@@ -116,6 +116,24 @@ def test_the_future_changes_no_prediction(lag: int, pooled: bool, hedger: str | 
 
 
 @either
+@pytest.mark.parametrize("lag", [0, 3])
+def test_series_that_begin_later_change_no_prediction(lag: int, hedger: str | None) -> None:
+    table = wide(60, series=3)
+    begins = {"s0": 10, "s1": 0, "s2": 35}
+    rows = [k for k, (t, key) in enumerate(zip(table["ds"], table["unique_id"], strict=True))
+            if t >= begins[key]]  # fmt: skip
+    late = {name: [column[k] for k in rows] for name, column in table.items()}
+    late |= {name: np.array(late[name]) for name in late if name != "unique_id"}
+    options: dict[str, Any] = {"by": "unique_id", "lag": lag, "pooled": True, "hedger": hedger}
+    whole = values(blend(pa.table(late), "y", ["gam", "ar", "naive"], **options))
+    np.testing.assert_array_equal(whole, loop(late, lag, pooled=True, hedger=hedger))
+    for end in (5, 10, 30, 60, 62, 100):
+        part = pa.table(late).slice(0, end)
+        found = values(blend(part, "y", ["gam", "ar", "naive"], **options))
+        np.testing.assert_array_equal(found, whole[:end])
+
+
+@either
 def test_all_kinds_of_tables_give_the_same(hedger: str | None) -> None:
     table = wide(series=2)
     table["naive"] = np.nan_to_num(table["naive"])  # somebody is awake in every row of a long table
@@ -315,6 +333,14 @@ def test_what_waits_is_not_thrown_away(hedger: str | None) -> None:
     found = blend(pa.table(silent), "y", hedger=hedger, max_pending=10).mixture
     assert len(found.waiting) == len(found.pending) == 10
     assert found.expired == 50
+
+
+def test_include_may_be_any_iterable() -> None:
+    table = pa.table(wide(20, series=2))
+    for include in ("mean", ["mean"], iter(["mean"])):
+        found = blend(table, "y", include=include, pooled=False).mixture
+        assert found.names[0] == "(mean)"
+        assert len(found.weights) == 2
 
 
 def test_the_index_of_pandas_is_kept() -> None:
