@@ -50,4 +50,4 @@ def _value(text: str) -> object:
             return kind(text)
         except ValueError:
             continue
-    return text
+    return {"true": True, "false": False}.get(text, text)

@@ -162,10 +162,11 @@ def _blend(
     lag = _lag(lag, columns)
     given_already = mixture is not None
     if mixture is None:
+        plain = _tuple(options.get("include", ()))  # which may be an iterator, and is read again
+        options = options | {"include": plain}
         if isinstance(options.get("hedger"), str) and not is_automatic(options["hedger"]):
-            plain = _tuple(options.get("include", ()))
             tuned = hedger_of(options["hedger"], count_experts(table, columns) + len(plain))
-            options = options | {"hedger": tuned, "include": plain}
+            options = options | {"hedger": tuned}
         mixture = Mixture(**options)
     elif options:
         raise TypeError(f"{next(iter(options))} belongs to the mixture, which is given already")

@@ -50,19 +50,24 @@ class Recipe:
     ) -> "Recipe":
         """Check what was given and choose what was not."""
         loss = _loss(loss)
-        single = {"combine": combine, "gradient": gradient, "even": even, "include": include}
-        if hedger is None and not any(value not in {None, 0.0, ()} for value in single.values()):
+        plain = (include,) if isinstance(include, str) else tuple(include)
+        single = {
+            "combine": combine is not None,
+            "gradient": gradient is not None,
+            "even": even != 0.0,
+            "include": bool(plain),
+        }
+        if hedger is None and not any(single.values()):
             hedger = Automatic()
         elif is_automatic(hedger):
             hedger = automatic_of(str(hedger))
         if isinstance(hedger, Automatic):
-            for name, value in single.items():
-                if value not in {None, 0.0, ()}:
+            for name, is_given in single.items():
+                if is_given:
                     raise ValueError(f"{name} belongs to a single rule, and auto hedges over many")
             way = "vote" if loss.of_labels else "mean"
             return cls(hedger, loss, way, False, bool(shared), 0.0, ())  # noqa: FBT003
         combine = _way(loss, combine)
-        plain = (include,) if isinstance(include, str) else tuple(include)
         for name in plain:
             if name not in PLAIN:
                 raise _names.nearest("plain combination", str(name), PLAIN)
