@@ -274,6 +274,9 @@ def test_a_signal_does_not_cut_answers_that_nobody_reads_yet(
         assert process.stdin is not None
         process.stdin.write(b'{"a": 1, "b": 2.5}\n' * 1500)  # its answers fill the pipe twice
         process.stdin.flush()
+        end = time.monotonic() + 60.0
+        while not journal_of(tmp_path / "state.json").exists() and time.monotonic() < end:
+            time.sleep(0.01)  # it begins to read when that is there
         time.sleep(1.0)
         process.send_signal(signal.SIGTERM)
         out, _ = process.communicate(timeout=60)
