@@ -43,7 +43,7 @@ class BatesGranger(CompiledHedger):
     Examples
     --------
     >>> BatesGranger().run([[1.0, 0.0, -1.0], [0.5, 1.0, 0.0]]).state.weights.round(3)
-    array([0.429, 0.363, 0.208])
+    array([0.49 , 0.348, 0.161])
     """
 
     alpha: float = 0.0
@@ -52,6 +52,10 @@ class BatesGranger(CompiledHedger):
     algorithm: ClassVar[str] = "bates_granger"
     total_names: ClassVar[tuple[str, ...]] = ("rounds", "lost")
     scaling_exponents: ClassVar[Mapping[str, int]] = {"rounds": 0}
+    by_losses: ClassVar[bool] = True
+    breaks: ClassVar[Mapping[str, str]] = {
+        "only_differences_matter": "the losses themselves matter, and not how much they differ",
+    }
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "power", _inputs.number("power", self.power, 0.0))
