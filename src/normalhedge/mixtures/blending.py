@@ -104,7 +104,9 @@ def blend(
         is predicted.
     pooled
         Whether all series of one time make one round, with common weights; else each series is a
-        game of its own. A round counts once, with the outcomes that are known by then.
+        game of its own. A round counts once, with the outcomes that are known by then. None: each
+        its own; by default, with `Automatic`, which then hedges over both, all in one round where
+        the series have most of their times in common.
     cutoff
         The column of times at which forecasts were made, where ``time`` is what they are for: an
         outcome is known to those made at its time or later. Each step ahead has its own weights,
@@ -123,7 +125,7 @@ def blend(
     --------
     >>> import pyarrow as pa
     >>> table = pa.table({"y": [1.0, 2.0, 3.0], "a": [1.0, 2.0, 3.0], "b": [0.0, 1.0, 2.0]})
-    >>> blend(table, target="y").frame["blend"].to_pylist()
+    >>> blend(table, target="y", hedger="normal-hedge").frame["blend"].to_pylist()
     [0.5, 2.0, 3.0]
     """
     arrow = _extras.require("pyarrow")

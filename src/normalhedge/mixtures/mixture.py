@@ -89,7 +89,9 @@ class Mixture:
         ``"normal-hedge:memory=50,c=1"`` or ``"squint"``, with a memory of 20 rounds where the name
         says nothing of it. One of your own that satisfies `Hedger` will do, at the speed of Python;
         it is not told when the range of losses doubles, and where it has no ``join`` a newcomer
-        makes it begin anew. None: ``NormalHedge(memory=20)``.
+        makes it begin anew. None, or ``"auto"``: `Automatic`, which hedges over ways of combining;
+        but ``NormalHedge(memory=20)`` where any of ``combine``, ``gradient``, ``even`` and
+        ``include`` is given, which belong to a single rule.
     loss
         ``"square"``, ``"absolute"``, ``"pinball:level=0.9"``, ``"log"``, ``"l1"``, ``"zero-one"``
         (see `normalhedge.mixtures.losses`), a `Loss`, or a function of your own.
@@ -146,7 +148,7 @@ class Mixture:
     >>> for day in range(30):
     ...     prediction = mixture.predict({"gam": 51.0, "ar": 49.0, "naive": 40.0})
     ...     mixture.update(prediction.ticket, outcome=50.8)
-    >>> mixture.predict({"gam": 52.0, "naive": 44.0}).value
+    >>> round(mixture.predict({"gam": 52.0, "naive": 44.0}).value, 1)
     52.0
     """
 
