@@ -619,11 +619,11 @@ def test_what_is_used_by_default() -> None:
         {"include": iter(["mean"])},
         {"include": ("mean", "median")},
     ]
-    for given in options:
-        assert Mixture(**given).recipe.hedger == NormalHedge(memory=20)
-    for given in (one for one in options if "include" not in one or one["include"] == "mean"):
-        with pytest.raises(ValueError, match=f"{next(iter(given))} belongs to a single rule"):
-            Mixture("auto", **given)
+    for one in options:
+        assert Mixture(**one).recipe.hedger == NormalHedge(memory=20)
+    for one in options[:6]:
+        with pytest.raises(ValueError, match=f"{next(iter(one))} belongs to a single rule"):
+            Mixture("auto", **one)
     assert Mixture(include=[]).recipe.hedger == Automatic()
     assert Mixture("auto:memory=30,guard=false").recipe.hedger == Automatic(30, guard=False)
 
@@ -670,9 +670,7 @@ def test_bad_settings_are_a_sentence(options: dict[str, Any], word: str) -> None
         ("l1", {"a": [0.5, 0.5], "b": [0.2, 0.3, 0.5]}, "must have 3 class probabilities"),
     ],
 )
-def test_bad_forecasts_are_a_sentence(
-    loss: str, said: Any, word: str, hedger: str | None
-) -> None:
+def test_bad_forecasts_are_a_sentence(loss: str, said: Any, word: str, hedger: str | None) -> None:
     mixture = Mixture(hedger, loss)
     with pytest.raises((ValueError, TypeError), match=word):
         mixture.predict(said)

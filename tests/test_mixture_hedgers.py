@@ -126,7 +126,8 @@ def test_inverse_losses_at_any_scale() -> None:
     np.testing.assert_array_equal(runs[1], runs[0])
     np.testing.assert_array_equal(runs[2], runs[0])
     losses = np.abs(errors).sum(axis=0)
-    np.testing.assert_allclose(runs[0], (1 / losses) / (1 / losses).sum(), rtol=0.3)  # some are clipped
+    inverse = 1.0 / losses  # some are clipped
+    np.testing.assert_allclose(runs[0], inverse / inverse.sum(), rtol=0.3)
     with pytest.raises(ValueError, match="gradient is of no use to BatesGranger"):
         Mixture("bates-granger", gradient=True)
 
@@ -272,11 +273,8 @@ def test_rows_grow_as_their_exponents_say(hedger: Any) -> None:
     gains = np.array([[1e-4, -2e-4, 3e-5], [2e-4, -1e-4, 8e-5]])
     start = hedger.init(3)
     first, totals = start.ledger, start.totals
-    if hedger.by_losses:  # losses of half the size, from 1 on down
-        sizes = [gains, 1.0 - 0.5 * (1.0 - gains)]
-    else:
-        sizes = [gains, 0.5 * gains]
-    whole, half = (hedger.run(sized).state for sized in sizes)
+    halved = 1.0 - 0.5 * (1.0 - gains) if hedger.by_losses else 0.5 * gains
+    whole, half = (hedger.run(sized).state for sized in (gains, halved))
     names = hedger.row_names + hedger.total_names
     degrees = [hedger.scaling_exponents.get(name, 1) for name in names]
     assert set(hedger.scaling_exponents) <= {*names, "weights"}
