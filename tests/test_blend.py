@@ -122,7 +122,7 @@ def test_series_that_begin_later_change_no_prediction(lag: int, hedger: str | No
     begins = {"s0": 10, "s1": 0, "s2": 35}
     rows = [k for k, (t, key) in enumerate(zip(table["ds"], table["unique_id"], strict=True))
             if t >= begins[key]]  # fmt: skip
-    late = {name: [column[k] for k in rows] for name, column in table.items()}
+    late: Frame = {name: [column[k] for k in rows] for name, column in table.items()}
     late |= {name: np.array(late[name]) for name in late if name != "unique_id"}
     options: dict[str, Any] = {"by": "unique_id", "lag": lag, "pooled": True, "hedger": hedger}
     whole = values(blend(pa.table(late), "y", ["gam", "ar", "naive"], **options))

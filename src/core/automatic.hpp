@@ -458,6 +458,12 @@ private:
         write_weights(game);
     }
 
+    // How much less one loss is than another; those that differ by rounding tie.
+    static double lead(double mine, double other) {
+        const double difference = mine - other;
+        return std::fabs(difference) > 1e-12 * (std::fabs(mine) + std::fabs(other)) ? difference : 0.0;
+    }
+
     // Let a level learn from the losses of its ways, which are said from `first` on; its own is that
     // of the value `own`. `items` are the usual differences of the items: a sum and a count.
     void judge(const Level& level, const Rows& rows, size_t first, size_t own, double late,
@@ -491,13 +497,16 @@ private:
             }
             double* usual = items + static_cast<size_t>(rows.items[j]) * item_size();
             double difference = 0.0;
-            for (size_t k = 0; k < count; ++k) difference += std::fabs(mine - losses[k]);
+            for (size_t k = 0; k < count; ++k) {
+                losses[k] = lead(mine, losses[k]);
+                difference += std::fabs(losses[k]);
+            }
             usual[0] = fading * usual[0] + difference / static_cast<double>(count);
             usual[1] = fading * usual[1] + 1.0;
             known += 1.0;
             const double per = usual[0] > 0.0 ? usual[1] / usual[0] : 0.0;
             for (size_t k = 0; k < count; ++k)
-                rises[k] += within((mine - losses[k]) * per, -widest, widest);
+                rises[k] += within(losses[k] * per, -widest, widest);
         }
         if (known == 0.0) return;
         for (size_t k = 0; k < count; ++k) rises[k] /= known;

@@ -101,7 +101,8 @@ class Mixture:
     gradient
         Whether experts are judged by the loss linearised at the blend, which makes the hedger
         compete with the best convex combination of the experts and not only with the best of them.
-        None: where forecasts are combined by their mean and the loss is not linear already.
+        None: where forecasts are combined by their mean and the loss is not linear already, but
+        not with hedgers that go by the losses themselves.
     shared
         Whether the things forecast in one round (components of a vector, items of a mapping) share
         their weights. If not, each has its own. ``"auto"`` hedges over both where they may share.

@@ -75,11 +75,12 @@ class Recipe:
                 raise ValueError("include must not name the median of class probabilities")
             if name == "median" and loss.of_wealth:
                 raise ValueError(f"include must not name the median: {NOT_FOR_SALE}")
+        hedger = hedger_of(hedger)
         return cls(
-            hedger_of(hedger),
+            hedger,
             loss,
             combine,
-            _gradient(loss, combine, gradient),
+            _gradient(hedger, loss, combine, gradient),
             bool(shared),
             _inputs.number("even", even, 0.0, 1.0, closed=True),
             tuple(dict.fromkeys(plain)),
@@ -192,7 +193,16 @@ def _way(loss: Loss, given: str | None) -> str:
     return given
 
 
-def _gradient(loss: Loss, combine: str, given: bool | None) -> bool:  # noqa: FBT001
+def _gradient(
+    hedger: Hedger[Any],
+    loss: Loss,
+    combine: str,
+    given: bool | None,  # noqa: FBT001
+) -> bool:
+    if getattr(hedger, "by_losses", False):
+        if given:
+            raise ValueError(f"gradient is of no use to {type(hedger).__name__}: it needs losses")
+        return False
     possible = combine == "mean" and loss.differentiable
     if given is None:
         return possible and not loss.linear
