@@ -217,6 +217,7 @@ class Panel:
         """Return the scores and the curve of each hedger: how far it is ahead of even weights."""
         del run
         found: list[Floats] = []
+        uniform = self._first.totals[:, _sums.UNIFORM]  # auto combines even weights otherwise
         for hedger in hedgers:
             options = {
                 name: value
@@ -229,7 +230,7 @@ class Panel:
                 result = blend(self._table, **self.columns, **options, hedger=hedger)
                 times.append(time.perf_counter() - start)
             totals = result.totals
-            ahead = np.cumsum(totals[:, _sums.UNIFORM] - totals[:, _sums.BLEND])
+            ahead = np.cumsum(uniform - totals[:, _sums.BLEND])
             row = min(times) / len(result.rounds.outcomes)
             losses = _mean_loss(totals), _mean_loss(totals[len(totals) // 2 :])
             found.append(np.array([*losses, totals[:, _sums.REGRET].max(), row, *ahead]))

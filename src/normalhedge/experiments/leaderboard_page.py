@@ -200,7 +200,11 @@ def _game_section(k: int, standing: Standing) -> Section:
     plot = curves_plot(
         f"game{k}",
         curve_rounds(contest.rounds),
-        dict(zip(standing.hedgers, standing.curves, strict=True)),
+        {
+            name: curve
+            for name, curve in zip(standing.hedgers, standing.curves, strict=True)
+            if np.isfinite(curve).all()
+        },
         _shown(standing),
         xaxis_title="round",
         yaxis_title="discounted regret",
