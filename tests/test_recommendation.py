@@ -50,6 +50,7 @@ def test_auto_takes_part_on_panels_only(tmp_path: Path) -> None:
     losses = np.square(np.array(found.frame["blend"]) - np.array(table["y"]))
     assert standing.mean("loss")[1] == pytest.approx(losses.mean())
     assert standing.mean("late")[1] == pytest.approx(losses[40:].mean())
+    assert np.isfinite(standing.mean("worst")).tolist() == [True, False]
     # All are measured against the same even weights.
     saved = 80 * (standing.yardsticks["uniform"] - standing.mean("loss"))
     np.testing.assert_allclose(standing.curves[:, -1], saved)

@@ -37,7 +37,7 @@ from normalhedge.mixtures.recipe import MEMORY, SINGLE, automatic_of, is_automat
 PANEL_SCORES = ("loss", "late", "worst", "seconds")
 """What is measured of a hedger on a panel: its mean loss, that in the second half of the time, its
 worst regret in its own account, at its own rate of discount (not discounted where it keeps no
-account), and the time of a row."""
+account; NaN of auto, which has none to experts), and the time of a row."""
 
 BRIEF = 0.2
 """Seconds; what takes less is timed again."""
@@ -233,7 +233,8 @@ class Panel:
             ahead = np.cumsum(uniform - totals[:, _sums.BLEND])
             row = min(times) / len(result.rounds.outcomes)
             losses = _mean_loss(totals), _mean_loss(totals[len(totals) // 2 :])
-            found.append(np.array([*losses, totals[:, _sums.REGRET].max(), row, *ahead]))
+            worst = math.nan if isinstance(hedger, Automatic) else totals[:, _sums.REGRET].max()
+            found.append(np.array([*losses, worst, row, *ahead]))
         return found
 
 
