@@ -69,10 +69,21 @@ _PANEL_OPTIONS = (
         "both; separate]",
     ),
     click.option("--loss", metavar="NAME[:level=Q]", help="[default: square; l1 for classes]"),
-    click.option("--combine", type=click.Choice(["mean", "median", "vote"])),
-    click.option("--gradient/--no-gradient", default=None, help="The gradient trick."),
-    click.option("--even", type=float, help="The share of the weight that is spread evenly."),
-    click.option("--include", callback=words, metavar="mean,median", help="These as experts, too."),
+    click.option(
+        "--combine",
+        type=click.Choice(["mean", "median", "vote"]),
+        help="Single rule: how forecasts are combined.",
+    ),
+    click.option("--gradient/--no-gradient", default=None, help="Single rule: the gradient trick."),
+    click.option(
+        "--even", type=float, help="Single rule: the share of the weight that is spread evenly."
+    ),
+    click.option(
+        "--include",
+        callback=words,
+        metavar="mean,median",
+        help="Single rule: these as experts, too.",
+    ),
 )
 
 
