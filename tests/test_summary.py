@@ -16,7 +16,7 @@ from normalhedge.mixtures.automatic import Automatic, level_weights
 from normalhedge.mixtures.comparing import plain_medians
 from normalhedge.mixtures.comparison import Comparison, Line
 from normalhedge.mixtures.hindsight import best_convex
-from normalhedge.mixtures.summarising import component_names, component_weights
+from normalhedge.mixtures.summarising import component_names, component_weights, expert_weights
 
 NAMES = ("gam", "ar", "naive", "survey")
 
@@ -254,6 +254,7 @@ def test_components_are_those_of_the_rounds(series: int) -> None:
         for i, name in enumerate(NAMES)
     }
     made = mixture.predict(forecasts)
+    np.testing.assert_allclose(expert_weights(mixture), made.played.mean(axis=0))
     row = mixture.pending[made.ticket].values
     shares = component_weights(mixture)
     if series == 1:
@@ -264,6 +265,21 @@ def test_components_are_those_of_the_rounds(series: int) -> None:
     np.testing.assert_allclose(shares, np.mean(each, axis=0))
     for k in range(series):
         assert row[k, 0] == pytest.approx(row[k, 3 : 3 + len(names)] @ each[k])
+
+
+def test_experts_have_the_weights_of_the_next_prediction() -> None:
+    y, x = numbers(80)
+    cases: list[dict[str, Any]] = [{"shared": False}, {"hedger": "squint"}]
+    for options in (*cases, cases[0] | cases[1]):
+        mixture = Mixture(**options)
+        for k in range(40):
+            said = {name: x[2 * k : 2 * k + 2, i].tolist() for i, name in enumerate(NAMES)}
+            mixture.update(mixture.predict(said).ticket, y[2 * k : 2 * k + 2])
+        now = expert_weights(mixture)
+        made = mixture.predict({name: [1.0 + i, 2.0 * i] for i, name in enumerate(NAMES)})
+        np.testing.assert_allclose(now, made.played.mean(axis=0))
+        found = {row.name: row.weight for row in mixture.summary().experts}
+        np.testing.assert_allclose([found[name] for name in NAMES], now)
 
 
 def test_small_components_are_summed_up() -> None:

@@ -113,7 +113,7 @@ class Mixture:
     max_pending, max_age
         How many rounds may wait for their outcomes, and for how many rounds; older ones expire.
     history
-        How many settled rounds are kept for `summary` to compare with the best convex combination.
+        How many settled rounds are kept, in which `summary` compares the blend with others.
     forget_after
         For how many rounds an expert may be silent before it leaves, when a new name comes.
         None: nobody is forgotten. Set it where names come and go for months.

@@ -76,13 +76,41 @@ def component_weights(mixture: Mixture) -> Floats:
 
     The mean over the items, where each has its own.
     """
+    return np.asarray(_level_weights(mixture).mean(axis=0))
+
+
+def expert_weights(mixture: Mixture) -> Floats:
+    """Return the weights of the experts now, were everybody awake.
+
+    The mean over the items, where each has its own.
+    """
+    hedger = mixture.recipe.hedger
+    if not isinstance(hedger, Automatic):
+        return np.asarray(mixture.weights.mean(axis=0))
+    levels, ledgers = _level_weights(mixture), mixture.games.ledgers
+    components = hedger.components(mixture.recipe.loss)
+    plain = sum(one.hedger is None for one in components)
+    sizes = [1 + one.hedger._engine.rows for one in components if one.hedger is not None]
+    rows = np.cumsum([0, *sizes[:-1]])  # of the weights of each hedged component
+    result = levels[:, :plain].sum() / ledgers.shape[2] * np.ones(ledgers.shape[2])
+    if _several(mixture):
+        shared, own = np.split(levels[:, plain:], 2, axis=1)
+        result += np.einsum("ik,kn->n", shared, ledgers[0, rows])
+        result += np.einsum("ik,ikn->n", own, ledgers[1:, rows])
+    else:
+        result += np.einsum("gk,gkn->n", levels[:, plain:], ledgers[:, rows])
+    return np.asarray(result / len(levels))
+
+
+def _level_weights(mixture: Mixture) -> Floats:
+    """Return the weights of the components for each item, or in each game."""
     levels, choice = level_weights(mixture.games)
-    used = levels[:, : len(component_names(mixture))]
-    used = used / used.sum(axis=1, keepdims=True)
+    used: Floats = levels[:, : len(component_names(mixture))].copy()
+    used /= used.sum(axis=1, keepdims=True)
     if not _several(mixture):
-        return np.asarray(used.mean(axis=0))
+        return used
     common, own = choice[0] / choice[0].sum()
-    return np.asarray(common * used[0] + own * used[1:].mean(axis=0))
+    return np.asarray(common * used[0] + own * used[1:])
 
 
 def _several(mixture: Mixture) -> bool:
@@ -134,9 +162,9 @@ def _added(totals: Floats) -> Floats:
 
 
 def _experts(mixture: Mixture, sums: Floats, totals: Floats) -> list[ExpertRow]:
-    if not len(mixture.weights):
+    if not len(mixture.weights) or not mixture.names:
         return []
-    weights, regrets = mixture.weights.mean(axis=0), mixture.regrets.max(axis=0)
+    weights, regrets = expert_weights(mixture), mixture.regrets.max(axis=0)
     marks = mixture.games.marks
     last, since = marks[:, _sums.LAST].max(axis=0), marks[:, _sums.SINCE]
     since = np.where(since < 0, np.iinfo(np.int64).max, since).min(axis=0)
