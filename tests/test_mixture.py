@@ -485,7 +485,7 @@ def test_a_summary_tells_the_story() -> None:
     page = summary._repr_html_()
     assert page.count("<table>") == 3
     assert "good" in page
-    assert str(Mixture().summary()).startswith("Automatic")
+    assert str(Mixture().summary()).startswith("auto (14 ways of combining, guard on)")
     assert str(Mixture(SINGLE).summary()).startswith("NormalHedge")
 
 

@@ -15,7 +15,8 @@ from normalhedge.mixtures.frames import Columns, Panel, count_experts, guess, pa
 from normalhedge.mixtures.mixture import Mixture
 from normalhedge.mixtures.recipe import hedger_of, is_automatic
 from normalhedge.mixtures.rounds import NEVER, Rounds, arrange, put_aside
-from normalhedge.mixtures.summary import Summary, summarise
+from normalhedge.mixtures.summarising import summarise
+from normalhedge.mixtures.summary import Summary
 
 BINS = 500
 """Into how many stretches of time the sums are split, at most."""

@@ -19,6 +19,9 @@ MEMORY = 20.0
 LARGEST_LOSS = LARGEST * LARGEST
 """What a loss of your own stays below, as those of the package do."""
 
+SINGLE = ("combine", "gradient", "even", "include")
+"""What a single rule can be told, and an automatic mixture decides by itself."""
+
 PLAIN = {"mean": "(mean)", "median": "(median)"}
 """What the plain combinations are called among the experts."""
 
