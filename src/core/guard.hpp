@@ -10,7 +10,8 @@
 // the guard for the jumps that follow. Two forecasts have no median that one of them would not move. Of
 // two, one is absurd if it lies outside of the outcomes seen, by more than their width and 6 e (here the
 // distance of an outcome to the nearer forecast), and the other does not; it is then moved to 6 e from the
-// other. One forecast, and the first rows of which nothing tells what is absurd, are left alone.
+// other, once ten outcomes were seen. One forecast, and the first rows of which nothing tells what is
+// absurd, are left alone.
 #pragma once
 
 #include <algorithm>
@@ -24,12 +25,13 @@ struct Seen {
     double error;  // e
     double low;    // the least and the largest outcome
     double high;
-    double count;  // of outcomes, up to 2
+    double count;  // of outcomes, up to `enough`
 };
 
 constexpr double wide_spread = 10.0;
 constexpr double wide_error = 6.0;
 constexpr double fading = 0.99;
+constexpr double enough = 10.0;
 
 // How the forecasts of those awake lie.
 struct Spread {
@@ -73,7 +75,7 @@ inline Gate gate_of(const double* forecasts, const double* rated, size_t n, cons
     if (spread.awake > 2) {
         const double limit = larger(wide_spread * spread.spread, wide_error * seen.error);
         if (limit > 0.0) gate = {spread.middle - limit, spread.middle + limit};
-    } else if (spread.awake == 2 && seen.count > 1.0 && seen.high > seen.low) {
+    } else if (spread.awake == 2 && seen.count >= enough && seen.high > seen.low) {
         const double margin = seen.high - seen.low + wide_error * seen.error;
         const Gate wide{seen.low - margin, seen.high + margin};
         size_t outside = 0;
@@ -101,7 +103,7 @@ inline void see(const double* forecasts, const double* rated, size_t n, const Sp
     seen.error = larger(error, fading * seen.error);
     seen.low = seen.count > 0.0 ? smaller(seen.low, outcome) : outcome;
     seen.high = seen.count > 0.0 ? larger(seen.high, outcome) : outcome;
-    seen.count = smaller(seen.count + 1.0, 2.0);
+    seen.count = smaller(seen.count + 1.0, enough);
 }
 
 }  // namespace normalhedge
