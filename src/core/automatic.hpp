@@ -162,7 +162,7 @@ public:
             components_[c].hedger->weigh(columns(game, c));
         weigh_upper(upper(game, most()));
         weigh_choice(choice(game));
-        write_weights(game);
+        write_weights(game, components_.size());
         return not_a_number;
     }
 
@@ -455,7 +455,7 @@ private:
         const size_t own_value = count == components_.size() ? blend_value : shift ? 1 : 0;
         judge(above, rows, 2, own_value, late, items + 4 + 4 * hedged_ + (shift ? 2 : 0));
         weigh_upper(above);
-        write_weights(game);
+        write_weights(game, count);
     }
 
     // How much less one loss is than another; those that differ by rounding tie.
@@ -513,15 +513,17 @@ private:
         level.learn(rises, alpha_, late);
     }
 
-    // Write the weights of the experts, all components together.
-    void write_weights(const Game& game) const {
+    // Write the weights of the experts, all components together: of so many ways, those that are shared
+    // and those alone are taken as they are in this game.
+    void write_weights(const Game& game, size_t count) const {
         const size_t n = game.columns.n;
         double* weights = game.columns.weights;
-        const double* above = upper(game, components_.size()).weights;
+        const double* above = upper(game, count).weights;
         const double even = 1.0 / static_cast<double>(n);
         fill(weights, n, 0.0);
         for (size_t c = 0; c < components_.size(); ++c) {
-            const double weight = above[c];
+            const bool both = c >= plain_ && c + hedged_ < count;
+            const double weight = above[c] + (both ? above[c + hedged_] : 0.0);
             const double* own = components_[c].hedger ? game.columns.row(first_row_[c]) : nullptr;
             if (own) {
 #pragma omp simd

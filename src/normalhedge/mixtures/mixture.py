@@ -390,7 +390,9 @@ class Mixture:
 
     @property
     def ranges(self) -> Floats:
-        """The range of losses of each item, and how far it was filled lately."""
+        """The range of losses of each item, and how far it was filled lately; NaN with auto."""
+        if isinstance(self.recipe.hedger, Automatic):
+            return np.full((len(self.items), 2), np.nan)
         return self.games.ranges
 
     @property
