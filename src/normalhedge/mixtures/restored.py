@@ -183,12 +183,14 @@ def _read_ledgers(mixture: Mixture, found: Mapping[str, Any]) -> None:
     given, ledgers, totals = games.weights.copy(), games.ledgers.copy(), games.totals.copy()
     for game in range(len(given)):
         games.weigh(game)
-    wrong = not np.abs(games.weights - given).max(initial=0.0) <= AMISS
-    wrong = wrong or not np.abs(games.ledgers - ledgers).max(initial=0.0) <= AMISS
+    wrong = not np.abs(games.ledgers - ledgers).max(initial=0.0) <= AMISS
+    weights = games.weights.copy()
     games.weights[:], games.ledgers[:], games.totals[:] = given, ledgers, totals
-    if isinstance(mixture.recipe.hedger, Automatic):
+    if isinstance(mixture.recipe.hedger, Automatic):  # its ledgers hold the weights that are played
         levels = np.concatenate(level_weights(mixture.games), axis=1)
         wrong = wrong or not ((levels >= 0.0) & (levels <= 1.0)).all()
+    else:
+        wrong = wrong or not np.abs(weights - given).max(initial=0.0) <= AMISS
     if wrong:
         raise ValueError(
             f"its weights are not those that {mixture.recipe.hedger!r} gives its ledgers"
