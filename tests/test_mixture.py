@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from normalhedge import Hedge, Mixture, NormalHedge
 from normalhedge.mixtures import Loss, pinball
-from normalhedge.mixtures.automatic import Automatic
+from normalhedge.mixtures.automatic import Automatic, level_weights
 from normalhedge.mixtures.combining import combine
 from normalhedge.mixtures.mixture import ARRAYS
 from normalhedge.mixtures.saved import sealed
@@ -701,3 +701,38 @@ def test_bad_outcomes_are_a_sentence(outcome: Any, word: str, hedger: str | None
     ticket = classes.predict({"a": [0.5, 0.5]}).ticket
     with pytest.raises(ValueError, match=r"must be a class in 0\.\.1"):
         classes.update(ticket, 2)
+
+
+def test_ways_that_tie_for_long_tie_still() -> None:
+    mixture = Mixture(history=0)
+    for y in (1.0, -2.0, 0.5):
+        mixture.update(mixture.predict({"a": 0.9 * y, "b": 2.0 * y, "c": -y}).ticket, y)
+    for _ in range(76_000):  # the usual difference has no digits left then
+        mixture.update(mixture.predict({"a": 1.0, "b": 1.0, "c": 1.0}).ticket, 0.0)
+    weights = level_weights(mixture.games)[0][0, :14]
+    priors = [one.prior for one in Automatic().components(mixture.recipe.loss)]
+    np.testing.assert_allclose(weights / weights.sum(), priors, rtol=1e-6)
+
+
+def test_a_round_of_one_item_that_is_settled_after_the_second_came() -> None:
+    mixture, rng = Mixture(), np.random.default_rng(0)
+    scales = {"a": 1.0, "b": 2.0, "c": 3.0}
+
+    def forecasts(*items: str) -> dict[str, dict[str, float]]:
+        return {k: {item: s * rng.normal() for item in items} for k, s in scales.items()}
+
+    waiting = mixture.predict(forecasts("x"))
+    for _ in range(20):
+        mixture.update(mixture.predict(forecasts("x", "y")).ticket, {"x": 0.0, "y": 0.0})
+    mixture.update(waiting.ticket, {"x": 0.0})
+    assert level_weights(mixture.games)[0][0].sum() == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("said", [{"a": {}}, {"a": {}, "b": None}, {"a": {}, "b": {}}])
+def test_a_round_without_items_is_refused(said: dict[str, Any]) -> None:
+    mixture = Mixture()
+    mixture.predict({"a": {"x": 1.0}})
+    with pytest.raises(ValueError, match="at least one item"):
+        mixture.predict(said)
+    assert mixture.rounds == 1
+    mixture.predict({"a": {}, "b": {"x": 2.0}})

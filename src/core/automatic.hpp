@@ -223,7 +223,7 @@ public:
         const Game shared = game_of(0);
         if (!several || !said_alone(rows)) {
             learn(shared, 0, sane, late, items, components_.size());
-            if (several) weigh_upper(upper(shared, most()));
+            if (several) weigh_upper(upper(shared, most()));  // the ways of items alone, too
             totals[Sums::steps] += 1.0;
             return;
         }
@@ -537,7 +537,7 @@ private:
             usual[0] = fading * usual[0] + difference / static_cast<double>(count);
             usual[1] = fading * usual[1] + 1.0;
             known += 1.0;
-            const double per = usual[0] > 0.0 ? usual[1] / usual[0] : 0.0;
+            const double per = usual[0] > tiny ? usual[1] / usual[0] : 0.0;
             for (size_t k = 0; k < count; ++k)
                 rises[k] += within(losses[k] * per, -widest, widest);
         }

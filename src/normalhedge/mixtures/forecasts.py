@@ -33,6 +33,8 @@ def read(
     awake = {name: column for name, column in columns.items() if column is not None}
     keys = _common_keys(awake)
     rows = 1 if keys is None else len(keys)
+    if not rows:
+        raise ValueError("forecasts must be of at least one item, got empty mappings")
     classes = max((cell.size for _, cells in awake.values() for cell in cells), default=1)
     table = np.full((rows, classes, n), np.nan)
     place = {key: row for row, key in enumerate(keys or ())}
