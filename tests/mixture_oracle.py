@@ -55,11 +55,12 @@ class Range:
             self.size = 2.0 ** math.ceil(math.log2(2 * middle)) if middle else 0.0
             return False
         heard = math.fsum(m for _, m in awake)
-        beyond = math.fsum(m for e, m in awake if e > self.size)
+        edge = self.size * (1 + 1e-12)  # what differs by rounding alone is the same
+        beyond = math.fsum(m for e, m in awake if e > edge)
         if (
-            beyond >= heard / 2
+            beyond >= heard * (0.5 - 1e-12)
             if heard > 0
-            else 2 * sum(e > self.size for e in values) >= len(values)
+            else 2 * sum(e > edge for e in values) >= len(values)
         ):
             self.size *= 2
             self.fill /= 2

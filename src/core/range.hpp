@@ -10,7 +10,8 @@
 // believed whatever it is: a range that is 10^6 too large is halved away in some 300 rows. Both keep
 // what is promised of the regrets, in units of gain, where the hedger goes by a potential of its
 // regrets or is free of scale: halving regrets raises no potential, and halving the range leaves
-// them alone.
+// them alone. Losses at the edge of the range, where pooled gains often lie, and weights of a half are
+// what they are up to `tie`: rounding decides nothing.
 #pragma once
 
 #include "combining.hpp"
@@ -66,6 +67,7 @@ NORMALHEDGE_VECTORISED inline Filling filling_of(const double* excess, const dou
     double awake = 0.0;
     double far = 0.0;
     double inside = 0.0;
+    const double edge = size * (1.0 + tie);
 #pragma omp simd reduction(+ : heard, beyond, awake, far, inside)
     for (size_t i = 0; i < n; ++i) {
         const double mass = weights[i] * rated[i];
@@ -73,8 +75,8 @@ NORMALHEDGE_VECTORISED inline Filling filling_of(const double* excess, const dou
         heard += mass;
         awake += rated[i] > 0.0 ? 1.0 : 0.0;
         inside += mass * smaller(spread, size);
-        far += spread > size ? 1.0 : 0.0;
-        beyond += spread > size ? mass : 0.0;
+        far += spread > edge ? 1.0 : 0.0;
+        beyond += spread > edge ? mass : 0.0;
     }
     return {heard, beyond, awake, far, inside};
 }
@@ -89,7 +91,7 @@ inline bool learn_range(const double* excess, const double* rated, const double*
         range = {first_range(excess, rated, n), 1.0};
         return false;
     }
-    if (heard > tiny ? beyond >= 0.5 * heard : 2.0 * far >= awake) {
+    if (heard > tiny ? beyond >= (0.5 - tie) * heard : 2.0 * far >= awake) {
         range = {2.0 * size, 0.5 * range.filled};
         return true;
     }
