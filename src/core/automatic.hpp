@@ -67,11 +67,11 @@ struct Level {
 
     void learn(const double* rises, double alpha, double late) const {
         const double keep = 1.0 - alpha / (1.0 + late);
-        const double alike = 1.0 + late;
+        const double shared = 1.0 + late;
         double largest = keep * *unit;
         for (size_t k = 0; k < count; ++k) {
             regrets[k] = keep * regrets[k] + rises[k];
-            squares[k] = keep * squares[k] + alike * rises[k] * rises[k];
+            squares[k] = keep * squares[k] + shared * rises[k] * rises[k];
             largest = larger(largest, std::fabs(rises[k]));
         }
         *unit = largest;
@@ -94,6 +94,9 @@ struct Level {
         normalise(weights, count);
     }
 };
+
+// Ways whose forecasts differ by less than this, relative to the experts', differ by rounding alone.
+constexpr double alike = 1e-13;
 
 class Automatic final : public Hedger {
 public:
@@ -199,7 +202,10 @@ public:
             say_components(shared, 0, awake, forecasts, rated, heard, spare, say);
             if (several) say_components(alone, hedged_, awake, forecasts, rated, heard, spare, say);
             const Levels levels{*this, shared, alone, several, above.data()};
-            say_levels(levels, say, rows.value(j));
+            make_alike(forecasts, rated, 2, levels.count, say);
+            say_levels(levels, say);
+            if (several) make_alike(forecasts, rated, 0, 2, say);
+            say_blend(levels, say, rows.value(j));
             add_played(shared, alone, levels, awake, rated, heard, weights);
             add_weights(rated, weights, n, seen, sums);
         }
@@ -409,18 +415,44 @@ private:
         }
     }
 
-    // Write what the upper levels say, and the blend.
-    void say_levels(const Levels& levels, const Say& say, double* blend) const {
+    // Let ways from the first on that differ by rounding alone say the same: their losses must tie, or
+    // rounding would decide which of them is ahead, where all of them are alike.
+    static void make_alike(const Forecasts& forecasts, const double* rated, size_t first,
+                           size_t count, const Say& say) {
+        for (size_t c = 0; c < say.classes; ++c) {
+            const double* x = forecasts.of_class(c);
+            double largest = 0.0;
+            for (size_t i = 0; i < forecasts.n; ++i)
+                largest = larger(largest, rated[i] > 0.0 ? std::fabs(x[i]) : 0.0);
+            double* ways = say.data + c * say.step + first;
+            for (size_t k = 1; k < count; ++k) {
+                const double* same = std::find_if(ways, ways + k, [&](double way) {
+                    return std::fabs(way - ways[k]) <= alike * largest;
+                });
+                ways[k] = *same;  // its own, where there is none
+            }
+        }
+    }
+
+    // Write what the upper levels say: the common one, and the item's own where there are several.
+    void say_levels(const Levels& levels, const Say& say) const {
+        if (!levels.several) return;
         const size_t k = levels.count;
         Scratch room(2 * k + say.classes);
         double* result = room.data() + 2 * k;
-        const Forecasts table = say.part(2, k);
-        combine(table, levels.common, way_, room.data(), levels.several ? result : blend);
-        if (!levels.several) return;
-        for (size_t c = 0; c < say.classes; ++c) say.data[c * say.step] = result[c];
-        combine(table, levels.own, way_, room.data(), result);
-        for (size_t c = 0; c < say.classes; ++c) say.data[c * say.step + 1] = result[c];
-        combine(say.part(0, 2), levels.chosen, way_, room.data(), blend);
+        for (size_t level = 0; level < 2; ++level) {
+            combine(say.part(2, k), level ? levels.own : levels.common, way_, room.data(), result);
+            for (size_t c = 0; c < say.classes; ++c) say.data[c * say.step + level] = result[c];
+        }
+    }
+
+    // Write the blend: of the ways, or of the two levels above them.
+    void say_blend(const Levels& levels, const Say& say, double* blend) const {
+        Scratch room(2 * levels.count);
+        if (levels.several)
+            combine(say.part(0, 2), levels.chosen, way_, room.data(), blend);
+        else
+            combine(say.part(2, levels.count), levels.common, way_, room.data(), blend);
     }
 
     // Add up what is played of the experts by all components together.
