@@ -97,7 +97,7 @@ inline Gate gate_of(const double* forecasts, const double* rated, size_t n, cons
 inline void see(const double* forecasts, const double* rated, size_t n, const Spread& spread,
                 double outcome, Seen& seen) {
     if (spread.awake == 0) return;
-    double error = std::fabs(outcome - spread.middle);
+    double error = spread.awake < 3 ? infinity : std::fabs(outcome - spread.middle);
     for (size_t i = 0; spread.awake < 3 && i < n; ++i)
         if (rated[i] > 0.0) error = smaller(error, std::fabs(forecasts[i] - outcome));
     seen.error = larger(error, fading * seen.error);
