@@ -223,6 +223,7 @@ public:
         const Game shared = game_of(0);
         if (!several || !said_alone(rows)) {
             learn(shared, 0, sane, late, items, components_.size());
+            if (several) weigh_upper(upper(shared, most()));
             totals[Sums::steps] += 1.0;
             return;
         }
@@ -238,13 +239,13 @@ public:
     }
 
 private:
-    // Whether the rows were predicted when items had games of their own.
+    // Whether the rows were predicted when items had games of their own; so too if nobody was awake.
     bool said_alone(const Rows& rows) const {
         for (size_t j = 0; j < rows.count; ++j) {
             const double* row = rows.value(j);
             if (row[0] == row[0]) return row[rows.classes + 1] == row[rows.classes + 1];
         }
-        return false;
+        return true;
     }
 
     // A table of what is said in a row: classes x values.
