@@ -252,6 +252,9 @@ private:
     static constexpr size_t blend_value = static_cast<size_t>(-1);
     static constexpr double widest = 8.0;
 
+    // The rises of rows are of order one; where they cancel, what is left is rounding.
+    static constexpr double negligible_rise = 1e-9;
+
     struct Say {
         double* data;
         size_t step;
@@ -542,7 +545,10 @@ private:
                 rises[k] += within(losses[k] * per, -widest, widest);
         }
         if (known == 0.0) return;
-        for (size_t k = 0; k < count; ++k) rises[k] /= known;
+        for (size_t k = 0; k < count; ++k) {
+            rises[k] /= known;
+            if (std::fabs(rises[k]) < negligible_rise) rises[k] = 0.0;
+        }
         level.learn(rises, alpha_, late);
     }
 
