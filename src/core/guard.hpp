@@ -10,8 +10,8 @@
 // the guard for the jumps that follow. Two forecasts have no median that one of them would not move. Of
 // two, one is absurd if it lies outside of the outcomes seen, by more than their width and 6 e (here the
 // distance of an outcome to the nearer forecast), and the other does not; it is then moved to 6 e from the
-// other, once ten outcomes were seen. One forecast, and the first rows of which nothing tells what is
-// absurd, are left alone.
+// other, once ten outcomes were seen. Before the first outcome 10 d is 100 d: three forecasts are easily
+// ten times as near to each other by chance. One forecast is left alone.
 #pragma once
 
 #include <algorithm>
@@ -29,6 +29,7 @@ struct Seen {
 };
 
 constexpr double wide_spread = 10.0;
+constexpr double unseen_spread = 100.0;  // before the first outcome
 constexpr double wide_error = 6.0;
 constexpr double fading = 0.99;
 constexpr double enough = 10.0;
@@ -73,8 +74,12 @@ inline Gate gate_of(const double* forecasts, const double* rated, size_t n, cons
                     const Seen& seen) {
     Gate gate;
     if (spread.awake > 2) {
-        const double limit = larger(wide_spread * spread.spread, wide_error * seen.error);
-        if (limit > 0.0) gate = {spread.middle - limit, spread.middle + limit};
+        const double wide = seen.count > 0.0 ? wide_spread : unseen_spread;
+        const double limit = larger(wide * spread.spread, wide_error * seen.error);
+        if (limit > 0.0)
+            gate = {spread.middle - limit, spread.middle + limit};
+        else if (seen.count >= enough)  // all agreed so far, and were right
+            gate = {smaller(seen.low, spread.middle), larger(seen.high, spread.middle)};
     } else if (spread.awake == 2 && seen.count >= enough && seen.high > seen.low) {
         const double margin = seen.high - seen.low + wide_error * seen.error;
         const Gate wide{seen.low - margin, seen.high + margin};
