@@ -107,7 +107,8 @@ def blend(
         Whether all series of one time make one round, with common weights; else each series is a
         game of its own. A round counts once, with the outcomes that are known by then. None: with
         ``"auto"`` both, where the series have most of their times in common and, with a cutoff, one
-        step each; with a single rule, each series is a game of its own.
+        step each (the times of the whole table decide that: to be sure of it, say so); with a
+        single rule, each series is a game of its own.
     cutoff
         The column of times at which forecasts were made, where ``time`` is what they are for: an
         outcome is known to those made at its time or later. Each step ahead has its own weights,

@@ -322,7 +322,8 @@ class Mixture:
         >>> made.weights == bought
         True
         """
-        if not self.recipe.shared:
+        alone = not self.items or self.items == [""]
+        if not self.recipe.shared or (isinstance(self.recipe.hedger, Automatic) and not alone):
             raise ValueError("each item has weights of its own: see state")
         given = self.names[len(self.recipe.include) :] if names is None else names
         said: Any = 1.0
