@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from normalhedge._inputs import Floats
+from normalhedge._inputs import LARGEST, Floats
 from normalhedge.mixtures import _sums
 from normalhedge.mixtures.automatic import Automatic, level_weights
 from normalhedge.mixtures.comparing import OFTEN, Settled, compare
@@ -196,6 +196,9 @@ def _comparison(mixture: Mixture, blend: "Blend | None", components: int) -> Com
     if rows is None or len(mixture.names) == plain:
         return Comparison(str(mixture.recipe.loss), 0, None, 0, ())
     known = ~np.isnan(rows.outcomes) & ~np.isnan(rows.values[:, 0])
+    if blend is None:  # those who forecast may have left since
+        usable = np.abs(rows.forecasts[:, :, plain:]) < LARGEST
+        known &= np.any(np.all(usable, axis=1), axis=1)
     if not known.any():
         return Comparison(str(mixture.recipe.loss), 0, None, 0, ())
     if plain or not known.all():

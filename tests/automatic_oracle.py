@@ -1,0 +1,414 @@
+"""Slow and obvious: the automatic mixture for numbers, one row at a time, in NumPy.
+
+The single hedgers are those of the package, which have oracles of their own; all around them is
+written from the words at the top of ``src/core/automatic.hpp``, ``guard.hpp`` and ``mixture.hpp``.
+A row has a forecast for each expert, NaN for one that sleeps.
+"""
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from normalhedge._inputs import Floats
+from normalhedge.mixtures import LOSSES as KINDS
+from normalhedge.mixtures.automatic import Automatic, Component
+from tests.mixture_oracle import LOSSES, SLOPES, Range, weighted_median
+
+
+def shared_out(raw: Floats) -> Floats:
+    """Return a distribution; an even one where there is nothing to share."""
+    total = raw.sum()
+    return raw / total if total > 0.0 else np.full(len(raw), 1.0 / len(raw))
+
+
+def combined(row: Floats, played: Floats, way: str) -> float:
+    """Return one forecast of those that are played."""
+    pairs = sorted((x, q) for x, q in zip(row.tolist(), played.tolist(), strict=True) if q > 0.0)
+    if way == "mean":
+        return math.fsum(x * q for x, q in pairs)
+    if way == "median":
+        return weighted_median(pairs)
+    total, below, value = math.fsum(q for _, q in pairs), 0.0, 0.0
+    for x, q in pairs:  # the middle half of the weight
+        value += x * max(min(below + q, 0.75 * total) - max(below, 0.25 * total), 0.0)
+        below += q
+    return value / (0.5 * total)
+
+
+def averaged(ways: list[float], weights: Floats) -> float:
+    """Return the mean; as differences from one of them, so that ties give exactly that."""
+    return ways[0] + float(weights @ (np.array(ways) - ways[0]))
+
+
+def alike(ways: list[float], near: float) -> list[float]:
+    """Return what ways say; those that differ by rounding alone say the same."""
+    found: list[float] = []
+    for way in ways:
+        found.append(next((one for one in found if abs(one - way) <= near), way))
+    return found
+
+
+class Guard:
+    """What is absurd, for one item."""
+
+    def __init__(self) -> None:
+        self.error, self.outcomes = 0.0, list[float]()
+
+    def edges(self, row: Floats) -> tuple[float, float]:
+        """Return between which values forecasts are let through."""
+        said, far = row[~np.isnan(row)], 6.0 * self.error
+        if len(said) > 2:
+            middle = float(np.median(said))
+            limit = max(10.0 * float(np.median(np.abs(said - middle))), far)
+            return (middle - limit, middle + limit) if limit > 0.0 else (-math.inf, math.inf)
+        if len(said) == 2 and len(self.outcomes) >= 10 and len(set(self.outcomes)) > 1:
+            low, high = min(self.outcomes), max(self.outcomes)
+            margin = high - low + far
+            sane = said[(said >= low - margin) & (said <= high + margin)]
+            if len(sane) == 1:
+                return float(sane[0]) - far, float(sane[0]) + far
+        return -math.inf, math.inf
+
+    def see(self, row: Floats, outcome: float) -> None:
+        """Remember an outcome."""
+        said = row[~np.isnan(row)]
+        if not len(said):
+            return
+        far = np.abs(said - outcome).min()
+        if len(said) > 2:
+            far = abs(outcome - np.median(said))
+        self.error = max(float(far), 0.99 * self.error)
+        self.outcomes.append(outcome)
+
+
+class Packaged:
+    """A hedger of the package, and its state."""
+
+    def __init__(self, hedger: Any, n: int) -> None:
+        self.hedger, self.state, self.by_losses = hedger, hedger.init(n), hedger.by_losses
+
+    @property
+    def weights(self) -> Floats:
+        weights: Floats = self.state.weights
+        return weights
+
+    def play(self, rated: Floats) -> Floats:
+        played: Floats = self.hedger.play(self.state, rated)
+        return played
+
+    def step(self, gains: Floats, rated: Floats) -> None:
+        self.state = self.hedger.step(self.state, gains, rated)
+
+    def halve(self) -> None:
+        arrays = self.state.weights.copy(), self.state.ledger.copy(), self.state.totals.copy()
+        self.hedger._engine.halve(*arrays)
+        self.state = self.state._replace(weights=arrays[0], ledger=arrays[1], totals=arrays[2])
+
+    def join(self, count: int) -> None:
+        self.state = self.hedger.join(self.state, count)
+
+
+class Usual:
+    """The usual difference between the losses of a level and of its ways, for one item."""
+
+    def __init__(self) -> None:
+        self.total = self.count = 0.0
+
+    def learn(self, leads: Floats) -> float:
+        self.total = 0.99 * self.total + float(np.abs(leads).mean())
+        self.count = 0.99 * self.count + 1.0
+        return self.total / self.count
+
+
+class Level:
+    """What weighs ways of combining by their losses, and its own."""
+
+    def __init__(self, prior: Floats, loss: str, alpha: float) -> None:
+        self.prior, self.loss, self.alpha = prior, LOSSES[loss], alpha
+        self.R, self.V, self.unit = np.zeros(len(prior)), np.zeros(len(prior)), 0.0
+
+    @property
+    def weights(self) -> Floats:
+        u = self.unit or 1.0
+
+        def phi(R: Floats) -> Floats:
+            return np.exp(np.maximum(R, 0.0) ** 2 / (2.0 * (self.V + u**2)))
+
+        return shared_out(self.prior * (phi(self.R + u) - phi(self.R - u)))
+
+    def settle(
+        self, ways: Floats, own: Floats, outcomes: Floats, usual: list[Usual], late: int
+    ) -> None:
+        """Learn from what the ways said in each row, and what the level did itself."""
+        rises = [
+            self._rises(row, float(said), float(y), one)
+            for row, said, y, one in zip(ways, own, outcomes, usual, strict=True)
+            if not math.isnan(y) and not math.isnan(said)
+        ]
+        if not rises:
+            return
+        r, keep = np.mean(rises, axis=0), 1.0 - self.alpha / (1 + late)
+        r[np.abs(r) < 1e-9] = 0.0  # they cancel
+        first = len(r)
+        self.R[:first] = keep * self.R[:first] + r
+        self.V[:first] = keep * self.V[:first] + (1 + late) * r**2
+        self.unit = max(keep * self.unit, float(np.abs(r).max()))
+
+    def _rises(self, row: Floats, said: float, outcome: float, usual: Usual) -> Floats:
+        mine, losses = self.loss(said, outcome), np.array([self.loss(x, outcome) for x in row])
+        leads = mine - losses
+        leads[np.abs(leads) <= 1e-12 * (abs(mine) + np.abs(losses))] = 0.0
+        size = usual.learn(leads)
+        return np.clip(leads / size, -8.0, 8.0) if size > 0.0 else np.zeros(len(row))
+
+    def grow(self, prior: Floats) -> None:
+        """Take in more ways, which slept so far."""
+        more = len(prior) - len(self.prior)
+        self.prior, self.R, self.V = prior, np.pad(self.R, (0, more)), np.pad(self.V, (0, more))
+
+
+class Settled(NamedTuple):
+    """A row of a round: forecasts, confidences, what was predicted, the outcome; and its range."""
+
+    row: Floats
+    rated: Floats
+    value: float
+    outcome: float
+    range: Range
+
+
+def gains_of(costs: Floats, size: float, *, gradient: bool) -> Floats:
+    """Return gains in [-1, 1]."""
+    if size == 0.0:
+        return np.zeros(len(costs)) if gradient else np.ones(len(costs))
+    if gradient:
+        u = np.clip(2.0 * costs / size, -1.0, 1.0)
+        return -(u + u**2 / 2.0) / 1.5
+    return 1.0 - 2.0 * np.minimum(costs / size, 1.0)
+
+
+class Judge:
+    """How a hedger learns from the losses of rows."""
+
+    def __init__(self, loss: str, slope: str | None) -> None:
+        self.loss, self.slope = LOSSES[loss], slope
+        self.pool = Range()
+
+    def settle(self, hedger: Packaged, rows: list[Settled]) -> None:
+        known = [row for row in rows if not math.isnan(row.outcome)]
+        if not known:
+            return
+        if len(rows) == 1:
+            gains, doubled = self._judge(hedger, known[0])
+            rated = known[0].rated
+        else:
+            gains, rated, doubled = self._pooled(hedger, known)
+        if doubled:
+            hedger.halve()
+        hedger.step(gains, rated)
+
+    def _judge(self, hedger: Packaged, one: Settled) -> tuple[Floats, bool]:
+        """Return the gains in a row, and whether the range doubled."""
+        awake = one.rated > 0.0
+        if not awake.any():
+            return np.zeros(len(awake)), False
+        if self.slope is not None:
+            costs = SLOPES[self.slope](one.value, one.outcome) * (one.row - one.value)
+            excess = 2.0 * np.abs(costs)
+        else:
+            costs = np.array([self.loss(x, one.outcome) for x in one.row])
+            costs = excess = costs - (0.0 if hedger.by_losses else costs[awake].min())
+        doubled = _learn(one.range, excess, awake, hedger.weights * one.rated)
+        told = np.where(awake, costs, 0.0)
+        return gains_of(told, one.range.size, gradient=self.slope is not None), doubled
+
+    def _pooled(self, hedger: Packaged, rows: list[Settled]) -> tuple[Floats, Floats, bool]:
+        """Return one gain and one confidence of several rows."""
+        n = len(hedger.weights)
+        total, covered = np.zeros(n), np.zeros(n)
+        for one in rows:
+            gains, _ = self._judge(hedger, one)
+            if not one.rated.any():
+                continue
+            played = np.zeros(n) if hedger.by_losses else hedger.play(one.rated)
+            total += one.rated * (gains - played @ gains)
+            covered += one.rated
+        mean = np.divide(total, covered, out=np.zeros(n), where=covered > 0.0)
+        rated = covered / len(rows)
+        if hedger.by_losses:
+            return np.clip(mean, -1.0, 1.0), rated, False
+        awake = covered > 0.0
+        costs = np.where(awake, mean.max(initial=-np.inf, where=awake) - mean, 0.0)
+        doubled = _learn(self.pool, costs, awake, hedger.weights * rated)
+        return gains_of(costs, self.pool.size, gradient=False), rated, doubled
+
+
+def _learn(own: Range, excess: Floats, awake: np.ndarray, masses: Floats) -> bool:
+    told = [e if a else None for e, a in zip(excess.tolist(), awake.tolist(), strict=True)]
+    return own.learn(told, masses.tolist())
+
+
+class Game:
+    """The hedged components of a game, and the level above them."""
+
+    def __init__(self, oracle: "Oracle", ways: int) -> None:
+        self.judges = [
+            Judge(oracle.loss, (one.slope or oracle.loss) if one.gradient else None)
+            for one in oracle.hedged
+        ]
+        self.hedgers = [Packaged(one.hedger, oracle.n) for one in oracle.hedged]
+        self.above = Level(oracle.priors[:ways], oracle.loss, oracle.alpha)
+
+
+class Item:
+    """What is remembered of an item."""
+
+    def __init__(self, hedged: int) -> None:
+        self.guard = Guard()
+        self.game: Game | None = None
+        self.ranges = [[Range() for _ in range(hedged)] for _ in range(2)]  # shared, and alone
+        self.common, self.own, self.choice = Usual(), Usual(), Usual()
+
+
+class Round(NamedTuple):
+    """A round that was predicted.
+
+    Attributes
+    ----------
+    items, rows, rated
+        What is forecast, the forecasts and the confidences.
+    values
+        Of each row: the blend, the common level, the item's own, the plain components, the hedged
+        ones that are shared and those of the item alone.
+    number
+        How many rounds were predicted before.
+    """
+
+    items: list[int]
+    rows: Floats
+    rated: Floats | None
+    values: Floats
+    number: int
+
+
+class Oracle:
+    """The automatic mixture."""
+
+    def __init__(self, n: int, loss: str, *, memory: float = 100.0, guard: bool = True) -> None:
+        self.n, self.loss, self.alpha, self.guards = n, loss, 1.0 / memory, guard
+        name, _, level = loss.partition(":level=")
+        parts = Automatic().components(KINDS[name](float(level)) if level else KINDS[name]())
+        self.plain: list[Component] = [one for one in parts if one.hedger is None]
+        self.hedged: list[Component] = [one for one in parts if one.hedger is not None]
+        self.priors = np.array([one.prior for one in (*parts, *self.hedged)])
+        self.ways = len(parts)
+        self.shared = Game(self, self.ways)
+        self.choice = Level(np.array([0.75, 0.25]), loss, self.alpha)
+        self.items: dict[int, Item] = {}
+        self.rounds = 0
+
+    def join(self, count: int) -> None:
+        """Let experts join."""
+        self.n += count
+        for game in (self.shared, *(item.game for item in self.items.values())):
+            for hedger in game.hedgers if game else ():
+                hedger.join(count)
+
+    def predict(self, items: list[int], rows: Floats, rated: Floats | None = None) -> Round:
+        """Predict a round."""
+        for item in items:
+            self.items.setdefault(item, Item(len(self.hedged)))
+        if len(self.items) > 1:
+            self.shared.above.grow(self.priors)
+            for one in self.items.values():
+                one.game = one.game or Game(self, len(self.priors))
+        values = np.full((len(items), 3 + len(self.priors)), np.nan)
+        for item, row, said in zip(items, rows, values, strict=True):
+            masked, awake = _masked(row, rated)
+            if awake.any():
+                self._say(self.items[item], self._guarded(item, masked), awake, said)
+        self.rounds += 1
+        return Round(items, rows, rated, values, self.rounds - 1)
+
+    def _guarded(self, item: int, row: Floats) -> Floats:
+        if not self.guards:
+            return row
+        return np.asarray(np.clip(row, *self.items[item].guard.edges(row)))
+
+    def _say(self, item: Item, row: Floats, awake: Floats, said: Floats) -> None:
+        even = awake / awake.sum()
+        ways = [combined(row, even, one.combine) for one in self.plain]
+        for game in (self.shared, item.game):
+            if game is not None:
+                for hedger, one in zip(game.hedgers, self.hedged, strict=True):
+                    ways.append(combined(row, hedger.play(awake), one.combine))
+        near = 1e-13 * float(np.nanmax(np.abs(row)))
+        ways = alike(ways, near)
+        said[3 : 3 + len(ways)] = ways
+        if item.game is None:
+            said[0] = averaged(ways, self.shared.above.weights)
+            return
+        levels = [averaged(ways, game.above.weights) for game in (self.shared, item.game)]
+        said[1:3] = alike(levels, near)
+        said[0] = averaged(said[1:3].tolist(), self.choice.weights)
+
+    def update(self, made: Round, outcomes: Floats) -> None:
+        """Learn from the outcomes that are not NaN."""
+        late = self.rounds - made.number - 1
+        more = self.n - made.rows.shape[1]  # those who joined since sleep
+        rows = np.pad(made.rows, ((0, 0), (0, more)), constant_values=np.nan)
+        rated = None if made.rated is None else np.pad(made.rated, (0, more))
+        items, heard = [self.items[item] for item in made.items], list[tuple[Floats, Floats]]()
+        for k, row, y in zip(made.items, rows, outcomes.tolist(), strict=True):
+            masked, awake = _masked(row, rated)
+            if self.guards and not math.isnan(y):
+                self.items[k].guard.see(masked, y)
+                masked = self._guarded(k, masked)
+            heard.append((masked, awake))
+        values = made.values
+        said = values[~np.isnan(values[:, 0])]
+        if len(self.items) == 1 or np.isnan(said[:, 2]).any():  # predicted when there was one item
+            self._learn(self.shared, self.ways, items, heard, values, values[:, 0], outcomes, late)
+            return
+        for k, item in enumerate(items):
+            one = slice(k, k + 1)
+            if item.game is not None:
+                self._learn(
+                    item.game, len(self.priors), items[one], heard[one], values[one],
+                    values[one, 2], outcomes[one], late,
+                )  # fmt: skip
+        ways = len(self.priors)
+        self._learn(self.shared, ways, items, heard, values, values[:, 1], outcomes, late)
+        usual = [item.choice for item in items]
+        self.choice.settle(values[:, 1:3], values[:, 0], outcomes, usual, late)
+
+    def _learn(
+        self,
+        game: Game,
+        ways: int,
+        items: list[Item],
+        heard: list[tuple[Floats, Floats]],
+        values: Floats,
+        own: Floats,
+        outcomes: Floats,
+        late: int,
+    ) -> None:
+        """Let the components of a game, and the level above them, learn."""
+        alone = game is not self.shared
+        first = 3 + len(self.plain) + (len(self.hedged) if alone else 0)
+        for c, (hedger, judge) in enumerate(zip(game.hedgers, game.judges, strict=True)):
+            rows = [
+                Settled(row, rated, float(said[first + c]), float(y), item.ranges[alone][c])
+                for item, (row, rated), said, y in zip(items, heard, values, outcomes, strict=True)
+            ]
+            judge.settle(hedger, rows)
+        usual = [item.own if alone else item.common for item in items]
+        game.above.settle(values[:, 3 : 3 + ways], own, outcomes, usual, late)
+
+
+def _masked(row: Floats, rated: Floats | None) -> tuple[Floats, Floats]:
+    """Return the row with NaN where an expert is not heard, and the confidences."""
+    told = np.ones(len(row)) if rated is None else rated
+    awake = np.where(np.isnan(row), 0.0, told)
+    return np.where(awake > 0.0, row, np.nan), awake
