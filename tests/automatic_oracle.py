@@ -60,8 +60,13 @@ class Guard:
         said, far = row[~np.isnan(row)], 6.0 * self.error
         if len(said) > 2:
             middle = float(np.median(said))
-            limit = max(10.0 * float(np.median(np.abs(said - middle))), far)
-            return (middle - limit, middle + limit) if limit > 0.0 else (-math.inf, math.inf)
+            wide = 10.0 if self.outcomes else 100.0
+            limit = max(wide * float(np.median(np.abs(said - middle))), far)
+            if limit > 0.0:
+                return middle - limit, middle + limit
+            if len(self.outcomes) >= 10:
+                return min(middle, *self.outcomes), max(middle, *self.outcomes)
+            return -math.inf, math.inf
         if len(said) == 2 and len(self.outcomes) >= 10 and len(set(self.outcomes)) > 1:
             low, high = min(self.outcomes), max(self.outcomes)
             margin = high - low + far
@@ -116,7 +121,10 @@ class Usual:
         self.total = self.count = 0.0
 
     def learn(self, leads: Floats) -> float:
-        self.total = 0.99 * self.total + float(np.abs(leads).mean())
+        difference = float(np.abs(leads).mean())
+        if self.total > 0.0 and self.count >= 10.0:
+            difference = min(difference, 100.0 * self.total / self.count)
+        self.total = 0.99 * self.total + difference
         self.count = 0.99 * self.count + 1.0
         return self.total / self.count
 

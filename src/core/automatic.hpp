@@ -38,7 +38,7 @@ struct Component {
 // The upper level judges ways by their losses.
 //
 // In a row let l_k be the loss of way k, l that of the level itself, and s the discounted mean of
-// mean_k |l - l_k|, this row included but as at most ten times s: the usual difference. Over the rows of a round, after which d more
+// mean_k |l - l_k|, this row included but as at most 100 s: the usual difference. Over the rows of a round, after which d more
 // were predicted before its outcome was known,
 //
 //     r_k = mean_j within((l - l_k) / s, -8, 8)
@@ -251,7 +251,7 @@ private:
     // A table of what is said in a row: classes x values.
     static constexpr size_t blend_value = static_cast<size_t>(-1);
     static constexpr double widest = 8.0;
-    static constexpr double most_unusual = 10.0;  // times the usual difference, at most
+    static constexpr double most_unusual = 100.0;  // times the usual difference, at most
 
     // The rises of rows are of order one; where they cancel, what is left is rounding.
     static constexpr double negligible_rise = 1e-9;
@@ -539,7 +539,7 @@ private:
                 difference += std::fabs(losses[k]);
             }
             difference /= static_cast<double>(count);
-            if (usual[1] >= enough)
+            if (usual[0] > tiny && usual[1] >= enough)
                 difference = smaller(difference, most_unusual * usual[0] / usual[1]);
             usual[0] = fading * usual[0] + difference;
             usual[1] = fading * usual[1] + 1.0;

@@ -322,7 +322,8 @@ class Mixture:
         >>> made.weights == bought
         True
         """
-        alone = not self.items or self.items == [""]
+        levels = [str(k) for k in range(len(self.recipe.loss.levels))]
+        alone = self.items in ([], [""], levels)
         if not self.recipe.shared or (isinstance(self.recipe.hedger, Automatic) and not alone):
             raise ValueError("each item has weights of its own: see state")
         given = self.names[len(self.recipe.include) :] if names is None else names
