@@ -197,12 +197,27 @@ def test_equal_means_are_ordered_by_deviation() -> None:
     assert emission.order().tolist() == [2, 1, 0]
 
 
-def test_a_normal_distribution_function() -> None:
+def test_distribution_functions_are_those_of_scipy() -> None:
     stats = pytest.importorskip("scipy.stats")
-    emission, x = EXAMPLES["gaussian"], np.linspace(-9.0, 9.0, 41)
-    assert isinstance(emission, Gaussian)
-    wanted = stats.norm.cdf(x[:, np.newaxis], emission.means, emission.deviations)
-    np.testing.assert_allclose(emission.cdf(x), wanted, rtol=1e-12)
+    x = np.concatenate([np.linspace(-9.0, 9.0, 41), [-1e3, 1e3, -1e-9, 40.0]])
+    column = x[:, np.newaxis]
+    normal: Any = EXAMPLES["gaussian"]
+    wanted = stats.norm.cdf(column, normal.means, normal.deviations)
+    np.testing.assert_allclose(normal.cdf(x), wanted, rtol=1e-12)
+    degrees = np.array([2.05, 3.0, 8.0, 30.0, 200.0])
+    student = StudentT(np.linspace(-1.0, 1.0, 5), np.linspace(0.1, 2.0, 5), degrees)
+    wanted = stats.t.cdf(column, degrees, student.locations, student.scales)
+    np.testing.assert_allclose(student.cdf(x), wanted, rtol=1e-9, atol=1e-300)
+    counts: Any = EXAMPLES["poisson"]
+    np.testing.assert_allclose(counts.cdf(x), stats.poisson.cdf(column, counts.rates), atol=1e-13)
+    more: Any = EXAMPLES["negative_binomial"]
+    wanted = stats.nbinom.cdf(column, more.sizes, more.sizes / (more.sizes + more.means))
+    np.testing.assert_allclose(more.cdf(x), wanted, atol=1e-12)
+    symbols: Any = EXAMPLES["categorical"]
+    np.testing.assert_allclose(symbols.cdf([-1, 0, 1.5, 7]).T[0], [0.0, 0.7, 0.9, 1.0])
+    follower: Any = EXAMPLES["autoregressive"]
+    around = Gaussian(follower.means_after(0.7), follower.deviations)
+    np.testing.assert_allclose(follower.cdf(x, 0.7), around.cdf(x), rtol=1e-12)
 
 
 # Fits

@@ -211,6 +211,11 @@ void online_run(FamilyName name, Sheet observations, Vector<double> filter,
     });
 }
 
+void write_log_gamma(Row x, Vector<double> result) {
+    require(x.n == result.n, "both arrays must have the same length");
+    for (size_t i = 0; i < x.n; ++i) result[i] = log_gamma(x[i]);
+}
+
 PyMethodDef functions[] = {
     bind<em_expect>("em_expect",
                     "Write smoothed states and expected transitions; return the log likelihood."),
@@ -219,6 +224,7 @@ PyMethodDef functions[] = {
     bind<em_log_densities>("em_log_densities",
                            "Write the log density of each observation in each state."),
     bind<em_statistics>("em_statistics", "Return how many statistics a state of a family keeps."),
+    bind<write_log_gamma>("log_gamma", "Write ln Gamma(x) of numbers above zero."),
     bind<online_begin>("online_begin", "Write the statistics that parameters let expect."),
     bind<online_observe>("online_observe",
                          "Learn an observation in place; return its log density."),

@@ -9,9 +9,27 @@ import numpy.typing as npt
 from normalhedge._inputs import Floats
 from normalhedge.latent.emissions.protocol import Emission, positive, states_array
 
+LARGEST_TABLE = 10**6
+"""The largest count up to which probabilities are added."""
+
 
 @dataclass(frozen=True, eq=False)
-class Poisson(Emission):
+class Stepwise(Emission):
+    """What is common to whole numbers: their distribution function is a sum."""
+
+    def cdf(self, x: npt.ArrayLike) -> Floats:
+        """Return P(y <= x) in each state; the states are the last axis."""
+        places = np.floor(np.asarray(x, dtype=np.float64))
+        if not (places <= LARGEST_TABLE).all():
+            raise ValueError(f"x must be numbers of at most {LARGEST_TABLE:,}")
+        most = max(int(places.max(initial=0.0)), 0)
+        sums = np.cumsum(np.exp(self.log_density(np.arange(most + 1.0))), axis=0)
+        found = np.minimum(sums, 1.0)[np.maximum(places, 0.0).astype(np.intp)]
+        return np.where(places[..., np.newaxis] < 0.0, 0.0, found)
+
+
+@dataclass(frozen=True, eq=False)
+class Poisson(Stepwise):
     """Counts: P(y) = rate_s^y e^-rate_s / y! in state s.
 
     Attributes
@@ -54,7 +72,7 @@ class Poisson(Emission):
 
 
 @dataclass(frozen=True, eq=False)
-class NegativeBinomial(Emission):
+class NegativeBinomial(Stepwise):
     """Counts that vary more than Poisson's: in state s with the variance mean + mean^2 / size.
 
     Attributes
@@ -101,7 +119,7 @@ class NegativeBinomial(Emission):
 
 
 @dataclass(frozen=True, eq=False)
-class Categorical(Emission):
+class Categorical(Stepwise):
     """Symbols 0, 1, ..., m - 1, with probabilities that depend on the state.
 
     Attributes
@@ -143,6 +161,10 @@ class Categorical(Emission):
                 f"observations must be symbols below {self.symbols}, got {np.nanmax(seen):g}"
             )
         return seen
+
+    def cdf(self, x: npt.ArrayLike) -> Floats:
+        """Return P(y <= x) in each state; the states are the last axis."""
+        return super().cdf(np.minimum(np.asarray(x, dtype=np.float64), self.symbols - 1))
 
     def moments(self) -> tuple[Floats, Floats]:
         """Return mean and variance of the symbols' numbers in each state."""

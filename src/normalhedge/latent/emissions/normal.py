@@ -102,6 +102,11 @@ class StudentT(Emission):
         """Return mean and variance in each state."""
         return self.locations, self.scales**2 * self.degrees / (self.degrees - 2.0)
 
+    def cdf(self, x: npt.ArrayLike) -> Floats:
+        """Return P(y <= x) in each state; the states are the last axis."""
+        places = np.asarray(x, dtype=np.float64)[..., np.newaxis]
+        return student_cdf((places - self.locations) / self.scales, self.degrees)
+
     def sample(self, states: npt.ArrayLike, rng: np.random.Generator) -> Floats:
         """Draw an observation for each of the states."""
         path = states_array(states, self.states)
@@ -171,6 +176,12 @@ class Autoregressive(Emission):
         last = np.asarray(previous, dtype=np.float64)[..., np.newaxis]
         return np.where(np.isnan(last), self.moments()[1], self.deviations**2)
 
+    def cdf(self, x: npt.ArrayLike, previous: npt.ArrayLike) -> Floats:
+        """Return P(y_t <= x | y_{t-1}) in each state; the states are the last axis."""
+        places = np.asarray(x, dtype=np.float64)[..., np.newaxis]
+        deviations = np.sqrt(self.variances_after(previous))
+        return normal_cdf((places - self.means_after(previous)) / deviations)
+
     def sample(self, states: npt.ArrayLike, rng: np.random.Generator) -> Floats:
         """Draw a series along the states, started as if it had always been in the first."""
         path = states_array(states, self.states)
@@ -202,3 +213,41 @@ def normal_cdf(z: npt.ArrayLike) -> Floats:
     _core.erfcx(away, tails)
     tails = (0.5 * np.exp(-(away**2)) * tails).reshape(values.shape)
     return np.where(values > 0.0, 1.0 - tails, tails)
+
+
+def student_cdf(t: Floats, degrees: Floats) -> Floats:
+    """Return the distribution function of Student's t: 1 - I(n / (n + t^2); n/2, 1/2) / 2.
+
+    The incomplete beta function I by its continued fraction, whichever of I(x; a, b) and
+    1 - I(1 - x; b, a) converges fast (DLMF 8.17.22).
+    """
+    away, n = np.broadcast_arrays(np.asarray(t, dtype=np.float64), degrees)
+    away = np.clip(away, -1e100, 1e100)
+    x = n / (n + away**2)
+    fast = x < (0.5 * n + 1.0) / (0.5 * n + 2.5)
+    a, b = np.where(fast, 0.5 * n, 0.5), np.where(fast, 0.5, 0.5 * n)
+    rest = away**2 / (n + away**2)
+    here, there = np.where(fast, x, rest), np.where(fast, rest, x)
+    with np.errstate(divide="ignore"):
+        logs = a * np.log(here) + b * np.log(there)
+    logs += _log_gamma(a + b) - _log_gamma(a + 1.0) - _log_gamma(b)
+    part = np.exp(logs) * _beta_fraction(here, a, b)
+    tails = 0.5 * np.where(fast, part, 1.0 - part)
+    return np.asarray(np.where(away > 0.0, 1.0 - tails, tails))
+
+
+def _beta_fraction(x: Floats, a: Floats, b: Floats) -> Floats:
+    """Return 1 / (1 + d_1 / (1 + d_2 / (1 + ...))), from its end: sixty terms are enough here."""
+    value = np.ones_like(x)
+    for m in range(30, 0, -1):
+        even = m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m))
+        odd = -(a + m - 1) * (a + b + m - 1) * x / ((a + 2 * m - 2) * (a + 2 * m - 1))
+        value = 1.0 + odd / (1.0 + even / value)
+    return np.asarray(1.0 / value)
+
+
+def _log_gamma(x: Floats) -> Floats:
+    flat = np.ascontiguousarray(x, dtype=np.float64).ravel()
+    result = np.empty_like(flat)
+    _core.log_gamma(flat, result)
+    return result.reshape(x.shape)
