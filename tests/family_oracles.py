@@ -109,6 +109,21 @@ class AdaNormalHedge(_Regrets):
         self.C = self.C + np.abs(own - losses)
 
 
+class BatesGranger:
+    """Inverse powers of the losses, and of one round more in which everybody lost as it did."""
+
+    def __init__(self, n: int, power: float = 1.0) -> None:
+        self.S, self.H, self.T, self.power = np.zeros(n), 0.0, 0.0, power
+
+    def weights(self) -> Floats:
+        if self.T == 0:
+            return np.full(len(self.S), 1 / len(self.S))
+        return normal((self.S + self.H / self.T) ** -self.power)
+
+    def update(self, losses: Floats, own: float) -> None:
+        self.S, self.H, self.T = self.S + losses, self.H + own, self.T + 1
+
+
 class _Squares(_Regrets):
     def __init__(self, n: int) -> None:
         super().__init__(n)

@@ -22,6 +22,7 @@ from tests import family_oracles as oracles
 FAMILY: dict[str, CompiledHedger] = {
     "AdaHedge": hedgers.AdaHedge(),
     "AdaNormalHedge": hedgers.AdaNormalHedge(),
+    "BatesGranger": hedgers.BatesGranger(),
     "BOA": hedgers.BOA(),
     "CoinBetting": hedgers.CoinBetting(),
     "DecreasingHedge": hedgers.DecreasingHedge(),
@@ -169,7 +170,7 @@ def test_a_discount_is_a_scale_that_grows(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["AdaNormalHedge", "BOA", "MLPoly", "MLProd", "NormalHedgeDT", "Squint"]
+    "name", ["AdaNormalHedge", "BatesGranger", "BOA", "MLPoly", "MLProd", "NormalHedgeDT", "Squint"]
 )
 def test_a_discount_is_of_every_sum(name: str) -> None:
     """All that is summed up decays before a round is added, and so do logarithms of products."""
@@ -180,7 +181,7 @@ def test_a_discount_is_of_every_sum(name: str) -> None:
     for row, played in zip((1 - gains) / 2, run.weights, strict=True):
         weights = oracle.weights()
         np.testing.assert_allclose(played, weights, rtol=1e-9, atol=1e-12)
-        for sums in ("R", "V", "C", "S"):
+        for sums in ("R", "V", "C", "S", "H", "T"):
             if hasattr(oracle, sums):
                 setattr(oracle, sums, (1 - alpha) * getattr(oracle, sums))
         if hasattr(oracle, "w"):
@@ -200,6 +201,28 @@ def test_decreasing_rate_with_a_discount() -> None:
         np.testing.assert_allclose(played, p, atol=1e-12)
         R = (1 - alpha) * R + row - p @ row
         time = 1 + (1 - alpha) ** 2 * time
+
+
+@pytest.mark.parametrize("power", [0.5, 2.0, 7.0])
+def test_powers_of_bates_and_granger(power: float) -> None:
+    for gains, confidence in _games():
+        for rated in (None, confidence):
+            oracle = oracles.BatesGranger(gains.shape[1], power)
+            played, last = oracles.fold(oracle, gains, rated)
+            run = hedgers.BatesGranger(power=power).run(gains, rated, keep_weights=True)
+            assert run.weights is not None
+            np.testing.assert_allclose(run.weights, played, atol=1e-10)
+            np.testing.assert_allclose(run.state.weights, last, atol=1e-10)
+
+
+def test_bates_and_granger_where_nothing_is_lost() -> None:
+    hedger, gains = hedgers.BatesGranger(), np.ones((5, 3))
+    np.testing.assert_allclose(hedger.run(gains).state.weights, 1 / 3)
+    gains[:, 2] = -1.0
+    assert hedger.run(gains).state.weights[2] < 0.15
+    asleep = hedger.run(gains, np.zeros((5, 3))).state
+    np.testing.assert_allclose(asleep.weights, 1 / 3)
+    assert asleep.totals.tolist() == [0.0, 0.0]
 
 
 @pytest.mark.parametrize("shift", [3.0, 20.0])
@@ -437,7 +460,7 @@ def test_bounds_hold(hedger: CompiledHedger, nature: Nature) -> None:
                     assert state.quantile_regret(quantile or 1 / n) <= limit + 1e-9
 
 
-NEVER_BOUNDED = {"FollowTheLeader", "MLPolyOpera", "Uniform", "VariableShare"}
+NEVER_BOUNDED = {"BatesGranger", "FollowTheLeader", "MLPolyOpera", "Uniform", "VariableShare"}
 
 
 def test_bounds_are_there_where_they_are_promised() -> None:

@@ -24,6 +24,7 @@ from normalhedge.mixtures.operations import Operation
 from normalhedge.mixtures.saved import read_snapshot
 from normalhedge.mixtures.state_file import StateFile
 from normalhedge.mixtures.stream import Stream
+from tests.rules import either
 
 
 def lines(count: int, seed: int = 0) -> list[str]:
@@ -59,10 +60,12 @@ def same(one: Mixture, two: Mixture) -> None:
         np.testing.assert_array_equal(getattr(one.games, name), getattr(two.games, name))
 
 
-def kept(path: Path, said: list[str], batch: int = 5) -> tuple[Mixture, StateFile]:
+def kept(
+    path: Path, said: list[str], batch: int = 5, hedger: str | None = None
+) -> tuple[Mixture, StateFile]:
     """Answer lines and keep them, as the command does, up to a sudden end."""
     file = StateFile(path)
-    mixture = file.load() or Mixture()
+    mixture = file.load() or Mixture(hedger)
     done: list[Operation] = []
     stream = Stream(mixture, done.append)
     file.begin(mixture)
@@ -74,16 +77,17 @@ def kept(path: Path, said: list[str], batch: int = 5) -> tuple[Mixture, StateFil
     return mixture, file
 
 
+@either
 @pytest.mark.parametrize("long", [1 << 23, 2000])
 def test_a_sudden_end_loses_nothing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, long: int
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, long: int, hedger: str | None
 ) -> None:
     monkeypatch.setattr(state_file, "FOLDED", long)
     monkeypatch.setattr(state_file, "RATIO", 0)
     path, said = tmp_path / "state.json", lines(120)
-    whole, _ = kept(tmp_path / "whole.json", said)
+    whole, _ = kept(tmp_path / "whole.json", said, hedger=hedger)
     for part in (said[:70], said[70:71], [], said[71:]):
-        mixture, file = kept(path, part)
+        mixture, file = kept(path, part, hedger=hedger)
         same(mixture, Mixture.load(path))
         file.abandon()
     same(whole, Mixture.load(path))
@@ -98,9 +102,12 @@ def test_a_sudden_end_loses_nothing(
     Mixture.load(path).save(path)
 
 
-def test_a_kill_between_state_and_journal_counts_nothing_twice(tmp_path: Path) -> None:
+@either
+def test_a_kill_between_state_and_journal_counts_nothing_twice(
+    tmp_path: Path, hedger: str | None
+) -> None:
     path = tmp_path / "state.json"
-    mixture, file = kept(path, lines(20))
+    mixture, file = kept(path, lines(20), hedger=hedger)
     text = journal_of(path).read_bytes()
     file.finish(mixture)
     journal_of(path).write_bytes(text)  # as if it had not been removed
@@ -108,9 +115,12 @@ def test_a_kill_between_state_and_journal_counts_nothing_twice(tmp_path: Path) -
     kept(path, lines(20)[-1:])
 
 
-def test_a_line_that_was_not_written_to_its_end_is_cut_off(tmp_path: Path) -> None:
+@either
+def test_a_line_that_was_not_written_to_its_end_is_cut_off(
+    tmp_path: Path, hedger: str | None
+) -> None:
     path = tmp_path / "state.json"
-    kept(path, lines(6), batch=1)
+    kept(path, lines(6), batch=1, hedger=hedger)
     text = journal_of(path).read_bytes()
     found = read_journal(journal_of(path)).operations
     for end in range(len(text)):
@@ -264,6 +274,9 @@ def test_a_signal_does_not_cut_answers_that_nobody_reads_yet(
         assert process.stdin is not None
         process.stdin.write(b'{"a": 1, "b": 2.5}\n' * 1500)  # its answers fill the pipe twice
         process.stdin.flush()
+        end = time.monotonic() + 60.0
+        while not journal_of(tmp_path / "state.json").exists() and time.monotonic() < end:
+            time.sleep(0.01)  # it begins to read when that is there
         time.sleep(1.0)
         process.send_signal(signal.SIGTERM)
         out, _ = process.communicate(timeout=60)

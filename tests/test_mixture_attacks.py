@@ -18,13 +18,15 @@ from normalhedge.mixtures import Loss
 from normalhedge.mixtures.mixture import ARRAYS
 from normalhedge.mixtures.saved import sealed
 from normalhedge.mixtures.stream import Stream
+from tests.rules import either
 
 # Classes
 
 
+@either
 @pytest.mark.parametrize("loss", ["log", "l1", "zero-one-classes"])
-def test_one_class_is_refused(loss: str) -> None:
-    mixture = Mixture(loss=loss)
+def test_one_class_is_refused(loss: str, hedger: str | None) -> None:
+    mixture = Mixture(hedger, loss)
     with pytest.raises(ValueError, match="two class probabilities or more, got 1"):
         mixture.predict({"a": [1.0], "b": [1.0]})
     assert mixture.names == []
@@ -53,6 +55,7 @@ def of_classes(start: int) -> pd.DataFrame:
     )
 
 
+@either
 @pytest.mark.parametrize(
     ("changes", "word"),
     [
@@ -62,10 +65,13 @@ def of_classes(start: int) -> pd.DataFrame:
     ],
 )
 def test_a_file_with_outcomes_that_are_no_class(
-    tmp_path: Path, changes: dict[str, Any], word: str
+    tmp_path: Path, changes: dict[str, Any], word: str, hedger: str | None
 ) -> None:
     path = tmp_path / "state.json"
-    blend(of_classes(0), "y", classes=["p", "q"], loss="log", lag=1).mixture.save(path)
+    made = blend(of_classes(0), "y", classes=["p", "q"], loss="log", lag=1, hedger=hedger).mixture
+    made.save(path)
+    if "values" in changes:
+        changes = changes | {"values": [[1.0] * made.games.shape[3]]}
     saved = json.loads(path.read_text())
     for key, value in changes.items():
         place = saved["pending"][0]
@@ -76,25 +82,28 @@ def test_a_file_with_outcomes_that_are_no_class(
         Mixture.load(path)
 
 
-def test_numbers_in_a_file_have_no_classes(tmp_path: Path) -> None:
-    mixture, path = Mixture(), tmp_path / "state.json"
+@either
+def test_numbers_in_a_file_have_no_classes(tmp_path: Path, hedger: str | None) -> None:
+    mixture, path = Mixture(hedger), tmp_path / "state.json"
     mixture.predict({"a": 1.0, "b": 2.0})
     mixture.save(path)
     saved = json.loads(path.read_text())
-    saved["pending"][0] |= {"forecasts": [[[0.5, 0.5], [0.5, 0.5]]], "values": [[0.5, 0.5]]}
+    values = [[0.5, 0.5] * mixture.games.shape[3]]
+    saved["pending"][0] |= {"forecasts": [[[0.5, 0.5], [0.5, 0.5]]], "values": values}
     del saved["checksum"]
     path.write_text(sealed(saved))
     with pytest.raises(ValueError, match="does not fit the loss, with 2 classes"):
         Mixture.load(path)
 
 
-def test_a_summary_of_rounds_of_other_classes() -> None:
-    mixture = Mixture(loss="log")
+@either
+def test_a_summary_of_rounds_of_other_classes(hedger: str | None) -> None:
+    mixture = Mixture(hedger, "log")
     for said in ([0.5, 0.5], [0.2, 0.3, 0.5], None, [0.1, 0.1, 0.8]):
         made = mixture.predict({"a": said, "b": said})
         mixture.update(made.ticket, 1)
     assert mixture.summary().convex_rows == 2
-    silent = Mixture(loss="log")
+    silent = Mixture(hedger, "log")
     silent.update(silent.predict({"a": None, "b": None}).ticket, 1)
     assert silent.summary().convex_rows == 0
 

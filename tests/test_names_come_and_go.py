@@ -13,6 +13,7 @@ import pytest
 from normalhedge import Mixture, blend
 from normalhedge.hedgers import HEDGERS
 from normalhedge.mixtures.mixture import ARRAYS
+from tests.rules import either
 
 NAMES = [name for name in HEDGERS if name not in {"hedge-fixed"}]
 
@@ -45,14 +46,15 @@ def test_leaving_is_what_the_hedger_says_it_is(hedger: str) -> None:
     assert mixture.names == ["a", "c", "d", "b"]
 
 
-def test_rounds_that_wait_go_on_without_who_left() -> None:
-    one, two = Mixture(), Mixture()
+@either
+def test_rounds_that_wait_go_on_without_who_left(hedger: str | None) -> None:
+    one, two = Mixture(hedger), Mixture(hedger)
     first = {"a": 0.0, "b": 3.0, "c": 1.0}
     tickets = [mixture.predict(first, {"c": 0.5}).ticket for mixture in (one, two)]
     one.leave("b")
     one.update(tickets[0], 0.5)
     assert one.weights.shape == (1, 2)
-    assert one.games.expert_sums.shape == (5, 2)
+    assert one.games.expert_sums.shape == (6, 2)
     assert one.predict({"c": 1.0, "a": 0.0}).weights.keys() == {"a", "c"}
     fed(one, "ac", 3).summary()
 
@@ -66,8 +68,9 @@ def test_who_cannot_leave() -> None:
     assert mixture.names == ["(mean)", "a"]
 
 
-def test_the_silent_are_forgotten_when_others_come() -> None:
-    mixture = Mixture(forget_after=10)
+@either
+def test_the_silent_are_forgotten_when_others_come(hedger: str | None) -> None:
+    mixture = Mixture(hedger, forget_after=10)
     for k in range(300):
         said = {"always": 0.0, f"model {k // 5}": 1.0}
         mixture.update(mixture.predict(said).ticket, 0.0)
@@ -77,8 +80,9 @@ def test_the_silent_are_forgotten_when_others_come() -> None:
     assert mixture.predict({"always": 2.0}).value == 2.0
 
 
-def test_too_many_names() -> None:
-    mixture = Mixture(max_names=3)
+@either
+def test_too_many_names(hedger: str | None) -> None:
+    mixture = Mixture(hedger, max_names=3)
     mixture.predict({"a": 1.0, "b": 2.0})
     with pytest.raises(ValueError, match="2 experts, and 2 more exceed max_names = 3"):
         mixture.predict({"c": 1.0, "d": 2.0})
@@ -87,7 +91,7 @@ def test_too_many_names() -> None:
     assert mixture.names == ["a", "b", "c"]
 
 
-@pytest.mark.parametrize("hedger", NAMES)
+@pytest.mark.parametrize("hedger", ["auto", *NAMES])
 def test_joining_one_by_one_is_joining_at_once(hedger: str) -> None:
     """In columns that are free, and in arrays that had to be moved."""
     more = [f"n{k}" for k in range(40)]

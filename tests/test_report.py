@@ -3,6 +3,7 @@
 import re
 import shutil
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +12,8 @@ import pytest
 
 from normalhedge import blend
 from normalhedge.experiments import paper
+from normalhedge.mixtures import Summary
+from normalhedge.mixtures.comparison import Line
 from normalhedge.mixtures.course import course
 from normalhedge.reports import write_blend
 
@@ -113,4 +116,80 @@ def test_the_page_of_a_blend_opens_without_errors(blend_page: Path, tmp_path: Pa
     for section in ("behind", "weights", "loss", "awake", "regret"):
         part = shown.split(f'id="{section}"')[1].split("<h2")[0]
         assert "<svg" in part
+    assert 'id="components"' not in shown
     assert shown.split('id="weights"')[1].split("<h2")[0].count('class="js-fill"') >= 11
+
+
+@pytest.fixture(scope="module")
+def auto_page(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Summary]:
+    """Return the page of two series with absurd forecasts, and what is told there."""
+    rng = np.random.default_rng(1)
+    y = rng.normal(size=400)
+    columns = {name: y + rng.normal(size=400) for name in ("<b>gam</b>", "ar", "naive", "survey")}
+    columns["<b>gam</b>"][100::50] = 1e6
+    table = pa.table({"day": np.arange(400) // 2, "of": np.arange(400) % 2, "y": y, **columns})
+    result = blend(table, "y", by="of", time="day")
+    path = tmp_path_factory.mktemp("auto") / "report.html"
+    # A warning, whatever came out.
+    worse = Line("blend", 9.0, 9.0, 9.0)
+    summary = result.summary()
+    lines = (worse, *summary.comparison.lines[1:])
+    summary = replace(summary, comparison=replace(summary.comparison, lines=lines))
+    write_blend(
+        path,
+        summary,
+        course(result),
+        title="Two series",
+        said=result.said,
+        command="normalhedge blend",
+        settings={},
+    )
+    return path, summary
+
+
+def test_the_page_of_auto_explains_it(auto_page: tuple[Path, Summary]) -> None:
+    path, summary = auto_page
+    html = path.read_text("utf-8").split("<body>")[1]
+    assert "auto (14 ways of combining, guard on), loss square" in html
+    assert f'<p class="warning">Warning: {summary.warning}.</p>' in html
+    assert html.index('class="warning"') < html.index("<h2")
+    assert "more than the plain mean" in summary.warning or "times as much" in summary.warning
+    assert "The guard moved " in html
+    assert "of &lt;b&gt;gam&lt;/b&gt;" in html
+    assert "<b>gam</b></td>" not in html
+    head, rows = summary.comparison.table()
+    for cell in [*head, *(cell for row in rows for cell in row if "<" not in cell)]:
+        assert f">{cell}</t" in html
+    for component in summary.components:
+        assert component.name in html
+    assert "Regret against its bound" not in html
+    assert 'id="regret"' not in html
+
+
+@pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed")
+def test_the_page_of_auto_opens_without_errors(
+    auto_page: tuple[Path, Summary], tmp_path: Path
+) -> None:
+    path, summary = auto_page
+    shown = opened(path, tmp_path)
+    part = shown.split('id="components"')[1].split("<h2")[0]
+    assert "<svg" in part
+    assert part.count('class="point"') >= len(summary.components)
+    for component in summary.components:
+        assert component.name in part
+
+
+def test_a_page_without_any_outcome(tmp_path: Path) -> None:
+    table = pa.table({"day": [1, 2], "y": pa.array([None, None], pa.float64()), "a": [1.0, 2.0]})
+    result = blend(table, "y", time="day")
+    path = tmp_path / "report.html"
+    write_blend(
+        path,
+        result.summary(),
+        course(result),
+        title="Nothing yet",
+        said=[],
+        command="normalhedge blend",
+        settings={},
+    )
+    assert "No row has an outcome yet." in path.read_text("utf-8")

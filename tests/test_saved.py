@@ -19,6 +19,7 @@ from normalhedge.experiments.cells import Cells
 from normalhedge.mixtures.restored import ENTRIES
 from normalhedge.mixtures.saved import sealed
 from normalhedge.mixtures.stream import Stream
+from tests.rules import SINGLE, either
 
 HERE = Path(__file__).parent
 OLD = [
@@ -27,9 +28,9 @@ OLD = [
 ]
 
 
-def busy(path: Path) -> str:
+def busy(path: Path, mixture: Mixture | None = None) -> str:
     """Save a mixture with a bit of everything; return the text of the file."""
-    stream = Stream(Mixture("squint", even=0.1, include=["mean"]))
+    stream = Stream(mixture or Mixture("squint", even=0.1, include=["mean"]))
     lines: list[dict[str, Any]] = [{"forecasts": {"a": 1.0, "é": 2.0}, "id": k} for k in range(4)]
     lines += [{"id": 1, "outcome": 1.5}, {"forecasts": {"a": 1, "b": 2}, "confidence": {"a": 0.5}}]
     list(stream.answers(map(json.dumps, lines)))
@@ -43,7 +44,7 @@ def of_a_table(path: Path) -> dict[str, Any]:
     table = pa.table(
         {"ds": days, "y": [*map(float, days[:4]), None, None], "a": 1.0 * np.array(days)}
     )
-    blend(table, "y", time="ds", lag=1).mixture.save(path)
+    blend(table, "y", time="ds", lag=1, hedger=SINGLE).mixture.save(path)
     return version_2(json.loads(path.read_text()))
 
 
@@ -75,6 +76,17 @@ def test_every_byte_counts(tmp_path: Path) -> None:
     again = tmp_path / "again.json"
     Mixture.load(path).save(again)
     assert again.read_bytes() == text
+
+
+def test_some_bytes_of_a_long_file(tmp_path: Path) -> None:
+    path, again = tmp_path / "state.json", tmp_path / "again.json"
+    text = busy(path, Mixture()).encode()
+    Mixture.load(path).save(again)
+    assert again.read_bytes() == text
+    for place in range(0, len(text), 97):
+        refused(path, text[:place] + bytes([text[place] ^ (1, 32)[place % 2]]) + text[place + 1 :])
+    for end in range(0, len(text), 997):
+        refused(path, text[:end])
 
 
 def test_a_checksum_that_is_missing_or_of_another_version(tmp_path: Path) -> None:
@@ -222,14 +234,39 @@ def test_nesting_inside_of_a_sound_file(tmp_path: Path) -> None:
     assert "forecasts must lie in" in refused(path, json.dumps(found))
 
 
-def test_a_folder_or_a_pipe_is_no_state(tmp_path: Path) -> None:
+def test_the_default_was_not_in_version_2(tmp_path: Path) -> None:
+    path = tmp_path / "state.json"
+    found = version_2(json.loads(busy(path, Mixture())))
+    assert "there was no Automatic in version 2" in refused(path, json.dumps(found))
+
+
+def test_components_of_another_version_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "state.json"
+    found = json.loads(busy(path, Mixture()))
+    del found["checksum"]
+    found["recipe"]["hedger"]["components"].pop()
+    assert "its components are those of another version" in refused(path, sealed(found))
+
+
+def test_a_file_from_before_the_guard_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "state.json"
+    found = json.loads(busy(path))
+    del found["checksum"]
+    sums = found["sums"]
+    path.write_text(sealed(found | {"sums": sums[:5]}))
+    assert Mixture.load(path).games.expert_sums.tolist() == [*sums[:5], [0.0] * 4]
+    assert "sums must have 6 rows, it has 4" in refused(path, sealed(found | {"sums": sums[:4]}))
+
+
+@either
+def test_a_folder_or_a_pipe_is_no_state(tmp_path: Path, hedger: str | None) -> None:
     with pytest.raises(ValueError, match="is a folder"):
         Mixture.load(tmp_path)
     with pytest.raises(ValueError, match="is a folder"):
-        Mixture().save(tmp_path)
+        Mixture(hedger).save(tmp_path)
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
-    for call in (Mixture().save, Mixture.load):
+    for call in (Mixture(hedger).save, Mixture.load):
         with pytest.raises(ValueError, match="is no regular file"):
             call(pipe)
     assert stat.S_ISFIFO(pipe.stat().st_mode)

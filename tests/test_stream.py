@@ -15,6 +15,7 @@ from normalhedge import Mixture, cli
 from normalhedge.mixtures.lines import QUOTED, Line, batches
 from normalhedge.mixtures.operations import LONGEST_ID, Operation, do
 from normalhedge.mixtures.stream import Stream
+from tests.rules import either
 
 
 def pieces(text: bytes, size: int) -> Callable[[], bytes]:
@@ -73,9 +74,10 @@ def test_bad_lines_are_answered_and_quoted_in_part(line: bytes, word: str) -> No
     assert done == [{"predict": {"a": 1}, "ticket": 0}]
 
 
-def test_operations_are_what_was_done() -> None:
+@either
+def test_operations_are_what_was_done(hedger: str | None) -> None:
     done: list[Operation] = []
-    stream = Stream(Mixture(), done.append)
+    stream = Stream(Mixture(hedger), done.append)
     said: list[dict[str, Any]] = [
         {"forecasts": {"a": 1.0}, "id": None},
         {"id": None, "outcome": 2.0, "forecasts": {"a": "x"}},
@@ -172,9 +174,10 @@ def test_bad_words_for_a_stream(
     assert sorted(tmp_path.iterdir()) == before
 
 
-def test_an_expert_leaves_by_a_line() -> None:
+@either
+def test_an_expert_leaves_by_a_line(hedger: str | None) -> None:
     done: list[Operation] = []
-    stream = Stream(Mixture(), done.append)
+    stream = Stream(Mixture(hedger), done.append)
     lines = ['{"a": 1, "b": 2}', '{"leave": "b"}', '{"leave": "c"}', '{"leave": 3}',
              '{"leave": "a", "outcome": 1}', '{"ticket": 0, "outcome": 1}']  # fmt: skip
     answers = list(stream.answers(lines))
@@ -184,7 +187,7 @@ def test_an_expert_leaves_by_a_line() -> None:
     assert "says nothing else" in answers[4]["error"]
     assert answers[5] == {"line": 6, "settled": 0}
     assert stream.mixture.names == ["a"]
-    again = Mixture()
+    again = Mixture(hedger)
     for operation in done:
         do(again, operation)
     assert again.names == ["a"]

@@ -16,7 +16,7 @@ from normalhedge import blend
 
 CLASSES = list(hubs.CLASSES)
 
-FLUSIGHT: dict[str, Any] = {"pooled": True, "loss": "l1"}
+FLUSIGHT: dict[str, Any] = {"pooled": True, "loss": "l1", "hedger": "normal-hedge"}
 EU_DEATHS: dict[str, Any] = {"pooled": True, "loss": "absolute", "include": "median", "even": 0.5}
 """One setting for all horizons; the memory is the default of 20 rounds."""
 

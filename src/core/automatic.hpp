@@ -9,7 +9,9 @@
 //
 // Where several items share a mixture, there are two games of every component: one that all items share,
 // and one for each item alone; and two upper levels over all of these, a common one and each item's own.
-// A third level chooses between the two, with a prior of three to one for the common one. So
+// A third level chooses between the two, with a prior of three to one for the common one. All this begins
+// when a second item is forecast: a table knows all of its items beforehand, and must not let that be
+// seen. So
 //
 //     values of a row:  the blend; then, class by class, the two upper levels, the plain components, the
 //                       hedged ones that are shared, the hedged ones of the item alone
@@ -18,7 +20,7 @@
 // ledger of every hedged component, one after the other. Of each game: their totals and the ranges of
 // their pooled gains, then weights, ledger and range of the upper level, and of the choice between two.
 // Of each item: what the guard has seen; the ranges of every component, shared and alone, of the upper
-// levels and of the choice. All of it is zero at the beginning.
+// levels and of the choice; and whether it was ever forecast. All of it is zero at the beginning.
 #pragma once
 
 #include "guard.hpp"
@@ -120,8 +122,22 @@ public:
     size_t totals() const override { return totals_; }
 
     // How many numbers are remembered of an item, and how many values a row has for each class.
-    size_t item_size() const { return 4 + 4 * hedged_ + 6; }
+    size_t item_size() const { return 4 + 4 * hedged_ + 7; }
     size_t value_count() const { return 3 + most(); }
+
+    // Note that the items of these rows are forecast.
+    void note_items(const Rows& rows, double* items) const {
+        for (size_t j = 0; j < rows.count; ++j)
+            items[(1 + static_cast<size_t>(rows.items[j])) * item_size() - 1] = 1.0;
+    }
+
+    // Whether two of so many items were ever forecast.
+    bool knows_two(const double* items, size_t count) const {
+        size_t found = 0;
+        for (size_t k = 0; k < count && found < 2; ++k)
+            found += items[(1 + k) * item_size() - 1] > 0.0 ? 1 : 0;
+        return found > 1;
+    }
 
     Outcome step(const Columns&, const Columns&, const Gains&, const double*) const override {
         return {not_a_number, 0.0, not_a_number, true};  // it learns from forecasts: see `settle`
@@ -199,7 +215,7 @@ public:
         std::vector<double> tamed;
         const Rows sane = guards_ ? see_outcomes(rows, items, room.data(), tamed) : rows;
         const Game shared = game_of(0);
-        if (!several) {
+        if (!several || !said_alone(rows)) {
             learn(shared, 0, sane, late, items, components_.size());
             totals[Sums::steps] += 1.0;
             return;
@@ -210,12 +226,21 @@ public:
                       items, most());
         learn(shared, 0, sane, late, items, most());
         const Level two = choice(shared);
-        judge(two, sane, 0, blend_value, late, items + item_size() - 2);
+        judge(two, sane, 0, blend_value, late, items + 4 + 4 * hedged_ + 4);
         weigh_choice(two);
         totals[Sums::steps] += 1.0;
     }
 
 private:
+    // Whether the rows were predicted when items had games of their own.
+    bool said_alone(const Rows& rows) const {
+        for (size_t j = 0; j < rows.count; ++j) {
+            const double* row = rows.value(j);
+            if (row[0] == row[0]) return row[rows.classes + 1] == row[rows.classes + 1];
+        }
+        return false;
+    }
+
     // A table of what is said in a row: classes x values.
     static constexpr size_t blend_value = static_cast<size_t>(-1);
     static constexpr double widest = 8.0;
@@ -411,6 +436,7 @@ private:
 #pragma omp simd
             for (size_t i = 0; i < n; ++i) weights[i] += weight * heard[i];
         }
+        normalise(weights, n);  // rounding aside they sum to one already
     }
 
     // Let the components of a game and the level above them learn.
@@ -430,6 +456,12 @@ private:
         judge(above, rows, 2, own_value, late, items + 4 + 4 * hedged_ + (shift ? 2 : 0));
         weigh_upper(above);
         write_weights(game);
+    }
+
+    // How much less one loss is than another; those that differ by rounding tie.
+    static double lead(double mine, double other) {
+        const double difference = mine - other;
+        return std::fabs(difference) > 1e-12 * (std::fabs(mine) + std::fabs(other)) ? difference : 0.0;
     }
 
     // Let a level learn from the losses of its ways, which are said from `first` on; its own is that
@@ -465,13 +497,16 @@ private:
             }
             double* usual = items + static_cast<size_t>(rows.items[j]) * item_size();
             double difference = 0.0;
-            for (size_t k = 0; k < count; ++k) difference += std::fabs(mine - losses[k]);
+            for (size_t k = 0; k < count; ++k) {
+                losses[k] = lead(mine, losses[k]);
+                difference += std::fabs(losses[k]);
+            }
             usual[0] = fading * usual[0] + difference / static_cast<double>(count);
             usual[1] = fading * usual[1] + 1.0;
             known += 1.0;
             const double per = usual[0] > 0.0 ? usual[1] / usual[0] : 0.0;
             for (size_t k = 0; k < count; ++k)
-                rises[k] += within((mine - losses[k]) * per, -widest, widest);
+                rises[k] += within(losses[k] * per, -widest, widest);
         }
         if (known == 0.0) return;
         for (size_t k = 0; k < count; ++k) rises[k] /= known;

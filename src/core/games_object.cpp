@@ -55,8 +55,9 @@ struct Content {
 
     bool in_python() const { return own_hedger != nullptr || own_loss; }
 
-    // Whether items have games of their own beside the one they share.
-    bool several() const { return automatic && shared && items > 1; }
+    // Whether items have games of their own beside the one they share; and whether these are played.
+    bool has_both() const { return automatic && shared && items > 1; }
+    bool several() const { return has_both() && automatic->knows_two(data(ranges), items); }
     size_t value_count() const { return automatic ? automatic->value_count() : 1; }
     size_t item_size() const { return automatic ? automatic->item_size() : 2; }
 
@@ -288,7 +289,7 @@ Rows rows_of(const Content& content, PyObject* table, PyObject* confidence, PyOb
     for (size_t j = 0; fit && j < rows.count; ++j) {
         const auto item = static_cast<size_t>(places[j]);
         fit = places[j] >= 0 && item < content.items && (content.shared || item < content.games) &&
-              (!content.several() || 1 + item < content.games);
+              (!content.has_both() || 1 + item < content.games);
     }
     if (!fit) raise(PyExc_ValueError, "the arrays of a round do not fit the mixture");
     return rows;
@@ -312,7 +313,10 @@ void predict_game(const Content& content, size_t g, const Rows& rows, std::int64
         predict_round(content.recipe, *content.hedger, content.game(g), rows, number, played, sums);
         return;
     }
+    const bool before = content.several();
+    content.automatic->note_items(rows, content.data(ranges));
     const bool several = content.several();
+    if (several && !before) content.hedger->weigh(content.game(0).columns);
     const auto game_of = [&](size_t other) { return content.game(several ? other : g); };
     content.automatic->predict(game_of, several, rows, number, played, sums, content.data(ranges));
 }
@@ -684,7 +688,7 @@ struct Schedule {
                    edges.n == rounds + 1 && ready.n == rounds && bins.n == rounds &&
                    values.rows == count &&
                    values.columns == forecasts.rows * content.value_count() &&
-                   (!content.several() || content.games > content.items) &&
+                   (!content.has_both() || content.games > content.items) &&
                    outcomes.n == count && items.n == count && forecasts.columns == content.n &&
                    (played.rows == 0 || (played.rows == count && played.columns == content.n)) &&
                    expert_sums.layers == bin_count && expert_sums.rows == Sums::expert_sums &&

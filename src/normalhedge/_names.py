@@ -22,6 +22,8 @@ def make(kind: str, text: str, known: Mapping[str, Callable[..., T]], **defaults
     --------
     >>> make("colour", "grey:level=0.5", {"grey": lambda level, alpha: (level, alpha)}, alpha=1)
     (0.5, 1)
+    >>> make("colour", "grey:dark=false", {"grey": lambda dark=True: dark})
+    False
     """
     name, _, rest = text.partition(":")
     if name not in known:
@@ -50,4 +52,4 @@ def _value(text: str) -> object:
             return kind(text)
         except ValueError:
             continue
-    return text
+    return {"true": True, "false": False}.get(text, text)

@@ -244,11 +244,12 @@ def _inert_table(table: "pa.Table") -> "pa.Table":
 
 
 def as_text(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
-    """Return the lines of a table for a terminal: the first column to the left, others right."""
+    """Return the lines of a table for a terminal.
+
+    The first column and remarks, which have no head, stand to the left, others to the right.
+    """
     lines = [[shown(cell) for cell in line] for line in (head, *rows)]
+    sides = ["<" if k == 0 or not name else ">" for k, name in enumerate(head)]
     widths = [max(len(line[k]) for line in lines) for k in range(len(head))]
-    return [
-        f"{line[0]:<{widths[0]}}"
-        + "".join(f"  {cell:>{w}}" for cell, w in zip(line[1:], widths[1:], strict=True))
-        for line in lines
-    ]
+    forms = [f"{{:{side}{width}}}" for side, width in zip(sides, widths, strict=True)]
+    return ["  ".join(forms).format(*line) for line in lines]

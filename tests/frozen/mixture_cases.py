@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from normalhedge import Mixture, blend
+from normalhedge import Mixture, NormalHedge, blend
 from normalhedge.mixtures.hindsight import hindsight
 from normalhedge.mixtures.losses import Loss, pinball
 from tests.frozen.case import Arrays, Case, Nudge, number, of_ledger, of_state, under
@@ -27,6 +27,9 @@ SCALES = (14, 26)
 """The rounds in which the forecasts become larger, and then smaller."""
 
 ROWS = ("north", "south", "west")
+
+SINGLE: dict[str, Any] = {"hedger": NormalHedge(memory=20)}
+"""What mixtures and tables had by default when these numbers were frozen."""
 
 
 def steep(forecasts: npt.NDArray[np.float64], outcome: float) -> npt.NDArray[np.float64]:
@@ -205,7 +208,7 @@ def of_mixture(mixture: Mixture, *, on_ledger: bool = False) -> Arrays:
 
 def mixed(kind: str, form: str, options: dict[str, Any], nudge: Nudge) -> Arrays:
     """Return what a mixture does with rounds of a kind and a form."""
-    mixture, rounds = Mixture(**options), rounds_of(kind, form, nudge)
+    mixture, rounds = Mixture(**SINGLE | options), rounds_of(kind, form, nudge)
     if form == "vector":  # levels must be named even where nobody says anything
         rounds = [said for said in rounds if any(x is not None for x in said.forecasts.values())]
     return play(mixture, rounds) | of_mixture(mixture)
@@ -228,7 +231,7 @@ def expiring(nudge: Nudge) -> Arrays:
     """Return what a mixture does that gives rounds up, and keeps little of the past."""
     found: Arrays = {}
     for name, limits in {"count": {"max_pending": 3}, "age": {"max_age": 5}}.items():
-        options: dict[str, Any] = limits
+        options: dict[str, Any] = SINGLE | limits
         mixture = Mixture(loss="absolute", history=7, **options)
         values = []
         for t, said in enumerate(rounds_of("numbers", "number", nudge)):
@@ -286,7 +289,7 @@ def blended(
     nudge: Nudge,
 ) -> Arrays:
     """Return what is blended of a table."""
-    found = blend(to_arrow(columns(nudge)), **options)
+    found = blend(to_arrow(columns(nudge)), **SINGLE | options)
     summary = under("table", of_summary(found.summary()))
     return of_frame(found.frame, every) | summary | of_mixture(found.mixture)
 
@@ -352,7 +355,7 @@ def continued(series: int, lag: int, pooled: bool, hedger: str, nudge: Nudge) ->
 
 def in_hindsight(loss: str, nudge: Nudge) -> Arrays:
     """Return what could have been in a table, but the best convex combination."""
-    options: dict[str, Any] = {"target": "y", "time": "ds", "loss": loss}
+    options: dict[str, Any] = SINGLE | {"target": "y", "time": "ds", "loss": loss}
     if loss in OF_CLASSES:
         columns = class_table(60, nudge)
         options |= {"model": "model", "classes": ["low", "mid", "high"]}

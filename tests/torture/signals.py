@@ -119,7 +119,7 @@ def _converse(
             if not more:
                 break
             heard += more
-        if sent and time.monotonic() > due + 20.0:
+        if sent and time.monotonic() > due + 120.0:
             break
     if feeding:
         os.close(feed)

@@ -60,7 +60,9 @@ STREAM_ONLY = ("sync", "max_line")
 @click.argument("data", metavar="DATA.csv|DATA.parquet|-")
 @click.option("--experts", callback=words, metavar="A,B,...", help="The columns of the experts.")
 @panel_options
-@click.option("--hedger", metavar="NAME[:KEY=VALUE,...]", help="[default: auto]")
+@click.option("--hedger", metavar="NAME[:KEY=VALUE,...]",
+              help="auto, or a single rule as 'compare --help' lists them. [default: auto; "
+              "normal-hedge where an option of a single rule is given]")  # fmt: skip
 @click.option("--memory", type=float,
               help=f"Of a single hedger, in rounds. [default: {MEMORY:g}]")  # fmt: skip
 @click.option("--weights", is_flag=True, help="A column of weights for each expert in --out.")
@@ -78,7 +80,18 @@ STREAM_ONLY = ("sync", "max_line")
     help=f"Stream: longer lines are refused.  [default: {LONGEST:,}]",
 )
 def command(data: str, state: Path | None, **given: Any) -> None:
-    """Blend the forecasts of a file or a stream, causally."""
+    """Blend the forecasts of a file or a stream, causally.
+
+    By default (auto) nothing is to be chosen. The plain mean, median and trimmed mean, hedgers at
+    several memories, with and without the gradient trick, and inverse losses make a forecast each,
+    and a hedger above them follows those that lose least. The summary says which they are, and
+    warns where a plain combination is better. A guard moves forecasts that are out of all
+    proportion to the others; --hedger auto:guard=false switches it off.
+
+    --hedger NAME is a single rule instead; --memory, --combine, --gradient, --even and --include
+    belong to one. Where outcomes come late (--lag), auto and bates-granger stay calm, and rules
+    with the gradient trick swing. 'normalhedge compare --panel' tells which rule does best.
+    """
     options = _options(given)
     unused, why = FILE_ONLY, "files: a stream has no columns"
     if data != "-":

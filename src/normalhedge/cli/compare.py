@@ -15,7 +15,14 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, Ti
 import normalhedge
 from normalhedge import _inputs, _tables
 from normalhedge._terminal import shown
-from normalhedge.cli.options import MIXTURE, PANEL, mixture_settings, panel_options, words
+from normalhedge.cli.options import (
+    MIXTURE,
+    PANEL,
+    blend_words,
+    mixture_settings,
+    panel_options,
+    words,
+)
 from normalhedge.cli.terminal import echo
 from normalhedge.experiments import leaderboard
 from normalhedge.experiments.contests import Contest, Game, Panel
@@ -26,11 +33,13 @@ from normalhedge.experiments.leaderboard_page import (
     panel_table,
     write_leaderboard,
 )
-from normalhedge.experiments.standings import Leaderboard
+from normalhedge.experiments.recommendation import recommend
+from normalhedge.experiments.standings import Leaderboard, Standing
 from normalhedge.experiments.yardsticks import Settings
 from normalhedge.games import NATURES
 from normalhedge.hedgers import HEDGERS
 from normalhedge.mixtures.recipe import MEMORY
+from normalhedge.reports import sentence
 
 ALL = "all"
 """What ``--nature`` calls those that are met unless something is named."""
@@ -48,7 +57,9 @@ LEGEND = (
     + ", ".join(HEDGERS)
     + ". Natures: "
     + ", ".join(NATURES)
-    + f". '--nature {ALL}' means those of the default, beside a --panel.",
+    + f". '--nature {ALL}' means those of the default, beside a --panel. auto, the default of "
+    "blend, takes part on a panel, where there are forecasts to combine; the output then ends with "
+    "a recommendation.",
 )
 @click.option("--hedger", "hedgers", multiple=True, metavar="NAME[:KEY=VALUE,...]",
               help="Repeatable. [default: everybody]")  # fmt: skip
@@ -80,7 +91,7 @@ def command(
     hedgers: tuple[str, ...], natures: tuple[str, ...], panel: Path | None, out: Path, **given: Any
 ) -> None:
     """Let hedgers meet natures and panels, and say who followed best."""
-    names = hedgers or leaderboard.FIELD
+    names = hedgers or (leaderboard.FIELD if panel is None else leaderboard.FIELD_ON_PANELS)
     settings = _settings(given)
     contests = _contests(natures, panel, settings, given)
     console = Console(stderr=True)
@@ -103,6 +114,8 @@ def command(
     _print(board)
     for path in _write(board, out, settings):
         echo(f"wrote {path}")
+    for standing in board.panels:
+        _recommend(standing, given)
 
 
 def _settings(given: dict[str, Any]) -> Settings:
@@ -161,6 +174,18 @@ def _print(board: Leaderboard) -> None:
             echo(f"guessed: {'; '.join(panel.said)}", err=True)
         lines += ["", standing.contest.name, *_tables.as_text(*panel_table(standing))]
     echo("\n".join(lines) + "\n")
+
+
+def _recommend(standing: Standing, given: dict[str, Any]) -> None:
+    """Say whom to use on a panel, and how."""
+    found, panel = recommend(standing), standing.contest
+    if found is None or not isinstance(panel, Panel):
+        return
+    command, left_out = blend_words(panel.path, found.hedger, given)
+    echo(f"\n{sentence(found.reason)[:-1]}:")
+    if left_out:
+        echo(f"({' and '.join(left_out)} left out: auto hedges over ways of combining)")
+    echo(f"  {shlex.join(command)}")
 
 
 def _write(board: Leaderboard, out: Path, settings: Settings) -> list[Path]:

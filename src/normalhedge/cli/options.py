@@ -9,6 +9,7 @@ import click
 
 from normalhedge import _inputs
 from normalhedge.hedgers import named
+from normalhedge.mixtures.recipe import MEMORY, SINGLE, is_automatic
 
 
 def spelled(text: str | None, memory: float | None, default: float) -> str:
@@ -17,13 +18,17 @@ def spelled(text: str | None, memory: float | None, default: float) -> str:
     The discount rate is that of the memory, or of a default one, where the name says nothing of it.
     """
     name = text or "normal-hedge"
-    said = {pair.partition("=")[0] for pair in name.partition(":")[2].split(",")}
-    if memory is not None and said & {"alpha", "memory", "half_life"}:
+    if memory is not None and _says_memory(name):
         raise click.UsageError(f"--memory says what {name} says, too: give one of them")
     rounds = _inputs.number("memory", default if memory is None else memory, 1.0)
-    if said & {"alpha", "memory", "half_life"}:
+    if _says_memory(name):
         return name
     return f"{name}{',' if ':' in name else ':'}alpha={1.0 / rounds!r}"
+
+
+def _says_memory(name: str) -> bool:
+    said = {pair.partition("=")[0] for pair in name.partition(":")[2].split(",")}
+    return bool(said & {"alpha", "memory", "half_life"})
 
 
 def hedger(text: str | None, memory: float | None, default: float, experts: int) -> Any:
@@ -64,10 +69,21 @@ _PANEL_OPTIONS = (
         "both; separate]",
     ),
     click.option("--loss", metavar="NAME[:level=Q]", help="[default: square; l1 for classes]"),
-    click.option("--combine", type=click.Choice(["mean", "median", "vote"])),
-    click.option("--gradient/--no-gradient", default=None, help="The gradient trick."),
-    click.option("--even", type=float, help="The share of the weight that is spread evenly."),
-    click.option("--include", callback=words, metavar="mean,median", help="These as experts, too."),
+    click.option(
+        "--combine",
+        type=click.Choice(["mean", "median", "vote"]),
+        help="Single rule: how forecasts are combined.",
+    ),
+    click.option("--gradient/--no-gradient", default=None, help="Single rule: the gradient trick."),
+    click.option(
+        "--even", type=float, help="Single rule: the share of the weight that is spread evenly."
+    ),
+    click.option(
+        "--include",
+        callback=words,
+        metavar="mean,median",
+        help="Single rule: these as experts, too.",
+    ),
 )
 
 
@@ -84,6 +100,46 @@ def mixture_settings(given: Mapping[str, Any]) -> dict[str, Any]:
     options = {"loss": loss, "combine": given["combine"], "gradient": given["gradient"]}
     options |= {"even": given["even"], "include": given["include"] or None}
     return {name: value for name, value in options.items() if value is not None}
+
+
+def blend_words(data: Path, hedger: str, given: Mapping[str, Any]) -> tuple[list[str], list[str]]:
+    """Return the command that blends a panel by a hedger, and which options it leaves out.
+
+    Parameters
+    ----------
+    data
+        The file of the panel.
+    hedger
+        Its name.
+    given
+        The options of ``compare``: those of the panel, the columns of its experts and the memory.
+    """
+    automatic = is_automatic(hedger)
+    path = str(data)
+    words = ["normalhedge", "blend", f"./{path}" if path.startswith("-") else path]
+    words += _spelled_option("experts", given["columns"])
+    left_out = []
+    for name in (*PANEL, *MIXTURE):
+        option = _spelled_option(name, given[name])
+        if option and automatic and name in SINGLE:
+            left_out.append(option[0])
+        else:
+            words += option
+    if hedger != "auto":
+        words += ["--hedger", hedger]
+    if not automatic and not _says_memory(hedger) and given["memory"] != MEMORY:
+        words += ["--memory", f"{given['memory']!r}"]
+    return words, left_out
+
+
+def _spelled_option(name: str, value: Any) -> list[str]:
+    """Return an option as it is written; nothing where it was not given."""
+    if value in (None, (), 0) and value is not False:
+        return []
+    if isinstance(value, bool):
+        flags = {"pooled": "separate", "gradient": "no-gradient"}
+        return [f"--{name if value else flags[name]}"]
+    return [f"--{name}", ",".join(value) if isinstance(value, tuple) else str(value)]
 
 
 def check_outputs(data: Path, wanted: Sequence[tuple[Path | None, Sequence[str]]]) -> None:

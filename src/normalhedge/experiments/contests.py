@@ -30,12 +30,14 @@ from normalhedge.experiments.yardsticks import (
 from normalhedge.games import NATURES, BreakAway, Changing, Nature, Replay
 from normalhedge.hedgers import Hedger, NormalHedge, named
 from normalhedge.mixtures import _sums, blend
+from normalhedge.mixtures.automatic import Automatic
 from normalhedge.mixtures.hindsight import hindsight
-from normalhedge.mixtures.recipe import MEMORY
+from normalhedge.mixtures.recipe import MEMORY, SINGLE, automatic_of, is_automatic
 
-PANEL_SCORES = ("loss", "worst", "seconds")
-"""What is measured of a hedger on a panel: its mean loss, its worst regret in its own account, at
-its own rate of discount (not discounted where it keeps no account), and the time of a row."""
+PANEL_SCORES = ("loss", "late", "worst", "seconds")
+"""What is measured of a hedger on a panel: its mean loss, that in the second half of the time, its
+worst regret in its own account, at its own rate of discount (not discounted where it keeps no
+account; NaN of auto, which has none to experts), and the time of a row."""
 
 BRIEF = 0.2
 """Seconds; what takes less is timed again."""
@@ -43,8 +45,11 @@ BRIEF = 0.2
 MOST = 100_000
 """How many runs a game may have."""
 
-Entry = str | Hedger[Any]
-"""Who takes part: a hedger's name on the command line, or a hedger."""
+Player = Hedger[Any] | Automatic
+"""Who plays: a hedger or, on panels, what hedges over ways of combining."""
+
+Entry = str | Player
+"""Who takes part: a name on the command line, or who plays."""
 
 
 class Game:
@@ -88,9 +93,13 @@ class Game:
             "nature", self.name, NATURES, target=target, alpha=alpha, experts=experts
         )
 
-    def hedger(self, entry: Entry) -> Hedger[Any]:
-        """Return the hedger; what has a name is set up for this game."""
-        return _hedger(entry, self.experts, self.settings.alpha)
+    def hedger(self, entry: Entry) -> Hedger[Any] | None:
+        """Return the hedger; what has a name is set up for this game.
+
+        None for an automatic mixture: it combines forecasts, and a game has none.
+        """
+        found = _hedger(entry, self.experts, self.settings.alpha)
+        return None if isinstance(found, Automatic) else found
 
     def key(self, run: int) -> dict[str, object]:
         """Return everything that the numbers of a run depend on, but for the hedgers."""
@@ -100,11 +109,12 @@ class Game:
             key["file"] = _print_of(self.file)
         return key
 
-    def play(self, run: int, hedgers: Sequence[Hedger[Any]]) -> list[Floats]:
+    def play(self, run: int, hedgers: Sequence[Player]) -> list[Floats]:
         """Return the scores and the curve of each hedger, one after the other, in a run."""
         found: list[Floats] = []
         yardsticks = None
         for hedger in hedgers:
+            assert not isinstance(hedger, Automatic)
             if self.aimed or yardsticks is None:
                 try:
                     nature = self._nature(hedger)
@@ -134,7 +144,7 @@ class Panel:
     columns
         What `blend` is told of it: ``target``, ``by``, ``time``, ``lag`` ...
     options
-        What `Mixture` is told: ``loss``, ``combine`` ...
+        What `Mixture` is told: ``loss``, ``combine`` ... Those of a single rule are not for auto.
     memory
         Of hedgers that forget, in rounds.
     quantile, switches
@@ -159,7 +169,8 @@ class Panel:
         self.memory, self.quantile, self.switches = memory, quantile, switches
         self.name = path.name
         # Whatever is wrong with the table is said before anything is played.
-        first = blend(self._table, **self.columns, **self.options)
+        plainly = NormalHedge(memory=memory)
+        first = blend(self._table, **self.columns, **self.options, hedger=plainly)
         if not first.totals[:, _sums.SETTLED].any():
             raise ValueError(f"{path}: no row has an outcome and a forecast")
         self.experts = len(first.mixture.names)
@@ -173,7 +184,7 @@ class Panel:
     def _table(self) -> Any:
         return _tables.read_arrow(self.path)
 
-    def hedger(self, entry: Entry) -> Hedger[Any]:
+    def hedger(self, entry: Entry) -> Player:
         """Return the hedger; what has a name is set up for this panel."""
         return _hedger(entry, self.experts, 1.0 / self.memory)
 
@@ -202,28 +213,44 @@ class Panel:
         found["uniform"] = sums[_sums.UNIFORM] / sums[_sums.SETTLED]
         return {name: np.array(value) for name, value in found.items()}
 
-    def play(self, run: int, hedgers: Sequence[Hedger[Any]]) -> list[Floats]:
+    def play(self, run: int, hedgers: Sequence[Player]) -> list[Floats]:
         """Return the scores and the curve of each hedger: how far it is ahead of even weights."""
         del run
         found: list[Floats] = []
+        uniform = self._first.totals[:, _sums.UNIFORM]  # auto combines even weights otherwise
         for hedger in hedgers:
+            options = {
+                name: value
+                for name, value in self.options.items()
+                if not isinstance(hedger, Automatic) or name not in SINGLE
+            }
             times: list[float] = []
             while not times or (len(times) < 3 and times[0] < BRIEF):
                 start = time.perf_counter()
-                result = blend(self._table, **self.columns, **self.options, hedger=hedger)
+                result = blend(self._table, **self.columns, **options, hedger=hedger)
                 times.append(time.perf_counter() - start)
             totals = result.totals
-            ahead = np.cumsum(totals[:, _sums.UNIFORM] - totals[:, _sums.BLEND])
-            loss = totals[:, _sums.BLEND].sum() / totals[:, _sums.SETTLED].sum()
+            ahead = np.cumsum(uniform - totals[:, _sums.BLEND])
             row = min(times) / len(result.rounds.outcomes)
-            found.append(np.array([loss, totals[:, _sums.REGRET].max(), row, *ahead]))
+            losses = _mean_loss(totals), _mean_loss(totals[len(totals) // 2 :])
+            worst = math.nan if isinstance(hedger, Automatic) else totals[:, _sums.REGRET].max()
+            found.append(np.array([*losses, worst, row, *ahead]))
         return found
 
 
 Contest = Game | Panel
 
 
-def _hedger(entry: Entry, experts: int, alpha: float) -> Hedger[Any]:
+def _mean_loss(totals: Floats) -> float:
+    settled = totals[:, _sums.SETTLED].sum()
+    return float(totals[:, _sums.BLEND].sum() / settled) if settled else math.nan
+
+
+def _hedger(entry: Entry, experts: int, alpha: float) -> Player:
+    if isinstance(entry, Automatic):
+        return entry
+    if is_automatic(entry):
+        return automatic_of(str(entry))
     if isinstance(entry, str):
         return named(entry, experts, alpha=alpha)
     if isinstance(entry, type) or not isinstance(entry, Hedger):

@@ -14,6 +14,7 @@ SHOWN = (
     "experiments/claims.py",
     "experiments/hidden_claims.py",
     "experiments/leaderboard_page.py",
+    "experiments/recommendation.py",
     "experiments/standings.py",
 )
 """What only judges or shows numbers that are computed already."""

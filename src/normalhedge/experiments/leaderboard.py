@@ -4,17 +4,16 @@ import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from normalhedge._threads import cores
 from normalhedge.experiments.cells import Cells
-from normalhedge.experiments.contests import Contest, Entry, Panel
+from normalhedge.experiments.contests import Contest, Entry, Panel, Player
 from normalhedge.experiments.measures import Arrays
 from normalhedge.experiments.standings import PANEL_YARDSTICKS, Leaderboard, Standing
 from normalhedge.experiments.yardsticks import Settings
-from normalhedge.hedgers import HEDGERS, Hedger
+from normalhedge.hedgers import HEDGERS
 
 FIELD = (
     *(name for name in HEDGERS if name != "hedge-fixed"),
@@ -26,6 +25,9 @@ FIELD = (
 )
 """Who takes part unless somebody is named: all that need no setting, forgetting at the rate of the
 contest; NormalHedge as in the paper; and some as they were published, which never forget."""
+
+FIELD_ON_PANELS = (*FIELD, "auto")
+"""... and where there are forecasts to combine."""
 
 
 def natures_met(settings: Settings) -> tuple[str, ...]:
@@ -69,8 +71,9 @@ def compare(
     hedgers
         Each either a name, as on the command line, or a hedger: one of this package, or any object
         with `init`, `play`, `step` and `run` as `normalhedge.hedgers.Hedger` describes them, which
-        several threads may call at once. A mapping says what they are called on the leaderboard;
-        in a sequence a hedger without a name is called by its ``repr``.
+        several threads may call at once. ``"auto"`` takes part on panels only. A mapping says
+        what they are called on the leaderboard; in a sequence a hedger without a name is called by
+        its ``repr``.
     contests
         Games and panels.
     folder
@@ -105,6 +108,9 @@ def compare(
     fields = {
         contest: {name: contest.hedger(entry) for name, entry in entries} for contest in contests
     }
+    for name in names:
+        if all(field[name] is None for field in fields.values()):
+            raise ValueError(f"{name} combines forecasts, and takes part on panels only")
     cells = None if folder is None else Cells(folder, say)
     with ThreadPoolExecutor(jobs or cores()) as pool:
         work = {
@@ -142,12 +148,12 @@ def _pieces(contests: Sequence[Contest]) -> Iterator[tuple[Contest, int]]:
             yield contest, run
 
 
-def _own(hedger: Hedger[Any]) -> bool:
+def _own(hedger: Player) -> bool:
     """Tell whether a hedger is the caller's own: its code is not in the fingerprint."""
-    return not type(hedger).__module__.startswith("normalhedge.hedgers.")
+    return not type(hedger).__module__.startswith(("normalhedge.hedgers.", "normalhedge.mixtures."))
 
 
-def _label(name: str, hedger: Hedger[Any]) -> str:
+def _label(name: str, hedger: Player) -> str:
     """Return what the scores of a hedger are found by.
 
     A name may mean something else in another contest, or another time: what a hedger of this
@@ -157,9 +163,10 @@ def _label(name: str, hedger: Hedger[Any]) -> str:
 
 
 def _run(
-    contest: Contest, run: int, hedgers: Mapping[str, Hedger[Any]], cells: Cells | None
+    contest: Contest, run: int, field: Mapping[str, Player | None], cells: Cells | None
 ) -> Arrays:
     """Return what all hedgers did in a run; what is kept is not played again."""
+    hedgers = {name: hedger for name, hedger in field.items() if hedger is not None}
     key = contest.key(run)
     if cells is None or key is None:
         return _play(contest, run, hedgers, {})
@@ -177,7 +184,7 @@ def _run(
     return found
 
 
-def _play(contest: Contest, run: int, hedgers: Mapping[str, Hedger[Any]], kept: Arrays) -> Arrays:
+def _play(contest: Contest, run: int, hedgers: Mapping[str, Player], kept: Arrays) -> Arrays:
     """Return what is kept, and beside it what is missing."""
     labels = {_label(name, hedger): hedger for name, hedger in hedgers.items()}
     missing = {label: hedger for label, hedger in labels.items() if label not in kept}
@@ -192,17 +199,21 @@ def _play(contest: Contest, run: int, hedgers: Mapping[str, Hedger[Any]], kept: 
 
 def _standing(
     contest: Contest,
-    hedgers: Mapping[str, Hedger[Any]],
+    field: Mapping[str, Player | None],
     found: Mapping[tuple[Contest, int], Arrays],
 ) -> Standing:
-    labels = [_label(name, hedger) for name, hedger in hedgers.items()]
-    values = np.array(
-        [[found[contest, run][label] for run in range(contest.runs)] for label in labels]
-    )
+    labels = {name: _label(name, one) for name, one in field.items() if one is not None}
+    played = {
+        name: [found[contest, run][label] for run in range(contest.runs)]
+        for name, label in labels.items()
+    }
     split = len(contest.scores)
+    nothing = np.full((contest.runs, split + 1), np.nan)  # where nobody could take part
+    nothing = np.full_like(next(iter(played.values()), nothing), np.nan)
+    values = np.array([played.get(name, nothing) for name in field])
     return Standing(
         contest,
-        tuple(hedgers),
+        tuple(field),
         values[:, :, :split],
         values[:, :, split:].mean(axis=1),
         {name: float(found[contest, 0][name]) for name in PANEL_YARDSTICKS}

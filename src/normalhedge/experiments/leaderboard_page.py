@@ -7,9 +7,10 @@ from pathlib import Path
 import numpy as np
 
 from normalhedge.experiments.contests import Game, Panel
+from normalhedge.experiments.recommendation import recommend
 from normalhedge.experiments.standings import PANEL_YARDSTICKS, Leaderboard, Standing
 from normalhedge.experiments.yardsticks import curve_rounds
-from normalhedge.reports import Section, write_page
+from normalhedge.reports import Section, sentence, write_page
 from normalhedge.reports.figures import curves_plot, places_plot
 
 SHOWN = 6
@@ -199,7 +200,11 @@ def _game_section(k: int, standing: Standing) -> Section:
     plot = curves_plot(
         f"game{k}",
         curve_rounds(contest.rounds),
-        dict(zip(standing.hedgers, standing.curves, strict=True)),
+        {
+            name: curve
+            for name, curve in zip(standing.hedgers, standing.curves, strict=True)
+            if np.isfinite(curve).all()
+        },
         _shown(standing),
         xaxis_title="round",
         yaxis_title="discounted regret",
@@ -222,6 +227,9 @@ def _panel_section(k: int, standing: Standing) -> Section:
         "account, at its own rate of discount, in units of gain. The plot: by how much "
         "the loss of uniform weights exceeds that of a hedger, summed up over time."
     )
+    advice = recommend(standing)
+    if advice is not None:
+        text += f" {sentence(advice.reason)} So use {advice.hedger}."
     plot = curves_plot(
         f"panel{k}",
         np.arange(standing.curves.shape[1]) * contest.rounds / standing.curves.shape[1],

@@ -158,6 +158,7 @@ class Leaderboard:
             more = len(names) - len(self.hedgers)
             nothing = np.full(more, math.nan)
             loss = np.append(standing.mean("loss"), list(standing.yardsticks.values()))
+            late = np.append(standing.mean("late"), nothing)
             parts.append(
                 {
                     "panel": np.full(len(names), standing.contest.name),
@@ -165,6 +166,7 @@ class Leaderboard:
                     "hindsight": np.array([False] * len(self.hedgers) + [True] * more),
                     "rank": np.append(standing.ranks, nothing),
                     "mean_loss": loss,
+                    "mean_loss_in_second_half": late,
                     "relative_to_uniform": loss / (standing.yardsticks["uniform"] or math.nan),
                     "worst_own_regret": np.append(standing.mean("worst"), nothing),
                     "seconds_per_row": np.append(standing.mean("seconds"), nothing),

@@ -52,6 +52,10 @@ class BatesGranger(CompiledHedger):
     algorithm: ClassVar[str] = "bates_granger"
     total_names: ClassVar[tuple[str, ...]] = ("rounds", "lost")
     scaling_exponents: ClassVar[Mapping[str, int]] = {"rounds": 0}
+    by_losses: ClassVar[bool] = True
+    breaks: ClassVar[Mapping[str, str]] = {
+        "only_differences_matter": "the losses themselves matter, and not how much they differ",
+    }
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "power", _inputs.number("power", self.power, 0.0))

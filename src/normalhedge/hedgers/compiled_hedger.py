@@ -47,12 +47,17 @@ class CompiledHedger:
 
     scaling_exponents: ClassVar[Mapping[str, int]] = {}
     """How its rows and totals grow with the size of the gains, where that is not in proportion: 2
-    for squares, 0 for counts. Gains of half the size make each ``2^-exponent`` times as large; of
-    ``"weights"``, which are in no ledger, their logarithms, where these are what it remembers."""
+    for squares, 0 for counts. Gains of half the size (losses, of those that go ``by_losses``) make
+    each ``2^-exponent`` times as large; of ``"weights"``, which are in no ledger, their logarithms,
+    where these are what it remembers."""
 
     free_of_scale: ClassVar[bool] = False
     """Whether `bound` holds where all gains so far are halved on the way, as in mixtures where the
     range of losses is learned."""
+
+    by_losses: ClassVar[bool] = False
+    """Whether it must be told how large losses are, as gains ``1 - 2 loss``, and not only how much
+    larger than others: it has no use for the gradient trick of mixtures."""
 
     has_potential: ClassVar[bool] = False
     """Whether it plays the derivative of a potential of its regrets."""

@@ -15,7 +15,8 @@ from normalhedge.mixtures.frames import Columns, Panel, count_experts, guess, pa
 from normalhedge.mixtures.mixture import Mixture
 from normalhedge.mixtures.recipe import hedger_of, is_automatic
 from normalhedge.mixtures.rounds import NEVER, Rounds, arrange, put_aside
-from normalhedge.mixtures.summary import Summary, summarise
+from normalhedge.mixtures.summarising import summarise
+from normalhedge.mixtures.summary import Summary
 
 BINS = 500
 """Into how many stretches of time the sums are split, at most."""
@@ -162,10 +163,11 @@ def _blend(
     lag = _lag(lag, columns)
     given_already = mixture is not None
     if mixture is None:
+        plain = _tuple(options.get("include", ()))  # which may be an iterator, and is read again
+        options = options | {"include": plain}
         if isinstance(options.get("hedger"), str) and not is_automatic(options["hedger"]):
-            plain = _tuple(options.get("include", ()))
             tuned = hedger_of(options["hedger"], count_experts(table, columns) + len(plain))
-            options = options | {"hedger": tuned, "include": plain}
+            options = options | {"hedger": tuned}
         mixture = Mixture(**options)
     elif options:
         raise TypeError(f"{next(iter(options))} belongs to the mixture, which is given already")

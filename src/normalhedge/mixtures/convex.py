@@ -132,7 +132,8 @@ def least_loss(
     kind
         What the core calls the loss.
     every
-        The weights are fitted to one of so many rows. The bound is one of all.
+        The weights are fitted to one of so many rows, but for the square loss. The bound is one of
+        all.
     """
     if kind == "l1":
         means = said.mean(axis=0)
@@ -150,11 +151,23 @@ def least_loss(
             return _alone(sizes.argmin(), len(sizes)), 0.0
         table /= size
         if kind == "square":
-            weights, bound = _fitted(_Square, table, sizes / size, every)
+            weights, bound = _fitted(_Square, _shortened(table), sizes / size, 1)
             return weights, max(bound * size * size, 0.0)
         low, high = (level, 1.0 - level) if kind == "pinball" else np.ones((2, len(table)))
         weights, bound = _fitted(_Pinball, table, sizes / size, every, low, high)
         return weights, max(bound * size, 0.0)
+
+
+def _shortened(table: Floats) -> Floats:
+    """Return a table of at most as many rows as columns, whose weights have the same square loss.
+
+    With A = Q R, |A w| = |R w|.
+    """
+    rows, n = table.shape
+    if rows <= n:
+        return table
+    short: Floats = np.linalg.qr(table, mode="r") * np.sqrt(n / rows)
+    return short
 
 
 def _alone(expert: np.intp, n: int) -> Floats:

@@ -40,7 +40,8 @@ class Course:
         By how much each of these experts, and then uniform weights, lost more than the blend in the
         same rows, from the start.
     wild
-        Which of these experts are so far behind that the others could not be seen beside them.
+        Which of these experts, and then whether uniform weights, are so far behind that the others
+        could not be seen beside them.
     awake
         Of every expert: the share of the rows in which it was awake; experts x stretches.
     everybody
@@ -91,7 +92,7 @@ def course(blend: Blend) -> Course:
         uniform=_rolling(totals[:, _sums.UNIFORM], settled, width),
         losses=_rolling(sums[:, _sums.LOSS], sums[:, _sums.SCORED], width)[:, top],
         behind=np.column_stack([behind[:, top], plain]),
-        wild=_wild(np.abs(behind[:, top]).max(axis=0)),
+        wild=_wild(np.abs(np.column_stack([behind[:, top], plain])).max(axis=0)),
         awake=awake[often],
         everybody=[names[i] for i in often],
         regret=totals[:, _sums.REGRET].copy(),

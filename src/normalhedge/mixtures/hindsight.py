@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from normalhedge.mixtures.blending import Blend
 
 SAMPLE = 1 << 22
-"""How many forecasts the weights are fitted to; more are sampled evenly."""
+"""How many forecasts the weights are fitted to, unless told otherwise; of more some are taken."""
 
 MOST = 1 << 30
 """How many bytes the search for the best sequence may take."""
@@ -54,6 +54,7 @@ def best_convex(
     levels: Floats,
     kind: str,
     way: str = "mean",
+    sample: int | None = None,
 ) -> Convex:
     """Return the fixed weights whose mean of the forecasts has the least mean loss.
 
@@ -62,8 +63,8 @@ def best_convex(
     the problem is convex. (Weights that are shared among those awake, as a hedger's are, make one
     that is not.) It is solved, by ``mixtures/interior.py``, until the gap is proved to be less than
     1e-6 of the loss, or 1e-9 of that of the best expert where the least loss is zero; it can be
-    larger only where an expert is off by 1e9 times as much as another. Of more than four million
-    forecasts some are sampled, and the loss and the gap are those of all.
+    larger only where an expert is off by 1e9 times as much as another. Of more forecasts than
+    ``sample`` some are taken, but for the square loss; the loss and the gap are those of all.
 
     Parameters
     ----------
@@ -73,6 +74,8 @@ def best_convex(
         The item of each row, the levels of the pinball loss, and what the core calls the loss.
     way
         How even weights combine those awake.
+    sample
+        How many forecasts the weights are fitted to; four million unless told otherwise.
     """
     n = forecasts.shape[2]
     said = np.empty((len(outcomes), n))
@@ -82,7 +85,9 @@ def best_convex(
     if not len(said):
         return Convex(np.full(n, 1.0 / n), np.nan, np.nan)
     level = levels[items % len(levels)]
-    weights, bound = least_loss(said, outcomes, level, kind, max(said.size // SAMPLE, 1))
+    weights, bound = least_loss(
+        said, outcomes, level, kind, max(said.size // (sample or SAMPLE), 1)
+    )
     loss = mean_loss(said @ weights, outcomes, items, levels, kind)
     return Convex(weights, loss, max(loss - bound, 0.0))
 

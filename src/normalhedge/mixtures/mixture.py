@@ -7,7 +7,7 @@ from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from copy import copy, deepcopy
-from math import inf
+from math import inf, nan
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -101,7 +101,8 @@ class Mixture:
     gradient
         Whether experts are judged by the loss linearised at the blend, which makes the hedger
         compete with the best convex combination of the experts and not only with the best of them.
-        None: where forecasts are combined by their mean and the loss is not linear already.
+        None: where forecasts are combined by their mean and the loss is not linear already, but
+        not with hedgers that go by the losses themselves.
     shared
         Whether the things forecast in one round (components of a vector, items of a mapping) share
         their weights. If not, each has its own. ``"auto"`` hedges over both where they may share.
@@ -113,7 +114,7 @@ class Mixture:
     max_pending, max_age
         How many rounds may wait for their outcomes, and for how many rounds; older ones expire.
     history
-        How many settled rounds are kept for `summary` to compare with the best convex combination.
+        How many settled rounds are kept, in which `summary` compares the blend with others.
     forget_after
         For how many rounds an expert may be silent before it leaves, when a new name comes.
         None: nobody is forgotten. Set it where names come and go for months.
@@ -379,7 +380,12 @@ class Mixture:
 
     @property
     def regrets(self) -> Floats:
-        """The regrets of each game, in units of gain; games x experts."""
+        """The regrets of each game, in units of gain; games x experts.
+
+        NaN for an automatic mixture: its regrets are to ways of combining, not to experts.
+        """
+        if isinstance(self.recipe.hedger, Automatic):
+            return np.full_like(self.games.weights, nan)
         return self.games.ledgers[:, 0]
 
     @property
@@ -437,7 +443,7 @@ class Mixture:
 
     def summary(self) -> "Summary":
         """Return what a person wants to know; it prints as a table, also in a notebook."""
-        from normalhedge.mixtures.summary import summarise  # noqa: PLC0415 -- it imports this
+        from normalhedge.mixtures.summarising import summarise  # noqa: PLC0415 -- it imports this
 
         with self._lock:
             return summarise(self)

@@ -19,6 +19,9 @@ MEMORY = 20.0
 LARGEST_LOSS = LARGEST * LARGEST
 """What a loss of your own stays below, as those of the package do."""
 
+SINGLE = ("combine", "gradient", "even", "include")
+"""What a single rule can be told, and an automatic mixture decides by itself."""
+
 PLAIN = {"mean": "(mean)", "median": "(median)"}
 """What the plain combinations are called among the experts."""
 
@@ -50,19 +53,24 @@ class Recipe:
     ) -> "Recipe":
         """Check what was given and choose what was not."""
         loss = _loss(loss)
-        single = {"combine": combine, "gradient": gradient, "even": even, "include": include}
-        if hedger is None and not any(value not in {None, 0.0, ()} for value in single.values()):
+        plain = (include,) if isinstance(include, str) else tuple(include)
+        single = {
+            "combine": combine is not None,
+            "gradient": gradient is not None,
+            "even": even != 0.0,
+            "include": bool(plain),
+        }
+        if hedger is None and not any(single.values()):
             hedger = Automatic()
         elif is_automatic(hedger):
             hedger = automatic_of(str(hedger))
         if isinstance(hedger, Automatic):
-            for name, value in single.items():
-                if value not in {None, 0.0, ()}:
+            for name, is_given in single.items():
+                if is_given:
                     raise ValueError(f"{name} belongs to a single rule, and auto hedges over many")
             way = "vote" if loss.of_labels else "mean"
             return cls(hedger, loss, way, False, bool(shared), 0.0, ())  # noqa: FBT003
         combine = _way(loss, combine)
-        plain = (include,) if isinstance(include, str) else tuple(include)
         for name in plain:
             if name not in PLAIN:
                 raise _names.nearest("plain combination", str(name), PLAIN)
@@ -70,11 +78,12 @@ class Recipe:
                 raise ValueError("include must not name the median of class probabilities")
             if name == "median" and loss.of_wealth:
                 raise ValueError(f"include must not name the median: {NOT_FOR_SALE}")
+        hedger = hedger_of(hedger)
         return cls(
-            hedger_of(hedger),
+            hedger,
             loss,
             combine,
-            _gradient(loss, combine, gradient),
+            _gradient(hedger, loss, combine, gradient),
             bool(shared),
             _inputs.number("even", even, 0.0, 1.0, closed=True),
             tuple(dict.fromkeys(plain)),
@@ -187,7 +196,16 @@ def _way(loss: Loss, given: str | None) -> str:
     return given
 
 
-def _gradient(loss: Loss, combine: str, given: bool | None) -> bool:  # noqa: FBT001
+def _gradient(
+    hedger: Hedger[Any],
+    loss: Loss,
+    combine: str,
+    given: bool | None,  # noqa: FBT001
+) -> bool:
+    if getattr(hedger, "by_losses", False):
+        if given:
+            raise ValueError(f"gradient is of no use to {type(hedger).__name__}: it needs losses")
+        return False
     possible = combine == "mean" and loss.differentiable
     if given is None:
         return possible and not loss.linear

@@ -1,8 +1,9 @@
 """What a person wants to see of a mixture."""
 
 import html
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import NamedTuple
 
 import numpy as np
 
@@ -11,22 +12,27 @@ from normalhedge._inputs import Floats
 from normalhedge._terminal import shown
 from normalhedge.certificates import Bound
 from normalhedge.certificates.bounds import at_most
-from normalhedge.mixtures import _sums
-from normalhedge.mixtures.hindsight import best_convex, mean_loss
-from normalhedge.mixtures.mixture import Mixture
-from normalhedge.mixtures.tickets import Open
-
-if TYPE_CHECKING:
-    from normalhedge.mixtures.blending import Blend
+from normalhedge.mixtures.comparison import BEST_CONVEX, Comparison
 
 SHOWN = 20
 """How many experts are printed."""
 
-OFTEN = 0.5
-"""The best expert is looked for among those that were awake in this share of the settled rows."""
+SMALL = 0.03
+"""Components with less weight than this are summed up."""
 
-GAP = 1e-4
-"""How near the best convex combination is to the least, relative to it, is shown from here on."""
+NAMED = 5
+"""Of how many experts it is told how many of their forecasts the guard moved."""
+
+Table = tuple[list[str], list[list[str]]]
+"""A head, and rows."""
+
+
+class ComponentRow(NamedTuple):
+    """A way of combining of an automatic mixture: its weight now, and its mean loss."""
+
+    name: str
+    weight: float
+    loss: float
 
 
 @dataclass(frozen=True)
@@ -41,7 +47,8 @@ class ExpertRow:
     loss, blend_loss
         Its mean loss, and that of the blend in the same rows; NaN if it was never settled.
     regret
-        The discounted regret to it, in units of gain; the largest over the series.
+        The discounted regret to it, in units of gain; the largest over the series. NaN for an
+        automatic mixture, whose regrets are to ways of combining.
     awake
         The share of rows in which it was awake.
     last_seen, since
@@ -71,12 +78,18 @@ class Summary:
         How many rounds and rows were predicted, rows settled, rows in which nobody was awake,
         rounds that wait for their outcome, and rounds that were given up.
     blend, uniform
-        The mean losses of the blend and of uniform weights over those awake.
+        The mean losses of the blend and of uniform weights over those awake, over all settled rows.
     best
         The expert with the best loss relative to the blend in the same rows, of those often awake.
-    convex, convex_gap, convex_blend, convex_rows
-        The mean loss of the best convex combination in hindsight (see `best_convex`), how much too
-        large it may be, the mean loss of the blend in the same rows, and how many they are.
+    comparison
+        The blend beside plain combinations, the best expert and the best convex combination, in
+        the rows of the table or in those that the mixture keeps in its ``history``.
+    automatic
+        Whether it hedges over ways of combining.
+    components
+        These ways, sorted by weight; none of a single rule.
+    moved
+        How many forecasts of which expert the guard moved, the most first.
     regret, bound
         The largest regret so far, in units of gain, and what is promised of it.
     ranges
@@ -95,38 +108,73 @@ class Summary:
     blend: float
     uniform: float
     best: ExpertRow | None
-    convex: float
-    convex_gap: float
-    convex_blend: float
-    convex_rows: int
+    comparison: Comparison
+    automatic: bool
+    components: list[ComponentRow]
+    moved: list[tuple[str, int]]
     regret: float
     bound: Bound
     ranges: Floats
     experts: list[ExpertRow]
 
-    def yardsticks(self) -> list[tuple[str, float, str]]:
-        """Return the blend and what it is compared with: a name, a mean loss, a remark."""
-        rows = [("blend", self.blend, ""), ("uniform weights", self.uniform, "")]
-        if self.best is not None:
-            remark = f"{self.best.name}; the blend in the same rows {self.best.blend_loss:.6g}"
-            rows.append(("best expert", self.best.loss, remark))
-        if np.isfinite(self.convex):
-            remark = (
-                f"in hindsight, {self.convex_rows:,} rows; the blend there {self.convex_blend:.6g}"
-            )
-            if self.convex_gap > GAP * max(abs(self.convex), 1e-6 * abs(self.uniform)):
-                remark += f"; the least may be {self.convex_gap:.2g} less"
-            rows.append(("best convex combination", self.convex, remark))
-        return rows
+    @property
+    def convex(self) -> float:
+        """The mean loss of the best convex combination in hindsight, in the rows compared."""
+        return self.comparison.loss_of(BEST_CONVEX)
+
+    @property
+    def convex_gap(self) -> float:
+        """How much too large that may be; see `best_convex`."""
+        return self.comparison.gap
+
+    @property
+    def convex_blend(self) -> float:
+        """The mean loss of the blend in the rows compared."""
+        return self.comparison.loss_of("blend")
+
+    @property
+    def convex_rows(self) -> int:
+        """How many rows are compared."""
+        return self.comparison.rows
+
+    @property
+    def warning(self) -> str:
+        """A sentence where the blend is clearly worse than a plain combination; else empty."""
+        found = self.comparison.warning
+        if found and not self.automatic:
+            found += "; auto, the default, hedges over plain combinations, too"
+        return found
+
+    @property
+    def guarded(self) -> str:
+        """A sentence about the forecasts that the guard moved; empty where there are none."""
+        if not self.moved:
+            return ""
+        total = sum(count for _, count in self.moved)
+        parts = [f"{count:,} of {name}" for name, count in self.moved[:NAMED]]
+        others = self.moved[NAMED:]
+        if others:
+            parts.append(f"{sum(count for _, count in others):,} of {len(others)} others")
+        return (
+            f"the guard moved {total:,} absurd forecast{'s' * (total != 1)}: {', '.join(parts)}; "
+            "auto:guard=false switches it off"
+        )
 
     def facts(self) -> list[tuple[str, str]]:
         """Return the numbers about the whole."""
         silent = f", {self.silent:,} with nobody awake" if self.silent else ""
         waiting = f"{self.pending:,}" + (f", {self.expired:,} expired" if self.expired else "")
-        limit = f", never above {at_most(self.bound.regret, 4)}" if self.bound else ""
         facts = [
             ("rounds", f"{self.rounds:,} ({self.rows:,} rows{silent})"),
             ("waiting for outcomes", waiting),
+        ]
+        if self.settled > self.comparison.rows:
+            losses = f"blend {self.blend:.6g}, uniform weights {self.uniform:.6g}"
+            facts.append(("mean loss, all rows", f"{losses} ({self.settled:,} rows)"))
+        if self.automatic:
+            return facts
+        limit = f", never above {at_most(self.bound.regret, 4)}" if self.bound else ""
+        facts += [
             ("largest regret", f"{self.regret:.4g} units of gain{limit}"),
             ("bound", self.bound.source),
         ]
@@ -134,42 +182,52 @@ class Summary:
             facts.append(("range of losses", f"{self.ranges[0]:.4g}"))
         return facts
 
-    def table(self) -> tuple[list[str], list[list[str]]]:
+    def component_table(self) -> Table:
+        """Return the components that carry weight as a header and rows, the others summed up."""
+        large = [row for row in self.components if row.weight >= SMALL]
+        small = self.components[len(large) :]
+        body = [[row.name, f"{row.weight:.3f}", _number(row.loss)] for row in large]
+        if small:
+            body.append([f"{len(small)} others", f"{sum(row.weight for row in small):.3f}", ""])
+        return ["component", "weight", "mean loss"], body
+
+    def table(self) -> Table:
         """Return the experts as a header and rows of text."""
-        head = [
-            "expert",
-            "weight",
-            "loss",
-            "blend there",
-            "regret",
-            "awake",
-            "last seen",
-            "carries since",
-        ]
-        body = [
-            [
-                row.name,
-                f"{row.weight:.3f}",
-                _number(row.loss),
-                _number(row.blend_loss),
-                f"{row.regret:.3g}",
-                f"{row.awake:.0%}",
-                "never" if row.last_seen is None else f"{row.last_seen:,}",
-                "" if row.since is None else f"{row.since:,}",
-            ]
-            for row in self.experts[:SHOWN]
-        ]
-        return head, body
+        columns: dict[str, Callable[[ExpertRow], str]] = {
+            "expert": lambda row: row.name,
+            "weight": lambda row: f"{row.weight:.3f}",
+            "loss": lambda row: _number(row.loss),
+            "blend there": lambda row: _number(row.blend_loss),
+            "regret": lambda row: f"{row.regret:.3g}",
+            "awake": lambda row: f"{row.awake:.0%}",
+            "last seen": lambda row: "never" if row.last_seen is None else f"{row.last_seen:,}",
+            "carries since": lambda row: "" if row.since is None else f"{row.since:,}",
+        }
+        if self.automatic:
+            del columns["regret"]
+        body = [[cell(row) for cell in columns.values()] for row in self.experts[:SHOWN]]
+        return list(columns), body
+
+    def tables(self) -> list[tuple[str, Table]]:
+        """Return all tables with their titles: the yardsticks, the components, the experts."""
+        found = []
+        if self.comparison.rows:
+            found.append((f"means over {self.comparison.where}", self.comparison.table()))
+        if self.components:
+            rows = self.comparison.component_rows
+            where = f"; mean losses over {rows:,} row{'s' * (rows != 1)}" if rows else ""
+            found.append((f"weights of the components now{where}", self.component_table()))
+        return [*found, ("", self.table())]
 
     def __str__(self) -> str:
         """Return it for a terminal."""
         lines = [self.settings]
+        lines += [f"  Warning: {self.warning}."] if self.warning else []
         lines += [f"  {name:<24}{text}" for name, text in self.facts()]
-        lines += ["", f"  {'mean loss':<24}"]
-        lines += [
-            f"  {name:<24}{loss:<12.6g}{note}".rstrip() for name, loss, note in self.yardsticks()
-        ]
-        lines += ["", *(f"  {line}" for line in _tables.as_text(*self.table()))]
+        lines += [f"  {self.guarded}"] if self.guarded else []
+        for title, (head, body) in self.tables():
+            lines += ["", *([f"  {title}"] if title else [])]
+            lines += [f"  {line}".rstrip() for line in _tables.as_text(head, body)]
         if len(self.experts) > SHOWN:
             lines.append(f"  ... and {len(self.experts) - SHOWN} more")
         return "\n".join(shown(line) for line in lines)
@@ -177,139 +235,22 @@ class Summary:
     def _repr_html_(self) -> str:
         """Return it for a notebook."""
         facts = "".join(f"<tr><th>{a}</th><td>{html.escape(b)}</td></tr>" for a, b in self.facts())
-        sticks = "".join(
-            f"<tr><th>{a}</th><td>{b:.6g}</td><td>{html.escape(c)}</td></tr>"
-            for a, b, c in self.yardsticks()
-        )
-        head, body = self.table()
-        top = "".join(f"<th>{cell}</th>" for cell in head)
-        rows = "".join(
-            "<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in row) + "</tr>"
-            for row in body
-        )
-        return (
-            f"<p><b>{html.escape(self.settings)}</b></p><table>{facts}</table>"
-            f"<table><tr><th></th><th>mean loss</th><th></th></tr>{sticks}</table>"
-            f"<table><tr>{top}</tr>{rows}</table>"
-        )
+        parts = [f"<p><b>{html.escape(self.settings)}</b></p>"]
+        parts += [f"<p><b>Warning: {html.escape(self.warning)}.</b></p>"] if self.warning else []
+        parts.append(f"<table>{facts}</table>")
+        parts += [f"<p>{html.escape(self.guarded)}</p>"] if self.guarded else []
+        for title, table in self.tables():
+            parts += [f"<p>{html.escape(title)}</p>"] if title else []
+            parts.append(_as_html(*table))
+        return "".join(parts)
 
 
-def summarise(mixture: Mixture, blend: "Blend | None" = None) -> Summary:
-    """Return the summary of a mixture, over all its rounds; of a blend, over those of its table."""
-    sums = mixture.games.expert_sums if blend is None else blend.sums.sum(axis=0)
-    totals = mixture.games.total_sums if blend is None else _added(blend.totals)
-    recipe = mixture.recipe
-    experts = _experts(mixture, sums, totals)
-    often = [row for row in experts if _settled_share(mixture, row, sums, totals) >= OFTEN]
-    best = min(often, key=lambda row: row.loss - row.blend_loss, default=None)
-    convex = _convex(mixture, blend)
-    settings = (
-        f"{recipe.hedger!r}, loss {recipe.loss}, {recipe.combine}"
-        + (", gradient" if recipe.gradient else "")
-        + (f", even {recipe.even:g}" if recipe.even else "")
-        + (f", with the plain {' and '.join(recipe.include)}" if recipe.include else "")
+def _as_html(head: Sequence[str], body: Sequence[Sequence[str]]) -> str:
+    top = "".join(f"<th>{html.escape(cell)}</th>" for cell in head)
+    rows = "".join(
+        "<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in row) + "</tr>" for row in body
     )
-    settled = totals[_sums.SETTLED]
-    return Summary(
-        settings=settings,
-        rounds=mixture.rounds,
-        rows=int(totals[_sums.ROWS]),
-        settled=int(settled),
-        silent=int(totals[_sums.SILENT]),
-        pending=len(mixture.pending),
-        expired=mixture.expired,
-        blend=_ratio(totals[_sums.BLEND], settled),
-        uniform=_ratio(totals[_sums.UNIFORM], settled),
-        best=best,
-        convex=convex[0],
-        convex_gap=convex[1],
-        convex_blend=convex[2],
-        convex_rows=convex[3],
-        regret=float(totals[_sums.REGRET]),
-        bound=mixture.bound(),
-        ranges=mixture.ranges[:, 0].copy(),
-        experts=experts,
-    )
-
-
-def _added(totals: Floats) -> Floats:
-    result: Floats = totals.sum(axis=0)
-    result[_sums.REGRET :] = totals[:, _sums.REGRET :].max(axis=0)
-    return result
-
-
-def _experts(mixture: Mixture, sums: Floats, totals: Floats) -> list[ExpertRow]:
-    if not len(mixture.weights):
-        return []
-    weights, regrets = mixture.weights.mean(axis=0), mixture.regrets.max(axis=0)
-    marks = mixture.games.marks
-    last, since = marks[:, _sums.LAST].max(axis=0), marks[:, _sums.SINCE]
-    since = np.where(since < 0, np.iinfo(np.int64).max, since).min(axis=0)
-    rows = [
-        ExpertRow(
-            name,
-            float(weights[i]),
-            _ratio(sums[_sums.LOSS, i], sums[_sums.SCORED, i]),
-            _ratio(sums[_sums.BLEND_LOSS, i], sums[_sums.SCORED, i]),
-            float(regrets[i]),
-            float(sums[_sums.AWAKE, i] / max(totals[_sums.ROWS], 1.0)),
-            int(last[i]) if last[i] >= 0 else None,
-            int(since[i]) if since[i] < np.iinfo(np.int64).max else None,
-        )
-        for i, name in enumerate(mixture.names)
-    ]
-    return sorted(rows, key=lambda row: (-row.weight, -row.regret, row.name))
-
-
-def _settled_share(mixture: Mixture, row: ExpertRow, sums: Floats, totals: Floats) -> float:
-    scored = sums[_sums.SCORED, mixture.names.index(row.name)]
-    return float(scored / max(totals[_sums.SETTLED], 1.0))
-
-
-def _convex(mixture: Mixture, blend: "Blend | None") -> tuple[float, float, float, int]:
-    """Return the best convex combination's loss and gap, the blend's loss there, how many rows."""
-    kind = mixture.recipe.loss.kind
-    nothing = (float("nan"), float("nan"), float("nan"), 0)
-    if kind is None or kind == "zero-one" or len(mixture.names) < 2:
-        return nothing
-    if blend is not None:
-        rounds = blend.rounds
-        new = rounds.row_of >= 0
-        data: tuple[Any, ...] = (rounds.forecasts, rounds.outcomes, rounds.items, rounds.values)
-        if not new.all():
-            data = tuple(a[new] for a in data)
-    elif kept := _of_as_many_classes(mixture):
-        opened = [waiting for waiting, _ in kept]
-        data = (
-            np.concatenate([mixture.widen(o.forecasts, o.confidence)[0] for o in opened]),
-            np.concatenate([outcomes for _, outcomes in kept]),
-            np.concatenate([o.items for o in opened]),
-            np.concatenate([o.values for o in opened]),
-        )
-    else:
-        return nothing
-    forecasts, outcomes, items, values = data
-    plain = len(mixture.recipe.include)
-    known = ~np.isnan(outcomes) & ~np.isnan(values[:, 0])
-    if not known.any():
-        return nothing
-    if plain or not known.all():
-        forecasts = np.ascontiguousarray(forecasts[known][:, :, plain:])
-        outcomes, items, values = outcomes[known], items[known], values[known]
-    values = np.ascontiguousarray(values[:, : forecasts.shape[1]])
-    told = outcomes, items, mixture.levels, kind
-    best = best_convex(forecasts, *told, mixture.recipe.combine)
-    return best.loss, best.gap, mean_loss(values, *told), len(outcomes)
-
-
-def _of_as_many_classes(mixture: Mixture) -> list[tuple[Open, Floats]]:
-    """Return the rounds that are kept and had somebody awake, of as many classes as the last."""
-    awake = [pair for pair in mixture.history if not np.isnan(pair[0].values).all()]
-    return [pair for pair in awake if pair[0].values.shape[1] == awake[-1][0].values.shape[1]]
-
-
-def _ratio(total: float, count: float) -> float:
-    return float(total / count) if count else float("nan")
+    return f"<table><tr>{top}</tr>{rows}</table>"
 
 
 def _number(value: float) -> str:

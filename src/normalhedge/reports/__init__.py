@@ -3,7 +3,7 @@
 from normalhedge.reports.blend import write_blend
 from normalhedge.reports.figures import frontier_plot, loss_plot, regret_plot
 from normalhedge.reports.latent import write_inferred
-from normalhedge.reports.page import Claim, Section, write_page
+from normalhedge.reports.page import Claim, Section, sentence, write_page
 
 __all__ = [
     "Claim",
@@ -11,6 +11,7 @@ __all__ = [
     "frontier_plot",
     "loss_plot",
     "regret_plot",
+    "sentence",
     "write_blend",
     "write_inferred",
     "write_page",

@@ -11,8 +11,17 @@ from normalhedge.certificates.bounds import at_most
 from normalhedge.mixtures import Summary
 from normalhedge.mixtures.course import Course
 from normalhedge.plots import PALETTE
-from normalhedge.reports.figures import COLOURS, GREY, as_html, empty_figure, label
-from normalhedge.reports.page import Section, write_page
+from normalhedge.reports.figures import (
+    COLOURS,
+    GREY,
+    as_html,
+    empty_figure,
+    label,
+)
+from normalhedge.reports.page import Section, sentence, write_page
+
+WIDE = 10.0
+"""How many times the smallest of some losses the largest must be for a logarithmic axis."""
 
 
 def write_blend(
@@ -25,17 +34,12 @@ def write_blend(
     command: str,
     settings: Mapping[str, object],
 ) -> None:
-    """Write the page: yardsticks, experts, and how it went."""
+    """Write the page: yardsticks, components, experts, and how it went."""
     head, rows = summary.table()
     unit = f"Each point is a mean over {went.rounds:,.3g} rounds." if went.rounds > 1.5 else ""
     sections = [
-        Section(
-            "yardsticks",
-            "The blend and its yardsticks",
-            f"Guessed: {'; '.join(said)}." if said else "",
-            head=["", "mean loss", ""],
-            rows=[(name, f"{loss:.6g}", note) for name, loss, note in summary.yardsticks()],
-        ),
+        _yardsticks(summary, said),
+        *([_components(summary)] if summary.components else []),
         Section(
             "behind",
             "How far the others fell behind",
@@ -51,14 +55,7 @@ def write_blend(
             _losses(went),
         ),
         Section("awake", "Who was awake", "The share of rows each expert forecast.", _awake(went)),
-        Section(
-            "regret",
-            "Regret against its bound",
-            "The largest discounted regret to an expert, in units of gain. "
-            + (f"It never exceeds {at_most(summary.bound.regret, 4)}: " if summary.bound else "")
-            + f"{summary.bound.source[0].upper()}{summary.bound.source[1:]}.",
-            _regret(went, summary),
-        ),
+        *([] if summary.automatic else [_regrets(summary, went)]),
         Section("experts", "The experts", "As they stand at the end.", head=head, rows=rows),
         Section("facts", "The rest", head=["", ""], rows=summary.facts()),
     ]
@@ -66,11 +63,93 @@ def write_blend(
         path,
         title=title,
         subtitle=summary.settings,
+        warnings=[f"Warning: {summary.warning}."] if summary.warning else [],
         claims=[],
         sections=sections,
         command=command,
         settings=settings,
     )
+
+
+def _yardsticks(summary: Summary, said: Sequence[str]) -> Section:
+    compared = summary.comparison
+    head, rows = compared.table()
+    words = [
+        f"Guessed: {'; '.join(said)}." if said else "",
+        f"Means over {compared.where}." if compared.rows else "No row has an outcome yet.",
+        sentence(summary.guarded),
+    ]
+    return Section(
+        "yardsticks",
+        "The blend and its yardsticks",
+        " ".join(filter(None, words)),
+        head=head,
+        rows=rows,
+    )
+
+
+def _components(summary: Summary) -> Section:
+    rows = summary.comparison.component_rows
+    text = (
+        "The blend is a weighted mean of these ways of combining the experts. Their weights at the "
+        f"end, and their mean losses over {rows:,} rows; the line is the loss of the blend."
+    )
+    head, body = summary.component_table()
+    names = [row.name for row in summary.components]
+    weights = np.array([row.weight for row in summary.components])
+    losses = np.array([row.loss for row in summary.components])
+    plot = _bars(names, weights, losses, summary.comparison.loss_of("blend"))
+    return Section("components", "What the blend is made of", text, plot, head, body)
+
+
+def _regrets(summary: Summary, went: Course) -> Section:
+    return Section(
+        "regret",
+        "Regret against its bound",
+        "The largest discounted regret to an expert, in units of gain. "
+        + (f"It never exceeds {at_most(summary.bound.regret, 4)}: " if summary.bound else "")
+        + sentence(summary.bound.source),
+        _regret(went, summary),
+    )
+
+
+def _bars(names: Sequence[str], weights: np.ndarray, losses: np.ndarray, level: float) -> str:
+    """Return a plot: a bar for the weight of each component, and its mean loss beside a line."""
+    go = _extras.require("plotly.graph_objects")
+    figure = _extras.require("plotly.subplots").make_subplots(
+        cols=2, shared_yaxes=True, horizontal_spacing=0.03, subplot_titles=("weight", "mean loss")
+    )
+    rows = [label(name) for name in names]
+    first = {"orientation": "h", "marker_color": COLOURS[0], "text": [f"{x:.2f}" for x in weights]}
+    figure.add_trace(
+        go.Bar(x=weights, y=rows, hovertemplate="%{y}: %{x:.4f}<extra></extra>", **first),
+        row=1,
+        col=1,
+    )
+    marker = {"color": COLOURS[4], "size": 8}
+    hover = "%{y}: %{x:.5g}<extra></extra>"
+    figure.add_trace(
+        go.Scatter(x=losses, y=rows, mode="markers", marker=marker, hovertemplate=hover),
+        row=1,
+        col=2,
+    )
+    figure.add_vline(x=level, line={"color": "#000000", "width": 1}, row=1, col=2)
+    figure.update_layout(
+        template="plotly_white",
+        height=90 + 21 * len(names),
+        showlegend=False,
+        hovermode="closest",
+        margin={"l": 210, "r": 40, "t": 30, "b": 40},
+        modebar={"orientation": "v"},
+    )
+    figure.update_xaxes(range=[0, 1.15 * max(float(weights.max()), 1e-9)], col=1)
+    positive = losses[losses > 0.0]
+    if len(positive) == len(losses) and positive.max() > WIDE * positive.min():
+        figure.update_xaxes(type="log", col=2)
+    figure.update_yaxes(
+        autorange="reversed", tickfont={"size": 11}, type="category", ticksuffix=" "
+    )
+    return as_html(figure, "components")
 
 
 def _as_html(figure: Any, went: Course, identifier: str) -> str:
@@ -106,7 +185,8 @@ def _line(k: int) -> dict[str, object]:
 def _behind(went: Course) -> str:
     figure = empty_figure(yaxis_title="loss more than the blend")
     plain = {"color": GREY, "width": 2.4}
-    _add(figure, went, went.behind[:, -1], "uniform weights", line=plain)
+    seen = "legendonly" if went.wild[-1] else True
+    _add(figure, went, went.behind[:, -1], "uniform weights", line=plain, visible=seen)
     for k, name in enumerate(went.names):
         shown = True if k < 6 and not went.wild[k] else "legendonly"
         _add(figure, went, went.behind[:, k], name, line=_line(k), visible=shown)

@@ -63,15 +63,30 @@ class Section(NamedTuple):
 
 
 def write_page(path: Path, **content: object) -> None:
-    """Write the page: what the template names, and the library that draws the plots."""
+    """Write the page: what the template names, and the library that draws the plots.
+
+    ``warnings``, sentences that stand on top, may be left out.
+    """
     jinja2 = _extras.require("jinja2")
     plotlyjs: str = _extras.require("plotly.offline").get_plotlyjs()
     source = resources.files("normalhedge.reports").joinpath("page.html").read_text("utf-8")
     environment = jinja2.Environment(
         autoescape=True, undefined=jinja2.StrictUndefined, finalize=_visible
     )
-    html: str = environment.from_string(source).render(plotlyjs=plotlyjs, **content)
+    content = {"warnings": [], **content, "plotlyjs": plotlyjs}
+    html: str = environment.from_string(source).render(content)
     _files.write_whole(path, lambda part: part.write_text(html, "utf-8"))
+
+
+def sentence(text: str) -> str:
+    """Return a text with a capital letter and a full stop; nothing where there is none.
+
+    Examples
+    --------
+    >>> sentence("no theorem covers that")
+    'No theorem covers that.'
+    """
+    return f"{text[0].upper()}{text[1:]}." if text else ""
 
 
 def _visible(value: object) -> object:

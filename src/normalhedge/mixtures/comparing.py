@@ -1,0 +1,243 @@
+"""Compute the blend beside its yardsticks: plain combinations, and the best in hindsight."""
+
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from math import ceil, nan
+from typing import NamedTuple
+
+import numpy as np
+
+from normalhedge import _core
+from normalhedge._inputs import LARGEST, Floats
+from normalhedge.mixtures.combining import combine
+from normalhedge.mixtures.comparison import (
+    BEST_CONVEX,
+    BEST_EXPERT,
+    PLAIN_MEAN,
+    PLAIN_MEDIAN,
+    PLAIN_VOTE,
+    Comparison,
+    Line,
+    percent,
+)
+from normalhedge.mixtures.hindsight import Convex, best_convex
+from normalhedge.mixtures.losses import Loss
+from normalhedge.mixtures.recipe import Recipe
+
+OFTEN = 0.5
+"""The best expert is looked for among those that were awake in this share of the settled rows."""
+
+CHUNK = 1 << 18
+"""About how many forecasts are looked at together."""
+
+
+SAMPLE, EXACT = 1 << 18, ("square", "l1")
+"""How many forecasts the best convex combination is fitted to, for a summary should be there at
+once; but for losses for which it takes no time."""
+
+
+class Settled(NamedTuple):
+    """Rows that have an outcome, and in which somebody was awake.
+
+    Attributes
+    ----------
+    forecasts
+        Rows x classes x experts, without the plain combinations of ``include``; NaN where asleep.
+    outcomes, items
+        Of each row.
+    values
+        What was predicted: the blend, and of an automatic mixture what its components said; see
+        ``src/core/automatic.hpp``.
+    since
+        The number of the first round, where they are the last rounds of a mixture; none where they
+        are a whole table.
+    rounds
+        How many rounds they are, in that case.
+    """
+
+    forecasts: Floats
+    outcomes: Floats
+    items: np.ndarray
+    values: Floats
+    since: int | None = None
+    rounds: int = 0
+
+    @property
+    def blend(self) -> Floats:
+        """The blend; rows x classes."""
+        return self.values[:, : self.forecasts.shape[1]]
+
+    def components(self, count: int) -> Floats:
+        """Return what so many components said; rows x classes x components."""
+        rows, classes, _ = self.forecasts.shape
+        return self.values[:, classes:].reshape(rows, classes, -1)[:, :, 2 : 2 + count]
+
+
+def compare(
+    rows: Settled, recipe: Recipe, levels: Floats, names: Sequence[str], components: int = 0
+) -> Comparison:
+    """Return the blend beside its yardsticks.
+
+    The best expert is the one with the smallest loss of those that are awake often. Where it is
+    asleep, the plain median takes its place (the plain mean of class probabilities and of price
+    relatives, the plain vote of labels), so that all are compared in the same rows; and so it does
+    for the best convex combination.
+
+    Parameters
+    ----------
+    rows
+        There must be one at least.
+    recipe, levels
+        The settings of the mixture, and the levels of the pinball loss.
+    names
+        Of the experts.
+    components
+        How many components an automatic mixture has in these rows.
+    """
+    loss, count = recipe.loss, len(rows.outcomes)
+    plain = _plain_names(loss)
+    stands_in = PLAIN_MEDIAN if PLAIN_MEDIAN in plain and not loss.of_classes else plain[0]
+    convex = _best_convex(rows, loss.kind, levels, stands_in)
+    made = ["blend", *plain, *([] if convex is None else [BEST_CONVEX])]
+    kinds = [loss.kind] if _only_its_loss(loss) else [loss.kind, "absolute", "square"]
+    means = np.zeros((len(kinds), len(made) + len(names)))
+    heard, of_components, spoken = np.zeros(len(names)), np.zeros(components), 0
+    for part in _parts(rows):
+        table, awake = _columns(part, plain, stands_in, convex)
+        heard += awake.sum(axis=0)
+        if components:
+            table = np.concatenate([table, part.components(components)], axis=2)
+        for k, kind in enumerate(kinds):
+            losses = _losses(recipe, kind, levels, table, part)
+            means[k] += losses[:, : means.shape[1]].sum(axis=0) / count
+            if k == 0 and components:
+                said = losses[~np.isnan(losses).any(axis=1), means.shape[1] :]
+                of_components, spoken = of_components + said.sum(axis=0), spoken + len(said)
+                table = table[:, :, : means.shape[1]]
+    lines = [_line(name, means[:, k]) for k, name in enumerate(("blend", *plain))]
+    lines += _best_expert(means[:, len(made) :], heard / count, names, stands_in)
+    every = max(rows.forecasts[:, 0].size // SAMPLE, 1) if loss.kind not in EXACT else 1
+    if convex is not None:
+        asleep = heard.min() < count
+        remark = f"in hindsight; the {stands_in} for those asleep" if asleep else "in hindsight"
+        remark += f"; fitted to one row in {every}" if every > 1 else ""
+        lines.append(_line(BEST_CONVEX, means[:, len(made) - 1], remark))
+    return Comparison(
+        str(loss),
+        count,
+        rows.since,
+        rows.rounds,
+        tuple(lines),
+        nan if convex is None or every > 1 else convex.gap,
+        tuple((of_components / spoken).tolist()) if spoken else (),
+        spoken,
+    )
+
+
+def plain_means(forecasts: Floats, awake: np.ndarray) -> Floats:
+    """Return the means over those awake; rows x classes."""
+    heard = np.where(awake[:, np.newaxis], forecasts, 0.0)
+    result: Floats = heard.sum(axis=2) / awake.sum(axis=1)[:, np.newaxis]
+    return result
+
+
+def plain_medians(forecasts: Floats, awake: np.ndarray) -> Floats:
+    """Return the medians over those awake; rows x classes, which then sum to 1."""
+    if awake.all():
+        middle: Floats = np.median(forecasts, axis=2)
+    else:
+        ordered = np.sort(np.where(awake[:, np.newaxis], forecasts, np.inf), axis=2)
+        count = awake.sum(axis=1)[:, np.newaxis, np.newaxis]
+        low, high = (
+            np.take_along_axis(ordered, at, axis=2)[:, :, 0]
+            for at in ((count - 1) // 2, count // 2)
+        )
+        middle = low + 0.5 * (high - low)
+    if middle.shape[1] == 1:
+        return middle
+    mass = middle.sum(axis=1, keepdims=True)
+    return np.where(mass > 0.0, middle / np.where(mass > 0.0, mass, 1.0), middle)
+
+
+def plain_votes(forecasts: Floats, awake: np.ndarray) -> Floats:
+    """Return what most of those awake say; rows x 1."""
+    shares = awake / awake.sum(axis=1, keepdims=True)
+    pairs = zip(forecasts[:, 0], shares, strict=True)
+    return np.array([[combine(said, share, "vote")] for said, share in pairs])
+
+
+_PLAIN = {PLAIN_MEAN: plain_means, PLAIN_MEDIAN: plain_medians, PLAIN_VOTE: plain_votes}
+
+
+def _plain_names(loss: Loss) -> list[str]:
+    if loss.of_labels:
+        return [PLAIN_VOTE]
+    return [PLAIN_MEAN] if loss.of_wealth else [PLAIN_MEAN, PLAIN_MEDIAN]
+
+
+def _only_its_loss(loss: Loss) -> bool:
+    """Tell whether an absolute error would mean nothing: of classes, labels, price relatives."""
+    return loss.of_classes or loss.of_labels or loss.of_wealth
+
+
+def _parts(rows: Settled) -> Iterator[Settled]:
+    """Yield the rows in pieces that stay small."""
+    count = len(rows.outcomes)
+    size = max(CHUNK // max(rows.forecasts.shape[1] * rows.forecasts.shape[2], 1), 1)
+    edges = [count * k // ceil(count / size) for k in range(ceil(count / size) + 1)]
+    for a, b in pairwise(edges):
+        forecasts, outcomes, items, values = (array[a:b] for array in rows[:4])
+        yield Settled(forecasts, outcomes, items, values)
+
+
+def _columns(
+    part: Settled, plain: Sequence[str], stands_in: str, convex: Convex | None
+) -> tuple[Floats, np.ndarray]:
+    """Return a table of the blend, what is made of the experts, and these; and who is awake."""
+    awake: np.ndarray = np.all(np.abs(part.forecasts) < LARGEST, axis=1)
+    made = {name: _PLAIN[name](part.forecasts, awake)[:, :, np.newaxis] for name in plain}
+    experts = np.where(awake[:, np.newaxis], part.forecasts, made[stands_in])
+    mixed = [] if convex is None else [(experts @ convex.weights)[:, :, np.newaxis]]
+    columns = [part.blend[:, :, np.newaxis], *made.values(), *mixed, experts]
+    return np.concatenate(columns, axis=2), awake
+
+
+def _losses(
+    recipe: Recipe, kind: str | None, levels: Floats, table: Floats, part: Settled
+) -> Floats:
+    """Return the losses of the columns of a table; NaN where it has none."""
+    if kind is None:
+        return recipe.own_losses(table, table[:, 0, :1], part.outcomes)[0][:, : table.shape[2]]
+    losses = np.empty((len(table), table.shape[2]))
+    table = np.ascontiguousarray(table)
+    outcomes, items = (np.ascontiguousarray(array) for array in (part.outcomes, part.items))
+    _core.write_loss_table(table, outcomes, items, levels, kind, "mean", losses)
+    losses[np.isnan(table[:, 0])] = nan
+    return losses
+
+
+def _line(name: str, means: Floats, remark: str = "") -> Line:
+    """Return a line of mean losses: the mixture's and, where there are any, two of errors."""
+    if len(means) == 1:
+        return Line(name, float(means[0]), remark=remark)
+    return Line(name, float(means[0]), float(means[1]), float(np.sqrt(means[2])), remark)
+
+
+def _best_expert(means: Floats, share: Floats, names: Sequence[str], stands_in: str) -> list[Line]:
+    often = np.flatnonzero(share >= OFTEN)
+    if not len(often):
+        return []
+    best = int(often[means[0, often].argmin()])
+    asleep = 1.0 - share[best]
+    remark = names[best]
+    if asleep > 0.0:
+        remark += f"; the {stands_in} where it was asleep, {percent(asleep)} of the rows"
+    return [_line(BEST_EXPERT, means[:, best], remark)]
+
+
+def _best_convex(rows: Settled, kind: str | None, levels: Floats, stands_in: str) -> Convex | None:
+    """Return the best convex combination; none where the loss, or one expert, has none."""
+    if kind is None or kind == "zero-one" or rows.forecasts.shape[2] < 2:
+        return None
+    way = "median" if stands_in == PLAIN_MEDIAN else "mean"
+    return best_convex(rows.forecasts, rows.outcomes, rows.items, levels, kind, way, SAMPLE)

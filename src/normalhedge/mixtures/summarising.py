@@ -1,0 +1,245 @@
+"""Compute the summary of a mixture, or of a table that was blended."""
+
+from math import nan
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from normalhedge._inputs import Floats
+from normalhedge.mixtures import _sums
+from normalhedge.mixtures.automatic import Automatic, level_weights
+from normalhedge.mixtures.comparing import OFTEN, Settled, compare
+from normalhedge.mixtures.comparison import Comparison
+from normalhedge.mixtures.mixture import Mixture
+from normalhedge.mixtures.recipe import Recipe
+from normalhedge.mixtures.summary import ComponentRow, ExpertRow, Summary
+from normalhedge.mixtures.tickets import Open
+
+if TYPE_CHECKING:
+    from normalhedge.mixtures.blending import Blend
+
+
+def summarise(mixture: Mixture, blend: "Blend | None" = None) -> Summary:
+    """Return the summary of a mixture, over all its rounds; of a blend, over those of its table."""
+    sums = mixture.games.expert_sums if blend is None else blend.sums.sum(axis=0)
+    totals = mixture.games.total_sums if blend is None else _added(blend.totals)
+    experts = _experts(mixture, sums, totals)
+    often = [row for row in experts if _settled_share(mixture, row, sums, totals) >= OFTEN]
+    automatic = isinstance(mixture.recipe.hedger, Automatic)
+    names = component_names(mixture)
+    comparison = _comparison(mixture, blend, len(names))
+    settled = totals[_sums.SETTLED]
+    return Summary(
+        settings=_settings(mixture.recipe),
+        rounds=mixture.rounds,
+        rows=int(totals[_sums.ROWS]),
+        settled=int(settled),
+        silent=int(totals[_sums.SILENT]),
+        pending=len(mixture.pending),
+        expired=mixture.expired,
+        blend=_ratio(totals[_sums.BLEND], settled),
+        uniform=_ratio(totals[_sums.UNIFORM], settled),
+        best=min(often, key=lambda row: row.loss - row.blend_loss, default=None),
+        comparison=comparison,
+        automatic=automatic,
+        components=_components(mixture, names, comparison),
+        moved=_moved(mixture, sums),
+        regret=float(totals[_sums.REGRET]),
+        bound=mixture.bound(),
+        ranges=np.zeros(0) if automatic else mixture.ranges[:, 0].copy(),
+        experts=experts,
+    )
+
+
+def component_names(mixture: Mixture) -> list[str]:
+    """Return what the components of an automatic mixture are called; none of a single rule.
+
+    Where the items of a mixture share their weights and have their own as well, a hedged component
+    is there twice.
+    """
+    hedger = mixture.recipe.hedger
+    if not isinstance(hedger, Automatic):
+        return []
+    components = hedger.components(mixture.recipe.loss)
+    if not _several(mixture):
+        return [one.name for one in components]
+    hedged = [one.name for one in components if one.hedger is not None]
+    return [
+        *(one.name for one in components if one.hedger is None),
+        *(f"{name}, shared" for name in hedged),
+        *(f"{name}, separate" for name in hedged),
+    ]
+
+
+def component_weights(mixture: Mixture) -> Floats:
+    """Return the weights of the components now, in the order of their names.
+
+    The mean over the items, where each has its own.
+    """
+    return np.asarray(_level_weights(mixture).mean(axis=0))
+
+
+def expert_weights(mixture: Mixture) -> Floats:
+    """Return the weights of the experts now, were everybody awake.
+
+    The mean over the items, where each has its own.
+    """
+    hedger = mixture.recipe.hedger
+    if not isinstance(hedger, Automatic):
+        return np.asarray(mixture.weights.mean(axis=0))
+    levels, ledgers = _level_weights(mixture), mixture.games.ledgers
+    components = hedger.components(mixture.recipe.loss)
+    plain = sum(one.hedger is None for one in components)
+    sizes = [1 + one.hedger._engine.rows for one in components if one.hedger is not None]
+    rows = np.cumsum([0, *sizes[:-1]])  # of the weights of each hedged component
+    result = levels[:, :plain].sum() / ledgers.shape[2] * np.ones(ledgers.shape[2])
+    if _several(mixture):
+        shared, own = np.split(levels[:, plain:], 2, axis=1)
+        result += np.einsum("ik,kn->n", shared, ledgers[0, rows])
+        result += np.einsum("ik,ikn->n", own, ledgers[1:, rows])
+    else:
+        result += np.einsum("gk,gkn->n", levels[:, plain:], ledgers[:, rows])
+    return np.asarray(result / len(levels))
+
+
+def _level_weights(mixture: Mixture) -> Floats:
+    """Return the weights of the components for each item, or in each game."""
+    levels, choice = level_weights(mixture.games)
+    used: Floats = levels[:, : len(component_names(mixture))].copy()
+    used /= used.sum(axis=1, keepdims=True)
+    if not _several(mixture):
+        return used
+    common, own = choice[0] / choice[0].sum()
+    return np.asarray(common * used[0] + own * used[1:])
+
+
+def _several(mixture: Mixture) -> bool:
+    """Tell whether items share weights and have their own."""
+    return mixture.recipe.shared and len(mixture.items) > 1
+
+
+def _components(mixture: Mixture, names: list[str], comparison: Comparison) -> list[ComponentRow]:
+    if not names or not len(mixture.weights) or not mixture.names:
+        return []
+    losses = comparison.component_losses or (nan,) * len(names)
+    rows = [
+        ComponentRow(name, float(weight), loss)
+        for name, weight, loss in zip(names, component_weights(mixture), losses, strict=True)
+    ]
+    return sorted(rows, key=lambda row: -row.weight)
+
+
+def _settings(recipe: Recipe) -> str:
+    """Return what was configured, in one line."""
+    hedger = recipe.hedger
+    if isinstance(hedger, Automatic):
+        ways = f"{len(hedger.components(recipe.loss))} ways of combining"
+        usual = hedger.memory == Automatic.memory
+        memory = "" if usual else f", compared over {hedger.memory:g} rounds"
+        loss = recipe.loss
+        guarded = not (loss.of_classes or loss.of_labels or loss.of_wealth)
+        guard = f", guard {'on' if hedger.guard else 'off'}" if guarded else ""
+        return f"auto ({ways}{memory}{guard}), loss {recipe.loss}"
+    return (
+        f"{hedger!r}, loss {recipe.loss}, {recipe.combine}"
+        + (", gradient" if recipe.gradient else "")
+        + (f", even {recipe.even:g}" if recipe.even else "")
+        + (f", with the plain {' and '.join(recipe.include)}" if recipe.include else "")
+    )
+
+
+def _moved(mixture: Mixture, sums: Floats) -> list[tuple[str, int]]:
+    """Return how many forecasts of which expert the guard moved, the most first."""
+    counts = sums[_sums.ABSURD]
+    found = [(mixture.names[i], int(counts[i])) for i in np.flatnonzero(counts)]
+    return sorted(found, key=lambda pair: (-pair[1], pair[0]))
+
+
+def _added(totals: Floats) -> Floats:
+    result: Floats = totals.sum(axis=0)
+    result[_sums.REGRET :] = totals[:, _sums.REGRET :].max(axis=0)
+    return result
+
+
+def _experts(mixture: Mixture, sums: Floats, totals: Floats) -> list[ExpertRow]:
+    if not len(mixture.weights) or not mixture.names:
+        return []
+    weights, regrets = expert_weights(mixture), mixture.regrets.max(axis=0)
+    marks = mixture.games.marks
+    last, since = marks[:, _sums.LAST].max(axis=0), marks[:, _sums.SINCE]
+    since = np.where(since < 0, np.iinfo(np.int64).max, since).min(axis=0)
+    rows = [
+        ExpertRow(
+            name,
+            float(weights[i]),
+            _ratio(sums[_sums.LOSS, i], sums[_sums.SCORED, i]),
+            _ratio(sums[_sums.BLEND_LOSS, i], sums[_sums.SCORED, i]),
+            float(regrets[i]),
+            float(sums[_sums.AWAKE, i] / max(totals[_sums.ROWS], 1.0)),
+            int(last[i]) if last[i] >= 0 else None,
+            int(since[i]) if since[i] < np.iinfo(np.int64).max else None,
+        )
+        for i, name in enumerate(mixture.names)
+    ]
+    return sorted(rows, key=lambda row: (-row.weight, -np.nan_to_num(row.regret), row.name))
+
+
+def _settled_share(mixture: Mixture, row: ExpertRow, sums: Floats, totals: Floats) -> float:
+    scored = sums[_sums.SCORED, mixture.names.index(row.name)]
+    return float(scored / max(totals[_sums.SETTLED], 1.0))
+
+
+def _comparison(mixture: Mixture, blend: "Blend | None", components: int) -> Comparison:
+    """Return the blend beside its yardsticks, in the rows of a table or of the last rounds."""
+    rows = _last_rounds(mixture) if blend is None else _of_table(blend)
+    plain = len(mixture.recipe.include)
+    if rows is None or len(mixture.names) == plain:
+        return Comparison(str(mixture.recipe.loss), 0, None, 0, ())
+    known = ~np.isnan(rows.outcomes) & ~np.isnan(rows.values[:, 0])
+    if not known.any():
+        return Comparison(str(mixture.recipe.loss), 0, None, 0, ())
+    if plain or not known.all():
+        forecasts = np.ascontiguousarray(rows.forecasts[known][:, :, plain:])
+        outcomes, items, values = (part[known] for part in rows[1:4])
+        rows = Settled(forecasts, outcomes, items, values, rows.since, rows.rounds)
+    return compare(rows, mixture.recipe, mixture.levels, mixture.names[plain:], components)
+
+
+def _of_table(blend: "Blend") -> Settled:
+    """Return the rows that came with a table."""
+    rounds = blend.rounds
+    new = rounds.row_of >= 0
+    data: tuple[Any, ...] = (rounds.forecasts, rounds.outcomes, rounds.items, rounds.values)
+    return Settled(*(data if new.all() else (part[new] for part in data)))
+
+
+def _last_rounds(mixture: Mixture) -> Settled | None:
+    """Return the rows of the rounds that the mixture keeps, if there are any."""
+    kept = _of_as_many_classes(mixture)
+    if not kept:
+        return None
+    opened = [waiting for waiting, _ in kept]
+    return Settled(
+        np.concatenate([_heard(mixture, one) for one in opened]),
+        np.concatenate([outcomes for _, outcomes in kept]),
+        np.concatenate([one.items for one in opened]),
+        np.concatenate([one.values for one in opened]),
+        min(one.number for one in opened),
+        len(opened),
+    )
+
+
+def _heard(mixture: Mixture, one: Open) -> Floats:
+    """Return the forecasts of a round, NaN where an expert had no confidence."""
+    table, rated = mixture.widen(one.forecasts, one.confidence)
+    return table if rated is None else np.where(rated > 0.0, table, nan)
+
+
+def _of_as_many_classes(mixture: Mixture) -> list[tuple[Open, Floats]]:
+    """Return the rounds that are kept and had somebody awake, of as many classes as the last."""
+    awake = [pair for pair in mixture.history if not np.isnan(pair[0].values[:, 0]).all()]
+    return [pair for pair in awake if pair[0].values.shape[1] == awake[-1][0].values.shape[1]]
+
+
+def _ratio(total: float, count: float) -> float:
+    return float(total / count) if count else float("nan")

@@ -1,0 +1,453 @@
+"""What a summary says, against obvious loops over the same rows."""
+
+import math
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from normalhedge import Mixture, NormalHedge, blend
+from normalhedge._inputs import Floats
+from normalhedge.mixtures import Blend, Summary, comparing
+from normalhedge.mixtures._sums import ABSURD
+from normalhedge.mixtures.automatic import Automatic, level_weights
+from normalhedge.mixtures.comparing import plain_medians
+from normalhedge.mixtures.comparison import Comparison, Line
+from normalhedge.mixtures.hindsight import best_convex
+from normalhedge.mixtures.summarising import component_names, component_weights, expert_weights
+
+NAMES = ("gam", "ar", "naive", "survey")
+
+
+def loss_of(kind: str, x: Any, y: float) -> float:
+    """Return the loss of a number, or of class probabilities."""
+    if kind == "square":
+        return float((x - y) ** 2)
+    if kind == "absolute":
+        return abs(float(x) - y)
+    if kind == "pinball":
+        return float(0.2 * (y - x) if x < y else 0.8 * (x - y))
+    if kind == "log":
+        return -math.log(max(x[int(y)], 1e-6))
+    if kind == "l1":
+        return 1.0 - float(x[int(y)])
+    if kind == "zero-one-classes":
+        return float(np.argmax(x) != y)
+    raise AssertionError(kind)
+
+
+def awake_values(row: Floats) -> list[Any]:
+    """Return the forecasts of those awake, of one row (classes x experts)."""
+    found = [row[:, i] for i in range(row.shape[1]) if np.isfinite(row[:, i]).all()]
+    return [x[0] for x in found] if row.shape[0] == 1 else found
+
+
+def oracle(forecasts: Floats, said: Floats) -> dict[str, list[Any]]:
+    """Return what the blend, the plain combinations and each expert said, row by row."""
+    columns: dict[str, list[Any]] = {"blend": [], "plain mean": [], "plain median": []}
+    columns |= {name: [] for name in NAMES}
+    for row, made in zip(forecasts, said, strict=True):
+        heard = awake_values(row)
+        mean, median = np.mean(heard, axis=0), np.median(heard, axis=0)
+        if row.shape[0] > 1:
+            median = median / median.sum()
+        columns["blend"].append(made[0] if row.shape[0] == 1 else made)
+        columns["plain mean"].append(mean)
+        columns["plain median"].append(median)
+        for i, name in enumerate(NAMES):
+            own = row[0, i] if row.shape[0] == 1 else row[:, i]
+            stands_in = median if row.shape[0] == 1 else mean
+            columns[name].append(own if np.isfinite(row[:, i]).all() else stands_in)
+    return columns
+
+
+def check_lines(found: Comparison, columns: dict[str, list[Any]], y: Floats, kind: str) -> None:
+    """Compare the lines of a comparison with what was said, row by row."""
+    lines = {line.name: line for line in found.lines}
+    best = min(NAMES, key=lambda name: mean(columns[name], y, kind))
+    for name in ("blend", "plain mean", "plain median", "best expert"):
+        line, own = lines[name], columns[best if name == "best expert" else name]
+        assert line.loss == pytest.approx(mean(own, y, kind), rel=1e-9)
+        if np.ndim(own[0]):
+            assert math.isnan(line.mae)
+            assert math.isnan(line.rmse)
+        else:
+            assert line.mae == pytest.approx(mean(own, y, "absolute"), rel=1e-9)
+            assert line.rmse == pytest.approx(math.sqrt(mean(own, y, "square")), rel=1e-9)
+    assert lines["best expert"].remark.startswith(best)
+
+
+def mean(said: list[Any], y: Floats, kind: str) -> float:
+    return float(np.mean([loss_of(kind, x, t) for x, t in zip(said, y, strict=True)]))
+
+
+def numbers(rows: int, seed: int = 0) -> tuple[Floats, Floats]:
+    """Return outcomes, and forecasts of whom one is awake always and the others often."""
+    rng = np.random.default_rng(seed)
+    y = rng.normal(size=rows).cumsum()
+    x = y[:, None] + rng.normal(size=(rows, len(NAMES))) * [1.0, 2.0, 3.0, 1.5]
+    x[:, 1:][rng.random((rows, 3)) < 0.2] = np.nan
+    return y, x
+
+
+def table_of(y: Floats, x: Floats, **more: Any) -> pa.Table:
+    columns = {name: pa.array(x[:, i], from_pandas=True) for i, name in enumerate(NAMES)}
+    return pa.table({**more, "y": y, **columns})
+
+
+@pytest.mark.parametrize("hedger", ["auto", "squint"])
+@pytest.mark.parametrize("loss", ["square", "absolute", "pinball:level=0.2"])
+def test_a_table_is_compared_with_what_anybody_could_do(
+    hedger: str, loss: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(comparing, "CHUNK", 100)  # so that it is done in many pieces
+    y, x = numbers(130)
+    x[7], y[11] = np.nan, np.nan  # a row without forecasts, and one without an outcome
+    found = blend(table_of(y, x), "y", hedger=hedger, loss=loss)
+    known = np.isfinite(y) & np.isfinite(x).any(axis=1)
+    said = np.array(found.frame["blend"].to_numpy(), dtype=float)[known, None]
+    compared, kind = found.summary().comparison, loss.partition(":")[0]
+    assert compared.rows == 128
+    columns = oracle(x[known][:, None], said)
+    check_lines(compared, columns, y[known], kind)
+    items, levels = np.zeros(128, dtype=np.int32), np.array([0.2])
+    told = np.ascontiguousarray(x[known][:, None]), y[known], items, levels, kind
+    weights = best_convex(*told, "median").weights
+    convex = [sum(w * columns[name][t] for w, name in zip(weights, NAMES, strict=True))
+              for t in range(128)]  # fmt: skip
+    line = compared.lines[-1]
+    assert line.name == "best convex combination"
+    assert line.remark == "in hindsight; the plain median for those asleep"
+    assert line.loss <= compared.loss_of("best expert") * (1 + 1e-6)
+    assert line.loss == pytest.approx(mean(convex, y[known], kind))
+    assert line.mae == pytest.approx(mean(convex, y[known], "absolute"))
+    assert line.rmse == pytest.approx(math.sqrt(mean(convex, y[known], "square")))
+
+
+@pytest.mark.parametrize("loss", ["log", "l1", "zero-one-classes"])
+def test_classes_are_compared_by_their_loss_only(loss: str) -> None:
+    rng = np.random.default_rng(1)
+    mixture = Mixture(loss=loss)
+    kept, outcomes, said = [], [], []
+    for k in range(40):
+        y = int(rng.integers(3))
+        p = rng.dirichlet([1, 1, 1], size=4)
+        p[:, y] += 0.5
+        p /= p.sum(axis=1, keepdims=True)
+        given: dict[str, Any] = {name: p[i].tolist() for i, name in enumerate(NAMES)}
+        if k % 5 == 0:
+            given["ar"], p[1] = None, np.nan
+        made = mixture.predict(given)
+        mixture.update(made.ticket, y)
+        kept.append(p.T)
+        outcomes.append(float(y))
+        said.append(made.value)
+    summary = mixture.summary()
+    columns = oracle(np.array(kept), np.array(said))
+    check_lines(summary.comparison, columns, np.array(outcomes), loss)
+    assert summary.comparison.table()[0] == ["", f"{loss} loss", ""]
+    assert "RMSE" not in str(summary)
+
+
+def test_medians_over_those_awake() -> None:
+    rng = np.random.default_rng(2)
+    for n in (1, 2, 3, 6):
+        for of_all in (True, False):
+            x = rng.normal(size=(50, 1, n)).round(1)
+            awake = rng.random((50, n)) < 0.5
+            awake[:, 0], awake[of_all] = True, True
+            found = plain_medians(x, awake)
+            expected = [np.median(row[0, own]) for row, own in zip(x, awake, strict=True)]
+            np.testing.assert_allclose(found[:, 0], expected, rtol=1e-12)
+
+
+def test_labels_are_compared_with_a_vote() -> None:
+    mixture = Mixture(loss="zero-one")
+    rng = np.random.default_rng(3)
+    wrong = {"blend": 0, "vote": 0}
+    for _ in range(50):
+        y = int(rng.integers(3))
+        said = {name: y if rng.random() < 0.6 else 1 for name in "abc"}
+        made = mixture.predict(said)
+        mixture.update(made.ticket, y)
+        counts = {label: list(said.values()).count(label) for label in sorted(said.values())}
+        wrong["blend"] += made.value != y
+        wrong["vote"] += max(counts, key=counts.__getitem__) != y
+    lines = {line.name: line for line in mixture.summary().comparison.lines}
+    assert list(lines) == ["blend", "plain vote", "best expert"]
+    assert lines["blend"].loss == pytest.approx(wrong["blend"] / 50)
+    assert lines["plain vote"].loss == pytest.approx(wrong["vote"] / 50)
+
+
+def test_a_loss_of_your_own_is_compared() -> None:
+    y, x = numbers(60)
+    found = blend(table_of(y, x), "y", loss=lambda x, y: np.abs(x - y) ** 1.5)
+    square = blend(table_of(y, x), "y")
+    lines = {line.name: line for line in found.summary().comparison.lines}
+    assert list(lines) == ["blend", "plain mean", "plain median", "best expert"]
+    means = np.nanmean(x, axis=1)
+    assert lines["plain mean"].loss == pytest.approx(np.mean(np.abs(means - y) ** 1.5))
+    plain = {line.name: line for line in square.summary().comparison.lines}["plain mean"]
+    assert lines["plain mean"].rmse == pytest.approx(plain.rmse)
+
+
+def fed(mixture: Mixture, y: Floats, x: Floats, **options: Any) -> Mixture:
+    for outcome, row in zip(y, x, strict=True):
+        said = dict(zip(NAMES, row.tolist(), strict=True))
+        mixture.update(mixture.predict(said, **options).ticket, float(outcome))
+    return mixture
+
+
+def test_a_live_mixture_is_compared_in_the_rounds_it_keeps() -> None:
+    y, x = numbers(90)
+    mixture = fed(Mixture(history=50), y, x)
+    summary = mixture.summary()
+    compared = summary.comparison
+    assert (compared.rows, compared.rounds, compared.since) == (50, 50, 40)
+    said = np.array([made.values[0, :1] for made, _ in mixture.history])
+    check_lines(compared, oracle(x[40:, None], said), y[40:], "square")
+    text = str(summary)
+    assert "means over 50 rows of the last 50 settled rounds, since round 40" in text
+    assert "mean losses over 50 rows" in text
+    assert "uniform weights" in text  # over all rounds
+    assert "(90 rows)" in text
+    assert not Mixture().summary().comparison.rows
+    # Nothing is kept of a table, nor by a file.
+    assert "means over" not in str(blend(table_of(y, x), "y").mixture.summary())
+
+
+def test_who_has_no_confidence_is_not_compared() -> None:
+    y, x = numbers(30)
+    x[:, 1:] = np.where(np.isnan(x[:, 1:]), 0.0, x[:, 1:])
+    silent = fed(Mixture(), y, x, confidence={"naive": 0.0}).summary().comparison
+    x[:, 2] = np.nan
+    gone = fed(Mixture(), y, x).summary().comparison
+    assert silent.lines == gone.lines
+
+
+@pytest.mark.parametrize("series", [1, 3])
+def test_components_are_those_of_the_rounds(series: int) -> None:
+    y, x = numbers(240, seed=4)
+    item = np.arange(240) % series
+    found = blend(
+        table_of(y, x, day=np.arange(240) // series, series=item), "y", by="series", time="day"
+    )
+    summary, values = found.summary(), found.rounds.values
+    names = component_names(found.mixture)
+    assert len(names) == (14 if series == 1 else 3 + 2 * 11)
+    assert ("NormalHedge 20, separate" in names) == (series > 1)
+    rows = {row.name: row for row in summary.components}
+    outcomes = found.rounds.outcomes
+    for k, name in enumerate(names):
+        losses = [(v - t) ** 2 for v, t in zip(values[:, 3 + k], outcomes, strict=True)]
+        assert rows[name].loss == pytest.approx(np.mean(losses))
+    weights = [row.weight for row in summary.components]
+    assert weights == sorted(weights, reverse=True)
+    assert sum(weights) == pytest.approx(1.0)
+    assert summary.comparison.component_rows == 240
+    # The weights are those of the next prediction.
+    mixture = found.mixture
+    forecasts = {
+        name: {key: 1.0 + i + k for k, key in enumerate(mixture.items)}
+        for i, name in enumerate(NAMES)
+    }
+    made = mixture.predict(forecasts)
+    np.testing.assert_allclose(expert_weights(mixture), made.played.mean(axis=0))
+    row = mixture.pending[made.ticket].values
+    shares = component_weights(mixture)
+    if series == 1:
+        assert row[0, 0] == pytest.approx(row[0, 3 : 3 + len(names)] @ shares)
+        return
+    levels, choice = level_weights(mixture.games)
+    each = [choice[0, 0] * levels[0] + choice[0, 1] * levels[1 + k] for k in range(series)]
+    np.testing.assert_allclose(shares, np.mean(each, axis=0))
+    for k in range(series):
+        assert row[k, 0] == pytest.approx(row[k, 3 : 3 + len(names)] @ each[k])
+
+
+def test_experts_have_the_weights_of_the_next_prediction() -> None:
+    y, x = numbers(80)
+    cases: list[dict[str, Any]] = [{"shared": False}, {"hedger": "squint"}]
+    for options in (*cases, cases[0] | cases[1]):
+        mixture = Mixture(**options)
+        for k in range(40):
+            said = {name: x[2 * k : 2 * k + 2, i].tolist() for i, name in enumerate(NAMES)}
+            mixture.update(mixture.predict(said).ticket, y[2 * k : 2 * k + 2])
+        now = expert_weights(mixture)
+        made = mixture.predict({name: [1.0 + i, 2.0 * i] for i, name in enumerate(NAMES)})
+        np.testing.assert_allclose(now, made.played.mean(axis=0))
+        found = {row.name: row.weight for row in mixture.summary().experts}
+        np.testing.assert_allclose([found[name] for name in NAMES], now)
+
+
+def test_small_components_are_summed_up() -> None:
+    y, x = numbers(300)
+    summary = fed(Mixture(), y, x).summary()
+    head, body = summary.component_table()
+    assert head == ["component", "weight", "mean loss"]
+    shown = [row for row in summary.components if row.weight >= 0.03]
+    assert [row[0] for row in body] == [*(row.name for row in shown), f"{14 - len(shown)} others"]
+    assert sum(float(row[1]) for row in body) == pytest.approx(1.0, abs=0.01)
+    assert body[-1][2] == ""
+
+
+def test_portfolios_are_compared_with_even_weights() -> None:
+    rng = np.random.default_rng(6)
+    mixture, wealth = Mixture("squint", loss="log-wealth"), np.ones(2)
+    for _ in range(150):
+        relatives = dict(zip("abc", np.exp(0.05 * rng.normal(size=3)).tolist(), strict=True))
+        made = mixture.predict(relatives)
+        mixture.update(made.ticket, 1.0)
+        wealth *= made.value, np.mean(list(relatives.values()))
+    compared = mixture.summary().comparison
+    assert [line.name for line in compared.lines] == [
+        "blend", "plain mean", "best expert", "best convex combination"
+    ]  # fmt: skip
+    np.testing.assert_allclose([line.loss for line in compared.lines[:2]], -np.log(wealth) / 150)
+    assert compared.table()[0] == ["", "log-wealth loss", ""]
+    lines = Line("blend", math.log(10 / 9) / 150), Line("plain mean", 0.0)
+    assert replace(compared, lines=lines).warning == (
+        "the blend made 10 % less than the plain mean, over 150 rows of the last 150 settled "
+        "rounds, since round 0"
+    )
+    assert replace(compared, lines=(lines[1], lines[1])).warning == ""
+
+
+def test_the_settings_of_auto() -> None:
+    def settings(*given: Any, **more: Any) -> str:
+        return Mixture(*given, **more).summary().settings
+
+    assert settings() == "auto (14 ways of combining, guard on), loss square"
+    assert settings("auto:guard=false") == "auto (14 ways of combining, guard off), loss square"
+    assert "compared over 50 rounds" in settings("auto:memory=50")
+    assert settings(loss="l1") == "auto (11 ways of combining), loss l1"
+    assert settings(loss="zero-one") == "auto (4 ways of combining), loss zero-one"
+    assert settings("squint").startswith("Squint(alpha=0.05), loss square, mean, gradient")
+
+
+def test_what_means_nothing_for_auto_is_left_out() -> None:
+    y, x = numbers(60)
+    auto, single = (fed(Mixture(hedger), y, x) for hedger in (None, "normal-hedge"))
+    assert np.isnan(auto.regrets).all()
+    assert auto.regrets.shape == auto.weights.shape
+    assert np.isfinite(single.regrets).all()
+    for word in ("regret", "bound", "range of losses"):
+        assert word not in str(auto.summary())
+        assert word in str(single.summary())
+    assert "weights of the components" not in str(single.summary())
+    assert single.summary().components == []
+    assert not auto.bound()
+
+
+def test_the_guard_names_whom_it_moved() -> None:
+    y, x = numbers(200)
+    x = np.nan_to_num(x)
+    x[50:140:10, 0] = 1e9
+    x[55:85:10, 3] = -1e9
+    mixture = fed(Mixture(), y, x)
+    counts = dict(zip(mixture.names, mixture.games.expert_sums[ABSURD], strict=True))
+    assert counts["gam"] >= 9
+    said = mixture.summary().guarded
+    assert said.startswith(f"the guard moved {int(sum(counts.values()))} absurd forecasts: ")
+    assert f"{int(counts['gam'])} of gam" in said
+    assert f"{int(counts['survey'])} of survey" in said
+    assert said.endswith("auto:guard=false switches it off")
+    assert said in str(mixture.summary())
+    free = fed(Mixture("auto:guard=false"), y, x).summary()
+    assert free.guarded == ""
+    assert "moved" not in str(free)
+    assert blend(table_of(y, x), "y").summary().guarded == said
+
+
+def test_of_many_experts_the_guard_names_some() -> None:
+    y, x = numbers(30)
+    summary = fed(Mixture(), y, x).summary()
+    moved = [(f"team-{k}", 9 - k) for k in range(7)]
+    said = Summary(**{**vars(summary), "moved": moved}).guarded
+    assert said.startswith("the guard moved 42 absurd forecasts: 9 of team-0, 8 of team-1, ")
+    assert "5 of team-4, 7 of 2 others;" in said
+    said = Summary(**{**vars(summary), "moved": [("a", 1)]}).guarded
+    assert said.startswith("the guard moved 1 absurd forecast: 1 of a;")
+
+
+def compared(rows: int, *losses: float, since: int | None = None) -> Comparison:
+    names = ("blend", "plain mean", "plain median", "best expert")
+    lines = tuple(Line(name, loss) for name, loss in zip(names, losses, strict=True))
+    return Comparison("square", rows, since, rows, lines)
+
+
+def test_a_warning_where_a_plain_combination_is_better() -> None:
+    assert compared(100, 1.03, 1.0, 1.1, 0.1).warning == (
+        "the blend lost 3.0 % more than the plain mean (1.03 against 1), over 100 rows of the table"
+    )
+    assert compared(99, 1.03, 1.0, 1.1, 0.1).warning == ""
+    assert compared(100, 1.019, 1.0, 1.1, 0.1).warning == ""  # nor because of the best expert
+    both = compared(200, 1.5, 1.0, 1.2, 2.0, since=40).warning
+    assert "50 % more than the plain mean" in both
+    assert "and 25 % more than the plain median" in both
+    assert both.endswith("over 200 rows of the last 200 settled rounds, since round 40")
+    assert "40 times as much as the plain mean" in compared(100, 4.0, 0.1, 9.0, 9.0).warning
+    assert "0.5 where the plain mean lost nothing" in compared(100, 0.5, 0.0, 9.0, 9.0).warning
+    assert compared(100, -0.5, -0.6, -0.4, 0.0).warning.startswith("the blend lost 17 % more")
+
+
+def test_the_warning_is_shown() -> None:
+    rng = np.random.default_rng(5)
+    y = rng.normal(size=300)
+    x = y[:, None] + rng.normal(size=(300, 4))  # nobody is better: even weights are the best
+    single = fed(Mixture(NormalHedge(memory=2), gradient=False), y, x).summary()
+    assert single.warning.endswith("; auto, the default, hedges over plain combinations, too")
+    assert str(single).splitlines()[1] == f"  Warning: {single.warning}."
+    assert f"<p><b>Warning: {single.warning}.</b></p>" in single._repr_html_()
+    auto = fed(Mixture(), *numbers(300)).summary()  # one of them is better
+    assert auto.warning == ""
+    assert "Warning" not in str(auto)
+
+
+def test_a_notebook_shows_the_same() -> None:
+    y, x = numbers(120)
+    x[60] = [1e9, 0.0, 0.0, 0.0]
+    mixture = fed(Mixture(), y, x)
+    mixture.update(mixture.predict({"<b>bold</b>": 1.0}).ticket, 1.0)
+    summary = mixture.summary()
+    page = summary._repr_html_()
+    assert "<b>bold</b>" not in page
+    for title, (head, body) in summary.tables():
+        assert title in page
+        for cell in [*head, *(cell for row in body for cell in row if "<" not in cell)]:
+            assert f">{cell}</t" in page
+    assert summary.guarded in page
+    assert page.count("<table>") == 4
+
+
+def test_the_best_combination_counts_every_row() -> None:
+    # The best expert is asleep half of the time, and all others are far off.
+    y = np.zeros(400)
+    x = np.tile([np.nan, 1e6, 2e6, 1e6], (400, 1))
+    x[::2, 0] = 0.0
+    line = blend(table_of(y, x), "y").summary().comparison.lines[-1]
+    assert line.name == "best convex combination"
+    assert line.loss > 1e6
+
+
+def test_of_a_large_table_the_best_combination_is_fitted_to_some_rows(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(comparing, "SAMPLE", 200)
+    y, x = numbers(200)
+    for loss, told in (("square", False), ("absolute", True)):
+        summary = blend(table_of(y, x), "y", loss=loss).summary()
+        line = summary.comparison.lines[-1]
+        assert line.remark.endswith("; fitted to one row in 4") == told
+        assert math.isnan(summary.convex_gap) == told
+        assert "the least may be" not in str(summary)
+
+
+def test_parts_are_kept_apart() -> None:
+    found = blend(table_of(*numbers(20)), "y", include=("mean", "median"))
+    assert isinstance(found, Blend)
+    assert not isinstance(found.mixture.recipe.hedger, Automatic)
+    lines = {line.name: line for line in found.summary().comparison.lines}
+    assert lines["best expert"].remark.partition(";")[0] in NAMES  # not a plain combination
