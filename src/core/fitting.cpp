@@ -189,11 +189,12 @@ double online_observe(FamilyName name, Row observation, Vector<double> filter,
 void online_run(FamilyName name, Sheet observations, Vector<double> filter,
                 Matrix<double> transition, Matrix<double> parameters, Matrix<double> moves,
                 Matrix<double> sums, Vector<double> previous, Vector<double> spread, Row guards,
-                double rate, double relative, Matrix<double> beliefs, Cube<double> kept,
-                Vector<double> logs) {
+                double rate, double relative, Matrix<double> beliefs, Matrix<double> filtered,
+                Cube<double> kept, Vector<double> logs) {
     const size_t rounds = observations.rows;
     require(observations.columns == previous.n && beliefs.rows == rounds &&
-                beliefs.columns == filter.n && kept.layers == rounds &&
+                beliefs.columns == filter.n && filtered.rows == rounds &&
+                filtered.columns == filter.n && kept.layers == rounds &&
                 kept.rows == parameters.rows && kept.columns == parameters.columns &&
                 logs.n == rounds,
             sizes);
@@ -207,6 +208,7 @@ void online_run(FamilyName name, Sheet observations, Vector<double> filter,
             std::copy(parameters.data, parameters.data + parameters.rows * parameters.columns,
                       kept.layer(t).data);
             logs[t] = online.observe(observations.row(t), rate, relative);
+            std::copy(filter.data, filter.data + filter.n, filtered.row(t));
         }
     });
 }

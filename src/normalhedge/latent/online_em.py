@@ -12,12 +12,12 @@ from normalhedge.latent.fitting import FLOOR, PSEUDO_COUNT, Fitted
 
 
 class OnlineRun(NamedTuple):
-    """What was known before each observation, and how well it fitted.
+    """What was known before and after each observation, and how well it fitted.
 
     Attributes
     ----------
-    beliefs
-        P(S_t | y_1..y_{t-1}), T x k.
+    beliefs, filtered
+        P(S_t | y_1..y_{t-1}) and P(S_t | y_1..y_t), T x k.
     emissions
         One with T k states: those of the first round, then those of the second, and so on.
     log_densities
@@ -25,6 +25,7 @@ class OnlineRun(NamedTuple):
     """
 
     beliefs: Floats
+    filtered: Floats
     emissions: Emission
     log_densities: Floats
 
@@ -138,15 +139,13 @@ class OnlineEM:
         """Learn many observations; return what was known before each of them."""
         seen = self._accepted(observations)
         rounds, k = len(seen), self.states
-        beliefs, logs = np.empty((rounds, k)), np.empty(rounds)
+        beliefs, filtered, logs = np.empty((rounds, k)), np.empty((rounds, k)), np.empty(rounds)
         kept = np.empty((rounds, *self._rows.shape))
-        _core.online_run(
-            self._family.family, seen, *self._arrays, *self._settings, beliefs, kept, logs
-        )
+        written = beliefs, filtered, kept, logs
+        _core.online_run(self._family.family, seen, *self._arrays, *self._settings, *written)
         rows = np.moveaxis(kept, 0, 1).reshape(len(self._rows), rounds * k)
-        return OnlineRun(
-            beliefs, self._restored(rows), np.where(logs != 0.0, logs - self._log_width, 0.0)
-        )
+        totals = np.where(logs != 0.0, logs - self._log_width, 0.0)
+        return OnlineRun(beliefs, filtered, self._restored(rows), totals)
 
     def _plain(self, number: float) -> bool:
         """Tell whether nothing needs to be looked at: a number, in a family of real numbers."""
