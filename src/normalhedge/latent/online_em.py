@@ -49,6 +49,8 @@ class OnlineEM:
     beliefs
         P(S_0), before the first observation's transition; the stationary distribution of the
         transitions by default.
+    previous
+        The observation before the first, which autoregressive states look at; none by default.
     pseudo_count, floor
         As for `fit`; the pseudo count is one for a memory's worth of observations, and the floor a
         share of the variance of all observations, forgotten alike.
@@ -71,6 +73,7 @@ class OnlineEM:
         forgetting: float,
         *,
         beliefs: npt.ArrayLike | None = None,
+        previous: npt.ArrayLike | None = None,
         pseudo_count: float = PSEUDO_COUNT,
         floor: float = FLOOR,
     ) -> None:
@@ -104,6 +107,8 @@ class OnlineEM:
         _core.online_begin(emission.family, shares, *self._arrays)
         self._settings = (1.0 - self.forgetting, self._relative)
         self._template = emission
+        if previous is not None:
+            self._arrays[5][:] = self._accepted(np.reshape(previous, (1, -1)))[0]
 
     @property
     def states(self) -> int:
@@ -114,6 +119,11 @@ class OnlineEM:
     def beliefs(self) -> Floats:
         """P(S_{t+1} | y_1..y_t), for the observation that comes next."""
         return np.asarray(self._filter @ self._transition)
+
+    @property
+    def filtered(self) -> Floats:
+        """P(S_t | y_1..y_t)."""
+        return self._filter.copy()
 
     @property
     def transition(self) -> Floats:
