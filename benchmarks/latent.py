@@ -11,6 +11,9 @@ import numpy as np
 from benchmarks.timing import Row, measure
 from normalhedge import NormalHedge
 from normalhedge.latent import HMMBank, StateExperts, follow
+from normalhedge.latent.emissions import Gaussian
+from normalhedge.latent.fitting import Fitted, fit
+from normalhedge.latent.online_em import OnlineEM
 
 CANDIDATES, STATES, SYMBOLS = 1_000, 4, 2
 ALPHA, C = 0.001, 4.0
@@ -91,6 +94,7 @@ def rows() -> Iterator[Row]:
         calls=300,
     )
     yield from with_gaps(rng)
+    yield from fits(rng)
     if find_spec("dynamax") is not None:
         yield from beside_dynamax(bank, symbols)
 
@@ -111,6 +115,38 @@ def with_gaps(rng: np.random.Generator) -> Iterator[Row]:
             ("without gaps", partial(lead, whole)),
             ">= 0.67x",
         )
+
+
+def fits(rng: np.random.Generator) -> Iterator[Row]:
+    """Yield a fit of thirty iterations beside hmmlearn from the same start, and learning online."""
+    path = np.repeat(rng.integers(3, size=50), 20)
+    seen = np.array([-1.0, 0.0, 1.0])[path] + rng.normal(size=1_000)
+    steps = np.full((3, 3), 0.05) + 0.85 * np.eye(3)
+    emission = Gaussian(np.array([-1.0, 0.0, 1.0]), np.ones(3))
+    start = Fitted(np.full(3, 1.0 / 3.0), steps, emission, 0.0, 0, np.empty(0))
+
+    def ours() -> None:
+        fit(seen, 3, rng=rng, warm=start, starts=0, iterations=30, tolerance=0.0)
+
+    if find_spec("hmmlearn") is not None:
+        from hmmlearn.hmm import GaussianHMM  # noqa: PLC0415
+
+        def theirs() -> None:
+            model = GaussianHMM(3, n_iter=30, tol=-np.inf, init_params="")
+            model.startprob_, model.transmat_ = start.initial, start.transition
+            model.means_, model.covars_ = np.array([[-1.0], [0.0], [1.0]]), np.ones((3, 1))
+            model.fit(seen[:, np.newaxis])
+
+        yield measure("fit an HMM, k = 3, T = 1,000", ours, ("hmmlearn", theirs), ">= 10x")
+    online, values = OnlineEM(start, 0.99), cycle(seen.tolist())
+    yield measure(
+        "learn an HMM online, k = 3",
+        lambda: online.observe(next(values)),
+        ("refitting, 30 iterations", ours),
+        ">= 500x",
+        calls=1_000,
+        reference_calls=1,
+    )
 
 
 def beside_dynamax(bank: HMMBank, symbols: list[int]) -> Iterator[Row]:

@@ -4,7 +4,6 @@
 #include "python.hpp"
 
 #include <limits>
-#include <optional>
 #include <stdexcept>
 
 #include "explore.hpp"
@@ -14,15 +13,6 @@
 #include "objects.hpp"
 
 namespace normalhedge {
-
-// None, or something.
-template <class T>
-struct From<std::optional<T>> {
-    static std::optional<T> get(PyObject* object) {
-        if (object == Py_None) return std::nullopt;
-        return From<T>::get(object);
-    }
-};
 
 // By its name.
 template <>

@@ -80,6 +80,7 @@ PyMODINIT_FUNC PyInit__core() {
         add_games(module.get());
         add_turn(module.get());
         add_functions(module.get());
+        add_fitting(module.get());
         return module.release();
     });
 }

@@ -45,5 +45,6 @@ void add_engine(PyObject* module);
 void add_games(PyObject* module);
 void add_turn(PyObject* module);
 void add_functions(PyObject* module);
+void add_fitting(PyObject* module);
 
 }  // namespace normalhedge

@@ -15,6 +15,7 @@
 
 #include <cstdint>
 #include <exception>
+#include <optional>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -187,6 +188,15 @@ struct From<Cube<T>> {
     static Cube<T> get(PyObject* object) {
         PyArrayObject* array = checked_array<T>(object, 3);
         return {data_of<T>(array), extent(array, 0), extent(array, 1), extent(array, 2)};
+    }
+};
+
+// None, or something.
+template <class T>
+struct From<std::optional<T>> {
+    static std::optional<T> get(PyObject* object) {
+        if (object == Py_None) return std::nullopt;
+        return From<T>::get(object);
     }
 };
 

@@ -1,0 +1,231 @@
+// Fitting a hidden Markov model: expectation and maximisation, on a whole series and online.
+//
+// With log densities l_t(s), initial probabilities and transition A, forward:
+//
+//     p_1 = initial,  z_t = sum_s p_t(s) b_t(s),  f_t(s) = p_t(s) b_t(s) / z_t,  p_{t+1} = f_t A
+//
+// and backward, without the likelihoods, so that neither missing nor impossible observations need
+// any care:
+//
+//     g_T = f_T,   g_t(r) = f_t(r) sum_s A_rs g_{t+1}(s) / p_{t+1}(s)
+//     expected transitions  A_rs sum_t f_t(r) g_{t+1}(s) / p_{t+1}(s)
+//
+// g are the smoothed probabilities of the states, ln P(y) = sum_t ln z_t.
+#pragma once
+
+#include <vector>
+
+#include "emissions.hpp"
+#include "filter.hpp"
+
+namespace normalhedge {
+
+// A predicted probability below this cannot be divided by; its state had no share.
+constexpr double least_predicted = 1e-290;
+
+// Who has less than this of the observations keeps its parameters.
+constexpr double least_weight = 1e-8;
+
+// Replace log densities by e^(l_t(s) - max_s l_t(s)), in place; write the maxima.
+inline void scale_densities(double* logs, size_t rounds, size_t k, double* highest) {
+    for (size_t t = 0; t < rounds; ++t) {
+        const double* row = logs + t * k;
+        double most = -1e300;
+        for (size_t s = 0; s < k; ++s) most = larger(most, row[s]);
+        highest[t] = most;
+    }
+    for (size_t t = 0; t < rounds; ++t)
+        for (size_t s = 0; s < k; ++s) logs[t * k + s] = (logs[t * k + s] - highest[t]) * log2_e;
+    const size_t n = rounds * k;
+#pragma omp simd
+    for (size_t i = 0; i < n; ++i) logs[i] = exp2(smaller(logs[i], 0.0));
+}
+
+// Replace scaled densities by f, in place; write 1/p; return ln P(y). The likelihood of what is
+// impossible counts as 1e-280, and it teaches nothing, as in the filter.
+template <size_t fixed>
+double forward(double* table, const double* highest, size_t rounds, size_t given,
+               const double* initial, const double* transition, double* inverse, double* predicted) {
+    const size_t k = fixed ? fixed : given;
+    double total = 0.0;
+    for (size_t s = 0; s < k; ++s) predicted[s] = initial[s];
+    for (size_t t = 0; t < rounds; ++t) {
+        double* f = table + t * k;
+        double z = 0.0;
+        for (size_t s = 0; s < k; ++s) {
+            inverse[t * k + s] = predicted[s] > least_predicted ? 1.0 / predicted[s] : 0.0;
+            f[s] *= predicted[s];
+            z += f[s];
+        }
+        if (!(z > least_likelihood)) {
+            z = 0.0;
+            for (size_t s = 0; s < k; ++s) z += f[s] = predicted[s];
+            total += highest[t] > -1e300 ? highest[t] : 0.0;
+            total += log(least_likelihood);
+        } else {
+            total += highest[t] + log(z);
+        }
+        const double over = 1.0 / z;
+        for (size_t s = 0; s < k; ++s) f[s] *= over;
+        for (size_t s = 0; s < k; ++s) predicted[s] = 0.0;
+        for (size_t r = 0; r < k; ++r)
+            for (size_t s = 0; s < k; ++s) predicted[s] += f[r] * transition[r * k + s];
+    }
+    return total;
+}
+
+// Replace f by g, in place; write the expected transitions.
+template <size_t fixed>
+void backward(double* table, const double* inverse, size_t rounds, size_t given,
+              const double* transition, double* moves, double* ratio) {
+    const size_t k = fixed ? fixed : given;
+    for (size_t i = 0; i < k * k; ++i) moves[i] = 0.0;
+    for (size_t t = rounds - 1; t-- > 0;) {
+        const double* later = table + (t + 1) * k;
+        double* f = table + t * k;
+        for (size_t s = 0; s < k; ++s) ratio[s] = later[s] * inverse[(t + 1) * k + s];
+        for (size_t r = 0; r < k; ++r) {
+            double sum = 0.0;
+            for (size_t s = 0; s < k; ++s) {
+                sum += transition[r * k + s] * ratio[s];
+                moves[r * k + s] += f[r] * ratio[s];
+            }
+            f[r] *= sum;
+        }
+    }
+    for (size_t i = 0; i < k * k; ++i) moves[i] *= transition[i];
+}
+
+// A model without its emission, and its size.
+struct Chain {
+    size_t states;
+    double* initial;
+    double* transition;
+};
+
+// Room for the expectations of a series.
+struct Expected {
+    std::vector<double> table;  // rounds x states: log densities, then the smoothed probabilities
+    std::vector<double> moves;  // states x states
+    std::vector<double> inverse, highest, small;
+
+    Expected(size_t rounds, size_t k)
+        : table(rounds * k), moves(k * k), inverse(rounds * k), highest(rounds), small(k) {}
+};
+
+template <size_t fixed>
+double expect(const Chain& chain, size_t rounds, Expected& room) {
+    double* table = room.table.data();
+    double small[fixed ? fixed : 1];
+    double* spare = fixed ? small : room.small.data();
+    const double total = forward<fixed>(table, room.highest.data(), rounds, chain.states,
+                                        chain.initial, chain.transition, room.inverse.data(), spare);
+    backward<fixed>(table, room.inverse.data(), rounds, chain.states, chain.transition,
+                    room.moves.data(), spare);
+    return total;
+}
+
+// Replace log densities by smoothed probabilities, write the expected transitions, return ln P(y).
+inline double expect(const Chain& chain, size_t rounds, Expected& room) {
+    if (!rounds) return 0.0;
+    scale_densities(room.table.data(), rounds, chain.states, room.highest.data());
+    switch (chain.states) {
+        case 1: return expect<1>(chain, rounds, room);
+        case 2: return expect<2>(chain, rounds, room);
+        case 3: return expect<3>(chain, rounds, room);
+        case 4: return expect<4>(chain, rounds, room);
+        default: return expect<0>(chain, rounds, room);
+    }
+}
+
+template <class Family>
+void write_log_densities(const Family& family, const Series& series, double* parameters, size_t k,
+                         double* result) {
+    for (size_t s = 0; s < k; ++s) {
+        const auto state = family.state({parameters, k, s});
+        for (size_t t = 0; t < series.rounds; ++t) {
+            const Seen seen = series[t];
+            result[t * k + s] = family.known(seen) ? family.log_density(state, seen) : 0.0;
+        }
+    }
+}
+
+// Replace the parameters by those with the largest expected log likelihood, or a larger one.
+template <class Family>
+void maximise(const Family& family, const Series& series, const double* shares, size_t k,
+              double* parameters) {
+    std::vector<double> sums(family.statistics());
+    for (size_t s = 0; s < k; ++s) {
+        const Parameters mine{parameters, k, s};
+        const Shares weights{shares, k, s};
+        const auto state = family.state(mine);
+        std::fill(sums.begin(), sums.end(), 0.0);
+        for (size_t t = 0; t < series.rounds; ++t)
+            if (family.known(series[t])) family.add(state, series[t], weights[t], sums.data());
+        if (!(weight_of(family, sums.data()) > least_weight)) continue;
+        family.solve(sums.data(), mine);
+        family.refine(series, weights, mine);
+    }
+}
+
+// Write probabilities in proportion to counts and pseudo counts; what was before, if there are none.
+inline void normalise(const double* counts, double pseudo_count, size_t k, double* result) {
+    double total = 0.0;
+    for (size_t s = 0; s < k; ++s) total += counts[s] + pseudo_count;
+    if (!(total > tiny)) return;
+    for (size_t s = 0; s < k; ++s) result[s] = (counts[s] + pseudo_count) / total;
+}
+
+// c sum ln p: what pseudo counts c add to the log likelihood.
+inline double log_prior(const double* probabilities, size_t n, double pseudo_count) {
+    if (!(pseudo_count > 0.0)) return 0.0;
+    double sum = 0.0;
+    for (size_t i = 0; i < n; ++i) sum += std::log(probabilities[i]);
+    return pseudo_count * sum;
+}
+
+inline double log_prior(const Categorical& family, const double* parameters, size_t k) {
+    return log_prior(parameters, family.symbols * k, family.guards.pseudo_count);
+}
+template <class Family>
+double log_prior(const Family&, const double*, size_t) {
+    return 0.0;
+}
+
+struct Stopping {
+    size_t iterations;
+    double tolerance;
+};
+
+struct Ended {
+    double log_likelihood;
+    size_t iterations;
+};
+
+// Expectation and maximisation until the objective, ln P(y) and what the pseudo counts add, gains
+// less than `tolerance`. Writes the objective before each iteration and at the end.
+//
+// Where `start` is given, rounds x states, it is maximised with these shares first.
+template <class Family>
+Ended fit(const Family& family, const Series& series, const Chain& chain, double* parameters,
+          const double* start, const Stopping& stopping, double* trace) {
+    const size_t k = chain.states;
+    const double pseudo_count = family.guards.pseudo_count;
+    Expected room(series.rounds, k);
+    if (start) maximise(family, series, start, k, parameters);
+    for (size_t i = 0;; ++i) {
+        write_log_densities(family, series, parameters, k, room.table.data());
+        const double total = expect(chain, series.rounds, room);
+        trace[i] = total + log_prior(family, parameters, k) +
+                   log_prior(chain.initial, k, pseudo_count) +
+                   log_prior(chain.transition, k * k, pseudo_count);
+        const bool settled = i && trace[i] - trace[i - 1] < stopping.tolerance;
+        if (settled || i == stopping.iterations) return {total, i};
+        if (series.rounds) normalise(room.table.data(), pseudo_count, k, chain.initial);
+        for (size_t r = 0; r < k; ++r)
+            normalise(room.moves.data() + r * k, pseudo_count, k, chain.transition + r * k);
+        maximise(family, series, room.table.data(), k, parameters);
+    }
+}
+
+}  // namespace normalhedge

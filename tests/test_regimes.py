@@ -1,0 +1,268 @@
+"""Regimes: causal, the same live as at once, and right where the truth is known."""
+
+import pickle
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.optimize import linear_sum_assignment
+
+from normalhedge import NormalHedge
+from normalhedge.latent.course import Course
+from normalhedge.latent.emissions import Gaussian
+from normalhedge.latent.fitting import Fitted
+from normalhedge.latent.matching import Identity, agreement, assignment, likeness, overlap
+from normalhedge.latent.predictive import Predictive
+from normalhedge.latent.regimes import Regimes
+from normalhedge.latent.scores import brier, crps, l1, log_score
+
+
+def textbook(rounds: int = 4000, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    """Two regimes of returns."""
+    model = Fitted(
+        np.array([1.0, 0.0]),
+        np.array([[0.99, 0.01], [0.04, 0.96]]),
+        Gaussian(np.zeros(2), np.array([0.7, 2.2])),
+        0.0,
+        0,
+        np.empty(0),
+    )
+    return model.sample(rounds, np.random.default_rng(seed))
+
+
+def gappy(rounds: int, seed: int = 3) -> np.ndarray:
+    seen = textbook(rounds, seed)[1]
+    seen[np.random.default_rng(seed).random(rounds) < 0.1] = np.nan
+    return seen
+
+
+def columns(course: Course) -> list[np.ndarray]:
+    return [
+        course.means,
+        course.variances,
+        course.log_scores,
+        course.probabilities,
+        course.switching,
+    ]
+
+
+@pytest.fixture(scope="module")
+def followed() -> tuple[np.ndarray, Regimes, Course]:
+    truth, seen = textbook()
+    regimes = Regimes()
+    return truth, regimes, regimes.run(seen)
+
+
+def test_the_textbook_case(followed: tuple[np.ndarray, Regimes, Course]) -> None:
+    truth, regimes, course = followed
+    assert agreement(course.states[500:], truth[500:]) >= 0.93
+    assert len(regimes.parameters()) == 2
+    assert "2 regimes" in repr(regimes)
+    assert "4,000 rounds" in repr(course)
+    assert 0.9 < np.mean(course.certainty[500:]) <= 1.0
+
+
+def test_regimes_keep_their_numbers(followed: tuple[np.ndarray, Regimes, Course]) -> None:
+    _, regimes, _ = followed
+    later = [found for at, found in regimes.history if at >= 1000]
+    assert len(later) > 50
+    assert all(found[0].deviation < found[1].deviation for found in later)
+    assert all(0.9 < found[0].stay < 1.0 for found in later)
+    assert sum(share for *_, share in later[-1].values()) == pytest.approx(1.0)
+
+
+def test_nothing_depends_on_the_future() -> None:
+    seen = gappy(700)
+    other = seen.copy()
+    other[430:] = 5.0 + 3.0 * other[430:]
+    whole, changed = Regimes("gaussian").run(seen), Regimes("gaussian").run(other)
+    for one, two in zip(columns(whole), columns(changed), strict=True):
+        np.testing.assert_array_equal(one[:430], two[:430])
+    assert not np.allclose(whole.means[450:], changed.means[450:])
+
+
+@pytest.mark.parametrize("emission", ["gaussian", "poisson", "autoregressive", "full"])
+def test_live_is_what_it_is_at_once(emission: str) -> None:
+    seen = gappy(330)
+    if emission == "poisson":
+        seen = np.floor(np.abs(2.0 * seen))
+    if emission == "full":
+        seen = np.column_stack([seen, seen[::-1]])
+    course = Regimes(emission).run(seen)
+    live = Regimes(emission)
+    for t, y in enumerate(seen):
+        before = live.predict()
+        np.testing.assert_allclose(before.mean, course.means[t], rtol=1e-8)
+        if np.isfinite(course.log_scores[t]):
+            density = before.log_density(y)
+            np.testing.assert_allclose(density, course.log_scores[t], rtol=1e-7, atol=1e-9)
+            np.testing.assert_allclose(before.variance, course.variances[t], rtol=1e-7)
+        live.observe(y)
+        np.testing.assert_allclose(live.probabilities, course.probabilities[t], atol=1e-8)
+        np.testing.assert_allclose(live.switching, course.switching[t], atol=1e-8)
+
+
+def test_a_run_may_be_interrupted_and_pickled() -> None:
+    seen = gappy(620)
+    whole = Regimes().run(seen)
+    regimes = Regimes()
+    first = regimes.run(seen[:333])
+    again = pickle.loads(pickle.dumps(regimes))
+    for part, one in zip(columns(Course.joined([first, again.run(seen[333:])])), columns(whole),
+                         strict=True):  # fmt: skip
+        np.testing.assert_allclose(part, one, rtol=1e-8, atol=1e-10)
+
+
+def test_missing_observations_leave_no_score_and_let_time_pass() -> None:
+    regimes = Regimes()
+    regimes.run(textbook(400)[1])
+    weights = regimes.weights.copy()
+    course = regimes.run(np.full(30, np.nan))
+    assert np.isnan(course.log_scores).all()
+    assert np.isfinite(course.means).all()
+    np.testing.assert_array_equal(regimes.weights, weights)
+    sure = course.certainty
+    assert sure[-1] <= sure[0] + 1e-9
+
+
+def test_the_budget_is_kept() -> None:
+    regimes = Regimes(budget=7)
+    regimes.run(textbook(1500)[1])
+    assert 2 <= len(regimes.candidates()) <= 7
+    assert sum(regimes.candidates().values()) == pytest.approx(1.0)
+    assert sum(regimes.support().values()) == pytest.approx(1.0)
+
+
+def test_other_hedgers_weigh_too() -> None:
+    truth, seen = textbook(1500)
+    course = Regimes(hedger=NormalHedge(memory=100)).run(seen)
+    assert agreement(course.states[600:], truth[600:]) > 0.9
+
+
+def test_categories() -> None:
+    rng = np.random.default_rng(0)
+    truth = (np.arange(1200) // 100) % 2
+    seen = (rng.random(1200) < np.where(truth, 0.95, 0.1)).astype(int)
+    course = Regimes("categorical", symbols=2).run(seen)
+    assert agreement(course.states[600:], truth[600:]) > 0.9
+    with pytest.raises(ValueError, match="symbols below 2"):
+        Regimes("categorical", symbols=2).run([0, 1, 2])
+
+
+def test_the_kind_is_seen_from_the_first_observation() -> None:
+    for first, kind in ((3, "poisson"), (3.0, "gaussian"), (-3, "gaussian"), ([1.0, 2], "full")):
+        regimes = Regimes()
+        regimes.observe(first)
+        assert regimes.emission == kind
+
+
+def test_a_constant_series_is_predicted() -> None:
+    regimes = Regimes()
+    course = regimes.run(np.full(300, 7.0))
+    assert regimes.predict().mean == pytest.approx(7.0)
+    assert len(regimes.parameters()) == 1
+    assert np.isfinite(course.log_scores[4:]).all()
+
+
+def test_five_values_and_none() -> None:
+    regimes = Regimes()
+    assert np.isnan(regimes.predict().mean)
+    assert regimes.state == -1
+    assert "no fit yet" in repr(regimes)
+    course = regimes.run([1.0, 2.0, 3.0, 2.0, 1.0])
+    np.testing.assert_array_equal(course.states, [-1, -1, -1, -1, 0])
+    assert 1.0 < regimes.predict().mean < 3.0
+    nothing = Regimes().run(np.full(200, np.nan))
+    assert np.isnan(nothing.means).all()
+    assert (nothing.states == -1).all()
+
+
+@pytest.mark.parametrize(
+    ("given", "error", "words"),
+    [
+        (["a", "b"], TypeError, "real numbers"),
+        ([1.0, np.inf], ValueError, "finite numbers"),
+        ([], ValueError, "T or T x d"),
+        ([[[1.0]]], ValueError, "T or T x d"),
+    ],
+)
+def test_bad_series_are_refused(given: Any, error: type[Exception], words: str) -> None:
+    with pytest.raises(error, match=words):
+        Regimes().run(given)
+
+
+def test_bad_rounds_leave_everything_as_it_was() -> None:
+    regimes = Regimes("poisson")
+    regimes.run(np.arange(40) % 5)
+    before = regimes.predict().mean
+    for wrong in (-1.0, 0.5, np.inf):
+        with pytest.raises(ValueError, match="counts"):
+            regimes.observe(wrong)
+    with pytest.raises(ValueError, match="shape"):
+        regimes.observe([1, 2])
+    assert regimes.predict().mean == before
+    assert regimes.rounds == 40
+
+
+def test_bad_settings_are_refused() -> None:
+    for given, words in (
+        ({"emission": "gamma"}, "emission must be one of"),
+        ({"states": ()}, "at least one number"),
+        ({"states": (0,)}, "at least 1"),
+        ({"budget": 0}, "budget"),
+        ({"worth": -1.0}, "worth"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            Regimes(**given)
+    with pytest.raises(TypeError, match="symbols"):
+        Regimes("categorical")
+
+
+def test_assignment_is_the_best_of_all() -> None:
+    rng = np.random.default_rng(0)
+    for _ in range(50):
+        worth = rng.random(rng.integers(1, 6, size=2))
+        places, chosen = linear_sum_assignment(worth, maximize=True)
+        found = assignment(worth)
+        kept = found >= 0
+        assert kept.sum() == min(worth.shape)
+        assert worth[np.flatnonzero(kept), found[kept]].sum() == pytest.approx(
+            worth[places, chosen].sum()
+        )
+
+
+def test_a_state_that_comes_back_gets_its_number_again() -> None:
+    identity = Identity(4)
+    two = Gaussian(np.array([0.0, 5.0]), np.ones(2))
+    three = Gaussian(np.array([-9.0, 0.0, 5.0]), np.ones(3))
+
+    def shared(new: Gaussian, old: Gaussian) -> np.ndarray:
+        return overlap(np.zeros((1, new.states)), np.zeros((1, old.states)), likeness(new, old))
+
+    np.testing.assert_array_equal(identity.follow(two, None), [0, 1])
+    np.testing.assert_array_equal(identity.follow(three, shared(three, two)), [2, 0, 1])
+    np.testing.assert_array_equal(identity.follow(two, shared(two, three)), [0, 1])
+    np.testing.assert_array_equal(identity.follow(three, shared(three, two)), [2, 0, 1])
+
+
+def test_scores() -> None:
+    rng = np.random.default_rng(0)
+    shares, means, widths = [0.3, 0.7], [-1.0, 2.0], [0.5, 1.5]
+    mixture = Predictive(
+        [(np.array(shares), Gaussian(np.array(means), np.array(widths)))], np.array([np.nan])
+    )
+    x = np.linspace(-30.0, 30.0, 200_001)
+    for y in (-2.0, 0.4, 7.0):
+        slow = np.trapezoid(np.square(mixture.cdf(x) - (x >= y)), x)
+        assert crps(shares, means, widths, y) == pytest.approx(slow, abs=1e-4)
+        assert mixture.crps(y) == pytest.approx(slow, abs=1e-4)
+    low, high = mixture.interval(0.8)
+    np.testing.assert_allclose(mixture.cdf([low, high]), [0.1, 0.9], atol=1e-9)
+    came = rng.random(20_000) < 0.7
+    honest, bold = np.tile([0.3, 0.7], (20_000, 1)), np.tile([0.1, 0.9], (20_000, 1))
+    outcomes = came.astype(int)
+    assert brier(honest, outcomes).mean() < brier(bold, outcomes).mean()
+    assert l1(honest, outcomes).mean() > l1(bold, outcomes).mean()  # it is not proper
+    assert log_score(honest[np.arange(20_000), outcomes]).mean() == pytest.approx(-0.61, abs=0.02)
+    with pytest.raises(ValueError, match="outcomes must be whole numbers"):
+        brier([[0.5, 0.5]], [2])
