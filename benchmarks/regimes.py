@@ -16,6 +16,7 @@ from normalhedge.hedgers import NormalHedge
 from normalhedge.latent.fitting import Fitted, fit
 from normalhedge.latent.matching import Labels, agreement, assignment, likeness
 from normalhedge.latent.regimes import Regimes
+from normalhedge.latent.scores import brier, l1, log_score
 
 ROUNDS, JUDGED, SEEDS = 4000, 1000, 3
 
@@ -276,7 +277,26 @@ def _judged(case: Callable[[np.random.Generator], Case], seed: int) -> list[tupl
     return rows
 
 
+def improper() -> None:
+    """Print what hedging with the L1 loss makes of a symbol that has probability 0.7."""
+    came = (np.random.default_rng(0).random(ROUNDS) < 0.7).astype(np.intp)
+    said = np.array([0.5, 0.6, 0.7, 0.8, 0.9, 0.99])
+    given = np.where(came[:, np.newaxis] == 1, said, 1.0 - said)
+    print(f"\n{'NormalHedge by':16s}{'it says':>9s}{'L1':>9s}{'Brier':>9s}{'log':>9s}")
+    for name, gains in (("L1", 2.0 * given - 1.0), ("log score", 1.0 + np.log(given) / 2.4)):
+        weights = NormalHedge(memory=300).run(gains, keep_weights=True).weights
+        assert weights is not None
+        p = weights @ said
+        both = np.column_stack([1.0 - p, p])[JUDGED:]
+        outcomes = came[JUDGED:]
+        losses = [loss(both, outcomes).mean() for loss in (l1, brier)]
+        score = log_score(both[np.arange(len(both)), outcomes]).mean()
+        cells = "".join(f"{cell:9.3f}" for cell in (p[JUDGED:].mean(), *losses, score))
+        print(f"{name:16s}{cells}")
+
+
 if __name__ == "__main__":
     begun = time.perf_counter()
     main(sys.argv[1:])
+    improper()
     print(f"{time.perf_counter() - begun:.0f} s")

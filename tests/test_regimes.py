@@ -216,6 +216,15 @@ def test_bad_settings_are_refused() -> None:
             Regimes(**given)
     with pytest.raises(TypeError, match="symbols"):
         Regimes("categorical")
+    with pytest.raises(TypeError, match="join and leave"):
+        Regimes(hedger=object())  # type: ignore[arg-type]
+
+
+def test_a_long_gap_is_survived() -> None:
+    seen = textbook(900)[1]
+    seen[300:800] = np.nan
+    course = Regimes(states=(1, 2)).run(seen)
+    assert np.isfinite(course.means[4:]).all()
 
 
 def test_assignment_is_the_best_of_all() -> None:

@@ -12,6 +12,7 @@ from normalhedge.latent.predictors import (
     StateExperts,
     best_candidate,
 )
+from normalhedge.latent.regimes import Regimes
 from normalhedge.latent.tracker import HedgedTracker, ParticleFilter
 
 __all__ = [
@@ -27,6 +28,7 @@ __all__ = [
     "ParticleFilter",
     "Persistence",
     "Predictor",
+    "Regimes",
     "StateExperts",
     "best_candidate",
     "follow",

@@ -127,7 +127,7 @@ def learned(
     recipe
         How to learn it.
     seen
-        All observations so far, T x d, missing ones left out of no row: they are NaN.
+        All observations so far, T x d; NaN where missing.
     rng
         For fits from nothing.
     warm
@@ -151,8 +151,7 @@ def learned(
     if last is not None and recipe.window == 0:
         warm = last.fitted
     if np.isnan(part[:, 0]).all():
-        assert last is not None
-        return last
+        part = seen
     fitted = fit(
         part,
         recipe.states,

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from normalhedge import _inputs
 from normalhedge._inputs import Floats
-from normalhedge.hedgers import FixedShare, Hedger
+from normalhedge.hedgers import Hedger
 from normalhedge.latent.candidates import FIRST, Recipe
 from normalhedge.latent.course import Course
 from normalhedge.latent.emissions import FAMILIES
@@ -18,6 +18,7 @@ from normalhedge.latent.lineup import Lineup, Rounds
 from normalhedge.latent.naming import Naming, Parameters
 from normalhedge.latent.predictive import Predictive
 from normalhedge.latent.slate import Slate
+from normalhedge.latent.weighing import Weighing
 
 BESIDE = {
     "gaussian": ("gaussian", "student"),
@@ -25,12 +26,6 @@ BESIDE = {
     "full": ("full", "diagonal"),
 }
 """Families that are tried beside the one that is asked for."""
-
-NATS = 10.0
-"""Half the largest difference of log densities that counts in a round."""
-
-SHARE = 0.002
-"""Of the weight is handed round among the candidates: about every 500 rounds another is best."""
 
 REVIEW = 50
 """Rounds between reviews of the candidates."""
@@ -62,9 +57,8 @@ class Regimes:
     budget
         How many candidates there may be at a time.
     hedger
-        Who weighs them; `FixedShare` by default, which with log scores is Bayes' rule for a best
-        candidate that changes now and then. Log densities become gains: a difference of 20 nats is
-        the whole range from -1 to 1.
+        Who weighs them, see `Weighing`; `FixedShare` by default, which with log scores is Bayes'
+        rule for a best candidate that changes now and then.
     worth
         In nats a round: what a further state must add to the log score before it is a regime.
     symbols
@@ -110,7 +104,7 @@ class Regimes:
         if not self.numbers:
             raise ValueError("states must have at least one number")
         self._budget = max(_inputs.count("budget", budget), 2)
-        self._hedger: Any = FixedShare(eta=NATS, share=SHARE) if hedger is None else hedger
+        self._weighing = Weighing(hedger)
         self._worth = _inputs.number("worth", worth, 0.0, closed=True)
         self._symbols = symbols
         self._rng = np.random.default_rng(0) if rng is None else rng
@@ -121,14 +115,13 @@ class Regimes:
         self._now, self._switch = np.zeros(self._most), math.nan
         self._slate: Slate | None = None
         self._lineup: Lineup | None = None
-        self._state: Any = None
         self._seen: list[Floats] = []
         self._previous = np.full(1, np.nan)
 
     @property
     def weights(self) -> Floats:
         """The weights of the candidates now."""
-        return np.empty(0) if self._state is None else np.asarray(self._state.weights)
+        return self._weighing.weights
 
     def candidates(self) -> dict[Recipe, float]:
         """Return the weight of each candidate, by the way it is learned."""
@@ -259,8 +252,7 @@ class Regimes:
             return None
         said = self._lineup.run(block, self._previous, moments=moments)
         known = self._known(block)
-        before, after = self._weigh(said.logs, known)
-        mixed = _log_mixture(before, said.logs)
+        before, after, mixed = self._weighing.observe(said.logs, known)
         if known.any():
             ahead = said.logs[known] - mixed[known, np.newaxis]
             left, *gained = self._naming.remember(ahead, before[known])
@@ -277,23 +269,6 @@ class Regimes:
             known[0] &= not np.isnan(self._previous[0])
         return known
 
-    def _weigh(self, logs: Floats, known: npt.NDArray[np.bool_]) -> tuple[Floats, Floats]:
-        """Let the hedger see the log densities; return its weights before and after each round."""
-        if not known.any():
-            before = np.repeat(self.weights[np.newaxis], len(logs), axis=0)
-            return before, before
-        behind = logs[known] - logs[known].max(axis=1, keepdims=True)
-        gains = np.maximum(1.0 + behind / NATS, -1.0)
-        if len(logs) == 1:
-            before = self.weights[np.newaxis]
-            self._state = self._hedger.step(self._state, gains[0])
-            return before, self.weights[np.newaxis]
-        went = self._hedger.run(gains, state=self._state, keep_weights=True)
-        self._state = went.state
-        played = np.concatenate([went.weights, went.state.weights[np.newaxis]])
-        places = np.cumsum(known)
-        return played[places - known], played[places]
-
     def _review(self) -> None:
         """Fit what is due, and say anew which states are which regimes."""
         assert self._slate is not None
@@ -302,13 +277,7 @@ class Regimes:
         if int((~np.isnan(seen[:, 0])).sum()) < FIRST:
             return
         left, joined = self._slate.review(seen, self.weights)
-        if self._state is None:
-            self._state = self._hedger.init(joined)
-        else:
-            if left:
-                self._state = self._hedger.leave(self._state, left)
-            if joined:
-                self._state = self._hedger.join(self._state, joined)
+        self._weighing.change(left, joined)
         self._lineup = Lineup(self._slate.candidates, self._most)
         self._naming.match(self._slate.candidates, self.weights, seen)
         self.history.append((self.rounds, self.parameters()))
@@ -337,12 +306,6 @@ def _next_review(rounds: int) -> int:
     """Return the first review after so many rounds: 4, 8, 16, 32, 50, 100, 150, ..."""
     early = [at for at in (FIRST, 8, 16, 32) if at > rounds]
     return early[0] if early else (rounds // REVIEW + 1) * REVIEW
-
-
-def _log_mixture(shares: Floats, logs: Floats) -> Floats:
-    """Return ln sum_n p_n exp(l_n) of each row."""
-    most = logs.max(axis=1, initial=-1e300)
-    return np.asarray(np.log((shares * np.exp(logs - most[:, np.newaxis])).sum(axis=1)) + most)
 
 
 def _flat(table: Floats) -> Floats:
