@@ -158,6 +158,8 @@ def scenes() -> dict[str, tuple[Make, Act]]:
         "predict, too old": (lambda: numbers(max_age=1), lambda m: m.predict(new)),
         "predict, new things": (things, lambda m: m.predict(more)),
         "predict, new games": (lambda: things(shared=False), lambda m: m.predict(more)),
+        "predict, a second thing": (numbers, lambda m: m.predict({"a": {"x": 1.0, "y": 2.0}})),
+        "predict, single rule": (lambda: numbers(hedger="normal-hedge"), lambda m: m.predict(new)),
         "predict, plain experts": (
             lambda: numbers(include=("mean", "median")),
             lambda m: m.predict(new),
@@ -165,6 +167,10 @@ def scenes() -> dict[str, tuple[Make, Act]]:
         "predict, own hedger": (lambda: numbers(hedger=Softmax()), lambda m: m.predict(new)),
         "update": (numbers, lambda m: m.update(5, 2.5)),
         "update, late": (late, lambda m: m.update(4, 2.5)),
+        "update, single rule": (
+            lambda: numbers(hedger="normal-hedge"),
+            lambda m: m.update(4, 1e6),
+        ),
         "update, wider range": (numbers, lambda m: m.update(4, 1e6)),
         "update, things": (things, lambda m: m.update(3, {"x": 2.5})),
         "update, games": (lambda: things(shared=False), lambda m: m.update(3, {"x": 9.0, "y": 0})),
@@ -177,6 +183,10 @@ def scenes() -> dict[str, tuple[Make, Act]]:
         "blend": (blended, blend_more()),
         "blend, first": (Mixture, blend_more()),
         "blend, games": (lambda: blended(series=True), blend_more(series=True)),
+        "blend, single rule": (
+            lambda: blended(series=True, hedger="normal-hedge"),
+            blend_more(series=True),
+        ),
         "blend, own loss": (lambda: blended(loss=own_loss), blend_more()),
     }
     if hasattr(Mixture, "leave"):

@@ -173,11 +173,13 @@ def _resume(
         options.get("even", own.even),
         options.get("include", own.include),
     )
-    for name, value in asked.to_plain().items():
-        if value != own.to_plain()[name]:
-            raise ValueError(
-                f"{kept.path} was made with another {name}: {own.to_plain()[name]}, not {value}"
-            )
+    before, now = own.to_plain(), asked.to_plain()
+    for name in now:
+        if now[name] != before[name]:
+            old, new = before[name], now[name]
+            if name == "hedger":  # without the list of its ways
+                old, new = own.hedger, asked.hedger
+            raise ValueError(f"{kept.path} was made with another {name}: {old}, not {new}")
     if pooled is not None and pooled != own.shared:
         raise ValueError(f"{kept.path} was made {'with' if own.shared else 'without'} --pooled")
     return mixture
