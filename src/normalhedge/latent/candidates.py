@@ -27,7 +27,7 @@ ITERATIONS = 25
 """Of a fit that starts from the last one."""
 
 FRESH = 3
-"""Starts of a fit from nothing; fits of all observations have them whenever these doubled."""
+"""Starts of a fit from nothing: whenever a window is past, or all observations have doubled."""
 
 
 class Recipe(NamedTuple):
@@ -143,10 +143,11 @@ def learned(
         filtered = warm.smoothed(seen[-max(recipe.memory, 50) :])[0][-1]
         online = OnlineEM(warm, 1.0 - 1.0 / recipe.memory, beliefs=filtered, previous=seen[-1])
         return Candidate(recipe, warm, filtered, 2**62, 2**62, online)
-    fresh = 2 * known if last is None else last.fresh
+    after = known + recipe.window if recipe.window else 2 * known
+    fresh = after if last is None else last.fresh
     starts = FRESH if warm is None else 0
     if known >= fresh:
-        starts, fresh = FRESH, 2 * known
+        starts, fresh = FRESH, after
     part = seen[-recipe.window :]
     if last is not None and recipe.window == 0:
         warm = last.fitted

@@ -14,6 +14,9 @@ Labels = npt.NDArray[np.intp]
 PRIOR = 5.0
 """Rounds that the likeness of distributions counts for, beside the rounds two states share."""
 
+ALIKE = 0.98
+"""States of a model that are more alike are one regime."""
+
 FEW = 7
 """Up to so many states all permutations are tried."""
 
@@ -60,6 +63,21 @@ def likeness(one: Emission, other: Emission) -> Floats:
     logs = 0.5 * np.log(2.0 * np.sqrt(v) * np.sqrt(w) / both)
     logs -= np.square(m[:, np.newaxis] - n) / (4.0 * both)
     return np.asarray(np.exp(logs.sum(axis=2)))
+
+
+def merged(emission: Emission) -> Labels:
+    """Return a group for each state, from 0: states that are much alike are in the same group.
+
+    Examples
+    --------
+    >>> from normalhedge.latent.emissions import Gaussian
+    >>> merged(Gaussian(np.array([0.0, 0.1, 5.0]), np.ones(3)))
+    array([0, 0, 1])
+    """
+    same = likeness(emission, emission) > ALIKE
+    first = same.argmax(axis=1)
+    first = first[first]  # of a chain, the group of the first
+    return np.unique(first, return_inverse=True)[1]
 
 
 def overlap(beliefs: Floats, others: Floats, alike: Floats) -> Floats:

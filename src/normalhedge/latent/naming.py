@@ -1,5 +1,6 @@
 """What the states of candidates mean: regimes, defined by one of them and matched by the others."""
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -7,7 +8,7 @@ import numpy as np
 from normalhedge._inputs import Floats
 from normalhedge.latent.candidates import Candidate
 from normalhedge.latent.fitting import Fitted
-from normalhedge.latent.matching import Identity, likeness, overlap
+from normalhedge.latent.matching import Identity, likeness, merged, overlap
 
 MEMORY = 1000
 """Rounds after which a log score counts for 1/e, in the choice of the number of states."""
@@ -47,8 +48,8 @@ class Naming:
         sum_t (1 - 1/1000)^(now - t) (ln p_j(y_t) - ln p_k(y_t)) <= max(4, worth * rounds)
 
     where rounds are counted with the same forgetting. The candidate with k states and most weight
-    defines the regimes. A state of any other candidate means each regime with the share of its
-    recent rounds in which the regime was there.
+    defines the regimes; states of it that are much alike are one regime. A state of any other
+    candidate means each regime with the share of its recent rounds in which the regime was there.
 
     Parameters
     ----------
@@ -64,7 +65,7 @@ class Naming:
         self._ahead = np.zeros(most + 1)
         self._rounds = 0.0
         self._groups = np.empty((0, 0))
-        self._leave = np.empty((0, most))
+        self._leave, self._alike = np.empty((0, most)), np.empty(0)
         self.maps = np.empty((0, most, most))
         self.model: Fitted | None = None
 
@@ -94,26 +95,27 @@ class Naming:
         leader = int(mine[weights[mine].argmax()])
         models = [candidate.now() for candidate in candidates]
         beliefs = [model.smoothed(recent)[0] for model in models]
-        chosen = models[leader]
+        chosen = _simplified(models[leader])
+        current = chosen.smoothed(recent)[0]
         shared = None
         if self.model is not None:
             alike = likeness(chosen.emission, self.model.emission)
-            shared = overlap(beliefs[leader], self.model.smoothed(recent)[0], alike)
+            shared = overlap(current, self.model.smoothed(recent)[0], alike)
         numbers = self._identity.follow(chosen.emission, shared)
         self.model = chosen
+        self._alike = (states == states[leader]).astype(np.float64)
         self.maps = np.zeros((len(models), self._most, self._most))
         self._leave = np.zeros((len(models), self._most))
         for n, model in enumerate(models):
             alike = likeness(model.emission, chosen.emission)
-            table = overlap(beliefs[n], beliefs[leader], alike)
+            table = overlap(beliefs[n], current, alike)
             table /= table.sum(axis=1, keepdims=True)
             k = model.states
             self.maps[n, :k, numbers] = table.T
-            if k == chosen.states:
+            if self._alike[n]:
                 regime = table.argmax(axis=1)
                 other = regime[:, np.newaxis] != regime
                 self._leave[n, :k] = (model.transition * other).sum(axis=1)
-        self._alike = (states == chosen.states).astype(np.float64)
 
     def _number(self, there: list[int]) -> int:
         """Return the least number of states that no other number is much better than."""
@@ -152,3 +154,18 @@ class Naming:
 
 def _plain(value: Any) -> Any:
     return float(value) if np.ndim(value) == 0 else np.asarray(value)
+
+
+def _simplified(model: Fitted) -> Fitted:
+    """Return a model with one state for those that are much alike, that with the largest share."""
+    groups = merged(model.emission)
+    if groups.max() + 1 == model.states:
+        return model
+    shares = model.stationary() + 1e-12
+    member = np.eye(groups.max() + 1)[groups]
+    within = shares[:, np.newaxis] * member
+    within /= within.sum(axis=0)
+    kept = within.argmax(axis=0)
+    emission = type(model.emission).from_parameters(model.emission.parameters()[:, kept])
+    transition = within.T @ model.transition @ member
+    return Fitted(model.initial @ member, transition, emission, math.nan, 0, np.empty(0))
