@@ -176,6 +176,45 @@ class Level:
         self.prior, self.R, self.V = prior, np.pad(self.R, (0, more)), np.pad(self.V, (0, more))
 
 
+class Insurance:
+    """AdaNormalHedge over the levels together and the ways, by the largest difference so far."""
+
+    def __init__(self, prior: Floats, loss: str) -> None:
+        self.prior, self.loss = np.array([0.95, *(0.05 * prior)]), LOSSES[loss]
+        self.R, self.C = np.zeros(len(self.prior)), np.zeros(len(self.prior))
+
+    def halves(self) -> Floats:
+        """Return the weights before they are shared out."""
+
+        def phi(R: Floats) -> Floats:
+            return np.exp(np.maximum(R, 0.0) ** 2 / (3.0 * (self.C + 1.0)))
+
+        return np.asarray(0.5 * self.prior * (phi(self.R + 1.0) - phi(self.R - 1.0)))
+
+    def weights(self, count: int) -> Floats:
+        """Return those of the levels and of the first so many ways."""
+        halves = self.halves()
+        halves = halves if halves.sum() > 0.0 else self.prior
+        return shared_out(halves[: 1 + count])
+
+    def settle(self, values: Floats, outcomes: Floats, items: list["Item"], late: int) -> None:
+        """Learn from the blend, and what the levels and ways said in each row."""
+        rises = []
+        for said, y, item in zip(values, outcomes.tolist(), items, strict=True):
+            if math.isnan(y) or math.isnan(said[0]):
+                continue
+            mine, losses = self.loss(said[0], y), np.array([self.loss(x, y) for x in said[3:]])
+            leads = mine - losses
+            leads[np.abs(leads) <= 1e-12 * (abs(mine) + np.abs(losses))] = 0.0
+            item.largest = max(item.largest, float(np.nanmax(np.abs(leads))))
+            rises.append(leads / item.largest if item.largest > 0.0 else 0.0 * leads)
+        if rises:
+            r = np.nan_to_num(np.mean(rises, axis=0))  # those that are not there yet sleep
+            r[np.abs(r) < 1e-9] = 0.0
+            self.R += r
+            self.C += (1 + late) * np.abs(r)
+
+
 class Settled(NamedTuple):
     """A row of a round: forecasts, confidences, what was predicted, the outcome; and its range."""
 
@@ -277,6 +316,7 @@ class Item:
         self.game: Game | None = None
         self.ranges = [[Range() for _ in range(hedged)] for _ in range(2)]  # shared, and alone
         self.common, self.own, self.choice = Usual(), Usual(), Usual()
+        self.largest = 0.0
 
 
 class Round(NamedTuple):
@@ -287,8 +327,8 @@ class Round(NamedTuple):
     items, rows, rated
         What is forecast, the forecasts and the confidences.
     values
-        Of each row: the blend, the common level, the item's own, the plain components, the hedged
-        ones that are shared and those of the item alone.
+        Of each row: the blend, the common level, the item's own, the choice of them, the plain
+        components, the hedged ones that are shared and those of the item alone.
     number
         How many rounds were predicted before.
     """
@@ -313,6 +353,7 @@ class Oracle:
         self.ways = len(parts)
         self.shared = Game(self, self.ways)
         self.choice = Level(np.array([0.75, 0.25]), loss, self.alpha)
+        self.insurance = Insurance(self.priors, loss)
         self.items: dict[int, Item] = {}
         self.rounds = 0
 
@@ -331,7 +372,7 @@ class Oracle:
             self.shared.above.grow(self.priors)
             for one in self.items.values():
                 one.game = one.game or Game(self, len(self.priors))
-        values = np.full((len(items), 3 + len(self.priors)), np.nan)
+        values = np.full((len(items), 4 + len(self.priors)), np.nan)
         for item, row, said in zip(items, rows, values, strict=True):
             masked, awake = _masked(row, rated)
             if awake.any():
@@ -353,13 +394,16 @@ class Oracle:
                     ways.append(combined(row, hedger.play(awake), one.combine))
         near = 1e-13 * float(np.nanmax(np.abs(row)))
         ways = alike(ways, near)
-        said[3 : 3 + len(ways)] = ways
+        said[4 : 4 + len(ways)] = ways
         if item.game is None:
-            said[0] = averaged(ways, self.shared.above.weights)
-            return
-        levels = [averaged(ways, game.above.weights) for game in (self.shared, item.game)]
-        said[1:3] = alike(levels, near)
-        said[0] = averaged(said[1:3].tolist(), self.choice.weights)
+            said[3] = averaged(ways, self.shared.above.weights)
+        else:
+            levels = [averaged(ways, game.above.weights) for game in (self.shared, item.game)]
+            said[1:3] = alike(levels, near)
+            said[3] = averaged(said[1:3].tolist(), self.choice.weights)
+        said[3] = next((way for way in ways if abs(way - said[3]) <= near), said[3])
+        insured = self.insurance.weights(len(ways))
+        said[0] = averaged(said[3 : 4 + len(ways)].tolist(), insured)
 
     def update(self, made: Round, outcomes: Floats) -> None:
         """Learn from the outcomes that are not NaN."""
@@ -377,7 +421,8 @@ class Oracle:
         values = made.values
         said = values[~np.isnan(values[:, 0])]
         if len(self.items) == 1 or np.isnan(said[:, 2]).any():  # predicted when there was one item
-            self._learn(self.shared, self.ways, items, heard, values, values[:, 0], outcomes, late)
+            self._learn(self.shared, self.ways, items, heard, values, values[:, 3], outcomes, late)
+            self.insurance.settle(values, outcomes, items, late)
             return
         for k, item in enumerate(items):
             one = slice(k, k + 1)
@@ -389,7 +434,8 @@ class Oracle:
         ways = len(self.priors)
         self._learn(self.shared, ways, items, heard, values, values[:, 1], outcomes, late)
         usual = [item.choice for item in items]
-        self.choice.settle(values[:, 1:3], values[:, 0], outcomes, usual, late)
+        self.choice.settle(values[:, 1:3], values[:, 3], outcomes, usual, late)
+        self.insurance.settle(values, outcomes, items, late)
 
     def _learn(
         self,
@@ -404,7 +450,7 @@ class Oracle:
     ) -> None:
         """Let the components of a game, and the level above them, learn."""
         alone = game is not self.shared
-        first = 3 + len(self.plain) + (len(self.hedged) if alone else 0)
+        first = 4 + len(self.plain) + (len(self.hedged) if alone else 0)
         for c, (hedger, judge) in enumerate(zip(game.hedgers, game.judges, strict=True)):
             rows = [
                 Settled(row, rated, float(said[first + c]), float(y), item.ranges[alone][c])
@@ -412,7 +458,7 @@ class Oracle:
             ]
             judge.settle(hedger, rows)
         usual = [item.own if alone else item.common for item in items]
-        game.above.settle(values[:, 3 : 3 + ways], own, outcomes, usual, late)
+        game.above.settle(values[:, 4 : 4 + ways], own, outcomes, usual, late)
 
 
 def _masked(row: Floats, rated: Floats | None) -> tuple[Floats, Floats]:

@@ -15,7 +15,7 @@ import pytest
 from normalhedge import Mixture, blend
 from normalhedge.mixtures import Loss, pinball
 from normalhedge.mixtures._sums import ABSURD
-from normalhedge.mixtures.automatic import Automatic, level_weights
+from normalhedge.mixtures.automatic import Automatic, levels_of
 from normalhedge.mixtures.mixture import ARRAYS
 from tests.automatic_oracle import Oracle, Round
 from tests.test_blend import loop, values, wide
@@ -143,7 +143,7 @@ def test_hedged_components_are_mixtures_of_a_single_rule() -> None:
     forecasts, y = experts(150, 3, wild=0.0)
     whole = Mixture(Automatic(guard=False))
     parts = [one for one in Automatic().components(whole.recipe.loss) if one.hedger is not None]
-    first = 3 + len(Automatic().components(whole.recipe.loss)) - len(parts)
+    first = 4 + len(Automatic().components(whole.recipe.loss)) - len(parts)
     alone = [Mixture(one.hedger, combine=one.combine, gradient=one.gradient) for one in parts]
     for mixture in (whole, *alone):
         mixture.join(NAMES)
@@ -162,14 +162,15 @@ def test_the_blend_is_the_mean_of_what_is_said_below_it() -> None:
     forecasts, y = experts(60, 4, items=2)
     mixture = Mixture()
     for rows, outcomes in zip(forecasts, y, strict=True):
-        ways, choice = (np.array(part) for part in level_weights(mixture.games))
+        ways, choice, insured = (np.array(part) for part in levels_of(mixture.games)[:3])
         made = mixture.predict(dict(zip(NAMES, rows.T, strict=True)))
         if mixture.rounds > 1:
             for said, own in zip(mixture.pending[made.ticket].values, ways[1:], strict=True):
                 if np.isnan(said).all():
                     continue
-                np.testing.assert_allclose(said[1:3], [ways[0] @ said[3:], own @ said[3:]])
-                assert said[0] == pytest.approx(choice[0] @ said[1:3])
+                np.testing.assert_allclose(said[1:3], [ways[0] @ said[4:], own @ said[4:]])
+                assert said[3] == pytest.approx(choice[0] @ said[1:3])
+                assert said[0] == pytest.approx(insured[0] @ said[3:])
         mixture.update(made.ticket, outcomes)
 
 
@@ -336,7 +337,7 @@ def test_items_names_and_leavers() -> None:
         if t % 10 != 9:
             for ticket in list(alive)[: -(1 + t % 3)]:
                 mixture.update(ticket, alive.pop(ticket))
-        ways, choice = level_weights(mixture.games)
+        ways, choice = levels_of(mixture.games)[:2]
         np.testing.assert_allclose(mixture.weights.sum(axis=1), 1.0)
         np.testing.assert_allclose(choice.sum(axis=1), 1.0)
         assert len(mixture.weights) == (1 if len(items) == 1 else 1 + len(items))
@@ -490,6 +491,111 @@ def test_a_table_in_two_parts_is_the_whole(
         np.testing.assert_array_equal(values(rest), values(whole)[cut:])
         sums = rest.mixture.games.expert_sums
         np.testing.assert_allclose(sums, whole.mixture.games.expert_sums, rtol=1e-12)
+
+
+# What is proved
+
+
+def test_the_lemma_under_the_theorem() -> None:
+    """phi(R + r, C + |r|) <= phi(R, C) + w(R, C) r + 3/2 |r| / (C + 1), for |r| <= 1, |R| <= C."""
+    C = np.concatenate([np.linspace(0.0, 5.0, 51), np.geomspace(5.0, 3000.0, 60)])[:, None, None]
+    R = np.linspace(-1.0, 1.0, 401)[:, None] * np.minimum(C, np.sqrt(3.0 * 500.0 * (C + 1.0)))
+    r = np.linspace(-1.0, 1.0, 81)
+
+    def phi(R: Any, C: Any) -> Any:
+        squares = np.maximum(R, 0.0) ** 2
+        return np.exp(np.divide(squares, 3.0 * C, out=0.0 * squares, where=squares > 0.0))
+
+    w = 0.5 * (phi(R + 1.0, C + 1.0) - phi(R - 1.0, C + 1.0))
+    right = phi(R, C) + w * r + 1.5 * np.abs(r) / (C + 1.0)
+    assert (phi(R + r, C + np.abs(r)) <= right * (1.0 + 1e-9)).all()
+
+
+LOSSES: dict[str, Callable[[Any], Any]] = {
+    "square": np.square,
+    "absolute": np.abs,
+    "zero-one": lambda x: np.abs(np.sign(x)),
+}
+
+
+class Behind:
+    """By how much the blend was behind each of its components, in units of the largest so far."""
+
+    def __init__(self, loss: str) -> None:
+        self.loss = LOSSES[loss]
+        self.largest: dict[int, float] = {}
+        self.sums: Any = 0.0
+
+    def add(self, made: Any, outcomes: np.ndarray, *, known: bool) -> None:
+        leads = []
+        for said, item, y in zip(made.values, made.items, outcomes, strict=True):
+            if np.isnan(said[0]):
+                continue
+            losses = 1.0 * self.loss(said - y)
+            found = losses[0] - losses[3:]
+            found[np.isnan(found) | (np.abs(found) <= 1e-12 * (losses[0] + losses[3:]))] = 0.0
+            least = 1.0 if known else 0.0
+            self.largest[item] = max(least, self.largest.get(item, 0.0), np.abs(found).max())
+            leads.append(found / self.largest[item] if self.largest[item] > 0.0 else found)
+        self.sums = self.sums + (np.mean(leads, axis=0) if leads else 0.0)
+
+
+PROMISES: dict[str, dict[str, Any]] = {
+    "one item": {},
+    "absolute loss": {"loss": "absolute"},
+    "three items": {"items": 3},
+    "the worst outcome": {"contrary": True},
+    "the worst outcome, absolute loss": {"contrary": True, "loss": "absolute"},
+    "late": {"lag": 5},
+    "late, the worst outcome": {"lag": 5, "contrary": True},
+    "three items, late": {"items": 3, "lag": 2},
+    "a loss that is not convex": {"loss": "zero-one", "contrary": True},
+}
+
+
+@pytest.mark.parametrize("setting", PROMISES.values(), ids=PROMISES.keys())
+def test_the_blend_is_behind_no_component_by_more_than_is_proved(setting: dict[str, Any]) -> None:
+    loss, lag = setting.get("loss", "square"), setting.get("lag", 0)
+    forecasts, y = experts(400, 5, items=setting.get("items", 1), wild=0.0)
+    labels = loss == "zero-one"
+    if labels:
+        forecasts = np.where(np.isnan(forecasts), np.nan, np.floor(forecasts) % 3)
+    mixture, behind = Mixture(Automatic(guard=False), loss=loss), Behind(loss)
+    mixture.join(NAMES)
+    open_rounds: deque[Any] = deque()
+    for rows, truth in zip(forecasts, y, strict=True):
+        keys = [f"item {k}" for k in range(len(rows))]
+        single = len(rows) == 1
+        said = {
+            name: float(row[0]) if single else dict(zip(keys, row.tolist(), strict=True))
+            for name, row in zip(NAMES, rows.T, strict=True)
+        }
+        made = mixture.predict(
+            {k: v for k, v in said.items() if not isinstance(v, float) or not math.isnan(v)}
+        )
+        kept = mixture.pending[made.ticket]
+        outcomes = truth.copy()
+        if setting.get("contrary") and not np.isnan(kept.values[0, 0]):
+            tried = np.arange(3.0) if labels else kept.values[0, 0] + np.linspace(-2.0, 2.0, 9)
+            losses = behind.loss(kept.values[0][:, np.newaxis] - tried)
+            leads = losses[0] - 1.0 * losses[4:]
+            outcomes[0] = tried[np.nanmax(leads, axis=0).argmax()]
+        elif labels:
+            outcomes[0] = np.floor(truth[0]) % 3
+        open_rounds.append((made.ticket, kept, outcomes))
+        if len(open_rounds) > lag:
+            ticket, kept, outcomes = open_rounds.popleft()
+            told = float(outcomes[0]) if single else dict(zip(keys, outcomes.tolist(), strict=True))
+            mixture.update(ticket, told)
+            behind.add(kept, outcomes, known=labels)
+            assert behind.sums.max() <= mixture.bound().regret + 1e-9
+    levels = levels_of(mixture.games)
+    np.testing.assert_allclose(levels.regrets[0], behind.sums, rtol=1e-9, atol=1e-6)
+    prompt_and_convex = lag == 0 and not labels
+    assert levels.excess[0, 0] < 1e-9 if prompt_and_convex else levels.excess[0, 0] >= 0.0
+    assert 0.0 < mixture.bound().regret < 150.0
+    if setting.get("contrary"):  # the promise is put to the test: something was better by far
+        assert behind.sums.max() > 1.0
 
 
 # Outcomes that come late

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from normalhedge import Hedge, Mixture, NormalHedge
 from normalhedge.mixtures import Loss, pinball
-from normalhedge.mixtures.automatic import Automatic, level_weights
+from normalhedge.mixtures.automatic import Automatic, levels_of
 from normalhedge.mixtures.combining import combine
 from normalhedge.mixtures.mixture import ARRAYS
 from normalhedge.mixtures.saved import sealed
@@ -709,7 +709,7 @@ def test_ways_that_tie_for_long_tie_still() -> None:
         mixture.update(mixture.predict({"a": 0.9 * y, "b": 2.0 * y, "c": -y}).ticket, y)
     for _ in range(76_000):  # the usual difference has no digits left then
         mixture.update(mixture.predict({"a": 1.0, "b": 1.0, "c": 1.0}).ticket, 0.0)
-    weights = level_weights(mixture.games)[0][0, :14]
+    weights = levels_of(mixture.games).ways[0, :14]
     priors = [one.prior for one in Automatic().components(mixture.recipe.loss)]
     np.testing.assert_allclose(weights / weights.sum(), priors, rtol=1e-6)
 
@@ -725,7 +725,7 @@ def test_a_round_of_one_item_that_is_settled_after_the_second_came() -> None:
     for _ in range(20):
         mixture.update(mixture.predict(forecasts("x", "y")).ticket, {"x": 0.0, "y": 0.0})
     mixture.update(waiting.ticket, {"x": 0.0})
-    assert level_weights(mixture.games)[0][0].sum() == pytest.approx(1.0)
+    assert levels_of(mixture.games).ways[0].sum() == pytest.approx(1.0)
 
 
 @pytest.mark.parametrize("said", [{"a": {}}, {"a": {}, "b": None}, {"a": {}, "b": {}}])

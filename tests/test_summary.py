@@ -12,7 +12,7 @@ from normalhedge import Mixture, NormalHedge, blend
 from normalhedge._inputs import Floats
 from normalhedge.mixtures import Blend, Summary, comparing
 from normalhedge.mixtures._sums import ABSURD
-from normalhedge.mixtures.automatic import Automatic, level_weights
+from normalhedge.mixtures.automatic import Automatic, levels_of
 from normalhedge.mixtures.comparing import plain_medians
 from normalhedge.mixtures.comparison import Comparison, Line
 from normalhedge.mixtures.hindsight import best_convex
@@ -241,7 +241,7 @@ def test_components_are_those_of_the_rounds(series: int) -> None:
     rows = {row.name: row for row in summary.components}
     outcomes = found.rounds.outcomes
     for k, name in enumerate(names):
-        losses = [(v - t) ** 2 for v, t in zip(values[:, 3 + k], outcomes, strict=True)]
+        losses = [(v - t) ** 2 for v, t in zip(values[:, 4 + k], outcomes, strict=True)]
         assert rows[name].loss == pytest.approx(np.mean(losses))
     weights = [row.weight for row in summary.components]
     assert weights == sorted(weights, reverse=True)
@@ -258,13 +258,14 @@ def test_components_are_those_of_the_rounds(series: int) -> None:
     row = mixture.pending[made.ticket].values
     shares = component_weights(mixture)
     if series == 1:
-        assert row[0, 0] == pytest.approx(row[0, 3 : 3 + len(names)] @ shares)
+        assert row[0, 0] == pytest.approx(row[0, 4 : 4 + len(names)] @ shares)
         return
-    levels, choice = level_weights(mixture.games)
+    levels, choice, insured = levels_of(mixture.games)[:3]
     each = [choice[0, 0] * levels[0] + choice[0, 1] * levels[1 + k] for k in range(series)]
+    each = [insured[0, 0] * one + insured[0, 1:] for one in each]
     np.testing.assert_allclose(shares, np.mean(each, axis=0))
     for k in range(series):
-        assert row[k, 0] == pytest.approx(row[k, 3 : 3 + len(names)] @ each[k])
+        assert row[k, 0] == pytest.approx(row[k, 4 : 4 + len(names)] @ each[k])
 
 
 def test_experts_have_the_weights_of_the_next_prediction() -> None:
@@ -336,9 +337,9 @@ def test_what_means_nothing_for_auto_is_left_out() -> None:
     for word in ("regret", "bound", "range of losses"):
         assert word not in str(auto.summary())
         assert word in str(single.summary())
+    assert "behind a component" in str(auto.summary())
     assert "weights of the components" not in str(single.summary())
     assert single.summary().components == []
-    assert not auto.bound()
 
 
 def test_the_guard_names_whom_it_moved() -> None:

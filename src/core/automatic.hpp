@@ -2,25 +2,27 @@
 //
 // The components are ways to make one forecast of the experts' own: plain ones (mean, median, trimmed
 // mean) and hedged ones (an algorithm at a memory, with or without the gradient trick, combined by mean
-// or median). Each plays its own game with the same rows; above them AdaNormalHedge with a prior and a
-// memory weighs what they say, by their losses:
+// or median). Each plays its own game with the same rows; above them a level with a prior and a memory
+// weighs what they say, by their losses, and the insurance weighs that level and the components:
 //
-//     z_k = combination of the experts by component k,    y_A = sum_k p_k z_k
+//     z_k = combination of the experts by component k,   z_0 = sum_k p_k z_k,
+//     y_A = q_0 z_0 + sum_k q_k z_k
 //
 // Where several items share a mixture, there are two games of every component: one that all items share,
 // and one for each item alone; and two upper levels over all of these, a common one and each item's own.
-// A third level chooses between the two, with a prior of three to one for the common one. All this begins
-// when a second item is forecast: a table knows all of its items beforehand, and must not let that be
-// seen. So
+// A third level chooses between the two, with a prior of three to one for the common one, and z_0 is what
+// it says. All this begins when a second item is forecast: a table knows all of its items beforehand, and
+// must not let that be seen. So
 //
-//     values of a row:  the blend; then, class by class, the two upper levels, the plain components, the
-//                       hedged ones that are shared, the hedged ones of the item alone
+//     values of a row:  the blend; then, class by class, the two upper levels, z_0, the plain components,
+//                       the hedged ones that are shared, the hedged ones of the item alone
 //
 // What is remembered lies in the arrays of the mixture. Of each expert in each game: the weights and the
 // ledger of every hedged component, one after the other. Of each game: their totals and the ranges of
-// their pooled gains, then weights, ledger and range of the upper level, and of the choice between two.
-// Of each item: what the guard has seen; the ranges of every component, shared and alone, of the upper
-// levels and of the choice; and whether it was ever forecast. All of it is zero at the beginning.
+// their pooled gains, then weights, ledger and range of the upper level, of the choice between two, and
+// weights and ledger of the insurance. Of each item: what the guard has seen; the ranges of every
+// component, shared and alone, of the upper levels, of the choice and of the insurance; and whether it was
+// ever forecast. All of it is zero at the beginning.
 #pragma once
 
 #include "guard.hpp"
@@ -95,6 +97,77 @@ struct Level {
     }
 };
 
+// The insurance of the blend against every way and against the level above them: AdaNormalHedge itself,
+// whose theorem therefore holds of the blend. In a row, S is the range of the loss, or where that is not
+// known the largest |l - l_k| of the item so far, this row included; over the rows of a round
+//
+//     r_k = mean_j (l - l_k) / S,    R_k <- R_k + r_k,    C_k <- C_k + (1 + d) |r_k|
+//     q_k ∝ rho_k [Phi(R_k + 1, C_k + 1) - Phi(R_k - 1, C_k + 1)],    Phi(R, C) = exp([R]+^2 / 3C)
+//
+// Nearly all of the prior rho is the level's, so that this changes hardly anything until a way has been
+// ahead of the blend for long. The theorem: while sum_k rho_k w_k r_k <= 0, with w_k half the bracket above,
+//
+//     sum_k rho_k Phi(R_k, C_k) <= B = 1 + 3/2 sum_k rho_k (1 + ln(1 + C_k))
+//
+// so that R_k <= sqrt(3 C_k ln(B / rho_k)). A convex loss whose outcome is known at once meets the
+// condition. Where it is not met, what the sum exceeds 0 by is added up, and B grows by that `excess`.
+struct Insurance {
+    static constexpr double trust = 0.95;  // the level's share of the prior
+
+    size_t count;     // of ways, and one for the level, which comes first
+    double* weights;  // and all that follows
+    double* regrets;
+    double* clocks;
+    double* excess;
+    double* log_total;  // of sum_k rho_k w_k
+
+    static size_t size(size_t count) { return 3 * count + 2; }
+
+    Insurance(double* data, size_t ways, size_t room)
+        : count(ways),
+          weights(data),
+          regrets(data + room),
+          clocks(data + 2 * room),
+          excess(data + 3 * room),
+          log_total(data + 3 * room + 1) {}
+
+    void learn(const double* rises, double late) const {
+        double sum = 0.0;
+        for (size_t k = 0; k < count; ++k) {
+            sum += weights[k] * rises[k];
+            regrets[k] += rises[k];
+            clocks[k] += (1.0 + late) * std::fabs(rises[k]);
+        }
+        if (sum > 0.0) *excess += std::exp(*log_total) * sum;
+    }
+
+    template <class Prior>
+    void weigh(const Prior& prior) const {
+        const auto share = [&](size_t k) { return k == 0 ? trust : (1.0 - trust) * prior(k - 1); };
+        double top = 0.0;
+        for (size_t k = 0; k < count; ++k) {
+            const double up = larger(regrets[k] + 1.0, 0.0);
+            top = larger(top, up * up / (3.0 * (clocks[k] + 1.0)));
+        }
+        for (size_t k = 0; k < count; ++k) {
+            const double width = 1.0 / (3.0 * (clocks[k] + 1.0));
+            const double up = larger(regrets[k] + 1.0, 0.0);
+            const double down = larger(regrets[k] - 1.0, 0.0);
+            weights[k] = 0.5 * share(k) *
+                         (std::exp(up * up * width - top) - std::exp(down * down * width - top));
+        }
+        const double total = added(weights, count);
+        if (total > tiny) {
+            divide(weights, count, total);
+            *log_total = top + std::log(total);
+        } else {  // the blend is ahead of all of them
+            for (size_t k = 0; k < count; ++k) weights[k] = share(k);
+            normalise(weights, count);
+            *log_total = -1e9;
+        }
+    }
+};
+
 // Ways whose forecasts differ by less than this, relative to the experts', differ by rounding alone.
 constexpr double alike = 1e-13;
 
@@ -118,15 +191,15 @@ public:
         }
         hedged_ = components_.size() - plain_;
         upper_total_ = totals_;
-        totals_ += Level::size(most()) + Level::size(2);
+        totals_ += Level::size(most()) + Level::size(2) + Insurance::size(1 + most());
     }
 
     size_t rows() const override { return rows_; }
     size_t totals() const override { return totals_; }
 
     // How many numbers are remembered of an item, and how many values a row has for each class.
-    size_t item_size() const { return 4 + 4 * hedged_ + 7; }
-    size_t value_count() const { return 3 + most(); }
+    size_t item_size() const { return 4 + 4 * hedged_ + 8; }
+    size_t value_count() const { return 1 + first_way + most(); }
 
     // Note that the items of these rows are forecast.
     void note_items(const Rows& rows, double* items) const {
@@ -165,6 +238,7 @@ public:
             components_[c].hedger->weigh(columns(game, c));
         weigh_upper(upper(game, most()));
         weigh_choice(choice(game));
+        weigh_insurance(insurance(game, most()));
         write_weights(game, components_.size());
         return not_a_number;
     }
@@ -182,7 +256,7 @@ public:
         double* heard = rated + 3 * n;
         double* spare = rated + 4 * n;
         double* tamed = rated + 10 * n;
-        Scratch above(2 * most());
+        Scratch above(3 * most() + 1);
         const Game shared = game_of(0);
         fill(seen, n, 0.0);
         for (size_t j = 0; j < rows.count; ++j) {
@@ -202,9 +276,11 @@ public:
             say_components(shared, 0, awake, forecasts, rated, heard, spare, say);
             if (several) say_components(alone, hedged_, awake, forecasts, rated, heard, spare, say);
             const Levels levels{*this, shared, alone, several, above.data()};
-            make_alike(forecasts, rated, 2, levels.count, say);
+            make_alike(forecasts, rated, first_way, levels.count, say);
             say_levels(levels, say);
             if (several) make_alike(forecasts, rated, 0, 2, say);
+            say_followed(levels, say);
+            make_like_ways(forecasts, rated, levels.count, say);
             say_blend(levels, say, rows.value(j));
             add_played(shared, alone, levels, awake, rated, heard, weights);
             add_weights(rated, weights, n, seen, sums);
@@ -223,6 +299,7 @@ public:
         const Game shared = game_of(0);
         if (!several || !said_alone(rows)) {
             learn(shared, 0, sane, late, items, components_.size());
+            insure(shared, sane, late, items, components_.size());
             if (several) weigh_upper(upper(shared, most()));  // the ways of items alone, too
             totals[Sums::steps] += 1.0;
             return;
@@ -233,8 +310,9 @@ public:
                       items, most());
         learn(shared, 0, sane, late, items, most());
         const Level two = choice(shared);
-        judge(two, sane, 0, blend_value, late, items + 4 + 4 * hedged_ + 4);
+        judge(two, sane, 0, followed, late, items + 4 + 4 * hedged_ + 4);
         weigh_choice(two);
+        insure(shared, sane, late, items, most());
         totals[Sums::steps] += 1.0;
     }
 
@@ -248,7 +326,11 @@ private:
         return true;
     }
 
-    // A table of what is said in a row: classes x values.
+    // Places of what is said in a row, after the blend: the two levels, what is followed of them, the ways.
+    static constexpr size_t common_level = 0;
+    static constexpr size_t own_level = 1;
+    static constexpr size_t followed = 2;
+    static constexpr size_t first_way = 3;
     static constexpr size_t blend_value = static_cast<size_t>(-1);
     static constexpr double widest = 8.0;
     static constexpr double most_unusual = 100.0;  // times the usual difference, at most
@@ -256,6 +338,7 @@ private:
     // The rises of rows are of order one; where they cancel, what is left is rounding.
     static constexpr double negligible_rise = 1e-9;
 
+    // A table of what is said in a row: classes x values.
     struct Say {
         double* data;
         size_t step;
@@ -264,12 +347,14 @@ private:
         Forecasts part(size_t first, size_t n) const { return {data + first, classes, n, step}; }
     };
 
-    // The weights of the ways in a row: those of the common level, the item's own, and of the two.
+    // The weights in a row: of the ways by the common level and by the item's own, of the two, and those
+    // of the insurance.
     struct Levels {
         bool several;
         size_t count;
         double* common;
         double* own;
+        double* insured;
         const double* chosen;
 
         Levels(const Automatic& rule, const Game& shared, const Game& alone, bool more,
@@ -278,17 +363,20 @@ private:
               count(more ? rule.most() : rule.components_.size()),
               common(room),
               own(room + count),
+              insured(room + 2 * count),
               chosen(rule.choice(shared).weights) {
-            take(rule.upper(shared, count), common);
-            if (more) take(rule.upper(alone, count), own);
+            take(rule.upper(shared, count).weights, count, common);
+            if (more) take(rule.upper(alone, count).weights, count, own);
+            take(rule.insurance(shared, count).weights, 1 + count, insured);
         }
         double weight(size_t k) const {
-            return several ? chosen[0] * common[k] + chosen[1] * own[k] : common[k];
+            const double mine = several ? chosen[0] * common[k] + chosen[1] * own[k] : common[k];
+            return insured[0] * mine + insured[1 + k];
         }
 
     private:
-        void take(const Level& level, double* weights) const {
-            std::copy(level.weights, level.weights + count, weights);
+        static void take(const double* all, size_t count, double* weights) {
+            std::copy(all, all + count, weights);
             normalise(weights, count);
         }
     };
@@ -317,12 +405,19 @@ private:
     static void weigh_choice(const Level& level) {
         level.weigh([](size_t k) { return k == 0 ? 0.75 : 0.25; });
     }
-    void weigh_upper(const Level& level) const {
-        level.weigh([&](size_t k) {
-            return components_[k < components_.size() ? k : k - hedged_].prior;
-        });
+    Insurance insurance(const Game& game, size_t k) const {
+        return {game.columns.totals + upper_total_ + Level::size(most()) + Level::size(2), 1 + k,
+                1 + most()};
     }
-
+    double prior(size_t k) const {
+        return components_[k < components_.size() ? k : k - hedged_].prior;
+    }
+    void weigh_upper(const Level& level) const {
+        level.weigh([&](size_t k) { return prior(k); });
+    }
+    void weigh_insurance(const Insurance& insured) const {
+        insured.weigh([&](size_t k) { return prior(k); });
+    }
 
     static void count_infinite(const Forecasts& forecasts, const Sums& sums) {
         const double* x = forecasts.of_class(0);
@@ -416,7 +511,7 @@ private:
                 if (total > tiny) divide(result, say.classes, total);
             }
             for (size_t k = 0; k < say.classes; ++k)
-                say.data[k * say.step + 2 + c + shift] = result[k];
+                say.data[k * say.step + first_way + c + shift] = result[k];
         }
     }
 
@@ -425,18 +520,34 @@ private:
     static void make_alike(const Forecasts& forecasts, const double* rated, size_t first,
                            size_t count, const Say& say) {
         for (size_t c = 0; c < say.classes; ++c) {
-            const double* x = forecasts.of_class(c);
-            double largest = 0.0;
-            for (size_t i = 0; i < forecasts.n; ++i)
-                largest = larger(largest, rated[i] > 0.0 ? std::fabs(x[i]) : 0.0);
+            const double near = alike * largest_of(forecasts.of_class(c), rated, forecasts.n);
             double* ways = say.data + c * say.step + first;
             for (size_t k = 1; k < count; ++k) {
-                const double* same = std::find_if(ways, ways + k, [&](double way) {
-                    return std::fabs(way - ways[k]) <= alike * largest;
-                });
+                const double* same = std::find_if(
+                    ways, ways + k, [&](double way) { return std::fabs(way - ways[k]) <= near; });
                 ways[k] = *same;  // its own, where there is none
             }
         }
+    }
+
+    // Let what is followed say the same as a way from which it differs by rounding alone.
+    static void make_like_ways(const Forecasts& forecasts, const double* rated, size_t count,
+                               const Say& say) {
+        for (size_t c = 0; c < say.classes; ++c) {
+            const double near = alike * largest_of(forecasts.of_class(c), rated, forecasts.n);
+            double& mine = say.data[c * say.step + followed];
+            const double* ways = say.data + c * say.step + first_way;
+            const double* same = std::find_if(
+                ways, ways + count, [&](double way) { return std::fabs(way - mine) <= near; });
+            if (same != ways + count) mine = *same;
+        }
+    }
+
+    static double largest_of(const double* x, const double* rated, size_t n) {
+        double largest = 0.0;
+        for (size_t i = 0; i < n; ++i)
+            largest = larger(largest, rated[i] > 0.0 ? std::fabs(x[i]) : 0.0);
+        return largest;
     }
 
     // Write what the upper levels say: the common one, and the item's own where there are several.
@@ -446,18 +557,26 @@ private:
         Scratch room(2 * k + say.classes);
         double* result = room.data() + 2 * k;
         for (size_t level = 0; level < 2; ++level) {
-            combine(say.part(2, k), level ? levels.own : levels.common, way_, room.data(), result);
+            combine(say.part(first_way, k), level ? levels.own : levels.common, way_, room.data(), result);
             for (size_t c = 0; c < say.classes; ++c) say.data[c * say.step + level] = result[c];
         }
     }
 
-    // Write the blend: of the ways, or of the two levels above them.
-    void say_blend(const Levels& levels, const Say& say, double* blend) const {
-        Scratch room(2 * levels.count);
+    // Write what is followed: the level above the ways, or the choice between two of them.
+    void say_followed(const Levels& levels, const Say& say) const {
+        Scratch room(2 * levels.count + say.classes);
+        double* result = room.data() + 2 * levels.count;
         if (levels.several)
-            combine(say.part(0, 2), levels.chosen, way_, room.data(), blend);
+            combine(say.part(common_level, 2), levels.chosen, way_, room.data(), result);
         else
-            combine(say.part(2, levels.count), levels.common, way_, room.data(), blend);
+            combine(say.part(first_way, levels.count), levels.common, way_, room.data(), result);
+        for (size_t c = 0; c < say.classes; ++c) say.data[c * say.step + followed] = result[c];
+    }
+
+    // Write the blend: what is followed and the ways, as the insurance weighs them.
+    void say_blend(const Levels& levels, const Say& say, double* blend) const {
+        Scratch room(2 * (1 + levels.count));
+        combine(say.part(followed, 1 + levels.count), levels.insured, way_, room.data(), blend);
     }
 
     // Add up what is played of the experts by all components together.
@@ -482,16 +601,45 @@ private:
         double none[Sums::total_sums] = {};
         for (size_t c = plain_; c < components_.size(); ++c) {
             Rows own = rows;
-            own.values = rows.values + rows.classes + 2 + c + shift;
+            own.values = rows.values + rows.classes + first_way + c + shift;
             own.value_class_step = value_count() - 1;
-            if (rows.own_slopes) own.own_slopes = rows.own_slopes + 3 + c + shift;
+            if (rows.own_slopes) own.own_slopes = rows.own_slopes + 1 + first_way + c + shift;
             settle_round(components_[c].recipe, *components_[c].hedger, game_of_component(game, c),
                          own, ItemRanges{items + 4 + 2 * (c - plain_ + shift), item_size()}, none);
         }
         const Level above = upper(game, count);
-        const size_t own_value = count == components_.size() ? blend_value : shift ? 1 : 0;
-        judge(above, rows, 2, own_value, late, items + 4 + 4 * hedged_ + (shift ? 2 : 0));
+        const bool only = count == components_.size();
+        const size_t own_value = only ? followed : shift ? own_level : common_level;
+        judge(above, rows, first_way, own_value, late, items + 4 + 4 * hedged_ + (shift ? 2 : 0));
         weigh_upper(above);
+        write_weights(game, count);
+    }
+
+    // Let the insurance learn, and write the weights of the experts anew.
+    void insure(const Game& game, const Rows& rows, double late, double* items, size_t count) const {
+        const Insurance insured = insurance(game, count);
+        Scratch room(2 * insured.count);
+        double* leads = room.data();
+        double* rises = leads + insured.count;
+        fill(rises, insured.count, 0.0);
+        double known = 0.0;
+        for (size_t j = 0; j < rows.count; ++j) {
+            if (!write_leads(rows, j, followed, insured.count, blend_value, leads)) continue;
+            double& largest =
+                items[static_cast<size_t>(rows.items[j]) * item_size() + 4 + 4 * hedged_ + 6];
+            largest = larger(largest, components_[0].recipe.width);
+            for (size_t k = 0; k < insured.count; ++k) largest = larger(largest, std::fabs(leads[k]));
+            known += 1.0;
+            if (!(largest > tiny)) continue;
+            for (size_t k = 0; k < insured.count; ++k) rises[k] += leads[k] / largest;
+        }
+        if (known == 0.0) return;
+        for (size_t k = 0; k < insured.count; ++k) {
+            rises[k] /= known;
+            if (std::fabs(rises[k]) < negligible_rise) rises[k] = 0.0;
+        }
+        insured.learn(rises, late);
+        weigh_insurance(insurance(game, most()));
         write_weights(game, count);
     }
 
@@ -501,43 +649,49 @@ private:
         return std::fabs(difference) > 1e-12 * (std::fabs(mine) + std::fabs(other)) ? difference : 0.0;
     }
 
+    // Write how much less the losses of so many values from `first` on are than that of the value `own`;
+    // false if nothing is known of the row.
+    bool write_leads(const Rows& rows, size_t j, size_t first, size_t count, size_t own,
+                     double* leads) const {
+        if (!rows.known(j)) return false;
+        const double* row = rows.value(j);
+        if (!(row[0] == row[0])) return false;
+        const Recipe& recipe = components_[0].recipe;
+        double mine;
+        if (recipe.loss) {
+            const double level_of = recipe.level_of(rows.items[j]);
+            const size_t step = value_count() - 1;
+            const double* said = row + rows.classes;
+            recipe.loss->write({said + first, rows.classes, count, step}, rows.outcomes[j], level_of,
+                               leads);
+            const Forecasts self = own == blend_value
+                                       ? Forecasts{row, rows.classes, 1, 1}
+                                       : Forecasts{said + own, rows.classes, 1, step};
+            recipe.loss->write(self, rows.outcomes[j], level_of, &mine);
+        } else {
+            const double* given = rows.own_losses(j) + rows.n;
+            std::copy(given + 1 + first, given + 1 + first + count, leads);
+            mine = given[own == blend_value ? 0 : 1 + own];
+        }
+        for (size_t k = 0; k < count; ++k) leads[k] = lead(mine, leads[k]);
+        return true;
+    }
+
     // Let a level learn from the losses of its ways, which are said from `first` on; its own is that
     // of the value `own`. `items` are the usual differences of the items: a sum and a count.
     void judge(const Level& level, const Rows& rows, size_t first, size_t own, double late,
                double* items) const {
-        const Recipe& recipe = components_[0].recipe;
         const size_t count = level.count;
         Scratch room(2 * count);
-        double* losses = room.data();
-        double* rises = losses + count;
+        double* leads = room.data();
+        double* rises = leads + count;
         fill(rises, count, 0.0);
         double known = 0.0;
         for (size_t j = 0; j < rows.count; ++j) {
-            if (!rows.known(j)) continue;
-            const double* row = rows.value(j);
-            if (!(row[0] == row[0])) continue;
-            double mine;
-            if (recipe.loss) {
-                const double level_of = recipe.level_of(rows.items[j]);
-                const size_t step = value_count() - 1;
-                const double* said = row + rows.classes;
-                recipe.loss->write({said + first, rows.classes, count, step}, rows.outcomes[j],
-                                   level_of, losses);
-                const Forecasts self = own == blend_value
-                                           ? Forecasts{row, rows.classes, 1, 1}
-                                           : Forecasts{said + own, rows.classes, 1, step};
-                recipe.loss->write(self, rows.outcomes[j], level_of, &mine);
-            } else {
-                const double* given = rows.own_losses(j) + rows.n;
-                std::copy(given + 1 + first, given + 1 + first + count, losses);
-                mine = given[own == blend_value ? 0 : 1 + own];
-            }
+            if (!write_leads(rows, j, first, count, own, leads)) continue;
             double* usual = items + static_cast<size_t>(rows.items[j]) * item_size();
             double difference = 0.0;
-            for (size_t k = 0; k < count; ++k) {
-                losses[k] = lead(mine, losses[k]);
-                difference += std::fabs(losses[k]);
-            }
+            for (size_t k = 0; k < count; ++k) difference += std::fabs(leads[k]);
             difference /= static_cast<double>(count);
             if (usual[0] > tiny && usual[1] >= enough)
                 difference = smaller(difference, most_unusual * usual[0] / usual[1]);
@@ -545,8 +699,7 @@ private:
             usual[1] = fading * usual[1] + 1.0;
             known += 1.0;
             const double per = usual[0] > tiny ? usual[1] / usual[0] : 0.0;
-            for (size_t k = 0; k < count; ++k)
-                rises[k] += within(losses[k] * per, -widest, widest);
+            for (size_t k = 0; k < count; ++k) rises[k] += within(leads[k] * per, -widest, widest);
         }
         if (known == 0.0) return;
         for (size_t k = 0; k < count; ++k) {
@@ -562,11 +715,15 @@ private:
         const size_t n = game.columns.n;
         double* weights = game.columns.weights;
         const double* above = upper(game, count).weights;
+        const double* insured = insurance(game, count).weights;
+        const double total = added(above, count);
+        const double share = total > tiny ? insured[0] / total : 0.0;
+        const auto weight_of = [&](size_t k) { return share * above[k] + insured[1 + k]; };
         const double even = 1.0 / static_cast<double>(n);
         fill(weights, n, 0.0);
         for (size_t c = 0; c < components_.size(); ++c) {
             const bool both = c >= plain_ && c + hedged_ < count;
-            const double weight = above[c] + (both ? above[c + hedged_] : 0.0);
+            const double weight = weight_of(c) + (both ? weight_of(c + hedged_) : 0.0);
             const double* own = components_[c].hedger ? game.columns.row(first_row_[c]) : nullptr;
             if (own) {
 #pragma omp simd

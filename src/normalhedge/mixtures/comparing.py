@@ -9,6 +9,7 @@ import numpy as np
 
 from normalhedge import _core
 from normalhedge._inputs import LARGEST, Floats
+from normalhedge.mixtures.automatic import VALUES_BEFORE_WAYS
 from normalhedge.mixtures.combining import combine
 from normalhedge.mixtures.comparison import (
     BEST_CONVEX,
@@ -70,7 +71,8 @@ class Settled(NamedTuple):
     def components(self, count: int) -> Floats:
         """Return what so many components said; rows x classes x components."""
         rows, classes, _ = self.forecasts.shape
-        return self.values[:, classes:].reshape(rows, classes, -1)[:, :, 2 : 2 + count]
+        first = VALUES_BEFORE_WAYS - 1
+        return self.values[:, classes:].reshape(rows, classes, -1)[:, :, first : first + count]
 
 
 def compare(

@@ -433,7 +433,7 @@ class Mixture:
         """
         hedger, n = self.recipe.hedger, max(len(self.names), 1)
         if isinstance(hedger, Automatic):
-            return Bound(inf, "no theorem covers the level above the ways of auto")
+            return hedger.bound(self.recipe.loss, self.games)
         if not isinstance(hedger, CompiledHedger):
             return Bound(inf, f"nothing is known of {type(hedger).__name__}")
         played = int(self.games.total_sums[STEPS]) if self.recipe.shared else self.rounds

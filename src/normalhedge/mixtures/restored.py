@@ -10,7 +10,7 @@ import numpy as np
 from normalhedge.hedgers import HEDGERS
 from normalhedge.mixtures._entries import below, floats, listed, whole, words
 from normalhedge.mixtures._sums import EXPERT_SUMS, MARKS, TOTAL_SUMS
-from normalhedge.mixtures.automatic import Automatic, level_weights
+from normalhedge.mixtures.automatic import Automatic, levels_of
 from normalhedge.mixtures.losses import LOSSES, Loss, LossFunction
 from normalhedge.mixtures.mixture import Mixture
 from normalhedge.mixtures.tickets import Open, Waiting
@@ -187,7 +187,7 @@ def _read_ledgers(mixture: Mixture, found: Mapping[str, Any]) -> None:
     weights = games.weights.copy()
     games.weights[:], games.ledgers[:], games.totals[:] = given, ledgers, totals
     if isinstance(mixture.recipe.hedger, Automatic):  # its ledgers hold the weights that are played
-        levels = np.concatenate(level_weights(mixture.games), axis=1)
+        levels = np.concatenate(levels_of(games)[:3], axis=1)
         wrong = wrong or not ((levels >= 0.0) & (levels <= 1.0)).all()
     else:
         wrong = wrong or not np.abs(weights - given).max(initial=0.0) <= AMISS

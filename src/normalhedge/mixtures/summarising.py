@@ -7,7 +7,7 @@ import numpy as np
 
 from normalhedge._inputs import LARGEST, Floats
 from normalhedge.mixtures import _sums
-from normalhedge.mixtures.automatic import Automatic, level_weights
+from normalhedge.mixtures.automatic import Automatic, levels_of
 from normalhedge.mixtures.comparing import OFTEN, Settled, compare
 from normalhedge.mixtures.comparison import Comparison
 from normalhedge.mixtures.mixture import Mixture
@@ -44,7 +44,7 @@ def summarise(mixture: Mixture, blend: "Blend | None" = None) -> Summary:
         automatic=automatic,
         components=_components(mixture, names, comparison),
         moved=_moved(mixture, sums),
-        regret=float(totals[_sums.REGRET]),
+        regret=_regret(mixture, totals),
         bound=mixture.bound(),
         ranges=np.zeros(0) if automatic else mixture.ranges[:, 0].copy(),
         experts=experts,
@@ -69,6 +69,13 @@ def component_names(mixture: Mixture) -> list[str]:
         *(f"{name}, shared" for name in hedged),
         *(f"{name}, separate" for name in hedged),
     ]
+
+
+def _regret(mixture: Mixture, totals: Floats) -> float:
+    """Return the largest regret so far; of auto to one of its components, as it is now."""
+    if not isinstance(mixture.recipe.hedger, Automatic):
+        return float(totals[_sums.REGRET])
+    return float(levels_of(mixture.games).regrets.max(initial=0.0))
 
 
 def component_weights(mixture: Mixture) -> Floats:
@@ -104,13 +111,14 @@ def expert_weights(mixture: Mixture) -> Floats:
 
 def _level_weights(mixture: Mixture) -> Floats:
     """Return the weights of the components for each item, or in each game."""
-    levels, choice = level_weights(mixture.games)
-    used: Floats = levels[:, : len(component_names(mixture))].copy()
-    used /= used.sum(axis=1, keepdims=True)
-    if not _several(mixture):
-        return used
-    common, own = choice[0] / choice[0].sum()
-    return np.asarray(common * used[0] + own * used[1:])
+    levels, count = levels_of(mixture.games), len(component_names(mixture))
+    used = levels.ways[:, :count] / levels.ways[:, :count].sum(axis=1, keepdims=True)
+    insured = levels.insurance[:, : 1 + count]
+    insured = insured / insured.sum(axis=1, keepdims=True)
+    if _several(mixture):
+        common, own = levels.choice[0] / levels.choice[0].sum()
+        used, insured = common * used[0] + own * used[1:], insured[:1]
+    return np.asarray(insured[:, :1] * used + insured[:, 1:])
 
 
 def _several(mixture: Mixture) -> bool:

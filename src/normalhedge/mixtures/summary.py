@@ -91,7 +91,8 @@ class Summary:
     moved
         How many forecasts of which expert the guard moved, the most first.
     regret, bound
-        The largest regret so far, in units of gain, and what is promised of it.
+        The largest regret so far, in units of gain, and what is promised of it; of an automatic
+        mixture, how far the blend is behind one of its components, in units of the bound's own.
     ranges
         How much a gain from -1 to 1 is in losses, where there is one item.
     experts
@@ -171,9 +172,10 @@ class Summary:
         if self.settled > self.comparison.rows:
             losses = f"blend {self.blend:.6g}, uniform weights {self.uniform:.6g}"
             facts.append(("mean loss, all rows", f"{losses} ({self.settled:,} rows)"))
-        if self.automatic:
-            return facts
         limit = f", never above {at_most(self.bound.regret, 4)}" if self.bound else ""
+        if self.automatic:
+            behind = f"{max(self.regret, 0.0):.4g} at most{limit} ({self.bound.source})"
+            return [*facts, ("behind a component", behind)]
         facts += [
             ("largest regret", f"{self.regret:.4g} units of gain{limit}"),
             ("bound", self.bound.source),
