@@ -8,7 +8,7 @@ import numpy as np
 
 from normalhedge import _inputs, _names
 from normalhedge._inputs import LARGEST, Floats
-from normalhedge.hedgers import CompiledHedger, Hedger, NormalHedge, named
+from normalhedge.hedgers import HEDGERS, CompiledHedger, Hedger, NormalHedge, named
 from normalhedge.mixtures.automatic import Automatic
 from normalhedge.mixtures.combining import WAYS, combine
 from normalhedge.mixtures.losses import LOSSES, Loss, LossFunction
@@ -163,6 +163,9 @@ def hedger_of(given: object, experts: int | None = None) -> Hedger[Any]:
     if given is None:
         return NormalHedge(memory=MEMORY)
     if isinstance(given, str):
+        name = given.partition(":")[0]
+        if name not in HEDGERS:
+            raise _names.nearest("hedger", name, ["auto", *HEDGERS])
         return named(given, experts, alpha=1.0 / MEMORY)
     if isinstance(given, type) or not isinstance(given, Hedger):
         raise TypeError(
