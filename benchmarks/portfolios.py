@@ -17,7 +17,7 @@ import pyarrow as pa
 
 from normalhedge import blend
 from normalhedge._inputs import Floats
-from normalhedge.mixtures.hindsight import best_convex
+from normalhedge.mixtures.best_convex import best_convex
 
 MEMORIES = (20, 100, 500, 2500)
 

@@ -16,7 +16,7 @@ from normalhedge import Mixture, blend
 from normalhedge.mixtures import Loss, pinball
 from normalhedge.mixtures._sums import ABSURD
 from normalhedge.mixtures.automatic import Automatic, levels_of
-from normalhedge.mixtures.mixture import ARRAYS
+from normalhedge.mixtures.growth import ARRAYS
 from tests.automatic_oracle import Oracle, Round
 from tests.test_blend import loop, values, wide
 
@@ -436,7 +436,7 @@ def test_it_goes_on_to_the_bit(tmp_path: Path, loss: Any, form: str, way: str) -
     for said, y in rounds[40:]:
         made = [mixture.predict(said) for mixture in (one, two)]
         np.testing.assert_array_equal(flat(made[0].value), flat(made[1].value))
-        np.testing.assert_array_equal(made[0].played, made[1].played)
+        np.testing.assert_array_equal(made[0].distribution, made[1].distribution)
         for mixture, prediction in zip((one, two), made, strict=True):
             mixture.update(prediction.ticket, y)
     for name in ARRAYS:
@@ -448,7 +448,7 @@ def test_weights_are_those_of_a_distribution(loss: Any, form: str) -> None:
     mixture = Mixture(loss=loss)
     for said, y in rounds_of(form):
         made = mixture.predict(said)
-        sums = np.atleast_2d(made.played).sum(axis=1)
+        sums = np.atleast_2d(made.distribution).sum(axis=1)
         np.testing.assert_allclose(sums[sums > 0.0], 1.0, rtol=1e-12)
         if form.startswith("classes"):
             parts = made.value.values() if isinstance(made.value, dict) else [made.value]

@@ -15,9 +15,10 @@ import pyarrow.parquet as pq
 import pytest
 
 from normalhedge import Mixture, blend
-from normalhedge.mixtures import Blend, Loss
-from normalhedge.mixtures.course import course
+from normalhedge.mixtures import Loss
 from normalhedge.mixtures.stream import Stream
+from normalhedge.tables import Blend
+from normalhedge.tables.timeline import timeline
 from tests.rules import SINGLE, either
 from tests.test_cli import call
 
@@ -274,9 +275,9 @@ def test_outcomes_that_come_later_are_filled_in(hedger: str | None) -> None:
     # One that comes too late is learned when it comes.
     today.loc[70:, "y"] = np.nan
     late = blend(today, "y", hedger=hedger)
-    assert len(late.mixture.waiting) == 10
+    assert len(late.mixture.books.deferred) == 10
     after = blend(table, "y", mixture=late.mixture)
-    assert not after.mixture.waiting
+    assert not after.mixture.books.deferred
     assert after.mixture.games.total_sums[2] == whole.mixture.games.total_sums[2]
 
 
@@ -331,7 +332,7 @@ def test_what_waits_is_not_thrown_away(hedger: str | None) -> None:
     silent = wide(60, asleep=0.0)
     silent["y"] = np.full(60, np.nan)
     found = blend(pa.table(silent), "y", hedger=hedger, max_pending=10).mixture
-    assert len(found.waiting) == len(found.pending) == 10
+    assert len(found.books.deferred) == len(found.pending) == 10
     assert found.expired == 50
 
 
@@ -430,7 +431,7 @@ def test_the_sums_do_not_depend_on_the_shares(hedger: str | None) -> None:
 @either
 def test_the_course_adds_up(hedger: str | None) -> None:
     found = blend(pa.table(wide(3000)), "y", ["gam", "ar", "naive"], time="ds", hedger=hedger)
-    went = course(found)
+    went = timeline(found)
     assert len(went.when) == 500
     assert went.rounds == pytest.approx(6.0, abs=0.02)
     np.testing.assert_allclose(went.weights.sum(axis=1) + went.others, 1.0)

@@ -22,9 +22,9 @@ from normalhedge.experiments.standings import Leaderboard, Standing
 from normalhedge.experiments.yardsticks import GAME_SCORES, Settings, Yardsticks
 from normalhedge.games import BreakAway, GoodAndBad
 from normalhedge.hedgers import CompiledHedger, FixedShare, Hedger, RegretMatching, Run
-from normalhedge.mixtures import blend
-from normalhedge.mixtures.hindsight import hindsight
 from normalhedge.reports.figures import curves_plot
+from normalhedge.tables import blend
+from normalhedge.tables.hindsight import hindsight
 
 SMALL = Settings(alpha=0.1, experts=6, rounds=120, runs=3, quantile=0.5, switches=2)
 

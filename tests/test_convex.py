@@ -10,7 +10,7 @@ from scipy.optimize import linprog, minimize, nnls
 from normalhedge import Mixture
 from normalhedge._inputs import Floats
 from normalhedge.mixtures import interior
-from normalhedge.mixtures.hindsight import Convex, best_convex
+from normalhedge.mixtures.best_convex import Convex, best_convex
 
 LEVELS = np.array([0.9, 0.3])
 OF_NUMBERS = ("square", "absolute", "pinball")
@@ -217,7 +217,7 @@ def test_probabilities_of_zero_count_as_the_least_there_is() -> None:
 def test_what_is_sampled_has_a_gap_of_all_rows(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     data = panel(kind, 4000, 3)
     exact = best_convex(*data, LEVELS, kind)
-    monkeypatch.setattr("normalhedge.mixtures.hindsight.SAMPLE", 4000)
+    monkeypatch.setattr("normalhedge.mixtures.best_convex.SAMPLE", 4000)
     found = best_convex(*data, LEVELS, kind)
     check(kind, data, found)
     assert exact.loss * (1 - 1e-9) <= found.loss <= exact.loss * 1.01

@@ -92,7 +92,7 @@ def test_numbers_that_do_something_when_they_are_read() -> None:
 def test_confidences_whose_reciprocal_is_infinite() -> None:
     mixture = Mixture(even=0.5)
     made = mixture.predict({"a": 1.0, "b": 2.0}, {"a": 1e-310, "b": 1e-310})
-    assert made.played.tolist() == [[0.5, 0.5]]
+    assert made.distribution.tolist() == [[0.5, 0.5]]
     mixture.update(made.ticket, 1.0)
     assert np.isfinite(mixture.games.expert_sums).all()
     assert np.isfinite(mixture.games.total_sums).all()
@@ -114,10 +114,10 @@ class Strange(Own):
 def test_weights_that_are_none_are_refused_and_nothing_is_learned(weights: Any) -> None:
     mixture = Mixture(Strange(weights))
     ticket = mixture.predict({"a": 0.0, "b": 1.0}).ticket
-    before = [array.copy() for array in mixture._arrays()]
+    before = [array.copy() for array in mixture.books._arrays()]
     with pytest.raises((ValueError, TypeError)):
         mixture.update(ticket, 0.0)
-    for one, two in zip(before, mixture._arrays(), strict=True):
+    for one, two in zip(before, mixture.books._arrays(), strict=True):
         np.testing.assert_array_equal(one, two)
     assert list(mixture.pending) == [ticket]
 

@@ -19,7 +19,7 @@ from normalhedge import Mixture
 from normalhedge._journal import journal_of, read_journal
 from normalhedge._owner import Owner
 from normalhedge.mixtures import state_file
-from normalhedge.mixtures.mixture import ARRAYS
+from normalhedge.mixtures.growth import ARRAYS
 from normalhedge.mixtures.operations import Operation
 from normalhedge.mixtures.saved import read_snapshot
 from normalhedge.mixtures.state_file import StateFile
@@ -98,7 +98,7 @@ def test_a_sudden_end_loses_nothing(
     mixture, file = kept(path, [])
     file.finish(mixture)
     assert not journal_of(path).exists()
-    same(whole, read_snapshot(path).mixture)
+    same(whole, Mixture.of(read_snapshot(path).books))
     Mixture.load(path).save(path)
 
 
@@ -264,7 +264,7 @@ def test_a_signal_ends_a_stream_between_two_lines(tmp_path: Path, sent: str, cod
         assert error.count(b"\n") == 1
         assert b"ended by signal" in error
     assert [entry.name for entry in tmp_path.iterdir()] == ["state.json"]
-    assert list(read_snapshot(path).mixture.pending) == [0, 1, 2]
+    assert list(read_snapshot(path).books.pending) == [0, 1, 2]
 
 
 @pytest.mark.parametrize("unbuffered", ["", "1"])
@@ -284,7 +284,7 @@ def test_a_signal_does_not_cut_answers_that_nobody_reads_yet(
         out, _ = process.communicate(timeout=60)
         assert process.returncode == 143
     tickets = [json.loads(line)["ticket"] for line in out.splitlines()]
-    pending = read_snapshot(tmp_path / "state.json").mixture.pending
+    pending = read_snapshot(tmp_path / "state.json").books.pending
     assert tickets == list(pending)
     assert len(tickets) == 1500
 
@@ -347,7 +347,7 @@ def test_nobody_reads_the_answers(tmp_path: Path) -> None:
         assert process.stderr is not None
         error = process.stderr.read()
         assert error == b"normalhedge: the answers cannot be written: Broken pipe\n"
-    assert list(read_snapshot(path).mixture.pending) == [0, 1]
+    assert list(read_snapshot(path).books.pending) == [0, 1]
     assert not journal_of(path).exists()
 
 

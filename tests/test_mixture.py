@@ -15,7 +15,7 @@ from normalhedge._sealed import sealed
 from normalhedge.mixtures import Loss, pinball
 from normalhedge.mixtures.automatic import Automatic, levels_of
 from normalhedge.mixtures.combining import combine
-from normalhedge.mixtures.mixture import ARRAYS
+from normalhedge.mixtures.growth import ARRAYS
 from tests import mixture_oracle
 from tests.mixture_oracle import Oracle
 from tests.rules import SINGLE, either

@@ -16,7 +16,7 @@ import pytest
 from normalhedge import Mixture, blend
 from normalhedge._sealed import sealed
 from normalhedge.mixtures import Loss
-from normalhedge.mixtures.mixture import ARRAYS
+from normalhedge.mixtures.growth import ARRAYS
 from normalhedge.mixtures.stream import Stream
 from tests.rules import either
 

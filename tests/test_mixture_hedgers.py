@@ -17,7 +17,7 @@ from normalhedge import Mixture, NormalHedge, blend
 from normalhedge._sealed import sealed
 from normalhedge.hedgers import HEDGERS, BatesGranger, FixedShare, Uniform, named
 from normalhedge.mixtures import LOSSES
-from normalhedge.mixtures.mixture import ARRAYS
+from normalhedge.mixtures.growth import ARRAYS
 from normalhedge.mixtures.restored import KINDS
 from normalhedge.mixtures.stream import Stream
 from tests.test_blend import loop, values, wide, write
@@ -73,7 +73,7 @@ def test_a_mixture_is_a_loop_over_step(hedger: Any) -> None:
         made = mixture.predict(dict(zip(names, said, strict=True)), confidence=told)
         if t == 30:
             state = hedger.join(state, 2)
-        np.testing.assert_allclose(made.played[0], hedger.play(state, rated), 1e-9, 1e-12)
+        np.testing.assert_allclose(made.distribution[0], hedger.play(state, rated), 1e-9, 1e-12)
         waiting.append((made.ticket, said, rated, rng.normal()))
         if len(waiting) > 2:  # outcomes are known two rounds later
             ticket, said, rated, outcome = waiting.popleft()
@@ -103,7 +103,7 @@ def test_losses_of_several_things_are_averaged(power: float) -> None:
         outcome[1] = np.nan
         made = mixture.predict(dict(zip("abc", said.T, strict=True)))
         rated = [~np.isnan(row) for row in said]
-        for row, awake in zip(made.played, rated, strict=True):
+        for row, awake in zip(made.distribution, rated, strict=True):
             np.testing.assert_allclose(row, hedger.play(state, 1.0 * awake), 1e-12)
         mixture.update(made.ticket, outcome)
         gains = 1.0 - 2.0 * np.abs(said - outcome[:, np.newaxis]) / WIDTH
@@ -295,7 +295,7 @@ def test_ranges_double_on_the_way(hedger: Any) -> None:
         made = mixture.predict(
             {name: rng.normal() * 4.0**k * 1.3**t for k, name in enumerate("abc")}
         )
-        heard += made.played[0]
+        heard += made.distribution[0]
         before = (mixture.ranges[0, 0], mixture.regrets[0].copy())
         mixture.update(made.ticket, 0.0)
         if before[0] and mixture.ranges[0, 0] == 2.0 * before[0]:

@@ -12,7 +12,7 @@ import pytest
 
 from normalhedge import Mixture, blend
 from normalhedge.hedgers import HEDGERS
-from normalhedge.mixtures.mixture import ARRAYS
+from normalhedge.mixtures.growth import ARRAYS
 from tests.rules import either
 
 NAMES = [name for name in HEDGERS if name not in {"hedge-fixed"}]

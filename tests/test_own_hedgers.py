@@ -119,7 +119,7 @@ def test_in_a_mixture_of_known_range(loss: str, shared: bool) -> None:
             said["b"] = [0.5, float("nan")]
         made = [mixture.predict(said) for mixture in (one, two)]
         np.testing.assert_allclose(made[0].value, made[1].value, atol=1e-12)
-        np.testing.assert_allclose(made[0].played, made[1].played, atol=1e-12)
+        np.testing.assert_allclose(made[0].distribution, made[1].distribution, atol=1e-12)
         outcome = [0.1, -0.2]
         for mixture, prediction in zip((one, two), made, strict=True):
             mixture.update(prediction.ticket, outcome)

@@ -152,7 +152,7 @@ def test_weights_are_known_before_the_round(options: dict[str, Any]) -> None:
         if mixture.recipe.loss.of_classes:
             relatives = {k: [x / 2, 1 - x / 2] for k, x in relatives.items()}
         made = mixture.predict(relatives)
-        assert weights == dict(zip(made.names, made.played[0].tolist(), strict=True))
+        assert weights == dict(zip(made.names, made.distribution[0].tolist(), strict=True))
         outcome: Any = [1.0, 1.0] if several else 1.0
         mixture.update(made.ticket, outcome)
     assert set(mixture.next_weights()) == set(mixture.names)

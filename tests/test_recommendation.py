@@ -18,8 +18,8 @@ from normalhedge.experiments.leaderboard import FIELD_ON_PANELS, compare
 from normalhedge.experiments.recommendation import recommend
 from normalhedge.experiments.standings import Standing
 from normalhedge.experiments.yardsticks import Settings
-from normalhedge.mixtures import blend
 from normalhedge.mixtures.automatic import Automatic
+from normalhedge.tables import blend
 
 SMALL = Settings(alpha=0.1, experts=6, rounds=60, runs=2)
 

@@ -14,8 +14,8 @@ from normalhedge import blend
 from normalhedge.experiments import paper
 from normalhedge.mixtures import Summary
 from normalhedge.mixtures.comparison import Line
-from normalhedge.mixtures.course import course
 from normalhedge.reports import write_blend
+from normalhedge.tables.timeline import timeline
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 OPTIONS = [
@@ -92,7 +92,7 @@ def blend_page(tmp_path_factory: pytest.TempPathFactory) -> Path:
     write_blend(
         path,
         result.summary(),
-        course(result),
+        timeline(result),
         title="A hundred thousand rounds",
         said=result.said,
         command="normalhedge blend",
@@ -138,7 +138,7 @@ def auto_page(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Summary]:
     write_blend(
         path,
         summary,
-        course(result),
+        timeline(result),
         title="Two series",
         said=result.said,
         command="normalhedge blend",
@@ -186,7 +186,7 @@ def test_a_page_without_any_outcome(tmp_path: Path) -> None:
     write_blend(
         path,
         result.summary(),
-        course(result),
+        timeline(result),
         title="Nothing yet",
         said=[],
         command="normalhedge blend",

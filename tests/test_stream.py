@@ -13,7 +13,7 @@ import pytest
 
 from normalhedge import Mixture, cli
 from normalhedge.mixtures.lines import QUOTED, Line, batches
-from normalhedge.mixtures.operations import LONGEST_ID, Operation, do
+from normalhedge.mixtures.operations import LONGEST_ID, Operation
 from normalhedge.mixtures.stream import Stream
 from tests.rules import either
 
@@ -197,6 +197,6 @@ def test_an_expert_leaves_by_a_line(hedger: str | None) -> None:
     assert stream.mixture.names == ["a"]
     again = Mixture(hedger)
     for operation in done:
-        do(again, operation)
+        again.do(operation)
     assert again.names == ["a"]
     assert again.weights == stream.mixture.weights

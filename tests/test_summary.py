@@ -10,13 +10,14 @@ import pytest
 
 from normalhedge import Mixture, NormalHedge, blend
 from normalhedge._inputs import Floats
-from normalhedge.mixtures import Blend, Summary, comparing
+from normalhedge.mixtures import Summary, comparing
 from normalhedge.mixtures._sums import ABSURD
 from normalhedge.mixtures.automatic import Automatic, levels_of
+from normalhedge.mixtures.best_convex import best_convex
 from normalhedge.mixtures.comparing import plain_medians
 from normalhedge.mixtures.comparison import Comparison, Line
-from normalhedge.mixtures.hindsight import best_convex
 from normalhedge.mixtures.summarising import component_names, component_weights, expert_weights
+from normalhedge.tables import Blend
 
 NAMES = ("gam", "ar", "naive", "survey")
 
@@ -235,7 +236,7 @@ def test_components_are_those_of_the_rounds(series: int) -> None:
         table_of(y, x, day=np.arange(240) // series, series=item), "y", by="series", time="day"
     )
     summary, values = found.summary(), found.rounds.values
-    names = component_names(found.mixture)
+    names = component_names(found.mixture.books)
     assert len(names) == (14 if series == 1 else 3 + 2 * 11)
     assert ("NormalHedge 20, separate" in names) == (series > 1)
     rows = {row.name: row for row in summary.components}
@@ -254,9 +255,9 @@ def test_components_are_those_of_the_rounds(series: int) -> None:
         for i, name in enumerate(NAMES)
     }
     made = mixture.predict(forecasts)
-    np.testing.assert_allclose(expert_weights(mixture), made.played.mean(axis=0))
+    np.testing.assert_allclose(expert_weights(mixture.books), made.distribution.mean(axis=0))
     row = mixture.pending[made.ticket].values
-    shares = component_weights(mixture)
+    shares = component_weights(mixture.books)
     if series == 1:
         assert row[0, 0] == pytest.approx(row[0, 4 : 4 + len(names)] @ shares)
         return
@@ -276,9 +277,9 @@ def test_experts_have_the_weights_of_the_next_prediction() -> None:
         for k in range(40):
             said = {name: x[2 * k : 2 * k + 2, i].tolist() for i, name in enumerate(NAMES)}
             mixture.update(mixture.predict(said).ticket, y[2 * k : 2 * k + 2])
-        now = expert_weights(mixture)
+        now = expert_weights(mixture.books)
         made = mixture.predict({name: [1.0 + i, 2.0 * i] for i, name in enumerate(NAMES)})
-        np.testing.assert_allclose(now, made.played.mean(axis=0))
+        np.testing.assert_allclose(now, made.distribution.mean(axis=0))
         found = {row.name: row.weight for row in mixture.summary().experts}
         np.testing.assert_allclose([found[name] for name in NAMES], now)
 

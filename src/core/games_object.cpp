@@ -569,25 +569,25 @@ struct Settling {
     PyObject* round;
     PyObject* ticket;
     Reference pending;  // a dict of rounds by their tickets
-    Reference waiting;  // a dict of what tables know of them
+    Reference deferred;  // a dict of what tables know of them
     Reference history;  // what has `append`
 
     // Of the mixture whose attributes are `target`.
     Settling(PyObject* made, PyObject* number, PyObject* target) : round(made), ticket(number) {
         static PyObject* const pending_name = interned("pending");
-        static PyObject* const waiting_name = interned("waiting");
+        static PyObject* const deferred_name = interned("deferred");
         static PyObject* const history_name = interned("history");
         pending = Reference::borrowed(attribute(target, pending_name));
-        waiting = Reference::borrowed(attribute(target, waiting_name));
+        deferred = Reference::borrowed(attribute(target, deferred_name));
         history = Reference::borrowed(attribute(target, history_name));
-        if (!PyDict_CheckExact(pending.get()) || !PyDict_CheckExact(waiting.get()))
+        if (!PyDict_CheckExact(pending.get()) || !PyDict_CheckExact(deferred.get()))
             raise(PyExc_TypeError, "a mixture keeps its rounds in dicts");
     }
 
     void settle(PyObject* outcomes) const {
         Reference kept = Reference::checked(PyTuple_Pack(2, round, outcomes));
         if (PyDict_DelItem(pending.get(), ticket) < 0) throw PythonError();
-        if (PyDict_GET_SIZE(waiting.get()) && PyDict_DelItem(waiting.get(), ticket) < 0)
+        if (PyDict_GET_SIZE(deferred.get()) && PyDict_DelItem(deferred.get(), ticket) < 0)
             PyErr_Clear();
         static PyObject* const append = PyUnicode_InternFromString("append");
         Reference done(PyObject_CallMethodOneArg(history.get(), append, kept.get()));

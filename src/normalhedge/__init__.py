@@ -29,8 +29,9 @@ from normalhedge.hedgers import (
     Uniform,
     VariableShare,
 )
-from normalhedge.mixtures import Mixture, blend
+from normalhedge.mixtures import Mixture
 from normalhedge.potentials import ExponentialPotential, NormalPotential
+from normalhedge.tables import blend
 
 __version__ = "0.1.0"
 

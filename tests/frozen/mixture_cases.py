@@ -11,8 +11,8 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from normalhedge import Mixture, NormalHedge, blend
-from normalhedge.mixtures.hindsight import hindsight
 from normalhedge.mixtures.losses import Loss, pinball
+from normalhedge.tables.hindsight import hindsight
 from tests.frozen.case import Arrays, Case, Nudge, number, of_ledger, of_state, under
 from tests.frozen.game_cases import EVERY, ON_POTENTIALS, hedger_of
 
@@ -162,7 +162,7 @@ def play(mixture: Mixture, rounds: list[Said]) -> Arrays:
     every = 1 if table.shape[1] == 1 else 5
     parts = np.split(table, SCALES)  # of different sizes, so each is compared by its own
     found = {f"values {k}": part[::every] for k, part in enumerate(parts)}
-    return found | {"played": np.array(made.played)[:, order]}
+    return found | {"played": np.array(made.distribution)[:, order]}
 
 
 def _flat(value: Any) -> list[float]:

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from normalhedge.mixtures import Mixture
-from normalhedge.mixtures.mixture import ARRAYS
+from normalhedge.mixtures.growth import ARRAYS
 from tests.torture.result import one_line
 
 FIELDS = (
@@ -26,7 +26,7 @@ def snapshot(mixture: Mixture, *, history: bool = True) -> Snapshot:
     if mixture.games.states is not None:
         found["states"] = _copied(list(mixture.games.states))
     found["pending"] = _copied(dict(mixture.pending))
-    found["waiting"] = _copied(dict(mixture.waiting))
+    found["waiting"] = _copied(dict(mixture.books.deferred))
     found["recipe"] = str(mixture.recipe)
     if history:
         found["history"] = len(mixture.history)
@@ -111,7 +111,7 @@ def unusable(mixture: Mixture, rounds: int = 2, *, summary: bool = True) -> str 
     """Play on with a mixture; return what goes wrong, or None."""
     try:
         for ticket, waiting in list(mixture.pending.items()):
-            if ticket not in mixture.waiting:
+            if ticket not in mixture.books.deferred:
                 mixture.update(ticket, outcome_for(waiting, 1.5))
         for k in range(rounds):
             said = {name: 1.0 + k + j for j, name in enumerate(mixture.names[:3])} or {"new": 1.0}

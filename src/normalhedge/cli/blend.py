@@ -27,13 +27,14 @@ from normalhedge.cli.options import (
 from normalhedge.cli.streaming import run_stream
 from normalhedge.cli.terminal import echo
 from normalhedge.hedgers import named
-from normalhedge.mixtures import LOSSES, Blend, Mixture, blend
+from normalhedge.mixtures import LOSSES, Mixture
 from normalhedge.mixtures.automatic import Automatic
-from normalhedge.mixtures.course import course
 from normalhedge.mixtures.lines import LONGEST
 from normalhedge.mixtures.recipe import MEMORY, Recipe, automatic_of, is_automatic
 from normalhedge.mixtures.state_file import StateFile
 from normalhedge.reports import write_blend
+from normalhedge.tables import Blend, blend
+from normalhedge.tables.timeline import timeline
 
 FILE_ONLY = (
     *(name for name in PANEL if name != "classes"),
@@ -168,10 +169,10 @@ def _resume(
         _as_before(options["hedger"], mixture) if "hedger" in options else own.hedger,
         options.get("loss", own.loss),
         options.get("combine", own.combine if same else None),
-        options.get("gradient", own.gradient if same else None),
-        own.shared,
-        options.get("even", own.even),
-        options.get("include", own.include),
+        gradient=options.get("gradient", own.gradient if same else None),
+        shared=own.shared,
+        even=options.get("even", own.even),
+        include=options.get("include", own.include),
     )
     before, now = own.to_plain(), asked.to_plain()
     for name in now:
@@ -202,7 +203,7 @@ def _write(result: Blend, data: Path, kept: StateFile | None, given: dict[str, A
         write_blend(
             report,
             summary,
-            course(result),
+            timeline(result),
             title=f"{data.name}, blended",
             said=result.said,
             command=shlex.join(["normalhedge", *sys.argv[1:]]),

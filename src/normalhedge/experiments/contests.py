@@ -29,10 +29,10 @@ from normalhedge.experiments.yardsticks import (
 )
 from normalhedge.games import NATURES, BreakAway, Changing, Nature, Replay
 from normalhedge.hedgers import Hedger, NormalHedge, named
-from normalhedge.mixtures import _sums, blend
+from normalhedge.mixtures import _sums
 from normalhedge.mixtures.automatic import Automatic
-from normalhedge.mixtures.hindsight import hindsight
 from normalhedge.mixtures.recipe import MEMORY, SINGLE, automatic_of, is_automatic
+from normalhedge.tables import blend, hindsight
 
 PANEL_SCORES = ("loss", "late", "worst", "seconds")
 """What is measured of a hedger on a panel: its mean loss, that in the second half of the time, its

@@ -10,6 +10,7 @@ import numpy as np
 from normalhedge import _core
 from normalhedge._inputs import LARGEST, Floats
 from normalhedge.mixtures.automatic import VALUES_BEFORE_WAYS
+from normalhedge.mixtures.best_convex import Convex, best_convex
 from normalhedge.mixtures.combining import combine
 from normalhedge.mixtures.comparison import (
     BEST_CONVEX,
@@ -21,7 +22,6 @@ from normalhedge.mixtures.comparison import (
     Line,
     percent,
 )
-from normalhedge.mixtures.hindsight import Convex, best_convex
 from normalhedge.mixtures.losses import Loss
 from normalhedge.mixtures.recipe import Recipe
 

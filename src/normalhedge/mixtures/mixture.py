@@ -1,76 +1,40 @@
-"""People's experts by name: forecasts and outcomes in, blended predictions out."""
+"""Experts by name, live: forecasts and outcomes in, blended predictions out."""
 
-import os
 import warnings
-import weakref
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from copy import copy, deepcopy
-from math import inf, nan
+from copy import deepcopy
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, Self
 
 import numpy as np
 
 from normalhedge import _inputs
-from normalhedge._core import Games, Turn
+from normalhedge._core import Games
 from normalhedge._inputs import Floats
 from normalhedge.certificates import Bound
-from normalhedge.hedgers import CompiledHedger, Hedger, State
-from normalhedge.mixtures._sums import EXPERT_SUMS, LAST, MARKS, STEPS, TOTAL_SUMS
+from normalhedge.hedgers import Hedger
+from normalhedge.mixtures import saved
 from normalhedge.mixtures.automatic import Automatic
+from normalhedge.mixtures.books import HISTORY, MAX_NAMES, MAX_PENDING, Books
 from normalhedge.mixtures.forecasts import Keys, read, read_outcome
 from normalhedge.mixtures.losses import Loss, LossFunction
-from normalhedge.mixtures.recipe import PLAIN, Recipe
-from normalhedge.mixtures.tickets import Open, Prediction, Waiting, shaped
-
-if TYPE_CHECKING:
-    from normalhedge.mixtures.summary import Summary
+from normalhedge.mixtures.operations import Operation, id_text
+from normalhedge.mixtures.recipe import Recipe
+from normalhedge.mixtures.summarising import summarise
+from normalhedge.mixtures.summary import Summary
+from normalhedge.mixtures.tickets import PendingRound, Prediction, shaped
 
 # Bound to names of this module: with five experts each further look-up shows.
 _empty, _new = np.empty, tuple.__new__
 
 FIRST_ITEM = np.zeros(1, dtype=np.int32)
 
-ARRAYS = (
-    "weights", "ledgers", "totals", "marks", "pool_ranges", "ranges", "expert_sums", "total_sums"
-)  # fmt: skip
-"""What the core keeps of a mixture; see ``src/core/games_object.cpp``."""
-
-
 USED_FROM_WITHIN = (
     "a mixture must not be used while it predicts or learns: not from within its own loss, hedger, "
     "forecasts or signal handlers"
 )
-
-SPACIOUS = 16
-"""From so many experts on, arrays have room for more."""
-
-
-class _Growth(NamedTuple):
-    """What newcomers and new items change, built aside: arrays, attributes, states and places."""
-
-    arrays: tuple[Any, ...] | None
-    changes: dict[str, Any]
-    states: list[Any] | None
-    merges: tuple[dict[str, int], ...]
-
-
-_alive: "weakref.WeakSet[Mixture]" = weakref.WeakSet()
-
-
-def _free_locks() -> None:
-    """Give the mixtures of a forked process locks that no thread of its parent holds.
-
-    They are sound: a mixture is changed by one call of the core, during which nobody forks.
-    """
-    for mixture in _alive:
-        mixture._lock = Turn()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_free_locks)
 
 
 class Mixture:
@@ -121,17 +85,6 @@ class Mixture:
     max_names
         How many experts there may be; more are refused.
 
-    Attributes
-    ----------
-    recipe
-        The settings.
-    names, items
-        The experts and the things forecast, as they were first seen.
-    rounds
-        How many rounds were predicted.
-    pending
-        The rounds that wait for their outcomes, by ticket; ``expired`` of them were given up.
-
     Notes
     -----
     With the mean and a convex loss the blend loses at most what its weights lose on average, so
@@ -162,70 +115,112 @@ class Mixture:
         shared: bool = True,
         even: float = 0.0,
         include: str | Iterable[str] = (),
-        max_pending: int = 10_000,
+        max_pending: int = MAX_PENDING,
         max_age: int | None = None,
-        history: int = 200,
+        history: int = HISTORY,
         forget_after: int | None = None,
-        max_names: int = 1_000_000,
+        max_names: int = MAX_NAMES,
     ) -> None:
-        self.recipe = Recipe.of(hedger, loss, combine, gradient, shared, even, include)
-        self.max_pending = _inputs.count("max_pending", max_pending)
-        self.max_age = None if max_age is None else _inputs.count("max_age", max_age)
-        self.forget_after = (
-            None if forget_after is None else _inputs.count("forget_after", forget_after)
+        self._books = Books(
+            Recipe.of(
+                hedger, loss, combine, gradient=gradient, shared=shared, even=even, include=include
+            ),
+            max_pending=max_pending,
+            max_age=max_age,
+            forget_after=forget_after,
+            max_names=max_names,
+            history=history,
         )
-        self.max_names = _inputs.count("max_names", max_names)
-        self.history: deque[tuple[Open, Floats]] = deque(
-            maxlen=_inputs.count("history", history) if history else 0
-        )
-        self.names: list[str] = []
-        self.items: list[str] = []
-        self.rounds = self.expired = self.next_ticket = 0
-        self.pending: dict[int, Open] = {}
-        self.waiting: dict[int, Waiting] = {}
-        self.last_times: dict[int, Any] = {}
-        self.time_kind = ""
-        self.ids: dict[str, int] = {}  # tickets by what a stream calls them
-        self.joined_late = False
-        self.games = self._make_games()
-        rows, totals, item_size, _ = self.games.shape
-        count = 1 if self.recipe.shared else 0
-        arrays = (
-            np.empty((count, 0)),
-            np.empty((count, rows, 0)),
-            np.zeros((count, totals)),
-            np.empty((count, MARKS, 0), dtype=np.int64),
-            np.zeros((count, 2)),
-            np.zeros((0, item_size)),
-            np.zeros((EXPERT_SUMS, 0)),
-            np.zeros(TOTAL_SUMS),
-            0,
-        )
-        states = [None] * count  # made when the first expert joins
-        self.games.replace(self.games.version, arrays, states, vars(self), {}, ())
-        self._has_plain = bool(self.recipe.include)
-        self._told = self._simple = False  # whether forecasts may be a number for each name only
-        self._index: dict[str, int] = {}
-        self._item_index: dict[str, int] = {}
-        self._lock = Turn()
-        _alive.add(self)
-        self.join([PLAIN[way] for way in self.recipe.include])
 
-    def _make_games(self) -> Games:
-        """Return the compiled part, still empty."""
-        recipe, hedger = self.recipe, self.recipe.hedger
-        return Games(
-            _engine(hedger, recipe.loss),
-            recipe.loss.kind,
-            None if recipe.loss.kind else recipe.own_losses,
-            recipe.combine,
-            recipe.gradient,
-            recipe.loss.width,
-            recipe.even,
-            recipe.loss.levels or (0.5,),
-            recipe.include,
-            recipe.shared,
-        )
+    @classmethod
+    def of(cls, books: Books) -> Self:
+        """Return a mixture that goes on with these books."""
+        mixture = object.__new__(cls)
+        mixture._books = books
+        return mixture
+
+    @property
+    def books(self) -> Books:
+        """All that the mixture remembers: for other modules of this package."""
+        return self._books
+
+    @property
+    def recipe(self) -> Recipe:
+        """The settings."""
+        return self._books.recipe
+
+    @property
+    def names(self) -> list[str]:
+        """The experts, in the order in which they joined."""
+        return self._books.names
+
+    @property
+    def items(self) -> list[str]:
+        """The things forecast, in the order in which they were first seen."""
+        return self._books.items
+
+    @property
+    def rounds(self) -> int:
+        """The number of rounds that were predicted."""
+        return self._books.rounds
+
+    @property
+    def pending(self) -> dict[int, PendingRound]:
+        """The rounds that wait for their outcomes, by ticket."""
+        return self._books.pending
+
+    @property
+    def next_ticket(self) -> int:
+        """The ticket of the next round."""
+        return self._books.next_ticket
+
+    @property
+    def expired(self) -> int:
+        """The number of rounds that were given up: see ``max_pending`` and ``max_age``."""
+        return self._books.expired
+
+    @property
+    def history(self) -> deque[tuple[PendingRound, Floats]]:
+        """The last rounds that were settled, with their outcomes."""
+        return self._books.history
+
+    @property
+    def max_pending(self) -> int:
+        """How many rounds may wait for their outcomes."""
+        return self._books.max_pending
+
+    @property
+    def ids(self) -> dict[str, int]:
+        """Tickets by the ids that a stream gave its rounds."""
+        return self._books.ids
+
+    @property
+    def games(self) -> Games:
+        """The compiled part, which owns the arrays."""
+        return self._books.games
+
+    @property
+    def weights(self) -> Floats:
+        """The weights of each game; games x experts."""
+        return self._books.weights
+
+    @property
+    def regrets(self) -> Floats:
+        """The regrets of each game, in units of gain; games x experts.
+
+        NaN for an automatic mixture: its regrets are to ways of combining, not to experts.
+        """
+        return self._books.regrets
+
+    @property
+    def ranges(self) -> Floats:
+        """The range of losses of each item, and how far it was filled lately; NaN with auto."""
+        return self._books.ranges
+
+    @property
+    def levels(self) -> Floats:
+        """The levels of the pinball loss; one that does not matter for other losses."""
+        return self._books.levels
 
     def predict(
         self, forecasts: Mapping[str, Any], confidence: Mapping[str, float] | None = None
@@ -248,52 +243,48 @@ class Mixture:
         """
         # The common case, a dict of a number for each name in their order, in one call: no other
         # thread comes in between, and it is not done while one has its turn.
-        if confidence is None and self._simple:
-            found = self.games.predict_numbers(forecasts, FIRST_ITEM, Open, self.__dict__)
+        books = self._books
+        if confidence is None and books.simple:
+            found = books.games.predict_numbers(forecasts, FIRST_ITEM, PendingRound, books.__dict__)
             if found is not None:
-                value, ticket, played = found
-                return _new(Prediction, (value, ticket, self.names, played, None))
-        with self._lock, self._untouched():
+                value, ticket, distribution = found
+                return _new(Prediction, (value, ticket, books.names, distribution, None))
+        with self._books._lock, self._untouched():
             return self._predict(forecasts, confidence)
 
     def _predict(
         self, forecasts: Mapping[str, Any], confidence: Mapping[str, float] | None
     ) -> Prediction:
         """Do what `predict` does, in whatever form the forecasts are."""
+        books = self._books
         _check_mapping(forecasts)
         if confidence is not None:
             self._check_confidence(confidence, forecasts)
-        if self.forget_after is not None:
-            self._retire(self._unknown_names(forecasts), forecasts)
-        version = self.games.version
+        if books.forget_after is not None:
+            books.retire(forecasts)
+        version = books.games.version
         table, keys, new = self._read(forecasts)
-        growth, items = self._grow(new, [""] if keys is None else [str(key) for key in keys])
-        names = growth.changes.get("names", self.names)
-        rated = None if confidence is None else self._confidence(confidence, names)
-        if self._has_plain:
-            self.games.fill_plain(table, rated)
+        growth, items = books.grow(new, [""] if keys is None else [str(key) for key in keys])
+        names = growth.changes.get("names", books.names)
+        rated = None
+        if confidence is not None:
+            rated = np.array([float(confidence.get(name, 1.0)) for name in names])
+        if books.recipe.include:
+            books.games.fill_plain(table, rated)
         rows, classes, n = table.shape
-        values, played = _empty((rows, classes * self.games.shape[3])), _empty((rows, n))
-        number, ticket, due = self.rounds, self.next_ticket, self._due()
-        made = Open(table, rated, values, items, number, keys)
-        if not self._told and (np.abs(table) >= _inputs.LARGEST).any():
+        values = _empty((rows, classes * books.games.shape[3]))
+        distribution = _empty((rows, n))
+        number, ticket, expiring = books.rounds, books.next_ticket, books.expiring()
+        pending = PendingRound(table, rated, values, items, number, keys)
+        changes = {**growth.changes, **books.counted(expiring)}
+        if not books.warned and (np.abs(table) >= _inputs.LARGEST).any():
             warnings.warn("infinite forecasts count as missing", RuntimeWarning, stacklevel=3)
-            growth.changes["_told"] = True
-        self.games.predict(
-            version, growth.arrays, growth.states, number, table, rated, values, played, items,
-            made, self.pending, ticket, due, self.__dict__,
-            {**growth.changes, **self._counted(due)}, growth.merges,
+            changes["warned"] = True
+        books.games.predict(
+            version, growth.arrays, growth.states, number, table, rated, values, distribution,
+            items, pending, books.pending, ticket, expiring, vars(books), changes, growth.merges,
         )  # fmt: skip
-        return Prediction(shaped(values[:, :classes], keys), ticket, names, played, keys)
-
-    def _counted(self, due: int | None) -> dict[str, Any]:
-        """Return the attributes that change when a round is predicted."""
-        changes: dict[str, Any] = {"rounds": self.rounds + 1, "next_ticket": self.next_ticket + 1}
-        if due is not None:
-            changes["expired"] = self.expired + 1
-            if due in self.waiting:
-                changes["waiting"] = {k: v for k, v in self.waiting.items() if k != due}
-        return changes
+        return Prediction(shaped(values[:, :classes], keys), ticket, names, distribution, keys)
 
     def next_weights(self, names: Iterable[str] | None = None) -> dict[str, float]:
         """Return the weights with which `predict` would now combine these experts.
@@ -323,19 +314,19 @@ class Mixture:
         True
         """
         levels = [str(k) for k in range(len(self.recipe.loss.levels))]
-        alone = self.items in ([], [""], levels)
-        if not self.recipe.shared or (isinstance(self.recipe.hedger, Automatic) and not alone):
+        single = self.items in ([], [""], levels)
+        if not self.recipe.shared or (isinstance(self.recipe.hedger, Automatic) and not single):
             raise ValueError("each item has weights of its own: see state")
-        given = self.names[len(self.recipe.include) :] if names is None else names
-        said: Any = 1.0
+        awake = self.names[len(self.recipe.include) :] if names is None else names
+        forecast: Any = 1.0
         if self.recipe.loss.of_classes:
-            said = [1.0, 0.0]
+            forecast = [1.0, 0.0]
         elif len(self.recipe.loss.levels) > 1:
-            said = [1.0] * len(self.recipe.loss.levels)
-        with self._lock:
-            aside = self._copy()
-        made = aside.predict(dict.fromkeys(given, said))
-        return dict(zip(made.names, made.played[0].tolist(), strict=True))
+            forecast = [1.0] * len(self.recipe.loss.levels)
+        with self._books._lock:
+            aside = Mixture.of(self._books.copy())
+        made = aside.predict(dict.fromkeys(awake, forecast))
+        return dict(zip(made.names, made.distribution[0].tolist(), strict=True))
 
     def update(self, ticket: int, outcome: Any) -> None:
         """Learn from an outcome.
@@ -354,56 +345,22 @@ class Mixture:
             If the ticket is unknown, used or expired, or the outcome is not as described; the
             mixture is then as it was.
         """
-        if self._simple and self.games.update_number(ticket, outcome, self.__dict__):
+        books = self._books
+        if books.simple and books.games.update_number(ticket, outcome, books.__dict__):
             return
-        with self._lock, self._untouched():
-            version, pending = self.games.version, self.pending
-            made = _found(pending, ticket)
-            if made is None:
-                raise KeyError(self._unknown(ticket))
-            table, rated, values, items, _, keys = made
-            positive = self.recipe.loss.of_wealth
-            outcomes = read_outcome(outcome, keys, *table.shape[:2], positive=positive)
-            table, rated = self.widen(table, rated)
-            self.games.update(
-                version, table, rated, values, outcomes, items, made, ticket, self.__dict__,
+        with self._books._lock, self._untouched():
+            version, pending = books.games.version, books.pending_round(ticket)
+            positive = books.recipe.loss.of_wealth
+            rows, classes, _ = pending.forecasts.shape
+            outcomes = read_outcome(outcome, pending.keys, rows, classes, positive=positive)
+            table, rated = books.widen(pending.forecasts, pending.confidence)
+            books.games.update(
+                version, table, rated, pending.values, outcomes, pending.items, pending, ticket,
+                vars(books),
             )  # fmt: skip
 
-    def note(self, ticket: int, outcomes: Floats) -> None:
-        """Add the losses of a round that waits to the sums, before it is settled."""
-        table, rated, values, items, _, _ = self.pending[ticket]
-        table, rated = self.widen(table, rated)
-        self.games.note(self.games.version, table, rated, values, outcomes, items)
-
-    @property
-    def weights(self) -> Floats:
-        """The weights of each game; games x experts."""
-        return self.games.weights
-
-    @property
-    def regrets(self) -> Floats:
-        """The regrets of each game, in units of gain; games x experts.
-
-        NaN for an automatic mixture: its regrets are to ways of combining, not to experts.
-        """
-        if isinstance(self.recipe.hedger, Automatic):
-            return np.full_like(self.games.weights, nan)
-        return self.games.ledgers[:, 0]
-
-    @property
-    def ranges(self) -> Floats:
-        """The range of losses of each item, and how far it was filled lately; NaN with auto."""
-        if isinstance(self.recipe.hedger, Automatic):
-            return np.full((len(self.items), 2), np.nan)
-        return self.games.ranges
-
-    @property
-    def levels(self) -> Floats:
-        """The levels of the pinball loss; one that does not matter for other losses."""
-        return np.array(self.recipe.loss.levels or (0.5,))
-
     def state(self, item: str | None = None) -> Any:
-        """Return where the game stands, as the hedger knows it.
+        """Return the state of the game, as the hedger knows it.
 
         What a hedger's `bounds` says of it is a promise where `bound` is one.
 
@@ -412,55 +369,32 @@ class Mixture:
         item
             Whose game, where each item has its own.
         """
-        if not self.names or not len(self.weights):
-            raise ValueError("nothing was predicted yet")
-        if not self.recipe.shared and item not in self._item_index:
-            raise ValueError(f"item must be one of {', '.join(self.items)}, got {item!r}")
-        game = 0 if self.recipe.shared else self._item_index[str(item)]
-        games = self.games
-        if games.states is not None:
-            return games.states[game]
-        weights, ledger = games.weights[game].copy(), games.ledgers[game].copy()
-        return State(weights, ledger, games.totals[game].copy(), self.rounds, len(self.names), None)
+        return self._books.hedger_state(item)
 
     def bound(self) -> Bound:
-        """Return what the hedger promises of its regret to each expert, in units of gain.
+        """Return what is proved of the regret.
 
+        Of a single rule: what the hedger promises of its regret to each expert, in units of gain.
         Where its promise depends on the number of rounds, it is that of so many as were played. It
         may be one of games whose gains are what they are from the start, and whose experts are
         there from the start: it is then no promise where the range of losses is learned, or where
-        experts joined later.
+        experts joined later. Of an automatic mixture: its regret to each of its components, see
+        `Automatic`.
         """
-        hedger, n = self.recipe.hedger, max(len(self.names), 1)
-        if isinstance(hedger, Automatic):
-            return hedger.bound(self.recipe.loss, self.games)
-        if not isinstance(hedger, CompiledHedger):
-            return Bound(inf, f"nothing is known of {type(hedger).__name__}")
-        played = int(self.games.total_sums[STEPS]) if self.recipe.shared else self.rounds
-        bound, name = hedger.bound(n, max(played, 1)), type(hedger).__name__
-        learned = not self.recipe.loss.width or (self.recipe.shared and len(self.items) > 1)
-        if bound and learned and not hedger.free_of_scale:
-            return Bound(inf, f"no theorem covers {name} where the range of losses is learned")
-        if bound and self.joined_late and "a_sleeper_changes_nothing" in hedger.breaks:
-            return Bound(inf, f"no theorem covers {name} where experts join later")
-        return bound
+        return self._books.bound()
 
-    def summary(self) -> "Summary":
+    def summary(self) -> Summary:
         """Return what a person wants to know; it prints as a table, also in a notebook."""
-        from normalhedge.mixtures.summarising import summarise  # noqa: PLC0415 -- it imports this
-
-        with self._lock:
-            return summarise(self)
+        with self._books._lock:
+            return summarise(self._books)
 
     def save(self, path: str | Path) -> None:
         """Write everything but `history` to a JSON file, all or nothing."""
-        from normalhedge.mixtures.saved import save  # noqa: PLC0415 -- it imports this
-
-        with self._lock:
-            save(self, Path(path))
+        with self._books._lock:
+            saved.save(self._books, Path(path))
 
     @classmethod
-    def load(cls, path: str | Path, loss: Loss | LossFunction | None = None) -> "Mixture":
+    def load(cls, path: str | Path, loss: Loss | LossFunction | None = None) -> Self:
         """Return the mixture that was saved, to the bit.
 
         Parameters
@@ -470,197 +404,12 @@ class Mixture:
         loss
             The loss, where it was one of your own: functions are not saved.
         """
-        from normalhedge.mixtures.saved import load  # noqa: PLC0415 -- it imports this
-
-        return load(Path(path), loss)
+        return saved.load(Path(path), loss, cls.of, cls.redo)
 
     def join(self, names: Sequence[str]) -> None:
-        """Let experts join, as if they had slept; those that are known already are left alone."""
-        with self._lock, self._untouched():
-            version, new = self.games.version, self._unknown_names(names)
-            if new and self._join_quickly(version, new):
-                return
-            growth, _ = self._grow(new, [])
-            self._take_over(version, growth)
-
-    def _take_over(self, version: int, growth: _Growth) -> None:
-        """Make changes that were built aside when the mixture had this version."""
-        if growth.changes:
-            arrays, changes, states, merges = growth
-            self.games.replace(version, arrays, states, self.__dict__, changes, merges)
-
-    def _join_quickly(self, version: int, new: list[str]) -> bool:
-        """Let experts join in columns that are free; return false where there are none."""
-        hedger, before = self.recipe.hedger, len(self.names)
-        if self.games.states is not None or getattr(hedger, "begins_with_something", False):
-            return False
-        places = {name: before + k for k, name in enumerate(new)}
-        late = {"joined_late": self.joined_late or bool(self.games.total_sums[STEPS])}
-        return self.games.join(version, self.names, new, self.__dict__, late, (self._index, places))
-
-    def _unknown_names(self, names: Iterable[str]) -> list[str]:
-        """Return those that are not experts yet, each once."""
-        new = [name for name in dict.fromkeys(names) if not self._knows(name)]
-        for name in new:
-            if not isinstance(name, str):
-                raise TypeError(f"names of experts must be strings, got {name!r}")
-        if len(self.names) + len(new) > self.max_names:
-            raise ValueError(
-                f"there are {len(self.names)} experts, and {len(new)} more exceed max_names = "
-                f"{self.max_names}: let some leave, or set forget_after"
-            )
-        return new
-
-    def _knows(self, name: str) -> bool:
-        return name in self._index
-
-    def _grow(self, names: Sequence[str], items: Sequence[str]) -> tuple[_Growth, np.ndarray]:
-        """Return what these new names and items change, and the index of each item."""
-        games = self.games
-        arrays: dict[str, np.ndarray] = {}
-        changes: dict[str, Any] = {}
-        places: dict[str, int] = {}
-        item_places: dict[str, int] = {}
-        states = None if games.states is None else list(games.states)
-        before = games.weights.shape[1]
-        n, played = before + len(names), bool(games.total_sums[STEPS])
-        if names:
-            places |= {name: before + k for k, name in enumerate(names)}
-            changes = {"names": [*self.names, *names], "joined_late": self.joined_late or played}
-            arrays = self._with_experts(n, states, played=played)
-        known = len(self.items)
-        new = [key for key in dict.fromkeys(items) if key not in self._item_index]
-        if new:
-            item_places |= {key: known + k for k, key in enumerate(new)}
-            changes["items"] = [*self.items, *new]
-            arrays["ranges"] = np.pad(games.ranges, ((0, len(new)), (0, 0)))
-            more = self._game_count(known + len(new)) - len(games.weights)
-            if more:
-                now = {name: arrays.get(name, getattr(games, name)) for name in ARRAYS}
-                arrays |= self._with_games(now, more, n, states)
-        if not changes:
-            return _Growth(None, {}, None, ()), self._item_indices(items, {})
-        changes["_simple"] = self._is_simple(
-            changes.get("names", self.names), changes.get("items", self.items)
-        )
-        merges = (self._index, places, self._item_index, item_places)
-        growth = _Growth(self._whole(arrays), changes, states, merges)
-        return growth, self._item_indices(items, item_places)
-
-    def _whole(self, arrays: Mapping[str, np.ndarray]) -> tuple[Any, ...]:
-        """Return all arrays, these and those that stay, and how many experts they are of.
-
-        Where there are many, there is room for more: so each newcomer is moved a few times only.
-        """
-        whole = {name: arrays.get(name, getattr(self.games, name)) for name in ARRAYS}
-        n = whole["weights"].shape[1]
-        spare = n // 2 if n >= SPACIOUS else 0
-        for name in ("weights", "ledgers", "marks", "expert_sums") if spare else ():
-            room = np.zeros((*whole[name].shape[:-1], n + spare), dtype=whole[name].dtype)
-            room[..., :n] = whole[name]
-            whole[name] = room
-        own = (np.require(whole[name], requirements=["C", "A", "W"]) for name in ARRAYS)
-        return (*own, n)
-
-    def _item_indices(self, keys: Sequence[str], new: Mapping[str, int]) -> np.ndarray:
-        index = self._item_index
-        return np.array([new[key] if key in new else index[key] for key in keys], dtype=np.int32)
-
-    def _is_simple(self, names: Sequence[str], items: Sequence[str]) -> bool:
-        """Tell whether forecasts may be a number for each name, and nothing else."""
-        plain = not self._has_plain and not self.recipe.loss.of_classes
-        plain = plain and self.recipe.loss.kind is not None and self.games.states is None
-        named = bool(names) and bool(items) and items[0] == ""
-        return plain and named and len(self.recipe.loss.levels) <= 1
-
-    def _with_experts(
-        self, n: int, states: list[Any] | None, *, played: bool
-    ) -> dict[str, np.ndarray]:
-        """Return the arrays with n columns, weighed; `states` are brought up to date."""
-        games, hedger = self.games, self.recipe.hedger
-        count, before = games.weights.shape
-        grown = ((0, 0), (0, n - before))
-        arrays = {
-            "marks": np.pad(games.marks, ((0, 0), *grown), constant_values=-1),
-            "expert_sums": np.pad(games.expert_sums, grown),
-        }
-        if states is not None:
-            states[:] = [self._grown(state, n, played=played) for state in states]
-            arrays["weights"] = np.array([state.weights for state in states]).reshape(count, n)
-            arrays["ledgers"] = np.pad(games.ledgers, ((0, 0), *grown))
-            return arrays
-        if isinstance(hedger, Automatic):
-            arrays["weights"] = np.pad(games.weights, grown)
-            arrays["ledgers"] = np.pad(games.ledgers, ((0, 0), *grown))
-            return arrays | self._weighed(arrays["weights"], arrays["ledgers"])
-        assert isinstance(hedger, CompiledHedger)
-        if not played:  # all of them are there from the start
-            arrays["weights"] = np.full((count, n), 1.0 / n)
-            arrays["ledgers"] = np.tile(hedger.init(n).ledger, (count, 1, 1))
-            return arrays
-        # Where weights are what is remembered: an even share beside those that are there.
-        even = np.full((count, n - before), 1.0 / before)
-        more = np.tile(hedger.newcomers(n - before, before), (count, 1, 1))
-        arrays["weights"] = np.concatenate([games.weights, even], axis=1)
-        arrays["ledgers"] = np.concatenate([games.ledgers, more], axis=2)
-        return arrays | self._weighed(arrays["weights"], arrays["ledgers"])
-
-    def _weighed(self, weights: Floats, ledgers: Floats) -> dict[str, np.ndarray]:
-        """Return weights and totals that belong to the ledgers, of all games."""
-        totals = self.games.totals.copy()
-        self.games.weigh_arrays(weights, ledgers, totals)
-        return {"weights": weights, "totals": totals}
-
-    def _with_games(
-        self, now: Mapping[str, np.ndarray], more: int, n: int, states: list[Any] | None
-    ) -> dict[str, np.ndarray]:
-        """Return the arrays with so many games more, for n experts."""
-        hedger: Any = self.recipe.hedger
-        rows, totals, _, _ = self.games.shape
-        ledger, own = np.zeros((rows, n)), np.zeros(totals)
-        if isinstance(hedger, CompiledHedger) and n:
-            state = hedger.init(n)
-            ledger, own = state.ledger, state.totals
-        weights = np.full((more, n), 1.0 / max(n, 1))
-        if states is not None:
-            states.extend(hedger.init(n) if n else None for _ in range(more))
-            if n:
-                weights = np.array([state.weights for state in states[-more:]])
-        arrays = {
-            "weights": np.concatenate([now["weights"], weights]),
-            "ledgers": np.concatenate([now["ledgers"], np.tile(ledger, (more, 1, 1))]),
-            "totals": np.concatenate([now["totals"], np.tile(own, (more, 1))]),
-        }
-        if isinstance(hedger, Automatic):
-            self.games.weigh_arrays(*arrays.values())
-        return {
-            **arrays,
-            "marks": np.pad(now["marks"], ((0, more), (0, 0), (0, 0)), constant_values=-1),
-            "pool_ranges": np.pad(now["pool_ranges"], ((0, more), (0, 0))),
-        }
-
-    def _game_count(self, items: int) -> int:
-        """Return how many games so many items make.
-
-        One that they share, or one for each; automatically both, as soon as there are two.
-        """
-        if not self.recipe.shared:
-            return items
-        return 1 + items if items > 1 and isinstance(self.recipe.hedger, Automatic) else 1
-
-    def _grown(self, state: Any, n: int, *, played: bool) -> Any:
-        """Return the state of a hedger of your own with n experts."""
-        hedger: Any = self.recipe.hedger
-        join = getattr(hedger, "join", None)
-        if played and join is not None:
-            return join(state, n - len(state.weights))
-        if played:
-            warnings.warn(
-                f"{type(hedger).__name__} has no join: it begins anew with {n} experts",
-                RuntimeWarning,
-                stacklevel=5,
-            )
-        return hedger.init(n)
+        """Let experts join, as if they had slept; those that are known already stay as they are."""
+        with self._books._lock, self._untouched():
+            self._books.join(names)
 
     def leave(self, name: str) -> None:
         """Let an expert leave for good; its weight goes to the others, and its name is free again.
@@ -672,137 +421,71 @@ class Mixture:
         name
             One of `names`. The last expert cannot leave, nor a plain combination of ``include``.
         """
-        with self._lock, self._untouched():
-            if not self._knows(name):
-                raise ValueError(f"there is no expert {name!r}")
-            place, plain = self._index[name], len(self.recipe.include)
-            if place < plain or len(self.names) == plain + 1:
-                raise ValueError(f"{name!r} cannot leave: plain combinations and one expert stay")
-            self._leave([place])
+        with self._books._lock, self._untouched():
+            self._books.leave(name)
 
-    def _leave(self, places: Sequence[int]) -> None:
-        """Let the experts at these places leave."""
-        version, games, gone = self.games.version, self.games, set(places)
-        arrays = {
-            part: np.ascontiguousarray(np.delete(getattr(games, part), places, axis=-1))
-            for part in ("weights", "ledgers", "marks", "expert_sums")
-        }
-        states = None
-        if games.states is None:
-            arrays |= self._weighed(arrays["weights"], arrays["ledgers"])
-        else:
-            states = [self._without(state, places) for state in games.states]
-            arrays["weights"] = np.array([state.weights for state in states])
-        names = [name for k, name in enumerate(self.names) if k not in gone]
-        kept = [(_lessened(made, places), outcomes) for made, outcomes in self.history]
-        changes = {
-            "names": names,
-            "_index": {name: k for k, name in enumerate(names)},
-            "pending": {t: _lessened(made, places) for t, made in self.pending.items()},
-            "history": deque(kept, maxlen=self.history.maxlen),
-        }
-        games.replace(version, self._whole(arrays), states, self.__dict__, changes, ())
+    def do(self, operation: Operation) -> Prediction | None:
+        """Do what an operation of a stream says; return the prediction, where there is one.
 
-    def _retire(self, new: Sequence[str], heard: Mapping[str, Any]) -> None:
-        """Let experts leave that were silent for too long, when others come; see `forget_after`."""
-        if self.forget_after is None or not new or not self.names:
-            return
-        last = self.games.marks[:, LAST].max(axis=0, initial=-1)
-        last[: len(self.recipe.include)] = self.rounds
-        places = [
-            k
-            for k in np.flatnonzero(last < self.rounds - self.forget_after).tolist()
-            if self.names[k] not in heard
-        ]
-        if places:
-            stays = len(self.names) - len(places) > len(self.recipe.include)
-            self._leave(places if stays else places[1:])
+        Parameters
+        ----------
+        operation
+            The ticket of a prediction is not looked at. If the operation is refused, the mixture
+            is as it was.
+        """
+        if "leave" in operation:
+            self.leave(operation["leave"])
+            return None
+        text = id_text(operation["id"]) if "id" in operation else None
+        if "update" in operation:
+            ticket = operation["update"]
+            self.update(ticket, operation["outcome"])
+            if text is not None:
+                self._books.forget_id(text, ticket)
+            return None
+        prediction = self.predict(operation["predict"], operation.get("confidence"))
+        if text is not None:
+            self._books.remember_id(text, prediction.ticket)
+        return prediction
 
-    def _without(self, state: Any, places: Sequence[int]) -> Any:
-        """Return the state of a hedger of your own without some experts."""
-        leave = getattr(self.recipe.hedger, "leave", None)
-        if leave is not None:
-            return leave(state, list(places))
-        hedger: Any = self.recipe.hedger
-        return hedger.init(len(state.weights) - len(places))
-
-    def item_indices(self, keys: Keys) -> np.ndarray:
-        """Return the index of each item; those not seen before are added."""
-        version = self.games.version
-        growth, found = self._grow([], [""] if keys is None else [str(key) for key in keys])
-        self._take_over(version, growth)
-        return found
+    def redo(self, operation: Operation) -> None:
+        """Do an operation of a journal again; refuse it if its round gets another ticket."""
+        prediction = self.do(operation)
+        if prediction is not None and prediction.ticket != operation["ticket"]:
+            raise ValueError(f"its ticket was {operation['ticket']}, not {prediction.ticket}")
 
     @contextmanager
-    def aside(self) -> Iterator["Mixture"]:
-        """Keep other threads out and yield a copy to work on; take its place if all goes well."""
-        with self._lock, self._untouched():
-            version, other = self.games.version, self._copy()
+    def transaction(self) -> Iterator[Books]:
+        """Keep other threads out and yield a copy of the books; take it over if all goes well."""
+        with self._books._lock, self._untouched():
+            version, other = self._books.games.version, self._books.copy()
             yield other
-            changes = {k: v for k, v in vars(other).items() if k != "_lock"}
-            self.games.replace(version, None, None, self.__dict__, changes, ())
+            self._books.take_the_place_of(other, version)
 
     @contextmanager
     def _untouched(self) -> Iterator[None]:
         """Say so where something failed because the mixture was used from within."""
-        version = self.games.version
+        version = self._books.games.version
         try:
             yield
         except Exception as error:
-            if self.games.version != version:  # a change that is made is the last thing done
+            if self._books.games.version != version:  # a change is the last thing that is done
                 raise RuntimeError(USED_FROM_WITHIN) from error
             raise
 
-    def _copy(self) -> "Mixture":
-        """Return a copy that shares nothing which is changed in place."""
-        other = object.__new__(Mixture)
-        for name, value in vars(self).items():
-            vars(other)[name] = copy(value) if isinstance(value, dict | list | deque) else value
-        other.waiting = {
-            k: one._replace(outcomes=one.outcomes.copy()) for k, one in self.waiting.items()
-        }
-        states = None if self.games.states is None else list(self.games.states)
-        other._take(self._arrays(), states)
-        return other
-
-    def _arrays(self) -> tuple[np.ndarray, ...]:
-        return tuple(getattr(self.games, name).copy() for name in ARRAYS)
-
-    def _take(self, arrays: tuple[np.ndarray, ...], states: list[Any] | None) -> None:
-        """Make the compiled part anew, of these arrays."""
-        self._lock = Turn()
-        self.games = self._make_games()
-        own = [np.require(array, requirements=["C", "A", "W"]) for array in arrays]
-        whole = (*own, own[0].shape[1])
-        self.games.replace(self.games.version, whole, states, vars(self), {}, ())
-        _alive.add(self)
-
-    def __copy__(self) -> "Mixture":
+    def __copy__(self) -> Self:
         """Return a mixture of its own: two that share some of their arrays would not do."""
         return deepcopy(self)
 
-    def __getstate__(self) -> dict[str, Any]:
-        """Return all but the lock, with the arrays of the compiled part."""
-        with self._lock:
-            kept = {k: v for k, v in vars(self).items() if k not in {"games", "_lock"}}
-            kept |= {k: copy(v) for k, v in kept.items() if isinstance(v, dict | list | deque)}
-            states = None if self.games.states is None else list(self.games.states)
-            return {**kept, "arrays": self._arrays(), "states": states}
-
-    def __setstate__(self, kept: dict[str, Any]) -> None:
-        """Take what was kept."""
-        arrays, states = kept.pop("arrays"), kept.pop("states")
-        vars(self).update(kept)
-        self._take(arrays, states)
-
     def _read(self, forecasts: Mapping[str, Any]) -> tuple[Floats, Keys, list[str]]:
         """Return the table, the keys of its rows, and the names that are new."""
-        if not forecasts and not self.names:
+        if not forecasts and not self._books.names:
             raise ValueError("forecasts must name at least one expert")
-        new = self._unknown_names(forecasts)
-        index = {name: k for k, name in enumerate((*self.names, *new))}
-        table, keys = read(forecasts, index, len(index), of_classes=self.recipe.loss.of_classes)
-        levels = len(self.recipe.loss.levels)
+        new = self._books.unknown_names(forecasts)
+        index = {name: k for k, name in enumerate((*self._books.names, *new))}
+        loss = self._books.recipe.loss
+        table, keys = read(forecasts, index, len(index), of_classes=loss.of_classes)
+        levels = len(loss.levels)
         if levels > 1 and (keys is None or len(keys) != levels):
             raise ValueError(f"forecasts must have {levels} numbers each, one for each level")
         return table, keys, new
@@ -811,46 +494,9 @@ class Mixture:
         if not isinstance(given, Mapping):
             raise TypeError(f"confidence must be a mapping of names, got {type(given).__name__}")
         for name, value in given.items():
-            if not self._knows(name) and name not in forecasts:
+            if not self._books.knows(name) and name not in forecasts:
                 raise ValueError(f"confidence names {name!r}, who never forecast")
             _inputs.number(f"confidence of {name!r}", value, 0.0, 1.0, closed=True)
-
-    @staticmethod
-    def _confidence(given: Mapping[str, float], names: Sequence[str]) -> Floats:
-        return np.array([float(given.get(name, 1.0)) for name in names])
-
-    def _due(self) -> int | None:
-        """Return the ticket of a round that is given up when another one is predicted."""
-        pending = self.pending
-        oldest = next(iter(pending), None)
-        if oldest is None:
-            return None
-        late = self.max_age is not None and pending[oldest].number < self.rounds + 1 - self.max_age
-        return oldest if late or len(pending) >= self.max_pending else None
-
-    def _unknown(self, ticket: Any) -> str:
-        if isinstance(ticket, int) and 0 <= ticket < self.next_ticket:
-            return f"ticket {ticket} was used already, or has expired"
-        return f"ticket {ticket!r} was never given out"
-
-    def widen(self, table: Floats, rated: Floats | None) -> tuple[Floats, Floats | None]:
-        """Let those who joined after a round sleep in it."""
-        more = len(self.names) - table.shape[2]
-        if not more:
-            return table, rated
-        table = np.pad(table, ((0, 0), (0, 0), (0, more)), constant_values=np.nan)
-        return table, None if rated is None else np.pad(rated, (0, more))
-
-
-def _engine(hedger: Any, loss: Loss) -> Any:
-    """Return what the compiled part is made with."""
-    if isinstance(hedger, Automatic):
-        return hedger.engine(loss)
-    return hedger._engine if isinstance(hedger, CompiledHedger) else hedger
-
-
-def _found(pending: Mapping[int, Open], ticket: Any) -> Open | None:
-    return pending.get(int(ticket)) if isinstance(ticket, int | np.integer) else None
 
 
 def _check_mapping(forecasts: Any) -> None:
@@ -858,11 +504,3 @@ def _check_mapping(forecasts: Any) -> None:
         raise TypeError(
             f"forecasts must be a mapping of names to forecasts, got {type(forecasts).__name__}"
         )
-
-
-def _lessened(made: Open, places: Sequence[int]) -> Open:
-    """Return a round without the forecasts of some experts."""
-    own = [place for place in places if place < made.forecasts.shape[2]]
-    rated = None if made.confidence is None else np.delete(made.confidence, own)
-    table = np.ascontiguousarray(np.delete(made.forecasts, own, axis=2))
-    return made._replace(forecasts=table, confidence=rated)

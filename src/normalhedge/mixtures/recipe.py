@@ -45,11 +45,12 @@ class Recipe:
         cls,
         hedger: Hedger[Any] | Automatic | str | None,
         loss: str | Loss | LossFunction,
-        combine: str | None,
-        gradient: bool | None,  # noqa: FBT001
-        shared: bool,  # noqa: FBT001
-        even: float,
-        include: str | Iterable[str],
+        combine: str | None = None,
+        *,
+        gradient: bool | None = None,
+        shared: bool = True,
+        even: float = 0.0,
+        include: str | Iterable[str] = (),
     ) -> "Recipe":
         """Check what was given and choose what was not."""
         loss = _loss(loss)

@@ -11,24 +11,25 @@ from normalhedge.hedgers import HEDGERS
 from normalhedge.mixtures._entries import below, floats, listed, whole, words
 from normalhedge.mixtures._sums import EXPERT_SUMS, MARKS, TOTAL_SUMS
 from normalhedge.mixtures.automatic import Automatic, levels_of
+from normalhedge.mixtures.books import Books
 from normalhedge.mixtures.losses import LOSSES, Loss, LossFunction
-from normalhedge.mixtures.mixture import Mixture
-from normalhedge.mixtures.tickets import Open, Waiting
+from normalhedge.mixtures.recipe import Recipe
+from normalhedge.mixtures.tickets import DeferredOutcome, PendingRound
 
 KINDS: dict[str, Any] = {
     kind.__name__: kind for kind in (getattr(f, "__self__", f) for f in HEDGERS.values())
 } | {"Automatic": Automatic}
 """The hedgers by the names of their classes."""
 
-OPTIONS: dict[str, Callable[[Mixture], int | None]] = {
-    "max_pending": lambda mixture: mixture.max_pending,
-    "max_age": lambda mixture: mixture.max_age,
-    "history": lambda mixture: mixture.history.maxlen,
-    "forget_after": lambda mixture: mixture.forget_after,
-    "max_names": lambda mixture: mixture.max_names,
+OPTIONS: dict[str, Callable[[Books], int | None]] = {
+    "max_pending": lambda books: books.max_pending,
+    "max_age": lambda books: books.max_age,
+    "history": lambda books: books.history.maxlen,
+    "forget_after": lambda books: books.forget_after,
+    "max_names": lambda books: books.max_names,
 }
 """Arguments of `Mixture` that are in the file beside its recipe, whole numbers or null: how each is
-read off a mixture. One that an older file does not have is left as it is by default."""
+read off a books. One that an older file does not have is left as it is by default."""
 
 NULLABLE = {"max_age", "forget_after"}
 """Those of them that may be null."""
@@ -75,7 +76,7 @@ def check_entries(found: Mapping[str, Any]) -> None:
         raise ValueError(f"there was no {name!r} in version {found['version']}")
 
 
-def restored(found: Mapping[str, Any], loss: Loss | LossFunction | None) -> Mixture:
+def restored(found: Mapping[str, Any], loss: Loss | LossFunction | None) -> Books:
     """Return the mixture that a file describes.
 
     Parameters
@@ -90,23 +91,23 @@ def restored(found: Mapping[str, Any], loss: Loss | LossFunction | None) -> Mixt
     ValueError, TypeError, LookupError, AttributeError, ArithmeticError
         If anything in it is not as a mixture writes it.
     """
-    mixture = _made(found, loss)
-    mixture.join(words("names", found["names"]))
-    mixture.item_indices(words("items", found["items"]))
-    if mixture.names != found["names"] or mixture.items != found["items"]:
+    books = _made(found, loss)
+    books.join(words("names", found["names"]))
+    books.item_indices(words("items", found["items"]))
+    if books.names != found["names"] or books.items != found["items"]:
         raise ValueError("names and items must be different words, in their order")
-    mixture.rounds, mixture.expired, mixture.next_ticket = (
+    books.rounds, books.expired, books.next_ticket = (
         whole(key, found[key]) for key in ("rounds", "expired", "next_ticket")
     )
-    _read_arrays(mixture, found)
-    _read_times(mixture, found)
+    _read_arrays(books, found)
+    _read_times(books, found)
     for entry in listed("pending", found["pending"]):
-        _read_open(mixture, entry)
-    _read_ids(mixture, found)
-    return mixture
+        _read_open(books, entry)
+    _read_ids(books, found)
+    return books
 
 
-def _made(found: Mapping[str, Any], loss: Loss | LossFunction | None) -> Mixture:
+def _made(found: Mapping[str, Any], loss: Loss | LossFunction | None) -> Books:
     """Return a new mixture of the recipe; refuse a recipe that none would write."""
     recipe = dict(found["recipe"])
     hedger = dict(recipe.pop("hedger"))
@@ -121,8 +122,9 @@ def _made(found: Mapping[str, Any], loss: Loss | LossFunction | None) -> Mixture
     components = hedger.pop("components", None)
     if kind is Automatic:
         recipe = {name: recipe[name] for name in ("loss", "shared")}
-    mixture = Mixture(kind(**hedger), _loss(recipe.pop("loss"), loss), **recipe, **options)
-    made = mixture.recipe.to_plain()
+    made_recipe = Recipe.of(kind(**hedger), _loss(recipe.pop("loss"), loss), **recipe)
+    books = Books(made_recipe, **options)
+    made = books.recipe.to_plain()
     if made["hedger"].get("components") != components:
         raise ValueError("its components are those of another version: blend the table again")
     if loss is not None:
@@ -133,7 +135,7 @@ def _made(found: Mapping[str, Any], loss: Loss | LossFunction | None) -> Mixture
             now = {key: now[key] for key in value}
         if json.dumps(now) != json.dumps(value):
             raise ValueError(f"its {name} must not be {value!r}")
-    return mixture
+    return books
 
 
 def _options(found: Mapping[str, Any]) -> dict[str, Any]:
@@ -145,18 +147,18 @@ def _options(found: Mapping[str, Any]) -> dict[str, Any]:
     return options
 
 
-def _read_arrays(mixture: Mixture, found: Mapping[str, Any]) -> None:
+def _read_arrays(books: Books, found: Mapping[str, Any]) -> None:
     """Read what the core keeps."""
-    own, n = mixture.games, len(mixture.names)
+    own, n = books.games, len(books.names)
     games = len(own.weights)
     weights = floats("weights", found["weights"], (games, n), 0.0, 1.0)
     if games and n and np.abs(weights.sum(axis=1) - 1.0).max() > 1e-6:
         raise ValueError("weights must sum to one")
     own.weights[:] = weights
-    _read_ledgers(mixture, found)
-    marks = floats("marks", found["marks"], (games, MARKS, n), -1, mixture.rounds, integral=True)
+    _read_ledgers(books, found)
+    marks = floats("marks", found["marks"], (games, MARKS, n), -1, books.rounds, integral=True)
     own.marks[:] = marks.astype(np.int64)
-    least = -1e300 if isinstance(mixture.recipe.hedger, Automatic) else 0.0
+    least = -1e300 if isinstance(books.recipe.hedger, Automatic) else 0.0
     own.ranges[:] = floats("ranges", found["ranges"], own.ranges.shape, least, 1e300)
     own.pool_ranges[:] = floats("pool_ranges", found["pool_ranges"], (games, 2), 0.0, 1e300)
     sums = floats("sums", found["sums"], (len(found["sums"]), n), -1e300, 1e300)
@@ -166,19 +168,19 @@ def _read_arrays(mixture: Mixture, found: Mapping[str, Any]) -> None:
     own.total_sums[:] = floats("totals", found["totals"], (TOTAL_SUMS,), -1e300, 1e300)
 
 
-def _read_ledgers(mixture: Mixture, found: Mapping[str, Any]) -> None:
+def _read_ledgers(books: Books, found: Mapping[str, Any]) -> None:
     """Read what the hedger remembers; refuse what is not of this hedger."""
-    games = mixture.games
+    games = books.games
     if found["version"] == 1:
-        given = floats("regrets", found["regrets"], mixture.regrets.shape, -1e100, 1e100)
+        given = floats("regrets", found["regrets"], books.regrets.shape, -1e100, 1e100)
         games.ledgers[:, 0] = given
     else:
         for name, own in (("ledgers", games.ledgers), ("commons", games.totals)):
             own[:] = floats(name, found[name], own.shape, -1e100, 1e100)
         if type(found["joined_late"]) is not bool:
             raise ValueError(f"joined_late must be true or false, it is {found['joined_late']!r}")
-        mixture.joined_late = found["joined_late"]
-    if not mixture.names:
+        books.joined_late = found["joined_late"]
+    if not books.names:
         return
     given, ledgers, totals = games.weights.copy(), games.ledgers.copy(), games.totals.copy()
     for game in range(len(given)):
@@ -186,73 +188,73 @@ def _read_ledgers(mixture: Mixture, found: Mapping[str, Any]) -> None:
     wrong = not np.abs(games.ledgers - ledgers).max(initial=0.0) <= AMISS
     weights = games.weights.copy()
     games.weights[:], games.ledgers[:], games.totals[:] = given, ledgers, totals
-    if isinstance(mixture.recipe.hedger, Automatic):  # its ledgers hold the weights that are played
+    if isinstance(books.recipe.hedger, Automatic):  # its ledgers hold the weights that are played
         levels = np.concatenate(levels_of(games)[:3], axis=1)
         wrong = wrong or not ((levels >= 0.0) & (levels <= 1.0)).all()
     else:
         wrong = wrong or not np.abs(weights - given).max(initial=0.0) <= AMISS
     if wrong:
         raise ValueError(
-            f"its weights are not those that {mixture.recipe.hedger!r} gives its ledgers"
+            f"its weights are not those that {books.recipe.hedger!r} gives its ledgers"
         )
 
 
-def _read_times(mixture: Mixture, found: Mapping[str, Any]) -> None:
+def _read_times(books: Books, found: Mapping[str, Any]) -> None:
     kind = found["time_kind"]
     if not isinstance(kind, str) or kind not in TIMES:
         raise ValueError(f"time_kind must be one of {', '.join(TIMES)}, it is {kind!r}")
-    mixture.time_kind = kind
+    books.time_kind = kind
     for pair in listed("last_times", found["last_times"]):
         game, time = listed("last_times", pair, 2)
-        if below("game", game, len(mixture.games.weights)) in mixture.last_times:
+        if below("game", game, len(books.games.weights)) in books.last_times:
             raise ValueError(f"game {game} has two last times")
-        mixture.last_times[game] = _time(mixture, time)
+        books.last_times[game] = _time(books, time)
 
 
-def _read_ids(mixture: Mixture, found: Mapping[str, Any]) -> None:
+def _read_ids(books: Books, found: Mapping[str, Any]) -> None:
     """Read what a stream calls its rounds: as JSON, each a round of its own."""
     ids = dict(found["ids"])
     for name, ticket in ids.items():
-        below("id", ticket, mixture.next_ticket)
-        if found["version"] > 2 and ticket not in mixture.pending:
+        below("id", ticket, books.next_ticket)
+        if found["version"] > 2 and ticket not in books.pending:
             raise ValueError(f"id {name} is that of no round that waits")
         if json.dumps(json.loads(name)) != name:
             raise ValueError(f"id {name} is not as JSON writes it")
     if len(set(ids.values())) < len(ids):
         raise ValueError("two ids are those of one round")
-    mixture.ids = ids
+    books.ids = ids
 
 
-def _read_open(mixture: Mixture, entry: Mapping[str, Any]) -> None:
+def _read_open(books: Books, entry: Mapping[str, Any]) -> None:
     """Read a round that waits for its outcome."""
     if entry.keys() != ROUND:
         raise ValueError(f"a round that waits must have {', '.join(sorted(ROUND))}")
-    ticket = below("ticket", entry["ticket"], mixture.next_ticket)
-    if mixture.pending and ticket <= next(reversed(mixture.pending)):
+    ticket = below("ticket", entry["ticket"], books.next_ticket)
+    if books.pending and ticket <= next(reversed(books.pending)):
         raise ValueError(f"ticket {ticket} is not in its order")
-    items = [below("item", i, len(mixture.items)) for i in listed("items", entry["items"])]
+    items = [below("item", i, len(books.items)) for i in listed("items", entry["items"])]
     rows, classes, n = _shape(ticket, entry["forecasts"])
     forecasts = floats(
         "forecasts", entry["forecasts"], (rows, classes, n), -math.inf, math.inf, missing=True
     )
-    made = classes * mixture.games.shape[3]
+    made = classes * books.games.shape[3]
     values = floats("values", entry["values"], (rows, made), -1e100, 1e100, missing=True)
-    if len(items) != rows or n > len(mixture.names):
+    if len(items) != rows or n > len(books.names):
         raise ValueError(f"ticket {ticket} does not fit its forecasts")
     confidence = None
     if entry["confidence"] != []:
         confidence = floats("confidence", entry["confidence"], (n,), 0.0, 1.0)
     keys = _keys(ticket, entry["keys"], rows)
     awake = np.any(np.all(np.abs(forecasts) < 1e100, axis=1), axis=1)
-    if (classes > 1) != mixture.recipe.loss.of_classes and (classes > 1 or awake.any()):
+    if (classes > 1) != books.recipe.loss.of_classes and (classes > 1 or awake.any()):
         raise ValueError(f"ticket {ticket} does not fit the loss, with {classes} classes")
     if (np.isnan(values[:, :classes]).any(axis=1) & awake).any() and confidence is None:
         raise ValueError(f"ticket {ticket} was not predicted")
-    number = below("number", entry["number"], mixture.rounds)
+    number = below("number", entry["number"], books.rounds)
     which = np.array(items, dtype=np.int32)
-    mixture.pending[ticket] = Open(forecasts, confidence, values, which, number, keys)
+    books.pending[ticket] = PendingRound(forecasts, confidence, values, which, number, keys)
     if entry["blend"] is not None:
-        mixture.waiting[ticket] = _waiting(mixture, ticket, entry["blend"], rows, classes)
+        books.deferred[ticket] = _deferred(books, ticket, entry["blend"], rows, classes)
 
 
 def _shape(ticket: int, forecasts: Any) -> tuple[int, int, int]:
@@ -273,22 +275,22 @@ def _keys(ticket: int, keys: Any, rows: int) -> Any:
     return keys
 
 
-def _waiting(
-    mixture: Mixture, ticket: int, found: Mapping[str, Any], rows: int, classes: int
-) -> Waiting:
+def _deferred(
+    books: Books, ticket: int, found: Mapping[str, Any], rows: int, classes: int
+) -> DeferredOutcome:
     """Read what `blend` knows of a round that waits."""
-    due = Waiting(**found)
+    due = DeferredOutcome(**found)
     outcomes = floats("outcomes", due.outcomes, (rows,), -1e100, 1e100, missing=True)
     known = outcomes[~np.isnan(outcomes)]
     if classes > 1 and not np.isin(known, range(classes)).all():
         raise ValueError(f"outcomes of ticket {ticket} must be classes in 0..{classes - 1}")
-    below("game", due.game, len(mixture.games.weights))
+    below("game", due.game, len(books.games.weights))
     whole("due", due.due)
-    times = [_time(mixture, time) for time in listed("known", due.known)]
+    times = [_time(books, time) for time in listed("known", due.known)]
     if times and len(times) != rows:
         raise ValueError(f"ticket {ticket} does not fit the times of its outcomes")
-    time = None if due.time is None else _time(mixture, due.time)
-    return Waiting(due.game, due.due, times, time, outcomes)
+    time = None if due.time is None else _time(books, due.time)
+    return DeferredOutcome(due.game, due.due, times, time, outcomes)
 
 
 def _loss(written: Mapping[str, Any], given: Loss | LossFunction | None) -> Any:
@@ -306,11 +308,11 @@ def _loss(written: Mapping[str, Any], given: Loss | LossFunction | None) -> Any:
     return LOSSES[name](levels) if levels else LOSSES[name]()
 
 
-def _time(mixture: Mixture, value: Any) -> Any:
+def _time(books: Books, value: Any) -> Any:
     """Return a time; refuse one that cannot be compared with the others."""
-    before = next(iter(mixture.last_times.values()), value)
+    before = next(iter(books.last_times.values()), value)
     if (
-        type(value) not in TIMES[mixture.time_kind]
+        type(value) not in TIMES[books.time_kind]
         or (isinstance(value, float) and not math.isfinite(value))
         or isinstance(value, str) != isinstance(before, str)
     ):

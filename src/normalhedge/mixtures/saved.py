@@ -6,20 +6,22 @@ operations in a journal beside it (see `normalhedge._journal`) it holds already.
 """
 
 import math
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
 from normalhedge import _files, _sealed
-from normalhedge._journal import journal_of, replay
+from normalhedge._journal import Operation, journal_of, replay
 from normalhedge._terminal import clipped, shown
+from normalhedge.mixtures.books import Books
 from normalhedge.mixtures.losses import Loss, LossFunction
-from normalhedge.mixtures.mixture import Mixture
-from normalhedge.mixtures.operations import redo
 from normalhedge.mixtures.restored import OPTIONS, check_entries, restored
-from normalhedge.mixtures.tickets import Waiting
+from normalhedge.mixtures.tickets import DeferredOutcome
+
+T = TypeVar("T")
 
 FORMAT = "normalhedge mixture"
 VERSION = 3
@@ -38,20 +40,20 @@ class Snapshot(NamedTuple):
 
     Attributes
     ----------
-    mixture
-        The mixture.
+    books
+        What the mixture remembers.
     sequence
         How many operations of its journal it holds.
     journal
         What its journal is called; empty if it has none.
     """
 
-    mixture: Mixture
+    books: Books
     sequence: int = 0
     journal: str = ""
 
 
-def save(mixture: Mixture, path: Path) -> None:
+def save(books: Books, path: Path) -> None:
     """Write a mixture; what was there before stays if anything goes wrong.
 
     Raises
@@ -64,7 +66,7 @@ def save(mixture: Mixture, path: Path) -> None:
             f"{journal_of(path)} holds rounds of a stream that runs or was killed: "
             f"'normalhedge blend - --state {path} </dev/null' puts them into {path}"
         )
-    write_snapshot(Snapshot(mixture), path)
+    write_snapshot(Snapshot(books), path)
 
 
 def write_snapshot(snapshot: Snapshot, path: Path) -> int:
@@ -74,22 +76,38 @@ def write_snapshot(snapshot: Snapshot, path: Path) -> int:
     return len(text)
 
 
-def load(path: Path, loss: Loss | LossFunction | None) -> Mixture:
+def load(
+    path: Path,
+    loss: Loss | LossFunction | None,
+    make: Callable[[Books], T],
+    redo: Callable[[T, Operation], None],
+) -> T:
     """Return the mixture that was written; refuse what cannot be one, in a sentence.
 
-    What a stream did since, as its journal tells, is done again.
+    The operations of a journal beside the file are done again.
+
+    Parameters
+    ----------
+    path
+        The file.
+    loss
+        The loss, where it was one of the caller's own.
+    make
+        Makes a mixture of its books.
+    redo
+        Does an operation of a journal again.
     """
     for attempt in range(ATTEMPTS):
-        snapshot = read_snapshot(path, loss)
+        books, sequence, journal = read_snapshot(path, loss)
+        mixture = make(books)
         try:
-            redone = partial(redo, snapshot.mixture)
-            replay(journal_of(path), redone, snapshot.sequence, snapshot.journal)
+            replay(journal_of(path), partial(redo, mixture), sequence, journal)
             break
         except ValueError:
             # A stream may have folded its journal between the two reads.
-            if attempt == ATTEMPTS - 1 or _sequence(path) == snapshot.sequence:
+            if attempt == ATTEMPTS - 1 or _sequence(path) == sequence:
                 raise
-    return snapshot.mixture
+    return mixture
 
 
 def _sequence(path: Path) -> int:
@@ -101,11 +119,11 @@ def read_snapshot(path: Path, loss: Loss | LossFunction | None = None) -> Snapsh
     found = _parsed(path)
     try:
         check_entries(found)
-        mixture = restored(found, loss)
+        books = restored(found, loss)
         place = found.get("sequence", 0), found.get("journal", "")
         if type(place[0]) is not int or place[0] < 0 or not isinstance(place[1], str):
             raise ValueError("sequence and journal must be a number and a word")
-        return Snapshot(mixture, *place)
+        return Snapshot(books, *place)
     except KeyError as error:
         raise ValueError(f"{path} cannot be read: {error} is missing") from None
     except (ValueError, TypeError, LookupError, AttributeError, ArithmeticError) as error:
@@ -120,50 +138,50 @@ def _parsed(path: Path) -> dict[str, Any]:
 
 
 def _written(snapshot: Snapshot) -> dict[str, Any]:
-    mixture, games = snapshot.mixture, snapshot.mixture.games
+    books, games = snapshot.books, snapshot.books.games
     return {
         "format": FORMAT,
         "version": VERSION,
         "sequence": snapshot.sequence,
         "journal": snapshot.journal,
-        "recipe": mixture.recipe.to_plain(),
-        **{name: read(mixture) for name, read in OPTIONS.items()},
-        "names": mixture.names,
-        "items": mixture.items,
-        "rounds": mixture.rounds,
-        "expired": mixture.expired,
-        "next_ticket": mixture.next_ticket,
+        "recipe": books.recipe.to_plain(),
+        **{name: read(books) for name, read in OPTIONS.items()},
+        "names": books.names,
+        "items": books.items,
+        "rounds": books.rounds,
+        "expired": books.expired,
+        "next_ticket": books.next_ticket,
         "weights": games.weights.tolist(),
         "ledgers": games.ledgers.tolist(),
         "commons": games.totals.tolist(),
-        "joined_late": mixture.joined_late,
+        "joined_late": books.joined_late,
         "marks": games.marks.tolist(),
         "ranges": games.ranges.tolist(),
         "pool_ranges": games.pool_ranges.tolist(),
         "sums": games.expert_sums.tolist(),
         "totals": games.total_sums.tolist(),
-        "last_times": list(mixture.last_times.items()),
-        "time_kind": mixture.time_kind,
+        "last_times": list(books.last_times.items()),
+        "time_kind": books.time_kind,
         # Those of rounds that expired are of no use any more.
-        "ids": {name: t for name, t in mixture.ids.items() if t in mixture.pending},
+        "ids": {name: t for name, t in books.ids.items() if t in books.pending},
         "pending": [
             {
                 "ticket": ticket,
-                "forecasts": _nulls(waiting.forecasts),
-                "confidence": [] if waiting.confidence is None else waiting.confidence.tolist(),
-                "values": _nulls(waiting.values),
-                "items": waiting.items.tolist(),
-                "number": waiting.number,
-                "keys": len(waiting.keys) if isinstance(waiting.keys, range) else waiting.keys,
-                "blend": None if ticket not in mixture.waiting else _due(mixture.waiting[ticket]),
+                "forecasts": _nulls(one.forecasts),
+                "confidence": [] if one.confidence is None else one.confidence.tolist(),
+                "values": _nulls(one.values),
+                "items": one.items.tolist(),
+                "number": one.number,
+                "keys": len(one.keys) if isinstance(one.keys, range) else one.keys,
+                "blend": None if ticket not in books.deferred else _due(books.deferred[ticket]),
             }
-            for ticket, waiting in mixture.pending.items()
+            for ticket, one in books.pending.items()
         ],
     }
 
 
-def _due(waiting: Waiting) -> dict[str, Any]:
-    return {**waiting._asdict(), "outcomes": _nulls(waiting.outcomes)}
+def _due(deferred: DeferredOutcome) -> dict[str, Any]:
+    return {**deferred._asdict(), "outcomes": _nulls(deferred.outcomes)}
 
 
 def _nulls(array: np.ndarray) -> Any:

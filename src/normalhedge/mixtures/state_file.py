@@ -4,7 +4,7 @@ from pathlib import Path
 
 from normalhedge import _state_file
 from normalhedge.mixtures.mixture import Mixture
-from normalhedge.mixtures.operations import Operation, redo
+from normalhedge.mixtures.operations import Operation
 from normalhedge.mixtures.saved import Snapshot, read_snapshot, write_snapshot
 
 FOLDED = 1 << 23
@@ -19,15 +19,16 @@ class StateFile(_state_file.StateFile[Mixture]):
 
     def read(self) -> tuple[Mixture, int, str]:
         """Return what the file holds, how many operations of its journal, and whose that is."""
-        return read_snapshot(self.path)
+        books, sequence, journal = read_snapshot(self.path)
+        return Mixture.of(books), sequence, journal
 
     def write(self, thing: Mixture, sequence: int, journal: str, target: Path) -> int:
         """Write the mixture, all or nothing; return how many bytes it took."""
-        return write_snapshot(Snapshot(thing, sequence, journal), target)
+        return write_snapshot(Snapshot(thing.books, sequence, journal), target)
 
     def redo(self, thing: Mixture, operation: Operation) -> None:
         """Do an operation again."""
-        redo(thing, operation)
+        thing.redo(operation)
 
     def limit(self, size: int) -> int:
         """Return how many bytes a journal may have beside a state of this size."""

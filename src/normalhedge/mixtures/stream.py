@@ -24,7 +24,7 @@ from typing import Any
 from normalhedge import _json_lines
 from normalhedge._terminal import clipped
 from normalhedge.mixtures.mixture import Mixture
-from normalhedge.mixtures.operations import Operation, do, id_text
+from normalhedge.mixtures.operations import Operation, id_text
 
 WORDS = {"forecasts", "confidence", "ticket", "outcome", "id", "leave"}
 """What a line may say besides forecasts."""
@@ -104,7 +104,7 @@ class Stream:
             operation = {"update": self._ticket(said), "outcome": said["outcome"]}
             if "id" in said:
                 operation["id"] = said["id"]
-            do(self.mixture, operation)
+            self.mixture.do(operation)
             if self.note is not None:
                 self.note(operation)
             answer["settled"] = operation["update"]
@@ -116,7 +116,7 @@ class Stream:
             raise ValueError("a line by which an expert leaves says nothing else")
         if not isinstance(said["leave"], str):
             raise ValueError(f"leave needs a name, got {clipped(repr(said['leave']), 80)}")
-        do(self.mixture, said)
+        self.mixture.do(said)
         if self.note is not None:
             self.note(said)
         return said["leave"]
@@ -145,7 +145,7 @@ class Stream:
             if self.mixture.ids.get(id_text(said["id"])) in self.mixture.pending:
                 shown = clipped(repr(said["id"]), 80)
                 raise ValueError(f"a round with id {shown} is waiting already")
-        made = do(self.mixture, operation)
+        made = self.mixture.do(operation)
         assert made is not None
         if self.note is not None:
             self.note(operation | {"ticket": made.ticket})

@@ -1,67 +1,80 @@
-"""Compute the summary of a mixture, or of a table that was blended."""
+"""Compute the summary of a books, or of a table that was blended."""
 
 from math import nan
-from typing import TYPE_CHECKING, Any
+from typing import NamedTuple
 
 import numpy as np
 
 from normalhedge._inputs import LARGEST, Floats
 from normalhedge.mixtures import _sums
 from normalhedge.mixtures.automatic import Automatic, levels_of
+from normalhedge.mixtures.books import Books
 from normalhedge.mixtures.comparing import OFTEN, Settled, compare
 from normalhedge.mixtures.comparison import Comparison
-from normalhedge.mixtures.mixture import Mixture
 from normalhedge.mixtures.recipe import Recipe
 from normalhedge.mixtures.summary import ComponentRow, ExpertRow, Summary
-from normalhedge.mixtures.tickets import Open
-
-if TYPE_CHECKING:
-    from normalhedge.mixtures.blending import Blend
+from normalhedge.mixtures.tickets import PendingRound
 
 
-def summarise(mixture: Mixture, blend: "Blend | None" = None) -> Summary:
-    """Return the summary of a mixture, over all its rounds; of a blend, over those of its table."""
-    sums = mixture.games.expert_sums if blend is None else blend.sums.sum(axis=0)
-    totals = mixture.games.total_sums if blend is None else _added(blend.totals)
-    experts = _experts(mixture, sums, totals)
-    often = [row for row in experts if _settled_share(mixture, row, sums, totals) >= OFTEN]
-    automatic = isinstance(mixture.recipe.hedger, Automatic)
-    names = component_names(mixture)
-    comparison = _comparison(mixture, blend, len(names))
+class TablePart(NamedTuple):
+    """A table that was blended: its sums, and its rows with what was predicted.
+
+    Attributes
+    ----------
+    sums, totals
+        Stretches x sums x experts, and stretches x sums; see `normalhedge.mixtures._sums`.
+    rows
+        The rows of the table.
+    """
+
+    sums: Floats
+    totals: Floats
+    rows: Settled
+
+
+def summarise(books: Books, table: TablePart | None = None) -> Summary:
+    """Return the summary of a books, over all its rounds or over those of a table."""
+    sums = books.games.expert_sums if table is None else table.sums.sum(axis=0)
+    totals = books.games.total_sums if table is None else _added(table.totals)
+    experts = _experts(books, sums, totals)
+    often = [row for row in experts if _settled_share(books, row, sums, totals) >= OFTEN]
+    automatic = isinstance(books.recipe.hedger, Automatic)
+    names = component_names(books)
+    comparison = _comparison(books, table, len(names))
     settled = totals[_sums.SETTLED]
     return Summary(
-        settings=_settings(mixture.recipe),
-        rounds=mixture.rounds,
+        settings=_settings(books.recipe),
+        rounds=books.rounds,
         rows=int(totals[_sums.ROWS]),
         settled=int(settled),
         silent=int(totals[_sums.SILENT]),
-        pending=len(mixture.pending),
-        expired=mixture.expired,
+        pending=len(books.pending),
+        expired=books.expired,
         blend=_ratio(totals[_sums.BLEND], settled),
         uniform=_ratio(totals[_sums.UNIFORM], settled),
         best=min(often, key=lambda row: row.loss - row.blend_loss, default=None),
         comparison=comparison,
         automatic=automatic,
-        components=_components(mixture, names, comparison),
-        moved=_moved(mixture, sums),
-        regret=_regret(mixture, totals),
-        bound=mixture.bound(),
-        ranges=np.zeros(0) if automatic else mixture.ranges[:, 0].copy(),
+        components=_components(books, names, comparison),
+        moved=_moved(books, sums),
+        regret=_regret(books, totals),
+        bound=books.bound(),
+        ranges=np.zeros(0) if automatic else books.ranges[:, 0].copy(),
         experts=experts,
     )
 
 
-def component_names(mixture: Mixture) -> list[str]:
+def component_names(books: Books) -> list[str]:
     """Return what the components of an automatic mixture are called; none of a single rule.
 
     Where the items of a mixture share their weights and have their own as well, a hedged component
     is there twice.
     """
-    hedger = mixture.recipe.hedger
+    hedger = books.recipe.hedger
     if not isinstance(hedger, Automatic):
         return []
-    components = hedger.components(mixture.recipe.loss)
-    if not _several(mixture):
+    components = hedger.components(books.recipe.loss)
+    if not _several(books):
         return [one.name for one in components]
     hedged = [one.name for one in components if one.hedger is not None]
     return [
@@ -71,36 +84,36 @@ def component_names(mixture: Mixture) -> list[str]:
     ]
 
 
-def _regret(mixture: Mixture, totals: Floats) -> float:
+def _regret(books: Books, totals: Floats) -> float:
     """Return the largest regret so far; of auto to one of its components, as it is now."""
-    if not isinstance(mixture.recipe.hedger, Automatic):
+    if not isinstance(books.recipe.hedger, Automatic):
         return float(totals[_sums.REGRET])
-    return float(levels_of(mixture.games).regrets.max(initial=0.0))
+    return float(levels_of(books.games).regrets.max(initial=0.0))
 
 
-def component_weights(mixture: Mixture) -> Floats:
+def component_weights(books: Books) -> Floats:
     """Return the weights of the components now, in the order of their names.
 
     The mean over the items, where each has its own.
     """
-    return np.asarray(_level_weights(mixture).mean(axis=0))
+    return np.asarray(_level_weights(books).mean(axis=0))
 
 
-def expert_weights(mixture: Mixture) -> Floats:
+def expert_weights(books: Books) -> Floats:
     """Return the weights of the experts now, were everybody awake.
 
     The mean over the items, where each has its own.
     """
-    hedger = mixture.recipe.hedger
+    hedger = books.recipe.hedger
     if not isinstance(hedger, Automatic):
-        return np.asarray(mixture.weights.mean(axis=0))
-    levels, ledgers = _level_weights(mixture), mixture.games.ledgers
-    components = hedger.components(mixture.recipe.loss)
+        return np.asarray(books.weights.mean(axis=0))
+    levels, ledgers = _level_weights(books), books.games.ledgers
+    components = hedger.components(books.recipe.loss)
     plain = sum(one.hedger is None for one in components)
     sizes = [1 + one.hedger._engine.rows for one in components if one.hedger is not None]
     rows = np.cumsum([0, *sizes[:-1]])  # of the weights of each hedged component
     result = levels[:, :plain].sum() / ledgers.shape[2] * np.ones(ledgers.shape[2])
-    if _several(mixture):
+    if _several(books):
         shared, own = np.split(levels[:, plain:], 2, axis=1)
         result += np.einsum("ik,kn->n", shared, ledgers[0, rows])
         result += np.einsum("ik,ikn->n", own, ledgers[1:, rows])
@@ -109,30 +122,30 @@ def expert_weights(mixture: Mixture) -> Floats:
     return np.asarray(result / len(levels))
 
 
-def _level_weights(mixture: Mixture) -> Floats:
+def _level_weights(books: Books) -> Floats:
     """Return the weights of the components for each item, or in each game."""
-    levels, count = levels_of(mixture.games), len(component_names(mixture))
+    levels, count = levels_of(books.games), len(component_names(books))
     used = levels.ways[:, :count] / levels.ways[:, :count].sum(axis=1, keepdims=True)
     insured = levels.insurance[:, : 1 + count]
     insured = insured / insured.sum(axis=1, keepdims=True)
-    if _several(mixture):
+    if _several(books):
         common, own = levels.choice[0] / levels.choice[0].sum()
         used, insured = common * used[0] + own * used[1:], insured[:1]
     return np.asarray(insured[:, :1] * used + insured[:, 1:])
 
 
-def _several(mixture: Mixture) -> bool:
+def _several(books: Books) -> bool:
     """Tell whether items share weights and have their own."""
-    return mixture.recipe.shared and len(mixture.items) > 1
+    return books.recipe.shared and len(books.items) > 1
 
 
-def _components(mixture: Mixture, names: list[str], comparison: Comparison) -> list[ComponentRow]:
-    if not names or not len(mixture.weights) or not mixture.names:
+def _components(books: Books, names: list[str], comparison: Comparison) -> list[ComponentRow]:
+    if not names or not len(books.weights) or not books.names:
         return []
     losses = comparison.component_losses or (nan,) * len(names)
     rows = [
         ComponentRow(name, float(weight), loss)
-        for name, weight, loss in zip(names, component_weights(mixture), losses, strict=True)
+        for name, weight, loss in zip(names, component_weights(books), losses, strict=True)
     ]
     return sorted(rows, key=lambda row: -row.weight)
 
@@ -156,10 +169,10 @@ def _settings(recipe: Recipe) -> str:
     )
 
 
-def _moved(mixture: Mixture, sums: Floats) -> list[tuple[str, int]]:
+def _moved(books: Books, sums: Floats) -> list[tuple[str, int]]:
     """Return how many forecasts of which expert the guard moved, the most first."""
     counts = sums[_sums.ABSURD]
-    found = [(mixture.names[i], int(counts[i])) for i in np.flatnonzero(counts)]
+    found = [(books.names[i], int(counts[i])) for i in np.flatnonzero(counts)]
     return sorted(found, key=lambda pair: (-pair[1], pair[0]))
 
 
@@ -169,11 +182,11 @@ def _added(totals: Floats) -> Floats:
     return result
 
 
-def _experts(mixture: Mixture, sums: Floats, totals: Floats) -> list[ExpertRow]:
-    if not len(mixture.weights) or not mixture.names:
+def _experts(books: Books, sums: Floats, totals: Floats) -> list[ExpertRow]:
+    if not len(books.weights) or not books.names:
         return []
-    weights, regrets = expert_weights(mixture), mixture.regrets.max(axis=0)
-    marks = mixture.games.marks
+    weights, regrets = expert_weights(books), books.regrets.max(axis=0)
+    marks = books.games.marks
     last, since = marks[:, _sums.LAST].max(axis=0), marks[:, _sums.SINCE]
     since = np.where(since < 0, np.iinfo(np.int64).max, since).min(axis=0)
     rows = [
@@ -187,51 +200,43 @@ def _experts(mixture: Mixture, sums: Floats, totals: Floats) -> list[ExpertRow]:
             int(last[i]) if last[i] >= 0 else None,
             int(since[i]) if since[i] < np.iinfo(np.int64).max else None,
         )
-        for i, name in enumerate(mixture.names)
+        for i, name in enumerate(books.names)
     ]
     return sorted(rows, key=lambda row: (-row.weight, -np.nan_to_num(row.regret), row.name))
 
 
-def _settled_share(mixture: Mixture, row: ExpertRow, sums: Floats, totals: Floats) -> float:
-    scored = sums[_sums.SCORED, mixture.names.index(row.name)]
+def _settled_share(books: Books, row: ExpertRow, sums: Floats, totals: Floats) -> float:
+    scored = sums[_sums.SCORED, books.names.index(row.name)]
     return float(scored / max(totals[_sums.SETTLED], 1.0))
 
 
-def _comparison(mixture: Mixture, blend: "Blend | None", components: int) -> Comparison:
+def _comparison(books: Books, table: TablePart | None, components: int) -> Comparison:
     """Return the blend beside its yardsticks, in the rows of a table or of the last rounds."""
-    rows = _last_rounds(mixture) if blend is None else _of_table(blend)
-    plain = len(mixture.recipe.include)
-    if rows is None or len(mixture.names) == plain:
-        return Comparison(str(mixture.recipe.loss), 0, None, 0, ())
+    rows = _last_rounds(books) if table is None else table.rows
+    plain = len(books.recipe.include)
+    if rows is None or len(books.names) == plain:
+        return Comparison(str(books.recipe.loss), 0, None, 0, ())
     known = ~np.isnan(rows.outcomes) & ~np.isnan(rows.values[:, 0])
-    if blend is None:  # those who forecast may have left since
+    if table is None:  # those who forecast may have left since
         usable = np.abs(rows.forecasts[:, :, plain:]) < LARGEST
         known &= np.any(np.all(usable, axis=1), axis=1)
     if not known.any():
-        return Comparison(str(mixture.recipe.loss), 0, None, 0, ())
+        return Comparison(str(books.recipe.loss), 0, None, 0, ())
     if plain or not known.all():
         forecasts = np.ascontiguousarray(rows.forecasts[known][:, :, plain:])
         outcomes, items, values = (part[known] for part in rows[1:4])
         rows = Settled(forecasts, outcomes, items, values, rows.since, rows.rounds)
-    return compare(rows, mixture.recipe, mixture.levels, mixture.names[plain:], components)
+    return compare(rows, books.recipe, books.levels, books.names[plain:], components)
 
 
-def _of_table(blend: "Blend") -> Settled:
-    """Return the rows that came with a table."""
-    rounds = blend.rounds
-    new = rounds.row_of >= 0
-    data: tuple[Any, ...] = (rounds.forecasts, rounds.outcomes, rounds.items, rounds.values)
-    return Settled(*(data if new.all() else (part[new] for part in data)))
-
-
-def _last_rounds(mixture: Mixture) -> Settled | None:
+def _last_rounds(books: Books) -> Settled | None:
     """Return the rows of the rounds that the mixture keeps, if there are any."""
-    kept = _of_as_many_classes(mixture)
+    kept = _of_as_many_classes(books)
     if not kept:
         return None
     opened = [waiting for waiting, _ in kept]
     return Settled(
-        np.concatenate([_heard(mixture, one) for one in opened]),
+        np.concatenate([_heard(books, one) for one in opened]),
         np.concatenate([outcomes for _, outcomes in kept]),
         np.concatenate([one.items for one in opened]),
         np.concatenate([one.values for one in opened]),
@@ -240,15 +245,15 @@ def _last_rounds(mixture: Mixture) -> Settled | None:
     )
 
 
-def _heard(mixture: Mixture, one: Open) -> Floats:
+def _heard(books: Books, one: PendingRound) -> Floats:
     """Return the forecasts of a round, NaN where an expert had no confidence."""
-    table, rated = mixture.widen(one.forecasts, one.confidence)
+    table, rated = books.widen(one.forecasts, one.confidence)
     return table if rated is None else np.where(rated > 0.0, table, nan)
 
 
-def _of_as_many_classes(mixture: Mixture) -> list[tuple[Open, Floats]]:
+def _of_as_many_classes(books: Books) -> list[tuple[PendingRound, Floats]]:
     """Return the rounds that are kept and had somebody awake, of as many classes as the last."""
-    awake = [pair for pair in mixture.history if not np.isnan(pair[0].values[:, 0]).all()]
+    awake = [pair for pair in books.history if not np.isnan(pair[0].values[:, 0]).all()]
     return [pair for pair in awake if pair[0].values.shape[1] == awake[-1][0].values.shape[1]]
 
 

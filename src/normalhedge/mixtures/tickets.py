@@ -1,5 +1,6 @@
 """Rounds on their way: what was predicted, and what waits for its outcome."""
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,7 +18,7 @@ class Prediction(NamedTuple):
         The blend, in the form in which the forecasts were given; none where nobody is awake.
     ticket
         What to call this round by when its outcome is known.
-    names, played, keys
+    names, distribution, keys
         The experts; the distribution over them, a row for each thing forecast; and what the rows
         are called. `weights` puts them together.
     """
@@ -25,19 +26,19 @@ class Prediction(NamedTuple):
     value: Any
     ticket: int
     names: list[str]
-    played: Floats
+    distribution: Floats
     keys: Keys
 
     @property
     def weights(self) -> dict[str, Any]:
         """The weight of each expert: a number, or one for each thing forecast."""
-        columns = zip(self.names, self.played.T, strict=False)  # names may have joined since
+        columns = zip(self.names, self.distribution.T, strict=False)  # names may have joined since
         if self.keys is None:
             return {name: float(column[0]) for name, column in columns}
         return {name: by_key(column, self.keys) for name, column in columns}
 
 
-class Open(NamedTuple):
+class PendingRound(NamedTuple):
     """A round that waits for its outcome.
 
     Attributes
@@ -59,9 +60,16 @@ class Open(NamedTuple):
     number: int
     keys: Keys
 
+    def without(self, places: Sequence[int]) -> "PendingRound":
+        """Return the round without the forecasts of the experts at these places."""
+        own = [place for place in places if place < self.forecasts.shape[2]]
+        confidence = None if self.confidence is None else np.delete(self.confidence, own)
+        forecasts = np.ascontiguousarray(np.delete(self.forecasts, own, axis=2))
+        return self._replace(forecasts=forecasts, confidence=confidence)
 
-class Waiting(NamedTuple):
-    """What `blend` knows of a round that it could not settle yet.
+
+class DeferredOutcome(NamedTuple):
+    """When a pending round of a table may be settled, and with what.
 
     Attributes
     ----------

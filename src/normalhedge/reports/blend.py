@@ -9,7 +9,6 @@ import numpy as np
 from normalhedge import _extras
 from normalhedge.certificates.bounds import at_most
 from normalhedge.mixtures import Summary
-from normalhedge.mixtures.course import Course
 from normalhedge.plots import PALETTE
 from normalhedge.reports.figures import (
     COLOURS,
@@ -19,6 +18,7 @@ from normalhedge.reports.figures import (
     label,
 )
 from normalhedge.reports.page import Section, sentence, write_page
+from normalhedge.tables.timeline import Timeline
 
 WIDE = 10.0
 """How many times the smallest of some losses the largest must be for a logarithmic axis."""
@@ -27,16 +27,17 @@ WIDE = 10.0
 def write_blend(
     path: Path,
     summary: Summary,
-    went: Course,
+    timeline: Timeline,
     *,
     title: str,
     said: Sequence[str],
     command: str,
     settings: Mapping[str, object],
 ) -> None:
-    """Write the page: yardsticks, components, experts, and how it went."""
+    """Write the page: yardsticks, components, experts, and the course of time."""
     head, rows = summary.table()
-    unit = f"Each point is a mean over {went.rounds:,.3g} rounds." if went.rounds > 1.5 else ""
+    rounds = timeline.rounds
+    unit = f"Each point is a mean over {rounds:,.3g} rounds." if rounds > 1.5 else ""
     sections = [
         _yardsticks(summary, said),
         *([_components(summary)] if summary.components else []),
@@ -45,17 +46,19 @@ def write_blend(
             "How far the others fell behind",
             "The cumulative loss of each minus that of the blend in the same rows: above zero, the "
             "blend did better. Those off the scale, and the lesser ones, are in the legend.",
-            _behind(went),
+            _behind(timeline),
         ),
-        Section("weights", "Who carried the weight", f"Mean weights. {unit}", _weights(went)),
+        Section("weights", "Who carried the weight", f"Mean weights. {unit}", _weights(timeline)),
         Section(
             "loss",
             "Loss over time",
-            f"Mean losses over the last {went.window:,.3g} rounds; the experts are in the legend.",
-            _losses(went),
+            f"Mean losses over the last {timeline.window:,.3g} rounds; the legend has the experts.",
+            _losses(timeline),
         ),
-        Section("awake", "Who was awake", "The share of rows each expert forecast.", _awake(went)),
-        *([] if summary.automatic else [_regrets(summary, went)]),
+        Section(
+            "awake", "Who was awake", "The share of rows each expert forecast.", _awake(timeline)
+        ),
+        *([] if summary.automatic else [_regrets(summary, timeline)]),
         Section("experts", "The experts", "As they stand at the end.", head=head, rows=rows),
         Section("facts", "The rest", head=["", ""], rows=summary.facts()),
     ]
@@ -102,14 +105,14 @@ def _components(summary: Summary) -> Section:
     return Section("components", "What the blend is made of", text, plot, head, body)
 
 
-def _regrets(summary: Summary, went: Course) -> Section:
+def _regrets(summary: Summary, timeline: Timeline) -> Section:
     return Section(
         "regret",
         "Regret against its bound",
         "The largest discounted regret to an expert, in units of gain. "
         + (f"It never exceeds {at_most(summary.bound.regret, 4)}: " if summary.bound else "")
         + sentence(summary.bound.source),
-        _regret(went, summary),
+        _regret(timeline, summary),
     )
 
 
@@ -152,22 +155,22 @@ def _bars(names: Sequence[str], weights: np.ndarray, losses: np.ndarray, level: 
     return as_html(figure, "components")
 
 
-def _as_html(figure: Any, went: Course, identifier: str) -> str:
-    if isinstance(went.when[0], int):
+def _as_html(figure: Any, timeline: Timeline, identifier: str) -> str:
+    if isinstance(timeline.when[0], int):
         figure.update_xaxes(tickformat="d")
     return as_html(figure, identifier)
 
 
-def _times(went: Course) -> list[Any]:
-    return [label(time) if isinstance(time, str) else time for time in went.when]
+def _times(timeline: Timeline) -> list[Any]:
+    return [label(time) if isinstance(time, str) else time for time in timeline.when]
 
 
-def _add(figure: Any, went: Course, values: np.ndarray, name: str, **style: Any) -> None:
+def _add(figure: Any, timeline: Timeline, values: np.ndarray, name: str, **style: Any) -> None:
     go = _extras.require("plotly.graph_objects")
     hover = style.pop("hover", "%{y:.4g}")
     figure.add_trace(
         go.Scatter(
-            x=_times(went),
+            x=_times(timeline),
             y=values.astype(np.float32),
             name=label(name),
             mode="lines",
@@ -182,49 +185,49 @@ def _line(k: int) -> dict[str, object]:
     return {"color": COLOURS[k % len(COLOURS)], "dash": style.dash, "width": 1.6}
 
 
-def _behind(went: Course) -> str:
+def _behind(timeline: Timeline) -> str:
     figure = empty_figure(yaxis_title="loss more than the blend")
     plain = {"color": GREY, "width": 2.4}
-    seen = "legendonly" if went.wild[-1] else True
-    _add(figure, went, went.behind[:, -1], "uniform weights", line=plain, visible=seen)
-    for k, name in enumerate(went.names):
-        shown = True if k < 6 and not went.wild[k] else "legendonly"
-        _add(figure, went, went.behind[:, k], name, line=_line(k), visible=shown)
+    seen = "legendonly" if timeline.wild[-1] else True
+    _add(figure, timeline, timeline.behind[:, -1], "uniform weights", line=plain, visible=seen)
+    for k, name in enumerate(timeline.names):
+        shown = True if k < 6 and not timeline.wild[k] else "legendonly"
+        _add(figure, timeline, timeline.behind[:, k], name, line=_line(k), visible=shown)
     figure.add_hline(y=0, line={"color": "#000000", "width": 1})
-    return _as_html(figure, went, "behind")
+    return _as_html(figure, timeline, "behind")
 
 
-def _weights(went: Course) -> str:
+def _weights(timeline: Timeline) -> str:
     figure = empty_figure(yaxis_title="weight", yaxis_range=[0, 1])
-    for k, name in enumerate(went.names):
+    for k, name in enumerate(timeline.names):
         style = {"width": 0.4, "color": COLOURS[k % len(COLOURS)]}
-        values = np.nan_to_num(went.weights[:, k])
-        _add(figure, went, values, name, stackgroup="one", line=style, hover="%{y:.3f}")
-    if len(went.everybody) > len(went.names):
-        values = np.nan_to_num(went.others)
+        values = np.nan_to_num(timeline.weights[:, k])
+        _add(figure, timeline, values, name, stackgroup="one", line=style, hover="%{y:.3f}")
+    if len(timeline.everybody) > len(timeline.names):
+        values = np.nan_to_num(timeline.others)
         style = {"width": 0.4, "color": GREY}
-        _add(figure, went, values, "all others", stackgroup="one", line=style, hover="%{y:.3f}")
-    return _as_html(figure, went, "weights")
+        _add(figure, timeline, values, "all others", stackgroup="one", line=style, hover="%{y:.3f}")
+    return _as_html(figure, timeline, "weights")
 
 
-def _losses(went: Course) -> str:
+def _losses(timeline: Timeline) -> str:
     figure = empty_figure(yaxis_title="mean loss")
-    _add(figure, went, went.blend, "blend", line={"color": "#000000", "width": 2.2})
-    _add(figure, went, went.uniform, "uniform weights", line={"color": GREY, "width": 2.0})
-    for k, name in enumerate(went.names):
-        _add(figure, went, went.losses[:, k], name, line=_line(k), visible="legendonly")
-    return _as_html(figure, went, "loss")
+    _add(figure, timeline, timeline.blend, "blend", line={"color": "#000000", "width": 2.2})
+    _add(figure, timeline, timeline.uniform, "uniform weights", line={"color": GREY, "width": 2.0})
+    for k, name in enumerate(timeline.names):
+        _add(figure, timeline, timeline.losses[:, k], name, line=_line(k), visible="legendonly")
+    return _as_html(figure, timeline, "loss")
 
 
-def _awake(went: Course) -> str:
+def _awake(timeline: Timeline) -> str:
     go = _extras.require("plotly.graph_objects")
-    shown = went.everybody[:80]
+    shown = timeline.everybody[:80]
     figure = empty_figure(height=90 + 18 * len(shown))
     figure.add_trace(
         go.Heatmap(
-            x=_times(went),
+            x=_times(timeline),
             y=[label(name) for name in shown],
-            z=went.awake[: len(shown)].astype(np.float32),
+            z=timeline.awake[: len(shown)].astype(np.float32),
             zmin=0,
             zmax=1,
             colorscale=[[0, "#f2f4f6"], [1, "#1f6f8b"]],
@@ -234,12 +237,14 @@ def _awake(went: Course) -> str:
     )
     figure.update_layout(hovermode="closest", margin={"l": 150})
     figure.update_yaxes(autorange="reversed", tickfont={"size": 10}, type="category")
-    return _as_html(figure, went, "awake")
+    return _as_html(figure, timeline, "awake")
 
 
-def _regret(went: Course, summary: Summary) -> str:
+def _regret(timeline: Timeline, summary: Summary) -> str:
     figure = empty_figure(height=300, yaxis_title="regret, units of gain", yaxis_rangemode="tozero")
-    _add(figure, went, went.regret, "largest regret", line={"color": "#000000", "width": 1.6})
+    _add(
+        figure, timeline, timeline.regret, "largest regret", line={"color": "#000000", "width": 1.6}
+    )
     if summary.bound:
         figure.add_hline(y=summary.bound.regret, line={"color": "#d55e00", "dash": "dash"})
-    return _as_html(figure, went, "regret")
+    return _as_html(figure, timeline, "regret")

@@ -11,12 +11,14 @@ from normalhedge import _extras, _inputs, _threads
 from normalhedge._inputs import LARGEST, Floats
 from normalhedge.mixtures._sums import EXPERT_SUMS, REGRET, TOTAL_SUMS, WILD
 from normalhedge.mixtures.automatic import Automatic
-from normalhedge.mixtures.frames import Columns, Panel, count_experts, guess, panel, to_arrow
+from normalhedge.mixtures.books import Books
+from normalhedge.mixtures.comparing import Settled
 from normalhedge.mixtures.mixture import Mixture
 from normalhedge.mixtures.recipe import hedger_of, is_automatic
-from normalhedge.mixtures.rounds import NEVER, Rounds, arrange, put_aside
-from normalhedge.mixtures.summarising import summarise
+from normalhedge.mixtures.summarising import TablePart, summarise
 from normalhedge.mixtures.summary import Summary
+from normalhedge.tables.frames import Columns, Panel, count_experts, guess, panel, to_arrow
+from normalhedge.tables.rounds import NEVER, Rounds, arrange, store_pending
 
 BINS = 500
 """Into how many stretches of time the sums are split, at most."""
@@ -62,7 +64,10 @@ class Blend:
 
     def summary(self) -> Summary:
         """Return what a person wants to know of this table; it prints as a table."""
-        return summarise(self.mixture, self)
+        rounds, new = self.rounds, self.rounds.row_of >= 0
+        parts: tuple[Any, ...] = (rounds.forecasts, rounds.outcomes, rounds.items, rounds.values)
+        rows = Settled(*(parts if new.all() else (part[new] for part in parts)))
+        return summarise(self.mixture.books, TablePart(self.sums, self.totals, rows))
 
 
 def blend(
@@ -187,12 +192,12 @@ def _blend(
     _refuse_infinite(rows.outcomes, str(columns.target))
     if mixture.recipe.loss.of_wealth:
         _refuse_ruin(rows.outcomes, str(columns.target))
-    with mixture.aside() as work:
+    with mixture.transaction() as work:
         rounds = arrange(work, rows, lag)
         index = rows.table
         del rows
         sums = _play_all(work, rounds, weights=weights, progress=progress)
-        put_aside(work, rounds)
+        store_pending(work, rounds)
     return Blend(
         back(_result(index, rounds, sums.played, mixture, columns)),
         mixture,
@@ -251,14 +256,14 @@ class _Sums(NamedTuple):
 
 
 def _play_all(
-    mixture: Mixture,
+    books: Books,
     rounds: Rounds,
     *,
     weights: bool,
     progress: Callable[[float], object] | None,
 ) -> _Sums:
     """Play the rounds, game by game on all cores or a long game chunk by chunk; add up the sums."""
-    n = len(mixture.names)
+    n = len(books.names)
     count = int(rounds.offsets.max(initial=0)) + 1
     size = min(count, max(min(BINS, CHUNK // (EXPERT_SUMS * n)), 1))
     # Of a million rounds in 500 bins the product exceeds 32 bits.
@@ -267,11 +272,11 @@ def _play_all(
     experts, totals = np.zeros((size, EXPERT_SUMS, n)), np.zeros((size, TOTAL_SUMS))
     pieces = _pieces(rounds, n)
     # Functions of the caller's own are called by the thread of the caller.
-    own = mixture.recipe.loss.kind is None or mixture.games.states is not None
+    own = books.recipe.loss.kind is None or books.games.states is not None
     spread = _in_turn if own else _threads.spread
     for done, piece in enumerate(pieces):
         parts = spread(
-            lambda games, stop: _play_part(mixture, rounds, games, stop, bins, played, size), piece
+            lambda games, stop: _play_part(books, rounds, games, stop, bins, played, size), piece
         )
         for part_experts, part_totals in parts:
             experts += part_experts
@@ -279,12 +284,8 @@ def _play_all(
             np.maximum(totals[:, REGRET:], part_totals[:, REGRET:], out=totals[:, REGRET:])
         if progress is not None:
             progress((done + 1) / len(pieces))
-    sums = mixture.games.total_sums
-    mixture.games.expert_sums[:] += experts.sum(axis=0)
-    sums[:REGRET] += totals[:, :REGRET].sum(axis=0)
-    sums[REGRET:] = np.maximum(sums[REGRET:], totals[:, REGRET:].max(axis=0))
-    if (rounds.row_of >= 0).any():
-        mixture.rounds = rounds.base + count
+    new = (rounds.row_of >= 0).any()
+    books.add_sums(experts, totals, rounds.base + count if new else books.rounds)
     starts = rounds.base + -(-np.arange(size) * count // size)
     return _Sums(starts, experts, totals, played)
 
@@ -313,7 +314,7 @@ def _pieces(rounds: Rounds, n: int) -> list[list[tuple[slice, np.ndarray]]]:
 
 
 def _play_part(
-    mixture: Mixture,
+    books: Books,
     rounds: Rounds,
     games: slice,
     stop: np.ndarray,
@@ -322,9 +323,9 @@ def _play_part(
     size: int,
 ) -> tuple[Floats, Floats]:
     """Play some games up to a round of each; return the sums."""
-    experts = np.zeros((size, EXPERT_SUMS, len(mixture.names)))
+    experts = np.zeros((size, EXPERT_SUMS, len(books.names)))
     totals = np.zeros((size, TOTAL_SUMS))
-    mixture.games.play(
+    books.games.play(
         rounds.games[games], rounds.start[games], stop, rounds.settled[games], rounds.edges,
         rounds.offsets, rounds.ready, bins, rounds.forecasts, rounds.values, rounds.outcomes,
         rounds.items, played, experts, totals, rounds.base,

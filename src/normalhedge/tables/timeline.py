@@ -1,4 +1,4 @@
-"""How a blend went, stretch of time by stretch of time: what a report draws."""
+"""The weights and losses of a blend over time, in stretches: what a report draws."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -7,7 +7,7 @@ import numpy as np
 
 from normalhedge._inputs import Floats
 from normalhedge.mixtures import _sums
-from normalhedge.mixtures.blending import Blend
+from normalhedge.tables.blending import Blend
 
 SHOWN = 10
 """How many experts are drawn one by one."""
@@ -20,7 +20,7 @@ ROLLING = 1 / 25
 
 
 @dataclass(frozen=True)
-class Course:
+class Timeline:
     """Means over stretches of time, of the blend and of the experts that matter most.
 
     Attributes
@@ -66,8 +66,8 @@ class Course:
     regret: Floats
 
 
-def course(blend: Blend) -> Course:
-    """Return the course of a blend."""
+def timeline(blend: Blend) -> Timeline:
+    """Return the timeline of a blend."""
     sums, totals, names = blend.sums, blend.totals, blend.mixture.names
     rows = totals[:, _sums.ROWS]
     heard = rows - totals[:, _sums.SILENT]
@@ -81,7 +81,7 @@ def course(blend: Blend) -> Course:
     often = np.argsort(-np.nanmean(awake, axis=1), kind="stable")
     width = max(round(ROLLING * len(sums)), 1)
     rounds = float(np.ptp(blend.starts) / max(len(blend.starts) - 1, 1)) or 1.0
-    return Course(
+    return Timeline(
         when=blend.when,
         rounds=rounds,
         window=rounds * width,

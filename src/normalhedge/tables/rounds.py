@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 
 from normalhedge._inputs import Floats
-from normalhedge.mixtures.frames import Panel
-from normalhedge.mixtures.mixture import Mixture
-from normalhedge.mixtures.tickets import Open, Waiting
+from normalhedge.mixtures.books import Books
+from normalhedge.mixtures.tickets import DeferredOutcome, PendingRound
+from normalhedge.tables.frames import Panel
 
 NEVER = 1 << 30
 """The round at which something is settled that this table cannot settle."""
@@ -60,19 +60,17 @@ class Rounds:
         return self.forecasts[a:b], self.values[a:b], self.outcomes[a:b]
 
 
-def arrange(mixture: Mixture, panel: Panel, lag: int) -> Rounds:
+def arrange(books: Books, panel: Panel, lag: int) -> Rounds:
     """Return the rounds of a panel, after those of the mixture that still wait."""
-    if mixture.time_kind not in {"", panel.time_kind} and mixture.last_times:
-        raise ValueError("the times of this table cannot be compared with the earlier ones")
-    mixture.time_kind = panel.time_kind
-    mixture.join(panel.experts)
-    items = mixture.item_indices(panel.items)[panel.series]
-    games = np.zeros_like(items) if mixture.recipe.shared else items
+    books.begin_table(panel.time_kind)
+    books.join(panel.experts)
+    items = books.item_indices(panel.items)[panel.series]
+    games = np.zeros_like(items) if books.recipe.shared else items
     said: list[str] = []
-    fresh = _unseen(mixture, panel, items, games, said)
+    fresh = _unseen(books, panel, items, games, said)
     # Rounds are numbered by their times, from where the mixture stands.
     distinct = np.flatnonzero(np.bincount(panel.times[fresh]))
-    rows = _new_rows(mixture, panel, fresh)
+    rows = _new_rows(books, panel, fresh)
     parts = (panel.outcomes, items, games, panel.times)
     outcomes, items, games, times = parts if fresh.all() else (part[fresh] for part in parts)
     if len(distinct) <= distinct.max(initial=-1):  # some times are not new
@@ -80,23 +78,23 @@ def arrange(mixture: Mixture, panel: Panel, lag: int) -> Rounds:
     new = np.arange(len(fresh), dtype=np.int32)
     columns = [
         rows, outcomes, items, games, times, new if fresh.all() else new[fresh],
-        np.full((len(rows), rows.shape[1] * mixture.games.shape[3]), np.nan),
+        np.full((len(rows), rows.shape[1] * books.games.shape[3]), np.nan),
     ]  # fmt: skip
     del parts, items, games, times, fresh, new
-    if mixture.waiting:
-        waiting = _waiting_rows(mixture)
-        columns = [np.concatenate(pair) for pair in zip(waiting, columns, strict=True)]
-    key = columns[3] * np.int64(len(distinct) + len(mixture.waiting) + 1)
+    if books.deferred:
+        deferred = _deferred_rows(books)
+        columns = [np.concatenate(pair) for pair in zip(deferred, columns, strict=True)]
+    key = columns[3] * np.int64(len(distinct) + len(books.deferred) + 1)
     key += columns[4]
-    key *= len(mixture.items)
+    key *= len(books.items)
     key += columns[2]
     if (key[1:] < key[:-1]).any():
         order = np.argsort(key, kind="stable")
         columns = [column[order] for column in columns]
     del key
     table, outcomes, item, game, code, row_of, values = columns
-    if mixture.recipe.include:
-        mixture.games.fill_plain(table, None)
+    if books.recipe.include:
+        books.games.fill_plain(table, None)
     begins = np.ones(len(game), dtype=bool)
     begins[1:] = (game[1:] != game[:-1]) | (code[1:] != code[:-1])
     edges = np.append(np.flatnonzero(begins), len(game)).astype(np.int32)
@@ -110,42 +108,42 @@ def arrange(mixture: Mixture, panel: Panel, lag: int) -> Rounds:
         codes = distinct.astype(np.int32)[np.maximum(code, 0)]
     if not new.all():
         offsets, codes = np.where(new, offsets, -1), np.where(new, codes, -1)
-        old = np.where(new, old, code + np.int32(len(mixture.waiting)))
+        old = np.where(new, old, code + np.int32(len(books.deferred)))
     result = Rounds(
         table, outcomes, values, item, row_of, edges,
         offsets, np.empty(0, dtype=np.int32), codes, old,  # when they are ready: see below
-        _known(mixture, panel, row_of, edges, code, new), panel.time_keys, panel.known,
-        game[first].astype(np.int64), first, start, stop, first.copy(), mixture.rounds, said,
+        _known(books, panel, row_of, edges, code, new), panel.time_keys, panel.known,
+        game[first].astype(np.int64), first, start, stop, first.copy(), books.rounds, said,
     )  # fmt: skip
-    _make_ready(result, list(mixture.waiting.values()), lag)
+    _make_ready(result, list(books.deferred.values()), lag)
     return result
 
 
-def _new_rows(mixture: Mixture, panel: Panel, fresh: np.ndarray) -> Floats:
+def _new_rows(books: Books, panel: Panel, fresh: np.ndarray) -> Floats:
     """Return the forecasts of the rows not seen before, with a column for each name."""
-    columns = [mixture.names.index(name) for name in panel.experts]
-    if fresh.all() and columns == list(range(len(mixture.names))):
+    columns = [books.names.index(name) for name in panel.experts]
+    if fresh.all() and columns == list(range(len(books.names))):
         return panel.forecasts
-    rows = np.full((fresh.sum(), panel.forecasts.shape[1], len(mixture.names)), np.nan)
+    rows = np.full((fresh.sum(), panel.forecasts.shape[1], len(books.names)), np.nan)
     rows[:, :, columns] = panel.forecasts if fresh.all() else panel.forecasts[fresh]
     return rows
 
 
-def _waiting_rows(mixture: Mixture) -> list[np.ndarray]:
+def _deferred_rows(books: Books) -> list[np.ndarray]:
     """Return the columns of the rows that still wait, as in `arrange`.
 
     Their codes are negative: they come before the new ones, in the order of their tickets.
     """
     columns: list[list[np.ndarray]] = [[] for _ in range(7)]
-    for k, (ticket, waiting) in enumerate(mixture.waiting.items()):
-        open_ = mixture.pending[ticket]
+    for k, (ticket, deferred) in enumerate(books.deferred.items()):
+        open_ = books.pending[ticket]
         rows = len(open_.items)
         parts: tuple[np.ndarray, ...] = (
-            mixture.widen(open_.forecasts, None)[0],
-            waiting.outcomes,
+            books.widen(open_.forecasts, None)[0],
+            deferred.outcomes,
             open_.items,
-            np.full(rows, waiting.game),
-            np.full(rows, k - len(mixture.waiting), dtype=np.int32),
+            np.full(rows, deferred.game),
+            np.full(rows, k - len(books.deferred), dtype=np.int32),
             np.full(rows, -1, dtype=np.int32),
             open_.values,
         )
@@ -155,35 +153,35 @@ def _waiting_rows(mixture: Mixture) -> list[np.ndarray]:
 
 
 def _unseen(
-    mixture: Mixture, panel: Panel, items: np.ndarray, games: np.ndarray, said: list[str]
+    books: Books, panel: Panel, items: np.ndarray, games: np.ndarray, said: list[str]
 ) -> np.ndarray:
     """Return which rows are later than what the mixture has seen of their game.
 
     What the others say of outcomes that are still waited for is noted.
     """
     fresh: np.ndarray = np.ones(len(items), dtype=bool)
-    if not mixture.last_times or panel.time_keys is None:
+    if not books.last_times or panel.time_keys is None:
         return fresh
     keys = panel.time_keys
-    ends = {g: int(np.searchsorted(keys, t, "right")) for g, t in mixture.last_times.items()}
+    ends = {g: int(np.searchsorted(keys, t, "right")) for g, t in books.last_times.items()}
     fresh = panel.times >= np.array([ends.get(g, 0) for g in range(int(games.max()) + 1)])[games]
     waited = {}
-    for ticket, waits in mixture.waiting.items():
-        for place, item in enumerate(mixture.pending[ticket].items):
+    for ticket, waits in books.deferred.items():
+        for place, item in enumerate(books.pending[ticket].items):
             until = waits.known[place] if waits.known else None
-            waited[waits.time, _base(mixture.items[item], until), until] = (ticket, place)
+            waited[waits.time, _base(books.items[item], until), until] = (ticket, place)
     filled: dict[int, Floats] = {}
     for row in np.flatnonzero(~fresh & ~np.isnan(panel.outcomes)):
         until = _key(panel.known, int(row))
-        base = _base(mixture.items[items[row]], until)
+        base = _base(books.items[items[row]], until)
         found = waited.get((_key(keys, panel.times[row]), base, until))
-        if found is not None and np.isnan(mixture.waiting[found[0]].outcomes[found[1]]):
+        if found is not None and np.isnan(books.deferred[found[0]].outcomes[found[1]]):
             ticket, place = found
-            mixture.waiting[ticket].outcomes[place] = panel.outcomes[row]
-            news = filled.setdefault(ticket, np.full(len(mixture.pending[ticket].items), np.nan))
+            books.deferred[ticket].outcomes[place] = panel.outcomes[row]
+            news = filled.setdefault(ticket, np.full(len(books.pending[ticket].items), np.nan))
             news[place] = panel.outcomes[row]
     for ticket, news in filled.items():
-        mixture.note(ticket, news)
+        books.note(ticket, news)
     seen = int((~fresh).sum())
     if seen:
         said.append(
@@ -199,7 +197,7 @@ def _base(item: str, until: Any) -> str:
 
 
 def _known(
-    mixture: Mixture,
+    books: Books,
     panel: Panel,
     row_of: np.ndarray,
     edges: np.ndarray,
@@ -211,13 +209,13 @@ def _known(
         return None
     rows = panel.known[np.maximum(row_of, 0)]
     known: np.ndarray = np.maximum.reduceat(rows, edges[:-1]).copy()
-    waiting = list(mixture.waiting.values())
+    deferred = list(books.deferred.values())
     for r in np.flatnonzero(~new):
-        known[r] = max(waiting[code[r] + len(waiting)].known)
+        known[r] = max(deferred[code[r] + len(deferred)].known)
     return known
 
 
-def _make_ready(rounds: Rounds, waiting: list[Waiting], lag: int) -> None:
+def _make_ready(rounds: Rounds, deferred: list[DeferredOutcome], lag: int) -> None:
     """Set the round from which on each round may be used; never before an earlier one."""
     old = rounds.old >= 0
     if rounds.known is None and not old.any():
@@ -236,18 +234,16 @@ def _make_ready(rounds: Rounds, waiting: list[Waiting], lag: int) -> None:
         found = np.maximum(found, np.maximum(here + 1, rounds.start[of]))
         ready = np.where(found < rounds.stop[of], found, NEVER)
     else:
-        due = np.array([w.due for w in waiting], dtype=np.int64)
+        due = np.array([w.due for w in deferred], dtype=np.int64)
         ready[old] = rounds.start[of[old]] + due[rounds.old[old]]
     # One running maximum for all games: a game's numbers start above those before it.
     lifted = np.minimum(ready, NEVER) + of * (NEVER + 1)
     rounds.ready = (np.maximum.accumulate(lifted) - of * (NEVER + 1)).astype(np.int32)
 
 
-def put_aside(mixture: Mixture, rounds: Rounds) -> None:
-    """Keep in the mixture what waits: rounds that are not settled, or have no outcome at all."""
-    before = list(mixture.waiting.items())
-    numbers = [mixture.pending.pop(ticket).number for ticket in mixture.waiting]
-    mixture.waiting = {}
+def store_pending(books: Books, rounds: Rounds) -> None:
+    """Keep the rounds that are not settled, or have no outcome at all."""
+    before = list(books.take_deferred().items())
     if not len(rounds.games):
         return
     unknown = np.logical_and.reduceat(np.isnan(rounds.outcomes), rounds.edges[:-1])
@@ -259,33 +255,34 @@ def put_aside(mixture: Mixture, rounds: Rounds) -> None:
     if keys is not None:
         for game, last in zip(rounds.games.tolist(), rounds.codes[rounds.stop - 1], strict=True):
             if last >= 0:
-                mixture.last_times[game] = _key(keys, last)
-    # Those whose outcome should have come, but has not, are not kept for ever.
-    given_up = np.flatnonzero(late)[: -mixture.max_pending]
+                books.last_times[game] = _key(keys, last)
+    # Rounds whose outcome should have come, but has not, are not kept for ever.
+    given_up = np.flatnonzero(late)[: -books.max_pending]
     unknown[given_up] = False
-    mixture.expired += len(given_up)
     of = np.repeat(np.arange(len(rounds.games)), rounds.stop - rounds.first)
+    kept = []
     for r in np.flatnonzero(unknown).tolist():
         a, b = rounds.edges[r], rounds.edges[r + 1]
-        table, values, outcomes = (part.copy() for part in rounds.rows(a, b))
-        names = [mixture.items[i] for i in rounds.items[a:b]]
-        old = int(rounds.old[r])
-        ticket = mixture.next_ticket if old < 0 else before[old][0]
-        mixture.next_ticket = max(mixture.next_ticket, ticket + 1)
-        number = rounds.base + int(rounds.offsets[r]) if old < 0 else numbers[old]
+        forecasts, values, outcomes = (part.copy() for part in rounds.rows(a, b))
+        names = [books.items[i] for i in rounds.items[a:b]]
         keys_of_rows = None if names == [""] else names
-        items = rounds.items[a:b].copy()
-        mixture.pending[ticket] = Open(table, None, values, items, number, keys_of_rows)
+        items, old = rounds.items[a:b].copy(), int(rounds.old[r])
         if old >= 0:
-            time, known = before[old][1].time, before[old][1].known
+            ticket, (earlier, deferred) = before[old]
+            number, time, known = earlier.number, deferred.time, deferred.known
         else:
-            time = _key(keys, rounds.codes[r])
-            rows = rounds.row_of[a:b]
+            ticket, number = None, rounds.base + int(rounds.offsets[r])
+            time, rows = _key(keys, rounds.codes[r]), rounds.row_of[a:b]
             known = [] if rounds.known_rows is None else [_key(rounds.known_rows, k) for k in rows]
         due = max(int(rounds.ready[r]) - int(rounds.stop[of[r]]), 0)
-        mixture.waiting[ticket] = Waiting(int(rounds.games[of[r]]), due, known, time, outcomes)
-    mixture.pending = dict(sorted(mixture.pending.items()))
-    mixture.waiting = dict(sorted(mixture.waiting.items()))
+        kept.append(
+            (
+                ticket,
+                PendingRound(forecasts, None, values, items, number, keys_of_rows),
+                DeferredOutcome(int(rounds.games[of[r]]), due, known, time, outcomes),
+            )
+        )
+    books.store_deferred(kept, len(given_up))
 
 
 def _key(keys: np.ndarray | None, index: int) -> Any:

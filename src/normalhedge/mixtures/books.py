@@ -1,0 +1,491 @@
+"""The books of a mixture: its experts, its items, its pending rounds, and the core's arrays."""
+
+import os
+import weakref
+from collections import deque
+from collections.abc import Iterable, Mapping, Sequence
+from copy import copy
+from math import inf, nan
+from typing import Any
+
+import numpy as np
+
+from normalhedge import _inputs
+from normalhedge._core import Turn
+from normalhedge._inputs import Floats
+from normalhedge.certificates import Bound
+from normalhedge.hedgers import CompiledHedger, State
+from normalhedge.mixtures._sums import LAST, REGRET, STEPS
+from normalhedge.mixtures.automatic import Automatic
+from normalhedge.mixtures.forecasts import Keys
+from normalhedge.mixtures.growth import (
+    ARRAYS,
+    Growth,
+    first_arrays,
+    game_count,
+    make_games,
+    owned,
+    whole,
+    with_experts,
+    with_games,
+    without_experts,
+)
+from normalhedge.mixtures.recipe import PLAIN, Recipe
+from normalhedge.mixtures.tickets import DeferredOutcome, PendingRound
+
+MAX_PENDING, MAX_NAMES, HISTORY = 10_000, 1_000_000, 200
+"""What a mixture keeps at most, unless told otherwise: see `Mixture`."""
+
+_alive: "weakref.WeakSet[Books]" = weakref.WeakSet()
+
+
+def _free_locks() -> None:
+    """Give the mixtures of a forked process locks that no thread of its parent holds.
+
+    They are sound: a mixture is changed by one call of the core, during which nobody forks.
+    """
+    for books in _alive:
+        books._lock = Turn()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_free_locks)
+
+
+class Books:
+    """All that a mixture remembers, and the only place where it is changed.
+
+    A change of several attributes is prepared aside and made by one call of the core, so that
+    nothing that interrupts it, a signal or an exception, leaves it half made.
+
+    Parameters
+    ----------
+    recipe
+        The settings of the mixture.
+    max_pending, max_age, forget_after, max_names, history
+        See `Mixture`.
+
+    Attributes
+    ----------
+    names, items
+        The experts, and the things forecast, as they were first seen.
+    rounds
+        The number of rounds that were predicted.
+    next_ticket
+        The ticket of the next round.
+    pending
+        The rounds that wait for their outcomes, by ticket.
+    expired
+        The number of rounds that were given up.
+    deferred
+        Of the pending rounds of a table: when their outcomes may be used.
+    last_times, time_kind
+        The last time of each game of a table, and what kind of times they are.
+    ids
+        Tickets by the ids that a stream gave its rounds.
+    history
+        The last rounds that were settled, with their outcomes.
+    joined_late
+        Whether an expert joined after the first outcome was learned.
+    games
+        The compiled part, which owns the arrays.
+    simple
+        Whether forecasts may be one number for each expert, and nothing else.
+    warned
+        Whether the caller knows that infinite forecasts count as missing.
+    """
+
+    def __init__(
+        self,
+        recipe: Recipe,
+        *,
+        max_pending: int = MAX_PENDING,
+        max_age: int | None = None,
+        forget_after: int | None = None,
+        max_names: int = MAX_NAMES,
+        history: int = HISTORY,
+    ) -> None:
+        count = _inputs.count
+        self.recipe = recipe
+        self.max_pending = count("max_pending", max_pending)
+        self.max_age = None if max_age is None else count("max_age", max_age)
+        self.forget_after = None if forget_after is None else count("forget_after", forget_after)
+        self.max_names = count("max_names", max_names)
+        kept = count("history", history) if history else 0
+        self.history: deque[tuple[PendingRound, Floats]] = deque(maxlen=kept)
+        self.names: list[str] = []
+        self.items: list[str] = []
+        self.rounds = self.expired = self.next_ticket = 0
+        self.pending: dict[int, PendingRound] = {}
+        self.deferred: dict[int, DeferredOutcome] = {}
+        self.last_times: dict[int, Any] = {}
+        self.time_kind = ""
+        self.ids: dict[str, int] = {}
+        self.joined_late = self.warned = self.simple = False
+        self._index: dict[str, int] = {}
+        self._item_index: dict[str, int] = {}
+        self.games = make_games(recipe)
+        games = 1 if recipe.shared else 0
+        states = [None] * games  # made when the first expert joins
+        arrays = first_arrays(self.games, games)
+        self.games.replace(self.games.version, arrays, states, vars(self), {}, ())
+        self._lock = Turn()
+        _alive.add(self)
+        self.join([PLAIN[way] for way in recipe.include])
+
+    # What others read
+
+    @property
+    def weights(self) -> Floats:
+        """The weights of each game; games x experts."""
+        return self.games.weights
+
+    @property
+    def regrets(self) -> Floats:
+        """The regrets of each game, in units of gain; games x experts.
+
+        NaN for an automatic mixture: its regrets are to ways of combining, not to experts.
+        """
+        if isinstance(self.recipe.hedger, Automatic):
+            return np.full_like(self.games.weights, nan)
+        return self.games.ledgers[:, 0]
+
+    @property
+    def ranges(self) -> Floats:
+        """The range of losses of each item, and how far it was filled lately; NaN with auto."""
+        if isinstance(self.recipe.hedger, Automatic):
+            return np.full((len(self.items), 2), np.nan)
+        return self.games.ranges
+
+    @property
+    def levels(self) -> Floats:
+        """The levels of the pinball loss; one that does not matter for other losses."""
+        return np.array(self.recipe.loss.levels or (0.5,))
+
+    def hedger_state(self, item: str | None) -> Any:
+        """Return the state of the hedger in the game of an item, or in the game of all items."""
+        if not self.names or not len(self.weights):
+            raise ValueError("nothing was predicted yet")
+        if not self.recipe.shared and item not in self._item_index:
+            raise ValueError(f"item must be one of {', '.join(self.items)}, got {item!r}")
+        game = 0 if self.recipe.shared else self._item_index[str(item)]
+        games = self.games
+        if games.states is not None:
+            return games.states[game]
+        weights, ledger = games.weights[game].copy(), games.ledgers[game].copy()
+        return State(weights, ledger, games.totals[game].copy(), self.rounds, len(self.names), None)
+
+    def bound(self) -> Bound:
+        """Return what is proved of the regret: see `Mixture.bound`."""
+        hedger, n = self.recipe.hedger, max(len(self.names), 1)
+        if isinstance(hedger, Automatic):
+            return hedger.bound(self.recipe.loss, self.games)
+        if not isinstance(hedger, CompiledHedger):
+            return Bound(inf, f"nothing is known of {type(hedger).__name__}")
+        played = int(self.games.total_sums[STEPS]) if self.recipe.shared else self.rounds
+        bound, name = hedger.bound(n, max(played, 1)), type(hedger).__name__
+        learned = not self.recipe.loss.width or (self.recipe.shared and len(self.items) > 1)
+        if bound and learned and not hedger.free_of_scale:
+            return Bound(inf, f"no theorem covers {name} where the range of losses is learned")
+        if bound and self.joined_late and "a_sleeper_changes_nothing" in hedger.breaks:
+            return Bound(inf, f"no theorem covers {name} where experts join later")
+        return bound
+
+    def knows(self, name: str) -> bool:
+        """Tell whether there is an expert of this name."""
+        return name in self._index
+
+    def widen(self, forecasts: Floats, confidence: Floats | None) -> tuple[Floats, Floats | None]:
+        """Return the forecasts of a round with a column of NaN for every expert that joined since.
+
+        Parameters
+        ----------
+        forecasts, confidence
+            As in `PendingRound`.
+        """
+        more = len(self.names) - forecasts.shape[2]
+        if not more:
+            return forecasts, confidence
+        forecasts = np.pad(forecasts, ((0, 0), (0, 0), (0, more)), constant_values=np.nan)
+        return forecasts, None if confidence is None else np.pad(confidence, (0, more))
+
+    # Experts and items
+
+    def unknown_names(self, names: Iterable[str]) -> list[str]:
+        """Return the names that are no experts yet, each once."""
+        new = [name for name in dict.fromkeys(names) if not self.knows(name)]
+        for name in new:
+            if not isinstance(name, str):
+                raise TypeError(f"names of experts must be strings, got {name!r}")
+        if len(self.names) + len(new) > self.max_names:
+            raise ValueError(
+                f"there are {len(self.names)} experts, and {len(new)} more exceed max_names = "
+                f"{self.max_names}: let some leave, or set forget_after"
+            )
+        return new
+
+    def join(self, names: Sequence[str]) -> None:
+        """Let experts join; those that are known already stay as they are."""
+        version, new = self.games.version, self.unknown_names(names)
+        if new and self._join_quickly(version, new):
+            return
+        growth, _ = self.grow(new, [])
+        self._take_over(version, growth)
+
+    def _join_quickly(self, version: int, new: list[str]) -> bool:
+        """Let experts join in columns that are free; return false where there are none."""
+        hedger, before = self.recipe.hedger, len(self.names)
+        if self.games.states is not None or getattr(hedger, "begins_with_something", False):
+            return False
+        places = {name: before + k for k, name in enumerate(new)}
+        late = {"joined_late": self.joined_late or bool(self.games.total_sums[STEPS])}
+        return self.games.join(version, self.names, new, vars(self), late, (self._index, places))
+
+    def item_indices(self, keys: Keys) -> np.ndarray:
+        """Return the index of each item; those not seen before are added."""
+        version = self.games.version
+        growth, found = self.grow([], [""] if keys is None else [str(key) for key in keys])
+        self._take_over(version, growth)
+        return found
+
+    def grow(self, names: Sequence[str], items: Sequence[str]) -> tuple[Growth, np.ndarray]:
+        """Return what these new experts, and these items, change, and the index of each item."""
+        games = self.games
+        arrays: dict[str, np.ndarray] = {}
+        changes: dict[str, Any] = {}
+        places: dict[str, int] = {}
+        item_places: dict[str, int] = {}
+        states = None if games.states is None else list(games.states)
+        before, played = games.weights.shape[1], bool(games.total_sums[STEPS])
+        if names:
+            n = before + len(names)
+            places |= {name: before + k for k, name in enumerate(names)}
+            changes = {"names": [*self.names, *names], "joined_late": self.joined_late or played}
+            arrays = with_experts(self.recipe, games, n, states, played=played)
+        known = len(self.items)
+        new = [key for key in dict.fromkeys(items) if key not in self._item_index]
+        if new:
+            item_places |= {key: known + k for k, key in enumerate(new)}
+            changes["items"] = [*self.items, *new]
+            arrays["ranges"] = np.pad(games.ranges, ((0, len(new)), (0, 0)))
+            more = game_count(self.recipe, known + len(new)) - len(games.weights)
+            if more:
+                arrays |= with_games(self.recipe, games, arrays, more, states)
+        if not changes:
+            return Growth(), self._item_indices(items, {})
+        changes["simple"] = self._is_simple(
+            changes.get("names", self.names), changes.get("items", self.items)
+        )
+        merges = (self._index, places, self._item_index, item_places)
+        growth = Growth(whole(games, arrays), changes, states, merges)
+        return growth, self._item_indices(items, item_places)
+
+    def _item_indices(self, keys: Sequence[str], new: Mapping[str, int]) -> np.ndarray:
+        index = self._item_index
+        return np.array([new[key] if key in new else index[key] for key in keys], dtype=np.int32)
+
+    def _is_simple(self, names: Sequence[str], items: Sequence[str]) -> bool:
+        loss = self.recipe.loss
+        plain = not self.recipe.include and not loss.of_classes and loss.kind is not None
+        named = bool(names) and bool(items) and items[0] == ""
+        return plain and named and self.games.states is None and len(loss.levels) <= 1
+
+    def _take_over(self, version: int, growth: Growth) -> None:
+        """Make changes that were built aside when the mixture had this version."""
+        if growth.changes:
+            arrays, changes, states, merges = growth
+            self.games.replace(version, arrays, states, vars(self), dict(changes), merges)
+
+    def leave(self, name: str) -> None:
+        """Let an expert leave for good."""
+        if not self.knows(name):
+            raise ValueError(f"there is no expert {name!r}")
+        place, plain = self._index[name], len(self.recipe.include)
+        if place < plain or len(self.names) == plain + 1:
+            raise ValueError(f"{name!r} cannot leave: plain combinations and one expert stay")
+        self._leave([place])
+
+    def _leave(self, places: Sequence[int]) -> None:
+        """Let the experts at these places leave."""
+        version, games, gone = self.games.version, self.games, set(places)
+        arrays, states = without_experts(self.recipe, games, places)
+        names = [name for k, name in enumerate(self.names) if k not in gone]
+        kept = [(one.without(places), outcomes) for one, outcomes in self.history]
+        changes = {
+            "names": names,
+            "_index": {name: k for k, name in enumerate(names)},
+            "pending": {t: one.without(places) for t, one in self.pending.items()},
+            "history": deque(kept, maxlen=self.history.maxlen),
+        }
+        games.replace(version, whole(games, arrays), states, vars(self), changes, ())
+
+    def retire(self, forecasts: Mapping[str, Any]) -> None:
+        """Let experts leave that were silent for more than `forget_after` rounds, if others come.
+
+        Parameters
+        ----------
+        forecasts
+            The forecasts of the next round, by name.
+        """
+        if self.forget_after is None or not self.names or not self.unknown_names(forecasts):
+            return
+        last = self.games.marks[:, LAST].max(axis=0, initial=-1)
+        last[: len(self.recipe.include)] = self.rounds
+        places = [
+            k
+            for k in np.flatnonzero(last < self.rounds - self.forget_after).tolist()
+            if self.names[k] not in forecasts
+        ]
+        if places:
+            stays = len(self.names) - len(places) > len(self.recipe.include)
+            self._leave(places if stays else places[1:])
+
+    # Rounds
+
+    def expiring(self) -> int | None:
+        """Return the ticket of the round that is given up when another one is predicted."""
+        pending = self.pending
+        oldest = next(iter(pending), None)
+        if oldest is None:
+            return None
+        late = self.max_age is not None and pending[oldest].number < self.rounds + 1 - self.max_age
+        return oldest if late or len(pending) >= self.max_pending else None
+
+    def counted(self, expiring: int | None) -> dict[str, Any]:
+        """Return the attributes that change when a round is predicted."""
+        changes: dict[str, Any] = {"rounds": self.rounds + 1, "next_ticket": self.next_ticket + 1}
+        if expiring is not None:
+            changes["expired"] = self.expired + 1
+            if expiring in self.deferred:
+                changes["deferred"] = {k: v for k, v in self.deferred.items() if k != expiring}
+        return changes
+
+    def pending_round(self, ticket: Any) -> PendingRound:
+        """Return the round of a ticket.
+
+        Raises
+        ------
+        KeyError
+            If the ticket is unknown, used or expired.
+        """
+        whole_number = isinstance(ticket, int | np.integer)
+        found = self.pending.get(int(ticket)) if whole_number else None
+        if found is not None:
+            return found
+        if isinstance(ticket, int) and 0 <= ticket < self.next_ticket:
+            raise KeyError(f"ticket {ticket} was used already, or has expired")
+        raise KeyError(f"ticket {ticket!r} was never given out")
+
+    def note(self, ticket: int, outcomes: Floats) -> None:
+        """Add the losses of a pending round to the sums, before it is settled."""
+        one = self.pending[ticket]
+        forecasts, confidence = self.widen(one.forecasts, one.confidence)
+        self.games.note(self.games.version, forecasts, confidence, one.values, outcomes, one.items)
+
+    def remember_id(self, text: str, ticket: int) -> None:
+        """Remember the id that a stream gave a round; forget those of rounds that expired."""
+        self.ids[text] = ticket
+        if len(self.ids) > 2 * self.max_pending:
+            self.ids = {k: v for k, v in self.ids.items() if v in self.pending}
+
+    def forget_id(self, text: str, ticket: int) -> None:
+        """Forget the id of a round that was settled."""
+        if self.ids.get(text) == ticket:
+            del self.ids[text]
+
+    # Rounds of a table
+
+    def begin_table(self, time_kind: str) -> None:
+        """Note the kind of a table's times; refuse one that does not go with the earlier tables."""
+        if self.time_kind not in {"", time_kind} and self.last_times:
+            raise ValueError("the times of this table cannot be compared with the earlier ones")
+        self.time_kind = time_kind
+
+    def add_sums(self, expert_sums: Floats, totals: Floats, rounds: int) -> None:
+        """Add what a table brought to the sums, and count its rounds.
+
+        Parameters
+        ----------
+        expert_sums
+            Stretches x sums x experts.
+        totals
+            Stretches x sums; from `REGRET` on they are maxima.
+        rounds
+            The number of rounds of the mixture, with those of the table.
+        """
+        sums = self.games.total_sums
+        self.games.expert_sums[:] += expert_sums.sum(axis=0)
+        sums[:REGRET] += totals[:, :REGRET].sum(axis=0)
+        sums[REGRET:] = np.maximum(sums[REGRET:], totals[:, REGRET:].max(axis=0))
+        self.rounds = rounds
+
+    def take_deferred(self) -> dict[int, tuple[PendingRound, DeferredOutcome]]:
+        """Return the rounds of earlier tables that still wait, and keep them no longer."""
+        found = {t: (self.pending.pop(t), one) for t, one in self.deferred.items()}
+        self.deferred = {}
+        return found
+
+    def store_deferred(
+        self, rounds: Iterable[tuple[int | None, PendingRound, DeferredOutcome]], expired: int
+    ) -> None:
+        """Keep rounds of a table whose outcomes may not be used yet, in the order of their tickets.
+
+        Parameters
+        ----------
+        rounds
+            Each with its ticket; none for a round that gets a new one.
+        expired
+            The number of rounds of the table that were given up.
+        """
+        for given, one, deferred in rounds:
+            ticket = self.next_ticket if given is None else given
+            self.next_ticket = max(self.next_ticket, ticket + 1)
+            self.pending[ticket] = one
+            self.deferred[ticket] = deferred
+        self.expired += expired
+        self.pending = dict(sorted(self.pending.items()))
+        self.deferred = dict(sorted(self.deferred.items()))
+
+    # Copies
+
+    def take_the_place_of(self, other: "Books", version: int) -> None:
+        """Become what was prepared in a copy, if nothing has changed since this version."""
+        changes = {k: v for k, v in vars(other).items() if k != "_lock"}
+        self.games.replace(version, None, None, vars(self), changes, ())
+
+    def copy(self) -> "Books":
+        """Return a copy that shares nothing which is changed in place."""
+        other = object.__new__(Books)
+        for name, value in vars(self).items():
+            vars(other)[name] = copy(value) if isinstance(value, dict | list | deque) else value
+        other.deferred = {
+            k: one._replace(outcomes=one.outcomes.copy()) for k, one in self.deferred.items()
+        }
+        states = None if self.games.states is None else list(self.games.states)
+        other._take(self._arrays(), states)
+        return other
+
+    def _arrays(self) -> tuple[np.ndarray, ...]:
+        return tuple(getattr(self.games, name).copy() for name in ARRAYS)
+
+    def _take(self, arrays: tuple[np.ndarray, ...], states: list[Any] | None) -> None:
+        """Make the compiled part anew, of these arrays."""
+        self._lock = Turn()
+        self.games = make_games(self.recipe)
+        all_arrays = (*(owned(array) for array in arrays), arrays[0].shape[1])
+        self.games.replace(self.games.version, all_arrays, states, vars(self), {}, ())
+        _alive.add(self)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return all but the lock, with the arrays of the compiled part."""
+        with self._lock:
+            kept = {k: v for k, v in vars(self).items() if k not in {"games", "_lock"}}
+            kept |= {k: copy(v) for k, v in kept.items() if isinstance(v, dict | list | deque)}
+            states = None if self.games.states is None else list(self.games.states)
+            return {**kept, "arrays": self._arrays(), "states": states}
+
+    def __setstate__(self, kept: dict[str, Any]) -> None:
+        """Take what was kept."""
+        arrays, states = kept.pop("arrays"), kept.pop("states")
+        vars(self).update(kept)
+        self._take(arrays, states)

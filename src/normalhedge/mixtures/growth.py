@@ -1,0 +1,236 @@
+"""The arrays of a mixture with more experts, more items, or fewer experts: built aside."""
+
+import warnings
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from normalhedge._core import Games
+from normalhedge._inputs import Floats
+from normalhedge.hedgers import CompiledHedger
+from normalhedge.mixtures._sums import EXPERT_SUMS, MARKS, TOTAL_SUMS
+from normalhedge.mixtures.automatic import Automatic
+from normalhedge.mixtures.recipe import Recipe
+
+ARRAYS = (
+    "weights", "ledgers", "totals", "marks", "pool_ranges", "ranges", "expert_sums", "total_sums"
+)  # fmt: skip
+"""What the core keeps of a mixture; see ``src/core/games_object.cpp``."""
+
+SPACIOUS = 16
+"""From so many experts on, arrays have room for more."""
+
+
+class Growth(NamedTuple):
+    """What new experts and new items change in a mixture.
+
+    Attributes
+    ----------
+    arrays
+        All arrays of the core, and the number of experts; none where nothing changes.
+    changes
+        New values of attributes.
+    states
+        The states of a hedger of the caller's own.
+    merges
+        Pairs of dictionaries: an index, and the entries to add to it.
+    """
+
+    arrays: tuple[Any, ...] | None = None
+    changes: Mapping[str, Any] = {}
+    states: list[Any] | None = None
+    merges: tuple[dict[str, int], ...] = ()
+
+
+def make_games(recipe: Recipe) -> Games:
+    """Return the compiled part of a mixture, without arrays."""
+    loss, hedger = recipe.loss, recipe.hedger
+    engine: Any = hedger
+    if isinstance(hedger, Automatic):
+        engine = hedger.engine(loss)
+    elif isinstance(hedger, CompiledHedger):
+        engine = hedger._engine
+    return Games(
+        engine,
+        loss.kind,
+        None if loss.kind else recipe.own_losses,
+        recipe.combine,
+        recipe.gradient,
+        loss.width,
+        recipe.even,
+        loss.levels or (0.5,),
+        recipe.include,
+        recipe.shared,
+    )
+
+
+def first_arrays(games: Games, count: int) -> tuple[Any, ...]:
+    """Return the arrays of so many games without experts or items."""
+    rows, totals, item_size, _ = games.shape
+    return (
+        np.empty((count, 0)),
+        np.empty((count, rows, 0)),
+        np.zeros((count, totals)),
+        np.empty((count, MARKS, 0), dtype=np.int64),
+        np.zeros((count, 2)),
+        np.zeros((0, item_size)),
+        np.zeros((EXPERT_SUMS, 0)),
+        np.zeros(TOTAL_SUMS),
+        0,
+    )
+
+
+def game_count(recipe: Recipe, items: int) -> int:
+    """Return how many games so many items make.
+
+    Items share one game, or have one each; an automatic mixture has both from two items on.
+    """
+    if not recipe.shared:
+        return items
+    return 1 + items if items > 1 and isinstance(recipe.hedger, Automatic) else 1
+
+
+def with_experts(
+    recipe: Recipe, games: Games, n: int, states: list[Any] | None, *, played: bool
+) -> dict[str, np.ndarray]:
+    """Return the arrays that change with n experts; ``states`` are brought up to date.
+
+    Parameters
+    ----------
+    recipe, games
+        The settings and the compiled part as it is.
+    n
+        How many experts there will be.
+    states
+        Those of a hedger of the caller's own, changed in place; none of a compiled one.
+    played
+        Whether any outcome was learned already.
+    """
+    hedger = recipe.hedger
+    count, before = games.weights.shape
+    more = ((0, 0), (0, n - before))
+    arrays = {
+        "marks": np.pad(games.marks, ((0, 0), *more), constant_values=-1),
+        "expert_sums": np.pad(games.expert_sums, more),
+    }
+    if states is not None:
+        states[:] = [_joined(hedger, state, n, played=played) for state in states]
+        arrays["weights"] = np.array([state.weights for state in states]).reshape(count, n)
+        arrays["ledgers"] = np.pad(games.ledgers, ((0, 0), *more))
+        return arrays
+    if isinstance(hedger, Automatic):
+        arrays["weights"] = np.pad(games.weights, more)
+        arrays["ledgers"] = np.pad(games.ledgers, ((0, 0), *more))
+        return arrays | weighed(games, arrays["weights"], arrays["ledgers"])
+    assert isinstance(hedger, CompiledHedger)
+    if not played:  # all of them are there from the start
+        arrays["weights"] = np.full((count, n), 1.0 / n)
+        arrays["ledgers"] = np.tile(hedger.init(n).ledger, (count, 1, 1))
+        return arrays
+    # Where weights are what is remembered: an even share beside those that are there.
+    even = np.full((count, n - before), 1.0 / before)
+    newcomers = np.tile(hedger.newcomers(n - before, before), (count, 1, 1))
+    arrays["weights"] = np.concatenate([games.weights, even], axis=1)
+    arrays["ledgers"] = np.concatenate([games.ledgers, newcomers], axis=2)
+    return arrays | weighed(games, arrays["weights"], arrays["ledgers"])
+
+
+def with_games(
+    recipe: Recipe,
+    games: Games,
+    arrays: Mapping[str, np.ndarray],
+    more: int,
+    states: list[Any] | None,
+) -> dict[str, np.ndarray]:
+    """Return the arrays that change with so many games more; ``states`` are brought up to date."""
+    now = {name: arrays.get(name, getattr(games, name)) for name in ARRAYS}
+    hedger: Any = recipe.hedger
+    n = now["weights"].shape[1]
+    rows, totals, _, _ = games.shape
+    ledger, own_totals = np.zeros((rows, n)), np.zeros(totals)
+    if isinstance(hedger, CompiledHedger) and n:
+        state = hedger.init(n)
+        ledger, own_totals = state.ledger, state.totals
+    weights = np.full((more, n), 1.0 / max(n, 1))
+    if states is not None:
+        states.extend(hedger.init(n) if n else None for _ in range(more))
+        if n:
+            weights = np.array([state.weights for state in states[-more:]])
+    grown = {
+        "weights": np.concatenate([now["weights"], weights]),
+        "ledgers": np.concatenate([now["ledgers"], np.tile(ledger, (more, 1, 1))]),
+        "totals": np.concatenate([now["totals"], np.tile(own_totals, (more, 1))]),
+    }
+    if isinstance(hedger, Automatic):
+        games.weigh_arrays(*grown.values())
+    return {
+        **grown,
+        "marks": np.pad(now["marks"], ((0, more), (0, 0), (0, 0)), constant_values=-1),
+        "pool_ranges": np.pad(now["pool_ranges"], ((0, more), (0, 0))),
+    }
+
+
+def without_experts(
+    recipe: Recipe, games: Games, places: Sequence[int]
+) -> tuple[dict[str, np.ndarray], list[Any] | None]:
+    """Return the arrays and states that change when the experts at these places leave."""
+    arrays = {
+        part: np.ascontiguousarray(np.delete(getattr(games, part), places, axis=-1))
+        for part in ("weights", "ledgers", "marks", "expert_sums")
+    }
+    if games.states is None:
+        return arrays | weighed(games, arrays["weights"], arrays["ledgers"]), None
+    states = [_left(recipe.hedger, state, places) for state in games.states]
+    arrays["weights"] = np.array([state.weights for state in states])
+    return arrays, states
+
+
+def weighed(games: Games, weights: Floats, ledgers: Floats) -> dict[str, np.ndarray]:
+    """Return weights and totals that belong to the ledgers of all games."""
+    totals = games.totals.copy()
+    games.weigh_arrays(weights, ledgers, totals)
+    return {"weights": weights, "totals": totals}
+
+
+def whole(games: Games, arrays: Mapping[str, np.ndarray]) -> tuple[Any, ...]:
+    """Return all arrays, the given ones and those that stay, and the number of experts.
+
+    Where there are many experts, the arrays have room for more: so each newcomer is moved a few
+    times only.
+    """
+    all_arrays = {name: arrays.get(name, getattr(games, name)) for name in ARRAYS}
+    n = all_arrays["weights"].shape[1]
+    spare = n // 2 if n >= SPACIOUS else 0
+    for name in ("weights", "ledgers", "marks", "expert_sums") if spare else ():
+        room = np.zeros((*all_arrays[name].shape[:-1], n + spare), dtype=all_arrays[name].dtype)
+        room[..., :n] = all_arrays[name]
+        all_arrays[name] = room
+    return (*(owned(all_arrays[name]) for name in ARRAYS), n)
+
+
+def owned(array: np.ndarray) -> np.ndarray:
+    """Return an array as the core needs it."""
+    return np.require(array, requirements=["C", "A", "W"])
+
+
+def _joined(hedger: Any, state: Any, n: int, *, played: bool) -> Any:
+    """Return the state of a hedger of the caller's own with n experts."""
+    join = getattr(hedger, "join", None)
+    if played and join is not None:
+        return join(state, n - len(state.weights))
+    if played:
+        warnings.warn(
+            f"{type(hedger).__name__} has no join: it begins anew with {n} experts",
+            RuntimeWarning,
+            stacklevel=6,
+        )
+    return hedger.init(n)
+
+
+def _left(hedger: Any, state: Any, places: Sequence[int]) -> Any:
+    """Return the state of a hedger of the caller's own without some experts."""
+    leave = getattr(hedger, "leave", None)
+    if leave is not None:
+        return leave(state, list(places))
+    return hedger.init(len(state.weights) - len(places))
