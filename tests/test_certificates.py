@@ -31,7 +31,7 @@ from normalhedge.certificates import (
 from normalhedge.certificates import check_proof as check
 from normalhedge.certificates.check_proof import NotProved, check_proof
 from normalhedge.certificates.known import INDEX, PROOFS
-from normalhedge.certificates.ship import SHIPPED, Setting, ship
+from normalhedge.certificates.ship import SHIPPED, ProofSetting, ship
 from normalhedge.games import BreakAway, Greedy
 from normalhedge.games.attacks import hold
 from tests import adversaries
@@ -153,7 +153,7 @@ def test_the_index_says_what_the_files_claim() -> None:
 
 
 def test_shipping_again_gives_the_same_file(tmp_path: Path) -> None:
-    written = list(ship(tmp_path, [Setting(1e-3, 1e-3, 1000, 4)]))
+    written = list(ship(tmp_path, [ProofSetting(1e-3, 1e-3, 1000, 4)]))
     assert [path.name for path in written] == ["c4-alpha1e-3-n1000.json", INDEX]
     check_proof(written[0])
     claim = json.loads(written[0].read_text())["claim"]
@@ -391,7 +391,7 @@ def test_the_checker_encloses_the_inequality_itself(file: str) -> None:
                 assert whole.overlaps(plain_gap(claim, row, r, x / 2**40, h / 2**40))
 
 
-def plain_gap(claim: check.Claim, row: check.Row, end: Fraction, *point: float) -> flint.arb:
+def plain_gap(claim: check.ProofClaim, row: check.Row, end: Fraction, *point: float) -> flint.arb:
     """The right side less the left side, divided by alpha Phi(x)."""
     numbers: list[Fraction | float] = [claim.c, claim.potential, row.a, row.beta, end, *point]
     c, level, a, beta, r, x, h = (
@@ -551,7 +551,7 @@ def test_a_kappa_below_minus_one_is_refused() -> None:
 def test_boxes_cover_all_of_x_and_all_rates() -> None:
     for row in shipped():
         low, high, c, level = map(Fraction, (row.alpha_from, row.alpha, row.c, row.potential))
-        claim = check.Claim(low, high, row.n_experts, c, level)
+        claim = check.ProofClaim(low, high, row.n_experts, c, level)
         boxes = check._first_boxes(claim)
         assert boxes[0].left == 0
         assert all(one.right == other.left for one, other in pairwise(boxes))

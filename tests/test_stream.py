@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from normalhedge import Mixture, cli
-from normalhedge.mixtures.lines import QUOTED, Line, batches
+from normalhedge.mixtures.lines import QUOTED, InputLine, batches
 from normalhedge.mixtures.operations import LONGEST_ID, Operation
 from normalhedge.mixtures.stream import Stream
 from tests.rules import either
@@ -29,8 +29,8 @@ def test_lines_however_they_come(size: int) -> None:
     text = b"one\n\ntwo\r\n" + long + b"\nthree\n" + b"y" * 50 + b"\nlast"
     found = [line for batch in batches(pieces(text, size), 50) for line in batch]
     assert found == [
-        Line(1, b"one"), Line(2, b""), Line(3, b"two\r"), Line(4, long[:QUOTED], whole=False),
-        Line(5, b"three"), Line(6, b"y" * 50), Line(7, b"last"),
+        InputLine(1, b"one"), InputLine(2, b""), InputLine(3, b"two\r"),
+        InputLine(4, long[:QUOTED], whole=False), InputLine(5, b"three"), InputLine(6, b"y" * 50), InputLine(7, b"last"),
     ]  # fmt: skip
     found = [line for batch in batches(pieces(text + long, size), 50) for line in batch]
     assert found[-1].whole is False
@@ -39,7 +39,7 @@ def test_lines_however_they_come(size: int) -> None:
 
 def test_a_stop_takes_nothing_more() -> None:
     read = iter([b"one\ntw", None])
-    assert [list(batch) for batch in batches(lambda: next(read))] == [[Line(1, b"one")]]
+    assert [list(batch) for batch in batches(lambda: next(read))] == [[InputLine(1, b"one")]]
 
 
 def test_a_line_that_never_ends_takes_no_memory() -> None:

@@ -15,8 +15,37 @@ def nearest(kind: str, name: str, known: Iterable[str]) -> ValueError:
     return ValueError(f"unknown {kind} {name!r}{hint} Known: {', '.join(known)}.")
 
 
+def settings_in(text: str) -> tuple[str, dict[str, str]]:
+    """Return the name and the settings of ``name:key=value,...``, as text.
+
+    Examples
+    --------
+    >>> settings_in("normal-hedge:memory=50,c=1")
+    ('normal-hedge', {'memory': '50', 'c': '1'})
+    """
+    name, _, rest = text.partition(":")
+    settings = {}
+    for pair in filter(None, rest.split(",")):
+        key, equals, value = pair.partition("=")
+        if not equals:
+            raise ValueError(f"{pair!r} in {text!r} must be key=value")
+        settings[key] = value
+    return name, settings
+
+
 def make(kind: str, text: str, known: Mapping[str, Callable[..., T]], **defaults: object) -> T:
-    """Make what ``name:key=value,...`` describes; defaults are used where they are understood.
+    """Make the object that ``name:key=value,...`` describes.
+
+    Parameters
+    ----------
+    kind
+        What is made, for refusals: "unknown hedger ...".
+    text
+        A name, and settings.
+    known
+        What makes each object, by name.
+    defaults
+        Settings where the text has none, and where the object understands them.
 
     Examples
     --------
@@ -25,16 +54,14 @@ def make(kind: str, text: str, known: Mapping[str, Callable[..., T]], **defaults
     >>> make("colour", "grey:dark=false", {"grey": lambda dark=True: dark})
     False
     """
-    name, _, rest = text.partition(":")
+    name = text.partition(":")[0]
     if name not in known:
         raise nearest(kind, name, known)
+    _, given = settings_in(text)
     factory = known[name]
     accepted = inspect.signature(factory).parameters
     settings: dict[str, object] = {k: v for k, v in defaults.items() if k in accepted}
-    for pair in filter(None, rest.split(",")):
-        key, equals, value = pair.partition("=")
-        if not equals:
-            raise ValueError(f"{pair!r} in {text!r} must be key=value")
+    for key, value in given.items():
         if key not in accepted:
             raise nearest(f"setting of {name},", key, accepted)
         settings[key] = _value(value)

@@ -66,7 +66,7 @@ class NotProved(ValueError):  # noqa: N818 -- it is what the program says
     """The file does not prove its claim; the message says where it fails."""
 
 
-class Claim(NamedTuple):
+class ProofClaim(NamedTuple):
     """The average potential of at most N experts never exceeds B, at each positive rate alpha."""
 
     alpha_from: Fraction
@@ -102,7 +102,7 @@ class Box(NamedTuple):
         return [self._replace(high=middle), self._replace(low=middle)]
 
 
-def check_proof(source: str | Path | dict[str, Any]) -> Claim:
+def check_proof(source: str | Path | dict[str, Any]) -> ProofClaim:
     """Return the claim that a file (or what was read from one) proves, or raise `NotProved`."""
     claim, rows = _parse(_load(source) if isinstance(source, str | Path) else source)
     _check_cover(rows)
@@ -136,11 +136,11 @@ def _without_repetition(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return dict(pairs)
 
 
-def _parse(data: object) -> tuple[Claim, list[Row]]:
+def _parse(data: object) -> tuple[ProofClaim, list[Row]]:
     fields = _fields("a proof", data, ("format", "claim", "intervals"))
     if fields["format"] != FORMAT:
         raise NotProved(f"the format must be {FORMAT!r}")
-    said = _fields("the claim", fields["claim"], Claim._fields)
+    said = _fields("the claim", fields["claim"], ProofClaim._fields)
     n_experts = said["n_experts"]
     if type(n_experts) is not int or not 1 <= n_experts <= 10**18:
         raise NotProved("n_experts must be a whole number from 1 to 10^18")
@@ -155,7 +155,7 @@ def _parse(data: object) -> tuple[Claim, list[Row]]:
     rows = fields["intervals"]
     if not isinstance(rows, list) or not 1 <= len(rows) <= MOST_ROWS:
         raise NotProved(f"intervals must be a list of 1 to {MOST_ROWS} rows")
-    claim = Claim(alpha_from, alpha, n_experts, c, potential)
+    claim = ProofClaim(alpha_from, alpha, n_experts, c, potential)
     return claim, [_row(i, row) for i, row in enumerate(rows)]
 
 
@@ -187,7 +187,7 @@ def _check_cover(rows: Iterable[Row]) -> None:
         raise NotProved("the intervals do not cover [-1, 1]")
 
 
-def _first_boxes(claim: Claim) -> list[Box]:
+def _first_boxes(claim: ProofClaim) -> list[Box]:
     """Return boxes that cover 0 <= x <= x_max and the square roots of the rates."""
     highest = _ball(claim.n_experts * (claim.potential - 1) + 1).log()
     x_max = (2 * _ball(claim.c) * highest).nonnegative_part().sqrt()
@@ -219,7 +219,7 @@ def _check_inequality(gap: "_Gap", boxes: Iterable[Box], where: str) -> None:
 class _Gap:
     """G for one row and one r."""
 
-    def __init__(self, claim: Claim, row: Row, r: Fraction) -> None:
+    def __init__(self, claim: ProofClaim, row: Row, r: Fraction) -> None:
         self.c, self.rate, self.r = claim.c, _ball(1 / claim.c), _ball(r)
         self.a, self.lambda0 = _ball(row.a), _ball(row.a * claim.potential)
         self.slope, self.push = _ball(row.beta * r / claim.c), _ball(r / claim.c)
@@ -327,7 +327,7 @@ def main(arguments: list[str]) -> int:
     return 0
 
 
-def sentence(claim: Claim) -> str:
+def sentence(claim: ProofClaim) -> str:
     """Return a claim that was proved, in words."""
     low, high, c, potential = (_in_full(claim[i]) for i in (0, 1, 3, 4))
     rates = f"alpha = {high}" if low == high else f"every positive alpha from {low} to {high}"

@@ -19,7 +19,7 @@ INDEX = "index.json"
 
 
 class Shipped(NamedTuple):
-    """What a proof of this package claims; see `check_proof.Claim`."""
+    """What a proof of this package claims; see `check_proof.ProofClaim`."""
 
     file: str
     alpha_from: str

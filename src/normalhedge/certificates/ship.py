@@ -16,7 +16,7 @@ from normalhedge.certificates.known import INDEX, PROOFS
 from normalhedge.certificates.proving import SLACK, Proof, prove
 
 
-class Setting(NamedTuple):
+class ProofSetting(NamedTuple):
     """Rates from the first to the second, N, c, and the slack of the proof."""
 
     alpha_from: float
@@ -27,50 +27,50 @@ class Setting(NamedTuple):
 
 
 POINTS = [
-    Setting(alpha, alpha, n_experts, c)
+    ProofSetting(alpha, alpha, n_experts, c)
     for c, alpha, n_experts in itertools.product((1, 2, 4), (1e-2, 1e-3, 1e-4), (10, 1000, 10**6))
 ]
 """The settings of the paper's simulations, and some around them."""
 
 SMALL_C = [
-    Setting(1e-3, 1e-3, 1000, 0.75),
-    Setting(1e-3, 1e-3, 1000, 0.7),
-    Setting(1e-3, 1e-3, 1000, 0.6, 5e-3),
-    Setting(1e-3, 1e-3, 1000, 0.53, 1e-2),
-    Setting(1e-3, 1e-3, 1000, 0.52, 1e-2),
+    ProofSetting(1e-3, 1e-3, 1000, 0.75),
+    ProofSetting(1e-3, 1e-3, 1000, 0.7),
+    ProofSetting(1e-3, 1e-3, 1000, 0.6, 5e-3),
+    ProofSetting(1e-3, 1e-3, 1000, 0.53, 1e-2),
+    ProofSetting(1e-3, 1e-3, 1000, 0.52, 1e-2),
     *(
-        Setting(1e-3, 1e-3, n_experts, c, 5e-3)
+        ProofSetting(1e-3, 1e-3, n_experts, c, 5e-3)
         for n_experts, c in itertools.product((10, 10**6), (0.7, 0.6))
     ),
 ]
 """Down to the smallest multiple of 0.01 with a potential below 10^10; at 0.51 there is none."""
 
 RANGES = [
-    Setting(0.0, 0.01, 10**12, 4),
-    Setting(0.0, 0.1, 10**6, 4),
-    Setting(0.0, 0.2, 10**6, 4, 5e-3),
-    Setting(0.1, 0.5, 1000, 4, 5e-3),
-    Setting(0.0, 0.01, 10**12, 2),
-    Setting(0.0, 0.05, 10**6, 2, 5e-3),
-    Setting(0.0, 0.1, 1000, 2, 5e-3),
-    Setting(0.05, 0.1, 10**6, 2, 5e-3),
-    Setting(0.1, 0.2, 1000, 2, 5e-3),
-    Setting(0.0, 1e-4, 10**9, 1, 5e-3),
+    ProofSetting(0.0, 0.01, 10**12, 4),
+    ProofSetting(0.0, 0.1, 10**6, 4),
+    ProofSetting(0.0, 0.2, 10**6, 4, 5e-3),
+    ProofSetting(0.1, 0.5, 1000, 4, 5e-3),
+    ProofSetting(0.0, 0.01, 10**12, 2),
+    ProofSetting(0.0, 0.05, 10**6, 2, 5e-3),
+    ProofSetting(0.0, 0.1, 1000, 2, 5e-3),
+    ProofSetting(0.05, 0.1, 10**6, 2, 5e-3),
+    ProofSetting(0.1, 0.2, 1000, 2, 5e-3),
+    ProofSetting(0.0, 1e-4, 10**9, 1, 5e-3),
     *(
-        Setting(low, high, n_experts, 1, 5e-3)
+        ProofSetting(low, high, n_experts, 1, 5e-3)
         for (low, high), n_experts in itertools.product(
             itertools.pairwise((1e-4, 3e-4, 1e-3, 2e-3, 5e-3, 1e-2, 2e-2, 5e-2)), (1000, 10**6)
         )
     ),
-    Setting(0.05, 0.1, 1000, 1, 5e-3),
-    Setting(0.1, 0.2, 1000, 1, 5e-3),
+    ProofSetting(0.05, 0.1, 1000, 1, 5e-3),
+    ProofSetting(0.1, 0.2, 1000, 1, 5e-3),
 ]
 """Whole ranges of rates, from 0 where that is possible."""
 
 SHIPPED = (*POINTS, *SMALL_C, *RANGES)
 
 
-def ship(folder: Path, settings: Iterable[Setting] = SHIPPED) -> Iterator[Path]:
+def ship(folder: Path, settings: Iterable[ProofSetting] = SHIPPED) -> Iterator[Path]:
     """Write the proofs and then their index; yield each file that is written."""
     folder.mkdir(parents=True, exist_ok=True)
     claims = []

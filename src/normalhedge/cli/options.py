@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from normalhedge import _inputs
+from normalhedge import _inputs, _names
 from normalhedge.hedgers import named
 from normalhedge.mixtures.recipe import MEMORY, SINGLE, is_automatic
 
@@ -27,8 +27,8 @@ def spelled(text: str | None, memory: float | None, default: float) -> str:
 
 
 def _says_memory(name: str) -> bool:
-    said = {pair.partition("=")[0] for pair in name.partition(":")[2].split(",")}
-    return bool(said & {"alpha", "memory", "half_life"})
+    _, settings = _names.settings_in(name)
+    return bool(settings.keys() & {"alpha", "memory", "half_life"})
 
 
 def hedger(text: str | None, memory: float | None, default: float, experts: int) -> Any:

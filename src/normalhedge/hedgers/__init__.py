@@ -79,9 +79,9 @@ def named(text: str, n_experts: int | None = None, *, alpha: float | None = None
     >>> named("normal-hedge:memory=50", alpha=0.05)
     NormalHedge(alpha=0.02, c=1.0)
     """
-    said = {pair.partition("=")[0] for pair in text.partition(":")[2].split(",")}
+    _, settings = _names.settings_in(text)
     defaults: dict[str, object] = {} if n_experts is None else {"n_experts": n_experts}
-    if alpha is not None and not said & {"memory", "half_life"}:
+    if alpha is not None and not settings.keys() & {"memory", "half_life"}:
         defaults["alpha"] = alpha
     return _names.make("hedger", text, HEDGERS, **defaults)
 

@@ -10,7 +10,7 @@ QUOTED = 200
 """How many bytes are kept of a line that is longer."""
 
 
-class Line(NamedTuple):
+class InputLine(NamedTuple):
     """A line, its number from 1 on, and whether that is all of it: the rest was too long."""
 
     number: int
@@ -18,7 +18,7 @@ class Line(NamedTuple):
     whole: bool = True
 
 
-def batches(read: Callable[[], bytes | None], longest: int = LONGEST) -> Iterator[list[Line]]:
+def batches(read: Callable[[], bytes | None], longest: int = LONGEST) -> Iterator[list[InputLine]]:
     """Yield the lines that each read makes complete; never hold more than one read and one line.
 
     Parameters
@@ -48,7 +48,7 @@ def batches(read: Callable[[], bytes | None], longest: int = LONGEST) -> Iterato
         yield [_line(number, rest, longest, dropped=dropped)]
 
 
-def _line(number: int, text: bytes, longest: int, *, dropped: bool) -> Line:
+def _line(number: int, text: bytes, longest: int, *, dropped: bool) -> InputLine:
     if dropped or len(text) > longest:
-        return Line(number, text[:QUOTED], whole=False)
-    return Line(number, text)
+        return InputLine(number, text[:QUOTED], whole=False)
+    return InputLine(number, text)

@@ -18,7 +18,7 @@ from normalhedge.mixtures.recipe import hedger_of, is_automatic
 from normalhedge.mixtures.summarising import TablePart, summarise
 from normalhedge.mixtures.summary import Summary
 from normalhedge.tables.frames import Columns, Panel, count_experts, guess, panel, to_arrow
-from normalhedge.tables.rounds import NEVER, Rounds, arrange, store_pending
+from normalhedge.tables.rounds import NEVER, TableRounds, arrange, store_pending
 
 BINS = 500
 """Into how many stretches of time the sums are split, at most."""
@@ -60,7 +60,7 @@ class Blend:
     when: list[Any]
     sums: Floats
     totals: Floats
-    rounds: Rounds
+    rounds: TableRounds
 
     def summary(self) -> Summary:
         """Return what a person wants to know of this table; it prints as a table."""
@@ -257,7 +257,7 @@ class _Sums(NamedTuple):
 
 def _play_all(
     books: Books,
-    rounds: Rounds,
+    rounds: TableRounds,
     *,
     weights: bool,
     progress: Callable[[float], object] | None,
@@ -294,7 +294,7 @@ def _in_turn(function: Callable[..., Any], items: Sequence[tuple[Any, ...]]) -> 
     return [function(*item) for item in items]
 
 
-def _pieces(rounds: Rounds, n: int) -> list[list[tuple[slice, np.ndarray]]]:
+def _pieces(rounds: TableRounds, n: int) -> list[list[tuple[slice, np.ndarray]]]:
     """Return what is played between two words of progress: shares for the cores of games.
 
     They depend on the data alone, so that sums come out the same on any number of cores.
@@ -315,7 +315,7 @@ def _pieces(rounds: Rounds, n: int) -> list[list[tuple[slice, np.ndarray]]]:
 
 def _play_part(
     books: Books,
-    rounds: Rounds,
+    rounds: TableRounds,
     games: slice,
     stop: np.ndarray,
     bins: np.ndarray,
@@ -334,7 +334,9 @@ def _play_part(
     return experts, totals
 
 
-def _result(result: Any, rounds: Rounds, played: Floats, mixture: Mixture, columns: Columns) -> Any:
+def _result(
+    result: Any, rounds: TableRounds, played: Floats, mixture: Mixture, columns: Columns
+) -> Any:
     """Return the Arrow table of what was predicted, in the order of the caller's rows."""
     pa = _extras.require("pyarrow")
     place = np.argsort(rounds.row_of, kind="stable")[np.count_nonzero(rounds.row_of < 0) :]
@@ -357,7 +359,7 @@ def _wild(totals: Floats) -> list[str]:
     return [f"{count:,} infinite forecast{'s' * (count > 1)} counted as missing"] if count else []
 
 
-def _when(table: Any, rounds: Rounds, starts: np.ndarray, time: str | None) -> list[Any]:
+def _when(table: Any, rounds: TableRounds, starts: np.ndarray, time: str | None) -> list[Any]:
     """Return the time of each of some rounds, or its number where there are no times."""
     new = rounds.row_of[rounds.edges[:-1]] >= 0
     if time is None or not new.any():

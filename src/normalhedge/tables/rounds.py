@@ -15,7 +15,7 @@ NEVER = 1 << 30
 
 
 @dataclass
-class Rounds:
+class TableRounds:
     """Rows sorted by game and time; see ``Schedule`` in ``src/core/games_object.cpp``.
 
     Attributes
@@ -60,7 +60,7 @@ class Rounds:
         return self.forecasts[a:b], self.values[a:b], self.outcomes[a:b]
 
 
-def arrange(books: Books, panel: Panel, lag: int) -> Rounds:
+def arrange(books: Books, panel: Panel, lag: int) -> TableRounds:
     """Return the rounds of a panel, after those of the mixture that still wait."""
     books.begin_table(panel.time_kind)
     books.join(panel.experts)
@@ -109,7 +109,7 @@ def arrange(books: Books, panel: Panel, lag: int) -> Rounds:
     if not new.all():
         offsets, codes = np.where(new, offsets, -1), np.where(new, codes, -1)
         old = np.where(new, old, code + np.int32(len(books.deferred)))
-    result = Rounds(
+    result = TableRounds(
         table, outcomes, values, item, row_of, edges,
         offsets, np.empty(0, dtype=np.int32), codes, old,  # when they are ready: see below
         _known(books, panel, row_of, edges, code, new), panel.time_keys, panel.known,
@@ -215,7 +215,7 @@ def _known(
     return known
 
 
-def _make_ready(rounds: Rounds, deferred: list[DeferredOutcome], lag: int) -> None:
+def _make_ready(rounds: TableRounds, deferred: list[DeferredOutcome], lag: int) -> None:
     """Set the round from which on each round may be used; never before an earlier one."""
     old = rounds.old >= 0
     if rounds.known is None and not old.any():
@@ -241,7 +241,7 @@ def _make_ready(rounds: Rounds, deferred: list[DeferredOutcome], lag: int) -> No
     rounds.ready = (np.maximum.accumulate(lifted) - of * (NEVER + 1)).astype(np.int32)
 
 
-def store_pending(books: Books, rounds: Rounds) -> None:
+def store_pending(books: Books, rounds: TableRounds) -> None:
     """Keep the rounds that are not settled, or have no outcome at all."""
     before = list(books.take_deferred().items())
     if not len(rounds.games):
