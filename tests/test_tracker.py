@@ -19,7 +19,7 @@ def medians(sigma: float, outliers: float, runs: int) -> dict[str, float]:
     return dict(zip(TRACKERS, np.median(found, axis=0).tolist(), strict=True))
 
 
-def walk(seed: int, rounds: int = 120, columns: int = 2) -> np.ndarray:
+def walk(seed: int, rounds: int = 80, columns: int = 2) -> np.ndarray:
     """Velocities that wander, noise of 1, and a tenth missing."""
     rng = np.random.default_rng(seed)
     steps = np.cumsum(0.1 * rng.normal(size=(rounds, columns)), axis=0)
@@ -144,23 +144,22 @@ def test_run_is_the_loop() -> None:
 def test_the_future_changes_nothing() -> None:
     seen = walk(1)
     other = seen.copy()
-    other[60:] = 1e5
+    other[50:] = 1e5
     for make, columns in (HedgedTracker, 2), (own, 1):
         one, two = make().run(seen[:, :columns]), make().run(other[:, :columns])
-        np.testing.assert_array_equal(one.positions[:60], two.positions[:60])
-        np.testing.assert_array_equal(one.expected[:61], two.expected[:61])
+        np.testing.assert_array_equal(one.positions[:50], two.positions[:50])
+        np.testing.assert_array_equal(one.expected[:51], two.expected[:51])
 
 
 @pytest.mark.parametrize("make", [HedgedTracker, own])
-@pytest.mark.parametrize("place", [0, 3, 70, 119])
+@pytest.mark.parametrize("place", [0, 3, 59])
 def test_late_is_as_good_as_in_time(make: Any, place: int) -> None:
-    seen = walk(2, columns=1)
+    seen = walk(2, 60, columns=1)
     seen[place] = 4.0
-    in_time, late = make(window=200), make(window=200)
-    expected = in_time.run(seen).positions[-1]
-    gapped = seen.copy()
-    gapped[place] = np.nan
-    late.run(gapped)
+    in_time, late = make(window=60), make(window=60)
+    for t, row in enumerate(seen):
+        expected = in_time.observe(row)
+        late.observe(None if t == place else row)
     now = late.observe(seen[place], round=place)
     np.testing.assert_array_equal(now, expected)
     same(in_time, late)
@@ -267,10 +266,10 @@ def test_noise_that_grows_is_noticed() -> None:
 
 def test_intervals_cover() -> None:
     inside = []
-    for seed in range(4):
+    for seed in range(3):
         rng = np.random.default_rng(seed)
-        truth = np.cumsum(0.3 * rng.normal(size=400))
-        went = HedgedTracker().run(truth + rng.normal(size=400))
+        truth = np.cumsum(0.3 * rng.normal(size=300))
+        went = HedgedTracker().run(truth + rng.normal(size=300))
         inside.append((went.low[50:, 0] <= truth[50:]) & (truth[50:] <= went.high[50:, 0]))
     assert 0.85 < np.mean(inside) < 0.95
 
@@ -302,8 +301,8 @@ def test_constant_series_and_few_observations_are_harmless() -> None:
 
 
 def test_a_column_may_be_silent_for_long() -> None:
-    seen = np.column_stack([walk(12, columns=1), np.full(120, np.nan)])
-    seen[100:, 1] = 3.0 + np.random.default_rng(0).normal(size=20)
+    seen = np.column_stack([walk(12, columns=1), np.full(80, np.nan)])
+    seen[60:, 1] = 3.0 + np.random.default_rng(0).normal(size=20)
     went = HedgedTracker().run(seen)
     assert went.positions[-1, 1] == pytest.approx(3.0, abs=2.0)
     assert np.isfinite(went.positions[WARM:, 0]).all()
@@ -348,7 +347,7 @@ def test_trackers_are_pickled_copied_and_shown() -> None:
     tracker.observe([1.0, 2.0])
     same(tracker, again)
     same(tracker, twin)
-    assert repr(tracker).startswith("HedgedTracker(linear, 2 columns, 121 rounds, now [")
+    assert repr(tracker).startswith("HedgedTracker(linear, 2 columns, 81 rounds, now [")
     assert repr(own()) == "HedgedTracker(200 paths of 2 numbers, 0 rounds)"
 
 
@@ -404,11 +403,34 @@ def test_bad_observations_are_a_sentence_and_change_nothing(
     same(tracker, twin)
 
 
+def test_a_late_observation_that_fails_changes_nothing() -> None:
+    def gains(paths: np.ndarray, y: float) -> np.ndarray:
+        if y == 13.0:
+            raise RuntimeError("unlucky")
+        return -np.tanh(np.abs(y - paths[:, 0]))
+
+    one, two = own(gains=gains), own(gains=gains)
+    for tracker in (one, two):
+        for y in (1.0, None, 2.0, 3.0):
+            tracker.observe(y)
+    with pytest.raises(RuntimeError, match="unlucky"):
+        one.observe(13.0, round=1)
+    same(one, two)
+    assert one.observe(2.5) == pytest.approx(two.observe(2.5))
+    paths = own()
+    with pytest.raises(ValueError, match="does not match"):
+        paths.observe([1.0, 2.0, 3.0])
+    paths.observe(1.0)
+    assert paths.rounds == 1
+
+
 def test_other_bad_input_is_a_sentence() -> None:
     tracker = HedgedTracker(window=5)
     tracker.run(np.arange(20.0))
     for call, sentence in (
-        (lambda: tracker.predict(-1), "steps must be at least 1"),
+        (lambda: tracker.predict(-1), "steps must be 0 or more"),
+        (lambda: tracker.predict(10**9), "steps must be at most 100000"),
+        (lambda: tracker.observe(1.0, round=10**9), "round must be at most 100020"),
         (lambda: tracker.predict(1.5), "steps must be a whole number"),  # type: ignore[arg-type]
         (lambda: tracker.predict(level=1.0), "level must be strictly between 0 and 1"),
         (lambda: tracker.predict(of="x"), "of must be 'position' or 'observation'"),  # type: ignore[arg-type]

@@ -33,12 +33,15 @@ class Case(NamedTuple):
         are no true parameters.
     known
         Whether the truth is the position, and not only the observation.
+    clean
+        Where there is clutter: what is seen without it, for a rival who is told.
     """
 
     truth: Floats
     seen: Floats
     model: tuple[int, float, float] | None = None
     known: bool = True
+    clean: Floats | None = None
 
 
 def level(rng: np.random.Generator) -> Case:
@@ -63,7 +66,7 @@ def aircraft(rng: np.random.Generator) -> Case:
 def aircraft_in_clutter(rng: np.random.Generator) -> Case:
     """Return the same, 10 % of the observations anywhere, 5 % missing, and gaps of 10 rounds."""
     truth = _flown(rng)
-    return Case(truth, clutter(truth, 80.0, rng))
+    return clutter(truth, 80.0, rng)
 
 
 def pedestrian(rng: np.random.Generator) -> Case:
@@ -117,7 +120,7 @@ def real(flights: tuple[str, ...]) -> Iterator[tuple[str, Case]]:
     else:
         for n, name in enumerate(flights):
             truth = flight(name)
-            yield f"flight {name}", Case(truth, clutter(truth, 100.0, np.random.default_rng(n)))
+            yield f"flight {name}", clutter(truth, 100.0, np.random.default_rng(n))
     if find_spec("statsmodels") is None:
         print("statsmodels is not installed: no Nile and no carbon dioxide")
         return
@@ -144,17 +147,18 @@ def flight(name: str) -> Floats:
     return np.column_stack([east - east[0], north - north[0]])
 
 
-def clutter(truth: Floats, size: float, rng: np.random.Generator) -> Floats:
-    """Return what is seen: noise, 10 % anywhere in the region, 5 % missing, gaps of 10 rounds."""
+def clutter(truth: Floats, size: float, rng: np.random.Generator) -> Case:
+    """Return a track with noise, 10 % anywhere in the region, 5 % missing, gaps of 10 rounds."""
     rounds = len(truth)
     seen = truth + size * rng.normal(size=truth.shape)
+    clean = seen.copy()
     low, high = truth.min(axis=0), truth.max(axis=0)
     wild = rng.random(rounds) < 0.1
     seen[wild] = rng.uniform(low, high, size=(int(wild.sum()), truth.shape[1]))
     seen[rng.random(rounds) < 0.05] = np.nan
     for start in rng.integers(WARM, rounds - 20, size=4):
         seen[start : start + 10] = np.nan
-    return np.asarray(seen)
+    return Case(truth, seen, clean=clean)
 
 
 def _flown(rng: np.random.Generator) -> Floats:

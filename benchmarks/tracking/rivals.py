@@ -128,17 +128,21 @@ def fitted(seen: Floats) -> list[Model]:
 
 
 def cleaned(seen: Floats) -> Floats:
-    """Leave out what is far from the median of the eleven around it (Hampel's filter)."""
-    clean = seen.copy()
+    """Leave out what is far from the line of Theil and Sen through the seven around it."""
+    away = np.full(seen.shape, np.nan)
     for t in range(len(seen)):
-        around = seen[max(t - 5, 0) : t + 6]
-        if np.isnan(seen[t]).any() or np.isfinite(around).sum() < 6:
-            continue
-        middle = np.nanmedian(around, axis=0)
-        # Steps of the track itself must not look like outliers.
-        steps = np.nanmedian(np.abs(np.diff(around, axis=0)), axis=0)
-        if (np.abs(seen[t] - middle) > 8.0 * steps + 1e-12).any():
-            clean[t] = np.nan
+        places = np.arange(max(t - 3, 0), min(t + 4, len(seen)))
+        for k, column in enumerate(seen.T):
+            there = places[np.isfinite(column[places])]
+            if len(there) < 4:
+                continue
+            one, two = np.triu_indices(len(there), 1)
+            y = column[there]
+            slope = np.median((y[two] - y[one]) / (there[two] - there[one]))
+            away[t, k] = abs(column[t] - np.median(y - slope * (there - t)))
+    usual = np.nanmedian(away, axis=0) / 0.6745
+    clean = seen.copy()
+    clean[(away > 6.0 * usual).any(axis=1)] = np.nan
     return clean
 
 
@@ -185,6 +189,13 @@ def gated_kalman(case: Case) -> Tracked:
     return follow(case, Kalman(fitted(cleaned(early(case))), gate=3.5))
 
 
+def told_kalman(case: Case) -> Tracked | None:
+    """Do the same, fitted to the first rounds without their clutter: more than one can know."""
+    if case.clean is None:
+        return None
+    return follow(case, Kalman(fitted(case.clean[: len(early(case))]), gate=3.5))
+
+
 def statsmodels_kalman(case: Case) -> Tracked | None:
     """Fit `UnobservedComponents`, level or trend by AIC, to the first rounds of each column."""
     if find_spec("statsmodels") is None:
@@ -222,18 +233,22 @@ def filterpy_imm(case: Case) -> Tracked | None:
     order, columns = models[0][0], len(models)
     first = int(np.flatnonzero(np.isfinite(case.seen).all(axis=1))[0])
 
-    def make(times: float) -> Any:
+    def make(times: float, at: Floats) -> Any:
         kf = KalmanFilter(dim_x=order * columns, dim_z=columns)
         kf.F = np.kron(np.eye(columns), np.triu(np.ones((order, order))))
         kf.Q = np.kron(np.diag([(times * q) ** 2 for _, q, _ in models]), np.ones((order, order)))
         kf.R = np.diag([r**2 for _, _, r in models])
         kf.H = np.kron(np.eye(columns), np.eye(order)[:1])
         kf.P = np.kron(kf.R, np.diag([1.0, 1e3][:order]))
-        kf.x = np.kron(case.seen[first], np.eye(order)[0])[:, np.newaxis]
+        kf.x = np.kron(at, np.eye(order)[0])[:, np.newaxis]
         return kf
 
     stay = np.full((3, 3), 0.025) + 0.925 * np.eye(3)
-    imm = IMMEstimator([make(f) for f in (0.2, 1.0, 5.0)], np.full(3, 1 / 3), stay)
+
+    def begun(at: Floats) -> Any:
+        return IMMEstimator([make(f, at) for f in (0.2, 1.0, 5.0)], np.full(3, 1 / 3), stay)
+
+    imm, left_out = begun(case.seen[first]), 0
     now, ahead, wide = (np.full(case.seen.shape, np.nan) for _ in range(3))
     r = np.array([m[2] for m in models]) ** 2
     begin, places = time.perf_counter(), np.arange(columns) * order
@@ -246,11 +261,10 @@ def filterpy_imm(case: Case) -> Tracked | None:
         away = np.square(y - ahead[t]) / (variance + r)
         if np.isfinite(y).all() and away.mean() < 3.5**2:
             imm.update(y[:, np.newaxis])
-            now[t] = imm.x[places, 0]
-        else:
-            for kf in imm.filters:
-                kf.x_post, kf.P_post = kf.x.copy(), kf.P.copy()
-            now[t] = ahead[t]
+            left_out = 0
+        elif np.isfinite(y).all() and (left_out := left_out + 1) >= 5:
+            imm, left_out = begun(y), 0
+        now[t] = imm.x[places, 0]
     micros = (time.perf_counter() - begin) / len(now) * 1e6
     return Tracked(now, ahead, ahead - Z90 * wide, ahead + Z90 * wide, micros)
 
@@ -296,6 +310,57 @@ def particle_filter(case: Case) -> Tracked:
     return Tracked(now, ahead, low, high, micros)
 
 
+def particles_smc(case: Case) -> Tracked | None:
+    """Run the same in the library `particles`, where there is one column and the order is one."""
+    if find_spec("particles") is None or case.seen.shape[1] > 1:
+        return None
+    order, q, r = fitted(cleaned(early(case)))[0]
+    if order != 1:
+        return None
+    import particles  # noqa: PLC0415
+    from particles import distributions as dists  # noqa: PLC0415
+    from particles import state_space_models as ssm  # noqa: PLC0415
+
+    first = float(case.seen[np.isfinite(case.seen[:, 0])][0, 0])
+
+    class Noise(dists.Normal):  # type: ignore[misc]
+        def logpdf(self, y: float) -> Floats:
+            if np.isnan(y):
+                return np.zeros_like(self.loc)
+            z = (y - self.loc) / r
+            both = (
+                np.log(0.9) - 0.5 * z**2 - 0.9189,
+                np.log(0.1 / 10.0 / np.pi) - np.log1p(z**2 / 100),
+            )
+            return np.asarray(np.logaddexp(*both))
+
+    class Level(ssm.StateSpaceModel):  # type: ignore[misc]
+        def PX0(self) -> Any:  # noqa: N802
+            return dists.Normal(loc=first, scale=r)
+
+        def PX(self, t: int, xp: Floats) -> Any:  # noqa: N802, ARG002
+            return dists.Normal(loc=xp, scale=q)
+
+        def PY(self, t: int, xp: Floats, x: Floats) -> Any:  # noqa: N802, ARG002
+            return Noise(loc=x, scale=r)
+
+    np.random.seed(0)  # noqa: NPY002
+    rng = np.random.default_rng(0)
+    smc = particles.SMC(fk=ssm.Bootstrap(ssm=Level(), data=case.seen[:, 0]), N=1000)
+    now, ahead, low, high = (np.full(case.seen.shape, np.nan) for _ in range(4))
+    begin = time.perf_counter()
+    for t in range(len(case.seen)):
+        if t:
+            places = smc.X + q * rng.normal(size=1000)
+            shown = places if case.known else places + r * rng.normal(size=1000)
+            ahead[t] = smc.W @ smc.X
+            low[t], high[t] = weighted_quantiles(shown, smc.W)
+        next(smc)
+        now[t] = smc.W @ smc.X
+    micros = (time.perf_counter() - begin) / len(now) * 1e6
+    return Tracked(now, ahead, low, high, micros)
+
+
 def weighted_quantiles(values: Floats, weights: Floats) -> Floats:
     """Return the 5 % and 95 % points."""
     rank = np.argsort(values)
@@ -311,7 +376,9 @@ RIVALS: dict[str, Callable[[Case], Tracked | None]] = {
     "Kalman, true parameters": true_kalman,
     "Kalman, ML": fitted_kalman,
     "Kalman, ML, cleaned, gated": gated_kalman,
+    "Kalman, told the noise, gated": told_kalman,
     "statsmodels, ML": statsmodels_kalman,
     "filterpy IMM, cleaned, gated": filterpy_imm,
     "1,000 particles, ML, cleaned": particle_filter,
+    "particles, the same": particles_smc,
 }

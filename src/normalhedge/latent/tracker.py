@@ -1,7 +1,6 @@
 """Tracking a hidden position that moves: Kalman filters as experts, or paths of your own."""
 
 import copy
-import numbers
 from collections import deque
 from collections.abc import Iterable
 from typing import Any, Literal, NamedTuple
@@ -12,6 +11,7 @@ import numpy.typing as npt
 from normalhedge import _inputs
 from normalhedge._inputs import Floats
 from normalhedge.hedgers import CompiledHedger
+from normalhedge.latent._observations import observed_row, observed_table, seed, whole
 from normalhedge.latent.dynamics import Ladder
 from normalhedge.latent.mixed_normals import quantiles, weighted_quantiles
 from normalhedge.latent.paths import Jitter, Move, ParticleFilter, Paths, Score
@@ -20,8 +20,8 @@ __all__ = ["HedgedTracker", "Jitter", "Move", "ParticleFilter", "Prediction", "S
 
 Of = Literal["position", "observation"]
 
-LARGEST = 1e50
-"""Of observations: ratios of variances are still floats."""
+FARTHEST = 100_000
+"""Rounds that pass at once, at most."""
 
 
 class Prediction(NamedTuple):
@@ -134,7 +134,7 @@ class HedgedTracker:
         self._engine: Ladder | Paths | None = None
         self._columns: int | None = None
         if paths is not None and move is not None and jitter is not None:
-            draws = np.random.default_rng(_seed(rng))
+            draws = np.random.default_rng(seed(rng))
             self._engine = Paths(paths, move, jitter, gains, draws, hedger, seen)
         elif any(part is not None for part in (paths, move, jitter, gains, seen)):
             raise ValueError(
@@ -178,7 +178,7 @@ class HedgedTracker:
         of
             What the interval is of: the position, or an observation of it, with noise.
         """
-        ahead = 0 if _is_zero(steps) else _inputs.count("steps", steps)
+        ahead = whole("steps", steps, FARTHEST)
         share = _inputs.number("level", level, 0.0, 1.0)
         if of not in {"position", "observation"}:
             raise ValueError(f"of must be 'position' or 'observation', got {of!r}")
@@ -202,10 +202,11 @@ class HedgedTracker:
             since is replayed, so that the result is the same as if it had come in time. One that
             is ahead: time passes until there. None: the next.
         """
-        place = self.rounds if round is None else _whole("round", round)
+        place = self.rounds if round is None else whole("round", round)
         entry = self._checked(observation)
         if place < self.rounds:
             return self._replay(place, entry)
+        whole("round", place, self.rounds + FARTHEST)
         for _ in range(place - self.rounds):
             self._learn(None)
         return self._learn(entry)
@@ -217,7 +218,7 @@ class HedgedTracker:
         """
         rows: Iterable[Any] = table
         if not self._own_gains:
-            rows = numbers_in = _table(table)
+            rows = numbers_in = observed_table(table)
             if self._columns is None and not isinstance(self._engine, Paths):
                 self._begin(numbers_in.shape[1])
             if len(numbers_in):
@@ -242,11 +243,14 @@ class HedgedTracker:
         before = self._belief
         if isinstance(self._engine, Paths):
             self._belief, self._now = self._engine.step(before, entry)
+            if entry is not None and not self._own_gains:
+                self._columns = len(entry)
         elif self._engine is not None:
             missing = np.full(self._engine.columns, np.nan)
             self._belief = self._engine.step(before, missing if entry is None else entry)
             if entry is not None or self._now is not None:
-                self._now = _middle(*self._leading(self._engine, 0))
+                leader = int(self._belief.logs.argmax())
+                self._now = self._belief.games[leader].weights @ self._belief.filters.x[leader]
         self._past.append((before, entry))
         self.rounds += 1
         return np.full(self._columns or 1, np.nan) if self._now is None else self._now.copy()
@@ -262,36 +266,33 @@ class HedgedTracker:
             self._begin(len(entry))
         since = list(self._past)[-back:]
         entries = [_filled(place, since[0][1], entry), *(known for _, known in since[1:])]
-        for _ in range(back):
-            self._past.pop()
-        self._belief, self.rounds = since[0][0], place
-        if isinstance(self._engine, Paths):
-            self._engine.restore(self._belief)
-        for known in entries:
-            now = self._learn(known)
+        saved = self._belief, self.rounds, self._now, self._past.copy()
+        try:
+            for _ in range(back):
+                self._past.pop()
+            self._belief, self.rounds = since[0][0], place
+            if isinstance(self._engine, Paths):
+                self._engine.restore(self._belief)
+            for known in entries:
+                now = self._learn(known)
+        except Exception:
+            self._belief, self.rounds, self._now, self._past = saved
+            if isinstance(self._engine, Paths):
+                self._engine.restore(self._belief)
+            raise
         return now
 
     def _checked(self, observation: Any) -> Any:
         """Return None, an observation for the own gains, or a number for each column."""
         if observation is None or self._own_gains:
             return observation
-        row = _row(observation)
-        if self._columns is None:
-            if isinstance(self._engine, Paths):
-                self._columns = len(row)
-        elif len(row) != self._columns:
+        row = observed_row(observation)
+        if self._columns is not None and len(row) != self._columns:
             raise ValueError(
                 f"observation must have {self._columns} numbers, one for each column, "
                 f"got {len(row)}"
             )
         return None if np.isnan(row).all() else row
-
-    def _leading(self, engine: Ladder, steps: int) -> tuple[Floats, Floats, Floats]:
-        """Return positions, variances and weights of the filters of the leading hypothesis."""
-        leader = int(self._belief.logs.argmax())
-        filters = engine.moved(self._belief, steps)
-        spread = self._belief.variance[leader] * filters.p00[leader]
-        return filters.x[leader], spread, self._belief.games[leader].weights
 
     def _from_filters(self, engine: Ladder, steps: int, ends: Floats, of: Of) -> Prediction:
         belief = self._belief
@@ -304,7 +305,8 @@ class HedgedTracker:
         spread = inner @ (variance[leader] + np.square(filters.x[leader] - position))
         low, high = np.where(known, 0.0, -np.inf), np.where(known, 0.0, np.inf)
         weights = engine.weights(belief).ravel()
-        heavy = weights > 1e-4
+        rank = np.argsort(-weights)  # a thousandth of the weight is left out
+        heavy = rank[: 1 + int(np.searchsorted(np.cumsum(weights[rank]), 0.999))]
         for column in np.flatnonzero(known):
             means = filters.x[..., column].ravel()[heavy]
             widths = np.sqrt(variance[..., column].ravel()[heavy])
@@ -334,11 +336,6 @@ class HedgedTracker:
         return copy.deepcopy(self)
 
 
-def _middle(positions: Floats, spreads: Floats, weights: Floats) -> Floats:
-    del spreads
-    return np.asarray(weights @ positions)
-
-
 def _filled(place: int, known: Any, entry: Any) -> Any:
     """Return a round's observation with what came late; what is known stays."""
     if known is None or entry is None:
@@ -347,66 +344,3 @@ def _filled(place: int, known: Any, entry: Any) -> Any:
     if rows and not (np.isfinite(known) & np.isfinite(entry)).any():
         return np.where(np.isfinite(known), known, entry)
     raise ValueError(f"round {place} has an observation already")
-
-
-def _row(observation: Any) -> Floats:
-    if isinstance(observation, str | bytes | bool):
-        raise TypeError(f"observation must be numbers or None, got {observation!r}")
-    if isinstance(observation, numbers.Real):
-        observation = [observation]
-    row = _floats("observation", observation)
-    if row.ndim == 0:
-        row = row[np.newaxis]
-    if row.ndim != 1 or not row.size:
-        raise ValueError(f"observation must be a number for each column, got shape {row.shape}")
-    return row
-
-
-def _table(table: Any) -> Floats:
-    rows = _floats("table", table)
-    if rows.ndim == 1:
-        rows = rows[:, np.newaxis]
-    if rows.ndim != 2 or not rows.shape[1]:
-        raise ValueError(f"table must be T x k, a round in each row, got shape {rows.shape}")
-    return rows
-
-
-def _floats(name: str, values: Any) -> Floats:
-    """Return finite numbers, NaN where nothing is."""
-    try:
-        array = np.asarray(values)
-    except ValueError:
-        raise ValueError(f"{name} must have the same number of columns in each row") from None
-    if array.dtype == object:
-        wrong = [v for v in array.ravel() if not (v is None or _is_number(v))]
-        if wrong:
-            raise TypeError(f"{name} must be numbers or None, got {wrong[0]!r}")
-    elif array.dtype.kind not in "fiu":
-        raise TypeError(f"{name} must be numbers or None, got {array.dtype.name}")
-    floats = array.astype(np.float64)
-    if (np.abs(floats) > LARGEST).any():
-        raise ValueError(f"{name} must be finite, within ±{LARGEST:g}; NaN or None is missing")
-    return floats
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, numbers.Real) and not isinstance(value, bool | np.bool_)
-
-
-def _is_zero(value: Any) -> bool:
-    return isinstance(value, int | np.integer) and not isinstance(value, bool) and value == 0
-
-
-def _whole(name: str, value: Any) -> int:
-    if _is_zero(value):
-        return 0
-    try:
-        return _inputs.count(name, value)
-    except ValueError:
-        raise ValueError(f"{name} must be 0 or more, got {value}") from None
-
-
-def _seed(rng: Any) -> Any:
-    if rng is None or isinstance(rng, np.random.Generator):
-        return rng
-    return _whole("rng", rng)
