@@ -135,15 +135,19 @@ def real(flights: tuple[str, ...]) -> Iterator[tuple[str, Case]]:
 
 
 def flight(name: str) -> Floats:
-    """Return a flight that calibrates radio beacons, in metres, every 5 s, 800 rounds."""
+    """Return a flight that calibrates radio beacons, in metres, every 5 or 10 s, 800 rounds."""
     spec = find_spec("traffic")
     assert spec is not None
     assert spec.submodule_search_locations
     root = Path(spec.submodule_search_locations[0]) / "data" / "samples" / "calibration"
     with gzip.open(root / f"{name}.json.gz") as file:
-        rows = json.load(file)[300:1100]
-    north = np.array([row["latitude"] for row in rows]) * 111_320.0
-    east = np.array([row["longitude"] for row in rows]) * 111_320.0 * np.cos(north[0] / 6_378_137.0)
+        rows = json.load(file)
+    if isinstance(rows, dict):  # by columns
+        degrees = np.array([list(rows[name].values()) for name in ("longitude", "latitude")])
+    else:
+        degrees = np.array([[row["longitude"], row["latitude"]] for row in rows]).T
+    east, north = 111_320.0 * degrees[:, 300:1100]
+    east = east * np.cos(north[0] / 6_378_137.0)
     return np.column_stack([east - east[0], north - north[0]])
 
 

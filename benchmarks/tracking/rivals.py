@@ -85,7 +85,7 @@ def follow(case: Case, kalman: Kalman) -> Tracked:
     """Let a Kalman filter follow a track."""
     columns = case.seen.shape[1]
     now, ahead, wide = (np.full(case.seen.shape, np.nan) for _ in range(3))
-    begin = time.perf_counter()
+    begin = time.process_time()
     for t, y in enumerate(case.seen):
         kalman.predict()
         ahead[t] = kalman.x[:, 0]
@@ -94,7 +94,7 @@ def follow(case: Case, kalman: Kalman) -> Tracked:
         kalman.update(y)
         now[t] = kalman.x[:, 0]
     assert columns
-    micros = (time.perf_counter() - begin) / len(now) * 1e6
+    micros = (time.process_time() - begin) / len(now) * 1e6
     return Tracked(now, ahead, ahead - Z90 * wide, ahead + Z90 * wide, micros)
 
 
@@ -205,7 +205,7 @@ def statsmodels_kalman(case: Case) -> Tracked | None:
     from statsmodels.tsa.statespace.structural import UnobservedComponents  # noqa: PLC0415
 
     now, ahead, wide = (np.full(case.seen.shape, np.nan) for _ in range(3))
-    begin = time.perf_counter()
+    begin = time.process_time()
     for k, column in enumerate(case.seen.T):
         fits = []
         with warnings.catch_warnings():
@@ -219,7 +219,7 @@ def statsmodels_kalman(case: Case) -> Tracked | None:
         ahead[:, k] = went.predicted_state[0, :-1]
         noise = 0.0 if case.known else went.obs_cov[0, 0, 0]
         wide[:, k] = np.sqrt(went.predicted_state_cov[0, 0, :-1] + noise)
-    micros = (time.perf_counter() - begin) / len(now) * 1e6
+    micros = (time.process_time() - begin) / len(now) * 1e6
     return Tracked(now, ahead, ahead - Z90 * wide, ahead + Z90 * wide, micros)
 
 
@@ -251,7 +251,7 @@ def filterpy_imm(case: Case) -> Tracked | None:
     imm, left_out = begun(case.seen[first]), 0
     now, ahead, wide = (np.full(case.seen.shape, np.nan) for _ in range(3))
     r = np.array([m[2] for m in models]) ** 2
-    begin, places = time.perf_counter(), np.arange(columns) * order
+    begin, places = time.process_time(), np.arange(columns) * order
     for t in range(first, len(case.seen)):
         y = case.seen[t]
         imm.predict()
@@ -265,7 +265,7 @@ def filterpy_imm(case: Case) -> Tracked | None:
         elif np.isfinite(y).all() and (left_out := left_out + 1) >= 5:
             imm, left_out = begun(y), 0
         now[t] = imm.x[places, 0]
-    micros = (time.perf_counter() - begin) / len(now) * 1e6
+    micros = (time.process_time() - begin) / len(now) * 1e6
     return Tracked(now, ahead, ahead - Z90 * wide, ahead + Z90 * wide, micros)
 
 
@@ -298,7 +298,7 @@ def particle_filter(case: Case) -> Tracked:
 
     pf = ParticleFilter(start, move, jitter, logs, rng)
     now, ahead, low, high = (np.full(case.seen.shape, np.nan) for _ in range(4))
-    begin = time.perf_counter()
+    begin = time.process_time()
     for t, y in enumerate(case.seen):
         places = jitter(move(pf.paths), np.random.default_rng(t))[:, :columns]
         ahead[t] = pf.weights @ places
@@ -306,7 +306,7 @@ def particle_filter(case: Case) -> Tracked:
         for k in range(columns):
             low[t, k], high[t, k] = weighted_quantiles(shown[:, k], pf.weights)
         now[t] = pf.observe(None if np.isnan(y).any() else y)[:columns]
-    micros = (time.perf_counter() - begin) / len(now) * 1e6
+    micros = (time.process_time() - begin) / len(now) * 1e6
     return Tracked(now, ahead, low, high, micros)
 
 
@@ -348,7 +348,7 @@ def particles_smc(case: Case) -> Tracked | None:
     rng = np.random.default_rng(0)
     smc = particles.SMC(fk=ssm.Bootstrap(ssm=Level(), data=case.seen[:, 0]), N=1000)
     now, ahead, low, high = (np.full(case.seen.shape, np.nan) for _ in range(4))
-    begin = time.perf_counter()
+    begin = time.process_time()
     for t in range(len(case.seen)):
         if t:
             places = smc.X + q * rng.normal(size=1000)
@@ -357,7 +357,7 @@ def particles_smc(case: Case) -> Tracked | None:
             low[t], high[t] = weighted_quantiles(shown, smc.W)
         next(smc)
         now[t] = smc.W @ smc.X
-    micros = (time.perf_counter() - begin) / len(now) * 1e6
+    micros = (time.process_time() - begin) / len(now) * 1e6
     return Tracked(now, ahead, low, high, micros)
 
 
