@@ -1,0 +1,339 @@
+"""Linear dynamics as experts: a ladder of Kalman filters, and hypotheses about where the track is.
+
+Each column of the observations has a position and a velocity, and the experts differ in how fast
+these change, in units of the noise of the observations:
+
+    x <- x + phi v + noise,   v <- phi v + noise,   y = x + s noise
+
+Local levels have phi = 0, velocities that die out phi = 0.8, and constant velocities phi = 1.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from normalhedge._inputs import Floats
+from normalhedge.hedgers import FixedShare, Hedger
+
+NATS = 10.0
+"""Half the largest difference of log densities between experts that counts in a round."""
+
+SHARE = 0.015
+"""Of the weight is handed round among the filters in every round: tracks manoeuvre."""
+
+HYPOTHESES = 4
+JUMP = 0.002
+"""A priori, the weight of "it has jumped there" beside "this observation is absurd"."""
+
+CAP = 5.0
+"""The largest difference of log densities between hypotheses that counts in a round."""
+
+WIDE = 7.0
+"""An absurd observation has a Cauchy density, so many times as wide as an ordinary one."""
+
+WARM = 12
+"""The first observations, from which the scales are found anew in each round."""
+
+LONGEST = 60
+"""Rounds that the beginning lasts at most, where some column is rarely observed."""
+
+MEMORY = 50.0
+"""Observations of which the scales and the share of absurd ones are averages."""
+
+GROWTH = 3.0
+"""How much of a variance an absurd observation counts for in the estimate of the scale."""
+
+
+class Bank(NamedTuple):
+    """The experts' settings, each of shape E: phi and the noise of position and velocity."""
+
+    phi: Floats
+    q00: Floats
+    q01: Floats
+    q11: Floats
+
+
+class Filters(NamedTuple):
+    """Where the filters of all hypotheses are, H x E x k.
+
+    Covariances are in units of the variance of the noise.
+    """
+
+    x: Floats
+    v: Floats
+    p00: Floats
+    p01: Floats
+    p11: Floats
+
+
+class Belief(NamedTuple):
+    """All that a ladder knows; nothing in it is ever changed in place.
+
+    Attributes
+    ----------
+    filters
+        After the last round.
+    variance, counts
+        Of the noise, and from how many observations, H x E x k.
+    absurd
+        The share of absurd observations, H x E.
+    games
+        The hedger's state for each hypothesis.
+    logs
+        The logarithms of the weights of the hypotheses, H.
+    first
+        The first rounds, while the scales are still being found; None afterwards.
+    """
+
+    filters: Filters
+    variance: Floats
+    counts: Floats
+    absurd: Floats
+    games: tuple[Any, ...]
+    logs: Floats
+    first: tuple[Floats, ...] | None
+
+
+def ladder() -> Bank:
+    """Return the settings: local levels, damped and constant velocities."""
+    rows = [(0.0, q, 0.0, 0.0) for q in 10.0 ** np.arange(-4.0, 1.6)]
+    for phi, lowest in (0.8, -3.0), (1.0, -6.0):
+        rows += [(phi, q / 3.0, q / 2.0, q) for q in 10.0 ** np.arange(lowest, 1.1)]
+    return Bank(*np.array(rows).T)
+
+
+class Ladder:
+    """Kalman filters with many settings, weighed by a hedger.
+
+    The log density of an observation is the score of a filter. It has an ordinary and an absurd
+    part, so that no observation decides alone:
+
+        p_i(y) = (1 - e_i) N(y; x_i, s_i^2 F_i) + e_i Cauchy(y; x_i, 10 s F)
+
+    and filters move by K (y - x_i) times the probability that y was ordinary. A hypothesis is a
+    copy of all filters. Where an observation is most likely absurd, another hypothesis says that
+    the track has jumped there, at a hundredth of the weight; Bayes' rule weighs hypotheses.
+    """
+
+    def __init__(self, columns: int, hedger: Hedger[Any] | None = None) -> None:
+        self.columns = columns
+        self.bank = ladder()
+        self.hedger: Hedger[Any] = FixedShare(NATS, SHARE) if hedger is None else hedger
+        self.experts = len(self.bank.phi)
+
+    def init(self) -> Belief:
+        """Return what is known before the first observation: nothing."""
+        zero = np.zeros((1, self.experts, self.columns))
+        return Belief(
+            Filters(zero, zero, zero, zero, zero),
+            np.full_like(zero, np.nan),
+            zero,
+            np.full((1, self.experts), 0.05),
+            (self.hedger.init(self.experts),),
+            np.zeros(1),
+            (),
+        )
+
+    def step(self, belief: Belief, y: Floats) -> Belief:
+        """Return the belief after a round; NaN: that column was not observed."""
+        if belief.first is None:
+            return self._step(belief, y)
+        first = (*belief.first, y)[-LONGEST:]
+        if np.isnan(y).all():
+            return self._step(belief, y)._replace(first=first if belief.first else ())
+        rows = np.array(first)
+        belief = self._begun(rows)
+        for row in rows:
+            belief = self._step(belief, row)
+        done = (np.isfinite(rows).sum(axis=0) >= WARM).all()
+        return belief._replace(first=None if done else first)
+
+    def moved(self, belief: Belief, steps: int) -> Filters:
+        """Return where the filters go without observations."""
+        filters = belief.filters
+        for _ in range(steps):
+            filters = _move(self.bank, filters)
+        return filters
+
+    def weights(self, belief: Belief) -> Floats:
+        """Return the weights of the filters, H x E."""
+        inner = np.array([game.weights for game in belief.games])
+        return inner * np.exp(belief.logs)[:, np.newaxis]
+
+    def _begun(self, rows: Floats) -> Belief:
+        """Scales from the median difference of first or second order: that of noise is known."""
+        belief = self.init()
+        start, variance = np.zeros(self.columns), np.full((self.experts, self.columns), np.nan)
+        velocity = self.bank.phi > 0.0
+        for column in range(self.columns):
+            y = rows[np.isfinite(rows[:, column]), column]
+            if not y.size:
+                continue
+            start[column] = y[0]
+            once, twice = _spread(y, 1), _spread(y, 2)
+            least = np.square(1e-9 * np.median(np.abs(y))) + 1e-100
+            over = np.where(velocity, 6.0, 2.0) + self.bank.q00 + self.bank.q11
+            found = np.where(velocity, twice if y.size > 2 else once, once) / over
+            variance[:, column] = np.maximum(found, least) if y.size > 1 else np.nan
+        x = np.broadcast_to(start, belief.filters.x.shape)
+        scale = np.where(velocity, 1.0, 0.0)[:, np.newaxis]
+        wide = np.full_like(x, 1e4)
+        filters = Filters(x, np.zeros_like(x), wide, np.zeros_like(x), wide * scale)
+        counts = np.full_like(x, 3.0)
+        return belief._replace(filters=filters, variance=variance[np.newaxis], counts=counts)
+
+    def _step(self, belief: Belief, y: Floats) -> Belief:
+        moved = _move(self.bank, belief.filters)
+        seen = np.isfinite(y) & np.isfinite(belief.variance[0, 0])
+        if not seen.any():
+            return belief._replace(filters=moved)
+        weights = self.weights(belief)
+        fit = _fit(moved, belief, np.where(seen, y, 0.0), seen, weights)
+        games, scores = [], np.empty(len(belief.logs))
+        for h, (game, row) in enumerate(zip(belief.games, fit.logs, strict=True)):
+            most = row.max()
+            scores[h] = most + np.log(game.weights @ np.exp(row - most))
+            games.append(self.hedger.step(game, np.maximum(1.0 + (row - most) / NATS, -1.0)))
+        logs = belief.logs + np.maximum(scores - scores.max(), -CAP)
+        logs -= np.log(np.exp(logs).sum())
+        filters = _update(moved, fit, belief.variance, seen)
+        counts = np.minimum(belief.counts + seen, MEMORY)
+        share = fit.ordinary[..., np.newaxis]
+        square = share * np.square(fit.error) / fit.spread + (1.0 - share) * GROWTH
+        variance = belief.variance * np.where(seen, 1.0 + (square - 1.0) / counts, 1.0)
+        variance = np.maximum(variance, np.square(1e-12 * filters.x) + 1e-100)
+        absurd = belief.absurd + (1.0 - fit.ordinary - belief.absurd) / MEMORY
+        absurd = np.clip(absurd, 0.005, 0.3)
+        filters = self._handed_over(filters, variance, games)
+        new = Belief(filters, variance, counts, absurd, tuple(games), logs, None)
+        leader = int(belief.logs.argmax())
+        if (weights[leader] * fit.ordinary[leader]).sum() < 0.5 * weights[leader].sum():
+            new = self._jump(new, belief, moved, leader, y, seen)
+        return new
+
+    def _handed_over(self, f: Filters, variance: Floats, games: list[Any]) -> Filters:
+        """Give each filter the state of all in the proportion in which it got its weight of all.
+
+        w_j = (1 - share) v_j + share / E:  a_j = 1 - share / (E w_j),  x_j <- a_j x_j + (1 - a_j) x
+        """
+        w = np.array([game.weights for game in games])[..., np.newaxis]
+        own = np.maximum(1.0 - SHARE / self.experts / np.maximum(w, 1e-300), 0.0)
+        x, v = (w * f.x).sum(axis=1, keepdims=True), (w * f.v).sum(axis=1, keepdims=True)
+        dx, dv = f.x - x, f.v - v
+        p00, p01, p11 = (
+            (w * (variance * p + a * b)).sum(axis=1, keepdims=True) / variance
+            for p, a, b in ((f.p00, dx, dx), (f.p01, dx, dv), (f.p11, dv, dv))
+        )
+        rest, both = 1.0 - own, own * (1.0 - own) / variance
+        return Filters(
+            x + own * dx,
+            v + own * dv,
+            own * f.p00 + rest * p00 + both * dx * dx,
+            own * f.p01 + rest * p01 + both * dx * dv,
+            own * f.p11 + rest * p11 + both * dv * dv,
+        )
+
+    def _jump(
+        self,
+        new: Belief,
+        old: Belief,
+        moved: Filters,
+        leader: int,
+        y: Floats,
+        seen: npt.NDArray[Any],
+    ) -> Belief:
+        """Let a hypothesis say that the track has jumped to y, in place of the least likely one."""
+        x = np.where(seen, y, moved.x[leader])
+        turned = np.where(self.bank.phi > 0.0, 4.0, 0.0)[:, np.newaxis]
+        place = Filters(
+            x,
+            moved.v[leader],
+            np.where(seen, 1.0, moved.p00[leader]),
+            np.where(seen, 0.0, moved.p01[leader]),
+            moved.p11[leader] + turned,
+        )
+        full = len(new.logs) == HYPOTHESES
+        slot = int(new.logs.argmin()) if full else len(new.logs)
+
+        def put(array: Floats, row: Floats) -> Floats:
+            if slot == len(array):
+                return np.concatenate([array, row[np.newaxis]])
+            array = array.copy()
+            array[slot] = row
+            return array
+
+        games = list(new.games)
+        games[slot : slot + 1] = [old.games[leader]]
+        logs = put(new.logs, np.asarray(np.log(JUMP)))
+        logs -= np.log(np.exp(logs).sum())
+        return Belief(
+            Filters(*(put(a, b) for a, b in zip(new.filters, place, strict=True))),
+            put(new.variance, old.variance[leader]),
+            put(new.counts, old.counts[leader]),
+            put(new.absurd, old.absurd[leader]),
+            tuple(games),
+            logs,
+            None,
+        )
+
+
+class _Fit(NamedTuple):
+    """How the filters explain an observation: errors and their variances, log densities."""
+
+    error: Floats
+    spread: Floats
+    logs: Floats
+    ordinary: Floats
+
+
+def _move(bank: Bank, f: Filters) -> Filters:
+    phi = bank.phi[:, np.newaxis]
+    gone = phi * f.p11
+    cross = f.p01 + gone
+    return Filters(
+        f.x + phi * f.v,
+        phi * f.v,
+        f.p00 + phi * (f.p01 + cross) + bank.q00[:, np.newaxis],
+        phi * cross + bank.q01[:, np.newaxis],
+        phi * gone + bank.q11[:, np.newaxis],
+    )
+
+
+def _fit(
+    moved: Filters, belief: Belief, y: Floats, seen: npt.NDArray[np.bool_], weights: Floats
+) -> _Fit:
+    error = np.where(seen, y - moved.x, 0.0)
+    spread = np.where(seen, belief.variance * (1.0 + moved.p00), 1.0)
+    typical = np.exp(np.einsum("he,hek->k", weights, np.log(spread)) / weights.sum())
+    wide = WIDE * np.sqrt(typical)
+    normal = -0.5 * (np.log(2.0 * np.pi * spread) + np.square(error) / spread)
+    cauchy = -np.log(np.pi * wide * (1.0 + np.square(error / wide)))
+    plain = np.log1p(-belief.absurd) + (normal * seen).sum(axis=2)
+    odd = np.log(belief.absurd) + (cauchy * seen).sum(axis=2)
+    logs = np.logaddexp(plain, odd)
+    return _Fit(error, spread, logs, np.exp(plain - logs))
+
+
+def _update(m: Filters, fit: _Fit, variance: Floats, seen: npt.NDArray[np.bool_]) -> Filters:
+    """Move by the probability w of an ordinary observation, and keep the variance that it leaves.
+
+    x <- x + w K e,  P <- P - w K F K' + w (1 - w) K e e' K' / s^2
+    """
+    total = 1.0 + m.p00
+    k0, k1 = np.where(seen, m.p00 / total, 0.0), np.where(seen, m.p01 / total, 0.0)
+    w = fit.ordinary[..., np.newaxis]
+    less = w * (total - (1.0 - w) * np.minimum(np.square(fit.error) / variance, 1e30))
+    return Filters(
+        m.x + w * k0 * fit.error,
+        m.v + w * k1 * fit.error,
+        m.p00 - less * k0 * k0,
+        m.p01 - less * k0 * k1,
+        m.p11 - less * k1 * k1,
+    )
+
+
+def _spread(y: Floats, order: int) -> float:
+    """Return the variance of differences, from their lower quantile: one outlier is in three."""
+    steps = np.abs(np.diff(y, n=order))
+    return float(np.square(np.quantile(steps, 0.3) / 0.3853)) if steps.size else 0.0

@@ -1,0 +1,206 @@
+"""Paths as experts, for dynamics of any kind, and a particle filter to compare with."""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from normalhedge import _inputs
+from normalhedge._inputs import Floats
+from normalhedge.hedgers import CompiledHedger, NormalHedge, State
+
+Move = Callable[[Floats], Floats]
+"""Paths (one in each row) in, where their dynamics take them, without noise, out."""
+
+Jitter = Callable[[Floats, np.random.Generator], Floats]
+"""Paths in, the same with noise out."""
+
+Score = Callable[[Floats, Any], Floats]
+"""Paths and an observation in, a number for each path out: gains in [-1, 1], or log-likelihoods."""
+
+NATS = 10.0
+"""Half the largest difference of log densities between paths that counts in a round."""
+
+
+class Cloud(NamedTuple):
+    """Where the paths are; nothing in it is ever changed in place.
+
+    Attributes
+    ----------
+    paths, game
+        N x d, and the hedger's state.
+    noise
+        The deviation of the observations in the eyes of each path, N x k; None before the first
+        one, or where the gains are your own.
+    refilled
+        How many copies were made.
+    draws
+        The state of the generator.
+    """
+
+    paths: Floats
+    game: State
+    noise: Floats | None
+    refilled: int
+    draws: Any
+
+
+class Paths:
+    r"""Paths weighed by a hedger; see `HedgedTracker`."""
+
+    def __init__(
+        self,
+        paths: object,
+        move: Move,
+        jitter: Jitter,
+        gains: Score | None,
+        rng: np.random.Generator,
+        hedger: CompiledHedger | None = None,
+        seen: Move | None = None,
+    ) -> None:
+        self.start = checked_paths(paths)
+        self.move, self.jitter, self.gains, self.rng = move, jitter, gains, rng
+        usual = NormalHedge(alpha=0.1) if gains is not None else NormalHedge(alpha=0.5, c=0.1)
+        self.hedger: CompiledHedger = usual if hedger is None else hedger
+        self.seen = seen
+
+    def init(self) -> Cloud:
+        """Return the paths before the first observation."""
+        draws = self.rng.bit_generator.state
+        return Cloud(self.start, self.hedger.init(len(self.start)), None, 0, draws)
+
+    def step(self, cloud: Cloud, observation: Any) -> tuple[Cloud, Floats]:
+        """Return the paths after a round, and where the state is now. None: time passes."""
+        paths, game, noise = self._moved(cloud.paths), cloud.game, cloud.noise
+        if observation is None:
+            return cloud._replace(paths=paths), game.weights @ paths
+        if self.gains is None:
+            logs, noise = self._log_densities(paths, noise, observation)
+            gains = np.maximum(1.0 + (logs - logs.max()) / NATS, -1.0)
+        else:
+            gains = np.asarray(self.gains(paths, observation), dtype=np.float64)
+        game = self.hedger.step(game, gains)
+        now, refilled = np.asarray(game.weights @ paths), cloud.refilled
+        behind = np.flatnonzero(game.regrets <= 0.0)
+        if 0 < len(behind) < len(paths):
+            parents = self.rng.choice(len(paths), size=len(behind), p=game.weights)
+            paths = paths.copy()
+            paths[behind] = self.jitter(paths[parents], self.rng)
+            ledger = game.ledger.copy()
+            ledger[:, behind] = ledger[:, parents]
+            game = self.hedger.reweigh(game, ledger)
+            refilled += len(behind)
+            if noise is not None:
+                noise = noise.copy()
+                change = np.exp(0.1 * self.rng.normal(size=(len(behind), noise.shape[1])))
+                noise[behind] = noise[parents] * change
+        return Cloud(paths, game, noise, refilled, self.rng.bit_generator.state), now
+
+    def restore(self, cloud: Cloud) -> None:
+        """Let the generator draw again what it drew after these paths."""
+        self.rng.bit_generator.state = cloud.draws
+
+    def ahead(self, cloud: Cloud, steps: int) -> tuple[Floats, Floats]:
+        """Return where the paths go, without noise and with it; no draw is used up."""
+        rng = np.random.Generator(type(self.rng.bit_generator)())
+        rng.bit_generator.state = cloud.draws
+        plain = noisy = cloud.paths
+        for _ in range(steps):
+            plain, noisy = self._moved(plain), self.jitter(self._moved(noisy), rng)
+        return plain, noisy
+
+    def shown(self, paths: Floats, columns: int) -> Floats:
+        """Return what would be observed of each path, N x k."""
+        places = paths[:, :columns] if self.seen is None else self.seen(paths)
+        return np.asarray(places, dtype=np.float64).reshape(len(paths), -1)
+
+    def _moved(self, paths: Floats) -> Floats:
+        moved = np.asarray(self.move(paths.copy()), dtype=np.float64)
+        if moved.shape != paths.shape or not np.isfinite(moved).all():
+            raise ValueError(
+                f"move must return finite numbers of shape {paths.shape}, as it was given, "
+                f"got shape {moved.shape}"
+            )
+        return moved
+
+    def _log_densities(
+        self, paths: Floats, noise: Floats | None, y: Floats
+    ) -> tuple[Floats, Floats]:
+        """Return those of normal noise, with a twentieth of a Cauchy density seven times as wide.
+
+        The scales of noise are a ladder over two decades at first; paths with bad ones go.
+        """
+        places = self.shown(paths, len(y))
+        if places.shape != (len(paths), len(y)):
+            raise ValueError(
+                f"an observation of {len(y)} numbers does not match the {places.shape[1]} numbers "
+                "that are seen of a path: give seen, which returns what is observed of each path"
+            )
+        known = np.isfinite(y)
+        error = np.where(known, y - places, 0.0)
+        if noise is None:
+            far = np.maximum(np.median(np.abs(error), axis=0), 1e-12 + 1e-9 * np.abs(y).max())
+            far = np.where(known, far, far[known].mean())
+            noise = far * 10.0 ** self.rng.uniform(-2.0, 0.0, size=places.shape)
+        z = error / noise
+        normal = -0.5 * np.square(z) - np.log(np.sqrt(2.0 * np.pi) * noise)
+        wide = 7.0 * np.median(noise, axis=0)
+        cauchy = -np.log(np.pi * wide * (1.0 + np.square(error / wide)))
+        both = (
+            np.log(0.95) + (normal * known).sum(axis=1),
+            np.log(0.05) + (cauchy * known).sum(axis=1),
+        )
+        return np.logaddexp(*both), noise
+
+
+class ParticleFilter:
+    """The bootstrap particle filter: as good as its likelihood is true.
+
+    Parameters
+    ----------
+    particles, move, jitter, rng
+        As for `HedgedTracker`; every particle gets noise in every round.
+    log_likelihood
+        Of an observation, for each particle.
+    """
+
+    def __init__(
+        self,
+        particles: Floats,
+        move: Move,
+        jitter: Jitter,
+        log_likelihood: Score,
+        rng: np.random.Generator,
+    ) -> None:
+        self.paths = checked_paths(particles)
+        self.move, self.jitter, self.rng = move, jitter, rng
+        self.log_likelihood = log_likelihood
+        self.weights = np.full(len(self.paths), 1.0 / len(self.paths))
+
+    def observe(self, observation: Any) -> Floats:
+        """Learn an observation; return where the state is now. None: time passes."""
+        self.paths = self.jitter(self.move(self.paths), self.rng)
+        if observation is not None:
+            with np.errstate(divide="ignore"):
+                logs = np.log(self.weights) + self.log_likelihood(self.paths, observation)
+            raw = np.exp(logs - logs.max())
+            self.weights = raw / raw.sum()
+        now = np.asarray(self.weights @ self.paths)
+        if 1.0 / np.square(self.weights).sum() < 0.5 * len(self.weights):
+            self._resample()
+        return now
+
+    def _resample(self) -> None:
+        n = len(self.weights)
+        places = (self.rng.random() + np.arange(n)) / n
+        chosen = np.minimum(np.searchsorted(np.cumsum(self.weights), places), n - 1)
+        self.paths = self.paths[chosen]
+        self.weights = np.full(n, 1.0 / n)
+
+
+def checked_paths(given: object) -> Floats:
+    """Return finite float64 numbers, N x d."""
+    array = _inputs.numbers_array("paths", given).astype(np.float64)
+    if array.ndim != 2 or 0 in array.shape or not np.isfinite(array).all():
+        raise ValueError(f"paths must be finite numbers, N x d, got shape {array.shape}")
+    return array
