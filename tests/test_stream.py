@@ -30,7 +30,8 @@ def test_lines_however_they_come(size: int) -> None:
     found = [line for batch in batches(pieces(text, size), 50) for line in batch]
     assert found == [
         InputLine(1, b"one"), InputLine(2, b""), InputLine(3, b"two\r"),
-        InputLine(4, long[:QUOTED], whole=False), InputLine(5, b"three"), InputLine(6, b"y" * 50), InputLine(7, b"last"),
+        InputLine(4, long[:QUOTED], whole=False), InputLine(5, b"three"),
+        InputLine(6, b"y" * 50), InputLine(7, b"last"),
     ]  # fmt: skip
     found = [line for batch in batches(pieces(text + long, size), 50) for line in batch]
     assert found[-1].whole is False
