@@ -1,7 +1,7 @@
 """Goals on real forecasters: ``python -m benchmarks.panels.goals``.
 
-One setting for each of the two hubs, which teams know beforehand, beside what the hubs publish. The
-files of the hubs are not part of this project; what needs them is skipped when they are absent.
+The default, "auto", and a single rule with one setting for each of the two hubs, beside the hubs'
+own ensembles. The files of the hubs are not part of this project; without them they are skipped.
 """
 
 from collections.abc import Iterator
@@ -16,13 +16,13 @@ from normalhedge import blend
 
 CLASSES = list(hubs.CLASSES)
 
-FLUSIGHT: dict[str, Any] = {"pooled": True, "loss": "l1", "hedger": "normal-hedge"}
-EU_DEATHS: dict[str, Any] = {"pooled": True, "loss": "absolute", "include": "median", "even": 0.5}
-"""One setting for all horizons; the memory is the default of 20 rounds."""
+FLUSIGHT: dict[str, Any] = {"pooled": True, "hedger": "normal-hedge"}
+EU_DEATHS: dict[str, Any] = {"pooled": True, "include": "median", "even": 0.5}
+"""The single rule: one setting for all horizons, with the default memory of 20 rounds."""
 
 
 def flusight() -> pd.DataFrame:
-    """Return the mean of 1 - p(truth) at each horizon: ours, uniform weights and the hub's."""
+    """Return the mean of 1 - p(truth) at each horizon: ours, even weights and the hub's."""
     data = pd.read_parquet(DATA / "flusight_ratechange_pmf.parquet")
     hub = data[data.model == "FluSight-ens_q_cat"]
     teams = data[~data.model.str.startswith("FluSight-")]
@@ -30,19 +30,17 @@ def flusight() -> pd.DataFrame:
     found = {}
     for horizon in range(4):
         part = teams[teams.horizon == horizon]
-        result = blend(
-            part, "truth_cat", by="location", time="reference_date", lag=horizon, model="model",
-            classes=CLASSES, **FLUSIGHT,
-        )  # fmt: skip
-        ours = result.frame.rename(columns={f"blend_{name}": name for name in CLASSES})
         plain = part.groupby(keys)[CLASSES].mean().reset_index()
         theirs = hub[hub.horizon == horizon]
         same = theirs[[*keys, "truth_cat"]]  # all are compared in the rows of the hub's ensemble
-        found[horizon] = {
-            "blend": _miss(same.merge(ours[[*keys, *CLASSES]], on=keys)),
-            "uniform": _miss(same.merge(plain, on=keys)),
-            "hub ensemble": _miss(theirs),
-        }
+        found[horizon] = {"even weights": _miss(same.merge(plain, on=keys))}
+        for name, options in (("auto", {}), ("single rule", FLUSIGHT)):
+            ours = blend(
+                part, "truth_cat", by="location", time="reference_date", lag=horizon,
+                model="model", classes=CLASSES, loss="l1", **options,
+            ).frame.rename(columns={f"blend_{name}": name for name in CLASSES})  # fmt: skip
+            found[horizon][name] = _miss(same.merge(ours[[*keys, *CLASSES]], on=keys))
+        found[horizon]["hub ensemble"] = _miss(theirs)
     return pd.DataFrame(found).T
 
 
@@ -60,22 +58,25 @@ def eu_deaths() -> pd.DataFrame:
     for horizon in range(1, 5):
         at = data.horizon == horizon
         teams = data[at & ~names.str.startswith("EuroCOVIDhub-")]
-        result = blend(
-            teams, "truth", by="location", time="target_end_date", lag=horizon - 1, model="model",
-            forecast="forecast", **EU_DEATHS,
-        )  # fmt: skip
         plain = teams.groupby(keys, observed=True).forecast.median().rename("median").reset_index()
         hub = data[at & names.isin([HUB, BASELINE])].pivot_table(
             index=keys, columns="model", values="forecast", observed=True
         )
-        rows = result.frame.merge(plain, on=keys).merge(hub.reset_index(), on=keys).dropna()
-        errors = {
-            name: (rows[name] - rows.truth).abs() for name in ("blend", "median", HUB, BASELINE)
-        }
+        rows = plain.merge(hub.reset_index(), on=keys)
+        for name, options in (("auto", {}), ("single rule", EU_DEATHS)):
+            ours = blend(
+                teams, "truth", by="location", time="target_end_date", lag=horizon - 1,
+                model="model", forecast="forecast", loss="absolute", **options,
+            ).frame.rename(columns={"blend": name})  # fmt: skip
+            rows = rows.merge(
+                ours[[*keys, "truth", name]], on=[c for c in (*keys, "truth") if c in rows]
+            )
+        rows = rows.dropna()
+        compared = ("auto", "single rule", "median", HUB)
+        errors = {name: (rows[name] - rows.truth).abs() for name in (*compared, BASELINE)}
         country = pd.DataFrame(errors).groupby(rows.location, observed=True).mean()
         found[horizon] = {
-            name: float((country[name] / country[BASELINE]).mean())
-            for name in ("blend", "median", HUB)
+            name: float((country[name] / country[BASELINE]).mean()) for name in compared
         }
     return pd.DataFrame(found).T
 
@@ -86,7 +87,7 @@ def trump_approval() -> dict[str, float]:
     frame = blend(days, "y", time="time").frame
     errors = days.drop(columns=["series", "time", "y"]).sub(days["y"], axis=0)
     return {
-        "blend": float((frame["blend"] - days["y"]).abs().mean()),
+        "auto": float((frame["blend"] - days["y"]).abs().mean()),
         "plain mean": float(errors.mean(axis=1).abs().mean()),
         "best pollster": float(errors.abs().mean().min()),
     }
@@ -101,16 +102,16 @@ def lines() -> Iterator[str]:
         return
     flu = flusight()
     yield f"\nFluSight, mean 1 - p(truth) by horizon\n{flu.round(4).to_string()}"
-    beaten = int((flu["blend"] < flu["hub ensemble"]).sum())
-    yield f"the hub's ensemble is beaten at {beaten} of 4 horizons (goal: 4)"
+    yield _beaten(flu, "hub ensemble")
     eu = eu_deaths()
     yield f"\nEU deaths, relative MAE by horizon\n{eu.round(4).to_string()}"
-    worst = float((eu["blend"] / eu[["median", HUB]].min(axis=1)).max())
-    beaten = int((eu["blend"] < eu[HUB]).sum())
-    yield (
-        f"at worst {worst:.4f}x the better of ensemble and median (goal: 1.01x); the ensemble is "
-        f"beaten at {beaten} of 4 horizons (goal: 3)"
-    )
+    yield _beaten(eu, HUB)
+
+
+def _beaten(table: pd.DataFrame, hub: str) -> str:
+    ours = ("auto", "single rule")
+    counts = [f"by {name} at {int((table[name] < table[hub]).sum())}" for name in ours]
+    return f"the hub's ensemble is beaten {' and '.join(counts)} of 4 horizons"
 
 
 if __name__ == "__main__":
