@@ -16,9 +16,9 @@ import numpy as np
 import pytest
 
 from normalhedge import Mixture
+from normalhedge._journal import journal_of, read_journal
 from normalhedge._owner import Owner
 from normalhedge.mixtures import state_file
-from normalhedge.mixtures.journal import journal_of, read_journal
 from normalhedge.mixtures.mixture import ARRAYS
 from normalhedge.mixtures.operations import Operation
 from normalhedge.mixtures.saved import read_snapshot

@@ -11,11 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from normalhedge import Hedge, Mixture, NormalHedge
+from normalhedge._sealed import sealed
 from normalhedge.mixtures import Loss, pinball
 from normalhedge.mixtures.automatic import Automatic, level_weights
 from normalhedge.mixtures.combining import combine
 from normalhedge.mixtures.mixture import ARRAYS
-from normalhedge.mixtures.saved import sealed
 from tests import mixture_oracle
 from tests.mixture_oracle import Oracle
 from tests.rules import SINGLE, either

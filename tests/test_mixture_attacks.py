@@ -14,9 +14,9 @@ import pandas as pd
 import pytest
 
 from normalhedge import Mixture, blend
+from normalhedge._sealed import sealed
 from normalhedge.mixtures import Loss
 from normalhedge.mixtures.mixture import ARRAYS
-from normalhedge.mixtures.saved import sealed
 from normalhedge.mixtures.stream import Stream
 from tests.rules import either
 

@@ -14,11 +14,11 @@ import pyarrow as pa
 import pytest
 
 from normalhedge import Mixture, NormalHedge, blend
+from normalhedge._sealed import sealed
 from normalhedge.hedgers import HEDGERS, BatesGranger, FixedShare, Uniform, named
 from normalhedge.mixtures import LOSSES
 from normalhedge.mixtures.mixture import ARRAYS
 from normalhedge.mixtures.restored import KINDS
-from normalhedge.mixtures.saved import sealed
 from normalhedge.mixtures.stream import Stream
 from tests.test_blend import loop, values, wide, write
 from tests.test_cli import call

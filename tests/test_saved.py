@@ -15,9 +15,9 @@ import pytest
 
 from normalhedge import Mixture, _files, blend
 from normalhedge._files import sweep, write_whole
+from normalhedge._sealed import sealed
 from normalhedge.experiments.cells import Cells
 from normalhedge.mixtures.restored import ENTRIES
-from normalhedge.mixtures.saved import sealed
 from normalhedge.mixtures.stream import Stream
 from tests.rules import SINGLE, either
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import numpy as np
 
+from normalhedge._sealed import sealed
 from normalhedge.mixtures import Mixture
-from normalhedge.mixtures.saved import sealed
 from tests.torture.edits import by_depth, edited
 from tests.torture.journals import run_journals
 from tests.torture.result import Report, Result, is_sentence, isolated, one_line

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import numpy as np
 
+from normalhedge._journal import journal_of
 from normalhedge.mixtures import Mixture
-from normalhedge.mixtures.journal import journal_of
 from tests.torture.command import Session, commands
 from tests.torture.ledger import Ledger
 from tests.torture.result import Report, Result, is_sentence, isolated, one_line

@@ -4,10 +4,11 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from normalhedge import _journal
 from normalhedge.mixtures.mixture import Mixture
 from normalhedge.mixtures.tickets import Prediction
 
-Operation = dict[str, Any]
+Operation = _journal.Operation
 """``{"predict": forecasts, "confidence": ..., "id": ..., "ticket": 7}``: a round, the ticket that
 it got, and, where they were given, the confidences and the id. ``{"update": 7, "outcome": ...,
 "id": ...}``: the ticket of a round, its outcome and, where it was given, the id.
@@ -52,3 +53,10 @@ def do(mixture: Mixture, operation: Mapping[str, Any]) -> Prediction | None:
         if len(ids) > 2 * mixture.max_pending:  # those of rounds that expired
             mixture.ids = {k: v for k, v in ids.items() if v in mixture.pending}
     return made
+
+
+def redo(mixture: Mixture, operation: Mapping[str, Any]) -> None:
+    """Do an operation again that a journal holds; refuse it if its round gets another ticket."""
+    made = do(mixture, operation)
+    if made is not None and made.ticket != operation["ticket"]:
+        raise ValueError(f"its ticket was {operation['ticket']}, not {made.ticket}")

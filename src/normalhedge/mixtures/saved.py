@@ -2,23 +2,22 @@
 
 Version 3 is one line of JSON whose first entry is the checksum of all that follows, so that a file
 in which any byte was changed is refused whole. Its ``sequence`` and ``journal`` say which of the
-operations in a journal beside it (see `normalhedge.mixtures.journal`) it holds already.
+operations in a journal beside it (see `normalhedge._journal`) it holds already.
 """
 
-import hashlib
-import json
 import math
-from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from normalhedge import _files
+from normalhedge import _files, _sealed
+from normalhedge._journal import journal_of, replay
 from normalhedge._terminal import clipped, shown
-from normalhedge.mixtures.journal import journal_of, replay
 from normalhedge.mixtures.losses import Loss, LossFunction
 from normalhedge.mixtures.mixture import Mixture
+from normalhedge.mixtures.operations import redo
 from normalhedge.mixtures.restored import OPTIONS, check_entries, restored
 from normalhedge.mixtures.tickets import Waiting
 
@@ -26,6 +25,9 @@ FORMAT = "normalhedge mixture"
 VERSION = 3
 """Version 1 had regrets in place of ledgers: its hedgers were those on discounted regrets. Version
 2 had no checksum."""
+
+SEALED = 3
+"""The first version with a checksum."""
 
 ATTEMPTS = 5
 """How often a state is read anew that a stream folds at the same time."""
@@ -67,7 +69,7 @@ def save(mixture: Mixture, path: Path) -> None:
 
 def write_snapshot(snapshot: Snapshot, path: Path) -> int:
     """Write a mixture with its place in its journal; return how many bytes it took."""
-    text = sealed(_written(snapshot))
+    text = _sealed.sealed(_written(snapshot))
     _files.write_whole(path, lambda part: part.write_text(text, "ascii"))
     return len(text)
 
@@ -80,7 +82,8 @@ def load(path: Path, loss: Loss | LossFunction | None) -> Mixture:
     for attempt in range(ATTEMPTS):
         snapshot = read_snapshot(path, loss)
         try:
-            replay(journal_of(path), *snapshot)
+            redone = partial(redo, snapshot.mixture)
+            replay(journal_of(path), redone, snapshot.sequence, snapshot.journal)
             break
         except ValueError:
             # A stream may have folded its journal between the two reads.
@@ -113,44 +116,7 @@ def read_snapshot(path: Path, loss: Loss | LossFunction | None = None) -> Snapsh
 
 def _parsed(path: Path) -> dict[str, Any]:
     """Return the content of a file of any version, its checksum verified."""
-    if _files.refuse_special(path) is None:
-        raise ValueError(f"there is no file {path}")
-    try:
-        text = path.read_text("utf-8")
-        found = json.loads(text, parse_constant=_refuse_constant)
-    except RecursionError:
-        raise ValueError(f"{path} is nested too deeply to be a mixture") from None
-    except ValueError as error:  # not UTF-8, not JSON, or a number of too many digits
-        raise ValueError(f"{path} is not a whole JSON file: {clipped(str(error))}") from None
-    if not isinstance(found, dict) or found.get("format") != FORMAT:
-        raise ValueError(f"{path} does not hold a mixture")
-    version = found.get("version")
-    if type(version) is not int or not 1 <= version <= VERSION:
-        raise ValueError(
-            f"{path} has version {clipped(repr(version))}; this version of normalhedge reads up to "
-            f"{VERSION}"
-        )
-    if version == VERSION:
-        given = found.pop("checksum", None)
-        if given is None or sealed(found) != text:
-            raise ValueError(f"{path} was changed after it was written: its checksum is another")
-    return found
-
-
-def _refuse_constant(word: str) -> None:
-    raise ValueError(f"{word} is not a number of JSON")
-
-
-def sealed(content: Mapping[str, Any]) -> str:
-    """Return the text of a file of version 3: the content, after its checksum.
-
-    Parameters
-    ----------
-    content
-        What the file is to hold, without a checksum.
-    """
-    text = json.dumps(content, allow_nan=False)
-    return f'{{"checksum": "{hashlib.sha256(text.encode("ascii")).hexdigest()}", {text[1:]}'
+    return _sealed.read(path, FORMAT, range(1, VERSION + 1), SEALED, "a mixture")
 
 
 def _written(snapshot: Snapshot) -> dict[str, Any]:

@@ -18,13 +18,10 @@ and out::
 An ``"id"`` of the caller's may stand in place of the ticket, and is then given back.
 """
 
-import json
 from collections.abc import Callable, Iterable, Iterator
-from math import isfinite
 from typing import Any
 
-import numpy as np
-
+from normalhedge import _json_lines
 from normalhedge._terminal import clipped
 from normalhedge.mixtures.mixture import Mixture
 from normalhedge.mixtures.operations import Operation, do, id_text
@@ -77,7 +74,7 @@ class Stream:
         """
         answer: dict[str, Any] = {"line": number}
         try:
-            text = _text(line, whole=whole)
+            text = _json_lines.text(line, whole=whole)
             if not text:
                 return None
             self._answer(text, answer)
@@ -155,46 +152,15 @@ class Stream:
         answer: dict[str, Any] = {"ticket": made.ticket}
         if "id" in operation:
             answer["id"] = operation["id"]
-        return {**answer, "prediction": _plain(made.value), "weights": _plain(made.weights)}
-
-
-def _text(line: str | bytes, *, whole: bool) -> str:
-    """Return a line as text, without what surrounds it; refuse what is none, or is not whole."""
-    if isinstance(line, str):
-        text = line
-    elif not whole:
-        start = clipped(line.decode("utf-8", "replace"), 100)
-        raise ValueError(f"this line is too long: it begins with {start!r}")
-    else:
-        try:
-            text = line.decode("utf-8")
-        except UnicodeDecodeError as error:
-            start = clipped(line.decode("utf-8", "backslashreplace"), 100)
-            where = f"from byte {error.start + 1} on"
-            raise ValueError(f"this is not UTF-8, {where}: {start!r}") from None
-    return text.strip().lstrip("\ufeff")
+        return {
+            **answer,
+            "prediction": _json_lines.plain(made.value),
+            "weights": _json_lines.plain(made.weights),
+        }
 
 
 def _parsed(line: str) -> dict[str, Any]:
-    try:
-        said = json.loads(line)
-    except RecursionError:
-        raise ValueError(f"this is nested too deeply: {clipped(line, 100)!r}") from None
-    except ValueError as error:  # also a number of too many digits
-        raise ValueError(f"this is not JSON: {error}: {clipped(line, 100)!r}") from None
+    said = _json_lines.parsed(line)
     if not isinstance(said, dict):
         raise ValueError("a line must be a JSON object")
     return said
-
-
-def _plain(value: Any) -> Any:
-    """Return arrays as lists, and null for NaN."""
-    if isinstance(value, float):  # NumPy's are, too
-        return value if isfinite(value) else None
-    if isinstance(value, dict):
-        return {key: _plain(part) for key, part in value.items()}
-    if isinstance(value, np.ndarray):
-        return [_plain(part) for part in value.tolist()]
-    if isinstance(value, list):
-        return [_plain(part) for part in value]
-    return value

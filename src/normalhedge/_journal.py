@@ -11,7 +11,7 @@ import json
 import os
 import stat
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from hashlib import blake2b
 from pathlib import Path
@@ -19,8 +19,9 @@ from typing import Any, NamedTuple
 
 from normalhedge import _files
 from normalhedge._terminal import clipped, shown
-from normalhedge.mixtures.mixture import Mixture
-from normalhedge.mixtures.operations import Operation, do
+
+Operation = dict[str, Any]
+"""What was done, as words and numbers."""
 
 FORMAT = "normalhedge journal"
 SUM = 16
@@ -120,22 +121,22 @@ class Found(NamedTuple):
     operations: list[Operation]
 
 
-def replay(path: Path, mixture: Mixture, sequence: int, identity: str) -> int:
-    """Do again what a journal says and a mixture has not seen; return the last number.
+def replay(path: Path, redo: Callable[[Operation], object], sequence: int, identity: str) -> int:
+    """Do again what a journal says and a state has not seen; return the last number.
 
     Parameters
     ----------
     path
         The journal; it may be missing.
-    mixture
-        As it was read from the state.
+    redo
+        Does an operation again, to what was read from the state.
     sequence, identity
-        How many operations it has seen, and of which journal, as its state says.
+        How many operations the state has seen, and of which journal.
 
     Raises
     ------
     ValueError
-        If the journal is damaged or belongs to another state. The mixture is of no use then.
+        If the journal is damaged or belongs to another state. What was read is of no use then.
     """
     found = read_journal(path)
     if found.identity not in {"", identity}:
@@ -151,9 +152,7 @@ def replay(path: Path, mixture: Mixture, sequence: int, identity: str) -> int:
             if operation["n"] != last + 1:
                 raise ValueError(f"{path} begins at {operation['n']}, not at {last + 1}")
             try:
-                made = do(mixture, operation)
-                if made is not None and made.ticket != operation["ticket"]:
-                    raise ValueError(f"its ticket was {operation['ticket']}, not {made.ticket}")
+                redo(operation)
             except (ValueError, TypeError, LookupError, ArithmeticError, RuntimeError) as error:
                 why = clipped(shown(str(error)))
                 raise ValueError(

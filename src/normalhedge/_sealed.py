@@ -1,0 +1,66 @@
+"""Files of JSON with a checksum: the first entry of their one line, and of all that follows."""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from normalhedge import _files
+from normalhedge._terminal import clipped
+
+
+def sealed(content: Mapping[str, Any]) -> str:
+    """Return the text of a file: the content, after its checksum.
+
+    Parameters
+    ----------
+    content
+        What the file is to hold, without a checksum.
+    """
+    text = json.dumps(content, allow_nan=False)
+    return f'{{"checksum": "{hashlib.sha256(text.encode("ascii")).hexdigest()}", {text[1:]}'
+
+
+def read(path: Path, form: str, versions: range, checked: int, what: str) -> dict[str, Any]:
+    """Return the content of a file, its checksum verified; refuse everything else in a sentence.
+
+    Parameters
+    ----------
+    path
+        The file.
+    form
+        What its entry ``format`` must say.
+    versions
+        Those that can be read.
+    checked
+        The first version with a checksum.
+    what
+        What the file should hold, in words.
+    """
+    if _files.refuse_special(path) is None:
+        raise ValueError(f"there is no file {path}")
+    try:
+        text = path.read_text("utf-8")
+        found = json.loads(text, parse_constant=_refuse_constant)
+    except RecursionError:
+        raise ValueError(f"{path} is nested too deeply to be {what}") from None
+    except ValueError as error:  # not UTF-8, not JSON, or a number of too many digits
+        raise ValueError(f"{path} is not a whole JSON file: {clipped(str(error))}") from None
+    if not isinstance(found, dict) or found.get("format") != form:
+        raise ValueError(f"{path} does not hold {what}")
+    version = found.get("version")
+    if type(version) is not int or version not in versions:
+        raise ValueError(
+            f"{path} has version {clipped(repr(version))}; this version of normalhedge reads up to "
+            f"{versions[-1]}"
+        )
+    if version >= checked:
+        given = found.pop("checksum", None)
+        if given is None or sealed(found) != text:
+            raise ValueError(f"{path} was changed after it was written: its checksum is another")
+    return found
+
+
+def _refuse_constant(word: str) -> None:
+    raise ValueError(f"{word} is not a number of JSON")
