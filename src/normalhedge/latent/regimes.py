@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from normalhedge.latent.candidates import FIRST, Recipe
 from normalhedge.latent.course import Course
 from normalhedge.latent.emissions import FAMILIES
 from normalhedge.latent.emissions.protocol import checked
+from normalhedge.latent.forecasting import FURTHEST, Forecast, forecast, mixture
 from normalhedge.latent.lineup import Lineup, Rounds
 from normalhedge.latent.naming import Naming, Parameters
 from normalhedge.latent.predictive import Predictive
@@ -157,18 +159,41 @@ class Regimes:
         if self._lineup is None:
             return Predictive([], self._previous)
         beliefs = self.weights[:, np.newaxis] * self._lineup.predicted()
-        families: dict[str, list[tuple[Floats, Floats]]] = {}
-        for mine, candidate in zip(beliefs, self._lineup.candidates, strict=True):
-            rows = candidate.emission.parameters()
-            families.setdefault(candidate.recipe.family, []).append((mine[: rows.shape[1]], rows))
-        parts = [
-            (
-                np.concatenate([share for share, _ in group]),
-                FAMILIES[name].from_parameters(np.concatenate([rows for _, rows in group], axis=1)),
-            )
-            for name, group in families.items()
-        ]
-        return Predictive(parts, self._previous)
+        return mixture(beliefs, self._lineup.candidates, self._previous)
+
+    def forecast(self, rounds: int) -> Forecast:
+        """Return distributions, regimes and switches of the next rounds, as seen from here."""
+        rounds = _inputs.count("rounds", rounds)
+        if rounds > FURTHEST:
+            raise ValueError(f"rounds must be at most {FURTHEST:,}, got {rounds:,}")
+        if self._lineup is None:
+            none = np.zeros((rounds, self._most)), np.full(rounds, np.nan)
+            return Forecast((self.predict(),) * rounds, *none)
+        return forecast(
+            rounds,
+            self._lineup.candidates,
+            self.weights,
+            self._lineup.predicted(),
+            self._naming,
+            self._previous,
+        )
+
+    def save(self, path: str | Path) -> None:
+        """Write everything to a file of JSON, from which `load` continues to the bit.
+
+        The file is written whole or not at all, and has a checksum. A hedger of your own cannot be
+        written; pickling works with one.
+        """
+        from normalhedge.latent.saved import save  # noqa: PLC0415 -- it imports this
+
+        save(self, Path(path))
+
+    @classmethod
+    def load(cls, path: str | Path) -> "Regimes":
+        """Return what `save` wrote; a damaged file is refused in a sentence."""
+        from normalhedge.latent.saved import load  # noqa: PLC0415 -- it imports this
+
+        return load(Path(path))
 
     def observe(self, y: npt.ArrayLike) -> None:
         """Learn the next observation, a number or one for each column; NaN where it is missing."""
@@ -277,6 +302,8 @@ class Regimes:
         if int((~np.isnan(seen[:, 0])).sum()) < FIRST:
             return
         left, joined = self._slate.review(seen, self.weights)
+        if not self._slate.candidates:  # too few observations for this many states
+            return
         self._weighing.change(left, joined)
         self._lineup = Lineup(self._slate.candidates, self._most)
         self._naming.match(self._slate.candidates, self.weights, seen)
