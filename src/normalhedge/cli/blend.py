@@ -31,8 +31,10 @@ from normalhedge.mixtures import LOSSES, Blend, Mixture, blend
 from normalhedge.mixtures.automatic import Automatic
 from normalhedge.mixtures.course import course
 from normalhedge.mixtures.lines import LONGEST
+from normalhedge.mixtures.operations import Operation
 from normalhedge.mixtures.recipe import MEMORY, Recipe, automatic_of, is_automatic
 from normalhedge.mixtures.state_file import StateFile
+from normalhedge.mixtures.stream import Stream
 from normalhedge.reports import write_blend
 
 FILE_ONLY = (
@@ -109,9 +111,16 @@ def command(data: str, state: Path | None, **given: Any) -> None:
             kept = StateFile(state, sync=given["sync"])
         mixture = _resume(kept, options, pooled=given["pooled"])
         if data == "-":
-            run_stream(mixture or Mixture(**options), kept, given["max_line"] or LONGEST)
+            _blend_stream(mixture or Mixture(**options), kept, given["max_line"] or LONGEST)
         else:
             _blend_file(Path(data), mixture, kept, options, given)
+
+
+def _blend_stream(mixture: Mixture, kept: StateFile | None, longest: int) -> None:
+    """Answer the lines of stdin."""
+    done: list[Operation] = []
+    stream = Stream(mixture, done.append if kept is not None else None)
+    run_stream(stream, mixture, done, kept, longest)
 
 
 def _blend_file(

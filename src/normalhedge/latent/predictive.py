@@ -109,12 +109,14 @@ class Predictive:
         tail = 0.5 * (1.0 - _inputs.number("level", level, 0.0, 1.0))
         tails = np.array([tail, 1.0 - tail])
         if len(self.previous) > 1:
-            return np.array([part._quantiles(tails) for part in self._columns()])
+            return np.array([part._quantiles(tails) for part in self.columns()])
         low, high = self._quantiles(tails).tolist()
         return low, high
 
-    def _columns(self) -> "list[Predictive]":
-        """Return the distribution of each of several columns."""
+    def columns(self) -> "list[Predictive]":
+        """Return the distribution of each column."""
+        if len(self.previous) == 1 or not self.parts:
+            return [self] * len(self.previous)
         result = []
         for column in range(len(self.previous)):
             parts: list[tuple[Floats, Emission]] = []

@@ -10,14 +10,14 @@ import binascii
 import copy
 import math
 from dataclasses import fields, is_dataclass
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from normalhedge import _files, _sealed
-from normalhedge._journal import journal_of
+from normalhedge._journal import Operation, journal_of, replay
 from normalhedge._terminal import clipped, shown
 from normalhedge.hedgers import HEDGERS, State
 from normalhedge.latent.candidates import Candidate, Recipe
@@ -33,6 +33,9 @@ from normalhedge.latent.weighing import Weighing
 
 FORMAT = "normalhedge regimes"
 VERSION = 1
+
+ATTEMPTS = 5
+"""How often a state is read anew that a stream folds at the same time."""
 
 MOST_STATES = 1000
 """More are not believed."""
@@ -74,13 +77,31 @@ def write(regimes: Regimes, path: Path, extra: dict[str, Any] | None = None) -> 
 
 
 def load(path: Path) -> Regimes:
-    """Return the regimes that were written; refuse what cannot be some, in a sentence."""
-    if journal_of(path).exists():
-        raise ValueError(
-            f"{journal_of(path)} holds rounds of a stream that runs or was killed: "
-            f"'normalhedge latent - --state {path} </dev/null' puts them into {path}"
-        )
-    return read(path)[0]
+    """Return the regimes that were written; refuse what cannot be some, in a sentence.
+
+    What a stream learned since, as its journal tells, is learned again.
+    """
+    for attempt in range(ATTEMPTS):
+        regimes, extra = read(path)
+        place = extra.get("sequence", 0), extra.get("journal", "")
+        try:
+            replay(journal_of(path), partial(_redo, regimes), *place)
+            break
+        except ValueError:
+            # A stream may have folded its journal between the two reads.
+            if attempt == ATTEMPTS - 1 or read(path)[1] == extra:
+                raise
+    return regimes
+
+
+def _redo(regimes: Regimes, operation: Operation) -> None:
+    observe(regimes, operation["observe"])
+
+
+def observe(regimes: Regimes, value: float | list[float | None] | None) -> None:
+    """Learn an observation as a journal has it: null where it is missing."""
+    given = value if isinstance(value, list) else [value]
+    regimes.observe([math.nan if part is None else float(part) for part in given])
 
 
 def read(path: Path) -> tuple[Regimes, dict[str, Any]]:
