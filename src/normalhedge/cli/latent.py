@@ -14,7 +14,7 @@ import normalhedge
 from normalhedge import _names, _tables
 from normalhedge._owner import Owner
 from normalhedge.cli.latent_stream import first_code, run_latent_stream
-from normalhedge.cli.options import check_outputs, check_state, safe_csv, words
+from normalhedge.cli.options import check_columns, check_outputs, check_state, safe_csv, words
 from normalhedge.cli.terminal import echo
 from normalhedge.hedgers import named
 from normalhedge.latent import Inferred, Live, infer
@@ -221,10 +221,10 @@ def _print(found: Inferred, what: str, given: dict[str, Any]) -> None:
 def _write(found: Inferred, what: str, given: dict[str, Any]) -> None:
     safe = given["safe_csv"]
     if given["out"] is not None:
-        columns = found.columns()
-        if found.time is None:
-            columns = {"round": list(range(len(found.course))), **columns}
-        _tables.write_table(given["out"], columns, safe=safe)
+        columns, name = found.columns(), given["time"] or "round"
+        when = columns.pop("time", list(range(len(found.course))))
+        check_columns(columns, name)
+        _tables.write_table(given["out"], {name: when, **columns}, safe=safe)
     ahead = None if given["forecast"] is None else found.forecast(given["forecast"])
     if ahead is not None and given["forecast_out"] is not None:
         columns = forecast_columns(ahead, found, given["level"])

@@ -191,8 +191,8 @@ def encode(
     --------
     >>> encode([0.0, 2.5, None, 7.1], above=1).labels
     ('at most 1', 'above 1')
-    >>> encode({"a": [1.5, 2.5], "b": [0.5, None]}).numbers.shape
-    (2, 2)
+    >>> encode({"a": [1.5, 2.5, 3.5], "b": [0.5, None, 1.5]}).numbers.shape
+    (3, 2)
     """
     if kind is not None and kind not in KINDS:
         raise ValueError(f"kind must be one of {', '.join(KINDS)}, got {kind!r}")

@@ -156,6 +156,8 @@ def _series(found: Inferred, when: Sequence[Any]) -> str:
     names: Sequence[str] = sequence.code.columns[:PANELS] or ("",)
     table = sequence.numbers if sequence.raw is None else sequence.raw
     table = table.reshape(len(table), -1)
+    if sequence.labels and sequence.raw is None:  # apart, so that many are seen to be many
+        table = table + 0.5 * ((np.arange(len(table)) * 0.618) % 1.0 - 0.5)[:, np.newaxis]
     at = np.unique(np.linspace(0, len(table) - 1, min(len(table), POINTS)).astype(int))
     figure = _stacked(len(names), names if names[0] else (), 220 if len(names) > 1 else 200)
     states = found.states
