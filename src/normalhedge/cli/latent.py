@@ -169,7 +169,7 @@ def _infer_file(
         what = " and ".join(columns)
         _print(found, what, given)
         status.update("comparing")
-        _write(found, f"{what} of {data.name}", given)
+        _write(found, what, data.name, given)
     if kept is not None:
         kept.finish(found.live)
     for path in (given["out"], given["forecast_out"], given["report"], kept and kept.path):
@@ -218,7 +218,7 @@ def _print(found: Inferred, what: str, given: dict[str, Any]) -> None:
             echo(line)
 
 
-def _write(found: Inferred, what: str, given: dict[str, Any]) -> None:
+def _write(found: Inferred, what: str, source: str, given: dict[str, Any]) -> None:
     safe = given["safe_csv"]
     if given["out"] is not None:
         columns, name = found.columns(), given["time"] or "round"
@@ -235,8 +235,8 @@ def _write(found: Inferred, what: str, given: dict[str, Any]) -> None:
             found,
             rivals(found.sequence),
             title=f"The regimes of {what}",
-            subtitle=f"{found.live.regimes.rounds:,} rounds, {len(found.parameters)} regimes; "
-            "models are learned as the data comes, and nothing said of a round uses later ones",
+            subtitle=f"{source}, {found.live.regimes.rounds:,} rounds, {len(found.parameters)} "
+            "regimes. Models are learned as data comes; nothing said of a round uses later ones",
             command=shlex.join(["normalhedge", *sys.argv[1:]]),
             settings={"normalhedge": normalhedge.__version__, "numpy": np.__version__},
             ahead=ahead,

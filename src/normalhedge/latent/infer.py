@@ -227,12 +227,12 @@ def infer(
     Examples
     --------
     >>> rng = np.random.default_rng(0)
-    >>> calm, wild = rng.normal(0.1, 0.5, 250), rng.normal(-0.2, 2.0, 150)
-    >>> found = infer(np.concatenate([calm, wild, calm]), states=(1, 2))
-    >>> found.states[[200, 380, 600]]
-    array([0, 1, 0])
-    >>> {state: round(p.deviation, 1) for state, p in found.parameters.items()}
-    {0: 0.5, 1: 2.0}
+    >>> wild = np.arange(800) // 80 % 2       # calm for 80 rounds, then wild for 80
+    >>> found = infer(rng.normal(0.0, np.where(wild, 2.0, 0.5)))
+    >>> found.states[[500, 580, 700, 780]]
+    array([0, 1, 0, 1])
+    >>> {state: round(p.deviation, 1) > 1 for state, p in found.parameters.items()}
+    {0: False, 1: True}
     >>> ahead = found.forecast(5)
     >>> len(ahead), ahead.interval(0.9).shape
     (5, (5, 2))
