@@ -98,6 +98,7 @@ DAYS = [date(2020, 1, 1) + timedelta(k) for k in range(40)]
         ([str(day) for day in DAYS], {}, "these are dates"),
         ([f"{day:%d.%m.%Y}" for day in DAYS], {}, "these are dates"),
         ([1.5, 2.0, -1.0], {"kind": "counts"}, "counts must be whole numbers from 0 on, got 1.5"),
+        ([1, 2, 10**6], {"kind": "counts"}, "at most 10,000, got 1e.06: larger ones are better"),
         ({"a": [1, 2], "b": ["x", "y"]}, {}, "must all be numbers: in b numbers are wanted"),
         ({"a": [1, 2], "b": [1]}, {}, "as long as each other"),
         ({"a": [1, None], "b": [None, 1]}, {}, "no row has a value in each column"),
@@ -250,6 +251,31 @@ def test_numbers_with_memory_one_state_and_another_hedger() -> None:
     found = infer(values.tolist(), states=1, progress=told.append)
     assert found.probabilities.shape == (200, 1)
     assert told == sorted(told)
+
+
+@pytest.mark.parametrize(
+    "name", ["huge", "offset", "outlier", "rare", "late", "early", "alike", "scales", "steps"]
+)
+def test_odd_series_are_followed(name: str) -> None:
+    noise = np.random.default_rng(5).normal(size=150)
+    values: Any = {
+        "huge": 1e98 * noise,
+        "offset": 1e9 + noise,
+        "outlier": np.where(np.arange(150) == 70, 1e90, noise),
+        "rare": ["a"] * 149 + ["b"],
+        "late": [None] * 100 + noise.tolist(),
+        "early": [*noise.tolist(), *[None] * 100],
+        "alike": {"a": noise, "b": noise},
+        "scales": {"a": 1e60 * noise, "b": 1e-60 * noise[::-1]},
+        "steps": np.repeat([1.5, 2.5, 9.0], 50),
+    }[name]
+    found = infer(values, states=(1, 2))
+    assert np.isfinite(found.forecast(2).means).all()
+    assert np.isfinite(found.forecast(2).interval()).all()
+    np.testing.assert_allclose(found.probabilities[-1].sum(), 1.0)
+    assert all(
+        np.isfinite(scores[-1]) or name == "early" for scores in rivals(found.sequence).values()
+    )
 
 
 def test_rivals_are_causal_and_right() -> None:

@@ -19,7 +19,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from normalhedge.latent import Live, Regimes, infer
+from normalhedge.latent import Live, Regimes, infer, resume
 from normalhedge.latent.rivals import rivals
 from normalhedge.latent.sequence import Code
 from normalhedge.latent.state_file import StateFile
@@ -214,6 +214,23 @@ def test_the_page_in_a_browser(tmp_path: Path, kind: str) -> None:
     shown = opened(page, tmp_path / "profile")
     assert shown.count("main-svg") >= 5
     assert "<td>nan" not in shown
+
+
+@pytest.mark.parametrize("rounds", [1, 7, 80])
+def test_the_page_of_what_came_since(tmp_path: Path, rounds: int) -> None:
+    noise = np.random.default_rng(1).normal(size=(230, 2))
+    for values in (weather(230), noise[:, 0].tolist(), noise):
+        first = infer(values[:150], states=(1, 2))
+        found = resume(first.live, values[150 : 150 + rounds])
+        page = tmp_path / "page.html"
+        write_inferred(
+            page, found, rivals(found.sequence), title="t", subtitle="s", command="c", settings={},
+            ahead=found.forecast(1), level=0.5,
+        )  # fmt: skip
+        text = page.read_text()
+        assert "<td>nan" not in text
+        assert "p(wet)" in text or "50% interval" in text
+        assert len(found.symbol_history) <= 4
 
 
 @pytest.mark.parametrize(

@@ -240,4 +240,5 @@ def _write(found: Inferred, what: str, source: str, given: dict[str, Any]) -> No
             command=shlex.join(["normalhedge", *sys.argv[1:]]),
             settings={"normalhedge": normalhedge.__version__, "numpy": np.__version__},
             ahead=ahead,
+            level=given["level"],
         )

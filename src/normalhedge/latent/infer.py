@@ -290,7 +290,7 @@ def _inferred(
     said, pits = np.full((rounds, len(labels)), np.nan), np.full((rounds, columns, 2), np.nan)
     parts: list[Course] = []
     history: list[tuple[int, dict[int, Floats]]] = []
-    start = 0
+    start, reviews = 0, 0
     for stop in _stops(sequence):
         if stop > start:
             parts.append(regimes.run(sequence.numbers[start:stop]))
@@ -302,7 +302,8 @@ def _inferred(
         elif ahead.parts:
             pits[stop] = _pits(ahead, sequence.numbers[stop], counts=live.code.kind == "counts")
         parts.append(regimes.run(sequence.numbers[stop : stop + 1]))
-        if labels and len(regimes.history) > len(history):
+        if labels and len(regimes.history) > reviews:
+            reviews = len(regimes.history)
             history.append((regimes.rounds, _symbols(regimes)))
         if progress is not None:
             progress(stop / rounds)
@@ -331,8 +332,6 @@ def _stops(sequence: Sequence) -> list[int]:
 def _pits(ahead: Predictive, came: Any, *, counts: bool) -> Floats:
     """Return P(y < came) and P(y <= came), for each column."""
     values, parts = np.atleast_1d(came), ahead.columns()
-    if counts and values[0] > 1e6:  # no sum goes so far
-        return np.full((1, 2), np.nan)
     return np.array(
         [
             [float(part.cdf(value - counts)), float(part.cdf(value))]

@@ -11,7 +11,7 @@ from normalhedge import _inputs
 from normalhedge._inputs import Floats
 from normalhedge.latent import scores
 from normalhedge.latent.emissions import Autoregressive, Categorical, Emission, Gaussian
-from normalhedge.latent.emissions.counts import Stepwise
+from normalhedge.latent.emissions.counts import LARGEST_TABLE, Stepwise
 
 STEPS = 100
 """More than the search for a quantile takes."""
@@ -134,7 +134,7 @@ class Predictive:
         far = width * (np.sqrt(1.0 / np.minimum(levels, 1.0 - levels)) + 1.0)
         low, high = centre - far, centre + far
         if isinstance(self.parts[0][1], Stepwise):
-            low, high = np.maximum(np.floor(low), -1.0), np.ceil(high)
+            low, high = np.maximum(np.floor(low), -1.0), np.minimum(np.ceil(high), LARGEST_TABLE)
             while (high - low > 1.0).any():
                 middle = np.floor(0.5 * (low + high))
                 enough = self.cdf(middle) >= levels

@@ -25,6 +25,9 @@ MANY = 200
 COUNTS = 1000
 """Whole numbers from 0 up to this are taken for counts; larger ones for real numbers."""
 
+LARGEST_COUNT = 10_000
+"""Larger counts are refused: their distribution is a sum over all that are smaller."""
+
 COLUMNS = 50
 """More columns than this are refused."""
 
@@ -87,7 +90,10 @@ class Code:
         if self.above is not None:
             return float(_number(1, plain) > self.above)
         if self.kind != "symbols":
-            return _number(1, plain)
+            number = _number(1, plain)
+            if self.kind == "counts":
+                _refuse_fractions(np.array([number]))
+            return number
         if _label(plain) not in self.labels:
             known = clipped(", ".join(self.labels), 200)
             raise ValueError(f"{clipped(repr(value), 60)} is not one of the symbols {known}")
@@ -309,9 +315,14 @@ def _refuse_dates(known: list[Any]) -> None:
 
 def _refuse_fractions(numbers: Floats) -> None:
     known = numbers[~np.isnan(numbers)]
-    wrong = (known < 0.0) | (known != np.floor(known)) | (known >= 2.0**53)
+    wrong = (known < 0.0) | (known != np.floor(known))
     if wrong.any():
         raise ValueError(f"counts must be whole numbers from 0 on, got {known[wrong][0]:g}")
+    if (known > LARGEST_COUNT).any():
+        raise ValueError(
+            f"counts must be at most {LARGEST_COUNT:,}, got {known.max():g}: larger ones are "
+            "better taken as numbers"
+        )
 
 
 def _above(plain: list[Any], above: float, kind: str | None) -> Sequence:

@@ -46,6 +46,7 @@ def write_inferred(
     command: str,
     settings: Mapping[str, object],
     ahead: Forecast | None = None,
+    level: float = 0.9,
 ) -> None:
     """Write the page: the series and its regimes, parameters, scores, reliability, and the rest.
 
@@ -59,8 +60,8 @@ def write_inferred(
         The log scores of others, see `normalhedge.latent.rivals`.
     title, subtitle, command, settings
         For the head and the foot of the page.
-    ahead
-        The next rounds, if they are to be told.
+    ahead, level
+        The next rounds, if they are to be told, and the probability of their intervals.
     """
     rounds = len(found.course)
     when, remark = _axis(range(rounds) if found.time is None else found.time)
@@ -85,7 +86,7 @@ def write_inferred(
             _probabilities(found, when, width),
         ),
         Section("parameters", "What the regimes are like, over time", *_parameters(found, when)),
-        *([_ahead(ahead, found)] if ahead is not None else []),
+        *([_ahead(ahead, found, level)] if ahead is not None else []),
         *_scores(found, rivals, when),
         *_reliability(found),
         Section("facts", "The rest", head=["", ""], rows=facts(found)),
@@ -132,7 +133,8 @@ def _scatter(when: Sequence[Any], at: Any, y: Any, name: str, **style: Any) -> A
     go = _extras.require("plotly.graph_objects")
     style = {"mode": "lines", "hovertemplate": "%{y:.4g}"} | style
     values = np.asarray(y)
-    values = values.astype(np.float32) if values.dtype.kind == "f" else values
+    if values.dtype.kind == "f" and not (np.abs(values) > 1e30).any():
+        values = values.astype(np.float32)
     return go.Scatter(x=[when[t] for t in at], y=values, name=label(name), **style)
 
 
@@ -270,8 +272,8 @@ def _symbol_parameters(found: Inferred, when: Sequence[Any]) -> tuple[str, str]:
     return "The probability of each symbol in each regime.", as_html(figure, "parameters")
 
 
-def _ahead(ahead: Forecast, found: Inferred) -> Section:
-    head, rows = forecast_table(ahead, found)
+def _ahead(ahead: Forecast, found: Inferred, level: float) -> Section:
+    head, rows = forecast_table(ahead, found, level)
     return Section(
         "forecast",
         "The next rounds",
