@@ -28,7 +28,8 @@ def regime_table(found: Inferred) -> Table:
         if not code.labels:
             pairs = zip(np.ravel(what.mean), np.ravel(what.deviation), strict=True)
             cells = [f"{number:.4g}" for pair in pairs for number in pair]
-        stays = f"{1.0 / max(1.0 - what.stay, 1e-9):,.0f} rounds"
+        length = 1.0 / max(1.0 - what.stay, 1e-9)
+        stays = f"{length:,.0f} rounds" if length >= 10.0 else f"{length:.1f} rounds"
         share = shares[state] if state < len(shares) else 0.0
         rows.append((f"state {state}", *cells, stays, f"{share:.1%}"))
     return head, rows
