@@ -37,10 +37,10 @@ blend: $(READY)  ## blend five pollsters into out/blend
 	$(BIN)/normalhedge blend $$($(BIN)/python -c 'from river import datasets; print(datasets.TrumpApproval().path)') \
 		--target five_thirty_eight --time ordinal_date --out out/blend/blend.csv --report out/blend/report.html
 
-latent: $(READY)  ## predict wet and dry days in Seattle, into out/latent
+latent: $(READY)  ## find the seasons of Seattle's temperatures, into out/latent
 	$(BIN)/normalhedge latent $$($(BIN)/python -c 'from vega_datasets import data; print(data.seattle_weather.filepath)') \
-		--column precipitation --above 0 --time date --out out/latent/said.csv \
-		--weights out/latent/weights.csv --report out/latent/report.html
+		--column temp_max --kind autoregressive --time date --forecast 7 --out out/latent/rounds.csv \
+		--forecast-out out/latent/forecast.csv --report out/latent/report.html
 
 compare: $(READY)  ## let all hedgers meet natures and the pollsters, into out/compare
 	$(BIN)/normalhedge compare --nature all \

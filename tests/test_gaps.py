@@ -17,7 +17,6 @@ from normalhedge.latent import (
     Persistence,
     StateExperts,
     follow,
-    infer,
 )
 
 
@@ -189,15 +188,6 @@ def test_a_learning_bank_needs_experts_that_come_and_go() -> None:
     bank, _ = bank_and_sequence("symbols", gaps("all"))
     with pytest.raises(TypeError, match=r"needs a hedger whose experts can join and leave.*Plain"):
         LearningBank(bank, np.random.default_rng(0), Plain(), patience=10)
-
-
-def test_a_sequence_is_inferred_with_a_hedger_of_your_own() -> None:
-    values = ["a", "a", None, "b"] * 15
-    found = infer(values, candidates=10, hedger=Plain())
-    assert "learning bank" not in found.went
-    assert "learning bank" in infer(values, candidates=10).went
-    assert np.isnan(found.main.losses[2::4]).all()
-    assert found.next.sum() == pytest.approx(1.0)
 
 
 def test_beliefs_never_exceed_one() -> None:

@@ -1,47 +1,72 @@
-"""Sequences of people: how they are read, predicted and told."""
+"""Series of people: how they are read, what is found in them, and what is refused."""
 
-import csv
 import math
-import re
-import shutil
-from pathlib import Path
+from datetime import date, timedelta
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.parquet as pq
+import pandas as pd
 import pytest
 
-from normalhedge import Hedge
-from normalhedge.latent import HMMBank, infer
-from normalhedge.latent.sequence import encode
-from normalhedge.reports import write_inferred
-from tests.test_cli import call
-from tests.test_report import opened
+from normalhedge import NormalHedge
+from normalhedge.latent import Inferred, Regimes, infer, resume
+from normalhedge.latent.matching import agreement
+from normalhedge.latent.rivals import rivals
+from normalhedge.latent.sequence import Code, encode
 
 
-def weather(days: int = 300) -> list[str]:
-    bank = HMMBank.grid(2, [0.9], [0.1, 0.9])
-    _, symbols = bank.sample(days, np.random.default_rng(0))
-    return [("dry", "wet")[int(x)] for x in symbols]
+def switching(rounds: int = 600, seed: int = 0, chance: float = 0.015) -> tuple[Any, Any]:
+    rng = np.random.default_rng(seed)
+    state = np.cumsum(rng.random(rounds) < chance) % 2
+    return state, rng
 
 
-def test_symbols_and_numbers_are_told_apart() -> None:
+def weather(days: int = 300) -> list[Any]:
+    state, rng = switching(days, 1, 0.03)
+    return [("dry", "wet")[int(x)] for x in rng.random(days) < np.where(state, 0.9, 0.1)]
+
+
+def test_kinds_are_told_apart() -> None:
     words = encode(["b", None, "a", "", "b", float("nan")])
     assert words.labels == ("a", "b")
     np.testing.assert_array_equal(words.numbers, [1, np.nan, 0, np.nan, 1, np.nan])
-    assert words.decoded() == ["b", None, "a", None, "b", None]
+    assert words.decoded() == {"observed": ["b", None, "a", None, "b", None]}
     assert words.said == "2 symbols"
     assert encode([True, False]).labels == ("False", "True")
     assert encode([10, 9, 10.0]).labels == ("9", "10")
-    assert encode(list(range(13))).labels == ()
-    assert encode([1000001, 1000002, 1000001]).labels == ("1000001", "1000002")
-    assert encode([1, 2, 2.5]).labels == ()
+    assert encode([1, 2, 2.5]).code == Code("numbers")
     assert encode([1, 2, 2.5], kind="symbols").labels == ("1", "2", "2.5")
-    assert encode([1, 2, 1], kind="numbers").labels == ()
+    assert encode([1, 2, 1], kind="numbers").code == Code("numbers")
+    assert encode([0, 3, 7, None]).said == "counts"
+    assert encode([0, 3, 70_000]).code.kind == "numbers"
+    assert encode([0, -3, 7]).code.kind == "numbers"
     rain = encode([0.0, 2.0, None], above=0.0)
     np.testing.assert_array_equal(rain.numbers, [0, 1, np.nan])
     assert rain.labels == ("at most 0", "above 0")
+    assert rain.raw is not None
+
+
+def test_several_columns_in_every_form() -> None:
+    table = np.array([[1.5, 2.0], [0.5, np.nan], [3.0, 4.0]])
+    for given in (
+        table,
+        [list(row) for row in table.tolist()],
+        {"a": table[:, 0], "b": table[:, 1]},
+        pd.DataFrame({"a": table[:, 0], "b": table[:, 1]}),
+    ):
+        found = encode(given)
+        np.testing.assert_array_equal(found.numbers, table)
+        assert found.known.tolist() == [True, False, True]
+        assert found.code.emission == "full"
+    assert list(found.decoded()) == ["a", "b"]
+    assert encode(pd.DataFrame({"a": [1.5, 2.5]})).numbers.shape == (2,)
+    assert encode(pd.Series([1.5, 2.5, 4.0])).code.kind == "numbers"
+    many = encode(np.random.default_rng(0).normal(size=(30, 12)))
+    assert many.code.emission == "diagonal"
+
+
+DAYS = [date(2020, 1, 1) + timedelta(k) for k in range(40)]
 
 
 @pytest.mark.parametrize(
@@ -54,272 +79,231 @@ def test_symbols_and_numbers_are_told_apart() -> None:
         ([1.0, 2.0], {"above": 5}, "every value is at most 5"),
         (["a", "b"], {"above": 0}, "numbers are wanted, got 'a' in row 1"),
         (["a", 1.0], {"kind": "numbers"}, "numbers are wanted, got 'a'"),
+        ([*map(str, range(40)), "x"], {}, "numbers are wanted, got 'x' in row 41"),
+        ([*range(40), "x"], {}, "numbers are wanted, got 'x' in row 41"),
         ([1.0, math.inf], {"kind": "numbers"}, "within ±1e100, got inf in row 2"),
+        ([1.5, -math.inf], {}, "within ±1e100, got -inf in row 2"),
         ([1.5, 1e200], {}, "within ±1e100, got 1e.200 in row 2"),
-        ([1, 2], {"kind": "words"}, "kind must be one of symbols, numbers"),
+        ([1, 2], {"kind": "words"}, "kind must be one of numbers, autoregressive, counts, symbols"),
         ([1, 2], {"kind": "numbers", "above": 1}, "kind cannot be numbers"),
         ([f"day {k}" for k in range(300)], {}, "300 different symbols in 300 rows are too many"),
         ([f"day {k}" for k in range(30)], {}, "30 different symbols in 30 rows"),
+        ([f"n{k}" for k in range(10**6)], {}, "1,000,000 different symbols"),
         ([10**400, 1, 2], {}, "within ±1e100"),
-        ([["a"], ["b"]], {}, r"words or numbers are wanted, got \['a'\] in row 1"),
+        ([{"a"}, {"b"}], {}, "words or numbers are wanted, got {'a'} in row 1"),
         ([b"caf\xe9", "a"], {}, "words or numbers are wanted"),
         (["1", 1, "a"], {}, "words and numbers are mixed"),
         (["a", "b"], {"above": math.nan}, "above must"),
+        (DAYS, {}, "these are dates, such as 2020-01-01"),
+        ([str(day) for day in DAYS], {}, "these are dates"),
+        ([f"{day:%d.%m.%Y}" for day in DAYS], {}, "these are dates"),
+        ([1.5, 2.0, -1.0], {"kind": "counts"}, "counts must be whole numbers from 0 on, got 1.5"),
+        ([1, 2, 10**6], {"kind": "counts"}, "at most 10,000, got 1e.06: larger ones are better"),
+        ({"a": [1, 2], "b": ["x", "y"]}, {}, "must all be numbers: in b numbers are wanted"),
+        ({"a": [1, 2], "b": [1]}, {}, "as long as each other"),
+        ({"a": [1, None], "b": [None, 1]}, {}, "no row has a value in each column"),
+        ({"a": [1, 2], "b": [3, 3]}, {}, "every value of b is the same"),
+        ({"a": [1, 2], "b": [3, 4]}, {"above": 2}, "above is for one column"),
+        ({"a": [1, 2], "b": [3, 4]}, {"kind": "counts"}, "kind cannot be counts"),
+        ([[1, 2], [3]], {}, "as many numbers in each row"),
+        (np.zeros((2, 2, 2)), {}, "T or T x d"),
+        (np.zeros((9, 99)), {}, "at most 50 columns"),
     ],
 )
-def test_what_cannot_be_predicted_is_a_sentence(values: Any, options: Any, word: str) -> None:
-    with pytest.raises((ValueError, TypeError), match=word):
-        encode(values, **options)
+def test_what_teaches_nothing_is_a_sentence(values: Any, options: Any, word: str) -> None:
+    for read in (encode, infer):
+        with pytest.raises((ValueError, TypeError), match=word) as said:
+            read(values, **options)
+        assert len(str(said.value)) < 400
 
 
-def test_states_of_symbols_are_found() -> None:
-    bank = HMMBank.grid(2, [0.97], [0.1, 0.9])
-    hidden, symbols = bank.sample(1500, np.random.default_rng(1))
-    values: list[Any] = [("dry", "wet")[int(x)] for x in symbols]
+def test_few_values_and_wrong_settings_are_sentences() -> None:
+    with pytest.raises(ValueError, match=r"at least 20 values are needed .* got 5"):
+        infer([1.5, 2.5, 3.5, 2.0, 4.0])
+    with pytest.raises(ValueError, match=r"at least 20 values are needed .* got 2"):
+        infer([1.5, 2.5, *[None] * 30])
+    values = switching(40)[1].normal(size=40)
+    with pytest.raises(ValueError, match="time must have one entry"):
+        infer(values, time=[1, 2])
+    with pytest.raises(ValueError, match="states must"):
+        infer(values, states=0)
+    with pytest.raises(ValueError, match="states must"):
+        infer(values, states=())
+    with pytest.raises(TypeError, match="hedger"):
+        infer(values, hedger=3)  # type: ignore[arg-type]
+
+
+@pytest.fixture(scope="module")
+def returns() -> tuple[np.ndarray, list[Any], Inferred]:
+    state, rng = switching(900)
+    values: list[Any] = rng.normal(0.0, np.where(state, 2.5, 0.6)).tolist()
+    values[100], values[101], values[500] = None, float("nan"), ""
+    return state, values, infer(values)
+
+
+def test_regimes_of_numbers(returns: tuple[np.ndarray, list[Any], Inferred]) -> None:
+    state, _, found = returns
+    assert agreement(found.states[300:], state[300:]) > 0.93
+    assert len(found.parameters) == 2
+    deviations = [p.deviation for p in found.parameters.values()]
+    np.testing.assert_allclose(sorted(deviations), [0.6, 2.5], rtol=0.25)
+    assert found.probabilities.shape == (900, max(found.parameters) + 1)
+    np.testing.assert_allclose(found.probabilities[10:].sum(axis=1), 1.0, atol=1e-9)
+    assert found.certainty[300:].mean() > 0.9
+    assert sum(found.support.values()) == pytest.approx(1.0)
+    assert found.history[-1][0] == 900
+    assert found.coverage(0.9) == pytest.approx(0.9, abs=0.05)
+    assert found.pit_histogram().sum() == pytest.approx(1.0)
+    assert repr(found).startswith("<Inferred: 900 rounds, 2 regimes, now ")
+    assert len(repr(found)) < 120
+    with pytest.raises(AttributeError):
+        found.said = None  # type: ignore[misc, assignment]
+
+
+def test_the_table_of_rounds(returns: tuple[np.ndarray, list[Any], Inferred]) -> None:
+    columns = returns[2].columns()
+    assert list(columns)[:3] == ["observed", "state", "probability"]
+    assert {len(column) for column in columns.values()} == {900}
+    assert columns["observed"][100] is None
+    assert columns["state"][0] is None
+    assert columns["log score"][500] is None
+    assert columns["mean"][500] is not None
+
+
+def test_it_is_what_regimes_say(returns: tuple[np.ndarray, list[Any], Inferred]) -> None:
+    _, values, found = returns
+    course = Regimes("gaussian").run(encode(values).numbers)
+    np.testing.assert_array_equal(course.states, found.states)
+    np.testing.assert_allclose(course.log_scores, found.course.log_scores, rtol=1e-9)
+
+
+def test_nothing_is_known_of_what_comes() -> None:
+    state, rng = switching(260)
+    values = rng.normal(2.0 * state, 1.0)
+    other = np.concatenate([values[:200], 50.0 + values[200:]])
+    one, two = infer(values, states=(1, 2)), infer(other, states=(1, 2))
+    np.testing.assert_allclose(one.course.means[:200], two.course.means[:200], rtol=1e-9)
+    np.testing.assert_array_equal(one.states[:200], two.states[:200])
+
+
+def test_what_came_since_continues() -> None:
+    state, rng = switching(400)
+    values = rng.normal(3.0 * state, 1.0)
+    whole = infer(values, states=(1, 2))
+    first = infer(values[:250], states=(1, 2), time=range(250))
+    rest = resume(first.live, values[250:], time=range(250, 400))
+    np.testing.assert_array_equal(rest.states, whole.states[250:])
+    np.testing.assert_allclose(rest.course.means, whole.course.means[250:], rtol=1e-9)
+    assert first.live.regimes.rounds == 250
+    assert rest.columns()["time"][0] == 250
+    with pytest.raises(ValueError, match="numbers are wanted"):
+        resume(first.live, ["a"])
+    with pytest.raises(ValueError, match="no value is given"):
+        resume(first.live, [])
+
+
+def test_regimes_of_symbols() -> None:
+    values = weather(700)
     values[7] = None
-    found = infer(values, candidates=80)
+    found = infer(values, states=(1, 2))
+    state = switching(700, 1, 0.03)[0]
     assert found.sequence.labels == ("dry", "wet")
-    assert (found.main.states[300:] == hidden[300:]).mean() > 0.85
-    assert found.states.argmax(axis=1).tolist() == [0, 1]
-    assert found.next.sum() == pytest.approx(1.0)
-    assert found.next_states.sum() == pytest.approx(1.0)
-    losses = {name: np.nanmean(went.losses) for name, went in found.went.items()}
-    assert losses["state experts"] < 0.9 * losses["persistence"]
-    _, rows = found.table()
-    assert len(rows) == 11
-    assert [float(row[1]) for row in rows] == sorted(float(row[1]) for row in rows)
+    assert agreement(found.states[200:], state[200:]) > 0.85
+    assert found.said.shape == (700, 2)
+    np.testing.assert_allclose(found.said[10:].sum(axis=1), 1.0)
     said, came, count = found.reliability()
-    assert count.sum() == 1499
-    assert (said * count).sum() == pytest.approx(np.delete(found.main.said[:, 1], 7).sum())
-    assert (came * count).sum() == sum(value == "wet" for value in values)
-    columns = found.columns()
-    assert list(columns)[:4] == ["observed", "predicted", "p(dry)", "p(wet)"]
-    assert columns["observed"][7] is None
-    assert columns["loss"][7] is None
+    fitted = ~np.isnan(found.said[:, 0])
+    fitted[7] = False
+    assert count.sum() == fitted.sum()
+    assert (said * count).sum() == pytest.approx(found.said[fitted, 1].sum())
+    assert (came * count).sum() == sum(values[t] == "wet" for t in np.flatnonzero(fitted))
+    logs = np.log(found.said[np.arange(700), np.nan_to_num(found.sequence.numbers).astype(int)])
+    np.testing.assert_allclose(found.course.log_scores[fitted], logs[fitted], rtol=1e-6)
+    last = found.symbol_history[-1][1]
+    assert sorted(round(float(p[1]), 1) for p in last.values()) == [0.1, 0.9]
+    assert list(found.columns())[-3:-1] == ["p(dry)", "p(wet)"]
+    assert found.forecast(2)[1].symbols.sum() == pytest.approx(1.0)
+    assert math.isnan(found.coverage())
 
 
-def test_predictions_know_nothing_of_what_comes() -> None:
-    values = weather(200)
-    whole, half = infer(values, candidates=30), infer(values[:120], candidates=30)
-    for name, went in half.went.items():
-        if "hindsight" not in name:
-            np.testing.assert_allclose(went.said, whole.went[name].said[:120], atol=1e-12)
-    rng = np.random.default_rng(2)
-    numbers = rng.normal(5.0, 2.0, size=150).tolist()
-    one, other = infer(numbers, candidates=30), infer([*numbers[:100], *[99.0] * 50], candidates=30)
-    np.testing.assert_allclose(one.main.said[20:100], other.main.said[20:100], atol=1e-12)
+def test_regimes_of_counts_and_of_several_columns() -> None:
+    state, rng = switching(700)
+    found = infer(rng.poisson(2.0 + 6.0 * state).tolist(), states=(1, 2))
+    assert found.sequence.code.kind == "counts"
+    assert agreement(found.states[200:], state[200:]) > 0.9
+    assert found.coverage(0.8) == pytest.approx(0.8, abs=0.06)
+    low = found.forecast(1)[0].interval(0.9)[0]
+    assert low == int(low) >= 0.0
+    noise = rng.normal(size=(700, 2))
+    both = infer({"a": 3.0 * state + noise[:, 0], "b": noise[:, 1]}, states=(1, 2))
+    assert agreement(both.states[200:], state[200:]) > 0.9
+    assert both.forecast(3).interval().shape == (3, 2, 2)
+    assert {"a", "b", "mean a", "deviation b"} <= set(both.columns())
+    assert both.coverage(0.9) == pytest.approx(0.9, abs=0.05)
 
 
-def test_states_of_numbers_are_found() -> None:
-    rng = np.random.default_rng(3)
-    hidden = np.repeat([0, 1, 0, 1, 0, 1], 150)
-    values: list[Any] = (np.array([10.0, 20.0])[hidden] + rng.normal(size=900)).tolist()
-    values[:10] = [20.0 + x for x in rng.normal(size=10)]  # both are seen in the warm-up
-    values[50], values[400] = None, 1e9
-    found = infer(values, candidates=300)
-    assert found.start == 20
-    assert np.isnan(found.main.said[:20]).all()
-    assert np.isnan(found.main.losses[:20]).all()
-    assert np.isfinite(found.main.said[20:]).all()
-    assert found.impossible == 1
-    assert (found.main.states[300:] == hidden[300:]).mean() > 0.85
-    assert found.states[0, 0] < found.states[1, 0]
-    assert found.table()[0][2] == "mean error"
-    assert found.columns()["predicted"][3] is None
-
-
-def test_the_scale_waits_for_a_second_value() -> None:
-    with pytest.raises(ValueError, match="real numbers need more than 20 values"):
-        infer([1.5, 2.5, 3.5])
-    found = infer([0.5] * 40 + [1.5, 0.5, 2.5, 0.7] * 20, candidates=20)
-    assert found.start == 41
-    assert np.isfinite(found.main.losses[41:]).all()
-
-
-def test_one_state_one_candidate_and_other_hedgers() -> None:
-    found = infer(weather(), states=1, candidates=1, hedger=Hedge(alpha=0.05, eta=0.5))
-    assert found.main.state_weights.shape == (300, 1)
-    assert found.main.candidates.min() == 1.0
-    assert infer([0, 1], candidates=3).main.said.shape == (2, 2)
-
-
-def test_a_symbol_may_be_rare_and_many() -> None:
-    values = [f"s{k % 37}" for k in range(400)]
-    found = infer(values, candidates=20, states=3)
-    assert found.next.shape == (37,)
-    assert np.isfinite(found.main.losses).all()
-
-
-@pytest.fixture
-def data(tmp_path: Path) -> Path:
-    path = tmp_path / "weather.csv"
-    with path.open("w", newline="") as file:
-        rows = csv.writer(file)
-        rows.writerow(["day", "kind", "rain", "empty"])
-        for day, word in enumerate(weather()):
-            rain = "" if day == 9 else 0.0 if word == "dry" else 1.5 + day % 3
-            rows.writerow(
-                [f"20{20 + day // 336}/{day // 28 % 12 + 1:02d}/{day % 28 + 1:02d}", word, rain, ""]
-            )
-    return path
-
-
-def test_the_command(capsys: pytest.CaptureFixture[str], data: Path, tmp_path: Path) -> None:
-    out, weights, page = (tmp_path / name for name in ("said.csv", "weights.parquet", "page.html"))
-    options = ("--time", "day", "--candidates", "40", "--out", str(out), "--weights", str(weights))
-    code, text, error = call(
-        capsys, "latent", str(data), "--column", "kind", *options, "--report", str(page)
-    )
-    assert code == 0
-    assert "kind holds 2 symbols" in error
-    for word in ("persistence", "Bayes average", "what comes next: dry", f"wrote {page}"):
-        assert word in text
-    with out.open() as file:
-        rows = list(csv.DictReader(file))
-    assert len(rows) == 300
-    assert float(rows[5]["p(dry)"]) + float(rows[5]["p(wet)"]) == pytest.approx(1.0)
-    assert rows[5]["day"] == "2020/01/06"
-    table = pq.read_table(weights)
-    assert table.num_columns == 41
-    totals = sum(table.column(k).to_numpy() for k in range(1, 41))
-    np.testing.assert_allclose(totals, 1.0)
-    html = page.read_text()
-    for word in ("What was said", "The hidden state", "Cumulative loss", "2020-01-06"):
-        assert word in html
-    code, text, _ = call(
-        capsys, "latent", str(data), "--column", "rain", "--above", "0", "--states", "1",
-        "--memory", "50", "--hedger", "hedge-fixed:eta=0.3", "--out", str(tmp_path / "b.parquet"),
-    )  # fmt: skip
-    assert code == 0
-    assert "1 of them missing" in text
-    assert pq.read_table(tmp_path / "b.parquet").column("observed")[9].as_py() is None
+def test_numbers_with_memory_one_state_and_another_hedger() -> None:
+    values = np.cumsum(switching(200)[1].normal(size=200))
+    found = infer(values, kind="autoregressive", states=2, hedger=NormalHedge(memory=100), budget=5)
+    assert set(found.parameters) <= {0, 1}
+    assert found.live.regimes.emission == "autoregressive"
+    told: list[float] = []
+    found = infer(values.tolist(), states=1, progress=told.append)
+    assert found.probabilities.shape == (200, 1)
+    assert told == sorted(told)
 
 
 @pytest.mark.parametrize(
-    ("options", "word"),
-    [
-        ((), "--column is needed: .* has day, kind, rain, empty"),
-        (("--column", "kin"), "kind"),
-        (("--column", "empty"), "no value is given"),
-        (("--column", "kind", "--above", "0"), "numbers are wanted, got 'wet' in row 1"),
-        (("--column", "kind", "--states", "0"), "states"),
-        (("--column", "kind", "--candidates", "0"), "candidates"),
-        (("--column", "kind", "--memory", "0.5"), "memory must be"),
-        (("--column", "kind", "--hedger", "normal-hedg"), "normal-hedge"),
-        (("--column", "kind", "--out", "x.txt"), "must end in"),
-        (("--column", "kind", "--report", "x.csv"), "must end in .html"),
-        (("--column", "kind", "--time", "year"), "year"),
-        (("--column", "day", "--kind", "numbers"), "numbers are wanted"),
-        (("--column", "kind", "--out", "a.csv", "--weights", "a.csv"), "written already"),
-        (
-            ("--column", "kind", "--hedger", "normal-hedge:alpha=0.1", "--memory", "9"),
-            "one of them",
-        ),
-    ],
+    "name", ["huge", "offset", "outlier", "rare", "late", "early", "alike", "scales", "steps"]
 )
-def test_wrong_words_are_one_sentence(
-    capsys: pytest.CaptureFixture[str], data: Path, options: tuple[str, ...], word: str
-) -> None:
-    code, _, error = call(capsys, "latent", str(data), *options)
-    assert code == 2
-    assert len(error.strip().splitlines()) == 1
-    assert re.search(word, error)
-
-
-def test_wrong_files_are_one_sentence(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    empty, header, cut = (tmp_path / name for name in ("empty.csv", "header.csv", "cut.parquet"))
-    empty.write_text("")
-    header.write_text("x\n")
-    cut.write_bytes(b"PAR1")
-    for path in (tmp_path / "none.csv", empty, header, cut):
-        code, _, error = call(capsys, "latent", str(path), "--column", "x")
-        assert code == 2
-        assert len(error.strip().splitlines()) == 1
-    same = tmp_path / "same.csv"
-    same.write_text("x\n1\n2\n")
-    code, _, error = call(capsys, "latent", str(same), "--out", str(same))
-    assert code == 2
-    assert "write to another file" in error
-    assert same.read_text() == "x\n1\n2\n"
-
-
-@pytest.mark.skipif(shutil.which("chromium") is None, reason="no Chromium here")
-@pytest.mark.parametrize("kind", ["two", "many", "numbers"])
-def test_the_page_in_a_browser(tmp_path: Path, kind: str) -> None:
-    values: list[Any] = weather()
-    if kind == "many":
-        values = [f"{word} {k % 3}" for k, word in enumerate(values)]
-    elif kind == "numbers":
-        values = [len(word) + k % 7 / 10 for k, word in enumerate(values)]
-        values[60:90] = [3.0 + k / 9 for k in range(30)]
-    page = tmp_path / "page.html"
-    found = infer(values, candidates=20)
-    write_inferred(
-        page, found, range(len(values)), title="t", subtitle="s", command="c", settings={}
+def test_odd_series_are_followed(name: str) -> None:
+    noise = np.random.default_rng(5).normal(size=150)
+    values: Any = {
+        "huge": 1e98 * noise,
+        "offset": 1e9 + noise,
+        "outlier": np.where(np.arange(150) == 70, 1e90, noise),
+        "rare": ["a"] * 149 + ["b"],
+        "late": [None] * 100 + noise.tolist(),
+        "early": [*noise.tolist(), *[None] * 100],
+        "alike": {"a": noise, "b": noise},
+        "scales": {"a": 1e60 * noise, "b": 1e-60 * noise[::-1]},
+        "steps": np.repeat([1.5, 2.5, 9.0], 50),
+    }[name]
+    found = infer(values, states=(1, 2))
+    assert np.isfinite(found.forecast(2).means).all()
+    assert np.isfinite(found.forecast(2).interval()).all()
+    np.testing.assert_allclose(found.probabilities[-1].sum(), 1.0)
+    assert all(
+        np.isfinite(scores[-1]) or name == "early" for scores in rivals(found.sequence).values()
     )
-    shown = opened(page, tmp_path / "profile")
-    plots = {"two": 5, "many": 5, "numbers": 4}[kind]
-    assert shown.count("main-svg") >= plots
 
 
-def test_numbers_that_leave_their_scale_are_told() -> None:
-    rng = np.random.default_rng(4)
-    found = infer((np.arange(600) + rng.normal(size=600)).tolist(), candidates=20)
-    assert found.impossible > 20
-    assert (
-        "leave the scale of the first 20" in dict(found.facts())["impossible under every candidate"]
-    )
-    assert np.isfinite(found.main.losses[20:]).all()
+def test_rivals_are_causal_and_right() -> None:
+    state, rng = switching(400)
+    values = rng.normal(3.0 * state, 1.0)
+    values[60] = np.nan
+    found = rivals(encode(values))
+    early = rivals(encode(values[:300]))
+    assert len(found) == 5
+    for name, scores in found.items():
+        np.testing.assert_allclose(scores[:300], early[name], rtol=1e-6)
+        assert np.isnan(scores[:50]).all()
+        assert np.isnan(scores[60])
+        assert np.isfinite(scores[61:]).sum() >= 338
+    steps = np.diff(values[:60])
+    variance = np.mean(steps[:-1] ** 2)
+    expected = -0.5 * (np.log(2 * np.pi * variance) + steps[-1] ** 2 / variance)
+    assert found["the last value again"][59] == pytest.approx(expected)
+    own = infer(values, states=(1, 2, 3)).course.log_scores
+    assert np.nansum(own[61:]) > np.nansum(found["one state, all rounds"][61:])
+    assert rivals(encode(values[:40])) == {}
 
 
-def test_only_the_weights_that_are_asked_for_are_kept() -> None:
-    found = infer(weather(), candidates=40)
-    kept = {name: went.candidates.shape[1] for name, went in found.went.items()}
-    assert kept.pop("state experts") == 40
-    assert set(kept.values()) == {0}
-    assert all(went.candidates.base is None for went in found.went.values())
-
-
-def test_hedgers_by_name(capsys: pytest.CaptureFixture[str], data: Path) -> None:
-    for name in ("squint", "fixed-share", "ada-hedge:alpha=0"):
-        options = ("--column", "kind", "--candidates", "9", "--hedger", name)
-        assert call(capsys, "latent", str(data), *options)[0] == 0
-
-
-def test_names_of_columns(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    path = tmp_path / "odd.csv"
-    rows = "\n".join(f"{k},{word},{word}" for k, word in enumerate(weather(60)))
-    path.write_text(f"loss,x,x\n{rows}\n")
-    code, _, error = call(capsys, "latent", str(path), "--column", "x")
-    assert (code, "2 columns called x" in error) == (2, True)
-    path.write_text(f"loss,x,y\n{rows}\n")
-    out = str(tmp_path / "o.csv")
-    code, _, error = call(
-        capsys, "latent", str(path), "--column", "x", "--time", "loss", "--out", out
-    )
-    assert (code, "loss is a column of the output" in error) == (2, True)
-    path.write_text("1\n0\n1\n0\n")
-    code, _, error = call(capsys, "latent", str(path))
-    assert (code, "must name the columns" in error) == (2, True)
-    path.write_text("x\n" + "\n".join(["NA", "rain", "sun", "sun", "null"] * 9) + "\n")
-    code, text, _ = call(capsys, "latent", str(path), "--candidates", "9")
-    assert (code, "18 of them missing" in text) == (0, True)
-
-
-@pytest.mark.parametrize(
-    ("when", "word"),
-    [([None, *range(299)], "Some times are missing"), ([0, *range(299)], "do not increase")],
-)
-def test_odd_times_are_not_drawn(tmp_path: Path, when: list[Any], word: str) -> None:
-    page = tmp_path / "page.html"
-    found = infer(weather(), candidates=9)
-    write_inferred(page, found, when, title="t", subtitle="s", command="c", settings={})
-    assert word in page.read_text()
-
-
-def test_columns_of_arrow(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    path = tmp_path / "one.parquet"
-    pq.write_table(pa.table({"x": pa.array([True, None, False] * 30)}), path)
-    code, text, _ = call(capsys, "latent", str(path), "--candidates", "10")
-    assert code == 0
-    assert "30 of them missing" in text
+def test_a_markov_chain_is_counted() -> None:
+    values = weather(120)
+    scores = rivals(encode(values))["Markov chain"]
+    pairs = list(pairwise(values[:100]))
+    same = sum(pair == (values[99], values[100]) for pair in pairs) + 0.5
+    all_from = sum(pair[0] == values[99] for pair in pairs) + 1.0
+    assert scores[100] == pytest.approx(math.log(same / all_from))
+    assert "the last value again" not in rivals(encode([k % 7 for k in range(99)]))

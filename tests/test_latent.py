@@ -506,20 +506,6 @@ def test_a_grid_has_every_combination() -> None:
             HMMBank.grid(*arguments)
 
 
-def test_ordered_states_are_the_same_models() -> None:
-    rng = np.random.default_rng(17)
-    for bank in (HMMBank.random(9, 3, 3, rng), HMMBank.random_gaussian(9, 3, 0.0, 1.0, rng)):
-        tidy = bank.ordered()
-        symbols = [0, 1, 2, 1, 0, 2]
-        one, other = bank.run(symbols), tidy.run(symbols)
-        np.testing.assert_allclose(one.state.log_likelihood, other.state.log_likelihood)
-        means = tidy.means
-        if tidy.emission is not None:
-            means = np.einsum("x,xsn->sn", np.arange(3), tidy.emission)
-        assert means is not None
-        assert (np.diff(means, axis=0) >= 0.0).all()
-
-
 def test_persistence_of_numbers() -> None:
     last = Persistence(width=0.5)
     assert last.score(1.0) == 0.0
@@ -556,24 +542,6 @@ def test_what_a_bank_draws_is_as_it_says() -> None:
     assert states[0] == 1
     assert numbers[states == 1].mean() == pytest.approx(9.0, abs=0.1)
     assert numbers[states == 1].std() == pytest.approx(2.0, abs=0.1)
-
-
-def test_states_count_as_those_they_are_most_like() -> None:
-    bank = bank_of((0.9, 0.1, 0.8), (0.9, 0.7, 0.2), (0.9, 0.9, 0.95))
-    assert bank.nearest(0).T.tolist() == [[0, 1], [1, 0], [1, 1]]
-    assert bank.nearest(1).T.tolist() == [[1, 0], [0, 1], [0, 0]]
-    symbols = sequence(50, 0.9, 0.9, 0.1)
-    plain = follow(ModelExperts(bank), symbols)
-    named = follow(ModelExperts(bank), symbols, bank.nearest(0))
-    np.testing.assert_allclose(named.state_weights.sum(axis=1), 1.0)
-    assert (named.candidates == plain.candidates).all()
-    one = follow(BayesAverage(bank.take(1)), symbols)
-    other = follow(BayesAverage(bank.take(1)), symbols, bank.take([1]).nearest(0)[::-1])
-    np.testing.assert_allclose(one.state_weights[:, ::-1], other.state_weights)
-    real = HMMBank.gaussian(
-        [[0.5, 0.5]] * 2, [[[0.5, 0.5]] * 2] * 2, [[0.0, 9.0], [8.0, 12.0]], [[1.0, 1.0]] * 2
-    )
-    assert real.nearest(0).T.tolist() == [[0, 1], [1, 1]]
 
 
 @pytest.mark.parametrize("k", [2, 3, 4, 5, 8])

@@ -30,8 +30,10 @@ from normalhedge.hedgers import named
 from normalhedge.mixtures import LOSSES, Mixture
 from normalhedge.mixtures.automatic import Automatic
 from normalhedge.mixtures.lines import LONGEST
+from normalhedge.mixtures.operations import Operation
 from normalhedge.mixtures.recipe import MEMORY, Recipe, automatic_of, is_automatic
 from normalhedge.mixtures.state_file import StateFile
+from normalhedge.mixtures.stream import Stream
 from normalhedge.reports import write_blend
 from normalhedge.tables import Blend, blend
 from normalhedge.tables.timeline import timeline
@@ -110,9 +112,16 @@ def command(data: str, state: Path | None, **given: Any) -> None:
             kept = StateFile(state, sync=given["sync"])
         mixture = _resume(kept, options, pooled=given["pooled"])
         if data == "-":
-            run_stream(mixture or Mixture(**options), kept, given["max_line"] or LONGEST)
+            _blend_stream(mixture or Mixture(**options), kept, given["max_line"] or LONGEST)
         else:
             _blend_file(Path(data), mixture, kept, options, given)
+
+
+def _blend_stream(mixture: Mixture, kept: StateFile | None, longest: int) -> None:
+    """Answer the lines of stdin."""
+    done: list[Operation] = []
+    stream = Stream(mixture, done.append if kept is not None else None)
+    run_stream(stream, mixture, done, kept, longest)
 
 
 def _blend_file(

@@ -1,7 +1,8 @@
-"""``normalhedge latent``: a sequence, predicted from its hidden states."""
+"""``normalhedge latent``: the regimes of a file, or a stream, of observations."""
 
 import shlex
 import sys
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -11,69 +12,182 @@ from rich.console import Console
 
 import normalhedge
 from normalhedge import _names, _tables
-from normalhedge.cli.options import check_columns, check_outputs, hedger, safe_csv
+from normalhedge._owner import Owner
+from normalhedge.cli.latent_stream import first_code, run_latent_stream
+from normalhedge.cli.options import check_columns, check_outputs, check_state, safe_csv, words
 from normalhedge.cli.terminal import echo
-from normalhedge.latent import Inferred, infer
-from normalhedge.latent.infer import CANDIDATES, MAIN, MEMORY, STATES
+from normalhedge.hedgers import named
+from normalhedge.latent import Inferred, Live, infer
+from normalhedge.latent.infer import resume
+from normalhedge.latent.rivals import rivals
+from normalhedge.latent.sequence import KINDS
+from normalhedge.latent.state_file import StateFile
+from normalhedge.latent.telling import facts, forecast_columns, forecast_table, regime_table
+from normalhedge.mixtures.lines import LONGEST
 from normalhedge.reports import write_inferred
+
+FILE_ONLY = ("time", "forecast", "forecast_out", "out", "report", "safe_csv")
+"""Options that a stream has no use for."""
+
+STREAM_ONLY = ("symbols", "sync", "max_line")
+"""Options that a file has no use for."""
+
+SETTINGS = ("kind", "above", "states", "budget", "hedger", "seed", "symbols")
+"""Options that are settled when a state is there."""
+
+TABLES = (".csv", ".parquet")
+
+
+def _states(_: click.Context, __: click.Parameter, value: str | None) -> tuple[int, ...] | None:
+    """Return the numbers of states that ``1-5``, ``2`` or ``1,2,4`` says."""
+    if value is None:
+        return None
+    try:
+        low, dash, high = value.partition("-")
+        if dash:
+            found = tuple(range(int(low), int(high) + 1))
+        else:
+            found = tuple(int(word) for word in value.split(","))
+    except ValueError:
+        found = ()
+    if not found or min(found) < 1 or max(found) > 20:
+        raise click.BadParameter(f"{value!r} is not a number of states from 1 to 20, or 1-5")
+    return found
 
 
 @click.command(
     "latent",
-    epilog="Words, and whole numbers of few values, are symbols; other numbers are real ones. What "
-    "is empty is missing: time passes, and nothing is learned.",
+    epilog="Words, and whole numbers of two values, are symbols; other whole numbers from 0 to "
+    "1000 are counts; the rest is real numbers. What is empty is missing: time passes, and nothing "
+    "is learned. '-' reads JSON lines from stdin and answers each with one: a number, a list of "
+    'numbers, a word, null, or {"y": ...}. With --state, what was answered survives the end of the '
+    "process, kill -9 included: it is in FILE.json or in FILE.json.journal beside it, and only one "
+    "process at a time may use them. A power cut can cost the last moments before it, unless there "
+    "is --sync. SIGTERM, SIGINT and SIGHUP end a stream between two lines, with exit code 128 + "
+    "signal.",
 )
-@click.argument("data", type=click.Path(path_type=Path), metavar="DATA.csv|DATA.parquet")
-@click.option("--column", help="The column to predict; not needed if there is only one.")
-@click.option("--time", help="The column of times, for the plots.")
-@click.option("--states", type=click.IntRange(min=1), default=STATES, show_default=True)
-@click.option("--candidates", type=click.IntRange(min=1), default=CANDIDATES, show_default=True)
-@click.option("--above", type=float, help="Predict whether numbers are above this.")
-@click.option("--kind", type=click.Choice(["symbols", "numbers"]), help="[default: as it looks]")
-@click.option("--memory", type=float, help=f"In rounds. [default: {MEMORY:g}]")
-@click.option("--hedger", metavar="NAME[:KEY=VALUE,...]", help="[default: normal-hedge]")
-@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True)
+@click.argument("data", metavar="DATA.csv|DATA.parquet|-")
+@click.option("--column", "columns", multiple=True,
+              help="The column of observations; several make one series. Not needed if there is "
+              "only one.")  # fmt: skip
+@click.option("--time", help="The column of times, for the plots and --out.")
+@click.option("--forecast", type=click.IntRange(1, 10_000), metavar="ROUNDS",
+              help="Tell the distribution of so many next rounds.")  # fmt: skip
+@click.option("--states", callback=_states, metavar="1-5|2|1,2,4", help="[default: 1-5]")
+@click.option("--kind", type=click.Choice(list(KINDS)), help="[default: as it looks]")
+@click.option("--above", type=float, help="Whether numbers are above this: two symbols.")
+@click.option("--budget", type=click.IntRange(min=2), help="Models at a time. [default: 30]")
+@click.option("--hedger", metavar="NAME[:KEY=VALUE,...]",
+              help="Who weighs the models. [default: fixed-share]")  # fmt: skip
+@click.option("--seed", type=click.IntRange(min=0), help="Of the fits. [default: 0]")
+@click.option("--level", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.9,
+              show_default=True, help="The probability of intervals.")  # fmt: skip
 @click.option("--out", type=click.Path(path_type=Path), metavar="FILE.csv|FILE.parquet",
-              help="What was said, and the states.")  # fmt: skip
-@click.option("--weights", type=click.Path(path_type=Path), metavar="FILE.csv|FILE.parquet",
-              help="The weight of each candidate.")  # fmt: skip
+              help="States, probabilities and predictions, round by round.")  # fmt: skip
+@click.option("--forecast-out", type=click.Path(path_type=Path), metavar="FILE.csv|FILE.parquet",
+              help="The next rounds, with --forecast.")  # fmt: skip
 @click.option("--report", type=click.Path(path_type=Path), metavar="FILE.html")
 @safe_csv
-def command(data: Path, **given: Any) -> None:
-    """Predict a sequence from its hidden states, causally."""
-    tables = (".csv", ".parquet")
-    outputs = [(given[name], tables) for name in ("out", "weights")]
+@click.option("--state", type=click.Path(path_type=Path), metavar="FILE.json",
+              help="To continue with the rows or lines that came since.")  # fmt: skip
+@click.option("--symbols", callback=words, metavar="A,B,...", help="Stream: the words of a line.")
+@click.option("--sync", is_flag=True,
+              help="Stream: what was answered survives a power cut, too; slower.")  # fmt: skip
+@click.option("--max-line", type=click.IntRange(min=1), metavar="BYTES",
+              help=f"Stream: longer lines are refused.  [default: {LONGEST:,}]")  # fmt: skip
+def command(data: str, state: Path | None, **given: Any) -> None:
+    """Find the regimes of a series and predict it, causally.
+
+    Hidden Markov models with several numbers of states are learned from the data as it comes, and
+    weighed by how well they predicted. Nothing said of a round uses later rounds.
+    """
+    unused, why = (FILE_ONLY, "files") if data == "-" else (STREAM_ONLY, "streams")
+    for name in unused:
+        if given[name] not in (None, False, ()):
+            raise click.UsageError(f"--{name.replace('_', '-')} is for {why}")
+    if given["sync"] and state is None:
+        raise click.UsageError("--sync needs --state: there is nothing else to be kept")
+    if given["forecast_out"] is not None and given["forecast"] is None:
+        raise click.UsageError("--forecast-out needs --forecast")
+    weigher = None if given["hedger"] is None else named(given["hedger"], given["budget"] or 30)
+    with ExitStack() as stack:
+        kept = None
+        if state is not None:
+            check_state(state)
+            stack.enter_context(Owner(state))
+            kept = StateFile(state, sync=given["sync"])
+        live = None if kept is None else kept.load()
+        if live is not None:
+            _refuse_settings(given, state)
+        options = {
+            "states": given["states"] or (1, 2, 3, 4, 5),
+            "budget": given["budget"] or 30,
+            "hedger": weigher,
+            "seed": given["seed"] or 0,
+        }
+        if data == "-":
+            live = live or first_code(given, options)
+            run_latent_stream(live, kept, given["level"], given["max_line"] or LONGEST)
+        else:
+            _infer_file(Path(data), live, kept, options, given)
+
+
+def _refuse_settings(given: dict[str, Any], state: Path | None) -> None:
+    for name in SETTINGS:
+        if given[name] not in (None, ()):
+            raise click.UsageError(f"--{name} is settled: {state} has regimes that go on")
+
+
+def _infer_file(
+    data: Path,
+    live: Live | None,
+    kept: StateFile | None,
+    options: dict[str, Any],
+    given: dict[str, Any],
+) -> None:
+    """Find the regimes of a table's columns; write and print what came of it."""
+    outputs = [(given[name], TABLES) for name in ("out", "forecast_out")]
     check_outputs(data, [*outputs, (given["report"], (".html",))])
-    experts = given["states"] * given["candidates"]
-    weigher = hedger(given["hedger"], given["memory"], MEMORY, experts)
     table = _tables.read_arrow(data)
     if all(_is_number(name) for name in table.column_names):
         raise click.UsageError(f"{data} has numbers in its first row: it must name the columns")
-    column = _column(table.column_names, given["column"], data)
-    when: Any = list(range(table.num_rows))
+    columns = _columns(table.column_names, given["columns"], data)
+    when = None
     if given["time"] is not None:
         when = table.column(_column(table.column_names, given["time"], data)).to_pylist()
-    console = Console(stderr=True)
-    with console.status("reading") as status:
-        found = infer(
-            table.column(column).to_pylist(),
-            states=given["states"],
-            candidates=given["candidates"],
-            hedger=weigher,
-            kind=given["kind"],
-            above=given["above"],
-            seed=given["seed"],
-            progress=status.update,
-        )
-    _print(found, column)
-    _write(found, when, f"{column} of {data.name}", given, repr(weigher))
+    values: Any = {name: table.column(name).to_pylist() for name in columns}
+    values = values if len(columns) > 1 else values[columns[0]]
+    with Console(stderr=True).status("learning") as status:
+        told: dict[str, Any] = {
+            "time": when,
+            "progress": lambda share: status.update(f"learning {share:.0%}"),
+        }
+        if live is not None:
+            found = resume(live, values, **told)
+        else:
+            found = infer(values, kind=given["kind"], above=given["above"], **options, **told)
+        what = " and ".join(columns)
+        _print(found, what, given)
+        status.update("comparing")
+        _write(found, what, data.name, given)
+    if kept is not None:
+        kept.finish(found.live)
+    for path in (given["out"], given["forecast_out"], given["report"], kept and kept.path):
+        if path is not None:
+            echo(f"wrote {path}")
 
 
-def _column(names: list[str], asked: str | None, data: Path) -> str:
-    if asked is None:
+def _columns(names: list[str], asked: tuple[str, ...], data: Path) -> list[str]:
+    if not asked:
         if len(names) != 1:
             raise click.UsageError(f"--column is needed: {data} has {', '.join(names)}")
-        return names[0]
+        return names
+    if len(set(asked)) < len(asked):
+        raise click.UsageError("--column names the same column twice")
+    return [_column(names, name, data) for name in asked]
+
+
+def _column(names: list[str], asked: str, data: Path) -> str:
     if asked not in names:
         raise _names.nearest("column", asked, dict.fromkeys(names))
     if names.count(asked) > 1:
@@ -89,41 +203,42 @@ def _is_number(name: str) -> bool:
     return True
 
 
-def _print(found: Inferred, column: str) -> None:
+def _print(found: Inferred, what: str, given: dict[str, Any]) -> None:
     if found.sequence.said:
-        echo(f"guessed: {column} holds {found.sequence.said}", err=True)
-    head, rows = found.table()
-    echo("{:<30}{:>14}{:>12}".format(*head))
-    for row in rows:
-        echo("{:<30}{:>14}{:>12}".format(*row))
-    for name, text in found.facts():
+        echo(f"guessed: {what} holds {found.sequence.said}", err=True)
+    for line in _tables.as_text(*regime_table(found)):
+        echo(line)
+    echo()
+    for name, text in facts(found):
         echo(f"{name}: {text}")
+    if given["forecast"] is not None:
+        echo()
+        ahead = found.forecast(given["forecast"])
+        for line in _tables.as_text(*forecast_table(ahead, found, given["level"])):
+            echo(line)
 
 
-def _write(
-    found: Inferred, when: list[Any], what: str, given: dict[str, Any], weigher: str
-) -> None:
-    name = given["time"] or "round"
-    times = {name: when}
+def _write(found: Inferred, what: str, source: str, given: dict[str, Any]) -> None:
+    safe = given["safe_csv"]
     if given["out"] is not None:
-        columns = found.columns()
+        columns, name = found.columns(), given["time"] or "round"
+        when = columns.pop("time", list(range(len(found.course))))
         check_columns(columns, name)
-        _tables.write_table(given["out"], times | columns, safe=given["safe_csv"])
-    if given["weights"] is not None:
-        shares = found.main.candidates
-        columns = {f"candidate {n}": shares[:, n] for n in range(shares.shape[1])}
-        _tables.write_table(given["weights"], times | columns, safe=given["safe_csv"])
+        _tables.write_table(given["out"], {name: when, **columns}, safe=safe)
+    ahead = None if given["forecast"] is None else found.forecast(given["forecast"])
+    if ahead is not None and given["forecast_out"] is not None:
+        columns = forecast_columns(ahead, found, given["level"])
+        _tables.write_table(given["forecast_out"], columns, safe=safe)
     if given["report"] is not None:
         write_inferred(
             given["report"],
             found,
-            when,
-            title=f"{what}, predicted",
-            subtitle=f"{given['candidates']:,} hidden Markov models of {given['states']} states, "
-            f"drawn at random (seed {given['seed']}); {MAIN}: {weigher}",
+            rivals(found.sequence),
+            title=f"The regimes of {what}",
+            subtitle=f"{source}, {found.live.regimes.rounds:,} rounds, {len(found.parameters)} "
+            "regimes. Models are learned as data comes; nothing said of a round uses later ones",
             command=shlex.join(["normalhedge", *sys.argv[1:]]),
             settings={"normalhedge": normalhedge.__version__, "numpy": np.__version__},
+            ahead=ahead,
+            level=given["level"],
         )
-    for name in ("out", "weights", "report"):
-        if given[name] is not None:
-            echo(f"wrote {given[name]}")

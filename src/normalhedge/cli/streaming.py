@@ -1,33 +1,55 @@
-"""A mixture between stdin and stdout: every line is answered, or not taken."""
+"""A stream between stdin and stdout: every line is answered, or not taken."""
 
 import errno
 import io
 import json
 import os
 import sys
-from typing import Any
+from typing import Any, Protocol, TypeVar
 
 import click
 
+from normalhedge._journal import Operation
+from normalhedge._state_file import StateFile
 from normalhedge.cli.signals import Signals
 from normalhedge.cli.terminal import echo, give_up_stdout
-from normalhedge.mixtures import Mixture
 from normalhedge.mixtures.lines import batches
-from normalhedge.mixtures.operations import Operation
-from normalhedge.mixtures.state_file import StateFile
-from normalhedge.mixtures.stream import Stream
 
 TAKEN = 1 << 16
 """How many bytes are read at once: lines that are there together are answered together."""
 
 
-def run_stream(mixture: Mixture, kept: StateFile | None, longest: int) -> None:
+T = TypeVar("T")
+
+
+class Answering(Protocol):
+    """What answers lines.
+
+    Attributes
+    ----------
+    refused
+        How many lines were refused.
+    """
+
+    refused: int
+
+    def answer(self, number: int, line: bytes, *, whole: bool) -> dict[str, Any] | None:
+        """Return the answer to a line; none if it is empty."""
+
+
+def run_stream(
+    stream: Answering, thing: T, done: list[Operation], kept: StateFile[T] | None, longest: int
+) -> None:
     """Answer every line of stdin; what was answered is kept, however the process ends.
 
     Parameters
     ----------
-    mixture
+    stream
         What answers.
+    thing
+        What it changes, and what is kept.
+    done
+        Where the stream writes down what it did; it is emptied from time to time.
     kept
         Where it is kept, if anywhere.
     longest
@@ -35,15 +57,13 @@ def run_stream(mixture: Mixture, kept: StateFile | None, longest: int) -> None:
     """
     if sys.stdin is None or sys.__stdout__ is None:
         _end("stdin or stdout is closed: nothing was read", 1)
-    done: list[Operation] = []
-    stream = Stream(mixture, done.append if kept is not None else None)
     with Signals() as signals:
         if kept is not None:
-            kept.begin(mixture)
+            kept.begin(thing)
         try:
-            failed = _answer_all(stream, done, kept, longest, signals)
+            failed = _answer_all(stream, thing, done, kept, longest, signals)
             if kept is not None:
-                kept.finish(mixture)
+                kept.finish(thing)
         finally:
             if kept is not None:
                 kept.abandon()
@@ -59,9 +79,10 @@ def run_stream(mixture: Mixture, kept: StateFile | None, longest: int) -> None:
 
 
 def _answer_all(
-    stream: Stream,
+    stream: Answering,
+    thing: T,
     done: list[Operation],
-    kept: StateFile | None,
+    kept: StateFile[T] | None,
     longest: int,
     signals: Signals,
 ) -> OSError | None:
@@ -79,7 +100,7 @@ def _answer_all(
         except OSError as error:
             return error
         if kept is not None:
-            kept.fold_if_long(stream.mixture)
+            kept.fold_if_long(thing)
         if signals.number:
             break
     return None

@@ -1,8 +1,9 @@
 """Hidden states as experts: banks of hidden Markov models, and those who predict with them."""
 
 from normalhedge.latent.follow import Followed, follow
+from normalhedge.latent.forecasting import Forecast
 from normalhedge.latent.hmm_bank import BankRun, BankState, HMMBank
-from normalhedge.latent.infer import Inferred, infer
+from normalhedge.latent.infer import Inferred, Live, infer, resume
 from normalhedge.latent.learning_bank import LearningBank
 from normalhedge.latent.predictors import (
     BayesAverage,
@@ -20,10 +21,12 @@ __all__ = [
     "BankState",
     "BayesAverage",
     "Followed",
+    "Forecast",
     "HMMBank",
     "HedgedTracker",
     "Inferred",
     "LearningBank",
+    "Live",
     "ModelExperts",
     "ParticleFilter",
     "Persistence",
@@ -33,4 +36,5 @@ __all__ = [
     "best_candidate",
     "follow",
     "infer",
+    "resume",
 ]

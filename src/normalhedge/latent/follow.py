@@ -62,7 +62,6 @@ class Followed:
 def follow(
     predictor: Predictor,
     symbols: Iterable[float | None],
-    labels: np.ndarray | None = None,
     *,
     keep_weights: bool = True,
 ) -> Followed:
@@ -74,9 +73,6 @@ def follow(
         Who predicts.
     symbols
         What comes; NaN or None where it is missing.
-    labels
-        What each state of each candidate is counted as, k x N whole numbers such as
-        `HMMBank.nearest` returns; its own number by default.
     keep_weights
         Whether the weights of all candidates in all rounds are wanted.
 
@@ -95,7 +91,7 @@ def follow(
         known = ~np.isnan(numbers[part])
         came = np.where(known, numbers[part], 0.0)
         decided = known & (rounds.said.shape[1] > 1)
-        by_state = _by_state(rounds.weights, labels)
+        by_state = rounds.weights.sum(axis=2)
         pieces.append(
             (
                 rounds.said,
@@ -107,12 +103,6 @@ def follow(
             )
         )
     return Followed(*(np.concatenate(column) for column in zip(*pieces, strict=True)))
-
-
-def _by_state(weights: Floats, labels: np.ndarray | None) -> Floats:
-    if labels is None:
-        return np.asarray(weights.sum(axis=2))
-    return np.asarray(weights.reshape(len(weights), -1) @ np.eye(len(labels))[labels.ravel()])
 
 
 def _rounds(predictor: Predictor, numbers: Floats) -> Iterator[tuple[slice, Rounds]]:

@@ -343,45 +343,6 @@ class HMMBank:
         names = ("initial", "transition", "emission", "means", "deviations")
         return {name: getattr(self, name) for name in names if getattr(self, name) is not None}
 
-    def ordered(self) -> "HMMBank":
-        """Return the same candidates with their states in order of their means.
-
-        Of symbols: of the mean of their numbers. So state 0 of one candidate is like state 0 of the
-        others, as far as that can be.
-        """
-        if self.emission is not None:
-            means = np.einsum("x,xsn->sn", np.arange(self.symbol_count), self.emission)
-        else:
-            means = np.asarray(self.means)
-        order = np.argsort(means, axis=0, kind="stable")
-
-        def sort(array: Floats, axis: int = 0) -> Floats:
-            spread = np.expand_dims(order, tuple(k for k in range(array.ndim - 1) if k != axis))
-            return np.take_along_axis(array, spread, axis=axis)
-
-        return HMMBank(
-            sort(self.initial),
-            sort(sort(self.transition, 0), 1),
-            None if self.emission is None else sort(self.emission, 1),
-            None if self.means is None else sort(self.means),
-            None if self.deviations is None else sort(self.deviations),
-            self.width,
-        )
-
-    def nearest(self, candidate: int) -> np.ndarray:
-        """Return which state of one candidate each state of each candidate is most like, k x N.
-
-        By the L1 distance of what they say, or by the distance of their means. The states of
-        different candidates have nothing else in common: what one calls 0 may be another's 1.
-        """
-        if self.emission is not None:
-            apart = np.abs(self.emission[:, np.newaxis] - self.emission[..., candidate, None, None])
-            return np.asarray(apart.sum(axis=0).argmin(axis=0))
-        means = np.asarray(self.means)
-        return np.asarray(
-            np.abs(means - means[:, candidate, np.newaxis, np.newaxis]).argmin(axis=0)
-        )
-
     def init(self) -> BankState:
         """Return the state before the first observation."""
         return BankState(np.minimum(self.initial, 1.0), np.zeros(self.candidates), 0, 0)

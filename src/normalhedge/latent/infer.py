@@ -1,103 +1,147 @@
-"""A sequence of symbols or numbers, predicted causally by many hidden Markov models at once."""
+"""The regimes of a whole series: found causally, told so that people can use them."""
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
-from typing import Any
+import copy
+from collections.abc import Callable
+from collections.abc import Sequence as Row
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
+from normalhedge import _inputs
 from normalhedge._inputs import Floats
-from normalhedge.hedgers import Hedger, NormalHedge
-from normalhedge.latent.follow import Followed, follow
-from normalhedge.latent.hmm_bank import HMMBank
-from normalhedge.latent.learning_bank import LearningBank, can_learn
-from normalhedge.latent.predictors import (
-    BayesAverage,
-    ModelExperts,
-    Persistence,
-    Predictor,
-    StateExperts,
-    best_candidate,
-    block,
-)
-from normalhedge.latent.sequence import Sequence, encode
+from normalhedge.hedgers import Hedger
+from normalhedge.latent.course import Course
+from normalhedge.latent.emissions import Categorical
+from normalhedge.latent.forecasting import Forecast
+from normalhedge.latent.naming import Parameters
+from normalhedge.latent.predictive import Predictive
+from normalhedge.latent.regimes import Regimes
+from normalhedge.latent.sequence import Code, Sequence, encode
 
-MEMORY = 100.0
-"""In rounds, where no hedger is given."""
+STATES = (1, 2, 3, 4, 5)
 
-CANDIDATES, STATES = 200, 2
+LEAST = 20
+"""Observations; fewer teach nothing of regimes."""
 
-EVENNESS = 0.2
-"""Of the emissions of the candidates: many are almost sure of a symbol, which L1 rewards."""
-
-WARM_UP = 20
-"""How many numbers tell where the others may lie; they are learned from, but not predicted."""
-
-MAIN = "state experts"
+CHECKED = 500
+"""In so many rounds at most, the whole distribution is compared with what came."""
 
 BINS = 10
 
 
+class Live(NamedTuple):
+    """Regimes that go on, and how observations become the numbers that they learn."""
+
+    regimes: Regimes
+    code: Code
+
+
 @dataclass(frozen=True, eq=False)
 class Inferred:
-    """What was said of a sequence, and what was inferred from it.
+    """The regimes of a series; everything said of a round uses only the rounds up to it.
 
     Attributes
     ----------
     sequence
         The observations as numbers, and what these mean.
-    went
-        Every predictor's way, by name; `MAIN` is the one that is asked.
-    start
-        The first round that counts: before it, real numbers only tell their scale.
-    next
-        What is said of the observation after the last: a distribution over symbols, or a mean.
-    next_states
-        How probable each hidden state is then.
-    states
-        What each hidden state says: k x m, or mean and deviation, k x 2. They are those of the
-        candidate with the largest likelihood, in order; the states of all others count as the one
-        they are most like.
-    impossible
-        How many observations no candidate thought possible; they teach nothing.
+    time
+        The times that were given, one for each round; none by default.
+    course
+        Means and variances before each round, log scores, probabilities of regimes.
+    said
+        Of symbols: the probability of each before each round, T x m, NaN before the first fit;
+        otherwise T x 0.
+    pits
+        P(y < y_t) and P(y <= y_t) by what was predicted, T x d x 2, in at most 500 rounds; NaN in
+        the others, and for symbols.
+    live
+        The regimes as they are after the last round. `resume` continues from here with a copy.
     """
 
     sequence: Sequence
-    went: dict[str, Followed]
-    start: int
-    next: Floats
-    next_states: Floats
-    states: Floats
-    impossible: int
+    time: tuple[Any, ...] | None
+    course: Course
+    said: Floats
+    pits: Floats
+    live: Live
+    _symbols_by_state: tuple[tuple[int, dict[int, Floats]], ...]
 
     @property
-    def main(self) -> Followed:
-        """What the hedger over states did."""
-        return self.went[MAIN]
+    def states(self) -> npt.NDArray[np.intp]:
+        """The most probable regime in each round; -1 before the first fit."""
+        return self.course.states
 
-    def table(self) -> tuple[list[str], list[tuple[str, ...]]]:
-        """Return a head and a row for each predictor, the least loss first."""
-        head = ["predictor", "mean L1 loss", "wrong" if self.sequence.labels else "mean error"]
-        scored = {name: float(np.nanmean(f.losses)) for name, f in self.went.items()}
-        rows: list[tuple[str, ...]] = [
-            (name, f"{scored[name]:.4f}", self._second(self.went[name]))
-            for name in sorted(scored, key=scored.__getitem__)
-        ]
-        return head, rows
+    @property
+    def certainty(self) -> Floats:
+        """How probable that regime is."""
+        return self.course.certainty
 
-    def _second(self, went: Followed) -> str:
-        known = ~np.isnan(went.losses)
-        if self.sequence.labels:
-            return f"{went.wrong[known].mean():.2%}"
-        return f"{np.nanmean(np.abs(went.said[known, 0] - self.sequence.numbers[known])):.4g}"
+    @property
+    def probabilities(self) -> Floats:
+        """How probable each regime is in each round, T x regimes."""
+        most = max(self.parameters, default=0)
+        used = np.flatnonzero(self.course.probabilities.any(axis=0))
+        return self.course.probabilities[:, : max(most, int(used.max(initial=0))) + 1]
+
+    @property
+    def parameters(self) -> dict[int, Parameters]:
+        """What each regime is like at the end, by its number."""
+        return self.live.regimes.parameters()
+
+    @property
+    def history(self) -> list[tuple[int, dict[int, Parameters]]]:
+        """The parameters over time: after how many rounds they were learned, and what they were."""
+        return list(self.live.regimes.history)
+
+    @property
+    def symbol_history(self) -> tuple[tuple[int, dict[int, Floats]], ...]:
+        """Of symbols, the probability of each in each regime, over time."""
+        return self._symbols_by_state
+
+    @property
+    def support(self) -> dict[int, float]:
+        """How much weight the models with each number of states have at the end."""
+        return self.live.regimes.support()
+
+    def forecast(self, rounds: int = 1) -> Forecast:
+        """Return distributions, regimes and switches of the next rounds."""
+        return self.live.regimes.forecast(rounds)
+
+    def coverage(self, level: float = 0.9) -> float:
+        """Return how often the central interval of this probability held what came.
+
+        Of counts, where that lay on the edge of the interval it counts in part.
+        """
+        tail = 0.5 * (1.0 - _inputs.number("level", level, 0.0, 1.0))
+        found = self.pits[~np.isnan(self.pits).any(axis=2)]
+        if not len(found):
+            return float("nan")
+        below, up_to = found[:, 0], np.maximum(found[:, 1], found[:, 0] + 1e-12)
+        inside = np.minimum(up_to, 1.0 - tail) - np.maximum(below, tail)
+        return float((np.maximum(inside, 0.0) / (up_to - below)).mean())
+
+    def pit_histogram(self, bins: int = BINS) -> Floats:
+        """Return the share of rounds in each part of [0, 1] where P(y <= y_t) lay.
+
+        All are 1 / bins where the predictions are right. A count is spread from P(y < y_t) on.
+        """
+        edges = np.linspace(0.0, 1.0, _inputs.count("bins", bins) + 1)
+        found = self.pits[~np.isnan(self.pits).any(axis=2)]
+        if not len(found):
+            return np.full(bins, np.nan)
+        below, width = found[:, :1], np.maximum(found[:, 1:] - found[:, :1], 1e-12)
+        return np.diff(np.clip((edges - below) / width, 0.0, 1.0).mean(axis=0))
 
     def reliability(self) -> tuple[Floats, Floats, np.ndarray]:
         """Return, in tenths of the probability, its mean, the share that came, and how many.
 
         Of symbols only, and of two symbols the second.
         """
-        labels, known = self.sequence.labels, ~np.isnan(self.main.losses)
-        said = self.main.said[known]
+        labels = self.sequence.labels
+        known = self.sequence.known & ~np.isnan(self.said).any(axis=1)
+        said = self.said[known]
         came = self.sequence.numbers[known][:, np.newaxis] == np.arange(len(labels))
         if len(labels) == 2:
             said, came = said[:, 1:], came[:, 1:]
@@ -110,210 +154,200 @@ class Inferred:
         ]
         return means[0], means[1], count[used]
 
-    def facts(self) -> list[tuple[str, str]]:
-        """Return what else there is to know, in words."""
-        numbers, labels = self.sequence.numbers, self.sequence.labels
-        said = f"{self.next[0]:.6g}"
-        if labels:
-            named = zip(labels, self.next, strict=True)
-            said = ", ".join(f"{label}: {p:.3f}" for label, p in named)
-            said += " (weights under L1, bolder than probabilities)"
-        states = ", ".join(f"state {k}: {p:.3f}" for k, p in enumerate(self.next_states))
-        facts = [
-            ("observations", f"{len(numbers):,}, {int(np.isnan(numbers).sum()):,} of them missing"),
-            ("impossible under every candidate", self._impossible()),
-            ("what comes next", said),
-            ("the hidden state then", states),
-        ]
-        if self.start:
-            facts.insert(1, ("only learned from", f"the first {self.start}, for their scale"))
-        return facts
-
-    def _impossible(self) -> str:
-        text = f"{self.impossible:,}"
-        if self.impossible:
-            text += "; these teach nothing and cost a loss of 1"
-        if not self.sequence.labels and self.impossible > 0.01 * len(self.sequence.numbers):
-            text += (
-                f". The numbers leave the scale of the first {WARM_UP}: predict their differences, "
-                "or whether they are above something"
-            )
-        return text
-
     def columns(self) -> dict[str, Any]:
-        """Return what was said, round by round, as columns of a table."""
-        went, labels = self.main, self.sequence.labels
-        columns: dict[str, Any] = {"observed": self.sequence.decoded()}
-        if labels:
-            said = np.array([labels[s] for s in went.said.argmax(axis=1)], dtype=object)
-            columns["predicted"] = said.tolist()
-            columns |= {f"p({label})": went.said[:, k] for k, label in enumerate(labels)}
-        else:
-            columns["predicted"] = _present(went.said[:, 0])
-        columns["loss"] = _present(went.losses)
-        columns["state"] = went.states
-        for k in range(went.state_weights.shape[1]):
-            columns[f"state {k}"] = went.state_weights[:, k]
-        return columns
+        """Return everything round by round, as columns of a table; None where nothing is known."""
+        course, code = self.course, self.sequence.code
+        result: dict[str, Any] = {} if self.time is None else {"time": list(self.time)}
+        result |= self.sequence.decoded()
+        result["state"] = [None if s < 0 else s for s in course.states.tolist()]
+        there = course.probabilities.any(axis=1)
+        result["probability"] = _present(np.where(there, course.certainty, np.nan))
+        for k, column in enumerate(self.probabilities.T):
+            result[f"state {k}"] = _present(np.where(there, column, np.nan))
+        result["switch"] = _present(course.switching)
+        if code.labels:
+            for k, label in enumerate(code.labels):
+                result[f"p({label})"] = _present(self.said[:, k])
+        for k, name in enumerate(code.columns or ("",) * (not code.labels)):
+            mean, variance = (part.reshape(len(course), -1)[:, k]
+                              for part in (course.means, course.variances))  # fmt: skip
+            result[f"mean {name}".strip()] = _present(mean)
+            result[f"deviation {name}".strip()] = _present(np.sqrt(variance))
+        result["log score"] = _present(course.log_scores)
+        return result
+
+    def __repr__(self) -> str:
+        regimes = self.live.regimes
+        known = self.course.log_scores[~np.isnan(self.course.log_scores)]
+        score = f"{known.mean():.4f}" if len(known) else "none"
+        return (
+            f"<Inferred: {len(self.course):,} rounds, {len(self.parameters)} regimes, now "
+            f"{regimes.state} ({regimes.probabilities.max():.2f}), mean log score {score}>"
+        )
 
 
 def infer(
-    values: Iterable[Any],
+    values: Any,
     *,
-    states: int = STATES,
-    candidates: int = CANDIDATES,
-    hedger: Hedger[Any] | None = None,
+    time: Row[Any] | None = None,
     kind: str | None = None,
     above: float | None = None,
+    states: int | Row[int] = STATES,
+    budget: int = 30,
+    hedger: Hedger[Any] | None = None,
+    worth: float = 0.02,
     seed: int = 0,
-    progress: Callable[[str], object] | None = None,
+    progress: Callable[[float], object] | None = None,
 ) -> Inferred:
-    """Predict a sequence, each value from those before it, and infer its hidden states.
-
-    The candidates are drawn at random. All predictors meet the same ones; they are asked before
-    each observation and told it afterwards.
+    """Find the regimes of a series and predict it, each round from those before it.
 
     Parameters
     ----------
     values
-        Symbols of any kind, or real numbers; None, NaN or an empty string where missing.
-    states, candidates
-        How many hidden states each candidate has, and how many candidates there are.
-    hedger
-        Who weighs them; ``NormalHedge(memory=100)`` by default. With one of your own, whose experts
-        cannot join and leave, there is no learning bank.
+        Numbers, counts, or words; several columns of numbers as a mapping of names to columns, as
+        rows, or as a data frame. None, NaN or an empty string where missing.
+    time
+        When each value was observed, to be told with the results.
     kind
-        "symbols" or "numbers"; none to see for itself, see `encode`.
+        "numbers", "autoregressive" (numbers with memory), "counts" or "symbols"; none to see for
+        itself, see `encode`.
     above
         Turns numbers into two symbols: whether they are above this.
+    states, budget, hedger, worth
+        As for `Regimes`; one number of states is allowed, too.
     seed
-        Of the draws.
+        For the starts of fits.
     progress
-        Told who predicts next.
+        Told the share of the rounds that is done.
 
     Notes
     -----
-    Of the whole sequence, only which symbols there are is known in advance. The scale of real
-    numbers is taken from the first 20 of them. What the states are called is decided in hindsight,
-    by the candidate that turned out the likeliest: predictions are causal, names are not.
+    Of the whole series, only its kind, and which symbols there are, is known in advance.
 
     Examples
     --------
-    >>> found = infer(["wet", "wet", "dry", "dry", None, "dry", "dry"] * 20, candidates=50)
-    >>> found.sequence.labels
-    ('dry', 'wet')
-    >>> found.next.shape, found.main.losses.shape
-    ((2,), (140,))
+    >>> rng = np.random.default_rng(0)
+    >>> wild = np.arange(800) // 80 % 2       # calm for 80 rounds, then wild for 80
+    >>> found = infer(rng.normal(0.0, np.where(wild, 2.0, 0.5)))
+    >>> found.states[[500, 580, 700, 780]]
+    array([0, 1, 0, 1])
+    >>> {state: round(p.deviation, 1) > 1 for state, p in found.parameters.items()}
+    {0: False, 1: True}
+    >>> ahead = found.forecast(5)
+    >>> len(ahead), ahead.interval(0.9).shape
+    (5, (5, 2))
     """
     sequence = encode(values, kind=kind, above=above)
-    hedger = NormalHedge(memory=MEMORY) if hedger is None else hedger
-    rng = np.random.default_rng(seed)
-    start = 0
-    if sequence.labels:
-        bank = HMMBank.random(candidates, states, len(sequence.labels), rng, evenness=EVENNESS)
-    else:
-        start, middle, spread = _scale(sequence.numbers)
-        bank = HMMBank.random_gaussian(candidates, states, middle, spread, rng)
-    bank = bank.ordered()
-    asked, likeliest = StateExperts(bank, hedger), _likeliest(bank, sequence.numbers)
-    labels = bank.nearest(likeliest)
-    best, _ = best_candidate(bank, sequence.numbers, start)
-    went = {}
-    for name, predictor in _predictors(bank, asked, hedger, rng, best).items():
+    known = int(sequence.known.sum())
+    if known < LEAST:
+        raise ValueError(f"at least {LEAST} values are needed to learn regimes from, got {known}")
+    code = sequence.code
+    numbers = (states,) if isinstance(states, int | np.integer) else states
+    regimes = Regimes(
+        code.emission,
+        numbers,
+        budget=budget,
+        hedger=hedger,
+        worth=worth,
+        symbols=len(code.labels) if code.labels else None,
+        rng=np.random.default_rng(seed),
+    )
+    return _inferred(sequence, Live(regimes, code), time, progress)
+
+
+def resume(
+    live: Live,
+    values: Any,
+    *,
+    time: Row[Any] | None = None,
+    progress: Callable[[float], object] | None = None,
+) -> Inferred:
+    """Continue with the values that came since; ``live`` is left as it is.
+
+    Parameters
+    ----------
+    live
+        That of an `Inferred`, or of a state file.
+    values, time, progress
+        As for `infer`; only the new ones.
+    """
+    sequence = encode(values, code=live.code)
+    if not len(sequence.numbers):
+        raise ValueError("there is nothing to learn from: no value is given")
+    return _inferred(sequence, copy.deepcopy(live), time, progress)
+
+
+def _inferred(
+    sequence: Sequence,
+    live: Live,
+    time: Row[Any] | None,
+    progress: Callable[[float], object] | None,
+) -> Inferred:
+    rounds, regimes, labels = len(sequence.numbers), live.regimes, sequence.labels
+    if time is not None and len(time) != rounds:
+        raise ValueError(f"time must have one entry for each of {rounds:,} values, has {len(time)}")
+    columns = max(len(live.code.columns), 1)
+    said, pits = np.full((rounds, len(labels)), np.nan), np.full((rounds, columns, 2), np.nan)
+    parts: list[Course] = []
+    history: list[tuple[int, dict[int, Floats]]] = []
+    start, reviews = 0, 0
+    for stop in _stops(sequence):
+        if stop > start:
+            parts.append(regimes.run(sequence.numbers[start:stop]))
+        if stop == rounds:
+            break
+        ahead = regimes.predict()
+        if labels:
+            said[stop] = ahead.symbols if ahead.parts else np.nan
+        elif ahead.parts:
+            pits[stop] = _pits(ahead, sequence.numbers[stop], counts=live.code.kind == "counts")
+        parts.append(regimes.run(sequence.numbers[stop : stop + 1]))
+        if labels and len(regimes.history) > reviews:
+            reviews = len(regimes.history)
+            history.append((regimes.rounds, _symbols(regimes)))
         if progress is not None:
-            progress(name)
-        mine = predictor is asked
-        found = follow(predictor, sequence.numbers, labels if mine else None, keep_weights=mine)
-        went[name] = _from(found, start)
-    weights = asked.weights
-    by_state = np.array([weights[labels == k].sum() for k in range(bank.states)])
+            progress(stop / rounds)
+        start = stop + 1
     return Inferred(
         sequence,
-        went,
-        start,
-        asked.predict(),
-        by_state,
-        _says(bank.take(likeliest)),
-        asked.impossible,
+        None if time is None else tuple(time),
+        Course.joined(parts),
+        said,
+        pits,
+        live,
+        tuple(history),
     )
 
 
-def _predictors(
-    bank: HMMBank,
-    asked: StateExperts,
-    hedger: Hedger[Any],
-    rng: np.random.Generator,
-    best: int,
-) -> dict[str, Predictor]:
-    alpha = getattr(hedger, "alpha", 0.0)
-    patience = None if alpha else round(MEMORY)
-    named: dict[str, Predictor] = {MAIN: asked, "model experts": ModelExperts(bank, hedger)}
-    if can_learn(hedger):
-        named["learning bank"] = LearningBank(bank, rng, hedger, patience=patience)
-    named |= {
-        "Bayes average": BayesAverage(bank),
-        "Bayes, discounted": BayesAverage(bank, 1.0 - alpha),
-        "best candidate in hindsight": BayesAverage(bank.take(best)),
-    }
-    if bank.means is not None:
-        return named | {"persistence": Persistence(width=bank.width)}
-    named |= {
-        "state experts, rounded": StateExperts(bank, hedger, rounded=True),
-        "model experts, rounded": ModelExperts(bank, hedger, rounded=True),
-    }
-    if can_learn(hedger):
-        named["learning bank, rounded"] = LearningBank(
-            bank, rng, hedger, rounded=True, patience=patience
-        )
-    return named | {
-        "Bayes rounded": BayesAverage(bank, rounded=True),
-        "persistence": Persistence(bank.symbol_count),
-    }
+def _stops(sequence: Sequence) -> list[int]:
+    """Return the rounds whose prediction is looked at whole, and the end."""
+    rounds = len(sequence.numbers)
+    chosen = np.arange(rounds)
+    if not sequence.labels:
+        chosen = np.flatnonzero(sequence.known)
+        chosen = chosen[np.linspace(0, len(chosen) - 1, min(len(chosen), CHECKED)).astype(int)]
+    return [*np.unique(chosen).tolist(), rounds]
 
 
-def _scale(numbers: Floats) -> tuple[int, float, float]:
-    """Return how many rounds tell the scale, the median of their numbers, and their spread."""
-    known = np.flatnonzero(~np.isnan(numbers))
-    count = min(WARM_UP, len(known))
-    while count < len(known) and np.ptp(numbers[known[:count]]) == 0.0:
-        count += 1  # all the same so far
-    if count == len(known):
-        raise ValueError(
-            f"real numbers need more than {WARM_UP} values, the first of which tell their scale, "
-            f"got {len(known)}"
-        )
-    first = numbers[known[:count]]
-    low, middle, high = np.quantile(first, [0.1, 0.5, 0.9])
-    spread = (high - low) / 2.0 or float(np.ptp(first)) / 2.0
-    return int(known[count - 1]) + 1, float(middle), float(spread)
+def _pits(ahead: Predictive, came: Any, *, counts: bool) -> Floats:
+    """Return P(y < came) and P(y <= came), for each column."""
+    values, parts = np.atleast_1d(came), ahead.columns()
+    return np.array(
+        [
+            [float(part.cdf(value - counts)), float(part.cdf(value))]
+            for part, value in zip(parts, values, strict=True)
+        ]
+    )
 
 
-def _from(went: Followed, start: int) -> Followed:
-    """Return what a predictor did without the rounds that do not count."""
-    if not start:
-        return went
-    said, losses = went.said.copy(), went.losses.copy()
-    said[:start], losses[:start] = np.nan, np.nan
-    return replace(went, said=said, losses=losses)
+def _symbols(regimes: Regimes) -> dict[int, Floats]:
+    """Return the probabilities of symbols in each regime."""
+    model = regimes._naming.model
+    if model is None or not isinstance(model.emission, Categorical):
+        return {}
+    numbers = regimes._naming._identity.numbers.tolist()
+    return {number: model.emission.probabilities[s] for s, number in enumerate(numbers)}
 
 
 def _present(values: Floats) -> list[float | None]:
     return [None if np.isnan(value) else float(value) for value in values]
-
-
-def _likeliest(bank: HMMBank, numbers: Floats) -> int:
-    """Return the candidate with the largest likelihood of the whole sequence."""
-    state = bank.init()
-    size = block(bank)
-    for first in range(0, len(numbers), size):
-        state = bank.run(numbers[first : first + size], state).state
-    return int(state.log_likelihood.argmax())
-
-
-def _says(bank: HMMBank) -> Floats:
-    """Return what each state of the first candidate says."""
-    if bank.emission is not None:
-        return bank.emission[..., 0].T.copy()
-    assert bank.means is not None
-    assert bank.deviations is not None
-    return np.column_stack([bank.means[:, 0], bank.deviations[:, 0]])

@@ -123,7 +123,7 @@ class Lineup:
             result.means[:, self._fixed], result.variances[:, self._fixed] = mean, variance
         for place, n in enumerate(self._fixed):
             candidate = self.candidates[n]
-            candidate.filtered = after[-1, : candidate.recipe.states, place]
+            candidate.filtered = after[-1, : candidate.recipe.states, place].copy()
 
 
 class _Family:

@@ -2,7 +2,8 @@
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from pathlib import Path
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -10,10 +11,12 @@ import numpy.typing as npt
 from normalhedge import _inputs
 from normalhedge._inputs import Floats
 from normalhedge.hedgers import Hedger
+from normalhedge.latent import saved
 from normalhedge.latent.candidates import FIRST, Recipe
 from normalhedge.latent.course import Course
 from normalhedge.latent.emissions import FAMILIES
 from normalhedge.latent.emissions.protocol import checked
+from normalhedge.latent.forecasting import FURTHEST, Forecast, forecast, mixture
 from normalhedge.latent.lineup import Lineup, Rounds
 from normalhedge.latent.naming import Naming, Parameters
 from normalhedge.latent.predictive import Predictive
@@ -157,18 +160,37 @@ class Regimes:
         if self._lineup is None:
             return Predictive([], self._previous)
         beliefs = self.weights[:, np.newaxis] * self._lineup.predicted()
-        families: dict[str, list[tuple[Floats, Floats]]] = {}
-        for mine, candidate in zip(beliefs, self._lineup.candidates, strict=True):
-            rows = candidate.emission.parameters()
-            families.setdefault(candidate.recipe.family, []).append((mine[: rows.shape[1]], rows))
-        parts = [
-            (
-                np.concatenate([share for share, _ in group]),
-                FAMILIES[name].from_parameters(np.concatenate([rows for _, rows in group], axis=1)),
-            )
-            for name, group in families.items()
-        ]
-        return Predictive(parts, self._previous)
+        return mixture(beliefs, self._lineup.candidates, self._previous)
+
+    def forecast(self, rounds: int) -> Forecast:
+        """Return distributions, regimes and switches of the next rounds, as seen from here."""
+        rounds = _inputs.count("rounds", rounds)
+        if rounds > FURTHEST:
+            raise ValueError(f"rounds must be at most {FURTHEST:,}, got {rounds:,}")
+        if self._lineup is None:
+            none = np.zeros((rounds, self._most)), np.full(rounds, np.nan)
+            return Forecast((self.predict(),) * rounds, *none)
+        return forecast(
+            rounds,
+            self._lineup.candidates,
+            self.weights,
+            self._lineup.predicted(),
+            self._naming,
+            self._previous,
+        )
+
+    def save(self, path: str | Path) -> None:
+        """Write everything to a file of JSON, from which `load` continues to the bit.
+
+        The file is written whole or not at all, and has a checksum. A hedger of your own cannot be
+        written; pickling works with one.
+        """
+        saved.save(self, Path(path))
+
+    @classmethod
+    def load(cls, path: str | Path) -> Self:
+        """Return what `save` wrote; a damaged file is refused in a sentence."""
+        return saved.load(Path(path), cls)
 
     def observe(self, y: npt.ArrayLike) -> None:
         """Learn the next observation, a number or one for each column; NaN where it is missing."""
@@ -277,6 +299,8 @@ class Regimes:
         if int((~np.isnan(seen[:, 0])).sum()) < FIRST:
             return
         left, joined = self._slate.review(seen, self.weights)
+        if not self._slate.candidates:  # too few observations for this many states
+            return
         self._weighing.change(left, joined)
         self._lineup = Lineup(self._slate.candidates, self._most)
         self._naming.match(self._slate.candidates, self.weights, seen)

@@ -1,26 +1,123 @@
 """What people observe, as numbers: symbols are counted from zero, and what is missing is NaN."""
 
 import math
-from collections.abc import Iterable
-from dataclasses import dataclass
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 from datetime import date
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
 from normalhedge import _inputs
 from normalhedge._inputs import Floats
+from normalhedge._terminal import clipped
+
+TWO = 2
+"""Whole numbers of at most this many different values are taken for symbols."""
 
 FEW = 12
-"""Whole numbers of at most this many different values are taken for symbols."""
+"""From here on, symbols must come again: half as many different ones as rows are too many."""
 
 MANY = 200
 """More symbols than this are refused."""
 
-KINDS = ("symbols", "numbers")
+COUNTS = 1000
+"""Whole numbers from 0 up to this are taken for counts; larger ones for real numbers."""
+
+LARGEST_COUNT = 10_000
+"""Larger counts are refused: their distribution is a sum over all that are smaller."""
+
+COLUMNS = 50
+"""More columns than this are refused."""
+
+FULL = 10
+"""Up to so many columns, states have all covariances; of more, only variances."""
+
+KINDS = {
+    "numbers": "gaussian",
+    "autoregressive": "autoregressive",
+    "counts": "poisson",
+    "symbols": "categorical",
+}
+"""Kinds of observations, and the emission for one column of them."""
 
 PLAIN = (str, bool, int, float, np.integer, np.floating, np.bool_, date)
-"""What a value may be; a date is a word."""
+"""What a value may be."""
+
+DATE = re.compile(r"\d{4}[-/]\d\d?[-/]\d\d?|\d\d?[./]\d\d?[./]\d{4}")
+
+
+@dataclass(frozen=True)
+class Code:
+    """How observations become numbers.
+
+    Attributes
+    ----------
+    kind
+        One of `KINDS`.
+    labels
+        What the symbols are called.
+    above
+        The limit, where numbers become two symbols.
+    columns
+        The names of several columns; none of a single one.
+    """
+
+    kind: str
+    labels: tuple[str, ...] = ()
+    above: float | None = None
+    columns: tuple[str, ...] = ()
+
+    @property
+    def emission(self) -> str:
+        """The family of `Regimes`."""
+        if self.columns:
+            return "full" if len(self.columns) <= FULL else "diagonal"
+        return KINDS[self.kind]
+
+    def number(self, value: Any) -> Any:
+        """Return one observation as `Regimes.observe` takes it: a number or a list of them."""
+        if self.columns:
+            given = [None] * len(self.columns) if value is None else value
+            if not isinstance(given, list | tuple) or len(given) != len(self.columns):
+                shown = clipped(repr(value), 60)
+                raise ValueError(f"an observation has {len(self.columns)} numbers, got {shown}")
+            return [_number(1, _plain(1, part)) for part in given]
+        plain = _plain(1, value)
+        if plain is None:
+            return math.nan
+        if self.above is not None:
+            return float(_number(1, plain) > self.above)
+        if self.kind != "symbols":
+            number = _number(1, plain)
+            if self.kind == "counts":
+                _refuse_fractions(np.array([number]))
+            return number
+        if _label(plain) not in self.labels:
+            known = clipped(", ".join(self.labels), 200)
+            raise ValueError(f"{clipped(repr(value), 60)} is not one of the symbols {known}")
+        return float(self.labels.index(_label(plain)))
+
+    def to_plain(self) -> dict[str, Any]:
+        """Return it in words and numbers."""
+        return {
+            "kind": self.kind,
+            "labels": list(self.labels),
+            "above": self.above,
+            "columns": list(self.columns),
+        }
+
+    @classmethod
+    def from_plain(cls, given: Mapping[str, Any]) -> Self:
+        """Return what `to_plain` wrote; refuse anything else."""
+        kind, above = given["kind"], given["above"]
+        words = given["labels"], given["columns"]
+        lists = all(isinstance(part, list) and all(isinstance(w, str) for w in part)
+                    for part in words)  # fmt: skip
+        if kind not in KINDS or not lists or not isinstance(above, float | None):
+            raise ValueError("the code of observations is damaged")
+        return cls(kind, tuple(words[0]), above, tuple(words[1]))
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,66 +127,159 @@ class Sequence:
     Attributes
     ----------
     numbers
-        Symbols as 0, 1, ..., or real numbers; NaN where missing.
-    labels
-        What the symbols mean; none of them for real numbers.
+        Symbols as 0, 1, ..., counts or real numbers, T, or T x d of several columns; NaN where
+        missing.
+    code
+        What these numbers mean.
     said
         What was guessed, for people to see.
+    raw
+        The numbers that became two symbols, where there is a limit; otherwise none.
     """
 
     numbers: Floats
-    labels: tuple[str, ...]
-    said: str
+    code: Code
+    said: str = ""
+    raw: Floats | None = None
 
-    def decoded(self) -> list[Any]:
-        """Return the observations as they were given; None where missing."""
-        known = ~np.isnan(self.numbers)
-        if not self.labels:
-            return [float(x) if k else None for x, k in zip(self.numbers, known, strict=True)]
-        return [self.labels[int(x)] if k else None
-                for x, k in zip(self.numbers, known, strict=True)]  # fmt: skip
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """What the symbols are called; none of them for numbers."""
+        return self.code.labels
+
+    @property
+    def known(self) -> np.ndarray:
+        """Which rounds have an observation: all columns of it."""
+        table = self.numbers.reshape(len(self.numbers), -1)
+        return np.asarray(~np.isnan(table).any(axis=1))
+
+    def decoded(self) -> dict[str, list[Any]]:
+        """Return the observations as they were given, by column; None where missing."""
+        if self.code.columns:
+            return {name: _present(self.numbers[:, k]) for k, name in enumerate(self.code.columns)}
+        values = _present(self.numbers)
+        if self.labels:
+            values = [None if x is None else self.labels[int(x)] for x in values]
+        return {"observed": values}
 
 
 def encode(
-    values: Iterable[Any], *, kind: str | None = None, above: float | None = None
+    values: Any,
+    *,
+    kind: str | None = None,
+    above: float | None = None,
+    code: Code | None = None,
 ) -> Sequence:
-    """Return values as a sequence of symbols or of real numbers.
+    """Return values as a sequence of symbols, counts or real numbers.
 
-    Words, booleans, and whole numbers of at most 12 different values are symbols; other numbers are
-    real ones.
+    Words, booleans, and whole numbers of at most two different values are symbols; other whole
+    numbers from 0 to 1000 are counts; all else is real numbers.
 
     Parameters
     ----------
     values
+        One column; or several, as a mapping of names to columns, a table of rows, or a data frame.
         None, NaN and empty strings are missing.
     kind
-        "symbols" or "numbers"; none to see for itself.
+        One of `KINDS`; none to see for itself.
     above
         Turns numbers into two symbols: whether they are above this.
+    code
+        That of earlier values, which these continue.
 
     Raises
     ------
     ValueError
-        If there is nothing to predict: no values, or all of them the same; or if they are too many
-        different words, or not what ``kind`` says.
+        If there is nothing to learn from: no values, or all of them the same; or if they are too
+        many different words, dates, or not what ``kind`` says.
 
     Examples
     --------
     >>> encode([0.0, 2.5, None, 7.1], above=1).labels
     ('at most 1', 'above 1')
+    >>> encode({"a": [1.5, 2.5, 3.5], "b": [0.5, None, 1.5]}).numbers.shape
+    (3, 2)
     """
     if kind is not None and kind not in KINDS:
         raise ValueError(f"kind must be one of {', '.join(KINDS)}, got {kind!r}")
-    plain = [_plain(row, value) for row, value in enumerate(values, start=1)]
+    columns = _columns(values)
+    if columns is not None and len(columns) > 1:
+        return _several(columns, kind, above, code)
+    one = values if columns is None else next(iter(columns.values()))
+    plain = [_plain(row, value) for row, value in enumerate(one, start=1)]
+    if code is not None:
+        coded = np.array([code.number(value) for value in plain], dtype=float)
+        return Sequence(coded, code, raw=None if code.above is None else _numbers(plain))
     known = [value for value in plain if value is not None]
     if not known:
-        raise ValueError("there is nothing to predict: no value is given")
+        raise ValueError("there is nothing to learn from: no value is given")
     if above is not None:
         return _above(plain, above, kind)
-    guess = "symbols" if _look_like_symbols(known) else "numbers"
-    if (kind or guess) == "numbers":
-        return _checked(_numbers(plain), (), "real numbers" if kind is None else "")
-    return _symbols(plain, known, guessed=kind is None)
+    _refuse_dates(known)
+    guess = _guess(known)
+    if (kind or guess) == "symbols":
+        return _symbols(plain, known, guessed=kind is None)
+    words = {"counts": "counts", "numbers": "real numbers"}
+    if guess == "symbols":
+        _numbers(plain)  # which says where the first word is
+    numbers = _numbers(plain)
+    if kind == "counts":
+        _refuse_fractions(numbers)
+    return _checked(numbers, Code(kind or guess), words[guess] if kind is None else "")
+
+
+def _columns(values: Any) -> dict[str, Any] | None:
+    """Return several columns by name; none if there is one without a name."""
+    if isinstance(values, Mapping):
+        return {str(name): column for name, column in values.items()}
+    if getattr(values, "ndim", 1) == 2 and hasattr(values, "columns"):
+        return {str(name): values[name] for name in values.columns}
+    if isinstance(values, np.ndarray) and values.ndim > 1:
+        if values.ndim > 2:
+            raise ValueError(f"values must be T or T x d, got shape {values.shape}")
+        return {f"column {k}": values[:, k].tolist() for k in range(values.shape[1])}
+    if isinstance(values, list | tuple) and values and isinstance(values[0], list | tuple):
+        widths = {len(row) if isinstance(row, list | tuple) else 0 for row in values}
+        if len(widths) > 1 or 0 in widths:
+            raise ValueError("values must have as many numbers in each row")
+        return {f"column {k}": [row[k] for row in values] for k in range(widths.pop())}
+    return None
+
+
+def _several(
+    columns: dict[str, Any], kind: str | None, above: float | None, code: Code | None
+) -> Sequence:
+    """Return several columns, all of them real numbers."""
+    _check_several(columns, kind, above)
+    parts = []
+    for name, column in columns.items():
+        try:
+            parts.append(_numbers([_plain(row, x) for row, x in enumerate(column, start=1)]))
+        except ValueError as error:
+            raise ValueError(f"several columns must all be numbers: in {name} {error}") from None
+    lengths = {len(part) for part in parts}
+    if len(lengths) > 1:
+        raise ValueError(f"columns must be as long as each other, got {sorted(lengths)}")
+    table = np.column_stack(parts)
+    whole = ~np.isnan(table).any(axis=1)
+    if code is not None:
+        return Sequence(table, code)
+    if not whole.any():
+        raise ValueError("there is nothing to learn from: no row has a value in each column")
+    for name, part in zip(columns, parts, strict=True):
+        if np.ptp(part[whole]) == 0.0:
+            raise ValueError(f"there is nothing to learn from: every value of {name} is the same")
+    said = f"{len(columns)} columns of real numbers" if kind is None else ""
+    return Sequence(table, Code("numbers", columns=tuple(columns)), said)
+
+
+def _check_several(columns: dict[str, Any], kind: str | None, above: float | None) -> None:
+    if above is not None:
+        raise ValueError("above is for one column")
+    if kind not in {None, "numbers"}:
+        raise ValueError(f"several columns are real numbers together: kind cannot be {kind}")
+    if len(columns) > COLUMNS:
+        raise ValueError(f"at most {COLUMNS} columns go together, got {len(columns)}")
 
 
 def _plain(row: int, value: Any) -> Any:
@@ -105,25 +295,52 @@ def _plain(row: int, value: Any) -> Any:
     return value
 
 
-def _look_like_symbols(known: list[Any]) -> bool:
+def _guess(known: list[Any]) -> str:
     if not all(_is_number(value) for value in known):
-        return True
-    distinct = set(known)
-    return len(distinct) <= FEW and all(float(value).is_integer() for value in distinct)
+        return "symbols"
+    if not all(float(value).is_integer() for value in known):
+        return "numbers"
+    if len(set(known)) <= TWO:
+        return "symbols"
+    return "counts" if min(known) >= 0 and max(known) <= COUNTS else "numbers"
+
+
+def _refuse_dates(known: list[Any]) -> None:
+    if all(isinstance(x, date) or (isinstance(x, str) and DATE.match(x.strip())) for x in known):
+        raise ValueError(
+            f"these are dates, such as {clipped(str(known[0]), 40)}: they say when, not what; "
+            "name them as time"
+        )
+
+
+def _refuse_fractions(numbers: Floats) -> None:
+    known = numbers[~np.isnan(numbers)]
+    wrong = (known < 0.0) | (known != np.floor(known))
+    if wrong.any():
+        raise ValueError(f"counts must be whole numbers from 0 on, got {known[wrong][0]:g}")
+    if (known > LARGEST_COUNT).any():
+        raise ValueError(
+            f"counts must be at most {LARGEST_COUNT:,}, got {known.max():g}: larger ones are "
+            "better taken as numbers"
+        )
 
 
 def _above(plain: list[Any], above: float, kind: str | None) -> Sequence:
-    if kind == "numbers":
-        raise ValueError("above makes symbols of numbers: kind cannot be numbers")
+    if kind not in {None, "symbols"}:
+        raise ValueError(f"above makes symbols of numbers: kind cannot be {kind}")
     limit = _inputs.number("above", above, -_inputs.LARGEST, _inputs.LARGEST)
     numbers = _numbers(plain)
     binary = np.where(np.isnan(numbers), np.nan, numbers > limit)
-    return _checked(binary, (f"at most {limit:g}", f"above {limit:g}"), "two symbols")
+    code = Code("symbols", (f"at most {limit:g}", f"above {limit:g}"), limit)
+    return replace(_checked(binary, code, ""), raw=numbers)
 
 
 def _symbols(plain: list[Any], known: list[Any], *, guessed: bool) -> Sequence:
     distinct = set(known)
-    if len(distinct) > MANY or (len(distinct) > FEW and 2 * len(distinct) > len(known)):
+    many = len(distinct) > MANY or (len(distinct) > FEW and 2 * len(distinct) > len(known))
+    if many or (guessed and len(distinct) > FEW):
+        _refuse_text_among_numbers(plain)
+    if many:
         raise ValueError(
             f"{len(distinct):,} different symbols in {len(known):,} rows are too many: are these "
             "times, or names?"
@@ -135,27 +352,54 @@ def _symbols(plain: list[Any], known: list[Any], *, guessed: bool) -> Sequence:
     labels = tuple(_label(value) for value in order)
     if len(set(labels)) < len(labels):
         raise ValueError("different values look the same: words and numbers are mixed")
-    return _checked(coded, labels, f"{len(distinct)} symbols" if guessed else "")
+    said = f"{len(distinct)} symbols" if guessed else ""
+    return _checked(coded, Code("symbols", labels), said)
+
+
+def _refuse_text_among_numbers(plain: list[Any]) -> None:
+    """Say where the first word is, if most values are numbers, also such as are written as text."""
+    words = [(row, x) for row, x in enumerate(plain, start=1) if x is not None and not _reads(x)]
+    if words and 2 * len(words) <= sum(x is not None for x in plain):
+        row, word = words[0]
+        raise ValueError(f"numbers are wanted, got {clipped(repr(word), 60)} in row {row}")
+
+
+def _reads(value: Any) -> bool:
+    """Tell whether a value is a number, or text that reads as one."""
+    try:
+        float(value)
+    except (TypeError, ValueError):
+        return False
+    return True
 
 
 def _label(value: Any) -> str:
     return str(int(value)) if _is_number(value) and float(value).is_integer() else str(value)
 
 
-def _checked(numbers: Floats, labels: tuple[str, ...], said: str) -> Sequence:
+def _checked(numbers: Floats, code: Code, said: str) -> Sequence:
     known = numbers[~np.isnan(numbers)]
     if known.min() == known.max():
-        same = labels[int(known[0])] if labels else f"{known[0]:g}"
-        raise ValueError(f"there is nothing to predict: every value is {same}")
-    return Sequence(numbers, labels, said)
+        same = code.labels[int(known[0])] if code.labels else f"{known[0]:g}"
+        raise ValueError(f"there is nothing to learn from: every value is {clipped(same, 60)}")
+    return Sequence(numbers, code, said)
 
 
 def _is_number(value: Any) -> bool:
     return isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
 
 
-def _numbers(values: list[Any]) -> Floats:
-    for row, value in enumerate(values, start=1):
-        if value is not None and not _is_number(value):
-            raise ValueError(f"numbers are wanted, got {value!r} in row {row}")
-    return np.array([math.nan if value is None else float(value) for value in values])
+def _number(row: int, value: Any) -> float:
+    if value is None:
+        return math.nan
+    if not _is_number(value):
+        raise ValueError(f"numbers are wanted, got {clipped(repr(value), 60)} in row {row}")
+    return float(value)
+
+
+def _numbers(values: Iterable[Any]) -> Floats:
+    return np.array([_number(row, value) for row, value in enumerate(values, start=1)], dtype=float)
+
+
+def _present(values: Floats) -> list[Any]:
+    return [None if math.isnan(value) else value for value in values.tolist()]

@@ -1,0 +1,54 @@
+"""``normalhedge latent -``: regimes of a stream."""
+
+from typing import Any
+
+import click
+import numpy as np
+
+from normalhedge._journal import Operation
+from normalhedge.cli.streaming import run_stream
+from normalhedge.latent import Live, Regimes
+from normalhedge.latent.sequence import Code
+from normalhedge.latent.state_file import StateFile
+from normalhedge.latent.stream import Stream
+
+
+def first_code(given: dict[str, Any], options: dict[str, Any]) -> Live:
+    """Return regimes that have seen nothing, for observations such as the options say."""
+    code = _code(given)
+    regimes = Regimes(
+        code.emission,
+        options["states"],
+        budget=options["budget"],
+        hedger=options["hedger"],
+        symbols=len(code.labels) or None,
+        rng=np.random.default_rng(options["seed"]),
+    )
+    return Live(regimes, code)
+
+
+def _code(given: dict[str, Any]) -> Code:
+    kind, above, symbols = given["kind"], given["above"], given["symbols"]
+    columns = given["columns"]
+    if above is not None:
+        if symbols or len(columns) > 1 or kind not in {None, "symbols"}:
+            raise click.UsageError("--above makes two symbols of one column of numbers")
+        return Code("symbols", (f"at most {above:g}", f"above {above:g}"), above)
+    if symbols or kind == "symbols":
+        if len(symbols) < 2 or len(set(symbols)) < len(symbols):
+            raise click.UsageError("a stream of symbols needs --symbols A,B,..., all different")
+        if kind not in {None, "symbols"} or len(columns) > 1:
+            raise click.UsageError("--symbols are for one column of symbols")
+        return Code("symbols", symbols)
+    if len(columns) > 1:
+        if kind not in {None, "numbers"} or len(set(columns)) < len(columns):
+            raise click.UsageError("several columns are numbers, and have different names")
+        return Code("numbers", columns=columns)
+    return Code(kind or "numbers")
+
+
+def run_latent_stream(live: Live, kept: StateFile | None, level: float, longest: int) -> None:
+    """Answer the lines of stdin."""
+    done: list[Operation] = []
+    stream = Stream(live, level, done.append if kept is not None else None)
+    run_stream(stream, live, done, kept, longest)
