@@ -279,7 +279,7 @@ class Regimes:
         left, joined = self._slate.review(seen, self.weights)
         self._weighing.change(left, joined)
         self._lineup = Lineup(self._slate.candidates, self._most)
-        self._naming.match(self._slate.candidates, self.weights, seen)
+        self._naming.match(self._slate.candidates, self._slate.standing, seen)
         self.history.append((self.rounds, self.parameters()))
 
     def parameters(self) -> dict[int, Parameters]:
