@@ -1,5 +1,6 @@
 """Who follows hidden states: the true filter, fits by EM, Bayes averages, and ours."""
 
+import logging
 import math
 import warnings
 from collections.abc import Callable, Iterator
@@ -205,6 +206,7 @@ def _hmmlearn(table: Floats, start: Fitted) -> Fitted:
         model.covars_ = emission.deviations[:, np.newaxis] ** 2
     model.startprob_, model.transmat_ = start.initial, start.transition
     values = table.astype(int) if isinstance(emission, Poisson) else table
+    logging.getLogger("hmmlearn").setLevel(logging.ERROR)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         model.fit(values)

@@ -30,6 +30,9 @@ BESIDE = {
 REVIEW = 50
 """Rounds between reviews of the candidates."""
 
+SYMBOLS = 1_000
+"""Categories that are followed at most: each state learns the probability of every one."""
+
 LONGEST = 20_000
 """Observations that are kept, and that models of all rounds are fitted to."""
 
@@ -99,6 +102,8 @@ class Regimes:
             raise ValueError(f"emission must be one of {', '.join(FAMILIES)}, got {emission!r}")
         if emission == "categorical":
             symbols = _inputs.count("symbols", symbols)
+            if symbols > SYMBOLS:
+                raise ValueError(f"there may be at most {SYMBOLS:,} symbols, got {symbols:,}")
         self.emission = emission
         self.numbers = sorted({_inputs.count("states", k) for k in states})
         if not self.numbers:
