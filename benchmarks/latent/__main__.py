@@ -8,6 +8,7 @@ import argparse
 import math
 import time
 from collections.abc import Iterator, Sequence
+from importlib.util import find_spec
 
 import numpy as np
 
@@ -15,6 +16,7 @@ from benchmarks.latent import cases, improper, live, real, rivals
 from benchmarks.latent.cases import Drawn
 from benchmarks.latent.rivals import Rival
 
+WANTED = ("arch", "dynamax", "hmmlearn", "statsmodels", "vega_datasets")
 DEVELOP, JUDGE = (0, 1, 2), (100, 101, 102, 103, 104)
 SHORT = {
     "true_filter": "truth",
@@ -97,6 +99,11 @@ def main() -> None:
     parser.add_argument("--figures", action="store_true")
     given = parser.parse_args()
     begun = time.perf_counter()
+    absent = [name for name in WANTED if find_spec(name) is None]
+    if absent:
+        print(
+            f"left out, as they are not installed: {', '.join(absent)} (pip install '.[bench]')\n"
+        )
     who = rivals.RIVALS
     if given.figures:
         who = (rivals.true_filter, *rivals.NAMED, rivals.ours)
