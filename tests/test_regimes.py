@@ -1,13 +1,17 @@
 """Regimes: causal, the same live as at once, and right where the truth is known."""
 
 import pickle
+from itertools import pairwise, product
 from typing import Any
 
 import numpy as np
 import pytest
+from scipy import stats
 from scipy.optimize import linear_sum_assignment
 
+from benchmarks.latent import changepoint
 from normalhedge import NormalHedge
+from normalhedge.latent.candidates import Recipe
 from normalhedge.latent.course import Course
 from normalhedge.latent.emissions import Gaussian
 from normalhedge.latent.fitting import Fitted
@@ -15,6 +19,7 @@ from normalhedge.latent.matching import Identity, agreement, assignment, likenes
 from normalhedge.latent.predictive import Predictive
 from normalhedge.latent.regimes import Regimes
 from normalhedge.latent.scores import brier, crps, l1, log_score
+from normalhedge.latent.slate import Slate
 
 
 def textbook(rounds: int = 4000, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
@@ -81,15 +86,20 @@ def test_nothing_depends_on_the_future() -> None:
     assert not np.allclose(whole.means[450:], changed.means[450:])
 
 
-@pytest.mark.parametrize("emission", ["gaussian", "poisson", "autoregressive", "full"])
+@pytest.mark.parametrize(
+    "emission", ["gaussian", "poisson", "autoregressive", "full", "categorical"]
+)
 def test_live_is_what_it_is_at_once(emission: str) -> None:
     seen = gappy(330)
     if emission == "poisson":
         seen = np.floor(np.abs(2.0 * seen))
     if emission == "full":
         seen = np.column_stack([seen, seen[::-1]])
-    course = Regimes(emission).run(seen)
-    live = Regimes(emission)
+    symbols = 3 if emission == "categorical" else None
+    if symbols:
+        seen = np.minimum(np.floor(np.abs(seen)), 2.0)
+    course = Regimes(emission, symbols=symbols).run(seen)
+    live = Regimes(emission, symbols=symbols)
     for t, y in enumerate(seen):
         before = live.predict()
         np.testing.assert_allclose(before.mean, course.means[t], rtol=1e-8)
@@ -149,6 +159,59 @@ def test_categories() -> None:
         Regimes("categorical", symbols=2).run([0, 1, 2])
 
 
+def test_a_calm_spell_does_not_make_the_wild_regime_forgotten() -> None:
+    rng = np.random.default_rng(5)
+    truth = np.concatenate([(np.arange(1000) // 50) % 2, np.zeros(400), (np.arange(200) // 50) % 2])
+    seen = rng.normal(0.0, np.where(truth > 0, 2.5, 0.7))
+    regimes = Regimes(states=(1, 2, 3))
+    course = regimes.run(seen)
+    np.testing.assert_array_equal(course.states[1100:1400], 0)
+    assert agreement(course.states[1400:], truth[1400:]) > 0.9
+    assert np.mean(course.states[1450:1500]) > 0.8  # by its old number
+
+
+def test_a_scale_that_wanders_by_a_million_is_followed() -> None:
+    rng = np.random.default_rng(0)
+    scale = 10.0 ** np.linspace(0.0, 6.0, 3000)
+    deviations = scale * np.where((np.arange(3000) // 75) % 2, 3.0, 1.0)
+    seen = rng.normal(0.0, deviations)
+    course = Regimes(states=(1, 2, 3), budget=15).run(seen)
+    truth = -0.5 * (seen / deviations) ** 2 - np.log(deviations) - 0.5 * np.log(2.0 * np.pi)
+    assert np.mean(truth[500:] - course.log_scores[500:]) < 0.5
+    far = np.abs(seen - course.means) > 6.0 * np.sqrt(course.variances)  # its deviation lags
+    assert far[500:].mean() < 0.01
+
+
+def test_units_change_nothing() -> None:
+    seen = textbook(500)[1]
+    one, other = Regimes().run(seen), Regimes().run(1e6 * seen + 3e6)
+    np.testing.assert_allclose(other.probabilities, one.probabilities, atol=1e-4)
+    np.testing.assert_allclose(other.log_scores[4:] + np.log(1e6), one.log_scores[4:], atol=1e-3)
+
+
+def test_counts_and_columns_find_their_regimes() -> None:
+    rng = np.random.default_rng(2)
+    truth = (np.arange(1200) // 80) % 2
+    counts = rng.poisson(np.where(truth, 9.0, 2.0))
+    pairs = rng.normal(size=(1200, 2)) * np.where(truth, 2.5, 0.7)[:, np.newaxis]
+    for seen in (counts, pairs):
+        regimes = Regimes(states=(1, 2, 3))
+        course = regimes.run(seen)
+        assert agreement(course.states[500:], truth[500:]) > 0.93
+        assert len(regimes.parameters()) == 2
+
+
+def test_windows_without_hope_are_fitted_less_often() -> None:
+    slate = Slate(["gaussian"], [1, 2], 10, np.random.default_rng(0))
+    slate.review(textbook(800)[1][:, np.newaxis], np.empty(0))
+    window = next(n for n, one in enumerate(slate.candidates) if one.recipe.window == 250)
+    whole = next(n for n, one in enumerate(slate.candidates) if one.recipe == Recipe("gaussian", 2))
+    assert slate._due(window) == 850
+    slate.standing[window] = slate.standing[whole] = -40.0
+    assert slate._due(window) == 900
+    assert slate._due(whole) == slate.candidates[whole].due
+
+
 def test_the_kind_is_seen_from_the_first_observation() -> None:
     for first, kind in ((3, "poisson"), (3.0, "gaussian"), (-3, "gaussian"), ([1.0, 2], "full")):
         regimes = Regimes()
@@ -182,6 +245,8 @@ def test_five_values_and_none() -> None:
     [
         (["a", "b"], TypeError, "real numbers"),
         ([1.0, np.inf], ValueError, "finite numbers"),
+        (np.array(["2020-01-01"], dtype="datetime64[D]"), TypeError, "real numbers"),
+        ([1.0, "x"], TypeError, "real numbers"),
         ([], ValueError, "T or T x d"),
         ([[[1.0]]], ValueError, "T or T x d"),
     ],
@@ -211,6 +276,7 @@ def test_bad_settings_are_refused() -> None:
         ({"states": (0,)}, "at least 1"),
         ({"budget": 0}, "budget"),
         ({"worth": -1.0}, "worth"),
+        ({"emission": "categorical", "symbols": 10**6}, "at most 1,000 symbols, got 1,000,000"),
     ):
         with pytest.raises(ValueError, match=words):
             Regimes(**given)
@@ -275,3 +341,34 @@ def test_scores() -> None:
     assert log_score(honest[np.arange(20_000), outcomes]).mean() == pytest.approx(-0.61, abs=0.02)
     with pytest.raises(ValueError, match="outcomes must be whole numbers"):
         brier([[0.5, 0.5]], [2])
+
+
+def marginal(run: np.ndarray, first: np.ndarray, *, counts: bool) -> float:
+    """ln P(run) of one model without changes, by the chain rule from sums: slow and plain."""
+    total = 0.0
+    for n in range(len(run)):
+        past, y = run[:n], run[n]
+        if counts:
+            shape, rate = max(first.mean(), 0.1) + past.sum(), 1.0 + n
+            total += stats.nbinom.logpmf(y, shape, rate / (rate + 1.0))
+            continue
+        mean = (first.mean() + past.sum()) / (1.0 + n)
+        spread = n * past.var() + n / (n + 1.0) * (past.mean() - first.mean()) ** 2 if n else 0.0
+        shape, rate = 1.0 + n / 2.0, first.var() + 0.5 * spread
+        width = np.sqrt(rate * (n + 2.0) / (shape * (n + 1.0)))
+        total += stats.t.logpdf(y, 2.0 * shape, mean, width)
+    return float(total)
+
+
+@pytest.mark.parametrize("counts", [False, True])
+def test_changepoints_are_the_sum_over_all_partitions(counts: bool) -> None:
+    rng, hazard, rounds = np.random.default_rng(1), 0.2, 7
+    seen = rng.poisson(3.0, rounds).astype(float) if counts else rng.normal(size=rounds)
+    logs = []
+    for changes in product([0, 1], repeat=rounds - 1):
+        ends = [0, *(np.flatnonzero(changes) + 1).tolist(), rounds]
+        log = sum(np.log(hazard if change else 1.0 - hazard) for change in changes)
+        runs = [seen[a:b] for a, b in pairwise(ends)]
+        logs.append(log + sum(marginal(run, seen, counts=counts) for run in runs))
+    found = changepoint.log_scores(seen, hazard, counts=counts)
+    assert found.sum() == pytest.approx(np.logaddexp.reduce(logs))

@@ -41,37 +41,50 @@ inline void scale_densities(double* logs, size_t rounds, size_t k, double* highe
     for (size_t i = 0; i < n; ++i) logs[i] = exp2(smaller(logs[i], 0.0));
 }
 
-// Replace scaled densities by f, in place; write 1/p; return ln P(y). The likelihood of what is
-// impossible counts as 1e-280, and it teaches nothing, as in the filter.
+// Replace scaled densities by f, in place; write p and z. The likelihood of what is impossible
+// counts as 1e-280, and it teaches nothing, as in the filter.
 template <size_t fixed>
-double forward(double* table, const double* highest, size_t rounds, size_t given,
-               const double* initial, const double* transition, double* inverse, double* predicted) {
+void forward(double* table, size_t rounds, size_t given, const double* initial,
+             const double* transition, double* predicted, double* likelihoods) {
     const size_t k = fixed ? fixed : given;
-    double total = 0.0;
     for (size_t s = 0; s < k; ++s) predicted[s] = initial[s];
     for (size_t t = 0; t < rounds; ++t) {
         double* f = table + t * k;
+        const double* p = predicted + t * k;
         double z = 0.0;
-        for (size_t s = 0; s < k; ++s) {
-            inverse[t * k + s] = predicted[s] > least_predicted ? 1.0 / predicted[s] : 0.0;
-            f[s] *= predicted[s];
-            z += f[s];
-        }
+        for (size_t s = 0; s < k; ++s) z += f[s] *= p[s];
+        likelihoods[t] = z;
         if (!(z > least_likelihood)) {
+            likelihoods[t] = least_likelihood;
             z = 0.0;
-            for (size_t s = 0; s < k; ++s) z += f[s] = predicted[s];
-            total += highest[t] > -1e300 ? highest[t] : 0.0;
-            total += log(least_likelihood);
-        } else {
-            total += highest[t] + log(z);
+            for (size_t s = 0; s < k; ++s) z += f[s] = p[s];
         }
         const double over = 1.0 / z;
         for (size_t s = 0; s < k; ++s) f[s] *= over;
-        for (size_t s = 0; s < k; ++s) predicted[s] = 0.0;
+        if (t + 1 == rounds) break;
+        double* next = predicted + (t + 1) * k;
+        for (size_t s = 0; s < k; ++s) next[s] = 0.0;
         for (size_t r = 0; r < k; ++r)
-            for (size_t s = 0; s < k; ++s) predicted[s] += f[r] * transition[r * k + s];
+            for (size_t s = 0; s < k; ++s) next[s] += f[r] * transition[r * k + s];
     }
+}
+
+// ln P(y) = sum_t ln z_t + what the densities were scaled by.
+inline double log_likelihood(const double* likelihoods, const double* highest, size_t rounds) {
+    double total = 0.0;
+#pragma omp simd reduction(+ : total)
+    for (size_t t = 0; t < rounds; ++t)
+        total += log(likelihoods[t]) + (highest[t] > -1e300 ? highest[t] : 0.0);
     return total;
+}
+
+// 1/p, in place; 0 where nothing can be divided by it.
+inline void invert(double* predicted, size_t n) {
+#pragma omp simd
+    for (size_t i = 0; i < n; ++i) {
+        const double over = 1.0 / larger(predicted[i], least_predicted);
+        predicted[i] = predicted[i] > least_predicted ? over : 0.0;
+    }
 }
 
 // Replace f by g, in place; write the expected transitions.
@@ -107,10 +120,11 @@ struct Chain {
 struct Expected {
     std::vector<double> table;  // rounds x states: log densities, then the smoothed probabilities
     std::vector<double> moves;  // states x states
-    std::vector<double> inverse, highest, small;
+    std::vector<double> inverse, highest, likelihoods, small;
 
     Expected(size_t rounds, size_t k)
-        : table(rounds * k), moves(k * k), inverse(rounds * k), highest(rounds), small(k) {}
+        : table(rounds * k), moves(k * k), inverse(rounds * k), highest(rounds), likelihoods(rounds),
+          small(k) {}
 };
 
 template <size_t fixed>
@@ -118,11 +132,12 @@ double expect(const Chain& chain, size_t rounds, Expected& room) {
     double* table = room.table.data();
     double small[fixed ? fixed : 1];
     double* spare = fixed ? small : room.small.data();
-    const double total = forward<fixed>(table, room.highest.data(), rounds, chain.states,
-                                        chain.initial, chain.transition, room.inverse.data(), spare);
+    forward<fixed>(table, rounds, chain.states, chain.initial, chain.transition,
+                   room.inverse.data(), room.likelihoods.data());
+    invert(room.inverse.data(), rounds * chain.states);
     backward<fixed>(table, room.inverse.data(), rounds, chain.states, chain.transition,
                     room.moves.data(), spare);
-    return total;
+    return log_likelihood(room.likelihoods.data(), room.highest.data(), rounds);
 }
 
 // Replace log densities by smoothed probabilities, write the expected transitions, return ln P(y).
@@ -150,10 +165,39 @@ void write_log_densities(const Family& family, const Series& series, double* par
     }
 }
 
-// Replace the parameters by those with the largest expected log likelihood, or a larger one.
+// Counts are few: what they have in common is computed once for each.
+inline void write_log_densities(const NegativeBinomial& family, const Series& series,
+                                double* parameters, size_t k, double* result) {
+    constexpr size_t most = 512;
+    size_t n = 0;
+    for (size_t t = 0; t < series.rounds; ++t) {
+        const double y = series.data[t];
+        if (y < most && y + 1.0 > static_cast<double>(n)) n = static_cast<size_t>(y) + 1;
+    }
+    std::vector<double> table(n < series.rounds ? n : 0);
+    for (size_t s = 0; s < k; ++s) {
+        const auto state = family.state({parameters, k, s});
+        for (size_t y = 0; y < table.size(); ++y) {
+            const double count = static_cast<double>(y);
+            table[y] = family.log_density(state, {&count, nullptr});
+        }
+        for (size_t t = 0; t < series.rounds; ++t) {
+            const Seen seen = series[t];
+            if (!family.known(seen))
+                result[t * k + s] = 0.0;
+            else if (seen.y[0] < static_cast<double>(table.size()))
+                result[t * k + s] = table[static_cast<size_t>(seen.y[0])];
+            else
+                result[t * k + s] = family.log_density(state, seen);
+        }
+    }
+}
+
+// Replace the parameters by those with the largest expected log likelihood, or a larger one; those
+// that need a search (degrees of freedom, sizes) only where `thorough`.
 template <class Family>
 void maximise(const Family& family, const Series& series, const double* shares, size_t k,
-              double* parameters) {
+              double* parameters, bool thorough = true) {
     std::vector<double> sums(family.statistics());
     for (size_t s = 0; s < k; ++s) {
         const Parameters mine{parameters, k, s};
@@ -164,7 +208,7 @@ void maximise(const Family& family, const Series& series, const double* shares, 
             if (family.known(series[t])) family.add(state, series[t], weights[t], sums.data());
         if (!(weight_of(family, sums.data()) > least_weight)) continue;
         family.solve(sums.data(), mine);
-        family.refine(series, weights, mine);
+        if (thorough) family.refine(series, weights, mine);
     }
 }
 
@@ -192,6 +236,10 @@ double log_prior(const Family&, const double*, size_t) {
     return 0.0;
 }
 
+// Iterations from one search for degrees of freedom or sizes to the next: a search costs as much as
+// several iterations.
+constexpr size_t thorough_every = 4;
+
 struct Stopping {
     size_t iterations;
     double tolerance;
@@ -213,6 +261,7 @@ Ended fit(const Family& family, const Series& series, const Chain& chain, double
     const double pseudo_count = family.guards.pseudo_count;
     Expected room(series.rounds, k);
     if (start) maximise(family, series, start, k, parameters);
+    bool thorough = true;
     for (size_t i = 0;; ++i) {
         write_log_densities(family, series, parameters, k, room.table.data());
         const double total = expect(chain, series.rounds, room);
@@ -220,11 +269,12 @@ Ended fit(const Family& family, const Series& series, const Chain& chain, double
                    log_prior(chain.initial, k, pseudo_count) +
                    log_prior(chain.transition, k * k, pseudo_count);
         const bool settled = i && trace[i] - trace[i - 1] < stopping.tolerance;
-        if (settled || i == stopping.iterations) return {total, i};
+        if ((settled && thorough) || i == stopping.iterations) return {total, i};
+        thorough = !Family::searches || settled || i % thorough_every == 0;
         if (series.rounds) normalise(room.table.data(), pseudo_count, k, chain.initial);
         for (size_t r = 0; r < k; ++r)
             normalise(room.moves.data() + r * k, pseudo_count, k, chain.transition + r * k);
-        maximise(family, series, room.table.data(), k, parameters);
+        maximise(family, series, room.table.data(), k, parameters, thorough);
     }
 }
 

@@ -45,6 +45,7 @@ auto with_family(FamilyName given, size_t columns, size_t rows, Row guards, cons
     require(guards.n == 3 && columns > 0, sizes);
     const Guards limits{guards[0], guards[1], guards[2]};
     const auto is = [&](const char* name) { return std::strcmp(given.name, name) == 0; };
+    if (is("gaussian") && columns == 1) return work(Normal{{{columns, limits}}});
     if (is("gaussian")) return work(Gaussian{{columns, limits}});
     if (is("full")) return work(Covariant{{columns, limits}});
     if (is("student")) return work(Student{{one(columns), limits}});

@@ -26,6 +26,9 @@ PARTS = 5
 ITERATIONS = 25
 """Of a fit that starts from the last one."""
 
+TOLERANCE = 0.01
+"""Nats: a fit ends when an iteration adds less."""
+
 FRESH = 3
 """Starts of a fit from nothing: whenever a window is past, or all observations have doubled."""
 
@@ -78,8 +81,8 @@ class Candidate:
         The last fit.
     filtered
         P(S_t | y_1..y_t).
-    due
-        How many observations there will be at the next fit.
+    since, due
+        How many observations there were at the last fit, and will be at the next.
     fresh
         How many there will be at the next fit from nothing.
     online
@@ -89,6 +92,7 @@ class Candidate:
     recipe: Recipe
     fitted: Fitted
     filtered: Floats
+    since: int
     due: int
     fresh: int
     online: OnlineEM | None
@@ -142,7 +146,7 @@ def learned(
         assert warm is not None
         filtered = warm.smoothed(seen[-max(recipe.memory, 50) :])[0][-1]
         online = OnlineEM(warm, 1.0 - 1.0 / recipe.memory, beliefs=filtered, previous=seen[-1])
-        return Candidate(recipe, warm, filtered, 2**62, 2**62, online)
+        return Candidate(recipe, warm, filtered, known, 2**62, 2**62, online)
     after = known + recipe.window if recipe.window else 2 * known
     fresh = after if last is None else last.fresh
     starts = FRESH if warm is None else 0
@@ -160,10 +164,10 @@ def learned(
         rng=rng,
         starts=starts,
         iterations=ITERATIONS if starts == 0 else 3 * ITERATIONS,
-        tolerance=1e-3,
+        tolerance=TOLERANCE,
         warm=warm,
         symbols=symbols,
     )
     filtered = fitted.smoothed(part)[0][-1]
     step = recipe.window // PARTS if recipe.window else max(int((GROWTH - 1.0) * known), FIRST)
-    return Candidate(recipe, fitted, filtered, known + step, fresh, None)
+    return Candidate(recipe, fitted, filtered, known, known + step, fresh, None)

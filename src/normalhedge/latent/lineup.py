@@ -155,7 +155,7 @@ def _observe(candidate: Candidate, row: Floats, n: int, result: Rounds) -> None:
     online = candidate.online
     assert online is not None
     k = candidate.recipe.states
-    result.logs[0, n] = online.observe(float(row[0]) if len(row) == 1 else row)
+    result.logs[0, n] = online.observe_checked(row)
     candidate.filtered = result.filtered[0, n, :k] = online.filtered
 
 

@@ -115,8 +115,9 @@ class Identity:
     """Regimes keep their number when the model that defines them is replaced.
 
     The states of the new model take the numbers of the old model's states that they share most
-    rounds with. A further state takes a free number: that of the regime it is most like, among
-    those that were there before, or else the least one.
+    rounds with, where rounds count sqrt(1 + age) times and the age is in models: old numbers come
+    before young ones. A further state takes a free number: that of the regime it is most like,
+    among those that were there before, or else the least one.
 
     Parameters
     ----------
@@ -127,6 +128,7 @@ class Identity:
     def __init__(self, most: int) -> None:
         self._most = most
         self._known: dict[int, Emission] = {}
+        self._age = np.zeros(most)
         self.numbers: Labels = np.empty(0, dtype=np.intp)
 
     def follow(self, emission: Emission, shared: Floats | None) -> Labels:
@@ -144,11 +146,12 @@ class Identity:
             numbers = np.empty(k, dtype=np.intp)
             numbers[_order(emission)] = np.arange(k)
         else:
-            chosen = assignment(shared)
+            chosen = assignment(shared * np.sqrt(1.0 + self._age[self.numbers]))
             numbers = np.where(chosen >= 0, self.numbers[chosen], -1)
             for new in np.flatnonzero(numbers < 0).tolist():
                 numbers[new] = self._free(emission, new, set(numbers.tolist()))
         self.numbers = numbers
+        self._age[numbers] += 1.0
         for state, number in enumerate(numbers.tolist()):
             self._known[number] = _single(emission, state)
         return numbers

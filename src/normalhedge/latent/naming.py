@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from normalhedge._inputs import Floats
-from normalhedge.latent.candidates import Candidate
-from normalhedge.latent.fitting import Fitted
+from normalhedge.latent.candidates import Candidate, Recipe
+from normalhedge.latent.fitting import Fitted, stationary
 from normalhedge.latent.matching import Identity, likeness, merged, overlap
 
 MEMORY = 1000
@@ -15,6 +15,15 @@ MEMORY = 1000
 
 EVIDENCE = 4.0
 """Nats that a further state must be worth in all."""
+
+HOLD = 3.0
+"""Nats by which another candidate must be ahead to define the regimes."""
+
+WHOLE = 10.0
+"""Nats by which a model of the last rounds must be ahead of one of all rounds to define them."""
+
+RARE, RARITY = 0.01, 20.0
+"""A model with a state that has a smaller share of rounds must be ahead by so many nats."""
 
 RECENT = 500
 """Rounds by which the states of candidates are matched."""
@@ -47,9 +56,12 @@ class Naming:
 
         sum_t (1 - 1/1000)^(now - t) (ln p_j(y_t) - ln p_k(y_t)) <= max(4, worth * rounds)
 
-    where rounds are counted with the same forgetting. The candidate with k states and most weight
-    defines the regimes; states of it that are much alike are one regime. A state of any other
-    candidate means each regime with the share of its recent rounds in which the regime was there.
+    where rounds are counted with the same forgetting. Of the candidates with k states the one that
+    was best, with the same forgetting, defines the regimes; another takes over when it is 3 nats
+    ahead. A model of the last rounds, which may all be calm, must be 10 nats ahead of one of all
+    rounds, and one with a state that is rare 20. States of it that are much alike are one regime. A
+    state of any other candidate means each regime with the share of its recent rounds in which the
+    regime was there.
 
     Parameters
     ----------
@@ -68,6 +80,7 @@ class Naming:
         self._leave, self._alike = np.empty((0, most)), np.empty(0)
         self.maps = np.empty((0, most, most))
         self.model: Fitted | None = None
+        self._recipe: Recipe | None = None
 
     def remember(self, ahead: Floats, weights: Floats) -> Floats:
         """Learn how far candidates were ahead of the mixture, T x N, in nats, weighed like this.
@@ -86,13 +99,23 @@ class Naming:
         self._rounds = left * self._rounds + float(fading.sum())
         return np.concatenate([[left], fading @ np.clip(ahead, -20.0, 20.0)])
 
-    def match(self, candidates: list[Candidate], weights: Floats, seen: Floats) -> None:
-        """Define the regimes anew, after a review of the candidates."""
+    def match(self, candidates: list[Candidate], standing: Floats, seen: Floats) -> None:
+        """Define the regimes anew, after a review of the candidates.
+
+        Parameters
+        ----------
+        candidates
+            Those there are now.
+        standing
+            How far each is ahead of the mixture, in nats, with forgetting.
+        seen
+            All observations so far, T x d.
+        """
         recent = seen[-RECENT:]
         states = np.array([candidate.recipe.states for candidate in candidates])
         self._groups = np.eye(self._most + 1)[states]
-        mine = np.flatnonzero(states == self._number(sorted(set(states.tolist()))))
-        leader = int(mine[weights[mine].argmax()])
+        known = seen[~np.isnan(seen[:, 0])]
+        leader = self._choice(candidates, standing, known)
         models = [candidate.now() for candidate in candidates]
         beliefs = [model.smoothed(recent)[0] for model in models]
         chosen = _simplified(models[leader])
@@ -116,6 +139,23 @@ class Naming:
                 regime = table.argmax(axis=1)
                 other = regime[:, np.newaxis] != regime
                 self._leave[n, :k] = (model.transition * other).sum(axis=1)
+
+    def _choice(self, candidates: list[Candidate], standing: Floats, seen: Floats) -> int:
+        """Return which candidate defines the regimes."""
+        there = sorted({candidate.recipe.states for candidate in candidates})
+        constant = not np.ptp(seen, axis=0).any()
+        number = there[0] if constant else self._number(there)
+        worth = np.full(len(candidates), -np.inf)
+        for n, candidate in enumerate(candidates):
+            recipe = candidate.recipe
+            if recipe.states != number:
+                continue
+            worth[n] = standing[n] + HOLD * (recipe == self._recipe)
+            worth[n] += WHOLE * (not recipe.window and not recipe.memory)
+            worth[n] -= RARITY * (stationary(candidate.transition).min() < RARE)
+        leader = int(worth.argmax())
+        self._recipe = candidates[leader].recipe
+        return leader
 
     def _number(self, there: list[int]) -> int:
         """Return the least number of states that no other number is much better than."""

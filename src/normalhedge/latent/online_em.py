@@ -142,6 +142,13 @@ class OnlineEM:
         else:
             row = np.reshape(_inputs.numbers_array("observations", observation), (1, -1))
             seen = self._accepted(row)[0]
+        return self._learned(seen)
+
+    def observe_checked(self, row: Floats) -> float:
+        """Do the same with d numbers that were checked: `accepted` by the emission."""
+        return self._learned((row - self._centre) / self._width if self._relative else row)
+
+    def _learned(self, seen: Floats) -> float:
         found = _core.online_observe(self._family.family, seen, *self._arrays, *self._settings)
         return found - self._log_width if found else found
 

@@ -33,6 +33,9 @@ BESIDE = {
 REVIEW = 50
 """Rounds between reviews of the candidates."""
 
+SYMBOLS = 1_000
+"""Categories that are followed at most: each state learns the probability of every one."""
+
 LONGEST = 20_000
 """Observations that are kept, and that models of all rounds are fitted to."""
 
@@ -102,6 +105,8 @@ class Regimes:
             raise ValueError(f"emission must be one of {', '.join(FAMILIES)}, got {emission!r}")
         if emission == "categorical":
             symbols = _inputs.count("symbols", symbols)
+            if symbols > SYMBOLS:
+                raise ValueError(f"there may be at most {SYMBOLS:,} symbols, got {symbols:,}")
         self.emission = emission
         self.numbers = sorted({_inputs.count("states", k) for k in states})
         if not self.numbers:
@@ -303,7 +308,7 @@ class Regimes:
             return
         self._weighing.change(left, joined)
         self._lineup = Lineup(self._slate.candidates, self._most)
-        self._naming.match(self._slate.candidates, self.weights, seen)
+        self._naming.match(self._slate.candidates, self._slate.standing, seen)
         self.history.append((self.rounds, self.parameters()))
 
     def parameters(self) -> dict[int, Parameters]:

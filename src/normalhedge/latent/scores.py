@@ -5,7 +5,7 @@ saying the distribution the observation is drawn from. The L1 loss of the paper,
 where a symbol has probability 0.7 it is least for who says 1. Among experts that say 0.5, 0.6, ...,
 0.9 and 0.99 of such a symbol, NormalHedge with the L1 loss ends up saying 0.99 (L1 0.295, Brier
 0.569, log score -1.344), and with the log score 0.70 (0.416, 0.412, -0.603): see
-``benchmarks/regimes.py``.
+``benchmarks/latent/improper.py``.
 """
 
 import math

@@ -19,6 +19,9 @@ SUPPORT = 0.05
 BEHIND = 20.0
 """Nats: online EM that is so far behind the best of its kind starts again from that."""
 
+HOPELESS = 15.0
+"""Nats: models of the last rounds that are so far behind the best are fitted half as often."""
+
 RETRY = 1000
 """Observations after which a recipe that was closed may be tried again."""
 
@@ -72,7 +75,7 @@ class Slate:
         """
         known = int((~np.isnan(seen[:, 0])).sum())
         for n, candidate in enumerate(self.candidates):
-            if known >= candidate.due or self._stuck(n):
+            if known >= self._due(n) or self._stuck(n):
                 warm = self._best(candidate.recipe, beside=n if candidate.online else None)
                 self.candidates[n] = self._learned(candidate.recipe, seen, warm, candidate)
         new = self._openings(known, weights)
@@ -89,9 +92,16 @@ class Slate:
             if recipe.memory and warm is None:
                 continue
             self.candidates.append(self._learned(recipe, seen, warm, None))
-            self.standing = np.append(self.standing, 0.0)
+            self.standing = np.append(self.standing, self._kin(recipe))
             joined += 1
         return left, joined
+
+    def _due(self, n: int) -> int:
+        """Return how many observations there will be at the next fit of a candidate."""
+        candidate = self.candidates[n]
+        if not candidate.recipe.window or self.standing[n] > self.standing.max() - HOPELESS:
+            return candidate.due
+        return candidate.due + (candidate.due - candidate.since)
 
     def _learned(
         self, recipe: Recipe, seen: Floats, warm: Candidate | None, last: Candidate | None
@@ -107,6 +117,15 @@ class Slate:
             if candidate.recipe[:2] == recipe[:2] and candidate.online is None and n != beside
         ]
         return self.candidates[max(alike, key=lambda n: self.standing[n])] if alike else None
+
+    def _kin(self, recipe: Recipe) -> float:
+        """Return where a new candidate stands: as the best of its family and number of states."""
+        alike = [
+            place
+            for place, candidate in zip(self.standing, self.candidates, strict=False)
+            if candidate.recipe[:2] == recipe[:2]
+        ]
+        return float(min(max(alike, default=0.0), 0.0))
 
     def _stuck(self, n: int) -> bool:
         """Tell whether a candidate is learned online and far behind those of its kind."""

@@ -1,24 +1,15 @@
-"""How well regimes are found and observations predicted, beside EM and the true parameters.
-
-``python -m benchmarks.regimes``: simulated series of 4,000 rounds, each judged after round 1,000.
-"""
+"""Simulated series whose hidden states are known."""
 
 import math
-import sys
-import time
 from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 
 from normalhedge._inputs import Floats
-from normalhedge.hedgers import NormalHedge
-from normalhedge.latent.fitting import Fitted, fit
-from normalhedge.latent.matching import Labels, agreement, assignment, likeness
-from normalhedge.latent.regimes import Regimes
-from normalhedge.latent.scores import brier, l1, log_score
+from normalhedge.latent.matching import Labels
 
-ROUNDS, JUDGED, SEEDS = 4000, 1000, 3
+ROUNDS, JUDGED = 4000, 1000
 
 CALM_WILD = np.array([[0.99, 0.01], [0.04, 0.96]])
 THREE = np.array([[0.98, 0.01, 0.01], [0.01, 0.98, 0.01], [0.02, 0.02, 0.96]])
@@ -152,10 +143,11 @@ def changing_stays(rng: np.random.Generator) -> Case:
     return _normal(moves, np.array([0.0, 2.5]), np.array([0.7, 1.2]), rng)
 
 
-CASES: tuple[Callable[[np.random.Generator], Case], ...] = (
-    volatility, means, both, three_states, counts, two_columns,
-    drift, student, outliers, late_state, changing_stays, drifting_means, fast_drift,
-)  # fmt: skip
+Drawn = Callable[[np.random.Generator], Case]
+
+STATIONARY: tuple[Drawn, ...] = (volatility, means, both, three_states, counts, two_columns)
+HARDER: tuple[Drawn, ...] = (drift, student, outliers, late_state, changing_stays)
+EXTREME: tuple[Drawn, ...] = (drifting_means, fast_drift)
 
 
 def _constant(transition: Floats) -> Floats:
@@ -182,121 +174,3 @@ def _normal(moves: Floats, centres: Floats, deviations: Floats, rng: np.random.G
     middle, width = (np.broadcast_to(part, (ROUNDS, k)) for part in (centres, deviations))
     seen = middle[rounds, truth] + width[rounds, truth] * rng.normal(size=ROUNDS)
     return Case(truth, seen, "gaussian", k, _logs(seen, middle, width), moves)
-
-
-class Said(NamedTuple):
-    """Which state was inferred in each round, and ln p(y_t | y_1..y_{t-1})."""
-
-    states: Labels
-    scores: Floats
-
-
-def true_filter(case: Case) -> Said:
-    """Filter with the true parameters, also where they change."""
-    beliefs = np.zeros(case.logs.shape[1])
-    beliefs[0] = 1.0
-    states, scores = np.empty(ROUNDS, dtype=np.intp), np.empty(ROUNDS)
-    for t in range(ROUNDS):
-        beliefs = beliefs @ case.moves[t] if t else beliefs
-        highest = case.logs[t].max()
-        joint = beliefs * np.exp(case.logs[t] - highest)
-        scores[t] = math.log(joint.sum()) + highest
-        beliefs = joint / joint.sum()
-        states[t] = beliefs.argmax()
-    return Said(states, scores)
-
-
-def fitted_once(case: Case) -> Said:
-    """EM on the first 500 rounds, then a filter."""
-    return _refitted(case, every=ROUNDS, first=500)
-
-
-def refitted(case: Case) -> Said:
-    """EM on all rounds so far, every 250 rounds, then a filter."""
-    return _refitted(case, every=250, first=250)
-
-
-def _refitted(case: Case, every: int, first: int) -> Said:
-    rng = np.random.default_rng(0)
-    states, scores = np.zeros(ROUNDS, dtype=np.intp), np.full(ROUNDS, np.nan)
-    model: Fitted | None = None
-    names: Labels = np.arange(case.states)
-    for start in range(first, ROUNDS, every):
-        before, seen = model, case.observations[:start]
-        model = fit(seen, case.states, case.emission, rng=rng, starts=5)
-        if before is not None:  # states keep the names of those they are most like
-            names = names[assignment(likeness(model.emission, before.emission))]
-        stop = min(start + every, ROUNDS)
-        series = case.observations[:stop]
-        beliefs, logs = model.filtered(series)
-        joint = np.log(np.maximum(beliefs[:-1], 1e-300)) + model.emission.log_density(series)
-        scores[start:stop] = logs[start:]
-        states[start:stop] = names[joint[start:].argmax(axis=1)]
-    return Said(states, scores)
-
-
-def ours(case: Case) -> Said:
-    """Regimes as it is, told nothing but the family."""
-    return _followed(case, Regimes(case.emission))
-
-
-def normal_hedge(case: Case) -> Said:
-    """Regimes with NormalHedge over the candidates."""
-    return _followed(case, Regimes(case.emission, hedger=NormalHedge(memory=100)))
-
-
-def _followed(case: Case, regimes: Regimes) -> Said:
-    course = regimes.run(case.observations)
-    return Said(course.states, course.log_scores)
-
-
-RIVALS: tuple[Callable[[Case], Said], ...] = (
-    true_filter, fitted_once, refitted, normal_hedge, ours,
-)  # fmt: skip
-
-
-def main(wanted: list[str]) -> None:
-    """Print a table: agreement in percent and mean log score of each rival."""
-    names = [rival.__name__.replace("_", " ") for rival in RIVALS]
-    print(f"{'':16s}" + "".join(f"{name:>18s}" for name in names))
-    for case in CASES:
-        if wanted and case.__name__ not in wanted:
-            continue
-        found = np.array([_judged(case, seed) for seed in range(SEEDS)]).mean(axis=0)
-        cells = "".join(f"{100 * share:9.1f} {score:8.4f}" for share, score in found)
-        print(f"{case.__name__:16s}{cells}", flush=True)
-
-
-def _judged(case: Callable[[np.random.Generator], Case], seed: int) -> list[tuple[float, float]]:
-    series = case(np.random.default_rng([seed, 1]))
-    rows = []
-    for rival in RIVALS:
-        said = rival(series)
-        share = agreement(said.states[JUDGED:], series.truth[JUDGED:])
-        rows.append((share, float(np.mean(said.scores[JUDGED:]))))
-    return rows
-
-
-def improper() -> None:
-    """Print what hedging with the L1 loss makes of a symbol that has probability 0.7."""
-    came = (np.random.default_rng(0).random(ROUNDS) < 0.7).astype(np.intp)
-    said = np.array([0.5, 0.6, 0.7, 0.8, 0.9, 0.99])
-    given = np.where(came[:, np.newaxis] == 1, said, 1.0 - said)
-    print(f"\n{'NormalHedge by':16s}{'it says':>9s}{'L1':>9s}{'Brier':>9s}{'log':>9s}")
-    for name, gains in (("L1", 2.0 * given - 1.0), ("log score", 1.0 + np.log(given) / 2.4)):
-        weights = NormalHedge(memory=300).run(gains, keep_weights=True).weights
-        assert weights is not None
-        p = weights @ said
-        both = np.column_stack([1.0 - p, p])[JUDGED:]
-        outcomes = came[JUDGED:]
-        losses = [loss(both, outcomes).mean() for loss in (l1, brier)]
-        score = log_score(both[np.arange(len(both)), outcomes]).mean()
-        cells = "".join(f"{cell:9.3f}" for cell in (p[JUDGED:].mean(), *losses, score))
-        print(f"{name:16s}{cells}")
-
-
-if __name__ == "__main__":
-    begun = time.perf_counter()
-    main(sys.argv[1:])
-    improper()
-    print(f"{time.perf_counter() - begun:.0f} s")

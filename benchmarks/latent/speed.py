@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from functools import partial
+from importlib import import_module
 from importlib.util import find_spec
 from itertools import cycle
 from typing import Any
@@ -151,10 +152,9 @@ def fits(rng: np.random.Generator) -> Iterator[Row]:
 
 def beside_dynamax(bank: HMMBank, symbols: list[int]) -> Iterator[Row]:
     """Yield one observation, and a whole sequence, beside dynamax with vmap and jit."""
-    import jax  # noqa: PLC0415
-    import jax.numpy as jnp  # noqa: PLC0415
-    from dynamax.hidden_markov_model.inference import hmm_filter  # noqa: PLC0415
-
+    jax: Any = import_module("jax")
+    jnp = jax.numpy
+    hmm_filter = import_module("dynamax.hidden_markov_model.inference").hmm_filter
     jax.config.update("jax_enable_x64", val=True)
     assert bank.emission is not None
     initial = jnp.asarray(bank.initial.T)
