@@ -1,6 +1,6 @@
 """What was said of a series, round by round, each from the rounds before."""
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Self
 
 import numpy as np
@@ -51,6 +51,12 @@ class Course:
         mean = f"{known.mean():.4f}" if len(known) else "none"
         used = int((np.bincount(self.states + 1, minlength=2)[1:] > 0).sum())
         return f"<Course: {len(self):,} rounds, {used} regimes, mean log score {mean}>"
+
+    def renumbered(self, new: npt.NDArray[np.intp]) -> Self:
+        """Return the course with a new number for each old one."""
+        probabilities = np.empty_like(self.probabilities)
+        probabilities[:, new] = self.probabilities
+        return replace(self, probabilities=probabilities)
 
     @classmethod
     def joined(cls, parts: list[Self]) -> Self:

@@ -3,7 +3,7 @@
 import copy
 from collections.abc import Callable
 from collections.abc import Sequence as Row
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -41,6 +41,9 @@ class Live(NamedTuple):
 @dataclass(frozen=True, eq=False)
 class Inferred:
     """The regimes of a series; everything said of a round uses only the rounds up to it.
+
+    But for their numbers, which are given at the end: the regimes that are left come first, in the
+    order of their means, or of their deviations where the means are alike.
 
     Attributes
     ----------
@@ -252,7 +255,13 @@ def infer(
         symbols=len(code.labels) if code.labels else None,
         rng=np.random.default_rng(seed),
     )
-    return _inferred(sequence, Live(regimes, code), time, progress)
+    found = _inferred(sequence, Live(regimes, code), time, progress)
+    new = regimes.renumber()
+    history = [
+        (rounds, dict(sorted((int(new[old]), one) for old, one in there.items())))
+        for rounds, there in found.symbol_history
+    ]
+    return replace(found, course=found.course.renumbered(new), _symbols_by_state=tuple(history))
 
 
 def resume(

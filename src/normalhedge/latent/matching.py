@@ -156,6 +156,28 @@ class Identity:
             self._known[number] = _single(emission, state)
         return numbers
 
+    def in_order(self, emission: Emission) -> Labels:
+        """Return a new number for each old one: the regimes of today come first, in their order.
+
+        Parameters
+        ----------
+        emission
+            What the states say whose `numbers` these are.
+        """
+        today = self.numbers[_order(emission)].tolist()
+        gone = [number for number in range(self._most) if number not in today]
+        result = np.empty(self._most, dtype=np.intp)
+        result[[*today, *gone]] = np.arange(self._most)
+        return result
+
+    def renumber(self, new: Labels) -> None:
+        """Give every regime the number that stands at its old number."""
+        self.numbers = new[self.numbers]
+        self._known = {int(new[old]): one for old, one in self._known.items()}
+        age = np.empty(self._most)
+        age[new] = self._age
+        self._age = age
+
     def _free(self, emission: Emission, state: int, taken: set[int]) -> int:
         free = [number for number in range(self._most) if number not in taken]
         before = [number for number in free if number in self._known]

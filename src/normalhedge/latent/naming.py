@@ -8,7 +8,7 @@ import numpy as np
 from normalhedge._inputs import Floats
 from normalhedge.latent.candidates import Candidate, Recipe
 from normalhedge.latent.fitting import Fitted, stationary
-from normalhedge.latent.matching import Identity, likeness, merged, overlap
+from normalhedge.latent.matching import Identity, Labels, likeness, merged, overlap
 
 MEMORY = 1000
 """Rounds after which a log score counts for 1/e, in the choice of the number of states."""
@@ -173,6 +173,17 @@ class Naming:
         states = weights[..., np.newaxis] * filtered
         total = np.maximum(weights @ self._alike, 1e-300)
         return np.asarray(states.reshape(len(states), -1) @ self._leave.ravel() / total)
+
+    def renumber(self) -> Labels:
+        """Renumber the regimes, in their order; return the new number of each old one."""
+        if self.model is None:
+            return np.arange(self._most)
+        new = self._identity.in_order(self.model.emission)
+        self._identity.renumber(new)
+        maps = np.empty_like(self.maps)
+        maps[..., new] = self.maps
+        self.maps = maps
+        return new
 
     def parameters(self) -> dict[int, Parameters]:
         """Return what each regime is like now, by its number."""

@@ -311,6 +311,27 @@ class Regimes:
         self._naming.match(self._slate.candidates, self._slate.standing, seen)
         self.history.append((self.rounds, self.parameters()))
 
+    def renumber(self) -> npt.NDArray[np.intp]:
+        """Renumber the regimes: those of today by their means, or deviations, then the others.
+
+        Regimes are numbered when they are first seen, often on little evidence. In hindsight better
+        numbers may be found; from now on they are kept.
+
+        Returns
+        -------
+        ndarray
+            The new number of each old one.
+        """
+        new = self._naming.renumber()
+        now = np.empty_like(self._now)
+        now[new] = self._now
+        self._now = now
+        self.history = [
+            (rounds, dict(sorted((int(new[old]), one) for old, one in there.items())))
+            for rounds, there in self.history
+        ]
+        return new
+
     def parameters(self) -> dict[int, Parameters]:
         """Return what each regime is like now, by its number; `history` has it over time."""
         return self._naming.parameters()
