@@ -22,7 +22,12 @@ compiler:
 		apt-get update -qq >/dev/null 2>&1 && apt-get install -y -qq g++ >/dev/null 2>&1; } || \
 		{ echo "normalhedge needs a C++17 compiler: install g++ 9 or clang 10 or later"; exit 1; }
 
-$(READY): pyproject.toml $(CORE) | compiler
+# An editable install knows the modules by name: where they are others, it is made again.
+MODULES := .venv/.modules-$(shell find src/normalhedge -name '*.py' | sort | cksum | cut -d' ' -f1)
+$(MODULES):
+	@mkdir -p .venv && rm -f .venv/.modules-* && touch $@
+
+$(READY): pyproject.toml $(CORE) $(MODULES) | compiler
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 		{ echo "normalhedge needs Python 3.11 or later; say 'make PYTHON=python3.x'"; exit 1; }
 	@echo "setting up .venv, and compiling the core"

@@ -10,11 +10,18 @@ import numpy as np
 
 from benchmarks.timing import Row
 from normalhedge._inputs import Floats
-from normalhedge.experiments.figures import ALPHA, EVERY, FIGURES, PARTS, STYLES, Panel
+from normalhedge.experiments.paper.figures import (
+    EVERY,
+    FIGURES,
+    PARTS_OF_A_GAME,
+    STYLES,
+    FigurePanel,
+)
+from normalhedge.experiments.paper.simulation import ALPHA
 from normalhedge.games import play
 from normalhedge.hedgers import Hedge, NormalHedge
 
-PANEL = Panel(gamma=0.4, f=0.1)
+PANEL = FigurePanel(gamma=0.4, f=0.1)
 RUNS, ROUNDS = 50, 10_000
 PANELS = sum(len(figure.panels) for figure in FIGURES)
 PRINTED = [name for name, style in STYLES.items() if not style.second]
@@ -58,7 +65,7 @@ def rows() -> Iterator[Row]:
     hedgers = {name: hedger for name, hedger in PANEL.hedgers().items() if name in PRINTED}
     play(hedgers, PANEL.nature, 100, 2)
     start = time.perf_counter()
-    play(hedgers, PANEL.nature, ROUNDS, RUNS, every=EVERY, parts=PARTS)
+    play(hedgers, PANEL.nature, ROUNDS, RUNS, every=EVERY, parts=PARTS_OF_A_GAME)
     ours = time.perf_counter() - start
     work = f"panel, {RUNS} runs x {ROUNDS:,} rounds x {len(PRINTED)}"
     yield Row(work, "NumPy loop", reference, ours, ">= 15x")
@@ -78,7 +85,7 @@ def whole() -> Iterator[str]:
     start = time.perf_counter()
     for panel in {panel for figure in FIGURES for panel in figure.panels}:
         hedgers = {name: hedger for name, hedger in panel.hedgers().items() if name in PRINTED}
-        play(hedgers, panel.nature, ROUNDS, RUNS, every=EVERY, parts=PARTS)
+        play(hedgers, panel.nature, ROUNDS, RUNS, every=EVERY, parts=PARTS_OF_A_GAME)
     seconds = time.perf_counter() - start
     yield (
         f"{PANELS} panels x {RUNS} runs x {ROUNDS:,} rounds, {len(PRINTED)} printed curves: "

@@ -209,3 +209,15 @@ def test_the_contrary_needs_a_hedger() -> None:
         Contrary(3, "hedge")  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="at least 2"):
         Contrary(1, NormalHedge(0.1))
+
+
+def test_natures_know_when_they_change() -> None:
+    moving = GoodAndBad(10, 1.0, 0.1, 0.1)
+    assert moving.switches(35).tolist() == [10, 20, 30]
+    gains = np.concatenate(list(moving.gains(35, np.random.default_rng(0))))
+    for start in (0, *moving.switches(35)):
+        assert (gains[start : start + 5, start // 10] == 1).all()
+    breaking = BreakAway(4, 0.5)
+    gains = np.concatenate(list(breaking.gains(70, np.random.default_rng(0))))
+    alone = (gains == [1, -1, -1, -1]).all(axis=1)
+    assert breaking.switches(70).tolist() == (1 + np.flatnonzero(np.diff(alone))).tolist()

@@ -11,7 +11,9 @@ import pyarrow as pa
 import pytest
 
 from normalhedge import blend
-from normalhedge.experiments import paper
+from normalhedge.experiments.paper.part import PaperSettings
+from normalhedge.experiments.paper.parts import CHOICES
+from normalhedge.experiments.paper.reproduce import reproduce
 from normalhedge.mixtures import Summary
 from normalhedge.mixtures.comparison import Line
 from normalhedge.reports import write_blend
@@ -36,10 +38,10 @@ OPTIONS = [
 @pytest.fixture(scope="module")
 def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("paper")
-    settings = paper.Settings(runs=2, rounds=1000, quick=True)
+    settings = PaperSettings(runs=2, rounds=1000, quick=True)
     left_out = {"learning", "frontier", *(f"hidden-{c}" for c in ("among", "without", "mild"))}
-    parts = [part for part in paper.PARTS_OF_THE_PAPER if part not in left_out]
-    paper.reproduce(out, settings, only=parts)
+    parts = [part for part in CHOICES if part not in left_out]
+    reproduce(out, settings, only=parts)
     return out / "report.html"
 
 

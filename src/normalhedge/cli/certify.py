@@ -7,7 +7,6 @@ from typing import Any
 
 import click
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
 from normalhedge import _files, _inputs
@@ -21,8 +20,9 @@ from normalhedge.certificates import (
     theorem_1,
 )
 from normalhedge.certificates.bounds import at_most, scaled_limit
+from normalhedge.cli.progress import ProgressBar
 from normalhedge.cli.terminal import echo
-from normalhedge.experiments import frontier
+from normalhedge.experiments.paper import frontier
 from normalhedge.games.attacks import Attack, attack
 from normalhedge.plots import frontier_figure
 
@@ -73,11 +73,9 @@ def command(alpha: float | None, experts: int | None, **given: Any) -> None:
     if alpha is None:
         raise click.UsageError("--alpha is needed")
     alpha = _inputs.number("alpha", alpha, 0.0, 1.0)
-    with _bar() as bar:
+    with ProgressBar("certifying") as bar:
         if given["table"] is not None:
-            cells = len(frontier.TABLE_CS) * len(frontier.TABLE_EXPERTS)
-            task = bar.add_task("certifying and attacking", total=cells)
-            text = frontier.markdown(alpha, lambda _: bar.advance(task))
+            text = frontier.markdown(alpha, bar)
             _files.write_whole(given["table"], lambda part: part.write_text(text, "utf-8"))
             echo(f"wrote {given['table']}")
             return
@@ -86,24 +84,24 @@ def command(alpha: float | None, experts: int | None, **given: Any) -> None:
         _one(bar, alpha, experts, given)
 
 
-def _one(bar: Progress, alpha: float, experts: int, given: dict[str, Any]) -> None:
-    """Certify, prove and attack one setting, and print what came of it."""
-    task = bar.add_task("certifying", total=2 + given["wanted"])
+def _one(bar: ProgressBar, alpha: float, experts: int, given: dict[str, Any]) -> None:
+    """Certify, prove and attack one setting, and print the results."""
+    bar.total(2 + given["wanted"])
     if given["best"]:
         found = best_c(alpha, experts)
     else:
         found = certify(alpha, experts, 1.0 if given["c"] is None else given["c"])
-    bar.advance(task)
+    bar.done(1, "certified")
     proof = None
     if given["wanted"]:
-        bar.update(task, description="proving", advance=0)
+        bar.done(0, "proving")
         proof = prove(found)
         path = given["out"] or Path(f"proof-c{proof.c}-alpha{proof.alpha}-n{proof.n_experts}.json")
         proof.write(path)
-        bar.advance(task)
+        bar.done(1, "proved")
     attacks = []
     if alpha >= SMALLEST_ALPHA and experts > 1:
-        bar.update(task, description="attacking", advance=0)
+        bar.done(0, "attacking")
         attacks = [attack(alpha, experts, found.c, goal=goal) for goal in ("potential", "regret")]
     bar.stop()
     level = None if proof is None else float(proof.potential)
@@ -168,9 +166,8 @@ def _check(path: Path) -> None:
 
 def _plot(alpha: float, experts: int, c: float, path: Path) -> None:
     cs = sorted({*frontier.CS, c})
-    with _bar() as bar:
-        task = bar.add_task("drawing the frontier", total=len(cs))
-        points = frontier.frontier(alpha, experts, cs, lambda _: bar.advance(task))
+    with ProgressBar("drawing the frontier") as bar:
+        points = frontier.frontier(alpha, experts, cs, bar)
     bounds = frontier.paper_bound(experts), frontier.hedges_bound(alpha, experts)
     lines = dict(zip(("Theorem 1", "Hedge, tuned to N"), bounds, strict=True))
     frontier_figure(points, lines, f"α = {alpha:g}, {experts:,} experts", path)
@@ -194,13 +191,3 @@ def _check_options(alpha: float | None, experts: int | None, given: dict[str, An
         raise click.UsageError("--out is for the proof: say --prove, too")
     if given["best"] and given["c"] is not None:
         raise click.UsageError("--best finds c: do not give it")
-
-
-def _bar() -> Progress:
-    return Progress(
-        TextColumn("{task.description:<26}"),
-        BarColumn(),
-        TimeElapsedColumn(),
-        console=Console(stderr=True),
-        transient=True,
-    )

@@ -9,12 +9,9 @@ from typing import Any
 import click
 import numpy as np
 from click.core import ParameterSource
-from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
 import normalhedge
 from normalhedge import _inputs, _tables
-from normalhedge._terminal import shown
 from normalhedge.cli.options import (
     MIXTURE,
     PANEL,
@@ -23,26 +20,36 @@ from normalhedge.cli.options import (
     panel_options,
     words,
 )
+from normalhedge.cli.progress import ProgressBar
 from normalhedge.cli.terminal import echo
-from normalhedge.experiments import leaderboard
-from normalhedge.experiments.contests import Contest, Game, Panel
-from normalhedge.experiments.leaderboard_page import (
+from normalhedge.experiments.leaderboard import (
+    FIELD,
+    FIELD_ON_PANELS,
+    QUICK,
+    Contest,
+    ContestSettings,
+    Leaderboard,
+    NatureContest,
+    PanelContest,
+    Standing,
+    compare,
+    default_natures,
+    recommend,
+)
+from normalhedge.experiments.leaderboard.page import (
     games_table,
     letters,
     overall_table,
     panel_table,
     write_leaderboard,
 )
-from normalhedge.experiments.recommendation import recommend
-from normalhedge.experiments.standings import Leaderboard, Standing
-from normalhedge.experiments.yardsticks import Settings
 from normalhedge.games import NATURES
 from normalhedge.hedgers import HEDGERS
 from normalhedge.mixtures.recipe import MEMORY
 from normalhedge.reports import sentence
 
 ALL = "all"
-"""What ``--nature`` calls those that are met unless something is named."""
+"""The value of ``--nature`` that stands for the default natures."""
 
 LEGEND = (
     "place: the mean over all contests; best: in how many it was the best, or tied",
@@ -67,16 +74,18 @@ LEGEND = (
               help="Repeatable; replay:source=FILE.csv for recorded gains. "
               "[default: seven of them, unless there is a panel]")  # fmt: skip
 @click.option("--quick", is_flag=True, help="A few short runs only, in seconds.")
-@click.option("--alpha", type=float, help=f"The discount rate. [default: {Settings.alpha:g}]")
-@click.option("--experts", type=int, help=f"Of a nature. [default: {Settings.experts}]")
-@click.option("--rounds", type=int, help=f"[default: {Settings.rounds}]")
-@click.option("--runs", type=int, help=f"[default: {Settings.runs}]")
-@click.option("--seed", type=click.IntRange(min=0), help=f"[default: {Settings.seed}]")
-@click.option("--quantile", type=float, metavar="SHARE",
-              help=f"Compare with what these reach. [default: {Settings.quantile:g}]")  # fmt: skip
+@click.option(
+    "--alpha", type=float, help=f"The discount rate. [default: {ContestSettings.alpha:g}]"
+)
+@click.option("--experts", type=int, help=f"Of a nature. [default: {ContestSettings.experts}]")
+@click.option("--rounds", type=int, help=f"[default: {ContestSettings.rounds}]")
+@click.option("--runs", type=int, help=f"[default: {ContestSettings.runs}]")
+@click.option("--seed", type=click.IntRange(min=0), help=f"[default: {ContestSettings.seed}]")
+@click.option("--quantile", type=float, metavar="SHARE", help="Also compare with the best share "
+              f"of the experts. [default: {ContestSettings.quantile:g}]")  # fmt: skip
 @click.option("--switches", type=click.IntRange(min=0),
               help="... and with sequences that switch so often, where it is not known how often "
-              f"the nature does. [default: {Settings.switches}]")  # fmt: skip
+              f"the nature does. [default: {ContestSettings.switches}]")  # fmt: skip
 @click.option("--panel", type=click.Path(path_type=Path), metavar="DATA.csv|DATA.parquet",
               help="Forecasts and outcomes, as for blend; what follows belongs to it.")  # fmt: skip
 @click.option("--columns", callback=words, metavar="A,B,...", help="The columns of the experts.")
@@ -91,23 +100,12 @@ def command(
     hedgers: tuple[str, ...], natures: tuple[str, ...], panel: Path | None, out: Path, **given: Any
 ) -> None:
     """Let hedgers meet natures and panels, and say who followed best."""
-    names = hedgers or (leaderboard.FIELD if panel is None else leaderboard.FIELD_ON_PANELS)
+    names = hedgers or (FIELD if panel is None else FIELD_ON_PANELS)
     settings = _settings(given)
     contests = _contests(natures, panel, settings, given)
-    console = Console(stderr=True)
-    with _bar(console) as bar:
-        task = bar.add_task("starting", total=leaderboard.units(names, contests))
+    with ProgressBar(width=40) as bar:
         try:
-            board = leaderboard.compare(
-                names,
-                contests,
-                folder=out / "cells",
-                jobs=given["jobs"],
-                say=lambda words: console.print(shown(words), highlight=False, markup=False),
-                progress=lambda units, what: bar.update(
-                    task, advance=units, description=shown(what)
-                ),
-            )
+            board = compare(names, contests, folder=out / "cells", jobs=given["jobs"], progress=bar)
         except KeyboardInterrupt:
             echo(f"what was finished is kept in {out}; the same command continues", err=True)
             raise
@@ -118,7 +116,7 @@ def command(
         _recommend(standing, given)
 
 
-def _settings(given: dict[str, Any]) -> Settings:
+def _settings(given: dict[str, Any]) -> ContestSettings:
     names = ("alpha", "experts", "rounds", "runs", "seed", "quantile", "switches")
     chosen = {name: given[name] for name in names if given[name] is not None}
     for name in ("experts", "rounds", "runs"):
@@ -128,29 +126,29 @@ def _settings(given: dict[str, Any]) -> Settings:
         _inputs.number("alpha", chosen["alpha"], 0.0, 1.0)
     if "quantile" in chosen:
         _inputs.quantile(chosen["quantile"])
-    return replace(leaderboard.QUICK if given["quick"] else Settings(), **chosen)
+    return replace(QUICK if given["quick"] else ContestSettings(), **chosen)
 
 
 def _contests(
-    natures: tuple[str, ...], panel: Path | None, settings: Settings, given: dict[str, Any]
+    natures: tuple[str, ...], panel: Path | None, settings: ContestSettings, given: dict[str, Any]
 ) -> list[Contest]:
     contests: list[Contest] = []
     if not natures and panel is None:
         natures = (ALL,)
     for name in natures:
-        met = leaderboard.natures_met(settings) if name == ALL else (name,)
-        contests += [Game(each, settings) for each in met]
+        met = default_natures(settings) if name == ALL else (name,)
+        contests += [NatureContest(each, settings) for each in met]
     if panel is None:
-        said = click.get_current_context().get_parameter_source
+        source = click.get_current_context().get_parameter_source
         for name in (*PANEL, *MIXTURE, "columns", "memory"):
-            if said(name) == ParameterSource.COMMANDLINE:
+            if source(name) == ParameterSource.COMMANDLINE:
                 raise click.UsageError(f"--{name} belongs to a --panel, and there is none")
         return contests
     columns = {name: given[name] for name in PANEL} | {"experts": given["columns"] or None}
     _inputs.number("memory", given["memory"], 1.0)
     return [
         *contests,
-        Panel(
+        PanelContest(
             panel,
             columns,
             mixture_settings(given),
@@ -170,16 +168,16 @@ def _print(board: Leaderboard) -> None:
         lines += ["*: the best, or within two standard errors of it"]
     for standing in board.panels:
         panel = standing.contest
-        if isinstance(panel, Panel) and panel.said:
-            echo(f"guessed: {'; '.join(panel.said)}", err=True)
+        if isinstance(panel, PanelContest) and panel.notes:
+            echo(f"guessed: {'; '.join(panel.notes)}", err=True)
         lines += ["", standing.contest.name, *_tables.as_text(*panel_table(standing))]
     echo("\n".join(lines) + "\n")
 
 
 def _recommend(standing: Standing, given: dict[str, Any]) -> None:
-    """Say whom to use on a panel, and how."""
+    """Print the hedger to use on a panel, and the command for it."""
     found, panel = recommend(standing), standing.contest
-    if found is None or not isinstance(panel, Panel):
+    if found is None or not isinstance(panel, PanelContest):
         return
     command, left_out = blend_words(panel.path, found.hedger, given)
     echo(f"\n{sentence(found.reason)[:-1]}:")
@@ -188,7 +186,7 @@ def _recommend(standing: Standing, given: dict[str, Any]) -> None:
     echo(f"  {shlex.join(command)}")
 
 
-def _write(board: Leaderboard, out: Path, settings: Settings) -> list[Path]:
+def _write(board: Leaderboard, out: Path, settings: ContestSettings) -> list[Path]:
     files = [out / "leaderboard.csv"]
     _tables.write_table(files[-1], board.overall(), safe=True)
     if board.games:
@@ -209,16 +207,3 @@ def _write(board: Leaderboard, out: Path, settings: Settings) -> list[Path]:
         },
     )
     return files
-
-
-def _bar(console: Console) -> Progress:
-    return Progress(
-        TextColumn("{task.description:<40}", markup=False),
-        BarColumn(),
-        TextColumn("{task.percentage:>3.0f}%"),
-        TimeElapsedColumn(),
-        TextColumn("left"),
-        TimeRemainingColumn(),
-        console=console,
-        transient=True,
-    )

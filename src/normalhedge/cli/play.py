@@ -7,13 +7,13 @@ from typing import Any
 import click
 import numpy as np
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 from rich.text import Text
 
 from normalhedge import _extras, _inputs, _names, _tables
 from normalhedge._terminal import shown
 from normalhedge.certificates.bounds import at_most
+from normalhedge.cli.progress import ProgressBar
 from normalhedge.games import NATURES, Nature, Replay, Trace, play
 from normalhedge.hedgers import HEDGERS, CompiledHedger, Hedger, named
 from normalhedge.plots import PALETTE, regret_figure
@@ -100,16 +100,8 @@ def command(
     if rounds is None:
         rounds = world.rounds if isinstance(world, Replay) else round(10 / alpha)
     rounds = _inputs.count("rounds", rounds)
-    with Progress(
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TextColumn("rounds, left"),
-        TimeRemainingColumn(),
-        console=Console(stderr=True),
-        transient=True,
-    ) as bar:
-        task = bar.add_task("playing", total=rounds * runs)
+    with ProgressBar("playing") as bar:
+        bar.total(rounds * runs)
         trace = play(
             players,
             world,
@@ -119,7 +111,7 @@ def command(
             every=max(rounds // POINTS, 1) if every is None else every,
             quantile=quantile,
             jobs=jobs,
-            progress=lambda played: bar.advance(task, played),
+            progress=lambda played: bar.done(played, "playing"),
         )
     title = f"{world.experts:,} experts, {nature}, {runs} run{'s' * (runs > 1)}"
     Console().print(_summary(trace, players, world.experts, rounds, Text(shown(title))))

@@ -1,1 +1,4 @@
-"""What is asked of the games: settings as data, and pure functions of a setting and a seed."""
+"""Experiments: the paper, reproduced, and the leaderboard of hedgers.
+
+Settings are data, and every number is a pure function of a setting and a seed.
+"""

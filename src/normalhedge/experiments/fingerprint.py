@@ -1,7 +1,7 @@
-"""What kept numbers depend on beside their settings: the code that computes them."""
+"""The fingerprint of the code: saved numbers are valid only for the code that computed them."""
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from importlib import metadata
 from pathlib import Path
 
@@ -11,30 +11,37 @@ SHOWN = (
     "cli",
     "reports",
     "plots.py",
-    "experiments/claims.py",
-    "experiments/hidden_claims.py",
-    "experiments/leaderboard_page.py",
-    "experiments/recommendation.py",
-    "experiments/standings.py",
+    "experiments/paper/claim.py",
+    "experiments/paper/comparisons.py",
+    "experiments/paper/hidden_claims.py",
+    "experiments/paper/page.py",
+    "experiments/paper/parts.py",
+    "experiments/leaderboard/page.py",
+    "experiments/leaderboard/recommendation.py",
+    "experiments/leaderboard/standings.py",
 )
-"""What only judges or shows numbers that are computed already."""
+"""Code that only lists, judges or shows numbers; it is part of no fingerprint."""
 
-UPPER = ("latent", "mixtures")
-"""Layers that do not import each other, nor are imported by the layers below them."""
+PAPER, LEADERBOARD = "experiments/paper", "experiments/leaderboard"
+
+UPPER = ("latent", "mixtures", "tables")
+"""Layers that the layers below them do not import; part of a fingerprint only if named."""
 
 LIBRARIES = ("numpy", "scipy", "latent/hmmlearn")
-"""Other packages whose arithmetic is in the numbers; the last in those of hidden states only."""
+"""Other packages that take part in the arithmetic; hmmlearn counts as part of ``latent``."""
 
 PACKAGE = Path(__file__).parents[1]
 
 
 def contents(package: Path, core: Path) -> dict[str, str]:
-    """Return a hash for each part of the code: sources and proofs, the compiled core, libraries.
+    """Return a hash for each source file and each proof, for the compiled core and the libraries.
 
     Parameters
     ----------
-    package, core
-        The folder of the package, and the file of its compiled module.
+    package
+        The folder of the package.
+    core
+        The file of its compiled module.
     """
     files = {
         path.relative_to(package).as_posix(): path
@@ -55,30 +62,37 @@ def _version(library: str) -> str:
         return "none"
 
 
-# Read when the code is imported: a file that is edited later does not change what runs.
+# Computed at import: a file that is edited later does not change the code that runs.
 NOW = contents(PACKAGE, Path(_core.__file__))
 
 
-def fingerprint(*upper: str, code: Mapping[str, str] = NOW) -> str:
-    """Return a hash of all code that computes.
+def fingerprint(*upper: str, without: Collection[str] = (), code: Mapping[str, str] = NOW) -> str:
+    """Return a hash of all code that computes certain numbers.
 
-    Numbers that were kept under another fingerprint may be those of another algorithm. What is in
-    `SHOWN` may change without another fingerprint.
+    Numbers that were saved under another fingerprint may be those of another algorithm. A change
+    of a file in `SHOWN` does not change the fingerprint.
 
     Parameters
     ----------
     upper
-        Which of `UPPER` the numbers come from; the layers below them always take part.
+        The layers of `UPPER` that the numbers depend on; the layers below them always take part.
+    without
+        Further files and folders that the numbers do not depend on.
     code
         The `contents` of a package.
+
+    Examples
+    --------
+    >>> fingerprint() == fingerprint("latent")
+    False
     """
     unknown = set(upper) - set(UPPER)
     if unknown:
         raise ValueError(f"upper must be of {', '.join(UPPER)}, got {min(unknown)}")
-    without = (*SHOWN, *(set(UPPER) - set(upper)))
+    left_out = (*SHOWN, *without, *(set(UPPER) - set(upper)))
     parts = [
-        f"{name} {hashed}\n"
-        for name, hashed in sorted(code.items())
-        if not any(name == part or name.startswith(f"{part}/") for part in without)
+        f"{name} {file_hash}\n"
+        for name, file_hash in sorted(code.items())
+        if not any(name == part or name.startswith(f"{part}/") for part in left_out)
     ]
     return hashlib.sha256("".join(parts).encode()).hexdigest()[:32]

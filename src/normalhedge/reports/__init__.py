@@ -3,10 +3,9 @@
 from normalhedge.reports.blend import write_blend
 from normalhedge.reports.figures import frontier_plot, loss_plot, regret_plot
 from normalhedge.reports.latent import write_inferred
-from normalhedge.reports.page import Claim, Section, sentence, write_page
+from normalhedge.reports.page import Section, sentence, write_page
 
 __all__ = [
-    "Claim",
     "Section",
     "frontier_plot",
     "loss_plot",

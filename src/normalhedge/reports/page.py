@@ -9,38 +9,6 @@ from normalhedge import _extras, _files
 from normalhedge._terminal import shown
 
 
-class Claim(NamedTuple):
-    """A row of the table of claims.
-
-    Attributes
-    ----------
-    claim, where
-        The claim in our words, and where it stands in the paper.
-    measured
-        What was measured.
-    sample
-        Over how many runs, with what spread.
-    rule
-        How the verdict follows from what was measured.
-    verdict
-        "holds", "holds only if ..." or "does not hold".
-    """
-
-    claim: str
-    where: str
-    measured: str
-    sample: str
-    rule: str
-    verdict: str
-
-    @property
-    def kind(self) -> str:
-        """The verdict in one word, for its colour."""
-        if self.verdict.startswith("does not"):
-            return "no"
-        return "yes" if self.verdict == "holds" else "partly"
-
-
 class Section(NamedTuple):
     """A part of a page: words, a table, a plot; each may be missing.
 
@@ -65,7 +33,9 @@ class Section(NamedTuple):
 def write_page(path: Path, **content: object) -> None:
     """Write the page: what the template names, and the library that draws the plots.
 
-    ``warnings``, sentences that stand on top, may be left out.
+    ``claims`` are mappings of texts: ``claim``, ``where``, ``measured``, ``sample``, ``rule``,
+    ``verdict``, and its ``kind``: ``yes``, ``partly`` or ``no``. ``warnings``, sentences that stand
+    on top, may be left out.
     """
     jinja2 = _extras.require("jinja2")
     plotlyjs: str = _extras.require("plotly.offline").get_plotlyjs()

@@ -1,0 +1,72 @@
+"""The bar of progress in the terminal."""
+
+from types import TracebackType
+from typing import Self
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+from normalhedge._terminal import shown
+
+
+class ProgressBar:
+    """A `normalhedge._progress.Progress` that draws a bar with the time left, on stderr.
+
+    The bar vanishes when the work is done. If stderr is no terminal, only sentences are printed.
+
+    Parameters
+    ----------
+    start
+        The name of the work until the first report.
+    width
+        The width of the column with the name of the work.
+    """
+
+    def __init__(self, start: str = "starting", width: int = 28) -> None:
+        self._bar = Progress(
+            TextColumn(f"{{task.description:<{width}}}", markup=False),
+            BarColumn(),
+            TextColumn("{task.percentage:>3.0f}%"),
+            TimeElapsedColumn(),
+            TextColumn("left"),
+            TimeRemainingColumn(),
+            console=Console(stderr=True),
+            transient=True,
+        )
+        self._task = self._bar.add_task(start, total=None)
+
+    def total(self, units: float) -> None:
+        """Announce how many units of work there are."""
+        self._bar.update(self._task, total=units)
+
+    def done(self, units: float, what: str) -> None:
+        """Report finished work.
+
+        Parameters
+        ----------
+        units
+            The units that were finished since the last report.
+        what
+            The name of the piece of work.
+        """
+        self._bar.update(self._task, advance=units, description=shown(what))
+
+    def say(self, sentence: str) -> None:
+        """Print a sentence above the bar."""
+        self._bar.console.print(shown(sentence), highlight=False, markup=False, soft_wrap=True)
+
+    def stop(self) -> None:
+        """Remove the bar before other output is printed."""
+        self._bar.stop()
+
+    def __enter__(self) -> Self:
+        self._bar.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._bar.stop()

@@ -1,0 +1,5 @@
+"""The paper, reproduced: a file for each part measures, judges claims and writes sections.
+
+To add a claim, add a function to the file of its part. To add a part, write a file with a `Part`
+and list it in `parts`.
+"""

@@ -1,0 +1,84 @@
+"""Claims of the paper, and the verdicts on them."""
+
+from dataclasses import dataclass
+from enum import Enum
+
+
+class Outcome(Enum):
+    """The outcome of a claim; the value is the word of the page's style sheet."""
+
+    HOLDS = "yes"
+    PARTLY = "partly"
+    FAILS = "no"
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The verdict on a claim.
+
+    Attributes
+    ----------
+    outcome
+        Whether the claim holds.
+    condition
+        If it holds partly: the words after "holds only".
+
+    Examples
+    --------
+    >>> print(holds_only("for the L1 loss"))
+    holds only for the L1 loss
+    """
+
+    outcome: Outcome
+    condition: str = ""
+
+    def __str__(self) -> str:
+        if self.outcome is Outcome.PARTLY:
+            return f"holds only {self.condition}"
+        return "holds" if self.outcome is Outcome.HOLDS else "does not hold"
+
+
+HOLDS = Verdict(Outcome.HOLDS)
+FAILS = Verdict(Outcome.FAILS)
+
+
+def holds_only(condition: str) -> Verdict:
+    """Return the verdict on a claim that holds under a condition."""
+    return Verdict(Outcome.PARTLY, condition)
+
+
+def holds_if(true: object) -> Verdict:
+    """Return the verdict on a claim that is either true or not."""
+    return HOLDS if true else FAILS
+
+
+@dataclass(frozen=True)
+class PaperClaim:
+    """A claim of the paper with its evidence: a row of the table of claims.
+
+    Attributes
+    ----------
+    claim
+        The claim, in our words.
+    where
+        The section of the paper.
+    measured
+        The measured numbers, in words.
+    sample
+        The number of runs, and their spread.
+    rule
+        The rule by which the verdict follows from the numbers.
+    verdict
+        The verdict.
+    """
+
+    claim: str
+    where: str
+    measured: str
+    sample: str
+    rule: str
+    verdict: Verdict
+
+    def texts(self) -> dict[str, str]:
+        """Return all fields as texts, by name."""
+        return {name: str(value) for name, value in vars(self).items()}

@@ -1,0 +1,100 @@
+"""Reproduce the paper: measure its parts, judge its claims, and write the page into a folder."""
+
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from normalhedge import _files, _names
+from normalhedge._progress import SILENT, Progress
+from normalhedge._threads import cores
+from normalhedge.experiments.cells import Arrays, Cells
+from normalhedge.experiments.fingerprint import LEADERBOARD, fingerprint
+from normalhedge.experiments.paper.claim import PaperClaim
+from normalhedge.experiments.paper.page import write_paper
+from normalhedge.experiments.paper.part import Measurement, PaperSettings, Part
+from normalhedge.experiments.paper.parts import CHOICES, PARTS
+
+
+@dataclass(frozen=True)
+class PaperResult:
+    """The claims of the paper with their verdicts, and the files that were written."""
+
+    claims: list[PaperClaim]
+    files: list[Path]
+
+
+def reproduce(
+    out: Path,
+    settings: PaperSettings,
+    *,
+    only: Sequence[str] = (),
+    jobs: int | None = None,
+    progress: Progress = SILENT,
+) -> PaperResult:
+    """Run the measurements that are not yet in the folder, and write figures, claims and the page.
+
+    Parameters
+    ----------
+    out
+        The folder. An interrupted call continues there.
+    settings
+        The number of runs and rounds, and the seed.
+    only
+        The names of some parts of the paper; all parts if it is empty.
+    jobs
+        The number of threads; none for all cores.
+    progress
+        Receives a report after each piece of work.
+    """
+    for name in only:
+        if name not in CHOICES:
+            raise _names.nearest("part of the paper", name, CHOICES)
+    _files.sweep(out)
+    cells = Cells(out / "cells", progress.say)
+    chosen = [name for name in CHOICES if not only or name in only]
+    work = {
+        measurement.id: (part, measurement)
+        for part in PARTS
+        for name, measurements in part.choices.items()
+        if name in chosen
+        for measurement in measurements
+    }
+    progress.total(sum(measurement.units(settings) for _, measurement in work.values()))
+
+    def run(name: str) -> Arrays:
+        return _measured(*work[name], settings, jobs, cells, progress)
+
+    beside = [name for name, (_, measurement) in work.items() if not measurement.parallel]
+    with ThreadPoolExecutor(jobs or cores()) as pool:
+        measured = dict(zip(beside, pool.map(run, beside), strict=True))
+    measured |= {name: run(name) for name in work if name not in beside}
+    claims = [claim for part in PARTS for claim in part.judge(measured)]
+    files = write_paper(out, settings, chosen, measured, claims, progress)
+    return PaperResult(claims, files)
+
+
+def _measured(
+    part: Part,
+    measurement: Measurement,
+    settings: PaperSettings,
+    jobs: int | None,
+    cells: Cells,
+    progress: Progress,
+) -> Arrays:
+    """Return the arrays of a measurement, from its cell if it was saved there."""
+    name, units = measurement.id, measurement.units(settings)
+    key = {"code": _code(part), **asdict(settings), "measurement": name}
+    arrays = cells.load(name, key)
+    if arrays is not None:
+        progress.done(units, name)
+        return arrays
+    arrays = measurement.measure(settings, jobs, lambda share: progress.done(share * units, name))
+    cells.save(name, key, arrays)
+    return arrays
+
+
+def _code(part: Part) -> str:
+    """Return the fingerprint of the code that a part depends on."""
+    others = [path for other in PARTS if other is not part for path in other.paths]
+    return fingerprint(*part.layers, without=(LEADERBOARD, *others))

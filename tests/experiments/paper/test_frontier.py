@@ -1,0 +1,62 @@
+"""The frontier: attacks stay below certified bounds."""
+
+import math
+import re
+from pathlib import Path
+
+import pytest
+
+from normalhedge.certificates import best_known
+from normalhedge.experiments.paper import frontier
+from normalhedge.reports import Section
+
+
+def test_attacks_stay_below_what_is_certified() -> None:
+    for c in (0.7, 1.0, 2.0):
+        found = frontier.point(0.05, 20, c)
+        assert 1.0 < found.attack_potential <= found.potential + found.error
+        assert found.attack_regret <= found.bound
+        assert found.between == f"between {found.attack_potential:.5g} and {found.potential:.5g}"
+    assert frontier.point(0.05, 20, 1.0).proved < 5.0
+    assert math.isinf(frontier.point(0.05, 20, 3.3).proved)
+
+
+def test_where_there_is_no_certificate_the_attack_alone_is_shown() -> None:
+    found = frontier.point(0.01, 10, 0.4)
+    assert math.isinf(found.potential)
+    assert found.between.startswith("at least")
+    assert frontier.bound_text(found.bound) == "none"
+
+
+def test_one_expert_has_nothing_to_be_attacked() -> None:
+    found = frontier.point(0.1, 1, 1.0)
+    assert found.attack_regret == 0.0
+    assert frontier.hedges_bound(0.1, 1) == 0.0
+
+
+def test_other_bounds() -> None:
+    assert frontier.paper_bound(1000) == pytest.approx(7.874, abs=1e-3)
+    assert frontier.hedges_bound(0.001, 1000) == pytest.approx(3.719, abs=1e-3)
+
+
+def test_a_section_shows_every_point() -> None:
+    points = frontier.frontier(0.1, 5, (0.4, 2.0))
+    section = frontier.section(points)
+    assert isinstance(section, Section)
+    assert [row[0] for row in section.rows] == ["0.4", "2"]
+    assert "Theorem 1" in section.plot
+
+
+def test_the_documents_say_what_is_proved() -> None:
+    text = (Path(__file__).parents[3] / "docs" / "certificates.md").read_text("utf-8")
+    rows = [line for line in text.splitlines() if "; R√α: " in line]
+    assert len(rows) == len(frontier.TABLE_CS)
+    for line, c in zip(rows, frontier.TABLE_CS, strict=True):
+        assert line.startswith(f"| {c:g} |")
+        for cell, n in zip(line.split("|")[2:5], frontier.TABLE_EXPERTS, strict=True):
+            numbers = re.search(r"\*\*(.*?)\*\*, proved (.*?), attack (.*?);", cell)
+            assert numbers is not None
+            certified, proved, attacked = map(float, numbers.groups())
+            bound = best_known(1e-3, n, c)
+            assert proved == float(f"{bound.potential:.6g}")
+            assert attacked <= certified <= proved
