@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from normalhedge import _core
-from normalhedge.latent.emissions import (
+from normalhedge.latent.models.emissions import (
     FAMILIES,
     Autoregressive,
     Categorical,
@@ -20,8 +20,8 @@ from normalhedge.latent.emissions import (
     Poisson,
     StudentT,
 )
-from normalhedge.latent.fitting import Fitted, fit
-from normalhedge.latent.online_em import OnlineEM
+from normalhedge.latent.models.fitting import Fitted, fit
+from normalhedge.latent.models.online_em import OnlineEM
 
 STICKY = np.array([[0.95, 0.05], [0.1, 0.9]])
 EXAMPLES: dict[str, Emission] = {

@@ -11,9 +11,9 @@ import pytest
 
 from normalhedge import NormalHedge
 from normalhedge.latent import Inferred, Regimes, infer, resume
-from normalhedge.latent.matching import agreement
-from normalhedge.latent.rivals import rivals
-from normalhedge.latent.sequence import Code, encode
+from normalhedge.latent.regimes.matching import agreement
+from normalhedge.latent.regimes.rivals import rivals
+from normalhedge.latent.regimes.sequence import Code, encode
 
 
 def switching(rounds: int = 600, seed: int = 0, chance: float = 0.015) -> tuple[Any, Any]:

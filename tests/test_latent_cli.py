@@ -20,10 +20,10 @@ import pyarrow.parquet as pq
 import pytest
 
 from normalhedge.latent import Live, Regimes, infer, resume
-from normalhedge.latent.rivals import rivals
-from normalhedge.latent.sequence import Code
-from normalhedge.latent.state_file import StateFile
-from normalhedge.latent.stream import Stream
+from normalhedge.latent.regimes.rivals import rivals
+from normalhedge.latent.regimes.sequence import Code
+from normalhedge.latent.regimes.state_file import StateFile
+from normalhedge.latent.regimes.stream import Stream
 from normalhedge.reports import write_inferred
 from tests.test_cli import call
 from tests.test_infer import switching, weather
@@ -346,7 +346,7 @@ def test_a_state_goes_on_after_a_sudden_end(tmp_path: Path) -> None:
 
 
 def test_journals_are_folded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("normalhedge.latent.state_file.StateFile.limit", lambda *_: 500)
+    monkeypatch.setattr("normalhedge.latent.regimes.state_file.StateFile.limit", lambda *_: 500)
     file, live = StateFile(tmp_path / "s.json"), Live(Regimes("gaussian", (1,)), Code("numbers"))
     file.begin(live)
     done: list[Any] = []

@@ -11,15 +11,15 @@ from scipy.optimize import linear_sum_assignment
 
 from benchmarks.latent import changepoint
 from normalhedge import NormalHedge
-from normalhedge.latent.candidates import Recipe
-from normalhedge.latent.course import Course
-from normalhedge.latent.emissions import Gaussian
-from normalhedge.latent.fitting import Fitted
-from normalhedge.latent.matching import Identity, agreement, assignment, likeness, overlap
-from normalhedge.latent.predictive import Predictive
-from normalhedge.latent.regimes import Regimes
-from normalhedge.latent.scores import brier, crps, l1, log_score
-from normalhedge.latent.slate import Slate
+from normalhedge.latent.models.emissions import Gaussian
+from normalhedge.latent.models.fitting import Fitted
+from normalhedge.latent.regimes.candidates import Recipe
+from normalhedge.latent.regimes.course import Course
+from normalhedge.latent.regimes.matching import Identity, agreement, assignment, likeness, overlap
+from normalhedge.latent.regimes.predictive import Predictive
+from normalhedge.latent.regimes.regimes import Regimes
+from normalhedge.latent.regimes.scores import brier, crps, l1, log_score
+from normalhedge.latent.regimes.slate import Slate
 
 
 def textbook(rounds: int = 4000, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:

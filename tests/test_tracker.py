@@ -7,8 +7,8 @@ import pytest
 from normalhedge.experiments.paper.pulse import move
 from normalhedge.hedgers import NormalHedge
 from normalhedge.latent import HedgedTracker, ParticleFilter
-from normalhedge.latent.dynamics import WARM, Bank, Ladder
-from normalhedge.latent.mixed_normals import quantiles, weighted_quantiles
+from normalhedge.latent.tracking.dynamics import WARM, Bank, Ladder
+from normalhedge.latent.tracking.mixed_normals import quantiles, weighted_quantiles
 
 
 def walk(seed: int, rounds: int = 80, columns: int = 2) -> np.ndarray:
@@ -63,7 +63,7 @@ def test_one_filter_without_absurd_observations_is_a_kalman_filter(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """With one expert, a known scale and no absurd part, against matrices."""
-    monkeypatch.setattr("normalhedge.latent.dynamics.MEMORY", 1e300)
+    monkeypatch.setattr("normalhedge.latent.tracking.dynamics.MEMORY", 1e300)
     ladder = Ladder(1)
     ladder.bank, ladder.experts = Bank(*np.array([[1.0, 0.1, 0.2, 0.5]]).T), 1
     belief = ladder.init()

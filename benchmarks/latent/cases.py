@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from normalhedge._inputs import Floats
-from normalhedge.latent.matching import Labels
+from normalhedge.latent.regimes.matching import Labels
 
 ROUNDS, JUDGED = 4000, 1000
 

@@ -15,9 +15,9 @@ import numpy as np
 from benchmarks.latent import changepoint
 from benchmarks.latent.rivals import Said, filtered, hmmlearn_fit
 from normalhedge._inputs import Floats
-from normalhedge.latent.fitting import Fitted, fit
-from normalhedge.latent.matching import Labels, agreement
-from normalhedge.latent.regimes import Regimes
+from normalhedge.latent.models.fitting import Fitted, fit
+from normalhedge.latent.regimes.matching import Labels, agreement
+from normalhedge.latent.regimes.regimes import Regimes
 
 RECESSIONS = (
     (1960.25, 1961.0), (1969.75, 1970.75), (1973.75, 1975.0), (1980.0, 1980.5),

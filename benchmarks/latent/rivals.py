@@ -14,11 +14,11 @@ from benchmarks.latent import changepoint
 from benchmarks.latent.cases import JUDGED, ROUNDS, Case
 from normalhedge._inputs import Floats
 from normalhedge.hedgers import NormalHedge
-from normalhedge.latent import _starts
-from normalhedge.latent.emissions import FullGaussian, Gaussian, Poisson
-from normalhedge.latent.fitting import Fitted, fit
-from normalhedge.latent.matching import Labels, agreement, assignment, likeness
-from normalhedge.latent.regimes import Regimes
+from normalhedge.latent.models import _starts
+from normalhedge.latent.models.emissions import FullGaussian, Gaussian, Poisson
+from normalhedge.latent.models.fitting import Fitted, fit
+from normalhedge.latent.regimes.matching import Labels, agreement, assignment, likeness
+from normalhedge.latent.regimes.regimes import Regimes
 
 EVERY, FIRST, BANK = 250, 500, 60
 HAZARD = 0.016

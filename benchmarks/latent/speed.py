@@ -12,9 +12,9 @@ import numpy as np
 from benchmarks.timing import Row, measure
 from normalhedge import NormalHedge
 from normalhedge.latent import HMMBank, StateExperts, follow
-from normalhedge.latent.emissions import Gaussian
-from normalhedge.latent.fitting import Fitted, fit
-from normalhedge.latent.online_em import OnlineEM
+from normalhedge.latent.models.emissions import Gaussian
+from normalhedge.latent.models.fitting import Fitted, fit
+from normalhedge.latent.models.online_em import OnlineEM
 
 CANDIDATES, STATES, SYMBOLS = 1_000, 4, 2
 ALPHA, C = 0.001, 4.0

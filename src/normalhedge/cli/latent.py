@@ -18,11 +18,11 @@ from normalhedge.cli.options import check_columns, check_outputs, check_state, s
 from normalhedge.cli.terminal import echo
 from normalhedge.hedgers import named
 from normalhedge.latent import Inferred, Live, infer
-from normalhedge.latent.infer import resume
-from normalhedge.latent.rivals import rivals
-from normalhedge.latent.sequence import KINDS
-from normalhedge.latent.state_file import StateFile
-from normalhedge.latent.telling import facts, forecast_columns, forecast_table, regime_table
+from normalhedge.latent.regimes.infer import resume
+from normalhedge.latent.regimes.rivals import rivals
+from normalhedge.latent.regimes.sequence import KINDS
+from normalhedge.latent.regimes.state_file import StateFile
+from normalhedge.latent.regimes.telling import facts, forecast_columns, forecast_table, regime_table
 from normalhedge.mixtures.lines import LONGEST
 from normalhedge.reports import write_inferred
 

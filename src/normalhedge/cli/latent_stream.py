@@ -8,9 +8,9 @@ import numpy as np
 from normalhedge._journal import Operation
 from normalhedge.cli.streaming import run_stream
 from normalhedge.latent import Live, Regimes
-from normalhedge.latent.sequence import Code
-from normalhedge.latent.state_file import StateFile
-from normalhedge.latent.stream import Stream
+from normalhedge.latent.regimes.sequence import Code
+from normalhedge.latent.regimes.state_file import StateFile
+from normalhedge.latent.regimes.stream import Stream
 
 
 def first_code(given: dict[str, Any], options: dict[str, Any]) -> Live:

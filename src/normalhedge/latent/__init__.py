@@ -1,11 +1,9 @@
 """Hidden states as experts: banks of hidden Markov models, and those who predict with them."""
 
-from normalhedge.latent.follow import Followed, follow
-from normalhedge.latent.forecasting import Forecast
-from normalhedge.latent.hmm_bank import BankRun, BankState, HMMBank
-from normalhedge.latent.infer import Inferred, Live, infer, resume
-from normalhedge.latent.learning_bank import LearningBank
-from normalhedge.latent.predictors import (
+from normalhedge.latent.banks.follow import Followed, follow
+from normalhedge.latent.banks.hmm_bank import BankRun, BankState, HMMBank
+from normalhedge.latent.banks.learning_bank import LearningBank
+from normalhedge.latent.banks.predictors import (
     BayesAverage,
     ModelExperts,
     Persistence,
@@ -13,8 +11,10 @@ from normalhedge.latent.predictors import (
     StateExperts,
     best_candidate,
 )
-from normalhedge.latent.regimes import Regimes
-from normalhedge.latent.tracker import HedgedTracker, ParticleFilter
+from normalhedge.latent.regimes.forecasting import Forecast
+from normalhedge.latent.regimes.infer import Inferred, Live, infer, resume
+from normalhedge.latent.regimes.regimes import Regimes
+from normalhedge.latent.tracking.tracker import HedgedTracker, ParticleFilter
 
 __all__ = [
     "BankRun",

@@ -10,9 +10,9 @@ import numpy as np
 
 from normalhedge import _extras
 from normalhedge._inputs import Floats
-from normalhedge.latent.forecasting import Forecast
-from normalhedge.latent.infer import Inferred
-from normalhedge.latent.telling import (
+from normalhedge.latent.regimes.forecasting import Forecast
+from normalhedge.latent.regimes.infer import Inferred
+from normalhedge.latent.regimes.telling import (
     facts,
     forecast_table,
     regime_table,
@@ -57,7 +57,7 @@ def write_inferred(
     found
         What was found.
     rivals
-        The log scores of others, see `normalhedge.latent.rivals`.
+        The log scores of others, see `normalhedge.latent.regimes.rivals`.
     title, subtitle, command, settings
         For the head and the foot of the page.
     ahead, level

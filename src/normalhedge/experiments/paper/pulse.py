@@ -11,7 +11,7 @@ from normalhedge.experiments.cells import Arrays
 from normalhedge.experiments.paper.part import PaperSettings, part_of_one
 from normalhedge.hedgers import NormalHedge
 from normalhedge.latent import HedgedTracker, ParticleFilter
-from normalhedge.latent.tracker import Jitter
+from normalhedge.latent.tracking.tracker import Jitter
 from normalhedge.reports import Section
 
 HALF, EDGE = 50, 500

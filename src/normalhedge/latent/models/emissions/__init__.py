@@ -1,0 +1,31 @@
+"""What the states of a hidden Markov model say: families of distributions."""
+
+from normalhedge.latent.models.emissions.counts import Categorical, NegativeBinomial, Poisson
+from normalhedge.latent.models.emissions.normal import Autoregressive, Gaussian, StudentT
+from normalhedge.latent.models.emissions.protocol import Emission
+from normalhedge.latent.models.emissions.several import DiagonalGaussian, FullGaussian
+
+FAMILIES: dict[str, type[Emission]] = {
+    "gaussian": Gaussian,
+    "student": StudentT,
+    "autoregressive": Autoregressive,
+    "poisson": Poisson,
+    "negative_binomial": NegativeBinomial,
+    "categorical": Categorical,
+    "diagonal": DiagonalGaussian,
+    "full": FullGaussian,
+}
+"""By the names that `fit` takes."""
+
+__all__ = [
+    "FAMILIES",
+    "Autoregressive",
+    "Categorical",
+    "DiagonalGaussian",
+    "Emission",
+    "FullGaussian",
+    "Gaussian",
+    "NegativeBinomial",
+    "Poisson",
+    "StudentT",
+]

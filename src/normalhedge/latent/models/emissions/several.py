@@ -1,0 +1,134 @@
+"""Several columns of real numbers, jointly normal in each state."""
+
+from dataclasses import dataclass
+from typing import ClassVar, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from normalhedge._inputs import Floats
+from normalhedge.latent.models.emissions.protocol import Emission, positive, states_array
+
+
+@dataclass(frozen=True, eq=False)
+class DiagonalGaussian(Emission):
+    """Several normal columns, independent within a state.
+
+    Attributes
+    ----------
+    means, deviations
+        k x d.
+    """
+
+    means: Floats
+    deviations: Floats
+
+    family: ClassVar[str] = "gaussian"
+    scaled: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.means.ndim != 2 or self.deviations.shape != self.means.shape:
+            raise ValueError("means and deviations must be states x columns")
+        positive("deviations", self.deviations)
+
+    @property
+    def columns(self) -> int:
+        """How many numbers an observation has."""
+        return int(self.means.shape[1])
+
+    def parameters(self) -> Floats:
+        """Return means and variances, 2 d x k."""
+        return np.ascontiguousarray(np.concatenate([self.means.T, self.deviations.T**2]))
+
+    @classmethod
+    def from_parameters(cls, rows: Floats) -> Self:
+        """Return the emission with these means and variances, 2 d x k."""
+        means, variances = np.split(rows, 2)
+        return cls(means.T, np.sqrt(variances.T))
+
+    def moments(self) -> tuple[Floats, Floats]:
+        """Return means and variances in each state, k x d."""
+        return self.means, self.deviations**2
+
+    def sample(self, states: npt.ArrayLike, rng: np.random.Generator) -> Floats:
+        """Draw an observation for each of the states, T x d."""
+        path = states_array(states, self.states)
+        return rng.normal(self.means[path], self.deviations[path])
+
+    def moved(self, centre: Floats, width: Floats) -> Self:
+        """Return the emission of centre + width y."""
+        return type(self)(centre + width * self.means, width * self.deviations)
+
+    @classmethod
+    def blank(cls, observations: Floats, states: int) -> Floats:
+        """Return standard normal columns in all states."""
+        d = observations.shape[1]
+        return np.concatenate([np.zeros((d, states)), np.ones((d, states))])
+
+
+@dataclass(frozen=True, eq=False)
+class FullGaussian(Emission):
+    """Several normal columns that may be correlated in a state: y ~ N(mean_s, covariance_s).
+
+    Attributes
+    ----------
+    means
+        k x d.
+    covariances
+        k x d x d, symmetric with positive eigenvalues.
+    """
+
+    means: Floats
+    covariances: Floats
+
+    family: ClassVar[str] = "full"
+    scaled: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.means.ndim != 2 or self.covariances.shape != (*self.means.shape, self.columns):
+            raise ValueError("means must be k x d and covariances k x d x d")
+        given = self.covariances
+        if not np.allclose(given, given.mT, rtol=1e-8, atol=0.0):
+            raise ValueError("covariances must be symmetric")
+        positive("the eigenvalues of covariances", np.asarray(np.linalg.eigvalsh(given)))
+
+    @property
+    def columns(self) -> int:
+        """How many numbers an observation has."""
+        return int(self.means.shape[1])
+
+    def parameters(self) -> Floats:
+        """Return means and covariances, (d + d^2) x k."""
+        rows = [self.means.T, self.covariances.reshape(self.states, -1).T]
+        return np.ascontiguousarray(np.concatenate(rows))
+
+    @classmethod
+    def from_parameters(cls, rows: Floats) -> Self:
+        """Return the emission with these means and covariances, (d + d^2) x k."""
+        d = round(np.sqrt(len(rows) + 0.25) - 0.5)
+        covariances = rows[d:].T.reshape(-1, d, d)
+        return cls(rows[:d].T, 0.5 * (covariances + covariances.mT))
+
+    def moments(self) -> tuple[Floats, Floats]:
+        """Return means and variances in each state, k x d."""
+        return self.means, np.diagonal(self.covariances, axis1=1, axis2=2)
+
+    def sample(self, states: npt.ArrayLike, rng: np.random.Generator) -> Floats:
+        """Draw an observation for each of the states, T x d."""
+        path = states_array(states, self.states)
+        roots = np.linalg.cholesky(self.covariances)[path]
+        noise = rng.normal(size=(len(path), self.columns))
+        return np.asarray(self.means[path] + np.einsum("tij,tj->ti", roots, noise))
+
+    def moved(self, centre: Floats, width: Floats) -> Self:
+        """Return the emission of centre + width y."""
+        return type(self)(centre + width * self.means, self.covariances * np.outer(width, width))
+
+    @classmethod
+    def blank(cls, observations: Floats, states: int) -> Floats:
+        """Return standard normal columns in all states."""
+        d = observations.shape[1]
+        unit = np.concatenate([np.zeros(d), np.eye(d).ravel()])
+        return np.repeat(unit[:, np.newaxis], states, axis=1)

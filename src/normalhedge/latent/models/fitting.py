@@ -1,0 +1,368 @@
+"""Hidden Markov models fitted to a series: expectation and maximisation from several starts."""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import NamedTuple, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from normalhedge import _core, _inputs
+from normalhedge._inputs import Floats
+from normalhedge.latent.models import _starts
+from normalhedge.latent.models.emissions import FAMILIES, Categorical, Emission
+from normalhedge.latent.models.emissions.protocol import checked
+
+FLOOR = 1e-4
+"""The least variance in a state, as a share of that of all observations; of counts, the least rate
+as a share of their mean."""
+
+PSEUDO_COUNT = 0.1
+"""Added to the expected number of each transition, initial state and symbol."""
+
+FIRST = 15
+"""Iterations of each start; then only the best two go on."""
+
+CONSTANT = 1e-8
+"""Numbers that differ by less than this share of the largest count as constant."""
+
+
+@dataclass(frozen=True, eq=False)
+class Fitted:
+    """A hidden Markov model, its states in order.
+
+    Attributes
+    ----------
+    initial, transition
+        k, and k x k.
+    emission
+        What the states say.
+    log_likelihood
+        ln P(y_1..y_T), in the units of the observations.
+    iterations
+        How often the parameters were replaced.
+    trace
+        Before each iteration and at the end: the log likelihood of standardised observations and
+        what the pseudo counts add, which never decreases.
+    """
+
+    initial: Floats
+    transition: Floats
+    emission: Emission
+    log_likelihood: float
+    iterations: int
+    trace: Floats
+
+    @property
+    def states(self) -> int:
+        """How many states there are."""
+        return len(self.initial)
+
+    def stationary(self) -> Floats:
+        """Return how probable the states are in the long run."""
+        return stationary(self.transition)
+
+    def smoothed(self, observations: npt.ArrayLike) -> tuple[Floats, Floats, float]:
+        """Return P(S_t | y_1..y_T), T x k, the expected transitions, k x k, and ln P(y)."""
+        logs = self.emission.log_density(observations)
+        states, moves = np.empty_like(logs), np.empty((self.states, self.states))
+        chain = _inputs.floats(self.initial), _inputs.floats(self.transition)
+        total = _core.em_expect(logs, *chain, states, moves)
+        return states, moves, total
+
+    def filtered(self, observations: npt.ArrayLike) -> tuple[Floats, Floats]:
+        """Return P(S_t | y_1..y_{t-1}), T + 1 x k, and ln p(y_t | y_1..y_{t-1}), T.
+
+        Causal, as the parameters are given: what is known before each observation, and after the
+        last of what comes next.
+        """
+        logs = self.emission.log_density(observations)
+        highest = logs.max(axis=1, initial=-1e300)
+        beliefs = np.empty((len(logs) + 1, self.states, 1))
+        totals = np.zeros((len(logs) + 1, 1))
+        beliefs[0, :, 0] = self.initial
+        scores = np.exp(logs - highest[:, np.newaxis])[..., np.newaxis]
+        moves = self.transition[..., np.newaxis].copy()
+        _core.filter_run(beliefs, scores, np.zeros(len(logs)), moves, 0.0, totals)
+        return beliefs[..., 0], totals[1:, 0] + highest
+
+    def permuted(self, order: npt.ArrayLike) -> Self:
+        """Return the model with its states in another order."""
+        places = np.asarray(order)
+        return type(self)(
+            self.initial[places],
+            self.transition[np.ix_(places, places)],
+            self.emission.permuted(places),
+            self.log_likelihood,
+            self.iterations,
+            self.trace,
+        )
+
+    def sample(self, rounds: int, rng: np.random.Generator) -> tuple[npt.NDArray[np.intp], Floats]:
+        """Draw hidden states and observations."""
+        path = np.empty(_inputs.count("rounds", rounds), dtype=np.intp)
+        steps, draws = np.cumsum(self.transition, axis=1), rng.random(len(path))
+        chances = np.cumsum(self.initial)
+        for t, draw in enumerate(draws):
+            path[t] = min(int(np.searchsorted(chances, draw, side="right")), self.states - 1)
+            chances = steps[path[t]]
+        return path, self.emission.sample(path, rng)
+
+
+class _Task(NamedTuple):
+    """A series as the core reads it, and its units."""
+
+    family: type[Emission]
+    observations: Floats
+    centre: Floats
+    width: Floats
+    guards: Floats
+    rows: Floats
+
+
+class _Model(NamedTuple):
+    """A model in these units, on its way."""
+
+    initial: Floats
+    transition: Floats
+    rows: Floats
+    shares: Floats | None
+    log_likelihood: float
+    trace: Floats
+
+
+def fit(
+    observations: npt.ArrayLike,
+    states: int,
+    emission: str = "gaussian",
+    *,
+    rng: np.random.Generator,
+    starts: int = 5,
+    iterations: int = 100,
+    tolerance: float = 1e-4,
+    warm: Fitted | None = None,
+    degrees: float | None = None,
+    symbols: int | None = None,
+    pseudo_count: float = PSEUDO_COUNT,
+    floor: float = FLOOR,
+) -> Fitted:
+    """Fit a hidden Markov model by expectation and maximisation.
+
+    With g the probabilities of states and transitions given the whole series and the parameters so
+    far, the parameters become those with the largest
+
+        sum_t sum_s g_t(s) ln b_s(y_t) + sum_rs (n_rs + c) ln A_rs + sum_s (g_1(s) + c) ln initial_s
+
+    where n_rs are the expected transitions and c is the pseudo count.
+
+    Parameters
+    ----------
+    observations
+        T numbers, or T x d for the families with several columns; NaN is missing, and a row with
+        a NaN is missing as a whole.
+    states
+        k, at least 1.
+    emission
+        A family: gaussian, student, autoregressive, poisson, negative_binomial or categorical; of
+        several columns, diagonal or full (the covariance).
+    rng
+        Where random starts are drawn from.
+    starts
+        How many divisions of the series are started from, the best by likelihood being kept: by
+        size, by how much the numbers vary nearby, in pieces of time, then at random. 0 is allowed
+        with a warm start.
+    iterations, tolerance
+        Stop after so many iterations, or when one adds less than this to what is maximised.
+    warm
+        A model of the same family and states to start from, too: an earlier fit.
+    degrees
+        Of freedom of Student's t, above 2; estimated between 2.05 and 200 where none are given.
+    symbols
+        How many there are; as many as were seen where it is not given.
+    pseudo_count
+        c above, also for symbols; with 0 it is maximum likelihood.
+    floor
+        The least variance in a state, as a share of the variance of all observations (of several
+        columns the least eigenvalue, when each has variance 1); of counts, the least rate as a
+        share of their mean. Against states that collapse on one observation.
+
+    Returns
+    -------
+    Fitted
+        The states in order of their means, then of their variances.
+
+    Notes
+    -----
+    An iteration costs T k^2. A series that is constant gives states that all say so, with a
+    deviation of 1e-5 of its size; with fewer distinct values than states, states are alike. A state
+    without observations keeps the parameters it had.
+
+    References
+    ----------
+    Baum, Petrie, Soules and Weiss (1970); for Student's t, Peel and McLachlan (2000).
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> low, high = rng.normal(0.0, 1.0, 200), rng.normal(5.0, 2.0, 200)
+    >>> found = fit(np.concatenate([low, high]), 2, rng=rng)
+    >>> found.emission.means.round(1), found.emission.deviations.round(1)
+    (array([0. , 4.8]), array([1. , 2.1]))
+    """
+    k, starts, iterations = _counts(states, starts, iterations, warm)
+    tolerance = _inputs.number("tolerance", tolerance, 0.0, closed=True)
+    task = _task(observations, emission, degrees, symbols, pseudo_count, floor)
+    begun = _models(task, k, starts, warm, rng)
+    models = [_run(task, model, FIRST, iterations, tolerance) for model in begun]
+    models.sort(key=lambda model: -model.log_likelihood)
+    best = max(
+        (_run(task, model, iterations, iterations, tolerance) for model in models[:2]),
+        key=lambda model: model.log_likelihood,
+    )
+    return _restored(task, best)
+
+
+def _counts(states: int, starts: int, iterations: int, warm: Fitted | None) -> tuple[int, int, int]:
+    k = _inputs.count("states", states)
+    if warm is None or starts != 0:
+        starts = _inputs.count("starts", starts)
+    return k, starts, _inputs.count("iterations", iterations)
+
+
+def _task(
+    observations: npt.ArrayLike,
+    emission: str,
+    degrees: float | None,
+    symbols: int | None,
+    pseudo_count: float,
+    floor: float,
+) -> _Task:
+    """Check the series and return it standardised, where it has a scale."""
+    if emission not in FAMILIES:
+        raise ValueError(f"emission must be one of {', '.join(FAMILIES)}, got {emission!r}")
+    family = FAMILIES[emission]
+    seen = checked(family, observations, None if emission in {"diagonal", "full"} else 1)
+    known = seen[~np.isnan(seen[:, 0])]
+    if not len(known):
+        raise ValueError("observations must have at least one that is not missing")
+    guards = np.array(
+        [
+            _inputs.number("floor", floor, 0.0),
+            _inputs.number("pseudo_count", pseudo_count, 0.0, closed=True),
+            0.0 if degrees is None else _inputs.number("degrees", degrees, 2.0),
+        ]
+    )
+    centre, width = np.zeros(seen.shape[1]), np.ones(seen.shape[1])
+    if family.scaled:
+        centre, width = scale(known)
+        seen = (seen - centre) / width
+    else:
+        guards[0] = max(floor * known.mean(), 1e-6)
+    rows = _rows(family, seen, symbols)
+    if degrees is not None:
+        if emission != "student":
+            raise ValueError(f"degrees are for emission='student', got emission={emission!r}")
+        rows[2] = guards[2]
+    return _Task(family, seen, centre, width, guards, rows)
+
+
+def _rows(family: type[Emission], seen: Floats, symbols: int | None) -> Floats:
+    """Return parameters of one state to begin with."""
+    if family is not Categorical:
+        if symbols is not None:
+            raise ValueError("symbols are for emission='categorical'")
+        return family.blank(seen, 1)
+    most = int(np.nanmax(seen)) + 1
+    m = most if symbols is None else _inputs.count("symbols", symbols)
+    if most > m:
+        raise ValueError(f"observations must be symbols below {m}, got {most - 1}")
+    if m > 10**6:
+        raise ValueError(f"there may be at most 1,000,000 symbols, got {m:,}")
+    return np.full((m, 1), 1.0 / m)
+
+
+def scale(known: Floats) -> tuple[Floats, Floats]:
+    """Return the mean and the deviation of each column; of a constant c, 1e-3 c for the latter."""
+    largest = np.abs(known).max(axis=0)
+    width = known.std(axis=0)
+    flat = width <= CONSTANT * largest
+    return known.mean(axis=0), np.where(flat, 1e-3 * np.where(largest > 1e-90, largest, 1.0), width)
+
+
+def _models(
+    task: _Task, k: int, starts: int, warm: Fitted | None, rng: np.random.Generator
+) -> Iterator[_Model]:
+    """Yield the models to start from."""
+    if warm is not None:
+        yield _warm(task, warm, k)
+    for labels in _starts.divisions(task.observations, k, starts, rng):
+        moves = _starts.transition(labels, k)
+        shares = _starts.shares(labels, k)
+        rows = np.repeat(task.rows, k, axis=1)
+        yield _Model(np.full(k, 1.0 / k), moves, rows, shares, -math.inf, np.empty(0))
+
+
+def _warm(task: _Task, warm: Fitted, k: int) -> _Model:
+    given = warm.emission
+    if type(given) is not task.family or warm.states != k:
+        raise ValueError(
+            f"warm must be a {task.family.__name__} model with as many states, {k}, "
+            f"got a {type(given).__name__} model with {warm.states}"
+        )
+    if given.scaled and given.columns == len(task.centre):
+        given = given.moved(-task.centre / task.width, 1.0 / task.width)
+    rows = given.parameters()
+    if len(rows) != len(task.rows):
+        raise ValueError("warm must be a model with as many columns or symbols as observations")
+    if task.guards[2] > 0.0:
+        rows[2] = task.guards[2]
+    return _Model(warm.initial.copy(), warm.transition.copy(), rows, None, -math.inf, np.empty(0))
+
+
+def _run(task: _Task, model: _Model, more: int, most: int, tolerance: float) -> _Model:
+    """Return the model after some more iterations, `most` in all."""
+    done = max(len(model.trace) - 1, 0)
+    more = min(more, most - done)
+    if done and (more <= 0 or model.trace[-1] - model.trace[-2] < tolerance):
+        return model
+    initial, moves, rows = model.initial.copy(), model.transition.copy(), model.rows.copy()
+    trace = np.empty(more + 1)
+    total, used = _core.em_fit(
+        task.family.family,
+        task.observations,
+        initial,
+        moves,
+        rows,
+        model.shares,
+        task.guards,
+        tolerance,
+        trace,
+    )
+    trace = np.concatenate([model.trace[:-1], trace[: used + 1]])
+    return _Model(initial, moves, rows, None, total, trace)
+
+
+def _restored(task: _Task, model: _Model) -> Fitted:
+    """Return the model in the units of the observations."""
+    emission = task.family.from_parameters(model.rows)
+    total = model.log_likelihood
+    if task.family.scaled:
+        emission = emission.moved(task.centre, task.width)
+        known = ~np.isnan(task.observations[:, 0])
+        if task.family.family == "autoregressive":
+            known = known[1:] & known[:-1]
+        total -= float(known.sum() * np.log(task.width).sum())
+    found = Fitted(
+        model.initial, model.transition, emission, total, len(model.trace) - 1, model.trace
+    )
+    return found.permuted(emission.order())
+
+
+def stationary(transition: Floats) -> Floats:
+    """Return the distribution that transitions leave as it is; one of them if there are several."""
+    k = len(transition)
+    system = np.concatenate([transition.T - np.eye(k), np.ones((1, k))])
+    found = np.linalg.lstsq(system, np.concatenate([np.zeros(k), [1.0]]))[0]
+    found = np.maximum(found, 0.0)
+    return np.asarray(found / found.sum())

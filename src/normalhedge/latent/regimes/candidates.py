@@ -1,0 +1,173 @@
+"""Ways to learn a hidden Markov model, and what each of them has learned so far."""
+
+import math
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from normalhedge._inputs import Floats
+from normalhedge.latent.models.emissions import Emission
+from normalhedge.latent.models.fitting import Fitted, fit
+from normalhedge.latent.models.online_em import OnlineEM
+
+FIRST = 4
+"""Observations before the first fit."""
+
+ENOUGH = 25
+"""Observations for each state of a model before it is fitted."""
+
+GROWTH = 1.25
+"""A model of all observations is fitted again when there are this many times as many."""
+
+PARTS = 5
+"""A model of the last observations is fitted again after this part of its window."""
+
+ITERATIONS = 25
+"""Of a fit that starts from the last one."""
+
+TOLERANCE = 0.01
+"""Nats: a fit ends when an iteration adds less."""
+
+FRESH = 3
+"""Starts of a fit from nothing: whenever a window is past, or all observations have doubled."""
+
+
+class Recipe(NamedTuple):
+    """A way to learn a model: the expert that a hedger weighs.
+
+    Attributes
+    ----------
+    family
+        Of emissions.
+    states
+        How many.
+    window
+        Learn by EM from so many of the last observations; from all where it is 0.
+    memory
+        Learn by online EM with this memory; by EM where it is 0.
+    """
+
+    family: str
+    states: int
+    window: int = 0
+    memory: int = 0
+
+    def __str__(self) -> str:
+        plural = "state" if self.states == 1 else "states"
+        source = "all rounds"
+        if self.memory:
+            source = f"online, memory {self.memory}"
+        elif self.window:
+            source = f"the last {self.window} rounds"
+        return f"{self.family}, {self.states} {plural}, {source}"
+
+    def opens(self) -> int:
+        """Return how many observations there must be before the model is learned."""
+        if self.states == 1 and not self.window:
+            return FIRST if not self.memory else ENOUGH
+        return max(ENOUGH * self.states, 3 * self.window // 2)
+
+
+@dataclass
+class Candidate:
+    """A model that was learned by a recipe, and is learned again when it is due.
+
+    Attributes
+    ----------
+    recipe
+        How it is learned.
+    fitted
+        The last fit.
+    filtered
+        P(S_t | y_1..y_t).
+    since, due
+        How many observations there were at the last fit, and will be at the next.
+    fresh
+        How many there will be at the next fit from nothing.
+    online
+        What follows the parameters, in recipes with a memory.
+    """
+
+    recipe: Recipe
+    fitted: Fitted
+    filtered: Floats
+    since: int
+    due: int
+    fresh: int
+    online: OnlineEM | None
+
+    @property
+    def emission(self) -> Emission:
+        """What the states say now."""
+        return self.fitted.emission if self.online is None else self.online.emission
+
+    @property
+    def transition(self) -> Floats:
+        """The transitions as they are now."""
+        return self.fitted.transition if self.online is None else self.online.transition
+
+    def now(self) -> Fitted:
+        """Return the model with its parameters as they are now."""
+        if self.online is None:
+            return self.fitted
+        k = self.recipe.states
+        return Fitted(np.full(k, 1.0 / k), self.transition, self.emission, math.nan, 0, np.empty(0))
+
+
+def learned(
+    recipe: Recipe,
+    seen: Floats,
+    rng: np.random.Generator,
+    *,
+    warm: Fitted | None = None,
+    last: Candidate | None = None,
+    symbols: int | None = None,
+) -> Candidate:
+    """Return the candidate of a recipe after these observations.
+
+    Parameters
+    ----------
+    recipe
+        How to learn it.
+    seen
+        All observations so far, T x d; NaN where missing.
+    rng
+        For fits from nothing.
+    warm
+        A model of the same family and states to start from.
+    last
+        The candidate of this recipe so far.
+    symbols
+        How many there are, of categories.
+    """
+    known = int((~np.isnan(seen[:, 0])).sum())
+    if recipe.memory:
+        assert warm is not None
+        filtered = warm.smoothed(seen[-max(recipe.memory, 50) :])[0][-1]
+        online = OnlineEM(warm, 1.0 - 1.0 / recipe.memory, beliefs=filtered, previous=seen[-1])
+        return Candidate(recipe, warm, filtered, known, 2**62, 2**62, online)
+    after = known + recipe.window if recipe.window else 2 * known
+    fresh = after if last is None else last.fresh
+    starts = FRESH if warm is None else 0
+    if known >= fresh:
+        starts, fresh = FRESH, after
+    part = seen[-recipe.window :]
+    if last is not None and recipe.window == 0:
+        warm = last.fitted
+    if np.isnan(part[:, 0]).all():
+        part = seen
+    fitted = fit(
+        part,
+        recipe.states,
+        recipe.family,
+        rng=rng,
+        starts=starts,
+        iterations=ITERATIONS if starts == 0 else 3 * ITERATIONS,
+        tolerance=TOLERANCE,
+        warm=warm,
+        symbols=symbols,
+    )
+    filtered = fitted.smoothed(part)[0][-1]
+    step = recipe.window // PARTS if recipe.window else max(int((GROWTH - 1.0) * known), FIRST)
+    return Candidate(recipe, fitted, filtered, known, known + step, fresh, None)

@@ -1,0 +1,176 @@
+"""What is to come in the next rounds: distributions, regimes and switches."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from normalhedge._inputs import Floats
+from normalhedge.latent.models.emissions import FAMILIES, Autoregressive, Emission, Gaussian
+from normalhedge.latent.regimes.candidates import Candidate
+from normalhedge.latent.regimes.naming import Naming
+from normalhedge.latent.regimes.predictive import Predictive
+
+FURTHEST = 10_000
+"""Rounds ahead."""
+
+
+@dataclass(frozen=True, eq=False)
+class Forecast:
+    """The next h rounds, as they look from the last one.
+
+    Attributes
+    ----------
+    rounds
+        A distribution of the observation in each of them; ``forecast[0]`` is the next one.
+    probabilities
+        Of each regime, h x regimes.
+    switching
+        P(the regime of this round is not that of the round before), h.
+    """
+
+    rounds: tuple[Predictive, ...]
+    probabilities: Floats
+    switching: Floats
+
+    @property
+    def means(self) -> Floats:
+        """The mean in each round, h, or h x d of several columns."""
+        return np.array([said.mean for said in self.rounds])
+
+    @property
+    def states(self) -> Any:
+        """The most probable regime in each round; -1 before the first fit."""
+        known = self.probabilities.any(axis=1)
+        return np.where(known, self.probabilities.argmax(axis=1), -1)
+
+    def interval(self, level: float = 0.9) -> Floats:
+        """Return the central interval in each round, h x 2, or h x d x 2 of several columns."""
+        return np.array([said.interval(level) for said in self.rounds])
+
+    def __getitem__(self, place: int) -> Predictive:
+        return self.rounds[place]
+
+    def __iter__(self) -> Iterator[Predictive]:
+        return iter(self.rounds)
+
+    def __len__(self) -> int:
+        return len(self.rounds)
+
+    def __repr__(self) -> str:
+        return f"<Forecast: {len(self)} rounds, next {self.rounds[0]!r}>"
+
+
+def mixture(shares: Floats, candidates: list[Candidate], previous: Floats) -> Predictive:
+    """Return the mixture of all states of the candidates, with these shares, N x K."""
+    families: dict[str, list[tuple[Floats, Floats]]] = {}
+    for mine, candidate in zip(shares, candidates, strict=True):
+        rows = candidate.emission.parameters()
+        families.setdefault(candidate.recipe.family, []).append((mine[: rows.shape[1]], rows))
+    parts = [
+        (
+            np.concatenate([share for share, _ in group]),
+            FAMILIES[name].from_parameters(np.concatenate([rows for _, rows in group], axis=1)),
+        )
+        for name, group in families.items()
+    ]
+    return Predictive(parts, previous)
+
+
+def forecast(
+    rounds: int,
+    candidates: list[Candidate],
+    weights: Floats,
+    beliefs: Floats,
+    naming: Naming,
+    previous: Floats,
+) -> Forecast:
+    """Return the next rounds.
+
+    Each model moves its states by its transitions, while the weights stay:
+
+        p(y_{t+h}) = sum_n w_n sum_s (P_n(S_{t+1} | y_1..y_t) A_n^(h-1))(s) b_ns(y)
+
+    Of autoregressive states, the mean and the variance in each state are exact, and from the second
+    round on the distribution within a state is taken for a normal one.
+
+    Parameters
+    ----------
+    rounds
+        How many.
+    candidates, weights
+        N models and their weights.
+    beliefs
+        P_n(S_{t+1} | y_1..y_t), N x K.
+    naming
+        Which state means which regime.
+    previous
+        The last observation.
+    """
+    width = beliefs.shape[1]
+    moves = np.zeros((len(candidates), width, width))
+    before = np.zeros_like(beliefs)
+    for n, candidate in enumerate(candidates):
+        k = candidate.recipe.states
+        moves[n, :k, :k] = candidate.transition
+        before[n, :k] = candidate.filtered
+    first = mixture(weights[:, np.newaxis] * beliefs, candidates, previous)
+    paths = [_Path(candidate, previous[0]) for candidate in candidates]
+    said, regimes, switching = [first], [], []
+    for step in range(rounds):
+        if step:
+            after = np.einsum("nr,nrs->ns", beliefs, moves)
+            back = beliefs[:, :, np.newaxis] * moves / np.maximum(after, 1e-300)[:, np.newaxis]
+            before, beliefs = beliefs, after
+            shares = weights[:, np.newaxis] * beliefs
+            said.append(_later(first, shares, candidates, paths, back))
+        regimes.append(naming.regimes(weights[np.newaxis], beliefs[np.newaxis])[0])
+        switching.append(naming.switching(weights[np.newaxis], before[np.newaxis])[0])
+    return Forecast(tuple(said), np.array(regimes), np.array(switching))
+
+
+class _Path:
+    """Mean and variance of an autoregressive observation, in each state it may be in."""
+
+    def __init__(self, candidate: Candidate, previous: float) -> None:
+        self._emission = candidate.emission
+        if isinstance(self._emission, Autoregressive):
+            self.means = self._emission.means_after(previous)
+            self.variances = self._emission.variances_after(previous)
+
+    def move(self, back: Floats) -> None:
+        """Go on by a round, with P(S_{t-1} = r | S_t = s), k x k."""
+        emission = self._emission
+        assert isinstance(emission, Autoregressive)
+        mean = self.means @ back
+        variance = (self.variances + self.means**2) @ back - mean**2
+        self.means = emission.intercepts + emission.slopes * mean
+        self.variances = emission.deviations**2 + emission.slopes**2 * np.maximum(variance, 0.0)
+
+
+def _later(
+    first: Predictive,
+    shares: Floats,
+    candidates: list[Candidate],
+    paths: list[_Path],
+    back: Floats,
+) -> Predictive:
+    """Return the mixture of a later round."""
+    sizes = [candidate.recipe.states for candidate in candidates]
+    if candidates[0].recipe.family == "autoregressive":
+        for path, k, mine in zip(paths, sizes, back, strict=True):
+            path.move(mine[:k, :k])
+        states: Emission = Gaussian(
+            np.concatenate([path.means for path in paths]),
+            np.sqrt(np.concatenate([path.variances for path in paths])),
+        )
+        share = np.concatenate([mine[:k] for mine, k in zip(shares, sizes, strict=True)])
+        return Predictive([(share, states)], first.previous)
+    families: dict[str, list[Floats]] = {}
+    for mine, candidate, k in zip(shares, candidates, sizes, strict=True):
+        families.setdefault(candidate.recipe.family, []).append(mine[:k])
+    parts = zip(families.values(), first.parts, strict=True)
+    return Predictive(
+        [(np.concatenate(group), emission) for group, (_, emission) in parts], first.previous
+    )

@@ -1,0 +1,199 @@
+"""Many models of several families and numbers of states, filtered beside one another."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from normalhedge import _core
+from normalhedge._inputs import Floats
+from normalhedge.latent.models.emissions import FAMILIES, Autoregressive, Emission
+from normalhedge.latent.regimes.candidates import Candidate
+
+
+class Rounds(NamedTuple):
+    """What N candidates said of T observations, before and after each.
+
+    Attributes
+    ----------
+    logs
+        ln p_n(y_t | y_1..y_{t-1}), T x N; 0 where the observation is missing.
+    filtered
+        P_n(S_t | y_1..y_t), T x N x K, with zeros for the states that a candidate does not have.
+    means, variances
+        Of y_t, given what came before, T x N x d; zeros where they are not asked for.
+    """
+
+    logs: Floats
+    filtered: Floats
+    means: Floats
+    variances: Floats
+
+
+class Lineup:
+    """Candidates that observe the same series.
+
+    Those with fixed parameters are filtered by one call of the core, whatever their families.
+
+    Parameters
+    ----------
+    candidates
+        Their `filtered` are where they start; it is kept up to date.
+    width
+        K, the largest number of states.
+    """
+
+    def __init__(self, candidates: list[Candidate], width: int) -> None:
+        self.candidates, self._width = candidates, width
+        self._fixed = [n for n, c in enumerate(candidates) if c.online is None]
+        self._online = [n for n, c in enumerate(candidates) if c.online is not None]
+        fixed = [candidates[n] for n in self._fixed]
+        self._families = [_Family(name, fixed) for name in {c.recipe.family: 0 for c in fixed}]
+        self._moves = np.zeros((width, width, len(fixed)))
+        self._beliefs = np.zeros((width, len(fixed)))
+        for n, candidate in enumerate(fixed):
+            k = candidate.recipe.states
+            self._moves[:k, :k, n] = candidate.fitted.transition
+            self._beliefs[:k, n] = candidate.filtered @ candidate.fitted.transition
+
+    def predicted(self) -> Floats:
+        """Return P_n(S_{t+1} | y_1..y_t), N x K."""
+        result = np.zeros((len(self.candidates), self._width))
+        result[self._fixed] = self._beliefs.T
+        for n in self._online:
+            online = self.candidates[n].online
+            assert online is not None
+            result[n, : online.states] = online.beliefs
+        return result
+
+    def run(self, observations: Floats, previous: Floats, *, moments: bool = True) -> Rounds:
+        """Observe T x d numbers.
+
+        Parameters
+        ----------
+        observations
+            NaN where missing.
+        previous
+            The row before them; NaN where there is none.
+        moments
+            Whether means and variances are asked for.
+        """
+        rounds, columns = observations.shape
+        shape = (rounds, len(self.candidates))
+        result = Rounds(
+            np.zeros(shape),
+            np.zeros((*shape, self._width)),
+            np.zeros((*shape, columns)),
+            np.zeros((*shape, columns)),
+        )
+        series = np.concatenate([previous[np.newaxis], observations])
+        if self._fixed:
+            self._filter(series, result, moments=moments)
+        for n in self._online:
+            if moments or len(observations) > 1:
+                _follow(self.candidates[n], series, n, result)
+            else:
+                _observe(self.candidates[n], observations[0], n, result)
+        return result
+
+    def _filter(self, series: Floats, result: Rounds, *, moments: bool) -> None:
+        """Write what candidates with fixed parameters say."""
+        rounds, count, width = len(series) - 1, len(self._fixed), self._width
+        logs = np.full((rounds, width, count), -np.inf)  # where there is no state
+        for family in self._families:
+            family.write_logs(series, logs)
+        highest = logs.max(axis=1)
+        scores = np.exp(logs - highest[:, np.newaxis])
+        beliefs = np.empty((rounds + 1, width, count))
+        beliefs[0] = self._beliefs
+        totals = np.zeros((rounds + 1, count))
+        _core.filter_run(beliefs, scores, np.arange(float(rounds)), self._moves, 0.0, totals)
+        self._beliefs = beliefs[-1].copy()
+        before = beliefs[:-1]
+        after = before * scores
+        sums = after.sum(axis=1, keepdims=True)
+        after = np.where(sums > 1e-280, after / np.maximum(sums, 1e-280), before)
+        result.logs[:, self._fixed] = totals[1:] + highest
+        result.filtered[:, self._fixed] = after.transpose(0, 2, 1)
+        if moments:
+            means = np.zeros((rounds, width, count, series.shape[1]))
+            variances = np.zeros_like(means)
+            for family in self._families:
+                family.write_moments(series, means, variances)
+            mean, variance = _mixed(before[..., np.newaxis], means, variances)
+            result.means[:, self._fixed], result.variances[:, self._fixed] = mean, variance
+        for place, n in enumerate(self._fixed):
+            candidate = self.candidates[n]
+            candidate.filtered = after[-1, : candidate.recipe.states, place].copy()
+
+
+class _Family:
+    """The candidates of one family: their states side by side, as the core reads them."""
+
+    def __init__(self, name: str, fixed: list[Candidate]) -> None:
+        mine = [(n, c) for n, c in enumerate(fixed) if c.recipe.family == name]
+        rows = [c.fitted.emission.parameters() for _, c in mine]
+        self._rows = np.ascontiguousarray(np.concatenate(rows, axis=1))
+        self._emission = FAMILIES[name].from_parameters(self._rows)
+        self._states = np.concatenate([np.arange(c.recipe.states) for _, c in mine])
+        self._places = np.repeat([n for n, _ in mine], [c.recipe.states for _, c in mine])
+        self._name = FAMILIES[name].family
+
+    def write_logs(self, series: Floats, logs: Floats) -> None:
+        """Write log densities, T x K x N; the first row of the series only precedes the others."""
+        found = np.empty((len(series), self._rows.shape[1]))
+        _core.em_log_densities(self._name, series, self._rows, found)
+        logs[:, self._states, self._places] = found[1:]
+
+    def write_moments(self, series: Floats, means: Floats, variances: Floats) -> None:
+        """Write means and variances, T x K x N x d."""
+        where = slice(None), self._states, self._places
+        means[where], variances[where] = moments_after(self._emission, series[:-1])
+
+
+def _observe(candidate: Candidate, row: Floats, n: int, result: Rounds) -> None:
+    """Write what a candidate says of one observation whose parameters are learned online."""
+    online = candidate.online
+    assert online is not None
+    k = candidate.recipe.states
+    result.logs[0, n] = online.observe_checked(row)
+    candidate.filtered = result.filtered[0, n, :k] = online.filtered
+
+
+def _follow(candidate: Candidate, series: Floats, n: int, result: Rounds) -> None:
+    """Write what a candidate says whose parameters are learned online."""
+    assert candidate.online is not None
+    k, rounds = candidate.recipe.states, len(series) - 1
+    went = candidate.online.run(series[1:])
+    means, variances = went.emissions.moments()
+    if isinstance(went.emissions, Autoregressive):
+        last = np.repeat(series[:-1, 0], k)
+        given, said = ~np.isnan(last), went.emissions
+        means = np.where(given, said.intercepts + said.slopes * np.nan_to_num(last), means)
+        variances = np.where(given, said.deviations**2, variances)
+    shape = (rounds, k, series.shape[1])
+    mean, variance = _mixed(
+        went.beliefs[..., np.newaxis], means.reshape(shape), variances.reshape(shape)
+    )
+    result.logs[:, n] = went.log_densities
+    result.filtered[:, n, :k] = went.filtered
+    result.means[:, n], result.variances[:, n] = mean, variance
+    candidate.filtered = went.filtered[-1].copy()
+
+
+def moments_after(emission: Emission, previous: Floats) -> tuple[Floats, Floats]:
+    """Return mean and variance of the next observation in each state, T x k x d."""
+    if isinstance(emission, Autoregressive):
+        last = previous[:, 0]
+        return (
+            emission.means_after(last)[..., np.newaxis],
+            emission.variances_after(last)[..., np.newaxis],
+        )
+    mean, variance = (part.reshape(1, emission.states, -1) for part in emission.moments())
+    return mean, variance
+
+
+def _mixed(shares: Floats, means: Floats, variances: Floats) -> tuple[Floats, Floats]:
+    """Return mean and variance of a mixture over the second axis."""
+    mean = (shares * means).sum(axis=1)
+    away = np.square(means - mean[:, np.newaxis])
+    return mean, (shares * (variances + away)).sum(axis=1)

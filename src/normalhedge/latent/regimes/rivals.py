@@ -1,0 +1,121 @@
+"""Simple models beside which regimes are judged: all causal, all scored by the log density."""
+
+import math
+
+import numpy as np
+
+from normalhedge._inputs import Floats
+from normalhedge.latent.models.fitting import Fitted, fit
+from normalhedge.latent.regimes.sequence import Sequence
+
+START = 50
+"""Observations before anything is compared."""
+
+EVERY = 250
+"""Rounds between fits; at first as many as there were, and later a twentieth of them."""
+
+LONGEST = 20_000
+"""Observations that a fit uses."""
+
+BURN_IN = 500
+"""Rounds from which the state is filtered when parameters have changed."""
+
+RECENT = 100
+"""Rounds of the model that knows only the last ones."""
+
+
+def rivals(sequence: Sequence) -> dict[str, Floats]:
+    """Return ln p(y_t | y_1..y_{t-1}) of each simple model, T; NaN where it says nothing.
+
+    One state, learned from all rounds or from the last 100; hidden Markov models with 2 and 3
+    states, fitted again by EM whenever the rounds have doubled, then every 250 rounds or more; and
+    the last value again, with normal errors, or for symbols a Markov chain.
+    """
+    seen = sequence.numbers.reshape(len(sequence.numbers), -1).copy()
+    seen[~sequence.known] = np.nan
+    known = sequence.known
+    if int(known.sum()) <= START:
+        return {}
+    begin = int(np.flatnonzero(known)[START - 1]) + 1
+    result = {
+        "one state, all rounds": _refitted(sequence, seen, 1, begin),
+        f"one state, the last {RECENT} rounds": _recent(sequence, seen, begin),
+        "EM, 2 states, refitted": _refitted(sequence, seen, 2, begin),
+        "EM, 3 states, refitted": _refitted(sequence, seen, 3, begin),
+    }
+    if sequence.labels:
+        result["Markov chain"] = _chain(seen[:, 0], len(sequence.labels), begin)
+    elif sequence.code.kind != "counts":
+        result["the last value again"] = _walk(seen, begin)
+    for scores in result.values():
+        scores[~known] = np.nan
+    return result
+
+
+def _fit(sequence: Sequence, seen: Floats, states: int, warm: Fitted | None) -> Fitted:
+    return fit(
+        seen[-LONGEST:],
+        states,
+        sequence.code.emission,
+        rng=np.random.default_rng(0),
+        starts=3 if warm is None else 1,
+        iterations=50,
+        tolerance=1e-3,
+        warm=warm,
+        symbols=len(sequence.labels) or None,
+    )
+
+
+def _refitted(sequence: Sequence, seen: Floats, states: int, begin: int) -> Floats:
+    scores, fitted = np.full(len(seen), np.nan), None
+    while begin < len(seen):
+        stop = begin + max(min(begin, EVERY), begin // 20)
+        fitted = _fit(sequence, seen[:begin], states, fitted)
+        first = max(begin - BURN_IN, 0)
+        scores[begin:stop] = fitted.filtered(seen[first:stop])[1][begin - first :]
+        begin = stop
+    return scores
+
+
+def _recent(sequence: Sequence, seen: Floats, begin: int) -> Floats:
+    scores, step = np.full(len(seen), np.nan), max(10, len(seen) // 1000)
+    for start in range(begin, len(seen), step):
+        part = seen[max(start - RECENT, 0) : start]
+        if np.isnan(part[:, 0]).all():
+            continue
+        fitted = _fit(sequence, part, 1, None)
+        rows = seen[start - 1 : start + step]
+        scores[start : start + step] = fitted.emission.log_density(rows)[1:, 0]
+    return scores
+
+
+def _walk(seen: Floats, begin: int) -> Floats:
+    """Return the scores of a normal distribution around the last value, column by column."""
+    scores, last, total, count = np.full(len(seen), np.nan), None, np.zeros(seen.shape[1]), 0
+    for t, row in enumerate(seen):
+        if np.isnan(row[0]):
+            continue
+        if last is not None:
+            away = np.square(row - last)
+            if t >= begin and count:
+                variance = np.maximum(total / count, 1e-12 * (1.0 + np.square(last)))
+                logs = -0.5 * (np.log(2.0 * math.pi * variance) + away / variance)
+                scores[t] = logs.sum()
+            total, count = total + away, count + 1
+        last = row
+    return scores
+
+
+def _chain(seen: Floats, symbols: int, begin: int) -> Floats:
+    """Return the scores of the shares of symbols after the last symbol, half a count added."""
+    scores, last, counts = np.full(len(seen), np.nan), None, np.full((symbols, symbols), 0.5)
+    for t, value in enumerate(seen.tolist()):
+        if math.isnan(value):
+            last = None
+            continue
+        if last is not None:
+            if t >= begin:
+                scores[t] = math.log(counts[last, int(value)] / counts[last].sum())
+            counts[last, int(value)] += 1.0
+        last = int(value)
+    return scores

@@ -1,0 +1,104 @@
+"""Scores of probabilistic forecasts: what is earned or lost when the observation comes.
+
+The logarithmic score, Brier's and the CRPS are proper: on the average nobody does better than by
+saying the distribution the observation is drawn from. The L1 loss of the paper, 1 - p(y), is not:
+where a symbol has probability 0.7 it is least for who says 1. Among experts that say 0.5, 0.6, ...,
+0.9 and 0.99 of such a symbol, NormalHedge with the L1 loss ends up saying 0.99 (L1 0.295, Brier
+0.569, log score -1.344), and with the log score 0.70 (0.416, 0.412, -0.603): see
+``benchmarks/latent/improper.py``.
+"""
+
+import math
+
+import numpy as np
+import numpy.typing as npt
+
+from normalhedge import _inputs
+from normalhedge._inputs import Floats
+from normalhedge.latent.models.emissions.normal import normal_cdf
+
+
+def log_score(probability: npt.ArrayLike) -> Floats:
+    """Return ln p(y), the larger the better; p is the density or probability that y had."""
+    with np.errstate(divide="ignore"):
+        return np.asarray(np.log(_inputs.numbers_array("probability", probability)))
+
+
+def brier(probabilities: npt.ArrayLike, outcomes: npt.ArrayLike) -> Floats:
+    """Return sum_s (p_s - [s = y])^2, between 0 and 2, the less the better.
+
+    Parameters
+    ----------
+    probabilities
+        T x m.
+    outcomes
+        T whole numbers below m.
+
+    Examples
+    --------
+    >>> brier([[0.7, 0.3], [0.7, 0.3]], [0, 1])
+    array([0.18, 0.98])
+    """
+    said, came = _probabilities(probabilities, outcomes)
+    return np.asarray(np.square(said - np.eye(said.shape[1])[came]).sum(axis=1))
+
+
+def l1(probabilities: npt.ArrayLike, outcomes: npt.ArrayLike) -> Floats:
+    """Return 1 - p(y), the loss of Freund and Hsu, the less the better; it is not proper.
+
+    Examples
+    --------
+    What a symbol with probability 0.7 costs an honest and a bold forecaster:
+
+    >>> for p in 0.7, 1.0:
+    ...     losses = l1([[p, 1 - p], [p, 1 - p]], [0, 1])
+    ...     print(p, round(0.7 * losses[0] + 0.3 * losses[1], 2))
+    0.7 0.42
+    1.0 0.3
+    """
+    said, came = _probabilities(probabilities, outcomes)
+    return np.asarray(1.0 - said[np.arange(len(came)), came])
+
+
+def crps(shares: npt.ArrayLike, means: npt.ArrayLike, deviations: npt.ArrayLike, y: float) -> float:
+    """Return the continuous ranked probability score of a mixture of normal distributions.
+
+    It is the integral of (F(x) - [x >= y])^2, in the units of y, the less the better:
+
+        sum_i p_i A(y - m_i, s_i^2) - 1/2 sum_ij p_i p_j A(m_i - m_j, s_i^2 + s_j^2)
+        A(m, v) = 2 sqrt(v) phi(m / sqrt(v)) + m (2 Phi(m / sqrt(v)) - 1)
+
+    References
+    ----------
+    Grimit, Gneiting, Berrocal and Johnson (2006).
+
+    Examples
+    --------
+    >>> round(crps([1.0], [0.0], [1.0], 0.0), 4)
+    0.2337
+    """
+    p, m, s = (np.asarray(part, dtype=np.float64) for part in (shares, means, deviations))
+    apart = _distance(m[:, np.newaxis] - m, np.square(s)[:, np.newaxis] + np.square(s))
+    return float(p @ _distance(y - m, np.square(s)) - 0.5 * p @ apart @ p)
+
+
+def _distance(mean: Floats, variance: Floats) -> Floats:
+    """Return E|x| of a normal x."""
+    deviation = np.sqrt(variance)
+    z = mean / deviation
+    density = np.exp(-0.5 * np.square(np.clip(z, -40.0, 40.0))) / math.sqrt(2.0 * math.pi)
+    return np.asarray(2.0 * deviation * density + mean * (2.0 * normal_cdf(z) - 1.0))
+
+
+def _probabilities(
+    probabilities: npt.ArrayLike, outcomes: npt.ArrayLike
+) -> tuple[Floats, npt.NDArray[np.intp]]:
+    said = _inputs.numbers_array("probabilities", probabilities).astype(np.float64)
+    came = _inputs.numbers_array("outcomes", outcomes).astype(np.intp)
+    if said.ndim != 2 or came.shape != (len(said),):
+        raise ValueError(
+            f"probabilities must be T x m and outcomes T, got {said.shape} and {came.shape}"
+        )
+    if came.size and not 0 <= came.min() <= came.max() < said.shape[1]:
+        raise ValueError(f"outcomes must be whole numbers from 0 to {said.shape[1] - 1}")
+    return said, came

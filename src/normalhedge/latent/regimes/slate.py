@@ -1,0 +1,183 @@
+"""Which ways to learn a model are followed now: new ones open, bad ones close."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from normalhedge._inputs import Floats
+from normalhedge.latent.regimes.candidates import Candidate, Recipe, learned
+
+WINDOWS = (250, 500)
+"""Of the last observations, from which models are fitted."""
+
+MEMORIES = (100,)
+"""Of online EM, in observations."""
+
+SUPPORT = 0.05
+"""More than three states are tried when models with one fewer have at least this weight."""
+
+BEHIND = 20.0
+"""Nats: online EM that is so far behind the best of its kind starts again from that."""
+
+HOPELESS = 15.0
+"""Nats: models of the last rounds that are so far behind the best are fitted half as often."""
+
+RETRY = 1000
+"""Observations after which a recipe that was closed may be tried again."""
+
+
+class Slate:
+    """The candidates that are followed, at most ``budget`` of them.
+
+    Parameters
+    ----------
+    families
+        Of emissions; the first one's model with one state is always there.
+    states
+        The numbers of states that are tried.
+    budget
+        How many candidates there may be.
+    rng
+        For fits.
+    symbols
+        How many there are, of categories.
+    """
+
+    def __init__(
+        self,
+        families: Sequence[str],
+        states: Sequence[int],
+        budget: int,
+        rng: np.random.Generator,
+        symbols: int | None = None,
+    ) -> None:
+        self.candidates: list[Candidate] = []
+        self.standing = np.empty(0)
+        self._recipes = _recipes(families, states)
+        self._always = Recipe(families[0], min(states))
+        self._budget, self._rng, self._symbols = budget, rng, symbols
+        self._closed: dict[Recipe, int] = {}
+
+    def review(self, seen: Floats, weights: Floats) -> tuple[list[int], int]:
+        """Fit what is due, open and close recipes.
+
+        Parameters
+        ----------
+        seen
+            All observations so far, T x d.
+        weights
+            Of the candidates.
+
+        Returns
+        -------
+        list of int, int
+            Which candidates left, and how many joined at the end.
+        """
+        known = int((~np.isnan(seen[:, 0])).sum())
+        for n, candidate in enumerate(self.candidates):
+            if known >= self._due(n) or self._stuck(n):
+                warm = self._best(candidate.recipe, beside=n if candidate.online else None)
+                self.candidates[n] = self._learned(candidate.recipe, seen, warm, candidate)
+        new = self._openings(known, weights)
+        left = self._closings(len(new))
+        for n in left:
+            self._closed[self.candidates[n].recipe] = known + RETRY
+        kept = [n for n in range(len(self.candidates)) if n not in left]
+        self.candidates = [self.candidates[n] for n in kept]
+        self.standing = self.standing[kept]
+        room = self._budget - len(self.candidates)
+        joined = 0
+        for recipe in new[:room]:
+            warm = self._best(recipe)
+            if recipe.memory and warm is None:
+                continue
+            self.candidates.append(self._learned(recipe, seen, warm, None))
+            self.standing = np.append(self.standing, self._kin(recipe))
+            joined += 1
+        return left, joined
+
+    def _due(self, n: int) -> int:
+        """Return how many observations there will be at the next fit of a candidate."""
+        candidate = self.candidates[n]
+        if not candidate.recipe.window or self.standing[n] > self.standing.max() - HOPELESS:
+            return candidate.due
+        return candidate.due + (candidate.due - candidate.since)
+
+    def _learned(
+        self, recipe: Recipe, seen: Floats, warm: Candidate | None, last: Candidate | None
+    ) -> Candidate:
+        start = None if warm is None else warm.fitted
+        return learned(recipe, seen, self._rng, warm=start, last=last, symbols=self._symbols)
+
+    def _best(self, recipe: Recipe, beside: int | None = None) -> Candidate | None:
+        """Return the candidate with fixed parameters that a recipe starts from."""
+        alike = [
+            n
+            for n, candidate in enumerate(self.candidates)
+            if candidate.recipe[:2] == recipe[:2] and candidate.online is None and n != beside
+        ]
+        return self.candidates[max(alike, key=lambda n: self.standing[n])] if alike else None
+
+    def _kin(self, recipe: Recipe) -> float:
+        """Return where a new candidate stands: as the best of its family and number of states."""
+        alike = [
+            place
+            for place, candidate in zip(self.standing, self.candidates, strict=False)
+            if candidate.recipe[:2] == recipe[:2]
+        ]
+        return float(min(max(alike, default=0.0), 0.0))
+
+    def _stuck(self, n: int) -> bool:
+        """Tell whether a candidate is learned online and far behind those of its kind."""
+        mine = self.candidates[n]
+        if mine.online is None:
+            return False
+        alike = [
+            self.standing[m]
+            for m, candidate in enumerate(self.candidates)
+            if candidate.recipe[:2] == mine.recipe[:2] and candidate.online is None
+        ]
+        if max(alike, default=-np.inf) - self.standing[n] < BEHIND:
+            return False
+        self.standing[n] = max(alike) - 0.5 * BEHIND  # another chance
+        return True
+
+    def _openings(self, known: int, weights: Floats) -> list[Recipe]:
+        """Return recipes that there are now enough observations for, in order."""
+        there = {candidate.recipe for candidate in self.candidates}
+        by_states: dict[int, float] = {}
+        for candidate, weight in zip(self.candidates, weights, strict=True):
+            k = candidate.recipe.states
+            by_states[k] = by_states.get(k, 0.0) + float(weight)
+        return [
+            recipe
+            for recipe in self._recipes
+            if recipe not in there
+            and known >= max(recipe.opens(), self._closed.get(recipe, 0))
+            and (recipe.states <= 3 or by_states.get(recipe.states - 1, 0.0) >= SUPPORT)
+        ]
+
+    def _closings(self, wanted: int) -> list[int]:
+        """Return candidates that make room for so many: those furthest behind."""
+        excess = len(self.candidates) + wanted - self._budget
+        if excess <= 0:
+            return []
+        mixed = float(np.median(self.standing))
+        worst = [
+            int(n)
+            for n in np.argsort(self.standing, kind="stable")
+            if self.candidates[n].recipe != self._always and self.standing[n] < min(mixed, 0.0)
+        ]
+        return sorted(worst[:excess])
+
+
+def _recipes(families: Sequence[str], states: Sequence[int]) -> list[Recipe]:
+    """Return all recipes, few states first."""
+    found = []
+    for k in sorted(states):
+        for family in families:
+            found.append(Recipe(family, k))
+            if k > 1:
+                found += [Recipe(family, k, window=window) for window in WINDOWS]
+            found += [Recipe(family, k, memory=memory) for memory in MEMORIES]
+    return found

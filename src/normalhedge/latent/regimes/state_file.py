@@ -1,0 +1,56 @@
+"""Where a stream keeps its regimes."""
+
+from pathlib import Path
+
+from normalhedge import _state_file
+from normalhedge._journal import Operation
+from normalhedge.latent.regimes.infer import Live
+from normalhedge.latent.regimes.regimes import Regimes
+from normalhedge.latent.regimes.saved import observe, read, write
+from normalhedge.latent.regimes.sequence import KINDS, Code
+
+FOLDED = 1 << 16
+"""The journal is folded into the state when it has this many bytes: seconds to replay."""
+
+
+class StateFile(_state_file.StateFile[Live]):
+    """Regimes on disk, with how observations become numbers."""
+
+    def read(self) -> tuple[Live, int, str]:
+        """Return what the file holds, how many operations of its journal, and whose that is."""
+        regimes, extra = read(self.path, Regimes)
+        if not extra:  # as `Regimes.save` wrote it
+            return Live(regimes, _code(regimes)), 0, ""
+        try:
+            code, sequence, journal = extra["code"], extra["sequence"], extra["journal"]
+            if type(sequence) is not int or sequence < 0 or not isinstance(journal, str):
+                raise ValueError("sequence and journal must be a number and a word")
+            return Live(regimes, Code.from_plain(code)), sequence, journal
+        except (KeyError, TypeError, ValueError) as error:
+            raise ValueError(f"{self.path} cannot be read: {error}") from None
+
+    def write(self, thing: Live, sequence: int, journal: str, target: Path) -> int:
+        """Write regimes and code, all or nothing; return how many bytes it took."""
+        place = {"sequence": sequence, "journal": journal}
+        return write(thing.regimes, target, {"code": thing.code.to_plain(), **place})
+
+    def redo(self, thing: Live, operation: Operation) -> None:
+        """Learn an observation again."""
+        observe(thing.regimes, operation["observe"])
+
+    def limit(self, size: int) -> int:
+        """Return how many bytes a journal may have beside a state of this size."""
+        return max(FOLDED, size // 4)
+
+
+def _code(regimes: Regimes) -> Code:
+    """Return the code of regimes that were told numbers."""
+    columns = len(regimes._previous)
+    if regimes._symbols is not None:
+        return Code("symbols", tuple(str(k) for k in range(regimes._symbols)))
+    if columns > 1:
+        return Code("numbers", columns=tuple(f"column {k}" for k in range(columns)))
+    if regimes.emission == "negative_binomial":
+        return Code("counts")
+    kind = next((kind for kind, family in KINDS.items() if family == regimes.emission), "numbers")
+    return Code(kind)

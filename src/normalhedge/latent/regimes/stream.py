@@ -1,0 +1,128 @@
+"""Regimes on a stream of JSON lines: one line out for each line in.
+
+Lines in::
+
+    0.31                                an observation
+    [0.31, -0.2]                        one with several columns
+    "rain"                              a symbol
+    null                                a round whose observation is missing
+    {"y": 0.31}                         the same as 0.31
+
+and out::
+
+    {"line": 1, "round": 1, "state": 0, "probabilities": [0.97, 0.03], "switch": 0.01,
+     "next": {"mean": 0.02, "interval": [-1.1, 1.2]}}
+    {"line": 2, "error": "..."}
+
+With symbols, ``next`` has the probability of each.
+"""
+
+import json
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from normalhedge import _json_lines
+from normalhedge._journal import Operation
+from normalhedge._terminal import clipped
+from normalhedge.latent.regimes.infer import Live
+from normalhedge.latent.regimes.saved import observe
+
+
+class Stream:
+    """Regimes that read lines and answer each of them.
+
+    Parameters
+    ----------
+    live
+        The regimes, and how observations become numbers.
+    level
+        The probability of the interval.
+    note
+        Called with each operation that was done, to write it down.
+
+    Attributes
+    ----------
+    refused
+        How many lines were refused.
+    """
+
+    def __init__(
+        self,
+        live: Live,
+        level: float = 0.9,
+        note: Callable[[Operation], object] | None = None,
+    ) -> None:
+        self.live = live
+        self.refused = 0
+        self._level, self._note = level, note
+
+    def answer(
+        self, number: int, line: str | bytes, *, whole: bool = True
+    ) -> dict[str, Any] | None:
+        """Return the answer to a line; none if it is empty.
+
+        Parameters
+        ----------
+        number
+            The number of the line.
+        line
+            As text, or as bytes that should be UTF-8.
+        whole
+            Whether that is the whole line: if not, it was too long.
+        """
+        answer: dict[str, Any] = {"line": number}
+        try:
+            text = _json_lines.text(line, whole=whole)
+            if not text:
+                return None
+            given = self._observation(text)
+            observe(self.live.regimes, given)
+        except (ValueError, TypeError, OverflowError) as error:
+            self.refused += 1
+            return {**answer, "error": clipped(str(error).removesuffix(" in row 1"))}
+        if self._note is not None:
+            self._note({"observe": given})
+        return {**answer, **self._said()}
+
+    def _observation(self, text: str) -> Any:
+        """Return what a line says as a journal has it: numbers, and null where they are missing."""
+        said = _json_lines.parsed(text)
+        if isinstance(said, dict):
+            if list(said) != ["y"]:
+                raise ValueError(
+                    f'a line is an observation or {{"y": observation}}, got {clipped(text, 80)}'
+                )
+            said = said["y"]
+        if isinstance(said, bool) and self.live.code.kind != "symbols":
+            raise ValueError(f"a number is wanted, got {json.dumps(said)}")
+        if isinstance(said, list) and not self.live.code.columns:
+            raise ValueError(f"one number is wanted, got {clipped(text, 80)}")
+        found = self.live.code.number(said)
+        parts = found if isinstance(found, list) else [found]
+        plain = [None if math.isnan(part) else part for part in parts]
+        return plain if isinstance(found, list) else plain[0]
+
+    def _said(self) -> dict[str, Any]:
+        """Return the state after the last observation, and what comes next."""
+        regimes, code = self.live.regimes, self.live.code
+        ahead = regimes.predict()
+        count = max(regimes.parameters(), default=-1) + 1
+        count = max(count, int(np.flatnonzero(regimes.probabilities).max(initial=-1)) + 1)
+        answer: dict[str, Any] = {
+            "round": regimes.rounds,
+            "state": regimes.state if regimes.state >= 0 else None,
+            "probabilities": regimes.probabilities[:count],
+            "switch": regimes.switching,
+        }
+        if not ahead.parts:
+            answer["next"] = None
+        elif code.labels:
+            answer["next"] = dict(zip(code.labels, ahead.symbols.tolist(), strict=True))
+        else:
+            interval = np.asarray(ahead.interval(self._level))
+            answer["next"] = {"mean": ahead.mean, "interval": interval}
+        plain: dict[str, Any] = _json_lines.plain(answer)
+        return plain

@@ -1,0 +1,1 @@
+"""Positions that move: Kalman filters, or paths of your own dynamics, as experts."""
