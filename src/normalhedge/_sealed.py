@@ -52,7 +52,9 @@ def read(path: Path, form: str, versions: range, checked: int, what: str) -> dic
     if version >= checked:
         given = found.pop("checksum", None)
         if given is None or sealed(found) != text:
-            raise ValueError(f"{path} was changed after it was written: its checksum is another")
+            raise ValueError(
+                f"{path} was changed after it was written: its checksum does not match"
+            )
     return found
 
 

@@ -77,7 +77,7 @@ def check_hedger(hedger: Hedger[Any]) -> None:
     """
     declared = getattr(hedger, "breaks", {})
     if not set(declared) <= set(LAWS):
-        raise AssertionError(f"{hedger!r} declares to break unknown laws: {sorted(declared)}")
+        raise AssertionError(f"{hedger!r} has unknown laws in breaks: {sorted(declared)}")
     for name, law in LAWS.items():
         if name in declared:
             continue
@@ -99,10 +99,10 @@ def _law(body: Callable[[Hedger[Any], Game], None]) -> Law:
             suppress_health_check=list(HealthCheck),
         )
         @given(games())
-        def on_drawn_games(game: Game) -> None:
+        def tried(game: Game) -> None:
             body(hedger, game)
 
-        on_drawn_games()
+        tried()
 
     law.__name__ = body.__name__
     law.__doc__ = body.__doc__

@@ -100,7 +100,7 @@ class Algorithm:
         share = 1.0 / n if quantile is None else rank(_inputs.quantile(quantile), n) / n
         regret, source = self._a_priori(n, length, share)
         if rounds is None and math.isinf(regret) and self._a_priori(n, 1, share)[0] < math.inf:
-            return Bound(math.inf, f"what {type(self).__name__} promises grows with the rounds")
+            return Bound(math.inf, f"the bound of {type(self).__name__} grows with the rounds")
         return Bound(regret, source)
 
     def _a_priori(self, n: int, rounds: float, share: float) -> tuple[float, str]:

@@ -39,7 +39,7 @@ class CompiledHedger(Algorithm):
         return _state(np.full(n, 1.0 / n), ledger, np.zeros(self._engine.totals), 0, n, 0.0)
 
     def _begin(self, columns: Floats, n: int) -> None:
-        """Fill in the nonzero ledger entries of new experts, where n experts play in all."""
+        """Fill in the ledger entries of new experts that are not zero; n is as in `newcomers`."""
 
     def play(self, state: State, confidence: npt.ArrayLike | None = None) -> Floats:
         """Return the distribution over experts to play in the next round.
