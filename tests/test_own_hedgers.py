@@ -49,7 +49,7 @@ class Own:
 
     def run(
         self, gains: Any, confidence: Any = None, *, state: Any = None, keep_weights: bool = False
-    ) -> Run:
+    ) -> Run[Totals]:
         table = np.asarray(gains, float)
         state = self.init(table.shape[1]) if state is None else state
         played, leads, earned = [], [], []
