@@ -243,4 +243,4 @@ def test_a_gap_is_told_where_it_matters() -> None:
     assert summary.convex_gap <= 1e-6 * summary.convex
     assert "may be" not in str(summary)
     unsure = replace(summary, comparison=replace(summary.comparison, gap=0.01))
-    assert "the least may be 0.01 less" in str(unsure)
+    assert "the least loss may be 0.01 smaller" in str(unsure)

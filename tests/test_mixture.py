@@ -268,7 +268,7 @@ def test_confidence(hedger: str | None) -> None:
     assert mixture.predict({"a": 1.0, "b": 2.0}, confidence={"a": 0.0}).value == 2.0
     with pytest.raises(ValueError, match="confidence of 'a' must be in"):
         mixture.predict({"a": 1.0, "b": 2.0}, confidence={"a": 1.5})
-    with pytest.raises(ValueError, match="'z', who never forecast"):
+    with pytest.raises(ValueError, match="'z', which is not an expert"):
         mixture.predict({"a": 1.0, "b": 2.0}, confidence={"z": 0.5})
 
 
@@ -480,7 +480,14 @@ def test_a_summary_tells_the_story() -> None:
     assert summary.convex <= summary.convex_blend
     assert summary.regret <= summary.bound.regret
     text = str(summary)
-    for word in ("good", "late", "never above", "best convex combination", "carries since", "60"):
+    for word in (
+        "good",
+        "late",
+        "never above",
+        "best convex combination",
+        "above uniform since",
+        "60",
+    ):
         assert word in text
     page = summary._repr_html_()
     assert page.count("<table>") == 3
@@ -548,7 +555,7 @@ def change(path: Path, edit: Callable[[dict[str, Any]], object]) -> None:
         (lambda f: f.update(rounds=10**30), "rounds must be a whole number"),
         (lambda f: f.update(last_times=[[0, None]]), "a time must be"),
         (lambda f: f["pending"][0].update(keys=["a", "b"]), "does not fit its keys"),
-        (lambda f: f["pending"][0].update(values=[[None]]), "was not predicted"),
+        (lambda f: f["pending"][0].update(values=[[None]]), "has no prediction"),
         (lambda f: f.update(rounds=-5), "rounds must be a whole number"),
         (lambda f: f["pending"][0].update(ticket=10**6), "ticket must be below"),
         (lambda f: f["pending"][0]["items"].append(0), "does not fit its forecasts"),

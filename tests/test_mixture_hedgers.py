@@ -196,7 +196,7 @@ def test_a_file_whose_ledger_is_not_of_its_hedger_is_refused(tmp_path: Path) -> 
     cases: list[tuple[dict[str, Any], str]] = [
         ({"commons": [[1.0]]}, "commons must have shape"),
         ({"ledgers": [written["ledgers"][0][:-1]]}, "ledgers must have shape"),
-        ({"version": 1, "regrets": [[0.0] * 4]}, "there was no 'checksum' in version 1"),
+        ({"version": 1, "regrets": [[0.0] * 4]}, "'checksum' is not an entry of version 1"),
         ({"recipe": written["recipe"] | {"hedger": {"kind": "AdaHedge"}}}, "must have shape"),
         ({"recipe": written["recipe"] | {"hedger": {"kind": "MLPoly"}}}, "its weights are not"),
         ({"ledgers": [[*written["ledgers"][0][:-1], [-1e9] * 4]]}, "its weights are not"),

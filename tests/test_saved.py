@@ -96,7 +96,7 @@ def test_a_checksum_that_is_missing_or_of_another_version(tmp_path: Path) -> Non
     assert found["sequence"] == 0
     assert next(iter(found)) == "checksum"
     assert "was changed after it was written" in refused(path, json.dumps(found | {"rounds": 7}))
-    assert "there was no 'checksum'" in refused(path, json.dumps(found | {"version": 2}))
+    assert "'checksum' is not an entry" in refused(path, json.dumps(found | {"version": 2}))
     del found["checksum"]
     assert "was changed after it was written" in refused(path, json.dumps(found))
     path.write_text(json.dumps(version_2(found)))
@@ -164,7 +164,7 @@ EDITS: list[tuple[Callable[[dict[str, Any]], object], str]] = [
     (lambda f: f["pending"][0].update(confidence=None), "confidence must have shape"),
     (lambda f: f["pending"][0]["values"][0].__setitem__(0, "1.0"), "values must lie in"),
     (lambda f: f["pending"][0].update(forecasts=[]), "has no forecasts"),
-    (lambda f: f["pending"].append(f["pending"][0]), "not in its order"),
+    (lambda f: f["pending"].append(f["pending"][0]), "out of order"),
     (lambda f: f["pending"][0].update(number=f["rounds"]), "number must be below"),
     (lambda f: f["pending"][0].update(number=True), "number must be a whole number"),
     (lambda f: f["pending"][0].update(more=1), "must have blend, confidence"),
@@ -182,7 +182,7 @@ EDITS: list[tuple[Callable[[dict[str, Any]], object], str]] = [
     (lambda f: f.update(max_pending=True), "max_pending must be"),
     (lambda f: f.update(history=-1), "history must be"),
     (lambda f: f.update(items=["", ""]), "different words"),
-    (lambda f: f.update(more=1), "there was no 'more' in version 2"),
+    (lambda f: f.update(more=1), "'more' is not an entry of version 2"),
     (lambda f: f.pop("time_kind"), "'time_kind' is missing"),
     (lambda f: f["recipe"].update(gradient=1), "its gradient must not be 1"),
     (lambda f: f["recipe"].update(combine=None), "its combine must not be None"),
@@ -205,7 +205,9 @@ def test_version_2_is_checked_entry_by_entry(
 def test_squint_was_not_in_version_1(tmp_path: Path) -> None:
     found = json.loads(OLD[0].read_text())
     found["recipe"]["hedger"] = {"kind": "Squint"}
-    assert "there was no Squint in version 1" in refused(tmp_path / "s.json", json.dumps(found))
+    assert "version 1 did not have the hedger Squint" in refused(
+        tmp_path / "s.json", json.dumps(found)
+    )
 
 
 @pytest.mark.parametrize(
@@ -237,7 +239,7 @@ def test_nesting_inside_of_a_sound_file(tmp_path: Path) -> None:
 def test_the_default_was_not_in_version_2(tmp_path: Path) -> None:
     path = tmp_path / "state.json"
     found = version_2(json.loads(busy(path, Mixture())))
-    assert "there was no Automatic in version 2" in refused(path, json.dumps(found))
+    assert "version 2 did not have the hedger Automatic" in refused(path, json.dumps(found))
 
 
 def test_components_of_another_version_are_refused(tmp_path: Path) -> None:

@@ -193,7 +193,7 @@ def test_an_expert_leaves_by_a_line(hedger: str | None) -> None:
     assert answers[1] == {"line": 2, "left": "b"}
     assert "there is no expert 'c'" in answers[2]["error"]
     assert "leave needs a name" in answers[3]["error"]
-    assert "says nothing else" in answers[4]["error"]
+    assert "must not have other entries" in answers[4]["error"]
     assert answers[5] == {"line": 6, "settled": 0}
     assert stream.mixture.names == ["a"]
     again = Mixture(hedger)

@@ -120,7 +120,7 @@ def test_a_table_is_compared_with_what_anybody_could_do(
               for t in range(128)]  # fmt: skip
     line = compared.lines[-1]
     assert line.name == "best convex combination"
-    assert line.remark == "in hindsight; the plain median for those asleep"
+    assert line.remark == "in hindsight; the plain median in place of sleeping experts"
     assert line.loss <= compared.loss_of("best expert") * (1 + 1e-6)
     assert line.loss == pytest.approx(mean(convex, y[known], kind))
     assert line.mae == pytest.approx(mean(convex, y[known], "absolute"))
@@ -444,7 +444,7 @@ def test_of_a_large_table_the_best_combination_is_fitted_to_some_rows(
         line = summary.comparison.lines[-1]
         assert line.remark.endswith("; fitted to one row in 4") == told
         assert math.isnan(summary.convex_gap) == told
-        assert "the least may be" not in str(summary)
+        assert "the least loss may be" not in str(summary)
 
 
 def test_parts_are_kept_apart() -> None:
