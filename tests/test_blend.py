@@ -190,7 +190,7 @@ def test_nixtla_as_it_is(hedger: str | None) -> None:
     frame, _ = cross_validation()
     options: dict[str, Any] = {"loss": "absolute", "hedger": hedger}
     found = blend(frame, **options)
-    assert found.said == [
+    assert found.notes == [
         "target: y",
         "time: ds",
         "series: unique_id",
@@ -255,7 +255,7 @@ def test_a_file_that_grows_is_read_from_where_it_was(hedger: str | None) -> None
     second = blend(pd.DataFrame(table), "y", lag=2, mixture=first.mixture)
     assert len(second.frame) == len(whole) - 100
     np.testing.assert_array_equal(values(second), whole[100:])
-    assert "100 rows seen before" in second.said[-1]
+    assert "100 rows seen before" in second.notes[-1]
     third = blend(pd.DataFrame(table), "y", lag=2, mixture=second.mixture)
     assert len(third.frame) == 0
 
@@ -269,7 +269,7 @@ def test_outcomes_that_come_later_are_filled_in(hedger: str | None) -> None:
     first = blend(today, "y", lag=2, hedger=hedger)
     assert not np.isnan(values(first)).any()
     second = blend(table, "y", lag=2, mixture=first.mixture)
-    assert "2 outcomes filled in" in second.said[-1]
+    assert "2 outcomes filled in" in second.notes[-1]
     np.testing.assert_array_equal(values(second), values(whole)[80:])
     np.testing.assert_allclose(second.mixture.games.expert_sums, whole.mixture.games.expert_sums)
     # One that comes too late is learned when it comes.
@@ -364,7 +364,7 @@ def test_infinite_forecasts_sleep(hedger: str | None) -> None:
     table.loc[5, "gam"] = math.inf
     found = blend(table, "y", hedger=hedger)
     assert found.mixture.games.total_sums[6] == 1
-    assert any("1 infinite forecast" in sentence for sentence in found.said)
+    assert any("1 infinite forecast" in sentence for sentence in found.notes)
 
 
 @either
@@ -488,7 +488,7 @@ def test_more_bad_tables() -> None:
     with pytest.raises(ValueError, match="column a is there twice"):
         blend(pa.Table.from_arrays([pa.array([1.0])] * 3, ["y", "a", "a"]), "y")
     counted = blend(pa.table({**table, "id": [1, 2, 3, 4], "note": list("abcd")}), "y")
-    assert counted.said[-2:] == ["experts: gam, ar, naive", "left out: id, note"]
+    assert counted.notes[-2:] == ["experts: gam, ar, naive", "left out: id, note"]
     long = {"ds": [1, 1], "model": ["a", "a"], "forecast": [1.0, 2.0], "y": [1.0, 1.0]}
     with pytest.raises(ValueError, match="more than one forecast for ds 1, model a"):
         blend(pa.table(long), "y")
@@ -576,7 +576,7 @@ def test_the_command(
     expected = values(blend(pa.table(table), "y", lag=2, loss="absolute", hedger=hedger))
     np.testing.assert_allclose(found["blend"], expected, rtol=1e-12)
     assert "weight_gam" in found.columns
-    assert "Who carried the weight" in report.read_text("utf-8")
+    assert "Weights of the experts" in report.read_text("utf-8")
 
 
 def test_the_command_continues(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

@@ -94,7 +94,7 @@ def blend_page(tmp_path_factory: pytest.TempPathFactory) -> Path:
         result.summary(),
         timeline(result),
         title="A hundred thousand rounds",
-        said=result.said,
+        notes=result.notes,
         command="normalhedge blend",
         settings={},
     )
@@ -140,7 +140,7 @@ def auto_page(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Summary]:
         summary,
         timeline(result),
         title="Two series",
-        said=result.said,
+        notes=result.notes,
         command="normalhedge blend",
         settings={},
     )
@@ -162,7 +162,7 @@ def test_the_page_of_auto_explains_it(auto_page: tuple[Path, Summary]) -> None:
         assert f">{cell}</t" in html
     for component in summary.components:
         assert component.name in html
-    assert "Regret against its bound" not in html
+    assert "Regret and its bound" not in html
     assert 'id="regret"' not in html
 
 
@@ -188,7 +188,7 @@ def test_a_page_without_any_outcome(tmp_path: Path) -> None:
         result.summary(),
         timeline(result),
         title="Nothing yet",
-        said=[],
+        notes=[],
         command="normalhedge blend",
         settings={},
     )
