@@ -79,7 +79,7 @@ def test_what_means_nothing_for_auto_is_left_out() -> None:
     for word in ("regret", "bound", "range of losses"):
         assert word not in str(auto.summary())
         assert word in str(single.summary())
-    assert "behind a component" in str(auto.summary())
+    assert "regret to a component" in str(auto.summary())
     assert "weights of the components" not in str(single.summary())
     assert single.summary().components == []
 

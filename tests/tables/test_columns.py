@@ -65,14 +65,14 @@ def test_nixtla_as_it_is(hedger: str | None) -> None:
         ({}, {"experts": ["gam", "aar"]}, "unknown column 'aar': did you mean ar"),
         ({"y": ["a"] * ROUNDS}, {}, "column y must hold numbers"),
         ({"y": [math.inf] * ROUNDS}, {}, "column y must be finite"),
-        ({"ds": [1, 1, *range(2, ROUNDS)]}, {}, "time 1 stands in more than one row of s0"),
+        ({"ds": [1, 1, *range(2, ROUNDS)]}, {}, "time 1 appears in more than one row of s0"),
         ({"ds": [None, *range(1, ROUNDS)]}, {}, "time must be given in every row"),
         ({"gam": ["x"] * ROUNDS}, {"experts": ["gam"]}, "column gam must hold numbers"),
         ({}, {"lag": -1}, "lag must not be negative"),
         ({}, {"lag": 2**40}, None),
         ({}, {"experts": ["y", "ar"]}, "column y cannot be an expert"),
         ({}, {"experts": ["ds", "ar"], "time": "ds"}, "column ds cannot be an expert"),
-        ({}, {"experts": ["ar", "ar"]}, "expert ar is there twice"),
+        ({}, {"experts": ["ar", "ar"]}, "expert ar appears twice"),
         ({}, {"cutoff": "ds", "time": "ds", "lag": 1}, "give one of them"),
         ({"ds": ["9/30/2024"] * ROUNDS}, {}, "write them as 2024-09-30"),
         ({"ds": [[1]] * ROUNDS}, {}, "the time must be a date, a number or a word"),
@@ -101,7 +101,7 @@ def test_more_bad_tables() -> None:
         blend(pa.table({"y": [1.0], "ds": [1]}), "y")
     with pytest.raises(ValueError, match="target must name one of the columns"):
         blend(pa.table({"a": [1.0], "b": [1.0]}))
-    with pytest.raises(ValueError, match="column a is there twice"):
+    with pytest.raises(ValueError, match="column a appears twice"):
         blend(pa.Table.from_arrays([pa.array([1.0])] * 3, ["y", "a", "a"]), "y")
     counted = blend(pa.table({**table, "id": [1, 2, 3, 4], "note": list("abcd")}), "y")
     assert counted.notes[-2:] == ["experts: gam, ar, naive", "left out: id, note"]

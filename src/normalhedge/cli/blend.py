@@ -67,8 +67,10 @@ STREAM_ONLY = ("sync", "max_line")
 @click.option("--memory", type=float,
               help=f"The memory of a single rule, in rounds. [default: {MEMORY:g}]")  # fmt: skip
 @click.option("--weights", is_flag=True, help="Add a column of weights for each expert to --out.")
-@click.option("--out", type=click.Path(path_type=Path), metavar="FILE.csv|FILE.parquet")
-@click.option("--report", type=click.Path(path_type=Path), metavar="FILE.html")
+@click.option("--out", type=click.Path(path_type=Path), metavar="FILE.csv|FILE.parquet",
+              help="Write the blend to this file.")  # fmt: skip
+@click.option("--report", type=click.Path(path_type=Path), metavar="FILE.html",
+              help="Write a page with plots to this file.")  # fmt: skip
 @safe_csv
 @click.option("--state", type=click.Path(path_type=Path), metavar="FILE.json",
               help="Continue from this file, and keep the mixture in it.")  # fmt: skip

@@ -183,8 +183,8 @@ class Summary:
             facts.append(("mean loss, all rows", f"{losses} ({self.settled:,} rows)"))
         limit = f", never above {at_most(self.bound.regret, 4)}" if self.bound else ""
         if self.automatic:
-            behind = f"{max(self.regret, 0.0):.4g} at most{limit} ({self.bound.source})"
-            return [*facts, ("behind a component", behind)]
+            largest = f"{max(self.regret, 0.0):.4g} at most{limit} ({self.bound.source})"
+            return [*facts, ("regret to a component", largest)]
         facts += [
             ("largest regret", f"{self.regret:.4g} units of gain{limit}"),
             ("bound", self.bound.source),

@@ -143,4 +143,4 @@ def _check(table: Any, columns: Columns) -> None:
 def _refuse_twice(role: str, names: Sequence[str]) -> None:
     for name, count in Counter(names).items():
         if count > 1:
-            raise ValueError(f"{role} {name} is there twice")
+            raise ValueError(f"{role} {name} appears twice")

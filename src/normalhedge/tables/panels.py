@@ -183,7 +183,7 @@ def _refuse_doubles(panel: Panel, columns: Columns) -> None:
         when = panel.table[columns.forecast_time][row].as_py()
         of = f" of {panel.items[item]}" if panel.items[item] else ""
         hint = "" if columns.by else "; name the column of the series with by"
-        raise ValueError(f"time {when} stands in more than one row{of}{hint}")
+        raise ValueError(f"time {when} appears in more than one row{of}{hint}")
 
 
 def _refuse_repeats(table: Any, columns: Columns, codes: np.ndarray) -> None:
