@@ -137,10 +137,10 @@ class Automatic:
     def components(self, loss: Loss) -> list[Component]:
         """Return the ways of combining for a loss, the plain ones first."""
         if loss.of_labels:
-            plain, hedged = [Component("plain vote", None, "vote", prior=1.0)], _judging("vote")
+            plain, hedged = [Component("plain vote", None, "vote", prior=1.0)], _on_losses("vote")
         elif loss.of_wealth:
             plain = [Component("plain mean", None, "mean", prior=1.0)]
-            hedged = [*_judging("mean"), *_by_gradient(loss)]
+            hedged = [*_on_losses("mean"), *_by_gradient(loss)]
         else:
             # The logarithm punishes small probabilities, which medians make smaller.
             shares = (0.05, 0.05, 0.9) if loss.kind == "log" else (0.65, 0.3, 0.05)
@@ -148,7 +148,7 @@ class Automatic:
                 Component(f"plain {name}", None, combine, prior=share)
                 for (name, combine), share in zip(PLAIN_WAYS.items(), shares, strict=True)
             ]
-            hedged = [*_judging("mean"), *_by_median(), *_by_gradient(loss), *_by_inverse_loss()]
+            hedged = [*_on_losses("mean"), *_by_median(), *_by_gradient(loss), *_by_inverse_loss()]
         trust = TRUST_OF_CLASSES if loss.of_classes else TRUST
         rest = (1.0 - trust) / len(hedged)
         return [
@@ -238,7 +238,7 @@ def levels_of(games: Games) -> Levels:
     return Levels(ways, choice, *insurance)
 
 
-def _judging(combine: str) -> list[Component]:
+def _on_losses(combine: str) -> list[Component]:
     """Return NormalHedge on the losses themselves, with three lengths of memory."""
     return [
         Component(f"NormalHedge {memory}", NormalHedge(memory=memory), combine)

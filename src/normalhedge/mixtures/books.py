@@ -260,12 +260,15 @@ class Books:
         places: dict[str, int] = {}
         item_places: dict[str, int] = {}
         states = None if games.states is None else list(games.states)
-        before, played = games.weights.shape[1], bool(games.total_sums[STEPS])
+        before, has_learned = games.weights.shape[1], bool(games.total_sums[STEPS])
         if names:
             n = before + len(names)
             places |= {name: before + k for k, name in enumerate(names)}
-            changes = {"names": [*self.names, *names], "joined_late": self.joined_late or played}
-            arrays = with_experts(self.recipe, games, n, states, played=played)
+            changes = {
+                "names": [*self.names, *names],
+                "joined_late": self.joined_late or has_learned,
+            }
+            arrays = with_experts(self.recipe, games, n, states, has_learned=has_learned)
         known = len(self.items)
         new = [key for key in dict.fromkeys(items) if key not in self._item_index]
         if new:

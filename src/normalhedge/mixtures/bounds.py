@@ -29,8 +29,8 @@ def regret_bound(
         return hedger.bound(recipe.loss, games)
     if not isinstance(hedger, CompiledHedger):
         return Bound(inf, f"nothing is known of {type(hedger).__name__}")
-    played = int(games.total_sums[STEPS]) if recipe.shared else rounds
-    bound, name = hedger.bound(max(experts, 1), max(played, 1)), type(hedger).__name__
+    played_rounds = int(games.total_sums[STEPS]) if recipe.shared else rounds
+    bound, name = hedger.bound(max(experts, 1), max(played_rounds, 1)), type(hedger).__name__
     range_is_learned = not recipe.loss.width or (recipe.shared and items > 1)
     if bound and range_is_learned and not hedger.free_of_scale:
         return Bound(inf, f"no theorem covers {name} where the range of losses is learned")

@@ -110,7 +110,7 @@ def game_count(recipe: Recipe, items: int) -> int:
 
 
 def with_experts(
-    recipe: Recipe, games: Games, n: int, states: list[Any] | None, *, played: bool
+    recipe: Recipe, games: Games, n: int, states: list[Any] | None, *, has_learned: bool
 ) -> dict[str, np.ndarray]:
     """Return the arrays that change when the number of experts grows.
 
@@ -122,7 +122,7 @@ def with_experts(
         The new number of experts.
     states
         The states of a hedger written by the user, updated in place; None for a compiled hedger.
-    played
+    has_learned
         Whether the mixture has learned from an outcome already.
     """
     hedger = recipe.hedger
@@ -133,7 +133,7 @@ def with_experts(
         "expert_sums": np.pad(games.expert_sums, more),
     }
     if states is not None:
-        states[:] = [_joined(hedger, state, n, played=played) for state in states]
+        states[:] = [_joined(hedger, state, n, has_learned=has_learned) for state in states]
         arrays["weights"] = np.array([state.weights for state in states]).reshape(count, n)
         arrays["ledgers"] = np.pad(games.ledgers, ((0, 0), *more))
         return arrays
@@ -142,7 +142,7 @@ def with_experts(
         arrays["ledgers"] = np.pad(games.ledgers, ((0, 0), *more))
         return arrays | weighed(games, arrays["weights"], arrays["ledgers"])
     assert isinstance(hedger, CompiledHedger)
-    if not played:  # all experts count as present from the start
+    if not has_learned:  # all experts count as present from the start
         arrays["weights"] = np.full((count, n), 1.0 / n)
         arrays["ledgers"] = np.tile(hedger.init(n).ledger, (count, 1, 1))
         return arrays
@@ -267,12 +267,12 @@ def owned(array: np.ndarray) -> np.ndarray:
     return np.require(array, requirements=["C", "A", "W"])
 
 
-def _joined(hedger: Any, state: Any, n: int, *, played: bool) -> Any:
+def _joined(hedger: Any, state: Any, n: int, *, has_learned: bool) -> Any:
     """Return the state of a hedger written by the user, with n experts."""
     join = getattr(hedger, "join", None)
-    if played and join is not None:
+    if has_learned and join is not None:
         return join(state, n - len(state.weights))
-    if played:
+    if has_learned:
         warnings.warn(
             f"{type(hedger).__name__} has no join: it begins anew with {n} experts",
             RuntimeWarning,

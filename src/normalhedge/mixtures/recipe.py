@@ -161,7 +161,7 @@ class Recipe:
         """Return the settings as plain data, for a file."""
         if not isinstance(self.hedger, CompiledHedger | Automatic):
             raise ValueError(
-                f"hedger {type(self.hedger).__name__} is one of your own, which no file can hold"
+                f"hedger {type(self.hedger).__name__} is one of your own and cannot be saved"
             )
         hedger = {f.name: getattr(self.hedger, f.name) for f in fields(self.hedger)}  # type: ignore[arg-type]
         if isinstance(self.hedger, Automatic):

@@ -113,7 +113,7 @@ def _new_books(found: Mapping[str, Any], loss: Loss | LossFunction | None) -> Bo
     hedger = dict(recipe.pop("hedger"))
     kind = KINDS.get(hedger.pop("kind"))
     if kind is None:
-        raise ValueError(f"its hedger is none of {', '.join(KINDS)}")
+        raise ValueError(f"its hedger must be one of {', '.join(KINDS)}")
     if found["version"] < 3 and kind is Automatic:
         raise ValueError(f"version {found['version']} did not have the hedger Automatic")
     if found["version"] == 1 and not kind.has_potential:
@@ -304,7 +304,7 @@ def _loss(written: Mapping[str, Any], given: Loss | LossFunction | None) -> Any:
     if given is not None:
         return given
     if name not in LOSSES:
-        raise ValueError(f"its loss {name!r} is none of {', '.join(LOSSES)}")
+        raise ValueError(f"its loss {name!r} must be one of {', '.join(LOSSES)}")
     return LOSSES[name](levels) if levels else LOSSES[name]()
 
 

@@ -188,7 +188,7 @@ def _blend(
     mixture = _pooled(mixture, columns, panel, pooled, continued, options)
     classes = panel.forecasts.shape[1]
     if any(waiting.forecasts.shape[1] != classes for waiting in mixture.pending.values()):
-        raise ValueError("classes must be as many as in the earlier table")
+        raise ValueError("the number of classes must be that of the earlier table")
     if len(columns.by) and len(panel.outcomes) == len(panel.items) > 1:
         columns.notes.append("every series has one row only, so that nothing can be learned")
     _refuse_infinite(panel.outcomes, str(columns.target))
