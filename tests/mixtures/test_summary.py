@@ -76,9 +76,11 @@ def test_what_means_nothing_for_auto_is_left_out() -> None:
     assert np.isnan(auto.regrets).all()
     assert auto.regrets.shape == auto.weights.shape
     assert np.isfinite(single.regrets).all()
-    for word in ("regret", "bound", "range of losses"):
+    for word in ("largest regret", "bound", "range of losses"):
         assert word not in str(auto.summary())
         assert word in str(single.summary())
+    assert "regret" not in auto.summary().table()[0]  # the columns of the experts
+    assert "regret" in single.summary().table()[0]
     assert "regret to a component" in str(auto.summary())
     assert "weights of the components" not in str(single.summary())
     assert single.summary().components == []
