@@ -205,13 +205,32 @@ def run_can_be_cut(hedger: Hedger[Any], game: Game) -> None:
         assert _same(second.state, hedger.run(*game).state, TOLERANCE)
 
 
+def _close(one: Floats, other: Floats) -> bool:
+    return bool(np.allclose(one, other, rtol=1e-6, atol=1e-6))
+
+
+def _is_near_a_jump(hedger: Hedger[Any], game: Game) -> bool:
+    """Tell whether gains that differ by rounding alone lead to other weights.
+
+    Some weights jump where regrets pass zero. Two ways to compute a regret of zero may then end on
+    either side, and no law of the weights can hold up to rounding.
+    """
+    experts = np.arange(game.gains.size).reshape(game.gains.shape)
+    weights = hedger.run(*game).state.weights
+    for size in (1e-15, -1e-15, 1e-13):
+        nudged = np.clip(game.gains + size * np.sin(1.0 + experts), -1.0, 1.0)
+        if not _close(weights, hedger.run(nudged, game.confidence).state.weights):
+            return True
+    return False
+
+
 @_law
 def order_does_not_matter(hedger: Hedger[Any], game: Game) -> None:
     """Check that permuting the experts permutes the weights."""
     order = np.argsort(np.sin(1.0 + np.arange(game.gains.shape[1])))
     permuted = Game(game.gains[:, order], game.confidence[:, order])
     one, other = _fold(hedger, game)[-1], _fold(hedger, permuted)[-1]
-    assert np.allclose(one.weights[order], other.weights, rtol=1e-6, atol=1e-6)
+    assert _close(one.weights[order], other.weights) or _is_near_a_jump(hedger, game)
 
 
 @_law
@@ -221,7 +240,9 @@ def only_differences_matter(hedger: Hedger[Any], game: Game) -> None:
     shifted = gains + np.where(np.arange(len(gains)) % 2, 0.5, -0.25)[:, None]
     one = hedger.run(gains, game.confidence).state
     other = hedger.run(shifted, game.confidence).state
-    assert np.allclose(one.weights, other.weights, rtol=1e-6, atol=1e-6)
+    assert _close(one.weights, other.weights) or _is_near_a_jump(
+        hedger, Game(gains, game.confidence)
+    )
 
 
 @_law
