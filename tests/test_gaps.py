@@ -57,7 +57,7 @@ class Plain:
         *,
         state: PlainState | None = None,
         keep_weights: bool = False,
-    ) -> Run:
+    ) -> Run[PlainState]:
         table = np.asarray(gains)
         rated = np.ones(table.shape) if confidence is None else np.asarray(confidence)
         state = self.init(table.shape[1]) if state is None else state

@@ -49,7 +49,7 @@ class Own:
 
     def run(
         self, gains: Any, confidence: Any = None, *, state: Any = None, keep_weights: bool = False
-    ) -> Run:
+    ) -> Run[Totals]:
         table = np.asarray(gains, float)
         state = self.init(table.shape[1]) if state is None else state
         played, leads, earned = [], [], []
@@ -181,7 +181,7 @@ def test_copies_and_pickles_have_states_of_their_own(tmp_path: Any) -> None:
         other.update(other.predict({"a": 0.0, "b": 1.0}).ticket, 1.0)
         assert other.weights[0, 0] < mixture.weights[0, 0]
         assert other.state().gains[0] < mixture.state().gains[0]
-    with pytest.raises(ValueError, match="Own is one of your own, which no file can hold"):
+    with pytest.raises(ValueError, match="Own is one of your own and cannot be saved"):
         mixture.save(tmp_path / "state.json")
 
 

@@ -96,7 +96,7 @@ def blend_page(tmp_path_factory: pytest.TempPathFactory) -> Path:
         result.summary(),
         timeline(result),
         title="A hundred thousand rounds",
-        said=result.said,
+        notes=result.notes,
         command="normalhedge blend",
         settings={},
     )
@@ -142,7 +142,7 @@ def auto_page(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Summary]:
         summary,
         timeline(result),
         title="Two series",
-        said=result.said,
+        notes=result.notes,
         command="normalhedge blend",
         settings={},
     )
@@ -164,7 +164,7 @@ def test_the_page_of_auto_explains_it(auto_page: tuple[Path, Summary]) -> None:
         assert f">{cell}</t" in html
     for component in summary.components:
         assert component.name in html
-    assert "Regret against its bound" not in html
+    assert "Regret and its bound" not in html
     assert 'id="regret"' not in html
 
 
@@ -190,7 +190,7 @@ def test_a_page_without_any_outcome(tmp_path: Path) -> None:
         result.summary(),
         timeline(result),
         title="Nothing yet",
-        said=[],
+        notes=[],
         command="normalhedge blend",
         settings={},
     )

@@ -1,4 +1,4 @@
-"""Online learning with expert advice: weights that follow whoever is good now."""
+"""Online learning with expert advice: weights that follow the experts that are good now."""
 
 from normalhedge.certificates import Bound
 from normalhedge.hedgers import (

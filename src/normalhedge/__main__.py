@@ -1,4 +1,4 @@
-"""``python -m normalhedge`` is ``normalhedge``."""
+"""Make ``python -m normalhedge`` the same as the command ``normalhedge``."""
 
 from normalhedge.cli import main
 

@@ -26,7 +26,7 @@ class Engine:
         gains: np.ndarray,
         confidence: Floats | None,
         records: Floats,
-        played: Floats | None,
+        distributions: Floats | None,
         /,
     ) -> int: ...
 
@@ -142,7 +142,7 @@ def fill_sleepers(
     levels: Floats,
     loss: str,
     way: str,
-    said: Floats,
+    filled: Floats,
     /,
 ) -> None: ...
 def filter_observe(
@@ -188,7 +188,7 @@ def run_with_gaps(
     gains: Floats,
     confidence: Floats,
     observations: Floats,
-    played: Floats,
+    distributions: Floats,
     /,
 ) -> tuple[int, float]: ...
 def set_slicing(slice_: int, large: int, cores: int, /) -> None: ...

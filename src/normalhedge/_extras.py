@@ -1,4 +1,4 @@
-"""Libraries that only some users need, imported where they are used."""
+"""Optional libraries, imported when they are used."""
 
 import importlib
 from typing import Any
@@ -15,11 +15,11 @@ EXTRAS = {
     "rich": "cli",
     "scipy": "certify",
 }
-"""Which extra of this package brings which library."""
+"""The extra of this package that installs each library."""
 
 
 def require(module: str) -> Any:
-    """Import a module, or say how to install what it belongs to."""
+    """Import a module, or raise an ImportError that says how to install it."""
     try:
         return importlib.import_module(module)
     except ImportError as error:

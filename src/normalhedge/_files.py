@@ -1,4 +1,4 @@
-"""Files that are written whole or not at all, and last: synchronised, then moved into place."""
+"""Write files whole or not at all: to a part file, synchronised, then moved into place."""
 
 import hashlib
 import os
@@ -11,37 +11,37 @@ from pathlib import Path
 
 try:
     import fcntl
-except ImportError:  # Windows: nothing is locked there, and so nothing is swept
+except ImportError:  # Windows: files are not locked there, and so leftovers are not removed
     fcntl = None  # type: ignore[assignment]
 
 LEFTOVER = re.compile(r"\.(?P<name>.+)\.part-(?P<pid>[0-9]+)-[0-9a-f]{8}(\.[^.]*)?", re.DOTALL)
-"""What files are called that are not complete yet: for which file, and who writes them."""
+"""The name of a part file: the name of the complete file, and the process that writes it."""
 
 LONGEST = 150
-"""How many bytes of the name of a file are repeated in that of its part."""
+"""The longest file name, in bytes, that is repeated in full in the name of its part file."""
 
 _writing: set[str] = set()
-"""The parts that this process is writing."""
+"""The part files that this process is writing."""
 
 
 def write_whole(path: Path, write: Callable[[Path], object]) -> None:
-    """Have a file written beside its place and moved there when it is complete.
+    """Write a file to a part file beside it, and move it into place when it is complete.
 
-    What was there before stays if anything goes wrong. Mode and owner of a file that is replaced
-    are kept, and a symbolic link stays one: what it points to is replaced. When this returns, the
-    file survives a power cut.
+    If anything goes wrong, the old file stays. The new file has the mode and the owner of the old
+    one. If the path is a symbolic link, the file it points to is replaced. When this function
+    returns, the file survives a power cut.
 
     Parameters
     ----------
     path
-        Where the file belongs. Folders that are missing are made.
+        The path of the file. Missing folders are made.
     write
-        Writes the file at the path that it is given, which has the same ending.
+        A function that writes the file to the path it is given, which has the same suffix.
 
     Raises
     ------
     ValueError
-        If the path is no regular file, is protected, or has an owner that cannot be kept.
+        If the path is not a regular file, is protected, or has an owner that cannot be kept.
     """
     target = Path(os.path.realpath(path))
     before = _replaceable(target, path)
@@ -51,11 +51,11 @@ def write_whole(path: Path, write: Callable[[Path], object]) -> None:
     part = target.with_name(name)
     _writing.add(str(part))
     try:
-        # The kernel applies the umask; what replaces a private file is private from the start.
+        # The kernel applies the umask. A file that replaces a private one is never public.
         handle = os.open(part, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600 if before else 0o666)
         try:
             if fcntl is not None:
-                fcntl.flock(handle, fcntl.LOCK_EX)  # for as long as it is written: see `sweep`
+                fcntl.flock(handle, fcntl.LOCK_EX)  # while it is written: see `sweep`
             write(part)
             if before is not None:
                 _take_after(handle, before, path)
@@ -70,7 +70,7 @@ def write_whole(path: Path, write: Callable[[Path], object]) -> None:
 
 
 def sync_folder(folder: Path) -> None:
-    """Have the names in a folder survive a power cut."""
+    """Make sure that the file names in a folder survive a power cut."""
     if os.name == "nt":
         return
     handle = os.open(folder, os.O_RDONLY)
@@ -81,13 +81,13 @@ def sync_folder(folder: Path) -> None:
 
 
 def sweep(folder: Path) -> None:
-    """Make a folder, or remove from it what processes of this user left that were killed."""
+    """Make a folder, or remove the part files that killed processes of this user left in it."""
     folder.mkdir(parents=True, exist_ok=True)
     _sweep(folder, None)
 
 
 def refuse_special(path: Path) -> os.stat_result | None:
-    """Return what is known of a regular file, or none where there is nothing; refuse the rest."""
+    """Return the status of a regular file, or None if there is no file; refuse anything else."""
     try:
         found = path.stat()
     except FileNotFoundError:
@@ -99,7 +99,7 @@ def refuse_special(path: Path) -> os.stat_result | None:
 
 
 def _stem(target: Path) -> str:
-    """Return the name of a file as its parts repeat it."""
+    """Return the name of a file as it is repeated in the names of its part files."""
     name = target.name
     if len(os.fsencode(name)) <= LONGEST:
         return name
@@ -115,7 +115,7 @@ def _replaceable(target: Path, path: Path) -> os.stat_result | None:
 
 
 def _take_after(handle: int, before: os.stat_result, path: Path) -> None:
-    """Give a new file the owner and the mode of the one that it replaces."""
+    """Give a new file the owner and the mode of the file that it replaces."""
     if os.name == "nt":
         return
     made = os.fstat(handle)
@@ -131,7 +131,7 @@ def _take_after(handle: int, before: os.stat_result, path: Path) -> None:
 
 
 def _sweep(folder: Path, name: str | None) -> None:
-    """Remove what killed processes left in a folder, of one file or of all."""
+    """Remove the part files of killed processes from a folder, for one file or for all."""
     if fcntl is None:
         return
     with os.scandir(folder) as entries:
@@ -146,7 +146,7 @@ def _sweep(folder: Path, name: str | None) -> None:
 
 
 def _is_dead(pid: int) -> bool:
-    """Tell whether there is no such process, or it is this one."""
+    """Tell whether there is no such process, or it is this process."""
     if pid == os.getpid():
         return True
     try:
@@ -159,7 +159,7 @@ def _is_dead(pid: int) -> bool:
 
 
 def _is_free(left: Path) -> bool:
-    """Tell whether a part is this user's and nobody writes it, also not in another container."""
+    """Tell whether a part file is this user's and unlocked; locks also work across containers."""
     with suppress(OSError):
         handle = os.open(left, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
         try:

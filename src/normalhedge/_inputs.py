@@ -1,7 +1,4 @@
-"""What people pass in, checked.
-
-Each refusal names the argument, what was given and what is accepted.
-"""
+"""Checks of arguments. Each error names the argument, the value and the accepted values."""
 
 import math
 import numbers
@@ -14,16 +11,28 @@ import numpy.typing as npt
 Floats = npt.NDArray[np.float64]
 
 LARGEST = 1e100
-"""The largest regret: its square is still a float."""
+"""The largest regret that is accepted: its square is still a float."""
 
 CORE_DTYPES = (np.dtype(np.float64), np.dtype(np.float32), np.dtype(np.int8))
-"""What the core reads as it is; the rest is converted to float64."""
+"""The dtypes that the core reads without conversion; others are converted to float64."""
 
 
 def number(
     name: str, value: object, low: float, high: float = math.inf, *, closed: bool = False
 ) -> float:
-    """Return a finite number strictly between ``low`` and ``high`` (ends included when closed)."""
+    """Check that a value is a finite number in an interval, and return it as a float.
+
+    Parameters
+    ----------
+    name
+        The name of the argument, for error messages.
+    value
+        The value to check.
+    low, high
+        The ends of the interval.
+    closed
+        Whether the ends are accepted.
+    """
     if isinstance(value, bool | np.bool_) or not isinstance(value, numbers.Real):
         raise TypeError(f"{name} must be a number, got {_shown(value)} ({type(value).__name__})")
     try:
@@ -43,7 +52,7 @@ def number(
 
 
 def quantile(value: object) -> float:
-    """Return a share of the experts in (0, 1]."""
+    """Check that a value is a share of the experts in (0, 1], and return it as a float."""
     try:
         return number("quantile", value, math.ulp(0.0), 1.0, closed=True)
     except ValueError:
@@ -51,7 +60,15 @@ def quantile(value: object) -> float:
 
 
 def count(name: str, value: object) -> int:
-    """Return a whole number of at least one."""
+    """Check that a value is a whole number of at least one, and return it as an int.
+
+    Parameters
+    ----------
+    name
+        The name of the argument, for error messages.
+    value
+        The value to check.
+    """
     try:
         if isinstance(value, bool | np.bool_):
             raise TypeError
@@ -66,7 +83,15 @@ def count(name: str, value: object) -> int:
 
 
 def numbers_array(name: str, values: object) -> np.ndarray:
-    """Return an array of real numbers, uncopied where its dtype is one that the core reads."""
+    """Check that values are real numbers, and return them as an array, without a copy if possible.
+
+    Parameters
+    ----------
+    name
+        The name of the argument, for error messages.
+    values
+        Anything that NumPy converts to an array.
+    """
     if isinstance(values, np.ma.MaskedArray):
         raise TypeError(f"{name} must not be a masked array: fill it, or let experts sleep")
     try:
@@ -82,24 +107,34 @@ def numbers_array(name: str, values: object) -> np.ndarray:
 
 
 def readable(array: np.ndarray) -> bool:
-    """Tell whether the core reads an array as it lies."""
+    """Tell whether the core can read an array without a copy."""
     return array.dtype in CORE_DTYPES and array.flags.c_contiguous and array.flags.aligned
 
 
 def for_core(array: np.ndarray) -> np.ndarray:
-    """Return the array in rows and in a dtype that the core reads, copied only where it must be."""
+    """Return the array in a layout and dtype that the core reads; copy it only if necessary."""
     if array.dtype not in CORE_DTYPES:
         array = array.astype(np.float64)
     return np.require(array, requirements=["C", "A"])
 
 
 def floats(array: np.ndarray) -> Floats:
-    """Do as `for_core` does, and return float64."""
+    """Return the array as float64 in a layout that the core reads; copy it only if necessary."""
     return np.require(array, np.float64, ["C", "A"])
 
 
 def vector(name: str, values: object, length: int) -> np.ndarray:
-    """Return one number for each expert, in a form that the core reads."""
+    """Check that there is one number for each expert, and return them in a form the core reads.
+
+    Parameters
+    ----------
+    name
+        The name of the argument, for error messages.
+    values
+        One number for each expert.
+    length
+        The number of experts.
+    """
     array = numbers_array(name, values)
     if array.shape != (length,):
         raise ValueError(
@@ -109,14 +144,30 @@ def vector(name: str, values: object, length: int) -> np.ndarray:
 
 
 def confidences(values: object, length: int) -> Floats:
-    """Return one confidence for each expert as float64; True is 1 and False is 0."""
+    """Check that there is one confidence for each expert, and return them as float64.
+
+    Parameters
+    ----------
+    values
+        One number for each expert; True is 1 and False is 0.
+    length
+        The number of experts.
+    """
     if np.asarray(values).dtype == np.bool_:
         values = np.asarray(values, dtype=np.float64)
     return vector("confidence", values, length).astype(np.float64, copy=False)
 
 
 def points(name: str, values: object) -> Floats:
-    """Return a non-empty one-dimensional float64 array of finite numbers below 1e100."""
+    """Return a non-empty one-dimensional float64 array of finite numbers below 1e100.
+
+    Parameters
+    ----------
+    name
+        The name of the argument, for error messages.
+    values
+        The numbers to check.
+    """
     array = numbers_array(name, values).astype(np.float64, copy=False)
     if array.ndim != 1 or not array.size:
         raise ValueError(f"{name} must be a non-empty one-dimensional array, got {array.shape}")
@@ -127,7 +178,15 @@ def points(name: str, values: object) -> Floats:
 
 
 def refuse(gains: np.ndarray, confidence: np.ndarray | None, *where: int) -> NoReturn:
-    """Say which gain or confidence of a round the core found out of range."""
+    """Raise a ValueError that names the gain or confidence which is out of range.
+
+    Parameters
+    ----------
+    gains, confidence
+        One number for each expert.
+    where
+        The index of the round, if there are several.
+    """
     if confidence is not None:
         wrong = ~((confidence >= 0) & (confidence <= 1))
         if wrong.any():

@@ -1,10 +1,10 @@
-r"""The journal of a stream: what was done since its state was written, one line for each operation.
+r"""The journal of a stream: one line for each operation since the state file was written.
 
-A line is a checksum and an object of JSON, ``0123456789abcdef {"n": 8, ...}\n``, where ``n`` counts
-the operations from the first one on; the first line says whose journal it is. Lines are only ever
-appended, in one write for all operations that are answered together. So whatever ends a process,
-the journal holds all that was answered and at most a line that was not written to its end, which is
-cut off. Damage anywhere else is refused.
+A line is a checksum and a JSON object, ``0123456789abcdef {"n": 8, ...}\n``, where ``n`` is the
+number of the operation. The first line names the state that the journal belongs to. Lines are only
+appended, in one write for all operations that are answered together. So, however a process ends,
+the journal holds all operations that were answered, and at most one incomplete last line, which is
+ignored. Damage in any other line is an error.
 """
 
 import json
@@ -21,36 +21,37 @@ from normalhedge import _files
 from normalhedge._terminal import clipped, shown
 
 Operation = dict[str, Any]
-"""What was done, as words and numbers."""
+"""An operation as a JSON object."""
 
 FORMAT = "normalhedge journal"
 SUM = 16
-"""How many characters a checksum has."""
+"""The number of characters of a checksum."""
 
 
 def journal_of(state: Path) -> Path:
-    """Return where the journal of a state is: beside the file, also where that is a link to it."""
+    """Return the path of the journal of a state file: beside the file that a link points to."""
     return Path(f"{os.path.realpath(state)}.journal")
 
 
 class Journal:
-    """A journal that is written.
+    """A journal that is open for writing.
 
     Parameters
     ----------
     path
-        Where; there must be a state beside it, whose mode and owner it takes.
+        The path of the journal. The state file must be beside it; the journal gets its mode and
+        owner.
     identity
-        Whose journal it is: the state beside it says the same.
+        The identity of the journal, which is also in the state file.
     sequence
-        How many operations the state holds.
+        The number of operations that the state file contains.
     sync
-        Whether `append` returns only when what it wrote would survive a power cut, too.
+        Whether operations must survive a power cut when `append` returns.
 
     Attributes
     ----------
     size
-        How many bytes were appended since the journal was begun.
+        The number of bytes appended since the journal was begun.
     """
 
     def __init__(self, path: Path, identity: str, sequence: int, *, sync: bool = False) -> None:
@@ -72,19 +73,19 @@ class Journal:
         _files.sync_folder(path.parent)
 
     def begin(self) -> None:
-        """Begin anew: the state beside it holds all that was done so far."""
+        """Empty the journal, because the state file contains all operations so far."""
         os.ftruncate(self._handle, 0)
         self._write(_line({"format": FORMAT, "journal": self.identity}))
         os.fsync(self._handle)
         self.size = 0
 
     def append(self, operations: Sequence[Operation]) -> None:
-        """Write operations down; when this returns they survive the end of the process.
+        """Append operations; when this returns they survive the end of the process.
 
         Raises
         ------
         OSError
-            If they cannot be written; the journal is then as it was.
+            If they cannot be written; the journal is then unchanged.
         """
         if not operations:
             return
@@ -108,35 +109,45 @@ class Journal:
             left = left[os.write(self._handle, left) :]
 
     def close(self, *, remove: bool) -> None:
-        """Close the file, and remove it where the state beside it holds everything."""
+        """Close the file; remove it if the state file contains all operations."""
         os.close(self._handle)
         if remove:
             self.path.unlink(missing_ok=True)
 
 
 class Found(NamedTuple):
-    """What a journal holds: whose it is (empty if that was not written yet), and what was done."""
+    """The content of a journal.
+
+    Attributes
+    ----------
+    identity
+        The identity of the journal; empty if it was not written yet.
+    operations
+        The operations, in order.
+    """
 
     identity: str
     operations: list[Operation]
 
 
 def replay(path: Path, redo: Callable[[Operation], object], sequence: int, identity: str) -> int:
-    """Do again what a journal says and a state has not seen; return the last number.
+    """Repeat the operations of a journal that a state does not contain; return the last number.
 
     Parameters
     ----------
     path
         The journal; it may be missing.
     redo
-        Does an operation again, to what was read from the state.
-    sequence, identity
-        How many operations the state has seen, and of which journal.
+        A function that applies an operation to the state.
+    sequence
+        The number of operations that the state contains.
+    identity
+        The identity of the state's journal.
 
     Raises
     ------
     ValueError
-        If the journal is damaged or belongs to another state. What was read is of no use then.
+        If the journal is damaged or belongs to another state. The state must then not be used.
     """
     found = read_journal(path)
     if found.identity not in {"", identity}:
@@ -145,7 +156,7 @@ def replay(path: Path, redo: Callable[[Operation], object], sequence: int, ident
         )
     last = sequence
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RuntimeWarning)  # which was given when it was done first
+        warnings.simplefilter("ignore", RuntimeWarning)  # it was shown the first time
         for operation in found.operations:
             if operation["n"] <= sequence:
                 continue
@@ -163,12 +174,12 @@ def replay(path: Path, redo: Callable[[Operation], object], sequence: int, ident
 
 
 def read_journal(path: Path) -> Found:
-    """Return what a journal holds, without a last line that was not written to its end.
+    """Return the content of a journal, without an incomplete last line.
 
     Raises
     ------
     ValueError
-        If another line is damaged, or operations are missing.
+        If any other line is damaged, or operations are missing.
     """
     if _files.refuse_special(path) is None:
         return Found("", [])
@@ -190,19 +201,19 @@ def _lines(path: Path) -> Iterator[dict[str, Any]]:
     """Yield the objects of a journal."""
     *lines, rest = path.read_bytes().split(b"\n")
     for number, line in enumerate(lines, start=1):
-        said = _parsed(line)
-        if said is None:
+        entry = _parsed(line)
+        if entry is None:
             raise ValueError(f"{path} is damaged in line {number}")
-        yield said
-    whole = _parsed(rest)
-    if whole is not None:
-        yield whole
-    elif _parsed(rest[:-1]) is not None:  # it was written to its end
+        yield entry
+    last = _parsed(rest)
+    if last is not None:
+        yield last
+    elif _parsed(rest[:-1]) is not None:  # complete, but its line break was changed
         raise ValueError(f"{path} is damaged in line {len(lines) + 1}")
 
 
-def _line(said: Mapping[str, Any]) -> bytes:
-    text = json.dumps(said).encode("ascii")
+def _line(entry: Mapping[str, Any]) -> bytes:
+    text = json.dumps(entry).encode("ascii")
     return b"%b %b\n" % (_sum(text), text)
 
 
@@ -211,9 +222,9 @@ def _sum(text: bytes) -> bytes:
 
 
 def _parsed(line: bytes) -> dict[str, Any] | None:
-    """Return the object of a line; none if it is damaged."""
-    given, space, text = line[:SUM], line[SUM : SUM + 1], line[SUM + 1 :]
-    if space != b" " or _sum(text) != given:
+    """Return the object of a line; None if the line is damaged."""
+    checksum, space, text = line[:SUM], line[SUM : SUM + 1], line[SUM + 1 :]
+    if space != b" " or _sum(text) != checksum:
         return None
-    said = json.loads(text)
-    return said if isinstance(said, dict) else None
+    entry = json.loads(text)
+    return entry if isinstance(entry, dict) else None

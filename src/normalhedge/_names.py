@@ -1,4 +1,4 @@
-"""Things called by name on a command line: ``name:key=value,key=value``."""
+"""Make objects from texts on a command line: ``name:key=value,key=value``."""
 
 import difflib
 import inspect
@@ -9,7 +9,17 @@ T = TypeVar("T")
 
 
 def nearest(kind: str, name: str, known: Iterable[str]) -> ValueError:
-    """Return the refusal of an unknown name, with the nearest known one."""
+    """Return the error for an unknown name, with the most similar known name.
+
+    Parameters
+    ----------
+    kind
+        The kind of object, as in "unknown hedger ...".
+    name
+        The unknown name.
+    known
+        All known names.
+    """
     close = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
     hint = f": did you mean {close[0]}?" if close else "."
     return ValueError(f"unknown {kind} {name!r}{hint} Known: {', '.join(known)}.")
@@ -39,13 +49,13 @@ def make(kind: str, text: str, known: Mapping[str, Callable[..., T]], **defaults
     Parameters
     ----------
     kind
-        What is made, for refusals: "unknown hedger ...".
+        The kind of object, for errors such as "unknown hedger ...".
     text
-        A name, and settings.
+        A name, optionally followed by settings.
     known
-        What makes each object, by name.
+        The function or class that makes each object, by name.
     defaults
-        Settings where the text has none, and where the object understands them.
+        Settings to use if the text does not have them and the object accepts them.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""One owner for a file: a lock beside it that says who holds it."""
+"""A lock beside a file, so that only one process writes the file."""
 
 import os
 import shlex
@@ -12,16 +12,16 @@ from normalhedge._terminal import clipped, shown
 
 try:
     import fcntl
-except ImportError:  # Windows: two processes are not kept apart there
+except ImportError:  # Windows: files are not locked there
     fcntl = None  # type: ignore[assignment]
 
 
 class Owner:
-    """The one process that may write a file, from entering the context until it is left.
+    """The right to write a file: a context manager that only one process can enter at a time.
 
-    The lock is one of the operating system, on ``FILE.lock``: it ends with the process, however
-    that ends, so that a lock file which a dead process left is no obstacle. Where the operating
-    system has no such locks nobody is kept out.
+    It is a lock of the operating system on ``FILE.lock``. It ends when the process ends, so a lock
+    file that a dead process left behind does no harm. On systems without such locks, other
+    processes are not kept out.
 
     Parameters
     ----------
@@ -31,7 +31,7 @@ class Owner:
     Raises
     ------
     ValueError
-        On entering, if another process, or this one, holds the lock: it says who and since when.
+        On entering, if any process holds the lock. The error names the process and the time.
     """
 
     def __init__(self, path: Path) -> None:
@@ -40,20 +40,20 @@ class Owner:
         self._handle: int | None = None
 
     def __enter__(self) -> "Owner":
-        """Take the lock and sign it."""
+        """Take the lock, and write this process's signature into it."""
         while fcntl is not None:
             handle = os.open(self.lock, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o666)
             try:
                 fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                # The holder before may have removed the file that was opened just now.
+                # The previous holder may have removed the file after it was opened here.
                 if _is_same(handle, self.lock):
                     os.ftruncate(handle, 0)
                     os.write(handle, _signature().encode("utf-8", "backslashreplace"))
                     self._handle, handle = handle, -1
                     break
             except BlockingIOError:
-                said = os.pread(handle, 1000, 0).decode("utf-8", "replace").strip()
-                holder = clipped(shown(said), 300) or "another process"
+                signature = os.pread(handle, 1000, 0).decode("utf-8", "replace").strip()
+                holder = clipped(shown(signature), 300) or "another process"
                 raise ValueError(f"{self.path} is in use by {holder}") from None
             finally:
                 if handle >= 0:
@@ -82,7 +82,7 @@ def _is_same(handle: int, path: Path) -> bool:
 
 
 def _signature() -> str:
-    """Return who this is: process, host, command, time."""
+    """Return the number, host, start time and command of this process."""
     command = shlex.join([Path(sys.argv[0]).name or "python", *sys.argv[1:]])
     since = datetime.now().astimezone().isoformat(" ", "seconds")
     return f"process {os.getpid()} on {socket.gethostname()} since {since}: {clipped(command)}\n"

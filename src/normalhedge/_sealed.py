@@ -1,4 +1,4 @@
-"""Files of JSON with a checksum: the first entry of their one line, and of all that follows."""
+"""JSON files whose first entry is a checksum of the rest."""
 
 import hashlib
 import json
@@ -11,32 +11,26 @@ from normalhedge._terminal import clipped
 
 
 def sealed(content: Mapping[str, Any]) -> str:
-    """Return the text of a file: the content, after its checksum.
-
-    Parameters
-    ----------
-    content
-        What the file is to hold, without a checksum.
-    """
+    """Return the text of a file: the checksum, then the content."""
     text = json.dumps(content, allow_nan=False)
     return f'{{"checksum": "{hashlib.sha256(text.encode("ascii")).hexdigest()}", {text[1:]}'
 
 
 def read(path: Path, form: str, versions: range, checked: int, what: str) -> dict[str, Any]:
-    """Return the content of a file, its checksum verified; refuse everything else in a sentence.
+    """Return the content of a file after verifying its checksum; raise a ValueError if it is wrong.
 
     Parameters
     ----------
     path
-        The file.
+        The file to read.
     form
-        What its entry ``format`` must say.
+        The required value of the entry ``format``.
     versions
-        Those that can be read.
+        The versions that can be read.
     checked
-        The first version with a checksum.
+        The first version that has a checksum.
     what
-        What the file should hold, in words.
+        The kind of content, for error messages: "a mixture".
     """
     if _files.refuse_special(path) is None:
         raise ValueError(f"there is no file {path}")
@@ -45,7 +39,7 @@ def read(path: Path, form: str, versions: range, checked: int, what: str) -> dic
         found = json.loads(text, parse_constant=_refuse_constant)
     except RecursionError:
         raise ValueError(f"{path} is nested too deeply to be {what}") from None
-    except ValueError as error:  # not UTF-8, not JSON, or a number of too many digits
+    except ValueError as error:  # not UTF-8, not JSON, or a number with too many digits
         raise ValueError(f"{path} is not a whole JSON file: {clipped(str(error))}") from None
     if not isinstance(found, dict) or found.get("format") != form:
         raise ValueError(f"{path} does not hold {what}")
@@ -58,7 +52,9 @@ def read(path: Path, form: str, versions: range, checked: int, what: str) -> dic
     if version >= checked:
         given = found.pop("checksum", None)
         if given is None or sealed(found) != text:
-            raise ValueError(f"{path} was changed after it was written: its checksum is another")
+            raise ValueError(
+                f"{path} was changed after it was written: its checksum does not match"
+            )
     return found
 
 

@@ -1,10 +1,10 @@
-"""Where a stream keeps its state: a file, and a journal of what was done since it was written.
+"""The state of a stream on disk: a file, and a journal of the operations since it was written.
 
-Whatever ends the process, `StateFile.load` returns the state as it was when the last operations
-were appended. The state is written anew, and the journal begun anew, when the journal is long and
-at the end: first the state, all or nothing, with the number of the last operation in it; then the
-journal. A process that is killed in between leaves operations in the journal which the state holds
-already; their numbers say so.
+However the process ends, `StateFile.load` returns the state after the last appended operation. At
+the end, and when the journal has become long, the state is written again and the journal is
+emptied: first the state, whole or not at all, with the number of its last operation; then the
+journal. If the process is killed in between, the journal has operations that the state already
+contains; `load` skips them by their numbers.
 """
 
 import os
@@ -22,15 +22,14 @@ T = TypeVar("T")
 
 
 class StateFile(ABC, Generic[T]):
-    """Something on disk, for one process: see `normalhedge._owner.Owner`.
+    """A state on disk with a journal, used by one process (see `normalhedge._owner.Owner`).
 
     Parameters
     ----------
     path
-        The file of the state; its journal is beside it. A link is followed.
+        The state file; its journal is beside it. A symbolic link is followed.
     sync
-        Whether what was appended must survive a power cut, too, and not only the end of the
-        process.
+        Whether appended operations must survive a power cut, not only the end of the process.
     """
 
     def __init__(self, path: Path, *, sync: bool = False) -> None:
@@ -42,27 +41,47 @@ class StateFile(ABC, Generic[T]):
 
     @abstractmethod
     def read(self) -> tuple[T, int, str]:
-        """Return what the file holds, how many operations of its journal, and whose that is."""
+        """Return the state, the number of operations it contains, and its journal's identity."""
 
     @abstractmethod
     def write(self, thing: T, sequence: int, journal: str, target: Path) -> int:
-        """Write the state, all or nothing; return how many bytes it took."""
+        """Write the state whole or not at all; return the number of bytes.
+
+        Parameters
+        ----------
+        thing
+            The state to write.
+        sequence
+            The number of operations that it contains.
+        journal
+            The identity of its journal.
+        target
+            The file to write.
+        """
 
     @abstractmethod
     def redo(self, thing: T, operation: Operation) -> None:
-        """Do an operation again."""
+        """Apply an operation of the journal to a state.
+
+        Parameters
+        ----------
+        thing
+            The state, which is changed.
+        operation
+            The operation to repeat.
+        """
 
     @abstractmethod
     def limit(self, size: int) -> int:
-        """Return how many bytes a journal may have beside a state of this size."""
+        """Return how many bytes a journal may have beside a state of ``size`` bytes."""
 
     def load(self) -> T | None:
-        """Return the state with all that was done; none if there is none yet.
+        """Return the state after all operations; None if there is no state yet.
 
         Raises
         ------
         ValueError
-            If state or journal are damaged or do not belong together.
+            If the state or the journal is damaged, or they do not belong together.
         """
         journal = journal_of(self._target)
         if _files.refuse_special(self._target) is None:
@@ -70,12 +89,12 @@ class StateFile(ABC, Generic[T]):
                 raise ValueError(f"there is {journal}, but not the state {self.path} it belongs to")
             return None
         thing, self._sequence, self._identity = self.read()
-        redone = partial(self.redo, thing)
-        self._sequence = replay(journal, redone, self._sequence, self._identity)
+        redo = partial(self.redo, thing)
+        self._sequence = replay(journal, redo, self._sequence, self._identity)
         return thing
 
     def begin(self, thing: T) -> None:
-        """Write the state, and begin a journal for what follows."""
+        """Write the state, and begin a journal for the operations that follow."""
         self._identity = self._identity or secrets.token_hex(8)
         self._write(thing)
         self._journal = Journal(
@@ -83,13 +102,13 @@ class StateFile(ABC, Generic[T]):
         )
 
     def append(self, operations: Sequence[Operation]) -> None:
-        """Write down what was done; when this returns it survives the end of the process."""
+        """Append operations to the journal; they then survive the end of the process."""
         assert self._journal is not None
         self._journal.append(operations)
         self._sequence = self._journal.sequence
 
     def fold_if_long(self, thing: T) -> None:
-        """Write the state and begin the journal anew, if it has become long."""
+        """Write the state and empty the journal, if the journal has become long."""
         assert self._journal is not None
         if self._journal.size > self.limit(self._size):
             self._write(thing)
@@ -102,7 +121,7 @@ class StateFile(ABC, Generic[T]):
         journal_of(self._target).unlink(missing_ok=True)
 
     def abandon(self) -> None:
-        """Leave state and journal as they are: together they hold all that was appended."""
+        """Close the journal; the two files together contain all appended operations."""
         if self._journal is not None:
             self._journal.close(remove=False)
             self._journal = None

@@ -1,4 +1,4 @@
-"""Tables in files: numbers in, in blocks; results out, all or nothing."""
+"""Tables in files: read numbers in blocks, and write results whole or not at all."""
 
 import csv
 import gzip
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class NumberFile:
-    """A CSV or Parquet file of numbers, read in blocks of rows."""
+    """A CSV or Parquet file of numbers that is read in blocks of rows."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -30,7 +30,7 @@ class NumberFile:
 
     @cached_property
     def columns(self) -> list[str]:
-        """The names of the columns, their numbers where a CSV file has no header."""
+        """The names of the columns; their numbers if a CSV file has no header."""
         if self._parquet:
             return [str(name) for name in self._opened().schema_arrow.names]
         first = self._first_row()
@@ -43,11 +43,11 @@ class NumberFile:
         return sum(len(block) for block in self.blocks(1 << 16))
 
     def __len__(self) -> int:
-        """Return how many rows there are."""
+        """Return the number of rows."""
         return self._length
 
     def blocks(self, length: int) -> Iterator[np.ndarray]:
-        """Yield the rows in blocks of float64; an error that names the entry which is no number."""
+        """Yield the rows in blocks of float64; raise an error that names the first bad entry."""
         row = 0
         if self._parquet:
             for batch in self._opened().iter_batches(batch_size=length):
@@ -108,7 +108,7 @@ def _is_number(kind: "pa.DataType") -> bool:
 
 
 def _is_header(words: list[str]) -> bool:
-    """Tell whether a first row names columns: a row with any number in it is data."""
+    """Tell whether a first row is a header: it is data if any of its entries is a number."""
     return not any(_all_numbers([word]) for word in words)
 
 
@@ -139,18 +139,20 @@ def _parsed(lines: list[list[str]], columns: list[str], path: Path, row: int) ->
 
 
 FORMULA = ("=", "+", "-", "@", "\t", "\r")
-"""How a text begins that a spreadsheet would compute."""
+"""The first characters of texts that a spreadsheet takes for formulas."""
 
 
 def write_table(path: Path, columns: dict[str, Any], *, safe: bool = False) -> None:
-    """Write named columns as CSV or Parquet, by the ending of the path.
+    """Write named columns as CSV or Parquet, depending on the suffix of the path.
 
     Parameters
     ----------
-    path, columns
-        Where, and what.
+    path
+        The file to write.
+    columns
+        The columns, by name.
     safe
-        Whether an apostrophe is put before texts in CSV that a spreadsheet would compute.
+        Whether to put an apostrophe before texts in CSV that a spreadsheet takes for formulas.
     """
     if path.suffix.lower() == ".csv":
         cells = [np.asarray(column).tolist() for column in columns.values()]
@@ -173,12 +175,12 @@ def write_table(path: Path, columns: dict[str, Any], *, safe: bool = False) -> N
 
 
 def _inert(cell: Any) -> Any:
-    """Return a cell that no spreadsheet computes."""
+    """Return a cell that no spreadsheet takes for a formula."""
     return f"'{cell}" if isinstance(cell, str) and cell.startswith(FORMULA) else cell
 
 
 def read_arrow(path: Path) -> "pa.Table":
-    """Read a whole CSV or Parquet file, by the ending of the path."""
+    """Read a whole CSV or Parquet file, depending on the suffix of the path."""
     if not path.is_file():
         raise ValueError(f"there is no file {path}")
     name = path.name.lower().removesuffix(".gz")
@@ -190,36 +192,38 @@ def read_arrow(path: Path) -> "pa.Table":
         raise ValueError(f"{path} must end in .csv, .csv.gz or .parquet")
     try:
         table = reader(path)
-        _ = table.column_names  # which may not be UTF-8
+        _ = table.column_names  # raises an error if they are not UTF-8
         return table
     except (_extras.require("pyarrow").ArrowException, UnicodeDecodeError) as error:
         raise ValueError(f"{path} cannot be read: {str(error).splitlines()[0]}") from None
 
 
 def _read_csv(path: Path) -> Any:
-    """Read a CSV file, whatever of comma, semicolon and tab its first line is divided by."""
+    """Read a CSV file; the delimiter is the most frequent of comma, semicolon and tab."""
     arrow = _extras.require("pyarrow.csv")
     opened = gzip.open if path.suffix.lower() == ".gz" else open
     with opened(path, "rt", encoding="utf-8-sig", errors="replace") as file:
         first = file.readline()
-    divided = max(",;\t", key=first.count)
+    delimiter = max(",;\t", key=first.count)
     return arrow.read_csv(
         path,
-        parse_options=arrow.ParseOptions(delimiter=divided),
-        # NA and the like are missing among words as they are among numbers.
+        parse_options=arrow.ParseOptions(delimiter=delimiter),
+        # NA and similar words are missing values in columns of text too.
         convert_options=arrow.ConvertOptions(strings_can_be_null=True),
     )
 
 
 def write_arrow(path: Path, table: "pa.Table", *, safe: bool = False) -> None:
-    """Write an Arrow table as CSV or Parquet, by the ending of the path.
+    """Write an Arrow table as CSV or Parquet, depending on the suffix of the path.
 
     Parameters
     ----------
-    path, table
-        Where, and what.
+    path
+        The file to write.
+    table
+        The table to write.
     safe
-        Whether an apostrophe is put before texts in CSV that a spreadsheet would compute.
+        Whether to put an apostrophe before texts in CSV that a spreadsheet takes for formulas.
     """
     if path.suffix.lower() == ".csv":
         write = _extras.require("pyarrow.csv").write_csv
@@ -230,7 +234,7 @@ def write_arrow(path: Path, table: "pa.Table", *, safe: bool = False) -> None:
 
 
 def _inert_table(table: "pa.Table") -> "pa.Table":
-    """Return a table whose texts, and names of columns, no spreadsheet computes."""
+    """Return a table without texts or column names that a spreadsheet takes for formulas."""
     pa = _extras.require("pyarrow")
     columns = []
     for column in table.columns:
@@ -246,7 +250,14 @@ def _inert_table(table: "pa.Table") -> "pa.Table":
 def as_text(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
     """Return the lines of a table for a terminal.
 
-    The first column and remarks, which have no head, stand to the left, others to the right.
+    The first column, and columns without a head (remarks), are aligned left, the others right.
+
+    Parameters
+    ----------
+    head
+        The heads of the columns.
+    rows
+        The cells, one sequence for each row.
     """
     lines = [[shown(cell) for cell in line] for line in (head, *rows)]
     sides = ["<" if k == 0 or not name else ">" for k, name in enumerate(head)]

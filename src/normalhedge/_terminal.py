@@ -1,10 +1,10 @@
-"""Text of users on its way to a terminal: it is shown, and does nothing."""
+"""Make texts of users safe to show in a terminal."""
 
 
 def shown(text: str) -> str:
-    r"""Return a text with everything escaped that a terminal would obey or not show.
+    r"""Return a text with all characters escaped that a terminal would obey or not show.
 
-    Those are control characters, line breaks, marks of writing direction, and halves of surrogate
+    These are control characters, line breaks, marks of writing direction, and halves of surrogate
     pairs.
 
     Examples
@@ -20,7 +20,14 @@ def shown(text: str) -> str:
 
 
 def clipped(text: str, most: int = 200) -> str:
-    """Return a text of at most so many characters: its beginning and its end.
+    """Return a text, shortened to its beginning and its end if it is too long.
+
+    Parameters
+    ----------
+    text
+        The text to shorten.
+    most
+        The largest number of characters of the result.
 
     Examples
     --------

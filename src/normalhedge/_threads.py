@@ -1,7 +1,7 @@
-"""Work spread over all cores.
+"""Spread work over all cores.
 
-Threads of Python around functions of the core that release the interpreter's lock: they work inside
-other people's threads and after a fork.
+The threads are Python threads that call functions of the core, which release the interpreter's
+lock. They also work inside the threads of a caller and after a fork.
 """
 
 import os
@@ -12,21 +12,29 @@ from typing import Any, TypeVar
 
 T = TypeVar("T")
 
-_pools: list[ThreadPoolExecutor] = []  # the one of this process, made when first needed
+_pools: list[ThreadPoolExecutor] = []  # the pool of this process, made when it is first needed
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_pools.clear)  # threads do not survive a fork
 
 
 def cores() -> int:
-    """Return how many cores this process may use."""
+    """Return the number of cores that this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
 
 
 def spread(function: Callable[..., T], items: Sequence[tuple[Any, ...]]) -> list[T]:
-    """Return ``[function(*item) for item in items]``, computed on all cores."""
+    """Return ``[function(*item) for item in items]``, computed on all cores.
+
+    Parameters
+    ----------
+    function
+        A function that releases the interpreter's lock, else the threads wait for each other.
+    items
+        The arguments of each call.
+    """
     workers = min(cores(), len(items))
 
     def work(part: Sequence[tuple[Any, ...]]) -> list[T]:

@@ -1,13 +1,14 @@
-"""The laws every hedger obeys, to try on your own.
+"""The laws that every hedger obeys, as checks for your own hedger.
 
     from normalhedge import checks
 
     checks.check_hedger(MyHedger(...))                  # all of them
     checks.LAWS["run_folds_step"](MyHedger(...))        # one of them
 
-A law plays small games drawn by hypothesis and raises an AssertionError with the smallest game that
-breaks it. Laws about what a hedger does not offer (such as ``join``) pass. A hedger that by its
-nature breaks a law says so: ``breaks = {"only_differences_matter": "why"}``.
+A law plays small games drawn by hypothesis. If a game breaks the law, it raises an AssertionError
+with the smallest such game. Laws about optional methods (such as ``join``) pass if the hedger does
+not have them. A hedger that cannot obey a law declares it:
+``breaks = {"only_differences_matter": "the reason"}``.
 """
 
 import json
@@ -32,17 +33,17 @@ except ImportError as error:  # pragma: no cover
 Law = Callable[[Hedger[Any]], None]
 
 LAWS: dict[str, Law] = {}
-"""Every law by its name."""
+"""Every law, by its name."""
 
 BODIES: dict[str, Callable[[Hedger[Any], "Game"], None]] = {}
-"""What each law says of one game, to try on games of your own."""
+"""The function that checks a law on one game, by the name of the law, for your own games."""
 
 TOLERANCE = 1e-9
-"""How far sums in another order may drift apart in these short games."""
+"""How far sums in a different order may differ in these short games."""
 
 
 class Game(NamedTuple):
-    """Gains and confidences, a row for each round and a column for each expert."""
+    """Gains and confidences, one row for each round and one column for each expert."""
 
     gains: Floats
     confidence: Floats
@@ -50,25 +51,33 @@ class Game(NamedTuple):
 
 @st.composite
 def games(draw: st.DrawFn, max_experts: int = 6, max_rounds: int = 12) -> Game:
-    """Draw a game: ties, sleepers, extreme gains and single experts are common in it."""
+    """Draw a game, often with ties, sleeping experts, extreme gains or a single expert.
+
+    Parameters
+    ----------
+    draw
+        The function of hypothesis that draws; the decorator supplies it.
+    max_experts, max_rounds
+        The largest size of a game.
+    """
     shape = (draw(st.integers(1, max_rounds)), draw(st.integers(1, max_experts)))
     gain = st.one_of(st.sampled_from([-1.0, 0.0, 1.0]), st.floats(-1.0, 1.0, width=32))
-    rated = st.one_of(st.sampled_from([0.0, 1.0]), st.floats(0.0, 1.0, width=32))
+    confidence = st.one_of(st.sampled_from([0.0, 1.0]), st.floats(0.0, 1.0, width=32))
     return Game(
         draw(hnp.arrays(np.float64, shape, elements=gain)),
-        draw(hnp.arrays(np.float64, shape, elements=rated)),
+        draw(hnp.arrays(np.float64, shape, elements=confidence)),
     )
 
 
 def check_hedger(hedger: Hedger[Any]) -> None:
-    """Try every law on a hedger; raise an AssertionError that names the first one it breaks.
+    """Check every law on a hedger; raise an AssertionError that names the first broken law.
 
-    Left out are those the hedger itself says it does not obey, in ``breaks``: the names of laws,
-    each with the reason.
+    The laws that the hedger declares in ``breaks`` are left out. ``breaks`` maps the name of a law
+    to the reason why the hedger does not obey it.
     """
     declared = getattr(hedger, "breaks", {})
     if not set(declared) <= set(LAWS):
-        raise AssertionError(f"{hedger!r} breaks laws that are not there: {sorted(declared)}")
+        raise AssertionError(f"{hedger!r} has unknown laws in breaks: {sorted(declared)}")
     for name, law in LAWS.items():
         if name in declared:
             continue
@@ -79,7 +88,7 @@ def check_hedger(hedger: Hedger[Any]) -> None:
 
 
 def _law(body: Callable[[Hedger[Any], Game], None]) -> Law:
-    """Register a law: its body is tried on drawn games."""
+    """Register a law, which checks its body on many drawn games."""
 
     def law(hedger: Hedger[Any]) -> None:
         @settings(
@@ -102,11 +111,11 @@ def _law(body: Callable[[Hedger[Any], Game], None]) -> Law:
     return law
 
 
-def _fold(hedger: Hedger[Any], game: Game, *, rated: bool = True) -> list[Any]:
-    """Return the states of a game, the first before its first round."""
+def _fold(hedger: Hedger[Any], game: Game, *, with_confidence: bool = True) -> list[Any]:
+    """Return the states of a game; the first one is the state before the first round."""
     states = [hedger.init(game.gains.shape[1])]
     for gains, confidence in zip(*game, strict=True):
-        states.append(hedger.step(states[-1], gains, confidence if rated else None))
+        states.append(hedger.step(states[-1], gains, confidence if with_confidence else None))
     return states
 
 
@@ -127,7 +136,7 @@ def _same(one: Any, other: Any, tolerance: float = 0.0) -> bool:
 
 @_law
 def weights_are_a_distribution(hedger: Hedger[Any], game: Game) -> None:
-    """Weights are finite, not negative and sum to one, after every round."""
+    """Check that after every round the weights are finite, not negative, and sum to one."""
     for state in _fold(hedger, game):
         weights = state.weights
         assert weights.shape == (game.gains.shape[1],)
@@ -138,17 +147,17 @@ def weights_are_a_distribution(hedger: Hedger[Any], game: Game) -> None:
 
 @_law
 def only_the_awake_are_played(hedger: Hedger[Any], game: Game) -> None:
-    """`play` gives a distribution over those awake, or zeros where nobody is."""
+    """Check that `play` returns a distribution over awake experts, or zeros if all are asleep."""
     for state, confidence in zip(_fold(hedger, game), game.confidence, strict=False):
-        played = hedger.play(state, confidence)
-        assert np.all(played >= 0.0)
-        assert np.all(played[confidence == 0.0] == 0.0)
-        assert abs(played.sum() - float(confidence.any())) <= TOLERANCE
+        distribution = hedger.play(state, confidence)
+        assert np.all(distribution >= 0.0)
+        assert np.all(distribution[confidence == 0.0] == 0.0)
+        assert abs(distribution.sum() - float(confidence.any())) <= TOLERANCE
 
 
 @_law
 def prediction_is_in_the_hull(hedger: Hedger[Any], game: Game) -> None:
-    """No gain of the hedger is below the least or above the largest of those awake."""
+    """Check that the hedger's gain is between those of the worst and the best awake expert."""
     run = hedger.run(*game)
     for gain, gains, confidence in zip(run.gains, *game, strict=True):
         awake = gains[confidence > 0.0]
@@ -160,7 +169,7 @@ def prediction_is_in_the_hull(hedger: Hedger[Any], game: Game) -> None:
 
 @_law
 def step_changes_nothing_it_is_given(hedger: Hedger[Any], game: Game) -> None:
-    """`step` and `play` leave the state, the gains and the confidences as they were."""
+    """Check that `step` and `play` do not change the state, the gains or the confidences."""
     state = hedger.init(game.gains.shape[1])
     for gains, confidence in zip(*game, strict=True):
         before = pickle.dumps((state, gains, confidence))
@@ -172,21 +181,21 @@ def step_changes_nothing_it_is_given(hedger: Hedger[Any], game: Game) -> None:
 
 @_law
 def run_folds_step(hedger: Hedger[Any], game: Game) -> None:
-    """`run` gives what folding `step` gives, and what was played is what `play` says."""
-    for rated in (False, True):
-        states = _fold(hedger, game, rated=rated)
-        confidence = game.confidence if rated else None
+    """Check that `run` agrees with calling `play` and `step` in each round."""
+    for with_confidence in (False, True):
+        states = _fold(hedger, game, with_confidence=with_confidence)
+        confidence = game.confidence if with_confidence else None
         run = hedger.run(game.gains, confidence, keep_weights=True)
         assert run.weights is not None
         assert _same(run.state, states[-1], TOLERANCE)
         for t, state in enumerate(states[:-1]):
-            played = hedger.play(state, game.confidence[t] if rated else None)
-            assert np.allclose(run.weights[t], played, rtol=TOLERANCE, atol=TOLERANCE)
+            distribution = hedger.play(state, game.confidence[t] if with_confidence else None)
+            assert np.allclose(run.weights[t], distribution, rtol=TOLERANCE, atol=TOLERANCE)
 
 
 @_law
 def run_can_be_cut(hedger: Hedger[Any], game: Game) -> None:
-    """`run` over one half and then, from there, over the other gives what it gives over all."""
+    """Check that two runs, the second from the end of the first, agree with one long run."""
     half = len(game.gains) // 2
     if half:
         first = hedger.run(game.gains[:half], game.confidence[:half])
@@ -196,7 +205,7 @@ def run_can_be_cut(hedger: Hedger[Any], game: Game) -> None:
 
 @_law
 def order_does_not_matter(hedger: Hedger[Any], game: Game) -> None:
-    """Permuting the experts permutes the weights."""
+    """Check that permuting the experts permutes the weights."""
     order = np.argsort(np.sin(1.0 + np.arange(game.gains.shape[1])))
     permuted = Game(game.gains[:, order], game.confidence[:, order])
     one, other = _fold(hedger, game)[-1], _fold(hedger, permuted)[-1]
@@ -205,7 +214,7 @@ def order_does_not_matter(hedger: Hedger[Any], game: Game) -> None:
 
 @_law
 def only_differences_matter(hedger: Hedger[Any], game: Game) -> None:
-    """Adding a number to all gains of a round changes nothing."""
+    """Check that adding the same number to all gains of a round changes nothing."""
     gains = game.gains / 2.0
     shifted = gains + np.where(np.arange(len(gains)) % 2, 0.5, -0.25)[:, None]
     one = hedger.run(gains, game.confidence).state
@@ -215,7 +224,7 @@ def only_differences_matter(hedger: Hedger[Any], game: Game) -> None:
 
 @_law
 def ties_keep_weights_uniform(hedger: Hedger[Any], game: Game) -> None:
-    """Experts that always gain the same and are equally awake keep the same weight."""
+    """Check that experts with equal gains and equal confidences have equal weights."""
     same = Game(*(np.repeat(values[:, :1], game.gains.shape[1], axis=1) for values in game))
     for state in _fold(hedger, same):
         assert np.allclose(state.weights, 1.0 / game.gains.shape[1])
@@ -223,7 +232,7 @@ def ties_keep_weights_uniform(hedger: Hedger[Any], game: Game) -> None:
 
 @_law
 def a_sleeper_changes_nothing(hedger: Hedger[Any], game: Game) -> None:
-    """Experts that are never awake do not change what is played, whatever their gains."""
+    """Check that an expert that is never awake does not change the distribution over the others."""
     for state, larger, confidence in zip(
         _fold(hedger, game)[:-1],
         _fold(hedger, _with_sleeper(game))[:-1],
@@ -231,9 +240,9 @@ def a_sleeper_changes_nothing(hedger: Hedger[Any], game: Game) -> None:
         strict=True,
     ):
         if confidence.any():
-            played = hedger.play(state, confidence)
-            beside = hedger.play(larger, np.append(confidence, 0.0))
-            assert np.allclose(played, beside[:-1], rtol=1e-6, atol=1e-6)
+            without = hedger.play(state, confidence)
+            with_sleeper = hedger.play(larger, np.append(confidence, 0.0))
+            assert np.allclose(without, with_sleeper[:-1], rtol=1e-6, atol=1e-6)
 
 
 def _with_sleeper(game: Game) -> Game:
@@ -246,7 +255,7 @@ def _with_sleeper(game: Game) -> Game:
 
 @_law
 def states_survive_storage(hedger: Hedger[Any], game: Game) -> None:
-    """Hedger and state survive pickle, and the state JSON, to the bit."""
+    """Check that hedger and state survive pickle, and the state JSON, to the last bit."""
     state = _fold(hedger, game)[-1]
     assert pickle.loads(pickle.dumps(hedger)) == hedger
     assert _same(pickle.loads(pickle.dumps(state)), state)
@@ -258,7 +267,7 @@ def states_survive_storage(hedger: Hedger[Any], game: Game) -> None:
 
 @_law
 def newcomers_and_leavers(hedger: Hedger[Any], game: Game) -> None:
-    """Experts can join at the end and leave again; those that stay are as if nothing had been."""
+    """Check that experts which join and leave again do not change the weights of the others."""
     join, leave = getattr(hedger, "join", None), getattr(hedger, "leave", None)
     if join is None or leave is None:
         return
@@ -273,7 +282,7 @@ def newcomers_and_leavers(hedger: Hedger[Any], game: Game) -> None:
 
 @_law
 def bad_input_is_refused(hedger: Hedger[Any], game: Game) -> None:
-    """NaN, infinite or too large gains, and confidences outside [0, 1], raise a ValueError."""
+    """Check that gains outside [-1, 1], confidences outside [0, 1] and NaN raise an error."""
     state = hedger.init(game.gains.shape[1])
     before = pickle.dumps(state)
     for bad in (np.nan, np.inf, -np.inf, 1.5, -1.0000001):

@@ -1,4 +1,4 @@
-"""Figures on paper: results in, PNG and PDF out. Nothing is computed here."""
+"""Figures as PNG and PDF files. They show results; nothing is computed here."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -11,13 +11,13 @@ from normalhedge.games import Trace
 
 @dataclass(frozen=True)
 class Style:
-    """How a curve looks: told apart by its dashes as well as by its colour, so in grey too."""
+    """The look of a curve: colour and dashes, so that curves also differ without colour."""
 
     colour: str
     dash: str
     width: float = 1.4
     second: bool = False
-    """Whether it belongs to the second set, which the paper does not show."""
+    """Whether the curve belongs to the second set, which is not in the paper."""
 
 
 DASHES: dict[str, Any] = {
@@ -27,7 +27,7 @@ DASHES: dict[str, Any] = {
     "dashdot": (0, (5, 1.5, 1, 1.5)),
     "longdash": (0, (10, 3)),
 }
-"""The names of dashes, which are plotly's, as matplotlib has them."""
+"""The dash patterns of matplotlib, by their names in plotly."""
 
 
 PALETTE = (
@@ -44,7 +44,7 @@ PALETTE = (
     Style("#6b7280", "dashdot", 2.0),
     Style("#b3261e", "solid", 1.8),
 )
-"""Styles for curves that have none of their own."""
+"""The styles of curves without a style of their own, in order."""
 
 
 def regret_figure(
@@ -54,10 +54,20 @@ def regret_figure(
     *,
     columns: int = 2,
 ) -> list[Path]:
-    """Draw the regret to the best expert, a panel for each trace; return what was written.
+    """Draw the regret to the best expert, one panel for each trace; return the files written.
 
-    The ending of the path says what is written; without one, PNG and PDF are. Where there is a
-    second set of curves, it is drawn into files of its own, beside the first.
+    If there is a second set of curves, a second figure beside the first shows both sets.
+
+    Parameters
+    ----------
+    panels
+        A title and a trace for each panel; all traces have the same hedgers.
+    styles
+        The style of each hedger, by name.
+    path
+        The file. Its suffix is the format; without a suffix, a PNG and a PDF file are written.
+    columns
+        The number of panels in a row.
     """
     _extras.require("matplotlib").use("Agg")
     plt = _extras.require("matplotlib.pyplot")
@@ -109,7 +119,20 @@ def regret_figure(
 def frontier_figure(
     points: Sequence[Any], lines: Mapping[str, float], title: str, path: Path
 ) -> None:
-    """Draw average potential and regret against c: certified, and as attacks reach them."""
+    """Draw average potential and regret against c: the certified bounds and the best attacks.
+
+    Parameters
+    ----------
+    points
+        Objects with the fields ``c``, ``potential``, ``attack_potential``, ``bound`` and
+        ``attack_regret``.
+    lines
+        Regrets of other hedgers, by name, drawn as horizontal lines.
+    title
+        The title of the figure.
+    path
+        The file to write.
+    """
     _extras.require("matplotlib").use("Agg")
     plt = _extras.require("matplotlib.pyplot")
     figure, grid = plt.subplots(1, 2, figsize=(9.6, 3.9))
@@ -151,7 +174,7 @@ def _curve(axes: Any, trace: Trace, k: int, style: Style) -> None:
 
 
 def _show(axes: Any, *, second: bool) -> None:
-    """Show the first set of curves, or both, and fit the axis to what is shown."""
+    """Show the first set of curves, or both sets, and fit the axis to the visible curves."""
     for line in axes.lines:
         line.set_visible(second or line.get_gid() == "first")
     axes.relim(visible_only=True)

@@ -1,7 +1,8 @@
-"""Potentials: regrets in, weights out.
+"""Potentials, which turn regrets into weights.
 
 A hedger that plays ``p_i ∝ Phi'(x_i)`` makes the first-order change of the average potential
-``mean_i Phi(x_i)`` vanish, and so keeps it, and with it every regret, small. Two potentials:
+``mean_i Phi(x_i)`` zero. So the average potential stays small, and with it every regret. There are
+two potentials:
 
     normal        Phi(x) = exp([x]+^2 / 2c)      NormalHedge, at x = sqrt(alpha) R
     exponential   Phi(x) = exp(eta x)            Hedge, at x = R
@@ -24,13 +25,13 @@ LOG2_E = math.log2(math.e)
 
 
 class Potential:
-    """What the two potentials share: ``Phi(x) = exp(rate x^p)``, seen through its logarithm."""
+    """The base class of both potentials: ``Phi(x) = exp(rate x^p)``, computed by its logarithm."""
 
     squared: bool
     """Whether p = 2."""
 
     algorithm: str
-    """The hedger of the core that goes by it."""
+    """The name of the algorithm of the core that uses it."""
 
     @property
     def rate(self) -> float:
@@ -38,25 +39,25 @@ class Potential:
         raise NotImplementedError
 
     def log(self, x: npt.ArrayLike) -> Floats:
-        """Return ``ln Phi(x)``; infinity where even that exceeds the largest float."""
+        """Return ``ln Phi(x)``; infinity if even the logarithm exceeds the largest float."""
         values = _inputs.points("x", x)
         with np.errstate(over="ignore"):
             return self.rate * (np.square(np.maximum(values, 0.0)) if self.squared else values)
 
     def value(self, x: npt.ArrayLike) -> Floats:
-        """Return ``Phi(x)``; infinity where it exceeds the largest float."""
+        """Return ``Phi(x)``; infinity if it exceeds the largest float."""
         with np.errstate(over="ignore"):
             return np.exp(self.log(x))
 
     def derivative(self, x: npt.ArrayLike) -> Floats:
-        """Return ``Phi'(x)``; infinity where it exceeds the largest float."""
+        """Return ``Phi'(x)``; infinity if it exceeds the largest float."""
         values = _inputs.points("x", x)
         slope = 2.0 * self.rate * np.maximum(values, 0.0) if self.squared else self.rate
         with np.errstate(over="ignore"):
             return slope * self.value(values)
 
     def weights(self, x: npt.ArrayLike) -> Floats:
-        """Return ``Phi'(x_i) / sum_j Phi'(x_j)``; uniform where every derivative is zero."""
+        """Return ``Phi'(x_i) / sum_j Phi'(x_j)``; uniform if every derivative is zero."""
         return self._weigh(x)[0]
 
     def log_average(self, x: npt.ArrayLike) -> float:
@@ -71,7 +72,7 @@ class Potential:
         return weights, engine.weigh(weights, values[np.newaxis], np.empty(0))
 
     def average(self, x: npt.ArrayLike) -> float:
-        """Return ``mean_i Phi(x_i)``; infinity where it exceeds the largest float."""
+        """Return ``mean_i Phi(x_i)``; infinity if it exceeds the largest float."""
         return exp_or_inf(self.log_average(x))
 
 
@@ -79,8 +80,8 @@ class Potential:
 class NormalPotential(Potential):
     r"""The potential of NormalHedge, the reciprocal of a normal tail.
 
-    A regret that chance alone produces with probability ``q`` has a potential of about ``1/q``, so
-    an average potential of order one says that no regret is larger than luck explains.
+    A regret that arises by chance with probability ``q`` has a potential of about ``1/q``. So an
+    average potential of order one means that luck can explain every regret.
 
     .. math:: \Phi(x) = \exp([x]_+^2 / 2c), \qquad \Phi'(x) = \frac{[x]_+}{c}\,\Phi(x)
 
@@ -148,7 +149,7 @@ class ExponentialPotential(Potential):
 
 
 def exp_or_inf(log: float) -> float:
-    """Return ``exp(log)``, or infinity where it exceeds the largest float."""
+    """Return ``exp(log)``, or infinity if it exceeds the largest float."""
     return math.inf if log >= MAX_LOG else math.exp(log)
 
 
@@ -156,4 +157,4 @@ MAX_LOG = math.log(np.finfo(np.float64).max)
 
 SMALLEST_C = 1e-300
 LARGEST_ETA = 1e200
-"""Beyond these an exponent is not a float any more."""
+"""Beyond these limits an exponent is too large for a float."""

@@ -1,8 +1,9 @@
-"""What can be promised for given settings: bounds on the discounted regret.
+"""Bounds on the discounted regret for given settings.
 
-Theorem 1 of the paper, the bound of discounted Hedge, and certificates: the smallest average
-potential that one round cannot exceed, for any c, found in floating point (`certify`) and proved in
-exact enclosures (`prove`, and `certificates.check_proof`, a program that stands by itself).
+There are three kinds: Theorem 1 of the paper; the bound of discounted Hedge; and certificates, the
+smallest average potential that one round cannot exceed, for any c. Certificates are found in
+floating point (`certify`) and proved with exact enclosures (`prove`). `certificates.check_proof`
+checks a proof; it is a stand-alone program.
 """
 
 from normalhedge.certificates.bounds import (
@@ -14,7 +15,6 @@ from normalhedge.certificates.bounds import (
 )
 from normalhedge.certificates.certificate import (
     Certificate,
-    Mass,
     Multipliers,
     NoCertificate,
     best_c,
@@ -23,6 +23,7 @@ from normalhedge.certificates.certificate import (
 )
 from normalhedge.certificates.known import Shipped, best_known, shipped
 from normalhedge.certificates.proving import Proof, prove
+from normalhedge.certificates.worst_move import Mass
 
 __all__ = [
     "PAPER_C",

@@ -1,4 +1,4 @@
-"""What can be promised for given settings: bounds on the discounted regret."""
+"""Bounds on the discounted regret for given settings."""
 
 import math
 from dataclasses import dataclass
@@ -14,19 +14,19 @@ MOST_EXPERTS = 10**100
 
 @dataclass(frozen=True)
 class Bound:
-    """A promise on the discounted regret, or the plain word that there is none.
+    """A bound on the discounted regret, or the statement that there is none.
 
     Attributes
     ----------
     regret
-        No regret ever exceeds this; infinity where no theorem applies.
+        No regret ever exceeds this; infinity if no theorem applies.
     source
-        The theorem, or why there is none.
+        The theorem, or the reason why there is none.
     potential
-        The average potential of all that ever joined never exceeds this; infinity where nothing
-        is known. (Those that left count as asleep for ever.)
+        The average potential of all experts that ever joined never exceeds this; infinity if
+        nothing is known. An expert that has left counts as asleep.
     numerical
-        Whether it was found in floating point, and not proved.
+        Whether the bound was found in floating point and is not proved.
     """
 
     regret: float
@@ -35,16 +35,23 @@ class Bound:
     numerical: bool = False
 
     def __bool__(self) -> bool:
-        """Tell whether anything is promised."""
+        """Tell whether there is a finite bound."""
         return math.isfinite(self.regret)
 
     def __str__(self) -> str:
-        """Return the promise as a phrase."""
+        """Return the bound as a phrase."""
         return f"regret <= {at_most(self.regret)} ({self.source})" if self else self.source
 
 
 def at_most(limit: float, digits: int = 6) -> str:
-    """Return an upper limit in so many digits, rounded up.
+    """Return an upper limit as text, rounded up.
+
+    Parameters
+    ----------
+    limit
+        The number.
+    digits
+        The number of significant digits.
 
     Examples
     --------
@@ -57,15 +64,24 @@ def at_most(limit: float, digits: int = 6) -> str:
 
 
 def scaled_limit(potential: float, part: float, c: float) -> float:
-    """Return what an average potential means for sqrt(alpha) R of a share of the experts.
+    """Return the largest ``sqrt(alpha) R`` that an average potential allows a share of the experts.
 
-    Nobody has a potential below one: ``part Phi(x) + 1 - part <= potential``.
+    No expert has a potential below one, so ``part Phi(x) + 1 - part <= potential``.
+
+    Parameters
+    ----------
+    potential
+        The average potential of all experts.
+    part
+        The share of the experts with a scaled regret of at least x, in (0, 1].
+    c
+        The spread of the potential.
     """
     return math.sqrt(2.0 * c * math.log1p((potential - 1.0) / part))
 
 
 def theorem_1(alpha: float, n_experts: int, c: float, quantile: float | None = None) -> Bound:
-    r"""Return what Theorem 1 of the paper promises for NormalHedge.
+    r"""Return the bound of Theorem 1 of the paper for NormalHedge.
 
     If ``c = 4`` and ``alpha < 1/(800 ln(2.32 N))``, the average potential stays below 2.32, so
 
@@ -79,10 +95,10 @@ def theorem_1(alpha: float, n_experts: int, c: float, quantile: float | None = N
     alpha, c
         The settings of NormalHedge.
     n_experts
-        Every expert that ever took part, those that left included: one that has left is one that
-        sleeps for ever, which the theorem allows.
+        The number of experts that ever took part, including those that left: for the theorem they
+        are asleep.
     quantile
-        Epsilon in (0, 1]; none for the bound to every expert.
+        Epsilon in (0, 1], to bound the regret to the best epsilon-quantile. None: to every expert.
 
     Examples
     --------
@@ -106,7 +122,7 @@ def theorem_1(alpha: float, n_experts: int, c: float, quantile: float | None = N
 
 
 def hedge_bound(alpha: float, n_experts: int, eta: float, quantile: float | None = None) -> Bound:
-    r"""Return what holds for discounted Hedge, at any rate and any number of experts.
+    r"""Return the bound for discounted Hedge, at any rate and any number of experts.
 
     .. math:: R_i \le \frac{\ln N}{\eta} + \frac{\eta}{2\alpha(1-\alpha)}, \qquad
               R_\epsilon \le \frac{\ln(1/\epsilon)}{\eta} + \frac{\eta}{2\alpha(1-\alpha)}
@@ -114,7 +130,7 @@ def hedge_bound(alpha: float, n_experts: int, eta: float, quantile: float | None
     With ``L = ln mean_i exp(eta R_i)`` and ``d = 1 - alpha``: the new regrets are ``d (R + r/d)``,
     so ``L' <= d ln mean_i exp(eta R_i + eta r_i / d)`` (Jensen) ``<= d (L + eta^2 / 2 d^2)``
     (Hoeffding: the weights ∝ exp(eta R) give r/d mean zero and range 2/d). Hence
-    ``L <= eta^2 / (2 alpha d)`` for ever. The bound printed in Section 4.1 of the paper,
+    ``L <= eta^2 / (2 alpha d)`` in all rounds. The bound printed in Section 4.1 of the paper,
     ``sqrt(ln N / (alpha - alpha^2 / 2))``, is smaller and false: its proof uses weights that the
     algorithm does not play.
 
@@ -123,9 +139,9 @@ def hedge_bound(alpha: float, n_experts: int, eta: float, quantile: float | None
     alpha, eta
         The settings of Hedge.
     n_experts
-        Every expert that ever took part, those that left included.
+        The number of experts that ever took part, including those that left.
     quantile
-        Epsilon in (0, 1]; none for the bound to every expert.
+        Epsilon in (0, 1], to bound the regret to the best epsilon-quantile. None: to every expert.
 
     Examples
     --------
@@ -141,7 +157,15 @@ def hedge_bound(alpha: float, n_experts: int, eta: float, quantile: float | None
 
 
 def share(n_experts: int, quantile: float | None) -> float:
-    """Return the share of the experts that a bound is about: a quantile, at least one of them."""
+    """Return the share of the experts to whose regret a bound applies: at least one expert.
+
+    Parameters
+    ----------
+    n_experts
+        The number of experts, at most 1e100.
+    quantile
+        Epsilon in (0, 1]. None: one expert.
+    """
     if n_experts > MOST_EXPERTS:
         raise ValueError(f"n_experts must be at most 1e100, got {n_experts}")
     if quantile is None:

@@ -11,35 +11,22 @@ import numpy as np
 from normalhedge import _extras, _inputs
 from normalhedge._inputs import Floats
 from normalhedge.certificates.bounds import scaled_limit, share
-from normalhedge.certificates.program import (
-    LARGEST_POTENTIAL,
-    Program,
-    Setting,
-    growth,
-    roots,
-)
+from normalhedge.certificates.program import LARGEST_POTENTIAL, Program, Setting, roots
+from normalhedge.certificates.worst_move import Mass, worst_measure
 
 EDGE = 1e-7
-"""Gains this close to ±1 stand for ±1, where r = 0 leaves beta free."""
+"""The grid replaces the gains ±1, at which r = 0 leaves beta free, by gains this close to them."""
 
 COARSE_POINTS, COARSE_GAINS, LEVELS = 500, 64, 6
-"""The first grids of x and m; each level has twice as many points of both."""
+"""The sizes of the first grids of x and m, and how often both are doubled at most."""
 
 
-class NoCertificate(ValueError):  # noqa: N818 -- it is an answer
+class NoCertificate(ValueError):  # noqa: N818 -- an answer, not a fault
     """No bound on the average potential was found for these settings."""
 
 
-class Mass(NamedTuple):
-    """A share of the experts with the scaled regret x that gets the gain ±1."""
-
-    x: float
-    gain: int
-    share: float
-
-
 class Multipliers(NamedTuple):
-    """The dual for one gain m of the hedger."""
+    """The dual solution for one gain m of the hedger."""
 
     m: float
     a: float
@@ -48,30 +35,34 @@ class Multipliers(NamedTuple):
 
 @dataclass(frozen=True)
 class Certificate:
-    r"""The average potential of NormalHedge never exceeds ``potential``, up to rounding and grids.
+    r"""A numerical bound on the average potential of NormalHedge.
 
-    Then every ``Phi(x_i) <= N C - N + 1``, since the others have at least 1, and
+    The average potential never exceeds C = ``potential``, up to rounding and the error of grids.
+    Then every ``Phi(x_i) <= N C - N + 1``, since the other experts have at least 1, and
 
     .. math:: R_i \le \sqrt{2 c \ln(N C - N + 1) / \alpha}, \qquad
               R_\epsilon \le \sqrt{2 c \ln(1 + (C-1)/\epsilon) / \alpha},
 
-    better than with ``ln(C N)`` and ``ln(C/epsilon)``. It is not a proof: `prove` makes one.
+    which is better than with ``ln(C N)`` and ``ln(C/epsilon)``. It is not a proof; `prove` makes
+    one.
 
     Attributes
     ----------
     alpha, alpha_from
-        The discount rate, 0 for the limit alpha -> 0; or every rate from the second to the first.
+        The certificate holds for every discount rate from ``alpha_from`` to ``alpha``; 0 stands for
+        the limit alpha -> 0.
     n_experts, c
-        As for NormalHedge; fewer experts are covered too.
+        The largest number of experts, and the c of NormalHedge.
     potential
-        C, the smallest B for which one round cannot lead beyond B.
+        C, the smallest B that one round cannot exceed if it starts at or below B.
     error
-        By how much C still changed when both grids were made twice as fine (they approach it from
-        below), and a millionth of ``C - 1`` for the gains next to ±1 that stand for ±1.
+        The change of C when both grids were last doubled (they approach C from below), plus a
+        millionth of ``C - 1`` for the gains ±1, which the grid replaces by close ones.
     worst_gain
-        The gain m of the hedger at which Nature needs the whole of C.
+        The gain m of the hedger that needs the largest potential.
     worst_measure
-        What Nature does there: a distribution of the experts that keeps C where it is.
+        The best move of Nature at that gain: a distribution of the experts that keeps the average
+        potential at C.
     multipliers
         The dual on a grid of m, as A and beta: ``lambda0 = alpha A C``, ``kappa = -alpha A`` and
         ``lambda1 = sqrt(alpha) (1 + sqrt(alpha) beta)``.
@@ -89,12 +80,12 @@ class Certificate:
 
     @property
     def scaled_regret(self) -> float:
-        """No ``sqrt(alpha) R_i`` ever exceeds this, at any alpha that is covered."""
+        """The largest possible ``sqrt(alpha) R_i``, for all rates of the certificate."""
         return scaled_limit(self.potential, 1.0 / self.n_experts, self.c)
 
     @property
     def regret(self) -> float:
-        """No regret ever exceeds this, at any rate that is covered; infinity from 0 on."""
+        """The largest possible regret, for all rates of the certificate; infinite if one is 0."""
         return self._unscaled(self.scaled_regret)
 
     def quantile(self, epsilon: float) -> float:
@@ -115,33 +106,27 @@ def certify(
     alpha_from: float | None = None,
     tolerance: float = 1e-5,
 ) -> Certificate:
-    """Find the smallest average potential C that NormalHedge never exceeds, numerically.
+    """Find numerically the smallest average potential C that NormalHedge never exceeds.
 
-    C is the least B such that for every gain of the hedger the one-step program (`program`) has a
-    dual solution that keeps the average potential from passing B, with no regret beyond what B
-    allows to N experts.
+    C is the smallest B such that, for every gain of the hedger, the one-step program (`program`)
+    has a dual solution which shows that the average potential cannot exceed B after the round.
 
     Parameters
     ----------
     alpha, c
         The settings of NormalHedge.
     n_experts
-        N, the experts that ever took part.
+        The number N of experts that ever take part.
     alpha_from
-        Where given, one C for all rates from this one (0: all positive ones) to alpha, with the
-        same A and beta: somewhat larger than needed for each.
+        The smallest rate, to certify one C for all rates from it to alpha (0: all positive rates),
+        with the same A and beta. That C is somewhat larger. None: certify the rate alpha only.
     tolerance
         The grids are refined until C changes by less than this, relative to C.
-
-    Returns
-    -------
-    Certificate
-        With the bounds on the regrets, and what is worst.
 
     Raises
     ------
     NoCertificate
-        Where no B is found, as in the limit for every c of 1/2 or less.
+        If no B is found, as in the limit alpha -> 0 for c <= 1/2.
 
     Examples
     --------
@@ -158,13 +143,20 @@ def certify(
 
 @lru_cache(maxsize=256)
 def quick_potential(alpha: float, n_experts: int, c: float) -> float:
-    """Return C of `certify` on its first grid, and something to spare.
+    """Return the C of `certify` on its first grid, plus a safety margin.
 
-    That is one percent of ``C - 1``, and four times what it differs from C on a grid half as fine.
-    Infinity where none is found. It takes a tenth of a second to one, once for each setting.
+    The margin is one percent of ``C - 1`` plus four times the difference to C on a grid half as
+    fine. The result is infinity if there is no C. It takes 0.1 to 1 seconds and is cached.
+
+    Parameters
+    ----------
+    alpha, c
+        The settings of NormalHedge.
+    n_experts
+        The number N of experts that ever take part.
     """
     setting = Setting(max(n_experts, 2), c, roots(alpha, alpha))
-    with np.errstate(over="ignore", invalid="ignore"):  # what overflows has no room for beta
+    with np.errstate(over="ignore", invalid="ignore"):  # where it overflows there is no beta
         coarse, fine = (
             setting.least_potential(
                 _gains(COARSE_GAINS // part, 0.0), COARSE_POINTS // part, at_least=_below(1.0)
@@ -179,7 +171,16 @@ def quick_potential(alpha: float, n_experts: int, c: float) -> float:
 def certify_limit(n_experts: int, c: float, *, tolerance: float = 1e-5) -> Certificate:
     """Find the smallest average potential in the limit alpha -> 0; see `certify`.
 
-    Where ``m = 0`` is worst, it is ``exp(1/(4c - 2))``.
+    If ``m = 0`` is the worst gain, it is ``exp(1/(4c - 2))``.
+
+    Parameters
+    ----------
+    n_experts
+        The number N of experts that ever take part.
+    c
+        The spread of the potential.
+    tolerance
+        The grids are refined until C changes by less than this, relative to C.
 
     Examples
     --------
@@ -192,8 +193,16 @@ def certify_limit(n_experts: int, c: float, *, tolerance: float = 1e-5) -> Certi
 def best_c(alpha: float, n_experts: int) -> Certificate:
     """Find the c whose certificate has the smallest bound on the regret to the best expert.
 
-    By golden section in ``ln(c - 1/2)``, to 3 % of ``c - 1/2``, below and above the first of the
-    values 6.9, 3.7, 2.1, ... after which it gets worse. It takes some 20 certificates.
+    The values 6.9, 3.7, 2.1, ... are tried until the bound gets worse. Then golden-section search
+    in ``ln(c - 1/2)`` around the best of them finds ``c - 1/2`` to 3 %. It takes about 20
+    certificates.
+
+    Parameters
+    ----------
+    alpha
+        The discount rate, strictly between 0 and 1.
+    n_experts
+        The number N of experts that ever take part.
     """
     alpha = _inputs.number("alpha", alpha, 0.0, 1.0)
     n_experts = _inputs.count("n_experts", n_experts)
@@ -264,7 +273,7 @@ def _certify(
 
 
 def _gains(cells: int, near: float) -> Floats:
-    """Return gains m from -1 to 1, evenly spaced and closer around one of them."""
+    """Return a grid of gains m from -1 to 1, evenly spaced, and finer around ``near``."""
     even = np.linspace(-1.0, 1.0, cells + 1)
     close = near + np.linspace(-2.0, 2.0, 33) / cells
     gains: Floats = np.unique(np.clip(np.concatenate([even, close]), EDGE - 1.0, 1.0 - EDGE))
@@ -272,7 +281,7 @@ def _gains(cells: int, near: float) -> Floats:
 
 
 def _below(potential: float) -> float:
-    """Return a little less: a finer grid has more constraints, but not all those of the coarser."""
+    """Return a little less: a finer grid does not contain all the constraints of a coarser one."""
     return 1.0 + max((potential - 1.0) * (1.0 - 1e-3), 1e-9)
 
 
@@ -290,38 +299,3 @@ def _worst(program: Program, gains: Iterable[float], potential: float) -> float:
 def _dual(program: Program, m: float, potential: float) -> Multipliers:
     point = program.lines(1.0 - m, -1.0 - m).solve(potential)
     return Multipliers(m, point.a, point.beta)
-
-
-def worst_measure(program: Program, m: float, potential: float) -> tuple[Mass, ...]:
-    """Solve the program of Nature as a linear program: what she does at her best.
-
-    The unknowns are shares times Phi(x), so that none is far from one.
-    """
-    optimize = _extras.require("scipy.optimize")
-    x, h = np.append(program.x, 0.0), np.append(program.h, program.h.max())
-    rows, values = [], []
-    for r in (1.0 - m, -1.0 - m):
-        rows.append(np.stack([np.exp(-x * x / (2.0 * program.c)), np.ones_like(x), x * r]))
-        values.append(growth(x, h, r, program.c))
-    solution = optimize.linprog(
-        -np.concatenate(values), A_eq=np.concatenate(rows, axis=1), b_eq=[1.0, potential, 0.0]
-    )
-    if solution.x is None:
-        return ()
-    shares = solution.x * np.tile(rows[0][0], 2)
-    return _merged(np.tile(x, 2), np.repeat([1, -1], len(x)), shares, float(x.max()) / 100.0)
-
-
-def _merged(x: Floats, gains: np.ndarray, shares: Floats, distance: float) -> tuple[Mass, ...]:
-    """Return the masses, those on neighbouring points of the grid as one."""
-    masses: list[Mass] = []
-    order = np.lexsort((x, -gains))
-    for i in order[shares[order] > 1e-9]:
-        mass = Mass(float(x[i]), int(gains[i]), float(shares[i]))
-        if masses and masses[-1].gain == mass.gain and mass.x - masses[-1].x < distance:
-            last = masses.pop()
-            share = last.share + mass.share
-            middle = (last.x * last.share + mass.x * mass.share) / share
-            mass = Mass(middle, mass.gain, share)
-        masses.append(mass)
-    return tuple(masses)

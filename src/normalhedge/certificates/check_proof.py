@@ -1,12 +1,12 @@
 r"""Check a proof that the average potential of NormalHedge never exceeds B.
 
-This program stands by itself: the standard library and python-flint, nothing from the program that
-found the proof. ``python check_proof.py FILE`` is enough. Why what it checks proves the claim is
-told in docs/certificates.md; in short:
+This file is a stand-alone program and must stay one: it uses the standard library and python-flint,
+but no code of the program that found the proof. Run ``python check_proof.py FILE``.
+docs/certificates.md explains why the checks prove the claim. In short:
 
-A proof is a claim (alpha_from, alpha, N, c, B) and a list of rows (from, to, A, beta), all decimals
-that are read exactly. With ``Phi(x) = exp([x]+^2 / 2c)`` the claim holds at a rate alpha if the
-intervals [from, to] cover [-1, 1] and on each of them, with ``lambda0 = alpha A B``,
+A proof is a claim (alpha_from, alpha, N, c, B) and a list of rows (from, to, A, beta). All numbers
+are decimals and are read exactly. With ``Phi(x) = exp([x]+^2 / 2c)`` the claim holds at a rate
+alpha if the intervals [from, to] cover [-1, 1] and on each of them, with ``lambda0 = alpha A B``,
 ``kappa = -alpha A >= -1`` and ``lambda1 = h (1 + h beta)``, ``h = sqrt(alpha)``,
 
     Phi((1-alpha) x + h r) - Phi(x)  <=  lambda0 + kappa Phi(x) + lambda1 Phi'(x) r           (1)
@@ -48,26 +48,26 @@ except ImportError as error:
 
 FORMAT = "normalhedge proof 1"
 BITS = 128
-"""The precision of the balls; an enclosure is right at any."""
+"""The precision of the balls; an enclosure is correct at any precision."""
 UNIT = 40
-"""The sides of boxes are multiples of 2^-UNIT, which are exact."""
+"""The sides of boxes are multiples of 2^-UNIT, so they are exact."""
 PIECES = 16
-"""[0, x_max] is cut into so many pieces to begin with."""
+"""The number of boxes that [0, x_max] is first cut into."""
 MOST_BOXES = 10_000
-"""Give up on an inequality that needs more."""
+"""The most boxes for one inequality; the check then gives up."""
 MOST_ROWS = 5_000
 LARGEST_FILE = 10_000_000
 FEW, MANY = 12, 40
-"""Terms of the series of phi, for |z| < 1/2 and beyond."""
+"""The number of terms of the series of phi, for |z| < 1/2 and for larger |z|."""
 DECIMAL = re.compile(r"-?[0-9]{1,25}(\.[0-9]{1,50})?(e-?[0-9]{1,2})?")
 
 
-class NotProved(ValueError):  # noqa: N818 -- it is what the program says
+class NotProved(ValueError):  # noqa: N818 -- an answer, not a fault
     """The file does not prove its claim; the message says where it fails."""
 
 
 class ProofClaim(NamedTuple):
-    """The average potential of at most N experts never exceeds B, at each positive rate alpha."""
+    """The claim that the average potential of at most N experts never exceeds B, at these rates."""
 
     alpha_from: Fraction
     alpha: Fraction
@@ -86,7 +86,7 @@ class Row(NamedTuple):
 
 
 class Box(NamedTuple):
-    """left <= x <= right and low <= h <= high, in units."""
+    """The box left <= x <= right and low <= h <= high, in units of 2^-UNIT."""
 
     left: int
     right: int
@@ -103,7 +103,7 @@ class Box(NamedTuple):
 
 
 def check_proof(source: str | Path | dict[str, Any]) -> ProofClaim:
-    """Return the claim that a file (or what was read from one) proves, or raise `NotProved`."""
+    """Return the claim that a proof (a file or its content) proves, or raise `NotProved`."""
     claim, rows = _parse(_load(source) if isinstance(source, str | Path) else source)
     _check_cover(rows)
     with ctx.workprec(BITS):
@@ -140,12 +140,12 @@ def _parse(data: object) -> tuple[ProofClaim, list[Row]]:
     fields = _fields("a proof", data, ("format", "claim", "intervals"))
     if fields["format"] != FORMAT:
         raise NotProved(f"the format must be {FORMAT!r}")
-    said = _fields("the claim", fields["claim"], ProofClaim._fields)
-    n_experts = said["n_experts"]
+    stated = _fields("the claim", fields["claim"], ProofClaim._fields)
+    n_experts = stated["n_experts"]
     if type(n_experts) is not int or not 1 <= n_experts <= 10**18:
         raise NotProved("n_experts must be a whole number from 1 to 10^18")
     names = ("alpha_from", "alpha", "c", "potential")
-    alpha_from, alpha, c, potential = (_exact(name, said[name]) for name in names)
+    alpha_from, alpha, c, potential = (_exact(name, stated[name]) for name in names)
     if not (0 <= alpha_from <= alpha and Fraction(1, 10**12) <= alpha < 1):
         raise NotProved("alpha must be from 1e-12 to less than 1, and alpha_from from 0 to alpha")
     if not Fraction(1, 1000) <= c <= 1000:
@@ -217,7 +217,7 @@ def _check_inequality(gap: "_Gap", boxes: Iterable[Box], where: str) -> None:
 
 
 class _Gap:
-    """G for one row and one r."""
+    """The function G for one row and one r."""
 
     def __init__(self, claim: ProofClaim, row: Row, r: Fraction) -> None:
         self.c, self.rate, self.r = claim.c, _ball(1 / claim.c), _ball(r)
@@ -225,7 +225,7 @@ class _Gap:
         self.slope, self.push = _ball(row.beta * r / claim.c), _ball(r / claim.c)
 
     def enclose(self, box: Box) -> tuple[arb, arb, arb]:
-        """Return balls that contain G in the middle, and what it changes along x and along h."""
+        """Return balls that contain G in the middle, and its change along x and along h."""
         (z, x, u, u1), (k, h) = _side_x(box.left, box.right, self.c), _side_h(box.low, box.high)
         s, t = self._exponent(z, k)
         value = self.lambda0 * u - self.a + self.slope * z - s - t * t * _phi(k * t)
@@ -245,7 +245,7 @@ class _Gap:
 
 @lru_cache(maxsize=20_000)
 def _side_x(left: int, right: int, c: Fraction) -> tuple[arb, arb, arb, arb]:
-    """Return the middle and the whole of a side, u in the middle and u' on the whole."""
+    """Return balls for the middle and for all of a side, and u and u' on these."""
     z, x = _middle(left, right), _whole(left, right)
     rate = _ball(1 / c)
     return z, x, (-rate * z * z / 2).exp(), -rate * x * (-rate * x * x / 2).exp()
@@ -261,7 +261,7 @@ def _middle(low: int, high: int) -> arb:
 
 
 def _whole(low: int, high: int) -> arb:
-    """Return a ball that contains all from low to high, in units."""
+    """Return a ball that contains all numbers from low to high, in units."""
     return _middle(low, high) + arb(0, arb(high - low) * arb(2) ** (-UNIT - 1))
 
 
@@ -275,7 +275,7 @@ def _phi(z: arb) -> arb:
 
 
 def _phi_prime(z: arb) -> arb:
-    """Enclose ``sum_k k z^(k-1) / (k+2)!``, likewise."""
+    """Enclose ``sum_k k z^(k-1) / (k+2)!`` in the same way."""
     terms = FEW if z.abs_upper() < 0.5 else MANY
     total = arb(0)
     for k in reversed(range(1, terms)):
@@ -293,7 +293,7 @@ def _root(value: Fraction) -> arb:
 
 
 def _units(value: arb) -> tuple[int, int]:
-    """Return whole numbers of units around all of a ball."""
+    """Return whole numbers of units below and above all of a ball."""
     scaled = value * 2**UNIT
     low, high = scaled.lower().floor().unique_fmpz(), scaled.upper().ceil().unique_fmpz()
     if low is None or high is None:
@@ -314,7 +314,7 @@ def _shown(row: Row) -> str:
 
 
 def main(arguments: list[str]) -> int:
-    """Check one file; 0 if it proves its claim, 2 if not."""
+    """Check one file; return 0 if it proves its claim, else 2."""
     if len(arguments) != 1:
         sys.stderr.write("usage: check_proof.py FILE\n")
         return 2
@@ -328,7 +328,7 @@ def main(arguments: list[str]) -> int:
 
 
 def sentence(claim: ProofClaim) -> str:
-    """Return a claim that was proved, in words."""
+    """Return a proved claim as a sentence."""
     low, high, c, potential = (_in_full(claim[i]) for i in (0, 1, 3, 4))
     rates = f"alpha = {high}" if low == high else f"every positive alpha from {low} to {high}"
     return (

@@ -1,4 +1,4 @@
-"""The best that is known for given settings."""
+"""The smallest bound that is known for given settings."""
 
 import json
 import math
@@ -13,13 +13,13 @@ from normalhedge.certificates.certificate import quick_potential
 from normalhedge.potentials import SMALLEST_C
 
 PROOFS = Path(__file__).parent / "proofs"
-"""The proofs that come with this package, and an index of what they claim."""
+"""The folder of the proofs that come with this package, with an index of their claims."""
 
 INDEX = "index.json"
 
 
 class Shipped(NamedTuple):
-    """What a proof of this package claims; see `check_proof.ProofClaim`."""
+    """The claim of a proof that comes with this package; see `check_proof.ProofClaim`."""
 
     file: str
     alpha_from: str
@@ -29,10 +29,17 @@ class Shipped(NamedTuple):
     potential: str
 
     def covers(self, alpha: float, n_experts: int, c: float) -> bool:
-        """Tell whether the settings are among those of the claim.
+        """Tell whether the claim covers these settings.
 
-        A double stands for the decimal that Python prints: 0.05 is within a claim that ends at
-        1/20, although it is larger by 3e-18.
+        A float stands for the decimal that Python prints: a claim up to 1/20 covers 0.05, although
+        the float is larger by 3e-18.
+
+        Parameters
+        ----------
+        alpha, c
+            The settings of NormalHedge.
+        n_experts
+            The number of experts that ever take part.
         """
         inside = float(self.alpha_from) <= alpha <= float(self.alpha)
         return inside and n_experts <= self.n_experts and c == float(self.c)
@@ -53,22 +60,24 @@ def best_known(
     *,
     numerical: bool = False,
 ) -> Bound:
-    """Return the smallest bound on the regret of NormalHedge that is known, or that there is none.
+    """Return the smallest known bound on the regret of NormalHedge, or the reason for none.
 
-    Theorem 1 of the paper, and the proofs that come with this package, each for a range of rates,
-    one c and up to N experts. Their claims are read from an index; `check_proof` checks the proofs.
+    The candidates are Theorem 1 of the paper and the proofs that come with this package, each for a
+    range of rates, one c and up to N experts. The claims are read from an index; `check_proof`
+    checks the proofs themselves.
 
     Parameters
     ----------
     alpha, c
         The settings of NormalHedge.
     n_experts
-        Every expert that ever took part, those that left included.
+        The number of experts that ever took part, including those that left.
     quantile
-        Epsilon in (0, 1]; none for the bound to every expert.
+        Epsilon in (0, 1], to bound the regret to the best epsilon-quantile. None: to every expert.
     numerical
-        Where nothing is proved, a certificate in floating point on the first grid of `certify`,
-        with one percent to spare, for the next power of ten of experts; its source says so.
+        Whether to use a certificate in floating point if nothing is proved. It comes from the first
+        grid of `certify`, with a safety margin, for N rounded up to a power of ten; its source says
+        that it is numerical.
 
     Examples
     --------
@@ -92,7 +101,7 @@ def best_known(
             source = f"proof, average potential <= {claim.potential}"
             bounds.append(_bound(alpha, c, float(claim.potential), part, source))
     if not bounds and numerical:
-        # Few different numbers of experts, so that those who come and go cost nothing.
+        # N is rounded up, so that experts that join or leave rarely cause a new computation.
         potential = quick_potential(alpha, max(10 ** len(str(n_experts - 1)), 10), c)
         if math.isfinite(potential):
             source = f"certificate, numerical, average potential <= {at_most(potential, 5)}"
@@ -101,7 +110,7 @@ def best_known(
 
 
 def _bound(alpha: float, c: float, potential: float, part: float, source: str) -> Bound:
-    """Return what an average potential means for the regrets of a share of the experts."""
+    """Return the bound on the regrets of a share of the experts, given the average potential."""
     regret = scaled_limit(potential, part, c) / math.sqrt(alpha)
     if regret >= 2.0 / alpha:
         return Bound(2.0 / alpha, f"no regret reaches 2/alpha; {source}", potential)

@@ -7,8 +7,8 @@ of the hedger there are two numbers ``a <= 1`` and ``b`` with
           \qquad (0 \le x \le x_{max},\; r = 1-m \text{ and } r = -1-m),
 
 where ``Phi(x_max) = N B - N + 1``, then the average potential never exceeds B. (The multipliers of
-the dual are ``lambda0 = a B``, ``kappa = -a`` and ``lambda1 = b``, all is divided by Phi(x), and
-``[y]+`` is replaced by y, which is larger. See docs/certificates.md.)
+the dual are ``lambda0 = a B``, ``kappa = -a`` and ``lambda1 = b``; both sides are divided by
+Phi(x); and ``[y]+^2`` is replaced by ``y^2``, which is not smaller. See docs/certificates.md.)
 
 The terms of order h cancel. With ``a = alpha A``, ``b = h (1 + h beta)``, divided by alpha:
 
@@ -20,7 +20,7 @@ alpha -> 0: put h = 0, ``phi(0) = 1/2``.
 
 For a given A the inequality is an upper limit on beta from each x with r < 0 and a lower limit from
 each x with r > 0. Their difference is concave in A, so two lines, one rising and one falling, close
-in on its maximum: the program in two unknowns is solved by evaluating it a few times on a grid.
+in on its maximum: a few evaluations on a grid solve the program in two unknowns.
 """
 
 import math
@@ -32,19 +32,29 @@ from normalhedge._inputs import Floats
 from normalhedge.certificates.bounds import scaled_limit
 
 LARGEST_POTENTIAL = 1e10
-"""Beyond this the search for a bound on the average potential is given up."""
+"""The search for a bound on the average potential gives up beyond this."""
 
 FLAT = 1e-13
-"""Where the two lines meet this close to the best value, that was the maximum."""
+"""The search for the maximum ends if it can gain less than this, relatively."""
 
 
 def largest_x(potential: float, n_experts: int, c: float) -> float:
-    """Return x_max: all others have a potential of at least one."""
+    """Return x_max, the largest scaled regret that an average potential allows one expert.
+
+    Parameters
+    ----------
+    potential
+        The average potential B.
+    n_experts
+        The number of experts; each of the others has a potential of at least one.
+    c
+        The spread of the potential.
+    """
     return scaled_limit(potential, 1.0 / n_experts, c)
 
 
 def _remainder(z: Floats) -> Floats:
-    """Return ``(exp(z) - 1 - z)/z^2``, by its series where the difference loses its digits."""
+    """Return ``(exp(z) - 1 - z)/z^2``, by its series for small z, where the difference cancels."""
     small = np.abs(z) < 1e-2
     safe = np.where(small, 1.0, z)
     series = 0.5 + z * (1 / 6 + z * (1 / 24 + z * (1 / 120 + z / 720)))
@@ -53,7 +63,15 @@ def _remainder(z: Floats) -> Floats:
 
 @dataclass(frozen=True)
 class Point:
-    """``A`` and ``beta``, and the width that is left for beta: not negative where they will do."""
+    """A pair of multipliers.
+
+    Attributes
+    ----------
+    a, beta
+        The multipliers A and beta.
+    room
+        The width of the interval of beta that satisfies the inequality; negative if it is empty.
+    """
 
     a: float
     beta: float
@@ -74,13 +92,33 @@ class Program:
 
     @classmethod
     def on_grid(cls, c: float, x_max: float, points: int, roots: Floats) -> "Program":
-        """Return the program for x up to x_max, closer towards zero, at each of some h."""
+        """Return the program on a grid of x, finer near zero, for each of several h.
+
+        Parameters
+        ----------
+        c
+            The spread of the potential.
+        x_max
+            The largest x.
+        points
+            The number of evenly spaced points; a quarter as many are added near zero.
+        roots
+            The values of h = sqrt(alpha).
+        """
         even, close = np.linspace(0.0, 1.0, points + 1)[1:], np.geomspace(1e-6, 1.0, points // 4)
         x = x_max * np.unique(np.concatenate([even, close]))
         return cls(c, np.tile(x, len(roots)), np.repeat(roots, len(x)))
 
     def lines(self, up: float, down: float, margin: float = 0.0) -> "Lines":
-        """Return the limits on beta for r = up > 0 and r = down < 0, with a margin to spare."""
+        """Return the limits on beta for two values of r.
+
+        Parameters
+        ----------
+        up, down
+            The values of r: up > 0 and down < 0.
+        margin
+            The amount by which the inequality must hold.
+        """
         from_up, from_down = self.c / (self.x * up), self.c / (self.x * -down)
         x, h, c = self.x, self.h, self.c
         zero, highest = np.zeros(1), self.h.max(keepdims=True)
@@ -95,7 +133,19 @@ class Program:
 
 
 def growth(x: Floats, h: Floats, r: float, c: float) -> Floats:
-    """Return ``s + t^2 phi(h t)``: the growth of the potential beyond the first order."""
+    """Return ``s + t^2 phi(h t)``: the growth of the potential beyond the first order.
+
+    Parameters
+    ----------
+    x
+        Scaled regrets.
+    h
+        The square root of the discount rate, for each x.
+    r
+        The gain of the expert minus that of the hedger.
+    c
+        The spread of the potential.
+    """
     s = (r * r - 2.0 * h * r * x - (2.0 - h * h) * x * x) / (2.0 * c)
     t = x * r / c + h * s
     values: Floats = s + t * t * _remainder(h * t)
@@ -104,7 +154,7 @@ def growth(x: Floats, h: Floats, r: float, c: float) -> Floats:
 
 @dataclass(frozen=True, eq=False)
 class Lines:
-    """The limits on beta as lines in A, for one pair of r."""
+    """The limits on beta as linear functions of A, for one pair of values of r."""
 
     program: Program
     from_up: Floats
@@ -114,14 +164,15 @@ class Lines:
     zero: float
 
     def solve(self, potential: float, guess: float | None = None) -> Point:
-        """Return the A with the most room for beta, or the first found that leaves some.
+        """Return the A with the most room for beta, or the first one found with room.
 
         Parameters
         ----------
         potential
-            B.
+            The average potential B.
         guess
-            An A to begin with; the search then ends as soon as it is known whether there is room.
+            The first A to try. The search then ends as soon as it knows whether there is room.
+            None: search for the A with the most room.
         """
         pull = potential * self.program.u - 1.0
         rise, fall = pull * self.from_down, pull * self.from_up
@@ -153,7 +204,15 @@ class Lines:
         return best
 
     def smallest_potential(self, at_least: float, guess: float) -> float:
-        """Return the smallest B of at least ``at_least`` that leaves room for beta."""
+        """Return the smallest B that leaves room for beta.
+
+        Parameters
+        ----------
+        at_least
+            The smallest B to consider.
+        guess
+            The first A to try.
+        """
         low = high = at_least
         step = max(at_least - 1.0, 1e-9) * 1e-3
         while self.solve(high, guess).room < 0.0:
@@ -176,22 +235,39 @@ def _crossing(rise: float, rising_offset: float, fall: float, falling_offset: fl
 
 @dataclass(frozen=True, eq=False)
 class Setting:
-    """What is given: N, c, and one or several sqrt(alpha)."""
+    """The settings: N, c, and one or several values of sqrt(alpha)."""
 
     n_experts: int
     c: float
     roots: Floats
 
     def program(self, potential: float, points: int) -> Program:
-        """Return the program for a potential, which limits x."""
+        """Return the program on the grid of x that a potential allows.
+
+        Parameters
+        ----------
+        potential
+            The average potential B, which limits x.
+        points
+            The number of points of the grid.
+        """
         x_max = largest_x(potential, self.n_experts, self.c)
         return Program.on_grid(self.c, x_max, points, self.roots)
 
     def least_potential(self, gains: Floats, points: int, *, at_least: float) -> float:
-        """Return the least B that suffices for all gains, or infinity.
+        """Return the smallest B that suffices for all gains of the hedger, or infinity.
 
-        What is needed grows with x_max, and x_max with B; going up from below, each time by what
-        is needed, ends at the least B that is enough for itself.
+        The B that is needed grows with x_max, and x_max grows with B. So the search starts from
+        below and raises B to what is needed until it is enough.
+
+        Parameters
+        ----------
+        gains
+            The gains m of the hedger.
+        points
+            The number of points of the grid of x.
+        at_least
+            The smallest B to consider.
         """
         potential, guess = at_least, 1.0
         for _ in range(1000):
@@ -212,7 +288,15 @@ class Setting:
 
 
 def roots(alpha_from: float, alpha: float, count: int = 5) -> Floats:
-    """Return values of sqrt(alpha) that stand for a range."""
+    """Return a grid of sqrt(alpha).
+
+    Parameters
+    ----------
+    alpha_from, alpha
+        The smallest and the largest rate.
+    count
+        The number of values, if the two differ.
+    """
     low, high = math.sqrt(alpha_from), math.sqrt(alpha)
     values: Floats = np.array([high]) if low == high else np.linspace(low, high, count)
     return values

@@ -1,4 +1,4 @@
-"""From a certificate to a proof: numbers that a short program can check in exact enclosures."""
+"""Turn a certificate into a proof: numbers that `check_proof` checks with exact enclosures."""
 
 import json
 from collections.abc import Iterator
@@ -14,30 +14,32 @@ from normalhedge.certificates.program import Lines, Program, largest_x, roots
 FORMAT = "normalhedge proof 1"
 SLACK = 1e-3
 STEP = Decimal("0.000001")
-"""The ends of the intervals of m are multiples of this."""
+"""The ends of the intervals of m, and the potential, are multiples of this."""
 
-POINTS = 1000
-"""On the grid of x; twice as many, and so on, where the check finds a gap between them."""
+FIRST_POINTS = 1000
+"""The first number of points of the grid of x; a failed check makes it 4 and 16 times as many."""
 
 DIGITS = Context(prec=7)
-"""Of the multipliers."""
+"""The precision of the multipliers."""
 
 Interval = tuple[str, str, str, str]
 
 
 @dataclass(frozen=True)
 class Proof:
-    """A claim, and for each interval of the hedger's gain the multipliers that prove it.
+    """A claim, and the multipliers that prove it for each interval of the hedger's gain.
 
-    All numbers are decimals, meant exactly. `normalhedge.certificates.check_proof` reads what
-    `write` writes, trusts none of it, and says whether the claim follows.
+    All numbers are exact decimals. `normalhedge.certificates.check_proof` reads the file that
+    `write` writes, and checks that the claim follows from the numbers alone.
 
     Attributes
     ----------
     alpha_from, alpha
-        The discount rates that are covered, both ends included (but 0 is not a rate).
-    n_experts, c
-        NormalHedge with this c and at most so many experts.
+        The smallest and the largest discount rate, both included (0: all positive rates).
+    n_experts
+        The largest number of experts.
+    c
+        The spread of the potential of NormalHedge.
     potential
         B, which the average potential never exceeds.
     intervals
@@ -53,17 +55,17 @@ class Proof:
 
     @property
     def claim(self) -> dict[str, Any]:
-        """What is proved."""
+        """The claim without its proof."""
         names = ("alpha_from", "alpha", "n_experts", "c", "potential")
         return {name: getattr(self, name) for name in names}
 
     def to_dict(self) -> dict[str, Any]:
-        """Return what `write` writes."""
+        """Return the content of the file that `write` writes."""
         rows = [list(row) for row in self.intervals]
         return {"format": FORMAT, "claim": self.claim, "intervals": rows}
 
     def write(self, path: str | Path) -> None:
-        """Write the proof as JSON, a row on each line."""
+        """Write the proof as JSON, one row on each line."""
         rows = ",\n".join("  " + json.dumps(row) for row in self.intervals)
         head = f'{{"format": {json.dumps(FORMAT)},\n "claim": {json.dumps(self.claim)},\n'
         text = f'{head} "intervals": [\n{rows}\n]}}\n'
@@ -71,26 +73,26 @@ class Proof:
 
 
 def prove(certificate: Certificate, *, slack: float = SLACK) -> Proof:
-    """Prove a certificate, for a potential that is a little larger.
+    """Prove a certificate for a slightly larger potential.
 
     The claim is made for ``B = 1 + (C - 1)(1 + slack)``, rounded up in the sixth decimal. That
-    leaves room in the inequality, of which one part pays for intervals of m that share their
-    multipliers and the other part stays as a margin for the enclosures of the check. From m = -1
-    on, each interval is made as long as the margin allows. What is found in floating point counts
-    for nothing until `check_proof` has accepted it.
+    leaves room in the inequality. One part of it lets a whole interval of m share its multipliers;
+    the other part is a margin for the enclosures of the check. Starting from m = -1, each interval
+    is made as long as the margin allows. The proof is found in floating point, and it is returned
+    only if `check_proof` accepts it.
 
     Parameters
     ----------
     certificate
-        From `certify`. Its alpha and c are taken as the decimals that Python prints.
+        A result of `certify`. Its alpha and c mean the decimals that Python prints.
     slack
-        By how much ``B - 1`` exceeds ``C - 1``, relatively. Half of it takes about 1.4 to 2 times
-        as many intervals.
+        The relative difference of ``B - 1`` and ``C - 1``. Half the slack takes about 1.4 to 2
+        times as many intervals.
 
     Raises
     ------
     NoCertificate
-        Where no margin is left: the slack is too small for the error of the certificate.
+        If no margin is left: the slack is too small for the error of the certificate.
     """
     _extras.require("flint")
     from normalhedge.certificates.check_proof import NotProved, check_proof  # noqa: PLC0415
@@ -107,18 +109,20 @@ def prove(certificate: Certificate, *, slack: float = SLACK) -> Proof:
         try:
             check_proof(proof.to_dict())
         except NotProved as error:
-            refused = error
+            last_error = error
         else:
             return proof
-    raise NoCertificate(f"the certificate could not be proved: {refused}")
+    raise NoCertificate(f"the certificate could not be proved: {last_error}")
 
 
 def _draft(certificate: Certificate, potential: Decimal, finer: int) -> Proof:
-    """Return what should be a proof."""
+    """Return a proof that is not checked yet."""
     alpha_from, alpha, c = certificate.alpha_from, certificate.alpha, certificate.c
     n_experts, bound = certificate.n_experts, float(potential)
     x_max = largest_x(bound, n_experts, c) * (1.0 + 1e-12)
-    program = Program.on_grid(c, x_max, POINTS * finer, roots(alpha_from, alpha, 4 * finer + 1))
+    program = Program.on_grid(
+        c, x_max, FIRST_POINTS * finer, roots(alpha_from, alpha, 4 * finer + 1)
+    )
     margin = 0.3 * _largest_margin(program, bound, certificate)
     while margin > 1e-9:
         try:
@@ -132,7 +136,7 @@ def _draft(certificate: Certificate, potential: Decimal, finer: int) -> Proof:
 
 
 def _largest_margin(program: Program, potential: float, certificate: Certificate) -> float:
-    """Return by how much the inequality can hold, on a grid of m."""
+    """Return the largest margin with which the inequality holds on a grid of m."""
     low, high = 0.0, 1.0
     gains = [row.m for row in certificate.multipliers]
 
@@ -152,7 +156,7 @@ def _largest_margin(program: Program, potential: float, certificate: Certificate
 
 
 def _intervals(program: Program, potential: Decimal, margin: float) -> Iterator[Interval]:
-    """Yield intervals from -1 to 1, each as long as one pair of multipliers will do."""
+    """Yield intervals from -1 to 1, each as long as one pair of multipliers allows."""
     start, width, guess, bound = Decimal(-1), Decimal("0.01"), 1.0, float(potential)
 
     def fits(end: Decimal) -> bool:
@@ -166,9 +170,9 @@ def _intervals(program: Program, potential: Decimal, margin: float) -> Iterator[
                 raise NoCertificate(f"no multipliers were found near m = {start}")
             end = (start + width).quantize(STEP)
         for _ in range(5):
-            further = min((end + width).quantize(STEP), Decimal(1))
-            if fits(further):
-                end = further
+            longer = min((end + width).quantize(STEP), Decimal(1))
+            if fits(longer):
+                end = longer
             else:
                 width /= 2
         point = _lines(program, start, end, margin).solve(bound)

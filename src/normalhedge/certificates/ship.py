@@ -1,7 +1,7 @@
 """Make the proofs that come with this package: ``python -m normalhedge.certificates.ship``.
 
-Each setting is certified, proved and checked; a file for each, and an index of the claims. The
-settings are data, below. Another folder may be named as an argument.
+Each setting below is certified, proved and checked. The result is one file for each setting and an
+index of the claims. An optional argument names another folder.
 """
 
 import itertools
@@ -17,7 +17,15 @@ from normalhedge.certificates.proving import SLACK, Proof, prove
 
 
 class ProofSetting(NamedTuple):
-    """Rates from the first to the second, N, c, and the slack of the proof."""
+    """The settings of a proof.
+
+    Attributes
+    ----------
+    alpha_from, alpha
+        The smallest and the largest discount rate.
+    n_experts, c, slack
+        As for `certify` and `prove`.
+    """
 
     alpha_from: float
     alpha: float
@@ -26,11 +34,11 @@ class ProofSetting(NamedTuple):
     slack: float = SLACK
 
 
-POINTS = [
+SINGLE_RATES = [
     ProofSetting(alpha, alpha, n_experts, c)
     for c, alpha, n_experts in itertools.product((1, 2, 4), (1e-2, 1e-3, 1e-4), (10, 1000, 10**6))
 ]
-"""The settings of the paper's simulations, and some around them."""
+"""The settings of the paper's simulations, and others close to them."""
 
 SMALL_C = [
     ProofSetting(1e-3, 1e-3, 1000, 0.75),
@@ -43,7 +51,7 @@ SMALL_C = [
         for n_experts, c in itertools.product((10, 10**6), (0.7, 0.6))
     ),
 ]
-"""Down to the smallest multiple of 0.01 with a potential below 10^10; at 0.51 there is none."""
+"""Small c, down to the smallest multiple of 0.01 whose potential is below 10^10."""
 
 RANGES = [
     ProofSetting(0.0, 0.01, 10**12, 4),
@@ -65,13 +73,21 @@ RANGES = [
     ProofSetting(0.05, 0.1, 1000, 1, 5e-3),
     ProofSetting(0.1, 0.2, 1000, 1, 5e-3),
 ]
-"""Whole ranges of rates, from 0 where that is possible."""
+"""Ranges of rates, from 0 if possible."""
 
-SHIPPED = (*POINTS, *SMALL_C, *RANGES)
+SHIPPED = (*SINGLE_RATES, *SMALL_C, *RANGES)
 
 
 def ship(folder: Path, settings: Iterable[ProofSetting] = SHIPPED) -> Iterator[Path]:
-    """Write the proofs and then their index; yield each file that is written."""
+    """Write the proofs and then their index; yield the path of each file.
+
+    Parameters
+    ----------
+    folder
+        The folder of the files; it is made if it does not exist.
+    settings
+        The settings to prove.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     claims = []
     for setting in settings:

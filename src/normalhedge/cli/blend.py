@@ -1,4 +1,4 @@
-"""``normalhedge blend``: a file, or a stream, of forecasts; blended."""
+"""``normalhedge blend``: blend the forecasts of a file or of a stream."""
 
 import shlex
 import sys
@@ -32,7 +32,7 @@ from normalhedge.mixtures.automatic import Automatic
 from normalhedge.mixtures.lines import LONGEST
 from normalhedge.mixtures.operations import Operation
 from normalhedge.mixtures.recipe import MEMORY, Recipe, automatic_of, is_automatic
-from normalhedge.mixtures.state_file import StateFile
+from normalhedge.mixtures.state_file import MixtureFile
 from normalhedge.mixtures.stream import Stream
 from normalhedge.reports import write_blend
 from normalhedge.tables import Blend, blend
@@ -42,58 +42,63 @@ FILE_ONLY = (
     *(name for name in PANEL if name != "classes"),
     "experts", "weights", "out", "report", "safe_csv",
 )  # fmt: skip
-"""Options that a stream has no use for."""
+"""Options for files only."""
 
 STREAM_ONLY = ("sync", "max_line")
-"""Options that a file has no use for."""
+"""Options for streams only."""
 
 
 @click.command(
     "blend",
     epilog="Losses: "
     + ", ".join(LOSSES)
-    + ". Without --experts, every column of numbers that is nothing else is an expert; a column "
+    + ". Without --experts, every column of numbers without another role is an expert; a column "
     "'model' makes a long table. '-' reads JSON lines from stdin and answers each with one: "
-    '{"a": 1.5, "b": 2} is a round, {"ticket": 0, "outcome": 1.8} what came of it. With --state, '
-    "what was answered survives the end of the process, kill -9 included: it is in FILE.json or in "
-    "FILE.json.journal beside it, and only one process at a time may use them. A power cut can "
-    "cost the last moments before it, unless there is --sync. SIGTERM, SIGINT and SIGHUP end a "
+    '{"a": 1.5, "b": 2} is a round, {"ticket": 0, "outcome": 1.8} its outcome. With --state, every '
+    "line that was answered survives the end of the process, kill -9 included: it is in FILE.json "
+    "or in FILE.json.journal beside it, and only one process at a time may use them. A power cut "
+    "can lose the last moments before it, unless --sync is given. SIGTERM, SIGINT and SIGHUP end a "
     "stream between two lines, with exit code 128 + signal.",
 )
 @click.argument("data", metavar="DATA.csv|DATA.parquet|-")
 @click.option("--experts", callback=words, metavar="A,B,...", help="The columns of the experts.")
 @panel_options
 @click.option("--hedger", metavar="NAME[:KEY=VALUE,...]",
-              help="auto, or a single rule as 'compare --help' lists them. [default: auto; "
-              "normal-hedge where an option of a single rule is given]")  # fmt: skip
+              help="auto, or a single rule: 'compare --help' lists them. [default: auto; "
+              "normal-hedge if an option of a single rule is given]")  # fmt: skip
 @click.option("--memory", type=float,
-              help=f"Of a single hedger, in rounds. [default: {MEMORY:g}]")  # fmt: skip
-@click.option("--weights", is_flag=True, help="A column of weights for each expert in --out.")
-@click.option("--out", type=click.Path(path_type=Path), metavar="FILE.csv|FILE.parquet")
-@click.option("--report", type=click.Path(path_type=Path), metavar="FILE.html")
+              help=f"The memory of a single rule, in rounds. [default: {MEMORY:g}]")  # fmt: skip
+@click.option("--weights", is_flag=True, help="Add a column of weights for each expert to --out.")
+@click.option("--out", type=click.Path(path_type=Path), metavar="FILE.csv|FILE.parquet",
+              help="Write the blend to this file.")  # fmt: skip
+@click.option("--report", type=click.Path(path_type=Path), metavar="FILE.html",
+              help="Write a page with plots to this file.")  # fmt: skip
 @safe_csv
-@click.option("--state", type=click.Path(path_type=Path), metavar="FILE.json", help="To continue.")
+@click.option("--state", type=click.Path(path_type=Path), metavar="FILE.json",
+              help="Continue from this file, and keep the mixture in it.")  # fmt: skip
 @click.option(
-    "--sync", is_flag=True, help="Stream: what was answered survives a power cut, too; slower."
+    "--sync", is_flag=True, help="Stream: answered lines survive a power cut, too; slower."
 )
 @click.option(
     "--max-line",
     type=click.IntRange(min=1),
     metavar="BYTES",
-    help=f"Stream: longer lines are refused.  [default: {LONGEST:,}]",
+    help=f"Stream: refuse longer lines.  [default: {LONGEST:,}]",
 )
 def command(data: str, state: Path | None, **given: Any) -> None:
     """Blend the forecasts of a file or a stream, causally.
 
-    By default (auto) nothing is to be chosen. The plain mean, median and trimmed mean, hedgers at
-    several memories, with and without the gradient trick, and inverse losses make a forecast each,
-    and a hedger above them follows those that lose least. The summary says which they are, and
-    warns where a plain combination is better. A guard moves forecasts that are out of all
-    proportion to the others; --hedger auto:guard=false switches it off.
+    By default (auto) there is nothing to choose. Several ways of combining each make a forecast:
+    the plain mean, median and trimmed mean; hedgers with several lengths of memory, with and
+    without the gradient trick; and inverse losses. A second hedger gives most weight to the ways
+    with the smallest losses. The summary shows their weights, and warns if a plain combination was
+    better than the blend. A guard moves forecasts that are out of all proportion to the others;
+    --hedger auto:guard=false switches it off.
 
-    --hedger NAME is a single rule instead; --memory, --combine, --gradient, --even and --include
-    belong to one. Where outcomes come late (--lag), auto and bates-granger stay calm, and rules
-    with the gradient trick swing. 'normalhedge compare --panel' tells which rule does best.
+    --hedger NAME chooses a single rule instead. --memory, --combine, --gradient, --even and
+    --include are settings of a single rule. If outcomes come late (--lag), the weights of auto and
+    bates-granger stay steady, and those of rules with the gradient trick swing. 'normalhedge
+    compare --panel' tells which rule does best.
     """
     options = _options(given)
     unused, why = FILE_ONLY, "files: a stream has no columns"
@@ -103,35 +108,35 @@ def command(data: str, state: Path | None, **given: Any) -> None:
         if given[name] not in (None, False, (), 0):
             raise click.UsageError(f"--{name.replace('_', '-')} is for {why}")
     if given["sync"] and state is None:
-        raise click.UsageError("--sync needs --state: there is nothing else to be kept")
+        raise click.UsageError("--sync needs --state: without it nothing is kept on disk")
     with ExitStack() as stack:
-        kept = None
+        state_file = None
         if state is not None:
             check_state(state)
             stack.enter_context(Owner(state))
-            kept = StateFile(state, sync=given["sync"])
-        mixture = _resume(kept, options, pooled=given["pooled"])
+            state_file = MixtureFile(state, sync=given["sync"])
+        mixture = _resume(state_file, options, pooled=given["pooled"])
         if data == "-":
-            _blend_stream(mixture or Mixture(**options), kept, given["max_line"] or LONGEST)
+            _blend_stream(mixture or Mixture(**options), state_file, given["max_line"] or LONGEST)
         else:
-            _blend_file(Path(data), mixture, kept, options, given)
+            _blend_file(Path(data), mixture, state_file, options, given)
 
 
-def _blend_stream(mixture: Mixture, kept: StateFile | None, longest: int) -> None:
+def _blend_stream(mixture: Mixture, state_file: MixtureFile | None, longest: int) -> None:
     """Answer the lines of stdin."""
     done: list[Operation] = []
-    stream = Stream(mixture, done.append if kept is not None else None)
-    run_stream(stream, mixture, done, kept, longest)
+    stream = Stream(mixture, done.append if state_file is not None else None)
+    run_stream(stream, mixture, done, state_file, longest)
 
 
 def _blend_file(
     data: Path,
     mixture: Mixture | None,
-    kept: StateFile | None,
+    state_file: MixtureFile | None,
     options: dict[str, Any],
     given: dict[str, Any],
 ) -> None:
-    """Blend a table; write and print what came of it."""
+    """Blend a table; write the files that were asked for, and print the summary."""
     outputs = [(given["out"], (".csv", ".parquet")), (given["report"], (".html",))]
     check_outputs(data, outputs)
     with _bar() as bar:
@@ -147,30 +152,30 @@ def _blend_file(
             **{name: given[name] for name in PANEL},
             **(options if mixture is None else {}),
         )
-    _write(result, data, kept, given)
+    _write(result, data, state_file, given)
 
 
 def _options(given: dict[str, Any]) -> dict[str, Any]:
-    """Return what the mixture is told."""
+    """Return the arguments of `Mixture` that the options of the command line give."""
     options = mixture_settings(given)
     if is_automatic(given["hedger"]):
         if given["memory"] is not None:
             raise click.UsageError("--memory is that of a single --hedger: auto has many")
         options["hedger"] = given["hedger"]
-        automatic_of(given["hedger"])  # what is wrong with it is said before data is read
+        automatic_of(given["hedger"])  # refuses a bad name before data is read
         return options
     if given["memory"] is not None or given["hedger"] is not None:
         options["hedger"] = spelled(given["hedger"], given["memory"], MEMORY)
-        named(options["hedger"], n_experts=2)  # what is wrong with it is said before data is read
+        named(options["hedger"], n_experts=2)  # refuses a bad name before data is read
     return options
 
 
 def _resume(
-    kept: StateFile | None, options: dict[str, Any], *, pooled: bool | None
+    state_file: MixtureFile | None, options: dict[str, Any], *, pooled: bool | None
 ) -> Mixture | None:
-    """Return the mixture of the state file, if there is one; refuse other settings than its own."""
-    mixture = None if kept is None else kept.load()
-    if kept is None or mixture is None:
+    """Return the mixture of the state file, if there is one; refuse settings other than its own."""
+    mixture = None if state_file is None else state_file.load()
+    if state_file is None or mixture is None:
         return None
     own = mixture.recipe
     same = "loss" not in options and not isinstance(own.hedger, Automatic)
@@ -187,23 +192,26 @@ def _resume(
     for name in now:
         if now[name] != before[name]:
             old, new = before[name], now[name]
-            if name == "hedger":  # without the list of its ways
+            if name == "hedger":  # without the list of its components
                 old, new = own.hedger, asked.hedger
-            raise ValueError(f"{kept.path} was made with another {name}: {old}, not {new}")
+            raise ValueError(f"{state_file.path} was made with another {name}: {old}, not {new}")
     if pooled is not None and pooled != own.shared:
-        raise ValueError(f"{kept.path} was made {'with' if own.shared else 'without'} --pooled")
+        flag = "with" if own.shared else "without"
+        raise ValueError(f"{state_file.path} was made {flag} --pooled")
     return mixture
 
 
 def _as_before(text: str, mixture: Mixture) -> Any:
-    """Return the hedger of that name, tuned by as many experts as there were then."""
+    """Return the hedger of a name, tuned by the number of experts that the mixture had at first."""
     if is_automatic(text):
         return text
-    made = [named(text, n + 1) for n in range(max(len(mixture.names), 1))]
-    return next((one for one in made if one == mixture.recipe.hedger), made[-1])
+    tuned = [named(text, n + 1) for n in range(max(len(mixture.names), 1))]
+    return next((one for one in tuned if one == mixture.recipe.hedger), tuned[-1])
 
 
-def _write(result: Blend, data: Path, kept: StateFile | None, given: dict[str, Any]) -> None:
+def _write(
+    result: Blend, data: Path, state_file: MixtureFile | None, given: dict[str, Any]
+) -> None:
     out, report = given["out"], given["report"]
     summary = result.summary()
     if out is not None:
@@ -214,16 +222,16 @@ def _write(result: Blend, data: Path, kept: StateFile | None, given: dict[str, A
             summary,
             timeline(result),
             title=f"{data.name}, blended",
-            said=result.said,
+            notes=result.notes,
             command=shlex.join(["normalhedge", *sys.argv[1:]]),
             settings={"normalhedge": normalhedge.__version__, "numpy": np.__version__},
         )
-    if kept is not None:
-        kept.finish(result.mixture)
-    if result.said:
-        echo("guessed: " + "; ".join(result.said), err=True)
+    if state_file is not None:
+        state_file.finish(result.mixture)
+    if result.notes:
+        echo("guessed: " + "; ".join(result.notes), err=True)
     echo(summary)
-    for path in (out, report, None if kept is None else kept.path):
+    for path in (out, report, None if state_file is None else state_file.path):
         if path is not None:
             echo(f"wrote {path}")
 

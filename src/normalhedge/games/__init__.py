@@ -1,7 +1,7 @@
-"""Games: hedgers against natures."""
+"""Games of hedgers against natures, which give the experts their gains."""
 
 from normalhedge.games.hindsight import (
-    Followed,
+    Comparator,
     best_expert,
     best_quantile,
     best_sequence,
@@ -18,15 +18,16 @@ from normalhedge.games.natures import (
     Nature,
     Replay,
 )
-from normalhedge.games.play import Curves, Trace, play
+from normalhedge.games.play import play
+from normalhedge.games.trace import Curves, Trace
 
 __all__ = [
     "NATURES",
     "BreakAway",
     "Changing",
+    "Comparator",
     "Contrary",
     "Curves",
-    "Followed",
     "GoodAndBad",
     "Greedy",
     "IndependentCoins",

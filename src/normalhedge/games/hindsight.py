@@ -1,9 +1,9 @@
-"""What could have been: the best that was there to follow, seen from the end of a game.
+"""Comparators in hindsight: the best expert, quantile and sequence of experts after a game.
 
-All take the gains, T x N, and a discount rate: a gain s rounds before the end counts for
-``(1 - alpha)^s`` of one, as in discounted regrets. What a hedger earned, summed in the same way
-(`total`), is compared with these. The best fixed convex combination of *gains* is the best expert,
-for gains are averaged; of forecasts it is not, and `mixtures` has that.
+Every function takes the gains, T x N, and a discount rate alpha: a gain s rounds before the end is
+multiplied by ``(1 - alpha)^s``, as in discounted regrets. The regret of a hedger is the gain of a
+comparator minus the `total` of the hedger's gains. The best fixed convex combination of *gains* is
+the best expert, because gains are averaged. That is not so for forecasts: see `mixtures`.
 """
 
 from typing import NamedTuple
@@ -16,15 +16,15 @@ from normalhedge._inputs import Floats
 from normalhedge.hedgers.state import rank
 
 
-class Followed(NamedTuple):
-    """Whom to have followed, and what it would have earned.
+class Comparator(NamedTuple):
+    """A sequence of experts to compare a hedger with, and its total gain.
 
     Attributes
     ----------
     gain
-        The (discounted) total gain.
+        The (discounted) total gain of the sequence.
     experts
-        The expert of each round.
+        The index of the expert in each round.
     """
 
     gain: float
@@ -32,7 +32,14 @@ class Followed(NamedTuple):
 
 
 def total(gains: npt.ArrayLike, alpha: float = 0.0) -> Floats:
-    """Return ``sum_t (1 - alpha)^(T - t) g_t`` over the rows; rounds that are NaN count nothing.
+    """Return ``sum_t (1 - alpha)^(T - t) g_t``, the discounted sum of the rows.
+
+    Parameters
+    ----------
+    gains
+        One row, or one number, for each round. NaN counts as zero.
+    alpha
+        The discount rate, in [0, 1).
 
     Examples
     --------
@@ -45,10 +52,17 @@ def total(gains: npt.ArrayLike, alpha: float = 0.0) -> Floats:
 
 
 def leads(gains: npt.ArrayLike, alpha: float = 0.0) -> Floats:
-    """Return the largest discounted total after each round.
+    """Return the discounted total gain of the best expert after each round.
 
-    What a hedger earned, as a table of one column, has leads too: the difference is its discounted
-    regret to the best expert, round by round.
+    The hedger's gains, as a table with one column, also have leads. The difference of the two is
+    the discounted regret of the hedger to the best expert after each round.
+
+    Parameters
+    ----------
+    gains
+        T x N, one round in each row; finite numbers.
+    alpha
+        The discount rate, in [0, 1).
 
     Examples
     --------
@@ -61,8 +75,15 @@ def leads(gains: npt.ArrayLike, alpha: float = 0.0) -> Floats:
     return result
 
 
-def best_expert(gains: npt.ArrayLike, alpha: float = 0.0) -> Followed:
+def best_expert(gains: npt.ArrayLike, alpha: float = 0.0) -> Comparator:
     """Return the expert with the largest total gain.
+
+    Parameters
+    ----------
+    gains
+        T x N, one round in each row; finite numbers.
+    alpha
+        The discount rate, in [0, 1).
 
     Examples
     --------
@@ -72,11 +93,20 @@ def best_expert(gains: npt.ArrayLike, alpha: float = 0.0) -> Followed:
     table = _table(gains)
     totals = total(table, alpha)
     best = int(totals.argmax())
-    return Followed(float(totals[best]), np.full(len(table), best))
+    return Comparator(float(totals[best]), np.full(len(table), best))
 
 
 def best_quantile(gains: npt.ArrayLike, quantile: float, alpha: float = 0.0) -> float:
-    """Return the total gain that a share of the experts reaches: ``ceil(quantile N)`` of them.
+    """Return the total gain that the best ``ceil(quantile N)`` experts all reach.
+
+    Parameters
+    ----------
+    gains
+        T x N, one round in each row; finite numbers.
+    quantile
+        The share of the experts, in (0, 1].
+    alpha
+        The discount rate, in [0, 1).
 
     Examples
     --------
@@ -88,21 +118,21 @@ def best_quantile(gains: npt.ArrayLike, quantile: float, alpha: float = 0.0) -> 
     return float(np.partition(totals, place)[place])
 
 
-def best_sequence(gains: npt.ArrayLike, switches: int, alpha: float = 0.0) -> Followed:
-    r"""Return the best sequence of experts with at most so many switches, exactly.
+def best_sequence(gains: npt.ArrayLike, switches: int, alpha: float = 0.0) -> Comparator:
+    r"""Return the best sequence of experts with a limited number of switches.
 
     .. math::
 
         B_t(m, i) = g_{t,i} + \max\left(B_{t-1}(m, i),\ \max_j B_{t-1}(m - 1, j)\right)
 
-    It costs O(T N m) time, and a byte for each of these to find the way back.
+    The result is exact. It costs O(T N m) time and T N m bytes of memory.
 
     Parameters
     ----------
     gains
-        T x N, a round in each row.
+        T x N, one round in each row; finite numbers.
     switches
-        m, how often it may change the expert.
+        The largest number m of switches from one expert to another.
     alpha
         The discount rate, in [0, 1).
 
@@ -110,7 +140,7 @@ def best_sequence(gains: npt.ArrayLike, switches: int, alpha: float = 0.0) -> Fo
     --------
     >>> gains = [[1, 0], [1, 0], [0, 1], [0, 1], [1, 0]]
     >>> best_sequence(gains, switches=1)
-    Followed(gain=4.0, experts=array([0, 0, 1, 1, 1]))
+    Comparator(gain=4.0, experts=array([0, 0, 1, 1, 1]))
     """
     table = _table(gains)
     rounds = len(table)
@@ -118,7 +148,7 @@ def best_sequence(gains: npt.ArrayLike, switches: int, alpha: float = 0.0) -> Fo
         switches = min(_inputs.count("switches", switches), rounds - 1)
     late = _kept(alpha) ** np.arange(rounds - 1, -1, -1, dtype=np.float64)
     experts = np.empty(rounds, dtype=np.int64)
-    return Followed(_core.best_sequence(table * late[:, None], switches, experts), experts)
+    return Comparator(_core.best_sequence(table * late[:, None], switches, experts), experts)
 
 
 def _kept(alpha: float) -> float:

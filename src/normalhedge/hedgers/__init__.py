@@ -57,7 +57,7 @@ HEDGERS: dict[str, Callable[..., CompiledHedger]] = {
     "follow-the-leader": FollowTheLeader,
     "uniform": Uniform,
 }
-"""Every hedger by the name it has on the command line."""
+"""Every hedger, by its name on the command line."""
 
 
 def named(text: str, n_experts: int | None = None, *, alpha: float | None = None) -> CompiledHedger:
@@ -66,11 +66,11 @@ def named(text: str, n_experts: int | None = None, *, alpha: float | None = None
     Parameters
     ----------
     text
-        A name of `HEDGERS`, and settings.
+        A name of `HEDGERS`, optionally followed by settings.
     n_experts
-        How many experts there are, where that is known: some hedgers are tuned by it.
+        The number of experts, if known; some hedgers need it to tune their learning rate.
     alpha
-        The discount rate where the text has none, nor a memory or a half-life.
+        The discount rate to use if the text has no alpha, memory or half-life.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What is handed to hedgers, checked."""
+"""Checks of the arguments that hedgers are called with."""
 
 import numpy as np
 import numpy.typing as npt
@@ -9,16 +9,24 @@ from normalhedge import _inputs
 def tables(
     gains: npt.ArrayLike, confidence: npt.ArrayLike | None
 ) -> tuple[np.ndarray, np.ndarray | None]:
-    """Return gains and confidences, a row for each round and a column for each expert."""
-    table = _table("gains", gains)
+    """Check the gains and confidences of many rounds, and return them as arrays.
+
+    Parameters
+    ----------
+    gains
+        One row for each round, one column for each expert.
+    confidence
+        The same shape as ``gains``, or None if all experts are awake.
+    """
+    gain_table = _table("gains", gains)
     if confidence is None:
-        return table, None
-    rated = _table("confidence", confidence)
-    if rated.shape != table.shape:
+        return gain_table, None
+    confidences = _table("confidence", confidence)
+    if confidences.shape != gain_table.shape:
         raise ValueError(
-            f"confidence must have the shape of gains, {table.shape}, got {rated.shape}"
+            f"confidence must have the shape of gains, {gain_table.shape}, got {confidences.shape}"
         )
-    return table, rated
+    return gain_table, confidences
 
 
 def _table(name: str, values: object) -> np.ndarray:
@@ -33,16 +41,32 @@ def _table(name: str, values: object) -> np.ndarray:
     return table
 
 
-def check_columns(table: np.ndarray, experts: int) -> None:
-    """Refuse gains for another number of experts than a state has."""
-    if table.shape[1] != experts:
+def check_columns(gains: np.ndarray, experts: int) -> None:
+    """Raise a ValueError unless there is one column of gains for each expert of the state.
+
+    Parameters
+    ----------
+    gains
+        One row for each round, one column for each expert.
+    experts
+        How many experts the state has.
+    """
+    if gains.shape[1] != experts:
         raise ValueError(
-            f"gains must have {experts} columns, one for each expert of state, got {table.shape[1]}"
+            f"gains must have {experts} columns, one for each expert of state, got {gains.shape[1]}"
         )
 
 
 def leaving(experts: npt.ArrayLike, n: int) -> np.ndarray:
-    """Return the indices of experts that leave; at least one must stay."""
+    """Check the indices of the experts that leave, and return them as an array.
+
+    Parameters
+    ----------
+    experts
+        Indices of experts; at least one expert must not be among them.
+    n
+        How many experts there are before they leave.
+    """
     indices = np.atleast_1d(_inputs.numbers_array("experts", experts))
     if indices.size == 0:
         return indices.astype(np.intp)

@@ -8,7 +8,8 @@ from typing import ClassVar
 import numpy as np
 
 from normalhedge._inputs import Floats
-from normalhedge.hedgers.compiled_hedger import NEEDS_COUNT, CompiledHedger
+from normalhedge.hedgers.algorithm import NEEDS_COUNT
+from normalhedge.hedgers.compiled_hedger import CompiledHedger
 from normalhedge.hedgers.state import State
 
 
@@ -16,9 +17,9 @@ from normalhedge.hedgers.state import State
 class AdaHedge(CompiledHedger):
     r"""Hedge whose learning rate falls only as far as the gains force it to.
 
-    What the hedger loses on account of its rate is the mixability gap; the rate is ln N over the
-    sum of the gaps so far. Easy games keep it high, and it starts by following the leader. Scales
-    are not used: gains ten times as large give the same weights.
+    In each round the hedger loses a little because its rate is finite: the mixability gap. The rate
+    is ln N over the sum of the gaps so far, so it stays high in easy games, and the hedger starts
+    by following the leader. The scale does not matter: ten times the gains give the same weights.
 
     .. math::
 
@@ -30,15 +31,15 @@ class AdaHedge(CompiledHedger):
     ----------
     alpha
         The discount rate, in [0, 1); 0 never forgets. In a round the regrets and Delta decay first,
-        and eta is that of the decayed Delta.
+        and eta is computed from the decayed Delta.
 
     Notes
     -----
-    Every regret stays below ``2 Delta`` (`bounds`), and that below
-    ``2 sqrt(n ln N) + 2 (4/3 ln N + 2)``, n the effective rounds, T where alpha = 0 (`bound`).
-    The theorem allows any ranges of the gains, known or not; a discounted game is the game without
-    discount on gains that grow by ``1 / (1 - alpha)`` a round, and AdaHedge is the same on it: so
-    it carries over to any discount.
+    Every regret stays below ``2 Delta`` (`bounds`), which stays below
+    ``2 sqrt(n ln N) + 2 (4/3 ln N + 2)`` (`bound`), where n is the number of effective rounds (T
+    if alpha = 0). The theorem allows gains of any range. A discounted game is a game without
+    discount whose gains grow by ``1 / (1 - alpha)`` in each round, and AdaHedge plays the same on
+    both, so the bound holds for any discount.
 
     A round costs O(N) time and a state O(N) memory.
 
@@ -73,7 +74,15 @@ class AdaHedge(CompiledHedger):
 
 
 def gap_bound(n: int, effective_rounds: float) -> float:
-    """Return what Delta never exceeds where gains are in [-1, 1]."""
+    """Return the largest Delta that gains in [-1, 1] can cause.
+
+    Parameters
+    ----------
+    n
+        The number of experts.
+    effective_rounds
+        The discounted number of rounds, see `CompiledHedger.effective_rounds`.
+    """
     if n == 1:
         return 0.0
     log_n = math.log(n)

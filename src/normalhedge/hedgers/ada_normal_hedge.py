@@ -8,16 +8,17 @@ import numpy as np
 
 from normalhedge._inputs import Floats
 from normalhedge.hedgers.compiled_hedger import CompiledHedger
-from normalhedge.hedgers.state import OWN, State
+from normalhedge.hedgers.state import OWN_ROW, State
 
 
 @dataclass(frozen=True)
 class AdaNormalHedge(CompiledHedger):
     r"""Weigh experts by the normal potential of their regret, each over its own clock.
 
-    The clock of an expert is how much its losses differed from the hedger's: one that slept, or
-    agreed, stays young, and moves fast when it matters. Nothing is tuned, N is not used, and
-    experts may sleep and join.
+    The clock of an expert is the sum of the differences between its losses and the hedger's. An
+    expert that was asleep, or agreed with the hedger, has a slow clock, and its weight reacts fast
+    when it differs. There is no learning rate, the number of experts is not used, and experts may
+    sleep and join.
 
     .. math::
 
@@ -35,9 +36,9 @@ class AdaNormalHedge(CompiledHedger):
     Notes
     -----
     With alpha = 0, for every expert ``R_i <= 2 sqrt(3 C_i ln(N B))`` where
-    ``B = 1 + 3/2 mean_i (1 + ln(1 + C_i)) <= 5/2 + 3/2 ln(1 + T)``; with 1/epsilon for N it holds
-    of the best epsilon-quantile. `bounds` uses the clocks, `bound` ``C <= T``. With a discount
-    there is no theorem.
+    ``B = 1 + 3/2 mean_i (1 + ln(1 + C_i)) <= 5/2 + 3/2 ln(1 + T)``. With 1/epsilon in place of N it
+    bounds the regret to the best epsilon-quantile. `bounds` uses the clocks, `bound` uses
+    ``C <= T``. With a discount there is no theorem.
 
     A round costs O(N) time and a state O(N) memory.
 
@@ -69,7 +70,8 @@ class AdaNormalHedge(CompiledHedger):
     def _a_posteriori(self, state: State) -> Floats:
         if self.alpha > 0.0:
             return super()._a_posteriori(state)
-        clocks = state.ledger[OWN]
-        left = (state.joined - len(clocks)) * (1.0 + math.log1p(state.rounds))  # at most
-        potential = 1.0 + 1.5 * (float(np.sum(1.0 + np.log1p(clocks))) + left) / state.joined
+        clocks = state.ledger[OWN_ROW]
+        # The clocks of experts that have left are not known: at most the number of rounds.
+        unknown = (state.joined - len(clocks)) * (1.0 + math.log1p(state.rounds))
+        potential = 1.0 + 1.5 * (float(np.sum(1.0 + np.log1p(clocks))) + unknown) / state.joined
         return np.asarray(2.0 * np.sqrt(3.0 * clocks * math.log(state.joined * potential)))

@@ -12,25 +12,25 @@ from normalhedge.hedgers.compiled_hedger import CompiledHedger
 class BatesGranger(CompiledHedger):
     r"""Weigh experts by the inverse of their mean loss.
 
-    What forecasters have done since 1969: where errors are independent, weights by inverse mean
-    square error are those of the best combination. Nobody is ever left out, and nothing swings,
-    however late outcomes come.
+    Forecasters have done this since 1969: if errors are independent, weights by inverse mean square
+    error give the best combination. Every expert keeps some weight, and the weights change slowly,
+    even if outcomes arrive late.
 
     .. math::
 
         p_i \propto \left(\textstyle\sum_t (1 - g_{i,t}) + m\right)^{-\text{power}}
 
-    with discounted sums; m is the hedger's mean of 1 - g: one round more in which everybody lost
-    alike. Gains are ``1 - 2 loss``: in a mixture they say how large losses are, and not only how
-    much larger than the least of them, as those of other hedgers do. An expert that sleeps counts
-    as the hedger does.
+    with discounted sums. m is the hedger's mean of 1 - g: it acts as one more round in which all
+    experts had the same loss. Gains are ``1 - 2 loss``: in a mixture this hedger gets the losses
+    themselves, where other hedgers get their differences to the smallest loss. A sleeping expert
+    has the loss of the hedger.
 
     Parameters
     ----------
     alpha
         The discount rate, in [0, 1); 0 never forgets.
     power
-        1 for the rule of Bates and Granger; larger powers prefer the best more.
+        1 for the rule of Bates and Granger; a larger power gives more weight to the best experts.
 
     Notes
     -----
@@ -54,7 +54,7 @@ class BatesGranger(CompiledHedger):
     scaling_exponents: ClassVar[Mapping[str, int]] = {"rounds": 0}
     by_losses: ClassVar[bool] = True
     breaks: ClassVar[Mapping[str, str]] = {
-        "only_differences_matter": "the losses themselves matter, and not how much they differ",
+        "only_differences_matter": "the losses themselves matter, not only their differences",
     }
 
     def __post_init__(self) -> None:

@@ -8,13 +8,14 @@ from typing import Any, ClassVar
 import numpy as np
 
 from normalhedge._inputs import Floats
-from normalhedge.hedgers.compiled_hedger import NEEDS_COUNT, CompiledHedger
-from normalhedge.hedgers.state import OWN, State
+from normalhedge.hedgers.algorithm import NEEDS_COUNT
+from normalhedge.hedgers.compiled_hedger import CompiledHedger
+from normalhedge.hedgers.state import OWN_ROW, State
 
 
 @dataclass(frozen=True)
 class BOA(CompiledHedger):
-    r"""Hedge on regrets less a price for their variance, each expert at its own rate.
+    r"""Hedge on regrets minus a penalty for their variance, with a learning rate for each expert.
 
     .. math::
 
@@ -22,8 +23,8 @@ class BOA(CompiledHedger):
         (\rho_{i,t} - \eta_{i,t} \rho_{i,t}^2)\right), \qquad
         \eta_i = \min\left(\tfrac12, \sqrt{\ln N / (1 + \textstyle\sum_t \rho_{i,t}^2)}\right)
 
-    with eta_(i,t) the rate at which round t was played and ``rho = r / 2``, the differences of the
-    losses ``(1 - g) / 2``.
+    where eta_(i,t) is the rate in round t, and ``rho = r / 2`` are the differences of the losses
+    ``(1 - g) / 2``.
 
     Parameters
     ----------
@@ -32,20 +33,20 @@ class BOA(CompiledHedger):
 
     Notes
     -----
-    The rates are those of `MLProd`, for gains whose range is known; Wintenberger's own also learn
-    the range. With alpha = 0, for every expert
+    The rates are those of `MLProd`, for gains of known range; Wintenberger's rates also learn the
+    range. With alpha = 0, for every expert
     ``R_i <= 2 (2 sqrt(ln N (1 + V_i)) + G / eta_i)``, where
     ``G = ln N + ln(1 + (1 + ln(1 + T)) / 2e)`` and ``V_i = sum_t rho_i^2``: `bounds` uses V and
-    eta, `bound` ``V <= T``. The proof is that of ML-Prod: ``e^(x - x^2) <= 1 + x`` for x >= -1/2
-    takes the place of ``1 + x``, and weights that start at 1 that of 1/N. With a discount there is
-    no theorem.
+    eta, `bound` uses ``V <= T``. The proof is that of ML-Prod, with ``e^(x - x^2) <= 1 + x`` (for
+    x >= -1/2) in place of ``1 + x``, and weights that start at 1 instead of 1/N. With a discount
+    there is no theorem.
 
     A round costs O(N) time and a state O(N) memory.
 
     References
     ----------
     Wintenberger, "Optimal learning with Bernstein online aggregation" (2017); Gaillard, Stoltz and
-    van Erven, "A second-order bound with excess losses" (2014), whose proof this is.
+    van Erven, "A second-order bound with excess losses" (2014), for the proof.
 
     Examples
     --------
@@ -71,7 +72,7 @@ class BOA(CompiledHedger):
     def _a_posteriori(self, state: State) -> Floats:
         if self.alpha > 0.0:
             return super()._a_posteriori(state)
-        return np.asarray(_bounded(state.joined, state.rounds, state.ledger[OWN]))
+        return np.asarray(_bounded(state.joined, state.rounds, state.ledger[OWN_ROW]))
 
 
 def _bounded(n: int, rounds: float, squares: Any) -> Any:

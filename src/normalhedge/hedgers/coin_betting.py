@@ -11,11 +11,11 @@ from normalhedge.hedgers.compiled_hedger import CompiledHedger
 
 @dataclass(frozen=True)
 class CoinBetting(CompiledHedger):
-    r"""Give each expert a gambler that bets on it; weigh experts by the bets.
+    r"""Give each expert a gambler that bets on it, and weigh experts by the bets.
 
-    A gambler stakes the share of its wealth that its coin has earned on average, and its coin is
-    the expert's regret. Wealth grows exponentially with a regret that persists, so no rate is
-    needed; N is not used.
+    The outcome of a coin is the expert's regret in the round, and the gambler bets the share of its
+    wealth that equals the mean outcome so far. The wealth grows exponentially while the regret
+    grows, so no learning rate is needed. The number of experts is not used.
 
     .. math::
 
@@ -23,30 +23,31 @@ class CoinBetting(CompiledHedger):
         p_i \propto [\beta_i W_i]_+, \qquad W_i \leftarrow W_i (1 + \beta_i c_i), \quad
         c_i = \begin{cases} \rho_i & \beta_i > 0 \\ [\rho_i]_+ & \text{else} \end{cases}
 
-    in round t, with ``rho = r / 2``, the differences of the losses ``(1 - g) / 2``; uniform where
-    nobody bets.
+    in round t, with ``rho = r / 2``, the differences of the losses ``(1 - g) / 2``. The weights are
+    uniform if no gambler bets.
 
     Parameters
     ----------
     shift
-        delta >= 0. `tuned` chooses T/2, for games of known length.
+        delta >= 0. `tuned` sets it to T/2 for a game of T rounds.
     alpha
         The discount rate of the coins, the time and ln W, in [0, 1); 0 never forgets.
 
     Notes
     -----
     With alpha = 0 and shift = 0, ``R_i <= 2 sqrt(2 T (ln N + 1 + ln(pi T) / 2))``: the wealth is at
-    least ``exp(S^2 / 2T) / (e sqrt(pi T))``, S the sum of the coins, which is not below the regret,
-    and the wealth of all is never more than N. With shift = T/2,
-    ``R_i <= 2 sqrt(3 T (ln N + 3))``. With 1/epsilon for N both hold of the best epsilon-quantile.
-    Other shifts, and discounts, have no theorem here.
+    least ``exp(S^2 / 2T) / (e sqrt(pi T))``, where the sum S of the coins is at least the regret,
+    and the total wealth is never more than N. With shift = T/2,
+    ``R_i <= 2 sqrt(3 T (ln N + 3))``. With 1/epsilon in place of N both bound the regret to the
+    best epsilon-quantile. Other shifts, and discounts, have no theorem here.
 
     A round costs O(N) time and a state O(N) memory.
 
     References
     ----------
-    Orabona and Pál, "Coin betting and parameter-free online learning" (2016), whose
-    algorithm for experts has the shift T/2; its lower bound on the wealth also serves without.
+    Orabona and Pál, "Coin betting and parameter-free online learning" (2016).
+    Their algorithm for experts has the shift T/2; their lower bound on the wealth also holds
+    without a shift.
 
     Examples
     --------
@@ -69,7 +70,7 @@ class CoinBetting(CompiledHedger):
 
     @classmethod
     def tuned(cls, rounds: int) -> "CoinBetting":
-        """Use the shift for a game of so many rounds, half of them."""
+        """Use the shift for a game of known length: half of its rounds."""
         return cls(0.5 * _inputs.count("rounds", rounds))
 
     def _a_priori(self, n: int, rounds: float, share: float) -> tuple[float, str]:  # noqa: ARG002

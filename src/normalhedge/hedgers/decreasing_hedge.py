@@ -5,32 +5,34 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
-from normalhedge.hedgers.compiled_hedger import NEEDS_COUNT, CompiledHedger
+from normalhedge.hedgers.algorithm import NEEDS_COUNT
+from normalhedge.hedgers.compiled_hedger import CompiledHedger
 
 
 @dataclass(frozen=True)
 class DecreasingHedge(CompiledHedger):
-    r"""Hedge at the rate that suits the number of rounds played, without knowing how many will be.
+    r"""Hedge with a learning rate that falls with the number of rounds played.
 
     .. math::
 
         p_i \propto \exp(\eta_t (1 - \alpha) R_i), \qquad \eta_t = \sqrt{\ln N / n_t}, \quad
         n_t = 1 + (1 - \alpha)^2 n_{t-1}
 
-    in round t; n_t = t where alpha = 0.
+    in round t; n_t = t if alpha = 0. The length of the game need not be known.
 
     Parameters
     ----------
     alpha
-        The discount rate, in [0, 1); 0 never forgets. With a small discount the rate tends to about
-        that of `Hedge.corrected`, and is larger before.
+        The discount rate, in [0, 1); 0 never forgets. With a small discount the learning rate falls
+        to about that of `Hedge.corrected`.
 
     Notes
     -----
     Every regret stays below ``2 sqrt(n_T ln N)``: ``2 sqrt(T ln N)`` without a discount, and never
     above ``2 sqrt(ln N / (1 - (1-alpha)^2))`` with one. A falling rate gives
-    ``R <= ln N / eta_T + sum_t eta_t s_t^2 / 8`` for gains of ranges s_t; a discounted game is one
-    whose ranges ``2 (1-alpha)^-t`` grow, at rates that fall. Regret to quantiles is not better.
+    ``R <= ln N / eta_T + sum_t eta_t s_t^2 / 8`` for gains of ranges s_t; a discounted game is a
+    game with growing ranges ``2 (1-alpha)^-t`` and falling rates. The bound on the regret to a
+    quantile is the same.
 
     A round costs O(N) time and a state O(N) memory.
 

@@ -13,16 +13,16 @@ from normalhedge.potentials import LARGEST_ETA
 
 @dataclass(frozen=True)
 class FixedShare(CompiledHedger):
-    r"""Hedge that hands a share of all weight to all experts, after every round.
+    r"""Hedge that redistributes a share of the weight evenly after every round.
 
-    No expert ever falls below ``share / N``, so that one that becomes the best is heard within a
-    few rounds: it competes with the best sequence of experts that switches a few times.
+    No weight ever falls below ``share / N``, so an expert that becomes the best gains weight within
+    a few rounds. The hedger competes with the best sequence of experts that switches a few times.
 
     .. math:: v_i \propto w_i e^{\eta r_i}, \qquad w_i \leftarrow (1 - s) v_i + s / N
 
-    These are the weights of Bayes' rule over all sequences of experts, a priori drawn uniformly
-    anew with probability s in each round. Herbster and Warmuth hand the share to the *others*:
-    their share is ``s (N - 1) / N``.
+    This is Bayes' rule over all sequences of experts, under the prior that in each round, with
+    probability s, the expert is drawn anew from the uniform distribution. Herbster and Warmuth give
+    the share to the *other* experts: their share is ``s (N - 1) / N``.
 
     Parameters
     ----------
@@ -31,13 +31,13 @@ class FixedShare(CompiledHedger):
     share
         s, strictly between 0 and 1. `tuned` chooses both.
     alpha
-        The discount rate of the regrets that are kept, in [0, 1); the weights do not depend on it.
+        The discount rate of the regrets in the state, in [0, 1); it does not change the weights.
 
     Notes
     -----
     Over T rounds the regret to every sequence of experts that switches m times stays below
     ``(ln N + m ln(N / s) - (T - 1 - m) ln(1 - s + s / N)) / eta + eta T / 2``
-    (`bound`, with ``switches``; without any it bounds the regret to every expert, alpha = 0).
+    (`bound` with ``switches=m``, for alpha = 0; m = 0 is the regret to the best expert).
 
     A round costs O(N) time and a state O(N) memory.
 
@@ -72,10 +72,20 @@ class FixedShare(CompiledHedger):
     def tuned(
         cls, alpha: float, n_experts: int, *, share: float | None = None, eta: float | None = None
     ) -> "FixedShare":
-        """Expect a switch every 1/share rounds, and choose the rate that makes that bound least.
+        """Choose the learning rate that minimises the bound for a switch every 1/share rounds.
 
-        ``eta^2 = 2 (s ln(N / s) + (1 - s) ln(1 / (1 - s)))``, with s = alpha, where they are not
-        given.
+        It is ``eta^2 = 2 (s ln(N / s) + (1 - s) ln(1 / (1 - s)))``.
+
+        Parameters
+        ----------
+        alpha
+            The discount rate of the regrets that the state keeps, and the default of ``share``.
+        n_experts
+            The number of experts N.
+        share
+            The share s, strictly between 0 and 1. None: alpha.
+        eta
+            The learning rate. None: the one above.
         """
         s = _inputs.number("share", alpha if share is None else share, 0.0, 1.0)
         n = max(_inputs.count("n_experts", n_experts), 2)
@@ -90,14 +100,14 @@ class FixedShare(CompiledHedger):
         *,
         switches: int = 0,
     ) -> Bound:
-        """Return what is promised against the best sequence with so many switches.
+        """Return the bound on the regret to the best sequence with a number of switches.
 
         Parameters
         ----------
         n_experts, rounds, quantile
             As for `CompiledHedger.bound`.
         switches
-            How often the sequence changes its expert.
+            How often the sequence changes from one expert to another.
         """
         plain = super().bound(n_experts, rounds, quantile)
         if switches == 0:

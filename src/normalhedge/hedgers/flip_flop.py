@@ -9,17 +9,18 @@ import numpy as np
 from normalhedge import _inputs
 from normalhedge._inputs import Floats
 from normalhedge.hedgers.ada_hedge import gap_bound
-from normalhedge.hedgers.compiled_hedger import NEEDS_COUNT, CompiledHedger
+from normalhedge.hedgers.algorithm import NEEDS_COUNT
+from normalhedge.hedgers.compiled_hedger import CompiledHedger
 from normalhedge.hedgers.state import State
 
 
 @dataclass(frozen=True)
 class FlipFlop(CompiledHedger):
-    r"""Follow the leader while that is cheap, be AdaHedge while it is not.
+    r"""Follow the leader while that is cheap, and play AdaHedge while it is not.
 
-    Two accounts are kept of what was lost on account of the rate: Delta_flip while following the
-    leader and Delta_flop while hedging at ``ln N / Delta_flop``. Who has lost too much beside the
-    other gives way:
+    The hedger adds up its mixability gaps in two sums: Delta_flip while it follows the leader, and
+    Delta_flop while it hedges at rate ``ln N / Delta_flop``. When one sum has grown too large
+    compared with the other, the hedger switches:
 
     .. math::
 
@@ -29,25 +30,25 @@ class FlipFlop(CompiledHedger):
     Parameters
     ----------
     alpha
-        The discount rate, in [0, 1); 0 never forgets. Both accounts decay with the regrets.
+        The discount rate, in [0, 1); 0 never forgets. Both sums decay with the regrets.
     phi, balance
-        The paper's phi > 1 and alpha > 0 (a above); the paper's choice makes its bound least.
+        The paper's phi > 1 and alpha > 0 (a above). The defaults minimise the paper's bound.
 
     Notes
     -----
-    Every regret is at most ``Delta_flip + Delta_flop`` plus the sum over all spells of flop of
-    ``ln N / eta`` at their ends, since each time the rate jumps back to infinity that much is lost.
-    ``ln N / eta <= Delta_flop``, which grows by more than phi from end to end, so that
+    Every regret is at most ``Delta_flip + Delta_flop`` plus the sum of ``ln N / eta`` at the ends
+    of all flop periods, the price of the rate jumping back to infinity. Since
+    ``ln N / eta <= Delta_flop``, which grows by more than a factor phi from one end to the next,
 
-    - while flipped every regret stays below ``Delta_flip + (1 + phi / (phi - 1)) Delta_flop``;
-    - while flopped below ``Delta_flip + 2 Delta_flop + min(a Delta_flip, phi Delta_flop) /
+    - in a flip period every regret is below ``Delta_flip + (1 + phi / (phi - 1)) Delta_flop``;
+    - in a flop period it is below ``Delta_flip + 2 Delta_flop + min(a Delta_flip, phi Delta_flop) /
       (phi - 1)`` (`bounds`);
-    - as ``Delta_flip <= (phi / a) Delta_flop + 2``, always below
-      ``(2 + phi / a + phi / (phi - 1)) D + 2``, D what Delta of `AdaHedge` never exceeds
-      (`bound`): 5.64 D, where AdaHedge promises 2 D.
+    - as ``Delta_flip <= (phi / a) Delta_flop + 2``, it is always below
+      ``(2 + phi / a + phi / (phi - 1)) D + 2``, where D bounds the Delta of `AdaHedge` (`bound`):
+      about 5.64 D, compared with 2 D for AdaHedge.
 
-    The paper also bounds it by 5.64 times the regret of following the leader, plus a constant. It
-    is free of scale, so all of this carries over to any discount, as for `AdaHedge`.
+    The paper also bounds the regret by 5.64 times that of following the leader, plus a constant.
+    The algorithm is free of scale, so all of this holds for any discount, as for `AdaHedge`.
 
     A round costs O(N) time and a state O(N) memory.
 
@@ -87,7 +88,7 @@ class FlipFlop(CompiledHedger):
     def _a_posteriori(self, state: State) -> Floats:
         flopped, flip, flop = state.totals
         if flopped:
-            ended = min(self.balance * flip, self.phi * flop) / (self.phi - 1.0) + flop
+            jumps = min(self.balance * flip, self.phi * flop) / (self.phi - 1.0) + flop
         else:
-            ended = self.phi * flop / (self.phi - 1.0)
-        return np.full(len(state.weights), (flip + flop + ended) * (1.0 + 1e-9) + 1e-12)
+            jumps = self.phi * flop / (self.phi - 1.0)
+        return np.full(len(state.weights), (flip + flop + jumps) * (1.0 + 1e-9) + 1e-12)

@@ -8,14 +8,14 @@ from normalhedge.hedgers.compiled_hedger import CompiledHedger
 
 @dataclass(frozen=True)
 class FollowTheLeader(CompiledHedger):
-    r"""Give all the weight to the expert that is ahead, in equal parts where several are.
+    r"""Give all the weight to the expert that is ahead, in equal parts if several are tied.
 
-    Hard to beat where one expert is truly the best, and beaten by any two that take turns: a
-    yardstick, as no other hedger here can be drawn into losing every round.
+    It is hard to beat if one expert is truly the best, and it loses badly to two experts that take
+    turns. It is a yardstick: no other hedger here can be made to lose in every round.
 
     .. math:: p_i \propto 1[R_i = \max_j R_j]
 
-    Among those awake it is the leader of these that is followed.
+    If experts are asleep, the leader among the awake experts is followed.
 
     Parameters
     ----------
@@ -24,8 +24,8 @@ class FollowTheLeader(CompiledHedger):
 
     Notes
     -----
-    No theorem for arbitrary gains: where the leader loses and all others gain, round after round,
-    the regret reaches ``2 T (N - 1) / N``. A round costs O(N) time and a state O(N) memory.
+    There is no bound: if the leader loses and all others gain in every round, the regret reaches
+    ``2 T (N - 1) / N``. A round costs O(N) time and a state O(N) memory.
 
     Examples
     --------

@@ -18,9 +18,9 @@ class Hedge(CompiledHedger):
 
         p_i \propto \exp(\eta G_i), \qquad G_i \leftarrow (1 - \alpha) G_i + g_i
 
-    The regrets ``R_i = G_i - G_A`` differ from the gains ``G_i`` by a number common to all, so
-    ``p_i ∝ exp(eta R_i)`` is the same, and the regrets are what is kept. With confidences the
-    increment of a regret becomes ``confidence_i (g_i - g_A)``, as for `NormalHedge`.
+    The regrets ``R_i = G_i - G_A`` differ from the gains ``G_i`` by the same number for all
+    experts, so ``p_i ∝ exp(eta R_i)``; the state keeps the regrets. With confidences the increment
+    of a regret becomes ``confidence_i (g_i - g_A)``, as for `NormalHedge`.
 
     Parameters
     ----------
@@ -33,7 +33,7 @@ class Hedge(CompiledHedger):
     Notes
     -----
     Every regret stays below ``ln N / eta + eta / (2 alpha (1 - alpha))``
-    (`normalhedge.certificates.hedge_bound`, with its proof and why the paper's is false).
+    (`normalhedge.certificates.hedge_bound` proves it, and explains why the paper's bound is false).
 
     A round costs O(N) time and a state O(N) memory.
 
@@ -67,21 +67,46 @@ class Hedge(CompiledHedger):
 
     @classmethod
     def simulated(cls, alpha: float, n_experts: int) -> "Hedge":
-        """Use the rate of the paper's simulations: ``sqrt((alpha - alpha^2/2) ln N)``."""
+        """Use the rate of the paper's simulations: ``sqrt((alpha - alpha^2/2) ln N)``.
+
+        Parameters
+        ----------
+        alpha
+            The discount rate, strictly between 0 and 1.
+        n_experts
+            The number of experts N.
+        """
         alpha, log_n = _checked(alpha, n_experts)
         return cls(alpha, math.sqrt((alpha - alpha * alpha / 2.0) * log_n))
 
     @classmethod
     def derived(cls, alpha: float, n_experts: int) -> "Hedge":
-        """Use the rate derived in Section 4.1, twice that: ``sqrt(4 (alpha - alpha^2/2) ln N)``."""
+        """Use the rate derived in Section 4.1: ``sqrt(4 (alpha - alpha^2/2) ln N)``.
+
+        It is twice the rate of the paper's simulations.
+
+        Parameters
+        ----------
+        alpha
+            The discount rate, strictly between 0 and 1.
+        n_experts
+            The number of experts N.
+        """
         alpha, log_n = _checked(alpha, n_experts)
         return cls(alpha, math.sqrt(4.0 * (alpha - alpha * alpha / 2.0) * log_n))
 
     @classmethod
     def corrected(cls, alpha: float, n_experts: int) -> "Hedge":
-        """Use the rate that makes the true bound least: ``sqrt(2 alpha (1 - alpha) ln N)``.
+        """Use the rate that minimises the bound: ``sqrt(2 alpha (1 - alpha) ln N)``.
 
         The bound is then ``sqrt(2 ln N / (alpha (1 - alpha)))``.
+
+        Parameters
+        ----------
+        alpha
+            The discount rate, strictly between 0 and 1.
+        n_experts
+            The number of experts N.
         """
         alpha, log_n = _checked(alpha, n_experts)
         return cls(alpha, math.sqrt(2.0 * alpha * (1.0 - alpha) * log_n))
@@ -89,12 +114,14 @@ class Hedge(CompiledHedger):
     def bound(
         self, n_experts: int, rounds: int | None = None, quantile: float | None = None
     ) -> Bound:
-        """Return what `certificates.hedge_bound` promises, however long the game.
+        """Return the bound of `certificates.hedge_bound`, which holds for games of any length.
 
         Parameters
         ----------
-        n_experts, rounds, quantile
-            As for `CompiledHedger.bound`; the number of rounds does not matter.
+        n_experts, quantile
+            As for `CompiledHedger.bound`.
+        rounds
+            Ignored: the bound is the same for all lengths.
         """
         if rounds is not None:
             _inputs.count("rounds", rounds)
@@ -102,6 +129,6 @@ class Hedge(CompiledHedger):
 
 
 def _checked(alpha: float, n_experts: int) -> tuple[float, float]:
-    # One expert has no log N to tune by, and any rate serves it: take that of two.
+    # ln 1 = 0 is no rate. Any rate will do for one expert: use that of two.
     n_experts = max(_inputs.count("n_experts", n_experts), 2)
     return _inputs.number("alpha", alpha, 0.0, 1.0), math.log(n_experts)

@@ -9,15 +9,15 @@ import numpy as np
 
 from normalhedge._inputs import Floats
 from normalhedge.hedgers.compiled_hedger import CompiledHedger
-from normalhedge.hedgers.state import OWN, State
+from normalhedge.hedgers.state import OWN_ROW, State
 
 
 @dataclass(frozen=True)
 class MLPoly(CompiledHedger):
-    r"""Match regrets, each at a learning rate of its own.
+    r"""Weigh experts by their positive regret times a learning rate for each expert.
 
-    An expert whose gains go with the hedger's own keeps a high rate; one that swings wildly is
-    trusted less for the same regret. Nothing is tuned, and N is not used.
+    An expert whose gains stay close to the hedger's keeps a high rate; one whose gains swing wildly
+    has less weight for the same regret. There is nothing to tune, and N is not used.
 
     .. math:: p_i \propto \eta_i [R_i]_+, \qquad 1/\eta_i = 1 + \textstyle\sum_t \rho_{i,t}^2
 
@@ -31,10 +31,10 @@ class MLPoly(CompiledHedger):
     Notes
     -----
     With alpha = 0, for every expert ``R_i <= 2 sqrt(N (1 + ln(1 + T)) (1 + V_i))``,
-    ``V_i = sum_t rho_i^2 <= T``: `bounds` uses V, `bound` T. Proof: ``sum_i eta_i [R_i]+^2`` grows
-    by at most ``sum_i eta_i rho_i^2`` a round, which add up to ``N (1 + ln(1 + T))``. With a
-    discount there is no theorem. `MLPolyOpera` has ``max rho^2`` for the 1, which makes the rule
-    free of scale.
+    ``V_i = sum_t rho_i^2 <= T``: `bounds` uses V, `bound` uses T. Proof: in each round
+    ``sum_i eta_i [R_i]+^2`` grows by at most ``sum_i eta_i rho_i^2``, and these add up to at most
+    ``N (1 + ln(1 + T))``. With a discount there is no theorem. `MLPolyOpera` has ``max rho^2`` in
+    place of the 1, which makes it free of scale.
 
     A round costs O(N) time and a state O(N) memory.
 
@@ -61,12 +61,12 @@ class MLPoly(CompiledHedger):
     def _a_priori(self, n: int, rounds: float, share: float) -> tuple[float, str]:
         if self.alpha > 0.0:
             return math.inf, "no theorem covers ML-Poly with a discount"
-        heads = share * n  # as many share the potential
-        regret = 2.0 * math.sqrt(n / heads * (1.0 + math.log1p(rounds)) * (1.0 + rounds))
+        quantile_size = share * n  # this many experts share the potential
+        regret = 2.0 * math.sqrt(n / quantile_size * (1.0 + math.log1p(rounds)) * (1.0 + rounds))
         return regret, "Gaillard et al. 2014, ML-Poly"
 
     def _a_posteriori(self, state: State) -> Floats:
         if self.alpha > 0.0:
             return super()._a_posteriori(state)
         factor = state.joined * (1.0 + math.log1p(state.rounds))
-        return np.asarray(2.0 * np.sqrt(factor * (1.0 + state.ledger[OWN])))
+        return np.asarray(2.0 * np.sqrt(factor * (1.0 + state.ledger[OWN_ROW])))

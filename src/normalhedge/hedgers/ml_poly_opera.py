@@ -1,4 +1,4 @@
-"""ML-Poly as the package opera has it (Gaillard and Goude)."""
+"""ML-Poly as implemented in the R package opera (Gaillard and Goude)."""
 
 import math
 from collections.abc import Mapping
@@ -10,32 +10,31 @@ from normalhedge.hedgers.compiled_hedger import CompiledHedger
 
 @dataclass(frozen=True)
 class MLPolyOpera(CompiledHedger):
-    r"""ML-Poly that learns the scale of the gains: what opera calls MLpol.
+    r"""ML-Poly that learns the scale of the gains; opera calls it MLpol.
 
-    The largest square so far takes the place of the 1 of `MLPoly`. So gains ten times as large
-    give the same weights, and gains that are small beside the range that they could have are not
-    learned from too slowly.
+    The largest square so far takes the place of the 1 of `MLPoly`. So ten times the gains give the
+    same weights, and learning is not slow if the gains are much smaller than their range.
 
     .. math::
 
         p_i \propto \eta_i [R_i]_+, \qquad
         1/\eta_i = \max_{t, j} \rho_{j,t}^2 + \textstyle\sum_t \rho_{i,t}^2
 
-    with ``rho = r / 2``; where nobody is ahead, or nobody that is awake, weights are even.
+    with ``rho = r / 2``. The weights are uniform if no (awake) expert has a positive regret.
 
     Parameters
     ----------
     alpha
-        The discount rate, in [0, 1); 0 never forgets, as opera never does. With a discount it is
-        the same rule on gains that grow by ``1 / (1 - alpha)`` a round: the squares, and the
-        largest of them, decay by ``(1 - alpha)^2``.
+        The discount rate, in [0, 1); 0 never forgets, like opera. With a discount the rule is the
+        same on gains that grow by ``1 / (1 - alpha)`` in each round: the squares, and the largest
+        of them, decay by ``(1 - alpha)^2``.
 
     Notes
     -----
-    No bound is promised. The theorem of Gaillard, Stoltz and van Erven (2014) is about `MLPoly`, on
-    losses whose range is known: the sum of ``eta_i rho_i^2``, by which its potential grows, needs
-    rho^2 to be at most the 1 that was in ``1 / eta_i`` *before* the round. Here a difference can be
-    larger than all before it, and that step of the proof is missing.
+    There is no bound. The theorem of Gaillard, Stoltz and van Erven (2014) is about `MLPoly` on
+    losses of known range: its potential grows by the sum of ``eta_i rho_i^2``, and the proof needs
+    rho^2 to be at most the 1 in ``1 / eta_i`` *before* the round. Here a difference can be larger
+    than all earlier ones, so that step of the proof fails.
 
     A round costs O(N) time and a state O(N) memory.
 
@@ -64,4 +63,4 @@ class MLPolyOpera(CompiledHedger):
 
     def _a_priori(self, n: int, rounds: float, share: float) -> tuple[float, str]:
         del n, rounds, share
-        return math.inf, "no theorem covers ML-Poly where it learns the scale"
+        return math.inf, "no theorem covers ML-Poly with a learned scale"

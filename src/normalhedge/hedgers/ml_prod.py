@@ -8,16 +8,17 @@ from typing import Any, ClassVar
 import numpy as np
 
 from normalhedge._inputs import Floats
-from normalhedge.hedgers.compiled_hedger import NEEDS_COUNT, CompiledHedger
-from normalhedge.hedgers.state import OWN, State
+from normalhedge.hedgers.algorithm import NEEDS_COUNT
+from normalhedge.hedgers.compiled_hedger import CompiledHedger
+from normalhedge.hedgers.state import OWN_ROW, State
 
 
 @dataclass(frozen=True)
 class MLProd(CompiledHedger):
-    r"""Multiply weights by one plus the rate times the regret, each expert at its own rate.
+    r"""Multiply each weight by one plus its learning rate times the regret of the round.
 
-    The bound to an expert is in the squares of its own excess losses: small to an expert that is
-    reliably ahead, where it is constant in T, and to one that is rarely awake.
+    The bound on the regret to an expert uses the squares of that expert's excess losses: it is
+    small for an expert that is rarely awake, and constant in T for one that is reliably ahead.
 
     .. math::
 
@@ -25,8 +26,8 @@ class MLProd(CompiledHedger):
         w_i \leftarrow \left(w_i (1 + \eta_i \rho_i)\right)^{\eta'_i / \eta_i}, \quad
         \eta_i = \min\left(\tfrac12, \sqrt{\ln N / (1 + \textstyle\sum_t \rho_{i,t}^2)}\right)
 
-    with eta' the rate after the round, w = 1/N at the start, and ``rho = r / 2``, the differences
-    of the losses ``(1 - g) / 2``.
+    where eta' is the rate after the round, w = 1/N at the start, and ``rho = r / 2`` are the
+    differences of the losses ``(1 - g) / 2``.
 
     Parameters
     ----------
@@ -37,7 +38,7 @@ class MLProd(CompiledHedger):
     -----
     With alpha = 0, ``R_i <= 2 (C / sqrt(ln N) sqrt(1 + V_i) + 2 C)`` for every expert, where
     ``C = 3 ln N + ln(1 + N (1 + ln(1 + T)) / 2e)`` and ``V_i = sum_t rho_i^2``: `bounds` uses V,
-    `bound` ``V <= T``. With a discount there is no theorem.
+    `bound` uses ``V <= T``. With a discount there is no theorem.
 
     A round costs O(N) time and a state O(N) memory.
 
@@ -57,8 +58,8 @@ class MLProd(CompiledHedger):
     algorithm: ClassVar[str] = "ml_prod"
     row_names: ClassVar[tuple[str, ...]] = ("squares", "log weight")
     begins_with_something: ClassVar[bool] = True
-    # A log weight grows with the gains while the rate is at its largest; where the rate has fallen
-    # it grows more slowly, and halving it is on the safe side: weights become more even.
+    # A log weight grows in proportion to the gains while the rate is at its largest, and more
+    # slowly once it has fallen. Halving it is on the safe side: the weights become more even.
     scaling_exponents: ClassVar[Mapping[str, int]] = {"squares": 2}
     breaks: ClassVar[Mapping[str, str]] = {"a_sleeper_changes_nothing": NEEDS_COUNT}
 
@@ -66,7 +67,7 @@ class MLProd(CompiledHedger):
         self._prepare()
 
     def _begin(self, columns: Floats, n: int) -> None:
-        columns[OWN + 1] = -math.log(n)
+        columns[OWN_ROW + 1] = -math.log(n)
 
     def _a_priori(self, n: int, rounds: float, share: float) -> tuple[float, str]:  # noqa: ARG002
         if self.alpha > 0.0:
@@ -76,7 +77,7 @@ class MLProd(CompiledHedger):
     def _a_posteriori(self, state: State) -> Floats:
         if self.alpha > 0.0:
             return super()._a_posteriori(state)
-        return np.asarray(_bounded(state.joined, state.rounds, state.ledger[OWN]))
+        return np.asarray(_bounded(state.joined, state.rounds, state.ledger[OWN_ROW]))
 
 
 def _bounded(n: int, rounds: float, squares: Any) -> Any:

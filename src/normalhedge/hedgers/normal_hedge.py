@@ -14,8 +14,8 @@ from normalhedge.potentials import LOG2_E, NormalPotential
 class NormalHedge(CompiledHedger):
     r"""Weigh experts by how far the hedger is behind them, and forget at rate alpha.
 
-    An expert gets weight only while its discounted gain is larger than the hedger's own; the
-    further ahead it is, the more. There is no learning rate, and the number of experts is not used.
+    An expert has weight only while its discounted gain is larger than the hedger's, and more weight
+    the further it is ahead. There is no learning rate, and the number of experts is not used.
 
     .. math::
 
@@ -23,17 +23,17 @@ class NormalHedge(CompiledHedger):
               \quad \text{(uniform when every } w_i = 0) \\
         R_i &\leftarrow (1 - \alpha) R_i + g_i - \textstyle\sum_j p_j g_j
 
-    With confidences, see `play` and `step`: what is played is ``q_i ∝ p_i confidence_i``, and the
-    increment becomes ``confidence_i (g_i - g_A)``.
+    With confidences, the distribution that is played is ``q_i ∝ p_i confidence_i``, and the
+    increment of a regret becomes ``confidence_i (g_i - g_A)``.
 
     Parameters
     ----------
     alpha
-        The discount rate, strictly between 0 and 1: what happened ``1/alpha`` rounds ago counts
-        for 1/e of what happens now.
+        The discount rate, strictly between 0 and 1: a gain of ``1/alpha`` rounds ago counts about
+        1/e of a gain now.
     c
-        The spread of the potential, > 0. Smaller is bolder. 1 by default, for which more is proved
-        than for the paper's 4: see `paper`.
+        The spread of the potential, > 0. A smaller c moves weight faster. The default 1 has better
+        proven bounds than the paper's 4 (see `paper`).
     memory
         Another way to give alpha: ``alpha = 1 / memory``.
     half_life
@@ -41,22 +41,22 @@ class NormalHedge(CompiledHedger):
 
     Notes
     -----
-    What is promised is what `bound` returns: the best of Theorem 1 of the paper, which needs c = 4
-    and ``alpha < 1/(800 ln(2.32 N))``, of the proofs that come with this package, such as that at
-    c = 1 and ``alpha = 0.001`` the average potential of a million experts never exceeds 1.6515, and
-    of a numerical certificate. A bound ``B`` on the average potential means
+    `bound` returns the smallest bound known. The candidates are Theorem 1 of the paper, which needs
+    c = 4 and ``alpha < 1/(800 ln(2.32 N))``; the proofs that come with this package (for example,
+    at c = 1 and ``alpha = 0.001`` the average potential of a million experts never exceeds 1.6515);
+    and a numerical certificate. A bound ``B`` on the average potential means
 
     .. math:: R_i \le \sqrt{2 c \ln(1 + N (B - 1)) / \alpha}
 
-    for every expert, whatever the gains. It carries over to confidences, to experts that join at
-    regret zero, and to those that leave (see docs/certificates.md).
+    for every expert and any gains. It also holds with confidences, and when experts join at regret
+    zero or leave (see docs/certificates.md).
 
     A round costs O(N) time and a state O(N) memory.
 
     References
     ----------
     Freund and Hsu, "A new Hedging algorithm and its application to inferring latent random
-    variables", Equation (1). Section 2.1 there writes ``w = Phi'(R)``; it is
+    variables", Equation (1). Section 2.1 of the paper writes ``w = Phi'(R)``, a slip: it is
     ``Phi'(sqrt(alpha) R)``, as everywhere else in the paper.
 
     Examples
@@ -74,7 +74,7 @@ class NormalHedge(CompiledHedger):
     least_potential: ClassVar[float] = 1.0
     free_of_scale: ClassVar[bool] = True
 
-    alpha: float = cast(float, None)  # given here, by memory or by half_life
+    alpha: float = cast(float, None)  # set by __post_init__ if memory or half_life is given
     c: float = 1.0
     memory: InitVar[float | None] = field(default=None, kw_only=True)
     half_life: InitVar[float | None] = field(default=None, kw_only=True)
@@ -94,7 +94,18 @@ class NormalHedge(CompiledHedger):
         memory: float | None = None,
         half_life: float | None = None,
     ) -> "NormalHedge":
-        """Return NormalHedge with the c of the paper, 4.
+        """Return NormalHedge with the paper's c = 4.
+
+        Give exactly one of the three parameters.
+
+        Parameters
+        ----------
+        alpha
+            The discount rate, strictly between 0 and 1.
+        memory
+            ``1 / alpha``, in rounds.
+        half_life
+            After how many rounds a gain counts half.
 
         Examples
         --------
@@ -106,12 +117,14 @@ class NormalHedge(CompiledHedger):
     def bound(
         self, n_experts: int, rounds: int | None = None, quantile: float | None = None
     ) -> Bound:
-        """Return the best that `certificates.best_known` has, however long the game.
+        """Return the bound of `certificates.best_known`, which holds for games of any length.
 
         Parameters
         ----------
-        n_experts, rounds, quantile
-            As for `CompiledHedger.bound`; the number of rounds does not matter.
+        n_experts, quantile
+            As for `CompiledHedger.bound`.
+        rounds
+            Ignored: the bound is the same for all lengths.
         """
         if rounds is not None:
             _inputs.count("rounds", rounds)

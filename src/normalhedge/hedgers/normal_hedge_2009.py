@@ -14,10 +14,10 @@ from normalhedge.hedgers.state import State
 
 @dataclass(frozen=True)
 class NormalHedge2009(CompiledHedger):
-    r"""Weigh experts by the normal potential whose spread keeps the average potential at e.
+    r"""Weigh experts by a normal potential whose spread keeps the average potential at e.
 
-    The spread c is not set but solved for in every round, so nothing is tuned, and the rule is
-    free of scale: regrets ten times as large give the same weights.
+    The spread c is solved for in every round, so there is nothing to tune, and the algorithm is
+    free of scale: ten times the regrets give the same weights.
 
     .. math::
 
@@ -34,11 +34,11 @@ class NormalHedge2009(CompiledHedger):
     -----
     With alpha = 0, for every delta in (0, 1/2] the regret to the best epsilon-quantile stays below
     ``2 sqrt((1 + ln(1/epsilon)) (3 (1 + 50 delta) T + (16 ln^2 N / delta^2) (10.2 / delta^2 +
-    ln N)))``: `bound` takes the least over delta. It is large beside what is seen. Whatever the
-    discount, the equation for c gives ``R_i <= sqrt(2 c (1 + ln N))``, which is what `bounds`
-    returns; with a discount nothing is known of c.
+    ln N)))``: `bound` minimises over delta. In practice the regret is much smaller. At any
+    discount, the equation for c gives ``R_i <= sqrt(2 c (1 + ln N))``, which `bounds` returns; with
+    a discount there is no bound on c.
 
-    A round costs O(N) time for each Newton step, three or so from the root of the round before,
+    A round costs O(N) time for each Newton step, about three from the root of the previous round,
     and a state O(N) memory.
 
     References
@@ -65,7 +65,7 @@ class NormalHedge2009(CompiledHedger):
         self._prepare()
 
     def spread(self, state: State) -> float:
-        """Return c, the spread of the potential; 0 where nobody is ahead."""
+        """Return c, the spread of the potential; 0 if no regret is positive."""
         exponent, lead = state.totals
         return float(lead * lead / (2.0 * exponent)) if exponent > 0.0 else 0.0
 

@@ -12,8 +12,8 @@ from normalhedge.hedgers.compiled_hedger import CompiledHedger
 class NormalHedgeDT(CompiledHedger):
     r"""Weigh experts by the normal potential of their regret over the time played.
 
-    NormalHedge as a drifting game gives it: no learning rate, N is not used, and no equation is to
-    be solved in a round, as `NormalHedge2009` has to.
+    This is NormalHedge derived from a drifting game. It has no learning rate, does not use the
+    number of experts, and does not solve an equation in each round as `NormalHedge2009` does.
 
     .. math:: p_i \propto \exp([S_i + 1]_+^2 / 3t) - \exp([S_i - 1]_+^2 / 3t)
 

@@ -16,14 +16,14 @@ from normalhedge.potentials import LARGEST_ETA
 
 @dataclass(frozen=True)
 class OptimisticHedge(CompiledHedger):
-    r"""Hedge that counts the last round twice, as a guess of the next.
+    r"""Hedge that counts the last round twice, as a guess of the next round.
 
-    Where gains change slowly the guess is good and the regret stays bounded; where they jump about
-    it costs a constant factor.
+    If gains change slowly the guess is good and the regret stays bounded; if they jump about the
+    guess costs a constant factor.
 
     .. math:: p_i \propto \exp\left(\eta ((1 - \alpha) R_i + r_i)\right)
 
-    with r the last round's own increments of R.
+    where r is the increment of R in the last round.
 
     Parameters
     ----------
@@ -34,9 +34,10 @@ class OptimisticHedge(CompiledHedger):
 
     Notes
     -----
-    With alpha = 0 every regret stays below ``ln N / eta + eta D``, D the sum over rounds of
-    ``(max_i d_i - min_i d_i)^2 / 4``, ``d = r_t - r_(t-1)``: `bounds` uses D, `bound` ``D <= 4 T``.
-    With a discount there is no theorem here. Regret to quantiles is not better in this proof.
+    With alpha = 0 every regret stays below ``ln N / eta + eta D``, where D is the sum over rounds
+    of ``(max_i d_i - min_i d_i)^2 / 4`` with ``d = r_t - r_(t-1)``: `bounds` uses D, `bound` uses
+    ``D <= 4 T``. With a discount there is no theorem here. The proof gives no better bound for the
+    regret to a quantile.
 
     A round costs O(N) time and a state O(N) memory.
 
@@ -67,7 +68,15 @@ class OptimisticHedge(CompiledHedger):
 
     @classmethod
     def tuned(cls, alpha: float, n_experts: int) -> "OptimisticHedge":
-        """Use the rate of `Hedge.corrected`: ``sqrt(2 alpha (1 - alpha) ln N)``."""
+        """Use the rate of `Hedge.corrected`: ``sqrt(2 alpha (1 - alpha) ln N)``.
+
+        Parameters
+        ----------
+        alpha
+            The discount rate, strictly between 0 and 1.
+        n_experts
+            The number of experts N.
+        """
         alpha = _inputs.number("alpha", alpha, 0.0, 1.0)
         log_n = math.log(max(_inputs.count("n_experts", n_experts), 2))
         return cls(math.sqrt(2.0 * alpha * (1.0 - alpha) * log_n), alpha)

@@ -1,33 +1,33 @@
-"""What every hedger is, in types."""
+"""The interface that every hedger has, as types."""
 
-from typing import Any, NamedTuple, Protocol, TypeVar, runtime_checkable
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
 
 from normalhedge._inputs import Floats
 
-State = TypeVar("State")
+StateT = TypeVar("StateT")
 
 
-class Run(NamedTuple):
-    """What `run` returns: where the game stands, and what happened on the way.
+class Run(NamedTuple, Generic[StateT]):
+    """The result of `run`: the last state, and a record of every round.
 
     Attributes
     ----------
     state
         The state after the last round.
     gains
-        The hedger's gain in each round; NaN where everybody slept.
+        The hedger's gain in each round; NaN where every expert was asleep.
     best_regret
         The regret to the best expert after each round.
     log_potential
-        The logarithm of the average potential after each round; NaN where the hedger has none.
+        The logarithm of the average potential after each round; NaN if the hedger has no potential.
     weights
-        What was played in each round, T x N; none unless it was asked for.
+        The distribution that was played in each round, T x N; None unless ``keep_weights``.
     """
 
-    state: Any
+    state: StateT
     gains: Floats
     best_regret: Floats
     log_potential: Floats
@@ -35,25 +35,43 @@ class Run(NamedTuple):
 
 
 @runtime_checkable
-class Hedger(Protocol[State]):
+class Hedger(Protocol[StateT]):
     """An algorithm: a frozen configuration with pure functions of a state.
 
-    A state is a NamedTuple whose first field is ``weights``. Whatever has these four functions is a
-    hedger, and works wherever the package takes one; `fold` makes `run` out of the others.
+    A state is a NamedTuple whose first field is ``weights``. Any object with these four methods is
+    a hedger and works everywhere in this package. `fold` builds `run` from the other three.
     """
 
-    def init(self, n: int) -> State:
-        """Return the state before the first round."""
+    def init(self, n: int) -> StateT:
+        """Return the state of n experts before the first round."""
         ...
 
-    def play(self, state: State, confidence: npt.ArrayLike | None = None) -> Floats:
-        """Return the distribution over experts that is played next."""
+    def play(self, state: StateT, confidence: npt.ArrayLike | None = None) -> Floats:
+        """Return the distribution over experts to play in the next round.
+
+        Parameters
+        ----------
+        state
+            The state before the round.
+        confidence
+            The confidence of each expert, in [0, 1]; 0 means asleep. None: all are awake.
+        """
         ...
 
     def step(
-        self, state: State, gains: npt.ArrayLike, confidence: npt.ArrayLike | None = None
-    ) -> State:
-        """Return the state after a round."""
+        self, state: StateT, gains: npt.ArrayLike, confidence: npt.ArrayLike | None = None
+    ) -> StateT:
+        """Return the state after one round.
+
+        Parameters
+        ----------
+        state
+            The state before the round, which is not changed.
+        gains
+            The gain of each expert, in [-1, 1].
+        confidence
+            The confidence of each expert, in [0, 1]; 0 means asleep. None: all are awake.
+        """
         ...
 
     def run(
@@ -61,49 +79,68 @@ class Hedger(Protocol[State]):
         gains: npt.ArrayLike,
         confidence: npt.ArrayLike | None = None,
         *,
-        state: State | None = None,
+        state: StateT | None = None,
         keep_weights: bool = False,
-    ) -> Run:
-        """Play many rounds."""
+    ) -> Run[StateT]:
+        """Play many rounds.
+
+        Parameters
+        ----------
+        gains
+            T x N, one round in each row.
+        confidence
+            T x N. None: all experts are always awake.
+        state
+            The state to start from. None: start a new game.
+        keep_weights
+            Whether to return the distribution of every round.
+        """
         ...
 
 
 def fold(
-    hedger: Hedger[Any],
+    hedger: Hedger[StateT],
     gains: npt.ArrayLike,
     confidence: npt.ArrayLike | None = None,
     *,
-    state: Any = None,
+    state: StateT | None = None,
     keep_weights: bool = False,
-) -> Run:
-    """Play many rounds by `play` and `step`, at the speed of Python: a `run` for your own hedger.
+) -> Run[StateT]:
+    """Play many rounds with `play` and `step` in Python: a ready-made `run` for your own hedger.
 
     Parameters
     ----------
     hedger
-        Whose rounds.
-    gains, confidence
-        T x N, a round in each row; no confidences where all are awake.
+        The hedger that plays; only its ``init``, ``play`` and ``step`` are called.
+    gains
+        T x N, one round in each row.
+    confidence
+        T x N. None: all experts are always awake.
     state
-        Where to start from. None: from the beginning.
+        The state to start from. None: start a new game.
     keep_weights
-        Whether to return what was played in each round, T x N.
+        Whether to return the distribution of every round, T x N.
 
     Returns
     -------
     Run
-        The best regret is that of the states, NaN where these have no ``regrets``.
+        ``best_regret`` is the largest of ``state.regrets``, or NaN if the states have no regrets.
     """
-    table = np.asarray(gains, dtype=np.float64)
-    rated = None if confidence is None else np.asarray(confidence, dtype=np.float64)
-    now = hedger.init(table.shape[1]) if state is None else state
-    played, (earned, leads) = np.empty(table.shape), np.full((2, len(table)), np.nan)
-    for t, row in enumerate(table):
-        own = None if rated is None else rated[t]
-        played[t] = hedger.play(now, own)
-        if played[t].any():
-            earned[t] = played[t] @ np.where(played[t] > 0.0, row, 0.0)
-        now = hedger.step(now, row, own)
-        leads[t] = np.max(getattr(now, "regrets", np.nan))
-    kept = played if keep_weights else None
-    return Run(now, earned, leads, np.full(len(table), np.nan), kept)
+    gain_table = np.asarray(gains, dtype=np.float64)
+    confidences = None if confidence is None else np.asarray(confidence, dtype=np.float64)
+    now = hedger.init(gain_table.shape[1]) if state is None else state
+    weights = np.empty(gain_table.shape)
+    hedger_gains, best_regret = np.full((2, len(gain_table)), np.nan)
+    for t, row in enumerate(gain_table):
+        confidence_row = None if confidences is None else confidences[t]
+        weights[t] = hedger.play(now, confidence_row)
+        if weights[t].any():
+            hedger_gains[t] = weights[t] @ np.where(weights[t] > 0.0, row, 0.0)
+        now = hedger.step(now, row, confidence_row)
+        best_regret[t] = np.max(_regrets(now))
+    no_potential = np.full(len(gain_table), np.nan)
+    return Run(now, hedger_gains, best_regret, no_potential, weights if keep_weights else None)
+
+
+def _regrets(state: Any) -> Any:
+    return getattr(state, "regrets", np.nan)

@@ -11,8 +11,8 @@ from normalhedge.hedgers.compiled_hedger import CompiledHedger
 class RegretMatching(CompiledHedger):
     r"""Weigh experts in proportion to their positive regret.
 
-    The simplest rule that never learns a rate; it pays for it with ``sqrt(N)`` in the bound where
-    others pay ``sqrt(ln N)``. It is the limit of `NormalHedge` as c grows.
+    It is the simplest rule without a learning rate. The price is ``sqrt(N)`` in the bound where
+    others have ``sqrt(ln N)``. It is the limit of `NormalHedge` as c grows.
 
     .. math:: p_i \propto [R_i]_+ \quad \text{(uniform when every } R_i \le 0)
 
@@ -23,10 +23,10 @@ class RegretMatching(CompiledHedger):
 
     Notes
     -----
-    Every regret stays below ``2 sqrt((N - 1) n)``, n the effective rounds (T where alpha = 0,
-    never more than ``1 / (1 - (1-alpha)^2)``): since ``sum_i [R_i]+ r_i = 0``, the square of the
-    length of ``[R]+`` grows by at most ``sum_i r_i^2 <= 4 (N - 1)`` a round (Blackwell), after
-    shrinking by ``(1-alpha)^2``. So the theorem carries over to any discount.
+    Every regret stays below ``2 sqrt((N - 1) n)``, where n is the number of effective rounds (T if
+    alpha = 0, never more than ``1 / (1 - (1-alpha)^2)``). Since ``sum_i [R_i]+ r_i = 0``, in each
+    round the squared length of ``[R]+`` shrinks by ``(1-alpha)^2`` and then grows by at most
+    ``sum_i r_i^2 <= 4 (N - 1)`` (Blackwell). So the theorem holds for any discount.
 
     A round costs O(N) time and a state O(N) memory.
 
@@ -52,6 +52,6 @@ class RegretMatching(CompiledHedger):
         self._prepare()
 
     def _a_priori(self, n: int, rounds: float, share: float) -> tuple[float, str]:
-        # The k best share the length of [R]+, so the least of them has at most 1/sqrt(k) of it.
+        # The k-th largest of [R]+ is at most 1/sqrt(k) of the length of [R]+.
         regret = 2.0 * math.sqrt((n - 1) * self.effective_rounds(rounds) / (share * n))
         return regret, "Blackwell's condition"

@@ -8,15 +8,16 @@ import numpy as np
 
 from normalhedge._inputs import Floats
 from normalhedge.hedgers.compiled_hedger import CompiledHedger
-from normalhedge.hedgers.state import OWN, State
+from normalhedge.hedgers.state import OWN_ROW, State
 
 
 @dataclass(frozen=True)
 class RegretMatchingPlus(CompiledHedger):
-    r"""Weigh experts by their regret, which never falls below zero.
+    r"""Weigh experts by their regret, clipped at zero in every round.
 
-    An expert that was bad for long is heard again in the first round it is good, since nothing is
-    held against it: quick after a change, where `RegretMatching` must work off what is past.
+    An expert that was bad for a long time has weight again after the first round in which it is
+    good. So the hedger adapts quickly after a change, where `RegretMatching` first has to make up
+    for the negative regret of the past.
 
     .. math:: Q_i \leftarrow [(1 - \alpha) Q_i + r_i]_+, \qquad p_i \propto Q_i
 
@@ -27,9 +28,9 @@ class RegretMatchingPlus(CompiledHedger):
 
     Notes
     -----
-    ``R_i <= Q_i``, and Q has at most the length that `RegretMatching` allows [R]+: every regret
-    stays below ``2 sqrt((N - 1) n)``, n the effective rounds. The theorem carries over to any
-    discount. `bounds` returns Q itself (and a little for rounding).
+    ``R_i <= Q_i``, and the length of Q has the same bound as that of [R]+ in `RegretMatching`:
+    every regret stays below ``2 sqrt((N - 1) n)``, where n is the number of effective rounds. The
+    theorem holds for any discount. `bounds` returns Q, plus a little for rounding.
 
     A round costs O(N) time and a state O(N) memory.
 
@@ -58,5 +59,5 @@ class RegretMatchingPlus(CompiledHedger):
         return regret, "Tammelin et al. 2015"
 
     def _a_posteriori(self, state: State) -> Floats:
-        # Q and R round apart.
-        return np.asarray(state.ledger[OWN] * (1.0 + 1e-9) + 1e-12)
+        # Q and R have different rounding errors.
+        return np.asarray(state.ledger[OWN_ROW] * (1.0 + 1e-9) + 1e-12)

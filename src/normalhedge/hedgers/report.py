@@ -1,4 +1,4 @@
-"""What a person wants to see of a state."""
+"""The summary of a state, for people."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -15,11 +15,11 @@ LEADERS = 5
 
 @dataclass(frozen=True, eq=False)
 class Report:
-    """A state, and what is promised of it; ``print`` shows it as a small table.
+    """A state and the bounds that hold for it; ``print`` shows it as a small table.
 
-    The limits are those of the experts that are still there: where some have left, the quantile
-    and the average potential of the others may exceed what `bound` says of all that ever joined.
-    The average potential is NaN where the hedger has none.
+    The limits are for the experts that are still in the game. If some have left, the average
+    potential and the quantile regret of the others may exceed the numbers of `bound`, which counts
+    all experts that ever joined. The average potential is NaN if the hedger has none.
     """
 
     hedger: str
@@ -39,7 +39,7 @@ class Report:
     def __str__(self) -> str:
         """Return the report as a small table."""
         gain = (
-            "none: nobody was awake, or it was not kept"
+            "none: every expert was asleep, or it was not kept"
             if self.gain is None
             else f"{self.gain:+.4f}"
         )

@@ -9,16 +9,16 @@ import numpy as np
 
 from normalhedge._inputs import Floats
 from normalhedge.hedgers.compiled_hedger import CompiledHedger
-from normalhedge.hedgers.state import OWN, State
+from normalhedge.hedgers.state import OWN_ROW, State
 
 
 @dataclass(frozen=True)
 class Squint(CompiledHedger):
-    r"""Hedge at all learning rates at once, each judged by what it would have earned.
+    r"""Hedge at all learning rates at once, weighted by how well each rate would have done.
 
-    A small regret of little variance counts as much as a large one of much: the regret stays
-    constant where one expert is reliably ahead, and is safe where none is. Nothing is tuned and N
-    is not used.
+    A small regret with little variance counts as much as a large one with much variance: the regret
+    of the hedger stays constant if one expert is reliably ahead, and is bounded in all games. There
+    is no learning rate, and the number of experts is not used.
 
     .. math::
 
@@ -73,7 +73,7 @@ class Squint(CompiledHedger):
     def _a_posteriori(self, state: State) -> Floats:
         if self.alpha > 0.0:
             return super()._a_posteriori(state)
-        return np.asarray(_improper(state.ledger[OWN], state.rounds, 1.0 / state.joined))
+        return np.asarray(_improper(state.ledger[OWN_ROW], state.rounds, 1.0 / state.joined))
 
 
 def _improper(squares: Any, rounds: float, share: float) -> Any:

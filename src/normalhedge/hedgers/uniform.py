@@ -8,16 +8,16 @@ from normalhedge.hedgers.compiled_hedger import CompiledHedger
 
 @dataclass(frozen=True)
 class Uniform(CompiledHedger):
-    """Hear every expert alike, for ever: what a hedger that learns has to beat.
+    """Give every expert the same weight in every round: the baseline for hedgers that learn.
 
     Parameters
     ----------
     alpha
-        The discount rate of the regrets that are kept, in [0, 1); the weights do not depend on it.
+        The discount rate of the regrets in the state, in [0, 1); it does not change the weights.
 
     Notes
     -----
-    The regret to the average expert is never positive; to the best one it can reach
+    The regret to the average expert is zero; the regret to the best expert can reach
     ``2 T (N - 1) / N``. A round costs O(N) time and a state O(N) memory.
 
     Examples

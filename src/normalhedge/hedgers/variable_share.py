@@ -13,18 +13,18 @@ from normalhedge.potentials import LARGEST_ETA
 
 @dataclass(frozen=True)
 class VariableShare(CompiledHedger):
-    r"""Hedge that takes a share of the weight from those that lose, and hands it to the others.
+    r"""Hedge that redistributes a share of the weight of the experts that lose.
 
-    As `FixedShare`, but while the leader does not lose at all nothing is taken from it: switching
-    costs nothing between switches where the best expert is perfect.
+    Like `FixedShare`, but an expert without loss keeps all its weight: if the best expert is
+    perfect, sharing costs nothing between two switches.
 
     .. math::
 
         v_i \propto w_i e^{\eta r_i}, \qquad s_i = 1 - (1 - s)^{\ell_i}, \qquad
         w_i \leftarrow (1 - s_i) v_i + \frac{1}{N - 1} \textstyle\sum_{j \ne i} s_j v_j
 
-    with the losses ``l = (1 - g) / 2`` in [0, 1]; with confidences
-    ``k_i l_i + (1 - k_i) l_A``, the loss of an expert that, asleep, says what the hedger says.
+    with the losses ``l = (1 - g) / 2`` in [0, 1]. With confidences k the loss is
+    ``k_i l_i + (1 - k_i) l_A``: a sleeping expert has the loss of the hedger.
 
     Parameters
     ----------
@@ -33,13 +33,13 @@ class VariableShare(CompiledHedger):
     share
         s, strictly between 0 and 1. `tuned` chooses both.
     alpha
-        The discount rate of the regrets that are kept, in [0, 1); the weights do not depend on it.
+        The discount rate of the regrets in the state, in [0, 1); it does not change the weights.
 
     Notes
     -----
-    Herbster and Warmuth bound the loss by that of the best sequence with m switches, without a term
-    that grows with T, for losses with a mixing constant (square, log). Gains that are averaged, as
-    here, have none, and `bound` promises nothing.
+    For losses that are mixable (square, log), Herbster and Warmuth bound the loss by that of the
+    best sequence with m switches, without a term that grows with T. Here gains are averaged, which
+    is not mixable: there is no bound.
 
     A round costs O(N) time and a state O(N) memory.
 
@@ -62,7 +62,7 @@ class VariableShare(CompiledHedger):
     scaling_exponents: ClassVar[Mapping[str, int]] = {"weights": 1}
     breaks: ClassVar[Mapping[str, str]] = {
         "a_sleeper_changes_nothing": "a share of the weight goes to every expert, asleep or not",
-        "only_differences_matter": "who loses more shares more: the losses themselves matter",
+        "only_differences_matter": "the losses themselves decide how much weight is shared",
     }
 
     def __post_init__(self) -> None:
@@ -74,6 +74,18 @@ class VariableShare(CompiledHedger):
     def tuned(
         cls, alpha: float, n_experts: int, *, share: float | None = None, eta: float | None = None
     ) -> "VariableShare":
-        """Use the rate and the share of `FixedShare.tuned`."""
+        """Use the learning rate and the share of `FixedShare.tuned`.
+
+        Parameters
+        ----------
+        alpha
+            The discount rate of the regrets that the state keeps, and the default of ``share``.
+        n_experts
+            The number of experts N.
+        share
+            The share s, strictly between 0 and 1. None: alpha.
+        eta
+            The learning rate. None: that of `FixedShare.tuned`.
+        """
         fixed = FixedShare.tuned(alpha, n_experts, share=share, eta=eta)
         return cls(fixed.eta, fixed.share, fixed.alpha)

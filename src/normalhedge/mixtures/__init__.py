@@ -1,4 +1,4 @@
-"""Experts by name, live: forecasts and outcomes in, blended predictions out."""
+"""The live mixture: forecasts of named experts and outcomes in, blended predictions out."""
 
 from normalhedge.mixtures.losses import LOSSES, Loss, pinball
 from normalhedge.mixtures.mixture import Mixture

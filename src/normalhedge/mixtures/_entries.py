@@ -1,4 +1,4 @@
-"""Entries of a file, checked: each refusal names the entry and what is accepted."""
+"""Check the entries of a file: each error message names the entry and what is accepted."""
 
 from typing import Any
 
@@ -7,7 +7,7 @@ import numpy as np
 from normalhedge._inputs import Floats
 
 MOST = (1 << 53) - 1
-"""The largest whole number: a float holds all up to it."""
+"""The largest whole number that is accepted: a float holds every whole number up to it."""
 
 
 def floats(
@@ -25,15 +25,15 @@ def floats(
     Parameters
     ----------
     name, values
-        What it is called, and what it is.
+        The name of the entry, and its nested lists.
     shape
-        How many lists of how many lists of ... it must have.
+        The required length of the lists at each depth.
     low, high
-        What the numbers must lie in.
+        The interval in which the numbers must lie.
     missing
-        Whether some may be null; they become NaN.
+        Whether null is accepted; it becomes NaN.
     integral
-        Whether they must be whole.
+        Whether the numbers must be whole.
     """
     flat = [values]
     for length in shape:
@@ -53,14 +53,28 @@ def floats(
 
 
 def listed(name: str, value: Any, length: int | None = None) -> list[Any]:
-    """Return a list, of a certain length where one is given."""
+    """Return a value that must be a list.
+
+    Parameters
+    ----------
+    name, value
+        The name of the entry, and its value.
+    length
+        The required length; None accepts any.
+    """
     if not isinstance(value, list) or length not in {None, len(value)}:
         raise ValueError(f"{name} must be a list, it is {value!r}")
     return value
 
 
 def words(name: str, value: Any) -> list[str]:
-    """Return a list of different words."""
+    """Return a value that must be a list of different strings.
+
+    Parameters
+    ----------
+    name, value
+        The name of the entry, and its value.
+    """
     given = listed(name, value)
     if not all(isinstance(word, str) for word in given) or len(set(given)) < len(given):
         raise ValueError(f"{name} must be different words")
@@ -68,14 +82,28 @@ def words(name: str, value: Any) -> list[str]:
 
 
 def whole(name: str, value: Any) -> int:
-    """Return a whole number from 0 on; true and false are none."""
+    """Return a value that must be a whole number of at least 0; true and false are refused.
+
+    Parameters
+    ----------
+    name, value
+        The name of the entry, and its value.
+    """
     if type(value) is not int or not 0 <= value <= MOST:
         raise ValueError(f"{name} must be a whole number, it is {value!r}")
     return value
 
 
 def below(name: str, value: Any, end: int) -> int:
-    """Return a whole number from 0 on that is below an end."""
+    """Return a value that must be a whole number of at least 0 and below a limit.
+
+    Parameters
+    ----------
+    name, value
+        The name of the entry, and its value.
+    end
+        The limit, which is excluded.
+    """
     if whole(name, value) >= end:
         raise ValueError(f"{name} must be below {end}, it is {value!r}")
     return int(value)

@@ -1,18 +1,18 @@
-"""What the core adds up on the way, for summaries and reports (``src/core/mixture.hpp``)."""
+"""The sums that the core keeps for summaries and reports (``src/core/mixture.hpp``)."""
 
 WEIGHT, AWAKE, LOSS, BLEND_LOSS, SCORED, ABSURD = range(6)
-"""What is summed for each expert: its weights, the rows it was awake in; and of those that were
-settled its losses, the blend's losses beside them, and how many they are; and how many of its
-forecasts the guard moved."""
+"""The sums of an expert: its weights; the number of rows in which it was awake; over the settled
+ones among them its losses, the losses of the blend, and their number; and the number of its
+forecasts that the guard moved."""
 
 ROWS, SILENT, SETTLED, BLEND, UNIFORM, STEPS, WILD, REGRET, LOG_POTENTIAL = range(9)
-"""What is summed for the blend: rows, those without anybody awake, those settled, the losses of the
-blend and of uniform weights in them, the rounds played, forecasts that were infinite; and the
-largest regret and logarithm of the average potential so far."""
+"""The sums of the blend: the numbers of rows, of rows without any expert awake and of settled rows;
+the losses of the blend and of uniform weights in settled rows; the numbers of rounds learned from
+and of infinite forecasts; the largest regret and the largest logarithm of the average potential."""
 
 FIRST, LAST, SINCE = range(3)
-"""The rounds in which an expert was first and last awake, and since which it carries weight: at
-least the share that uniform weights would give it. -1: never, or not now."""
+"""The rounds in which an expert was first and last awake, and the round since which its weight has
+been at least that of uniform weights. -1 stands for never, or not now."""
 
 EXPERT_SUMS, TOTAL_SUMS, MARKS = 6, 9, 3
-"""How many of each there are."""
+"""The number of sums of an expert, of sums of the blend, and of marks of an expert."""

@@ -1,4 +1,4 @@
-"""The default: a hedger over ways of combining, for who does not want to choose one."""
+"""The default: a hedger over ways of combining, for users who do not want to choose one."""
 
 from dataclasses import dataclass
 from math import inf
@@ -14,18 +14,18 @@ from normalhedge.hedgers import AdaNormalHedge, BatesGranger, CompiledHedger, No
 from normalhedge.mixtures.losses import Loss
 
 TRUST, TRUST_OF_CLASSES = 0.95, 0.5
-"""The share of the prior that the plain combinations have, which the others must overcome: less for
-class probabilities, whose losses have a range that one absurd forecast cannot exceed."""
-
+"""The share of the prior of the plain combinations, which the other ways must overcome. It is less
+for class probabilities: the range of their losses is bounded, so no absurd forecast costs more."""
 
 PLAIN_WAYS = {"median": "median", "trimmed mean": "trimmed", "mean": "mean"}
-
+"""The plain combinations, and what the core calls them."""
 
 VALUES_BEFORE_WAYS = 4
-"""Of a row: the blend, the level that all items share, that of the item alone, and both."""
+"""The values of a row before those of the ways: the forecasts of the blend, of the level that all
+items share, of the level of the item alone, and of both levels together."""
 
 INSURED = 0.95
-"""The share of the insurance's prior that the levels have, and not the ways."""
+"""The share of the insurance's prior that the levels have; the ways have the rest."""
 
 
 class Component(NamedTuple):
@@ -34,17 +34,17 @@ class Component(NamedTuple):
     Attributes
     ----------
     name
-        What it is called in summaries.
+        Its name in summaries.
     hedger
-        What weighs the experts; none where they all count alike.
+        The hedger that weighs the experts; None if all experts have the same weight.
     combine
-        How its weights make a forecast.
+        How weights and forecasts make its forecast.
     gradient
         Whether its hedger learns by the gradient trick.
     slope
-        Of which loss the gradient is, where it is not the mixture's own.
+        The loss whose gradient is used; None for the loss of the mixture.
     prior
-        Its weight before anything was seen.
+        Its weight before the first outcome.
     """
 
     name: str
@@ -57,11 +57,11 @@ class Component(NamedTuple):
 
 @dataclass(frozen=True)
 class Automatic:
-    r"""Hedge over ways of combining: no algorithm, memory or scale is to be chosen.
+    r"""Hedge over ways of combining: there is no algorithm, memory or scale to choose.
 
     Nobody knows beforehand whether the plain median, last week's best model or inverse mean square
-    errors will serve best. Each of these ways plays beside the others, and a level above follows
-    those that prove themselves, starting from the plain combinations.
+    errors will serve best. All these ways of combining make forecasts side by side. A second level
+    starts from the plain combinations and moves its weight to the ways with the smallest losses.
 
     .. math::
 
@@ -70,21 +70,21 @@ class Automatic:
         \qquad \Phi(R, V) = \exp([R]_+^2 / 2V)
 
     R and V are the discounted sums of ``r = (loss of the blend - loss of the way) / s`` and of its
-    square, s is the usual difference, u the largest r. What came d rounds late counts for V d + 1
-    times, and is forgotten d + 1 times more slowly: see ``src/core/automatic.hpp``. The prior pi is
-    95 % for the plain combinations (50 % for class probabilities).
+    square, s is the usual difference, u the largest r. An outcome that is d rounds late counts
+    d + 1 times in V, and is forgotten d + 1 times more slowly: see ``src/core/automatic.hpp``. The
+    prior pi of the plain combinations is 95 % (50 % for class probabilities).
 
-    Where several items share a mixture, every way plays twice: once for all items together, and
-    once for each alone; and so does the level above.
+    If several items share a mixture, every way has two sets of weights, one for all items together
+    and one for each item alone; and so has the second level.
 
     Parameters
     ----------
     memory
-        Of the level above, in rounds, where outcomes are known at once.
+        The memory of the second level, in rounds, where outcomes are known at once.
     guard
-        Whether forecasts out of all proportion to the others and to what was seen are moved to the
-        edge of what is not: see ``src/core/guard.hpp``. It is for numbers, not for class
-        probabilities, labels and price relatives.
+        Whether to move forecasts that are out of all proportion to the other forecasts and to past
+        outcomes to the edge of a plausible range: see ``src/core/guard.hpp``. The guard is for
+        numbers, not for class probabilities, labels and price relatives.
 
     Notes
     -----
@@ -92,9 +92,10 @@ class Automatic:
     and 100, and by weighted medians; AdaNormalHedge and NormalHedge with the gradient trick, which
     compete with the best convex combination; inverse losses (`BatesGranger`).
 
-    **What is proved.** Nothing is of the level above. But the blend is insured: it is the mean of
-    what the level says and of the ways, weighed by AdaNormalHedge, which gives the level 95 % of
-    its prior. Its theorem, with the priors rho, says of every way, and of the level, that
+    **What is proved.** Nothing is proved of the second level itself. But the blend is insured: it
+    is a weighted mean of the forecasts of the level and of the ways. The weights are those of
+    AdaNormalHedge, whose prior gives the level 95 %. Its theorem, with the priors rho, says of
+    every way, and of the level, that
 
     .. math::
 
@@ -102,13 +103,14 @@ class Automatic:
         B = 1 + \tfrac32 \sum_k \rho_k (1 + \ln(1 + C_k)) + X, \quad
         C_k = \sum_t (1 + d_t) |\ell_t - \ell_{k,t}| / S_t
 
-    S is the range of the loss, or where that is not known the largest difference so far; X is zero
-    where the loss is convex and outcomes are known at once. Otherwise the condition of the theorem
-    is checked each round, and X is by how much it was not met: what `Mixture.bound` says holds
-    whatever the loss and the delays, but may say little. No sooner than a way has been ahead of the
-    blend for long does this change anything: on the panels of ``make panels`` less than 0.1 %.
+    S is the range of the loss or, if that is unknown, the largest difference so far. X is zero if
+    the loss is convex and outcomes are known at once. Otherwise the condition of the theorem is
+    checked in each round, and X is the total by which it was violated: the bound of
+    `Mixture.bound` holds for all losses and delays, but it may be large. The insurance changes the
+    blend only after a way has been ahead for long: on the panels of ``make panels`` by less than
+    0.1 %.
 
-    The blend lies within the hull of the forecasts that the guard lets through.
+    The blend lies within the range of the forecasts after the guard.
 
     A round costs O(N log N) time for each of the ways.
 
@@ -135,10 +137,10 @@ class Automatic:
     def components(self, loss: Loss) -> list[Component]:
         """Return the ways of combining for a loss, the plain ones first."""
         if loss.of_labels:
-            plain, hedged = [Component("plain vote", None, "vote", prior=1.0)], _judging("vote")
+            plain, hedged = [Component("plain vote", None, "vote", prior=1.0)], _on_losses("vote")
         elif loss.of_wealth:
             plain = [Component("plain mean", None, "mean", prior=1.0)]
-            hedged = [*_judging("mean"), *_by_gradient(loss)]
+            hedged = [*_on_losses("mean"), *_by_gradient(loss)]
         else:
             # The logarithm punishes small probabilities, which medians make smaller.
             shares = (0.05, 0.05, 0.9) if loss.kind == "log" else (0.65, 0.3, 0.05)
@@ -146,7 +148,7 @@ class Automatic:
                 Component(f"plain {name}", None, combine, prior=share)
                 for (name, combine), share in zip(PLAIN_WAYS.items(), shares, strict=True)
             ]
-            hedged = [*_judging("mean"), *_by_median(), *_by_gradient(loss), *_by_inverse_loss()]
+            hedged = [*_on_losses("mean"), *_by_median(), *_by_gradient(loss), *_by_inverse_loss()]
         trust = TRUST_OF_CLASSES if loss.of_classes else TRUST
         rest = (1.0 - trust) / len(hedged)
         return [
@@ -155,16 +157,24 @@ class Automatic:
         ]
 
     def bound(self, loss: Loss, games: Games) -> Bound:
-        """Return what is proved of the blend's regret to each of its components, so far.
+        """Return the proved bound on the regret of the blend to each component, up to now.
 
-        In units of the largest difference of losses so far, or of the range of the loss.
+        The unit is the range of the loss or, if that is unknown, the largest difference of losses
+        so far.
+
+        Parameters
+        ----------
+        loss
+            The loss of the mixture.
+        games
+            The compiled part of the mixture.
         """
         if not len(games.totals):
             return Bound(0.0, "nothing was predicted yet")
         levels = levels_of(games)
         ways = [one.prior for one in self.components(loss)]
-        alone = [one.prior for one in self.components(loss) if one.hedger is not None]
-        shares = np.array([INSURED, *((1.0 - INSURED) * p for p in (*ways, *alone))])
+        separate = [one.prior for one in self.components(loss) if one.hedger is not None]
+        shares = np.array([INSURED, *((1.0 - INSURED) * p for p in (*ways, *separate))])
         growth = 1.5 * (shares * (1.0 + np.log1p(levels.clocks))).sum(axis=1, keepdims=True)
         potential = shares.sum() + growth + levels.excess
         with np.errstate(invalid="ignore"):  # a clock at zero, where the excess is not finite
@@ -172,11 +182,11 @@ class Automatic:
         unit = "the range of the loss" if loss.width else "the largest difference of losses so far"
         source = f"in units of {unit}; Luo and Schapire 2015, Theorem 1"
         if not np.isfinite(regrets).all():
-            return Bound(inf, "the condition of the theorem was not met by far")
+            return Bound(inf, "the condition of the theorem was violated by far")
         return Bound(float(regrets.max(initial=0.0)), source, float(potential.max() / shares.sum()))
 
     def engine(self, loss: Loss) -> tuple[Any, ...]:
-        """Return what the core is made with."""
+        """Return the arguments that the core needs for its part."""
         return (
             [
                 (
@@ -195,19 +205,19 @@ class Automatic:
 
 
 class Levels(NamedTuple):
-    """What the levels of auto remember in each game: see ``src/core/automatic.hpp``.
+    """The memory of the second level in each game: see ``src/core/automatic.hpp``.
 
     Attributes
     ----------
     ways
-        Weights of the plain components, of those that all items share, and of those of an item
-        alone.
+        Weights of the plain components, of the components that all items share, and of the
+        components of an item alone.
     choice
-        Weights of the level that all items share, and of that of an item alone.
+        Weights of the level that all items share, and of the level of an item alone.
     insurance, regrets, clocks
         Weights, regrets and clocks of the insurance: of the levels together, then of the ways.
     excess
-        By how much the condition of its theorem was not met, all rounds together.
+        The total by which the condition of its theorem was violated.
     """
 
     ways: Floats
@@ -219,7 +229,7 @@ class Levels(NamedTuple):
 
 
 def levels_of(games: Games) -> Levels:
-    """Return what the levels remember."""
+    """Return the memory of the second level, as views of the totals of the core."""
     _, _, _, values = games.shape
     count = values - VALUES_BEFORE_WAYS
     sizes = [count, 2 * count + 1, 2, 5, 1 + count, 1 + count, 1 + count, 1, 1]
@@ -228,8 +238,8 @@ def levels_of(games: Games) -> Levels:
     return Levels(ways, choice, *insurance)
 
 
-def _judging(combine: str) -> list[Component]:
-    """Return NormalHedge on the losses themselves, at a ladder of memories: who is good now."""
+def _on_losses(combine: str) -> list[Component]:
+    """Return NormalHedge on the losses themselves, with three lengths of memory."""
     return [
         Component(f"NormalHedge {memory}", NormalHedge(memory=memory), combine)
         for memory in (5, 20, 100)
@@ -237,7 +247,7 @@ def _judging(combine: str) -> list[Component]:
 
 
 def _by_median() -> list[Component]:
-    """Return hedgers whose forecast is a weighted median: nobody alone can move it far."""
+    """Return hedgers whose forecast is a weighted median, which no single expert can move far."""
     return [
         Component("NormalHedge 20, median", NormalHedge(memory=20), "median"),
         Component("AdaNormalHedge 20, median", AdaNormalHedge(alpha=0.05), "median"),
@@ -247,8 +257,8 @@ def _by_median() -> list[Component]:
 def _by_gradient(loss: Loss) -> list[Component]:
     """Return hedgers that compete with the best convex combination; none for a linear loss.
 
-    Of the absolute loss the gradient is a sign, and that of the square loss says more: one of three
-    goes by the former.
+    The gradient of the absolute loss is only a sign, and that of the square loss says more: for the
+    absolute loss, two of the three hedgers use the gradient of the square loss.
     """
     if loss.linear or not loss.differentiable:
         return []
@@ -267,7 +277,7 @@ def _by_gradient(loss: Loss) -> list[Component]:
 
 
 def _by_inverse_loss() -> list[Component]:
-    """Return weights by inverse losses, which never swing."""
+    """Return hedgers whose weights are inverse losses, which change slowly."""
     return [
         Component("inverse loss 100", BatesGranger(alpha=0.01), "mean"),
         Component("inverse loss 100, squared", BatesGranger(alpha=0.01, power=2.0), "mean"),

@@ -9,20 +9,20 @@ from normalhedge._inputs import Floats
 from normalhedge.mixtures.convex import least_loss
 
 SAMPLE = 1 << 22
-"""How many forecasts the weights are fitted to, unless told otherwise; of more some are taken."""
+"""The default number of forecasts to which the weights are fitted; larger tables are sampled."""
 
 
 class Convex(NamedTuple):
-    """Fixed weights of least mean loss, and how sure that is.
+    """Fixed weights of least mean loss, with a bound on the error of the search.
 
     Attributes
     ----------
     weights
         One for each expert.
     loss
-        Their mean loss; NaN where there is no row to go by.
+        Their mean loss; NaN if no row can be used.
     gap
-        By how much, at most, some other weights would be better.
+        An upper bound on how much smaller the loss of other weights could be.
     """
 
     weights: Floats
@@ -33,10 +33,20 @@ class Convex(NamedTuple):
 def mean_loss(
     values: Floats, outcomes: Floats, items: np.ndarray, levels: Floats, kind: str
 ) -> float:
-    """Return the mean loss of predictions, one for each row, or one for each class of each."""
+    """Return the mean loss of predictions.
+
+    Parameters
+    ----------
+    values
+        The predictions: a number for each row, or one for each class of each row.
+    outcomes, items
+        The outcome and the item of each row.
+    levels, kind
+        The levels of the pinball loss, and the name of the loss in the core.
+    """
     losses = np.empty((len(values), 1))
-    alone = np.ascontiguousarray(values.reshape(len(values), -1, 1))
-    _core.write_loss_table(alone, outcomes, items, levels, kind, "mean", losses)
+    column = np.ascontiguousarray(values.reshape(len(values), -1, 1))
+    _core.write_loss_table(column, outcomes, items, levels, kind, "mean", losses)
     return float(losses.mean())
 
 
@@ -49,37 +59,40 @@ def best_convex(
     way: str = "mean",
     sample: int | None = None,
 ) -> Convex:
-    """Return the fixed weights whose mean of the forecasts has the least mean loss.
+    """Return the fixed weights whose weighted mean of the forecasts has the least mean loss.
 
-    An expert that sleeps is taken to say what even weights over those awake say. So even weights
-    and each expert by itself are among the combinations, as they are elsewhere in hindsight, and
-    the problem is convex. (Weights that are shared among those awake, as a hedger's are, make one
-    that is not.) It is solved, by ``mixtures/interior.py``, until the gap is proved to be less than
-    1e-6 of the loss, or 1e-9 of that of the best expert where the least loss is zero; it can be
-    larger only where an expert is off by 1e9 times as much as another. Of more forecasts than
-    ``sample`` some are taken, but for the square loss; the loss and the gap are those of all.
+    The forecast of a sleeping expert is replaced by that of uniform weights over the experts awake.
+    So uniform weights and each expert by itself are among the combinations, as for the other
+    yardsticks in hindsight, and the problem is convex. (It would not be if the weight of sleeping
+    experts went to the others, as it does in a hedger.) ``mixtures/interior.py`` solves it until
+    the gap is proved to be less than 1e-6 of the loss, or less than 1e-9 of the loss of the best
+    expert if the least loss is zero. The gap can be larger only if the errors of one expert are
+    1e9 times those of another. A table of more than ``sample`` forecasts is sampled, except for the
+    square loss; the loss and the gap are always those of the whole table.
 
     Parameters
     ----------
-    forecasts, outcomes
-        Rows x classes x experts, and of each row; NaN where missing.
+    forecasts
+        Rows x classes x experts; NaN where an expert sleeps.
+    outcomes
+        The outcome of each row; NaN if unknown.
     items, levels, kind
-        The item of each row, the levels of the pinball loss, and what the core calls the loss.
+        The item of each row, the levels of the pinball loss, and the name of the loss in the core.
     way
-        How even weights combine those awake.
+        How uniform weights combine the forecasts of the experts awake.
     sample
-        How many forecasts the weights are fitted to; four million unless told otherwise.
+        The number of forecasts to which the weights are fitted; None for about four million.
     """
     n = forecasts.shape[2]
-    said = np.empty((len(outcomes), n))
-    _core.fill_sleepers(forecasts, outcomes, items, levels, kind, way, said)
-    known = ~np.isnan(said[:, 0])
-    said, outcomes, items = said[known], outcomes[known], items[known]
-    if not len(said):
+    filled = np.empty((len(outcomes), n))
+    _core.fill_sleepers(forecasts, outcomes, items, levels, kind, way, filled)
+    known = ~np.isnan(filled[:, 0])
+    filled, outcomes, items = filled[known], outcomes[known], items[known]
+    if not len(filled):
         return Convex(np.full(n, 1.0 / n), np.nan, np.nan)
     level = levels[items % len(levels)]
     weights, bound = least_loss(
-        said, outcomes, level, kind, max(said.size // (sample or SAMPLE), 1)
+        filled, outcomes, level, kind, max(filled.size // (sample or SAMPLE), 1)
     )
-    loss = mean_loss(said @ weights, outcomes, items, levels, kind)
+    loss = mean_loss(filled @ weights, outcomes, items, levels, kind)
     return Convex(weights, loss, max(loss - bound, 0.0))

@@ -1,11 +1,15 @@
-"""The books of a mixture: its experts, its items, its pending rounds, and the core's arrays."""
+"""The books of a mixture: its experts, its items, its pending rounds, and the arrays of the core.
+
+This module is long because it is the only place that changes a mixture: every attribute that can
+change has its owner here, next to the methods that change it.
+"""
 
 import os
 import weakref
 from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
-from math import inf, nan
+from math import nan
 from typing import Any
 
 import numpy as np
@@ -14,9 +18,10 @@ from normalhedge import _inputs
 from normalhedge._core import Turn
 from normalhedge._inputs import Floats
 from normalhedge.certificates import Bound
-from normalhedge.hedgers import CompiledHedger, State
+from normalhedge.hedgers import State
 from normalhedge.mixtures._sums import LAST, REGRET, STEPS
 from normalhedge.mixtures.automatic import Automatic
+from normalhedge.mixtures.bounds import regret_bound
 from normalhedge.mixtures.forecasts import Keys
 from normalhedge.mixtures.growth import (
     ARRAYS,
@@ -34,7 +39,7 @@ from normalhedge.mixtures.recipe import PLAIN, Recipe
 from normalhedge.mixtures.tickets import DeferredOutcome, PendingRound
 
 MAX_PENDING, MAX_NAMES, HISTORY = 10_000, 1_000_000, 200
-"""What a mixture keeps at most, unless told otherwise: see `Mixture`."""
+"""The default limits on the memory of a mixture: see `Mixture`."""
 
 _alive: "weakref.WeakSet[Books]" = weakref.WeakSet()
 
@@ -42,7 +47,7 @@ _alive: "weakref.WeakSet[Books]" = weakref.WeakSet()
 def _free_locks() -> None:
     """Give the mixtures of a forked process locks that no thread of its parent holds.
 
-    They are sound: a mixture is changed by one call of the core, during which nobody forks.
+    The mixtures are consistent: one call of the core makes each change, and no fork interrupts it.
     """
     for books in _alive:
         books._lock = Turn()
@@ -53,10 +58,10 @@ if hasattr(os, "register_at_fork"):
 
 
 class Books:
-    """All that a mixture remembers, and the only place where it is changed.
+    """The memory of a mixture, and the only class that changes it.
 
-    A change of several attributes is prepared aside and made by one call of the core, so that
-    nothing that interrupts it, a signal or an exception, leaves it half made.
+    A change of several attributes is prepared separately and then made by one call of the core, so
+    that no signal and no exception can leave it half made.
 
     Parameters
     ----------
@@ -68,7 +73,7 @@ class Books:
     Attributes
     ----------
     names, items
-        The experts, and the things forecast, as they were first seen.
+        The names of the experts and of the items, in the order of their arrival.
     rounds
         The number of rounds that were predicted.
     next_ticket
@@ -78,21 +83,21 @@ class Books:
     expired
         The number of rounds that were given up.
     deferred
-        Of the pending rounds of a table: when their outcomes may be used.
+        The outcomes of pending rounds of a table, and when they may be used, by ticket.
     last_times, time_kind
-        The last time of each game of a table, and what kind of times they are.
+        The last time of each game of a table, and the kind of its times.
     ids
         Tickets by the ids that a stream gave its rounds.
     history
-        The last rounds that were settled, with their outcomes.
+        The last settled rounds, with their outcomes.
     joined_late
-        Whether an expert joined after the first outcome was learned.
+        Whether an expert joined after the first outcome.
     games
         The compiled part, which owns the arrays.
     simple
-        Whether forecasts may be one number for each expert, and nothing else.
+        Whether each forecast is a single number, so that the core can read forecasts itself.
     warned
-        Whether the caller knows that infinite forecasts count as missing.
+        Whether the user was warned that infinite forecasts count as missing.
     """
 
     def __init__(
@@ -126,14 +131,12 @@ class Books:
         self._item_index: dict[str, int] = {}
         self.games = make_games(recipe)
         games = 1 if recipe.shared else 0
-        states = [None] * games  # made when the first expert joins
+        states = [None] * games  # each gets its state when the first expert joins
         arrays = first_arrays(self.games, games)
         self.games.replace(self.games.version, arrays, states, vars(self), {}, ())
         self._lock = Turn()
         _alive.add(self)
         self.join([PLAIN[way] for way in recipe.include])
-
-    # What others read
 
     @property
     def weights(self) -> Floats:
@@ -152,14 +155,14 @@ class Books:
 
     @property
     def ranges(self) -> Floats:
-        """The range of losses of each item, and how far it was filled lately; NaN with auto."""
+        """The range of losses of each item, and the part of it used lately; NaN with auto."""
         if isinstance(self.recipe.hedger, Automatic):
             return np.full((len(self.items), 2), np.nan)
         return self.games.ranges
 
     @property
     def levels(self) -> Floats:
-        """The levels of the pinball loss; one that does not matter for other losses."""
+        """The levels of the pinball loss; for other losses, one level that is not used."""
         return np.array(self.recipe.loss.levels or (0.5,))
 
     def hedger_state(self, item: str | None) -> Any:
@@ -176,27 +179,22 @@ class Books:
         return State(weights, ledger, games.totals[game].copy(), self.rounds, len(self.names), None)
 
     def bound(self) -> Bound:
-        """Return what is proved of the regret: see `Mixture.bound`."""
-        hedger, n = self.recipe.hedger, max(len(self.names), 1)
-        if isinstance(hedger, Automatic):
-            return hedger.bound(self.recipe.loss, self.games)
-        if not isinstance(hedger, CompiledHedger):
-            return Bound(inf, f"nothing is known of {type(hedger).__name__}")
-        played = int(self.games.total_sums[STEPS]) if self.recipe.shared else self.rounds
-        bound, name = hedger.bound(n, max(played, 1)), type(hedger).__name__
-        learned = not self.recipe.loss.width or (self.recipe.shared and len(self.items) > 1)
-        if bound and learned and not hedger.free_of_scale:
-            return Bound(inf, f"no theorem covers {name} where the range of losses is learned")
-        if bound and self.joined_late and "a_sleeper_changes_nothing" in hedger.breaks:
-            return Bound(inf, f"no theorem covers {name} where experts join later")
-        return bound
+        """Return the proved bound on the regret: see `Mixture.bound`."""
+        return regret_bound(
+            self.recipe,
+            self.games,
+            experts=len(self.names),
+            items=len(self.items),
+            rounds=self.rounds,
+            joined_late=self.joined_late,
+        )
 
     def knows(self, name: str) -> bool:
-        """Tell whether there is an expert of this name."""
+        """Tell whether an expert has this name."""
         return name in self._index
 
     def widen(self, forecasts: Floats, confidence: Floats | None) -> tuple[Floats, Floats | None]:
-        """Return the forecasts of a round with a column of NaN for every expert that joined since.
+        """Add columns of NaN, and confidence 0, for experts that joined after a round.
 
         Parameters
         ----------
@@ -209,10 +207,8 @@ class Books:
         forecasts = np.pad(forecasts, ((0, 0), (0, 0), (0, more)), constant_values=np.nan)
         return forecasts, None if confidence is None else np.pad(confidence, (0, more))
 
-    # Experts and items
-
     def unknown_names(self, names: Iterable[str]) -> list[str]:
-        """Return the names that are no experts yet, each once."""
+        """Return the names that do not belong to an expert yet, each once."""
         new = [name for name in dict.fromkeys(names) if not self.knows(name)]
         for name in new:
             if not isinstance(name, str):
@@ -225,7 +221,7 @@ class Books:
         return new
 
     def join(self, names: Sequence[str]) -> None:
-        """Let experts join; those that are known already stay as they are."""
+        """Let experts join; names of present experts change nothing."""
         version, new = self.games.version, self.unknown_names(names)
         if new and self._join_quickly(version, new):
             return
@@ -233,7 +229,7 @@ class Books:
         self._take_over(version, growth)
 
     def _join_quickly(self, version: int, new: list[str]) -> bool:
-        """Let experts join in columns that are free; return false where there are none."""
+        """Let experts join in spare columns; return false if this is not possible."""
         hedger, before = self.recipe.hedger, len(self.names)
         if self.games.states is not None or getattr(hedger, "begins_with_something", False):
             return False
@@ -242,26 +238,37 @@ class Books:
         return self.games.join(version, self.names, new, vars(self), late, (self._index, places))
 
     def item_indices(self, keys: Keys) -> np.ndarray:
-        """Return the index of each item; those not seen before are added."""
+        """Return the index of each item; add items not seen before."""
         version = self.games.version
         growth, found = self.grow([], [""] if keys is None else [str(key) for key in keys])
         self._take_over(version, growth)
         return found
 
     def grow(self, names: Sequence[str], items: Sequence[str]) -> tuple[Growth, np.ndarray]:
-        """Return what these new experts, and these items, change, and the index of each item."""
+        """Prepare the changes for new experts and new items; return them, and the item indices.
+
+        Parameters
+        ----------
+        names
+            The names of the new experts.
+        items
+            The names of the items of a round, known ones and new ones.
+        """
         games = self.games
         arrays: dict[str, np.ndarray] = {}
         changes: dict[str, Any] = {}
         places: dict[str, int] = {}
         item_places: dict[str, int] = {}
         states = None if games.states is None else list(games.states)
-        before, played = games.weights.shape[1], bool(games.total_sums[STEPS])
+        before, has_learned = games.weights.shape[1], bool(games.total_sums[STEPS])
         if names:
             n = before + len(names)
             places |= {name: before + k for k, name in enumerate(names)}
-            changes = {"names": [*self.names, *names], "joined_late": self.joined_late or played}
-            arrays = with_experts(self.recipe, games, n, states, played=played)
+            changes = {
+                "names": [*self.names, *names],
+                "joined_late": self.joined_late or has_learned,
+            }
+            arrays = with_experts(self.recipe, games, n, states, has_learned=has_learned)
         known = len(self.items)
         new = [key for key in dict.fromkeys(items) if key not in self._item_index]
         if new:
@@ -291,7 +298,7 @@ class Books:
         return plain and named and self.games.states is None and len(loss.levels) <= 1
 
     def _take_over(self, version: int, growth: Growth) -> None:
-        """Make changes that were built aside when the mixture had this version."""
+        """Make changes that were prepared for this version of the mixture."""
         if growth.changes:
             arrays, changes, states, merges = growth
             self.games.replace(version, arrays, states, vars(self), dict(changes), merges)
@@ -320,7 +327,7 @@ class Books:
         games.replace(version, whole(games, arrays), states, vars(self), changes, ())
 
     def retire(self, forecasts: Mapping[str, Any]) -> None:
-        """Let experts leave that were silent for more than `forget_after` rounds, if others come.
+        """Let experts leave that slept for more than `forget_after` rounds, if new names arrive.
 
         Parameters
         ----------
@@ -340,10 +347,8 @@ class Books:
             stays = len(self.names) - len(places) > len(self.recipe.include)
             self._leave(places if stays else places[1:])
 
-    # Rounds
-
     def expiring(self) -> int | None:
-        """Return the ticket of the round that is given up when another one is predicted."""
+        """Return the ticket of the round that the next prediction gives up, if there is one."""
         pending = self.pending
         oldest = next(iter(pending), None)
         if oldest is None:
@@ -377,41 +382,63 @@ class Books:
         raise KeyError(f"ticket {ticket!r} was never given out")
 
     def note(self, ticket: int, outcomes: Floats) -> None:
-        """Add the losses of a pending round to the sums, before it is settled."""
+        """Add the losses of a pending round to the sums, before it is settled.
+
+        Parameters
+        ----------
+        ticket
+            The ticket of the round.
+        outcomes
+            The outcome of each row; NaN where it is unknown.
+        """
         one = self.pending[ticket]
         forecasts, confidence = self.widen(one.forecasts, one.confidence)
         self.games.note(self.games.version, forecasts, confidence, one.values, outcomes, one.items)
 
     def remember_id(self, text: str, ticket: int) -> None:
-        """Remember the id that a stream gave a round; forget those of rounds that expired."""
+        """Remember the id that a stream gave a round; forget the ids of expired rounds.
+
+        Parameters
+        ----------
+        text
+            The id as JSON.
+        ticket
+            The ticket of the round.
+        """
         self.ids[text] = ticket
         if len(self.ids) > 2 * self.max_pending:
             self.ids = {k: v for k, v in self.ids.items() if v in self.pending}
 
     def forget_id(self, text: str, ticket: int) -> None:
-        """Forget the id of a round that was settled."""
+        """Forget the id of a settled round.
+
+        Parameters
+        ----------
+        text
+            The id as JSON.
+        ticket
+            The ticket of the round.
+        """
         if self.ids.get(text) == ticket:
             del self.ids[text]
 
-    # Rounds of a table
-
     def begin_table(self, time_kind: str) -> None:
-        """Note the kind of a table's times; refuse one that does not go with the earlier tables."""
+        """Set the kind of a table's times; refuse a kind other than that of earlier tables."""
         if self.time_kind not in {"", time_kind} and self.last_times:
             raise ValueError("the times of this table cannot be compared with the earlier ones")
         self.time_kind = time_kind
 
     def add_sums(self, expert_sums: Floats, totals: Floats, rounds: int) -> None:
-        """Add what a table brought to the sums, and count its rounds.
+        """Add the sums of a table to those of the mixture, and count its rounds.
 
         Parameters
         ----------
         expert_sums
-            Stretches x sums x experts.
+            The sums of the experts; stretches x sums x experts.
         totals
-            Stretches x sums; from `REGRET` on they are maxima.
+            The sums of the blend; stretches x sums. From `REGRET` on they are maxima.
         rounds
-            The number of rounds of the mixture, with those of the table.
+            The number of rounds of the mixture, including those of the table.
         """
         sums = self.games.total_sums
         self.games.expert_sums[:] += expert_sums.sum(axis=0)
@@ -420,7 +447,7 @@ class Books:
         self.rounds = rounds
 
     def take_deferred(self) -> dict[int, tuple[PendingRound, DeferredOutcome]]:
-        """Return the rounds of earlier tables that still wait, and keep them no longer."""
+        """Remove the pending rounds of earlier tables, and return them by ticket."""
         found = {t: (self.pending.pop(t), one) for t, one in self.deferred.items()}
         self.deferred = {}
         return found
@@ -428,12 +455,12 @@ class Books:
     def store_deferred(
         self, rounds: Iterable[tuple[int | None, PendingRound, DeferredOutcome]], expired: int
     ) -> None:
-        """Keep rounds of a table whose outcomes may not be used yet, in the order of their tickets.
+        """Store rounds of a table whose outcomes may not be used yet, sorted by ticket.
 
         Parameters
         ----------
         rounds
-            Each with its ticket; none for a round that gets a new one.
+            Each round with its ticket; None for a round that gets a new ticket.
         expired
             The number of rounds of the table that were given up.
         """
@@ -446,15 +473,21 @@ class Books:
         self.pending = dict(sorted(self.pending.items()))
         self.deferred = dict(sorted(self.deferred.items()))
 
-    # Copies
+    def take_over(self, other: "Books", version: int) -> None:
+        """Take over the content of a copy, if nothing has changed since this version.
 
-    def take_the_place_of(self, other: "Books", version: int) -> None:
-        """Become what was prepared in a copy, if nothing has changed since this version."""
+        Parameters
+        ----------
+        other
+            The copy, which was changed and is not used any more.
+        version
+            The version of these books when the copy was made.
+        """
         changes = {k: v for k, v in vars(other).items() if k != "_lock"}
         self.games.replace(version, None, None, vars(self), changes, ())
 
     def copy(self) -> "Books":
-        """Return a copy that shares nothing which is changed in place."""
+        """Return a copy that shares no mutable part with these books."""
         other = object.__new__(Books)
         for name, value in vars(self).items():
             vars(other)[name] = copy(value) if isinstance(value, dict | list | deque) else value
@@ -469,7 +502,7 @@ class Books:
         return tuple(getattr(self.games, name).copy() for name in ARRAYS)
 
     def _take(self, arrays: tuple[np.ndarray, ...], states: list[Any] | None) -> None:
-        """Make the compiled part anew, of these arrays."""
+        """Make a new compiled part of these arrays."""
         self._lock = Turn()
         self.games = make_games(self.recipe)
         all_arrays = (*(owned(array) for array in arrays), arrays[0].shape[1])
@@ -477,7 +510,7 @@ class Books:
         _alive.add(self)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return all but the lock, with the arrays of the compiled part."""
+        """Return all attributes except the lock, with the arrays of the compiled part."""
         with self._lock:
             kept = {k: v for k, v in vars(self).items() if k not in {"games", "_lock"}}
             kept |= {k: copy(v) for k, v in kept.items() if isinstance(v, dict | list | deque)}
@@ -485,7 +518,7 @@ class Books:
             return {**kept, "arrays": self._arrays(), "states": states}
 
     def __setstate__(self, kept: dict[str, Any]) -> None:
-        """Take what was kept."""
+        """Restore the attributes, with a new lock and a new compiled part."""
         arrays, states = kept.pop("arrays"), kept.pop("states")
         vars(self).update(kept)
         self._take(arrays, states)

@@ -1,11 +1,11 @@
-"""Forecasts and weights -> one prediction, always inside the hull of the forecasts heard.
+"""Combine forecasts by their weights into one prediction, always within the range of the forecasts.
 
     mean      sum_i q_i x_i
     median    the weighted median: half of the weight on either side; midway where it is a tie
-    vote      the forecast with the largest weight: for labels, which have no middle
+    vote      the label with the largest total weight: labels have no middle
 
-A mean of wild forecasts is wild. The median is not, as long as the wild ones have less than half of
-the weight. The core computes them (``src/core/combining.hpp``).
+One wild forecast makes the mean wild. The median stays sensible as long as wild forecasts have less
+than half of the weight. The core computes all three (``src/core/combining.hpp``).
 """
 
 import numpy as np
@@ -18,12 +18,12 @@ WAYS = ("mean", "median", "vote")
 
 
 def combine(forecasts: npt.ArrayLike, weights: npt.ArrayLike, way: str = "mean") -> float:
-    """Return the combination of the forecasts with weight; NaN where none has any.
+    """Combine forecasts by their weights; return NaN if no expert has any weight.
 
     Parameters
     ----------
     forecasts, weights
-        A number for each expert; what an expert without weight says is not looked at.
+        A number for each expert; the forecast of an expert without weight is ignored.
     way
         One of `WAYS`.
 

@@ -1,4 +1,4 @@
-"""Compute the blend beside its yardsticks: plain combinations, and the best in hindsight."""
+"""Compare the blend with its yardsticks: plain combinations, and the best in hindsight."""
 
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
@@ -26,34 +26,33 @@ from normalhedge.mixtures.losses import Loss
 from normalhedge.mixtures.recipe import Recipe
 
 OFTEN = 0.5
-"""The best expert is looked for among those that were awake in this share of the settled rows."""
+"""The best expert must have been awake in at least this share of the settled rows."""
 
 CHUNK = 1 << 18
-"""About how many forecasts are looked at together."""
-
+"""About how many forecasts are processed at a time."""
 
 SAMPLE, EXACT = 1 << 18, ("square", "l1")
-"""How many forecasts the best convex combination is fitted to, for a summary should be there at
-once; but for losses for which it takes no time."""
+"""The number of forecasts to which the best convex combination is fitted, as a summary should be
+quick; and the losses for which no sample is needed, as the fit takes no time."""
 
 
 class Settled(NamedTuple):
-    """Rows that have an outcome, and in which somebody was awake.
+    """Rows that have an outcome, and at least one expert awake.
 
     Attributes
     ----------
     forecasts
         Rows x classes x experts, without the plain combinations of ``include``; NaN where asleep.
     outcomes, items
-        Of each row.
+        The outcome and the item of each row.
     values
-        What was predicted: the blend, and of an automatic mixture what its components said; see
+        The forecasts of the blend and, for an automatic mixture, of its components; see
         ``src/core/automatic.hpp``.
     since
-        The number of the first round, where they are the last rounds of a mixture; none where they
-        are a whole table.
+        The number of the first round, if the rows are those of the last rounds of a mixture; None
+        if they are a whole table.
     rounds
-        How many rounds they are, in that case.
+        The number of rounds, in the former case.
     """
 
     forecasts: Floats
@@ -65,11 +64,11 @@ class Settled(NamedTuple):
 
     @property
     def blend(self) -> Floats:
-        """The blend; rows x classes."""
+        """The forecasts of the blend; rows x classes."""
         return self.values[:, : self.forecasts.shape[1]]
 
     def components(self, count: int) -> Floats:
-        """Return what so many components said; rows x classes x components."""
+        """Return the forecasts of the first components; rows x classes x components."""
         rows, classes, _ = self.forecasts.shape
         first = VALUES_BEFORE_WAYS - 1
         return self.values[:, classes:].reshape(rows, classes, -1)[:, :, first : first + count]
@@ -78,52 +77,55 @@ class Settled(NamedTuple):
 def compare(
     rows: Settled, recipe: Recipe, levels: Floats, names: Sequence[str], components: int = 0
 ) -> Comparison:
-    """Return the blend beside its yardsticks.
+    """Return the mean losses of the blend and of its yardsticks.
 
-    The best expert is the one with the smallest loss of those that are awake often. Where it is
-    asleep, the plain median takes its place (the plain mean of class probabilities and of price
-    relatives, the plain vote of labels), so that all are compared in the same rows; and so it does
-    for the best convex combination.
+    The best expert is the one with the smallest loss among the experts that were often awake. In
+    rows in which it sleeps, the plain median takes its place (the plain mean for class
+    probabilities and price relatives, the plain vote for labels), so that all mean losses are over
+    the same rows. The best convex combination uses the same replacement.
 
     Parameters
     ----------
     rows
-        There must be one at least.
+        The rows to compare over; at least one.
     recipe, levels
         The settings of the mixture, and the levels of the pinball loss.
     names
-        Of the experts.
+        The names of the experts.
     components
-        How many components an automatic mixture has in these rows.
+        The number of components that an automatic mixture has in these rows.
     """
     loss, count = recipe.loss, len(rows.outcomes)
     plain = _plain_names(loss)
-    stands_in = PLAIN_MEDIAN if PLAIN_MEDIAN in plain and not loss.of_classes else plain[0]
-    convex = _best_convex(rows, loss.kind, levels, stands_in)
-    made = ["blend", *plain, *([] if convex is None else [BEST_CONVEX])]
+    substitute = PLAIN_MEDIAN if PLAIN_MEDIAN in plain and not loss.of_classes else plain[0]
+    convex = _best_convex(rows, loss.kind, levels, substitute)
+    combined = ["blend", *plain, *([] if convex is None else [BEST_CONVEX])]
     kinds = [loss.kind] if _only_its_loss(loss) else [loss.kind, "absolute", "square"]
-    means = np.zeros((len(kinds), len(made) + len(names)))
-    heard, of_components, spoken = np.zeros(len(names)), np.zeros(components), 0
+    means = np.zeros((len(kinds), len(combined) + len(names)))
+    rows_awake = np.zeros(len(names))
+    component_sums, component_rows = np.zeros(components), 0
     for part in _parts(rows):
-        table, awake = _columns(part, plain, stands_in, convex)
-        heard += awake.sum(axis=0)
+        table, awake = _columns(part, plain, substitute, convex)
+        rows_awake += awake.sum(axis=0)
         if components:
             table = np.concatenate([table, part.components(components)], axis=2)
         for k, kind in enumerate(kinds):
             losses = _losses(recipe, kind, levels, table, part)
             means[k] += losses[:, : means.shape[1]].sum(axis=0) / count
             if k == 0 and components:
-                said = losses[~np.isnan(losses).any(axis=1), means.shape[1] :]
-                of_components, spoken = of_components + said.sum(axis=0), spoken + len(said)
+                complete = losses[~np.isnan(losses).any(axis=1), means.shape[1] :]
+                component_sums = component_sums + complete.sum(axis=0)
+                component_rows += len(complete)
                 table = table[:, :, : means.shape[1]]
     lines = [_line(name, means[:, k]) for k, name in enumerate(("blend", *plain))]
-    lines += _best_expert(means[:, len(made) :], heard / count, names, stands_in)
+    lines += _best_expert(means[:, len(combined) :], rows_awake / count, names, substitute)
     every = max(rows.forecasts[:, 0].size // SAMPLE, 1) if loss.kind not in EXACT else 1
     if convex is not None:
-        asleep = heard.min() < count
-        remark = f"in hindsight; the {stands_in} for those asleep" if asleep else "in hindsight"
+        asleep = rows_awake.min() < count
+        remark = "in hindsight"
+        remark += f"; the {substitute} in place of sleeping experts" if asleep else ""
         remark += f"; fitted to one row in {every}" if every > 1 else ""
-        lines.append(_line(BEST_CONVEX, means[:, len(made) - 1], remark))
+        lines.append(_line(BEST_CONVEX, means[:, len(combined) - 1], remark))
     return Comparison(
         str(loss),
         count,
@@ -131,20 +133,38 @@ def compare(
         rows.rounds,
         tuple(lines),
         nan if convex is None or every > 1 else convex.gap,
-        tuple((of_components / spoken).tolist()) if spoken else (),
-        spoken,
+        tuple((component_sums / component_rows).tolist()) if component_rows else (),
+        component_rows,
     )
 
 
 def plain_means(forecasts: Floats, awake: np.ndarray) -> Floats:
-    """Return the means over those awake; rows x classes."""
-    heard = np.where(awake[:, np.newaxis], forecasts, 0.0)
-    result: Floats = heard.sum(axis=2) / awake.sum(axis=1)[:, np.newaxis]
+    """Return the mean forecast of the experts awake; rows x classes.
+
+    Parameters
+    ----------
+    forecasts
+        Rows x classes x experts.
+    awake
+        Whether an expert is awake; rows x experts.
+    """
+    used = np.where(awake[:, np.newaxis], forecasts, 0.0)
+    result: Floats = used.sum(axis=2) / awake.sum(axis=1)[:, np.newaxis]
     return result
 
 
 def plain_medians(forecasts: Floats, awake: np.ndarray) -> Floats:
-    """Return the medians over those awake; rows x classes, which then sum to 1."""
+    """Return the median forecast of the experts awake; rows x classes.
+
+    The medians of class probabilities are divided by their sum.
+
+    Parameters
+    ----------
+    forecasts
+        Rows x classes x experts.
+    awake
+        Whether an expert is awake; rows x experts.
+    """
     if awake.all():
         middle: Floats = np.median(forecasts, axis=2)
     else:
@@ -162,10 +182,18 @@ def plain_medians(forecasts: Floats, awake: np.ndarray) -> Floats:
 
 
 def plain_votes(forecasts: Floats, awake: np.ndarray) -> Floats:
-    """Return what most of those awake say; rows x 1."""
+    """Return the most frequent label among the experts awake; rows x 1.
+
+    Parameters
+    ----------
+    forecasts
+        Rows x 1 x experts.
+    awake
+        Whether an expert is awake; rows x experts.
+    """
     shares = awake / awake.sum(axis=1, keepdims=True)
     pairs = zip(forecasts[:, 0], shares, strict=True)
-    return np.array([[combine(said, share, "vote")] for said, share in pairs])
+    return np.array([[combine(labels, share, "vote")] for labels, share in pairs])
 
 
 _PLAIN = {PLAIN_MEAN: plain_means, PLAIN_MEDIAN: plain_medians, PLAIN_VOTE: plain_votes}
@@ -178,12 +206,12 @@ def _plain_names(loss: Loss) -> list[str]:
 
 
 def _only_its_loss(loss: Loss) -> bool:
-    """Tell whether an absolute error would mean nothing: of classes, labels, price relatives."""
+    """Tell whether absolute errors are meaningless: for classes, labels and price relatives."""
     return loss.of_classes or loss.of_labels or loss.of_wealth
 
 
 def _parts(rows: Settled) -> Iterator[Settled]:
-    """Yield the rows in pieces that stay small."""
+    """Yield the rows in small pieces."""
     count = len(rows.outcomes)
     size = max(CHUNK // max(rows.forecasts.shape[1] * rows.forecasts.shape[2], 1), 1)
     edges = [count * k // ceil(count / size) for k in range(ceil(count / size) + 1)]
@@ -193,21 +221,21 @@ def _parts(rows: Settled) -> Iterator[Settled]:
 
 
 def _columns(
-    part: Settled, plain: Sequence[str], stands_in: str, convex: Convex | None
+    part: Settled, plain: Sequence[str], substitute: str, convex: Convex | None
 ) -> tuple[Floats, np.ndarray]:
-    """Return a table of the blend, what is made of the experts, and these; and who is awake."""
+    """Return the forecasts of the blend, of its yardsticks and of the experts; and who is awake."""
     awake: np.ndarray = np.all(np.abs(part.forecasts) < LARGEST, axis=1)
-    made = {name: _PLAIN[name](part.forecasts, awake)[:, :, np.newaxis] for name in plain}
-    experts = np.where(awake[:, np.newaxis], part.forecasts, made[stands_in])
+    combined = {name: _PLAIN[name](part.forecasts, awake)[:, :, np.newaxis] for name in plain}
+    experts = np.where(awake[:, np.newaxis], part.forecasts, combined[substitute])
     mixed = [] if convex is None else [(experts @ convex.weights)[:, :, np.newaxis]]
-    columns = [part.blend[:, :, np.newaxis], *made.values(), *mixed, experts]
+    columns = [part.blend[:, :, np.newaxis], *combined.values(), *mixed, experts]
     return np.concatenate(columns, axis=2), awake
 
 
 def _losses(
     recipe: Recipe, kind: str | None, levels: Floats, table: Floats, part: Settled
 ) -> Floats:
-    """Return the losses of the columns of a table; NaN where it has none."""
+    """Return the loss of each forecast of a table; NaN where there is no forecast."""
     if kind is None:
         return recipe.own_losses(table, table[:, 0, :1], part.outcomes)[0][:, : table.shape[2]]
     losses = np.empty((len(table), table.shape[2]))
@@ -219,13 +247,14 @@ def _losses(
 
 
 def _line(name: str, means: Floats, remark: str = "") -> Line:
-    """Return a line of mean losses: the mixture's and, where there are any, two of errors."""
+    """Return a line of a comparison: the mean loss and, if they were computed, MAE and RMSE."""
     if len(means) == 1:
         return Line(name, float(means[0]), remark=remark)
     return Line(name, float(means[0]), float(means[1]), float(np.sqrt(means[2])), remark)
 
 
-def _best_expert(means: Floats, share: Floats, names: Sequence[str], stands_in: str) -> list[Line]:
+def _best_expert(means: Floats, share: Floats, names: Sequence[str], substitute: str) -> list[Line]:
+    """Return the line of the best expert among those often awake; empty if there is none."""
     often = np.flatnonzero(share >= OFTEN)
     if not len(often):
         return []
@@ -233,13 +262,13 @@ def _best_expert(means: Floats, share: Floats, names: Sequence[str], stands_in: 
     asleep = 1.0 - share[best]
     remark = names[best]
     if asleep > 0.0:
-        remark += f"; the {stands_in} where it was asleep, {percent(asleep)} of the rows"
+        remark += f"; the {substitute} where it was asleep, {percent(asleep)} of the rows"
     return [_line(BEST_EXPERT, means[:, best], remark)]
 
 
-def _best_convex(rows: Settled, kind: str | None, levels: Floats, stands_in: str) -> Convex | None:
-    """Return the best convex combination; none where the loss, or one expert, has none."""
+def _best_convex(rows: Settled, kind: str | None, levels: Floats, substitute: str) -> Convex | None:
+    """Return the best convex combination; None for one expert, and for losses without a search."""
     if kind is None or kind == "zero-one" or rows.forecasts.shape[2] < 2:
         return None
-    way = "median" if stands_in == PLAIN_MEDIAN else "mean"
+    way = "median" if substitute == PLAIN_MEDIAN else "mean"
     return best_convex(rows.forecasts, rows.outcomes, rows.items, levels, kind, way, SAMPLE)

@@ -1,25 +1,38 @@
-"""The blend and its yardsticks, in numbers and in words."""
+"""The comparison of the blend with its yardsticks, in numbers and in words."""
 
 from dataclasses import dataclass
 from math import expm1, isnan, nan
 from typing import NamedTuple
 
 WORSE, ENOUGH = 0.02, 100
-"""By how much of its loss a plain combination must be better, and in how many rows at least, for a
-warning."""
+"""A warning needs a plain combination whose loss is smaller by more than this share, over at least
+this many rows."""
 
 MANY = 2.0
-"""From which ratio on losses are said to be so many times as large."""
+"""Losses that exceed others by this factor are described as a multiple, not in percent."""
 
 GAP = 1e-4
-"""How near the best convex combination is to the least, relative to it, is shown from here on."""
+"""The possible error of the best convex combination is shown if it exceeds this share of its
+loss."""
 
 PLAIN_MEAN, PLAIN_MEDIAN, PLAIN_VOTE = "plain mean", "plain median", "plain vote"
 BEST_EXPERT, BEST_CONVEX = "best expert", "best convex combination"
 
 
 class Line(NamedTuple):
-    """The mean loss of something in the rows that are compared; NaN where it has none."""
+    """A line of a comparison: mean losses over the rows compared.
+
+    Attributes
+    ----------
+    name
+        The blend, or one of its yardsticks.
+    loss
+        The mean loss, by the loss of the mixture.
+    mae, rmse
+        The mean absolute error and the root mean square error; NaN if they have no meaning.
+    remark
+        An explanation for the reader.
+    """
 
     name: str
     loss: float
@@ -30,23 +43,23 @@ class Line(NamedTuple):
 
 @dataclass(frozen=True)
 class Comparison:
-    """The blend and its yardsticks, all in the same rows.
+    """The blend and its yardsticks, all over the same rows.
 
     Attributes
     ----------
     loss
-        What the mixture's loss is called.
+        The name of the mixture's loss.
     rows
-        How many rows they are.
+        The number of rows.
     since, rounds
         See `Settled`.
     lines
         The blend, the plain combinations, the best expert and the best convex combination.
     gap
-        How much too large the loss of the last may be; see `best_convex`.
+        An upper bound on the error of the loss of the best convex combination; see `best_convex`.
     component_losses, component_rows
-        The mean losses of the components of an automatic mixture, and in how many rows: those in
-        which all of them spoke.
+        The mean losses of the components of an automatic mixture over the rows in which all of them
+        made a forecast, and the number of these rows.
     """
 
     loss: str
@@ -59,12 +72,12 @@ class Comparison:
     component_rows: int = 0
 
     def loss_of(self, name: str) -> float:
-        """Return the mean loss of a line; NaN where there is none of that name."""
+        """Return the mean loss of a line; NaN if no line has this name."""
         return next((line.loss for line in self.lines if line.name == name), nan)
 
     @property
     def where(self) -> str:
-        """Which rows they are, in words."""
+        """A description of the rows, such as ``120 rows of the table``."""
         rows = f"{self.rows:,} row{'s' * (self.rows != 1)}"
         if self.since is None:
             return f"{rows} of the table"
@@ -72,7 +85,7 @@ class Comparison:
 
     @property
     def warning(self) -> str:
-        """A sentence where the blend was clearly worse than a plain combination; else empty."""
+        """A sentence if the blend was clearly worse than a plain combination; empty otherwise."""
         if self.rows < ENOUGH:
             return ""
         plain = [x for x in self.lines if x.name in {PLAIN_MEAN, PLAIN_MEDIAN, PLAIN_VOTE}]
@@ -85,7 +98,7 @@ class Comparison:
         return f"the blend lost {' and '.join(behind)}, over {self.where}" if behind else ""
 
     def table(self) -> tuple[list[str], list[list[str]]]:
-        """Return a head and rows of text; columns in which there is nothing are left out."""
+        """Return a header and rows of text; empty columns are left out."""
         columns = {
             f"{self.loss} loss": [_number(line.loss) for line in self.lines],
             "MAE": [_number(line.mae) for line in self.lines],
@@ -98,10 +111,10 @@ class Comparison:
         return ["", *used], body
 
     def _doubt(self, line: Line) -> str:
-        """Return how much less than the best combination found there may be, if that matters."""
+        """Return a remark on the possible error of the best convex combination, if it matters."""
         least = GAP * max(abs(line.loss), 1e-6 * abs(self.loss_of(PLAIN_MEAN)))
         unsure = line.name == BEST_CONVEX and self.gap > least
-        return f"; the least may be {self.gap:.2g} less" if unsure else ""
+        return f"; the least loss may be {self.gap:.2g} smaller" if unsure else ""
 
 
 def _more(own: float, line: Line) -> str:
@@ -113,7 +126,7 @@ def _more(own: float, line: Line) -> str:
 
 
 def percent(share: float) -> str:
-    """Return a share in words."""
+    """Return a share in percent, as text."""
     points = 100.0 * share
     return f"{points:,.0f} %" if points >= 9.95 else f"{points:.1f} %"
 

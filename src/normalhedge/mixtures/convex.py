@@ -1,14 +1,14 @@
-"""Fixed weights of least mean loss, and a proof of how near they come to it.
+"""Fixed weights of least mean loss, with a proof of how near they come to it.
 
-What `interior` minimises, ``mean_j phi_j(sum_i w_i A_ji)``, for the losses of the package. A has a
-row for each thing that was forecast and a column for each expert:
+`interior` minimises ``mean_j phi_j(sum_i w_i A_ji)``. For each loss of the package, this module
+states A, which has a row for each outcome and a column for each expert, and phi:
 
     square      A = x - y     phi(v) = v^2
     absolute    A = x - y     phi(v) = |v|
     pinball     A = x - y     phi(v) = (1 - level) v where v > 0, else -level v
     log         A = p_y       phi(v) = -ln v
     log-wealth  A = x / y     phi(v) = -ln v
-    l1          A = p_y       phi(v) = 1 - v: the best expert by itself
+    l1          A = p_y       phi(v) = 1 - v, so the best combination is the best expert
 """
 
 from collections.abc import Callable
@@ -19,13 +19,13 @@ from normalhedge._inputs import Floats
 from normalhedge.mixtures.interior import NEAR, Pair, Phi, minimise
 
 FLOOR = 1e-6
-"""Probabilities and relatives of experts below this count as this: below it no log is convex."""
+"""Smaller probabilities and price relatives count as this: the clipped log is not convex below."""
 
 WILD = 1e9
-"""Experts with errors so many times those of the best one get no weight."""
+"""Experts whose mean error is this many times that of the best one get no weight."""
 
-NOTHING = 1e-9
-"""Weights below this become zero where that costs nothing."""
+NEGLIGIBLE = 1e-9
+"""Smaller weights become zero if that does not increase the loss."""
 
 
 class _Square:
@@ -119,36 +119,38 @@ class _Pinball:
 
 
 def least_loss(
-    said: Floats, outcomes: Floats, level: Floats, kind: str, every: int = 1
+    forecasts: Floats, outcomes: Floats, level: Floats, kind: str, every: int = 1
 ) -> tuple[Floats, float]:
-    """Return weights of least mean loss, and a bound that no weights go below.
+    """Return weights of least mean loss, and a lower bound on the mean loss of any weights.
 
     Parameters
     ----------
-    said
-        Rows x experts: what was forecast, or given to the class that happened.
+    forecasts
+        Rows x experts: the forecasts, or the probabilities given to the class that happened.
     outcomes, level
-        Of each row; the level is that of the pinball loss.
+        The outcome and the level of the pinball loss of each row.
     kind
-        What the core calls the loss.
+        The name of the loss in the core.
     every
-        The weights are fitted to one of so many rows, but for the square loss. The bound is one of
-        all.
+        Fit the weights to every row, every second row, and so on; the square loss uses all rows.
+        The bound always holds for the whole table.
     """
     if kind == "l1":
-        means = said.mean(axis=0)
-        return _alone(means.argmax(), len(means)), 1.0 - float(means.max())
+        means = forecasts.mean(axis=0)
+        return _only(means.argmax(), len(means)), 1.0 - float(means.max())
     with np.errstate(all="ignore"):
         if kind in {"log", "log-wealth"}:
-            table = np.maximum(said if kind == "log" else said / outcomes[:, np.newaxis], FLOOR)
+            ratios = forecasts if kind == "log" else forecasts / outcomes[:, np.newaxis]
+            table = np.maximum(ratios, FLOOR)
             top = table.max(axis=1)
-            weights, bound = _fitted(_Log, table / top[:, np.newaxis], np.ones(len(said.T)), every)
+            sizes = np.ones(forecasts.shape[1])
+            weights, bound = _fitted(_Log, table / top[:, np.newaxis], sizes, every)
             return weights, bound - float(np.log(top).mean())
-        table = said - outcomes[:, np.newaxis]
+        table = forecasts - outcomes[:, np.newaxis]
         sizes = np.abs(table).mean(axis=0)
         size = float(sizes.min())
         if size == 0.0:
-            return _alone(sizes.argmin(), len(sizes)), 0.0
+            return _only(sizes.argmin(), len(sizes)), 0.0
         table /= size
         if kind == "square":
             weights, bound = _fitted(_Square, _shortened(table), sizes / size, 1)
@@ -159,7 +161,7 @@ def least_loss(
 
 
 def _shortened(table: Floats) -> Floats:
-    """Return a table of at most as many rows as columns, whose weights have the same square loss.
+    """Return a table with at most as many rows as columns in which weights have the same loss.
 
     With A = Q R, |A w| = |R w|.
     """
@@ -170,7 +172,8 @@ def _shortened(table: Floats) -> Floats:
     return short
 
 
-def _alone(expert: np.intp, n: int) -> Floats:
+def _only(expert: np.intp, n: int) -> Floats:
+    """Return weights that are all on one expert."""
     weights = np.zeros(n)
     weights[expert] = 1.0
     return weights
@@ -179,7 +182,7 @@ def _alone(expert: np.intp, n: int) -> Floats:
 def _fitted(
     losses: Callable[..., Phi], table: Floats, sizes: Floats, every: int, *settings: Floats
 ) -> tuple[Floats, float]:
-    """Return weights and a bound; ``sizes`` are those of the columns, relative to the least."""
+    """Return weights and a bound; ``sizes`` are the mean sizes of the columns over the smallest."""
     tame = sizes < WILD
     start = tame / sizes
     start /= start.sum()
@@ -193,7 +196,7 @@ def _fitted(
         slopes = phi.slope(v)
     calm = np.where((np.abs(table[:, ~tame]) > WILD).any(axis=1), 0.0, slopes)
     bounds = [(s @ table).min() / len(table) - phi.conjugate(s).mean() for s in (slopes, calm)]
-    fewer = np.where(weights < NOTHING, 0.0, weights)
+    fewer = np.where(weights < NEGLIGIBLE, 0.0, weights)
     fewer /= fewer.sum()
     loss = float(phi.value(v).mean())
     if phi.value(table @ fewer).mean() <= loss + 0.1 * NEAR * abs(loss):

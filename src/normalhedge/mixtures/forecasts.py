@@ -1,31 +1,58 @@
-"""Forecasts as people give them -> a table of rows x classes x experts."""
+"""Read forecasts and outcomes in the forms in which users give them, as arrays."""
 
 import numbers
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
+from normalhedge import _inputs
 from normalhedge._inputs import LARGEST, Floats
 
 Keys = Sequence[str] | range | None
-"""What the rows of a round are called: none if there is one, a range if they have no names."""
+"""The names of the rows of a round: None if there is one row, a range if rows have no names."""
 
 SUM_TOLERANCE = 0.01
-"""How far class probabilities may be from summing to one."""
+"""The largest distance from one of a sum of class probabilities."""
+
+
+def check_mapping(forecasts: Any) -> None:
+    """Refuse forecasts that are not a mapping of names."""
+    if not isinstance(forecasts, Mapping):
+        raise TypeError(
+            f"forecasts must be a mapping of names to forecasts, got {type(forecasts).__name__}"
+        )
+
+
+def check_confidence(confidence: Any, known: Callable[[str], bool]) -> None:
+    """Refuse confidences that are not numbers in [0, 1] of known experts.
+
+    Parameters
+    ----------
+    confidence
+        The confidences by name, as `Mixture.predict` takes them.
+    known
+        Tells whether a name is that of an expert.
+    """
+    if not isinstance(confidence, Mapping):
+        raise TypeError(f"confidence must be a mapping of names, got {type(confidence).__name__}")
+    for name, value in confidence.items():
+        if not known(name):
+            raise ValueError(f"confidence names {name!r}, which is not an expert")
+        _inputs.number(f"confidence of {name!r}", value, 0.0, 1.0, closed=True)
 
 
 def read(
     forecasts: Mapping[str, Any], index: Mapping[str, int], n: int, *, of_classes: bool
 ) -> tuple[Floats, Keys]:
-    """Return the table, with NaN for those asleep, and the keys of its rows.
+    """Return forecasts as a table of rows x classes x experts, and the keys of its rows.
 
     Parameters
     ----------
     forecasts
-        By name, as `Mixture.predict` takes them.
+        The forecasts by name, as `Mixture.predict` takes them. Sleeping experts get NaN.
     index, n
-        The column of each name, and how many columns there are.
+        The column of each name, and the number of columns.
     of_classes
         Whether forecasts are class probabilities.
     """
@@ -48,6 +75,7 @@ def read(
 
 
 def _rows(name: str, given: Any, *, of_classes: bool) -> tuple[Keys, list[Floats]] | None:
+    """Return the keys and the numbers of an expert's forecast; None if it sleeps."""
     if given is None:
         return None
     if isinstance(given, Mapping):
@@ -123,13 +151,24 @@ def _check_classes(name: str, cell: Floats, classes: int) -> None:
 def read_outcome(
     outcome: Any, keys: Keys, rows: int, classes: int, *, positive: bool = False
 ) -> Floats:
-    """Return the outcome of each row; NaN where it is not known.
+    """Return the outcome of each row; NaN where it is unknown.
+
+    Parameters
+    ----------
+    outcome
+        A number, or a sequence or a mapping of numbers: of the form of the forecasts.
+    keys, rows
+        The keys of the rows of the round, and their number.
+    classes
+        The number of classes; 1 if forecasts are numbers.
+    positive
+        Whether outcomes must be more than 0.
 
     Raises
     ------
     ValueError, TypeError
-        If it is not a number for each row (a class, where there are classes; more than 0, where it
-        must be positive), or nothing is known.
+        If a row has no valid outcome: a number, a class where there are classes, more than 0 where
+        it must be positive; or if no outcome is known at all.
     """
     result = np.empty(rows)
     for row, value in enumerate(_by_row(outcome, keys, rows)):

@@ -1,4 +1,7 @@
-"""The arrays of a mixture with more experts, more items, or fewer experts: built aside."""
+"""Build the arrays of a mixture with more experts, more items or fewer experts.
+
+Nothing is changed in place: the mixture takes the new arrays over in one step.
+"""
 
 import warnings
 from collections.abc import Mapping, Sequence
@@ -16,23 +19,23 @@ from normalhedge.mixtures.recipe import Recipe
 ARRAYS = (
     "weights", "ledgers", "totals", "marks", "pool_ranges", "ranges", "expert_sums", "total_sums"
 )  # fmt: skip
-"""What the core keeps of a mixture; see ``src/core/games_object.cpp``."""
+"""The arrays that the core keeps of a mixture; see ``src/core/games_object.cpp``."""
 
 SPACIOUS = 16
-"""From so many experts on, arrays have room for more."""
+"""From this number of experts on, arrays have spare columns for more."""
 
 
 class Growth(NamedTuple):
-    """What new experts and new items change in a mixture.
+    """The changes that new experts and new items bring to a mixture.
 
     Attributes
     ----------
     arrays
-        All arrays of the core, and the number of experts; none where nothing changes.
+        All arrays of the core, and the number of experts; None if nothing changes.
     changes
         New values of attributes.
     states
-        The states of a hedger of the caller's own.
+        The states of a hedger written by the user; None for a compiled hedger.
     merges
         Pairs of dictionaries: an index, and the entries to add to it.
     """
@@ -66,7 +69,15 @@ def make_games(recipe: Recipe) -> Games:
 
 
 def first_arrays(games: Games, count: int) -> tuple[Any, ...]:
-    """Return the arrays of so many games without experts or items."""
+    """Return the arrays of games without experts and items.
+
+    Parameters
+    ----------
+    games
+        The compiled part of the mixture.
+    count
+        The number of games.
+    """
     rows, totals, item_size, _ = games.shape
     return (
         np.empty((count, 0)),
@@ -82,9 +93,16 @@ def first_arrays(games: Games, count: int) -> tuple[Any, ...]:
 
 
 def game_count(recipe: Recipe, items: int) -> int:
-    """Return how many games so many items make.
+    """Return the number of games.
 
     Items share one game, or have one each; an automatic mixture has both from two items on.
+
+    Parameters
+    ----------
+    recipe
+        The settings of the mixture.
+    items
+        The number of items.
     """
     if not recipe.shared:
         return items
@@ -92,20 +110,20 @@ def game_count(recipe: Recipe, items: int) -> int:
 
 
 def with_experts(
-    recipe: Recipe, games: Games, n: int, states: list[Any] | None, *, played: bool
+    recipe: Recipe, games: Games, n: int, states: list[Any] | None, *, has_learned: bool
 ) -> dict[str, np.ndarray]:
-    """Return the arrays that change with n experts; ``states`` are brought up to date.
+    """Return the arrays that change when the number of experts grows.
 
     Parameters
     ----------
     recipe, games
-        The settings and the compiled part as it is.
+        The settings and the compiled part of the mixture.
     n
-        How many experts there will be.
+        The new number of experts.
     states
-        Those of a hedger of the caller's own, changed in place; none of a compiled one.
-    played
-        Whether any outcome was learned already.
+        The states of a hedger written by the user, updated in place; None for a compiled hedger.
+    has_learned
+        Whether the mixture has learned from an outcome already.
     """
     hedger = recipe.hedger
     count, before = games.weights.shape
@@ -115,7 +133,7 @@ def with_experts(
         "expert_sums": np.pad(games.expert_sums, more),
     }
     if states is not None:
-        states[:] = [_joined(hedger, state, n, played=played) for state in states]
+        states[:] = [_joined(hedger, state, n, has_learned=has_learned) for state in states]
         arrays["weights"] = np.array([state.weights for state in states]).reshape(count, n)
         arrays["ledgers"] = np.pad(games.ledgers, ((0, 0), *more))
         return arrays
@@ -124,11 +142,11 @@ def with_experts(
         arrays["ledgers"] = np.pad(games.ledgers, ((0, 0), *more))
         return arrays | weighed(games, arrays["weights"], arrays["ledgers"])
     assert isinstance(hedger, CompiledHedger)
-    if not played:  # all of them are there from the start
+    if not has_learned:  # all experts count as present from the start
         arrays["weights"] = np.full((count, n), 1.0 / n)
         arrays["ledgers"] = np.tile(hedger.init(n).ledger, (count, 1, 1))
         return arrays
-    # Where weights are what is remembered: an even share beside those that are there.
+    # Hedgers that remember weights give a newcomer the mean weight of the present experts.
     even = np.full((count, n - before), 1.0 / before)
     newcomers = np.tile(hedger.newcomers(n - before, before), (count, 1, 1))
     arrays["weights"] = np.concatenate([games.weights, even], axis=1)
@@ -143,7 +161,19 @@ def with_games(
     more: int,
     states: list[Any] | None,
 ) -> dict[str, np.ndarray]:
-    """Return the arrays that change with so many games more; ``states`` are brought up to date."""
+    """Return the arrays that change when the number of games grows.
+
+    Parameters
+    ----------
+    recipe, games
+        The settings and the compiled part of the mixture.
+    arrays
+        Arrays that were changed already; they replace those of the compiled part.
+    more
+        The number of new games.
+    states
+        The states of a hedger written by the user, updated in place; None for a compiled hedger.
+    """
     now = {name: arrays.get(name, getattr(games, name)) for name in ARRAYS}
     hedger: Any = recipe.hedger
     n = now["weights"].shape[1]
@@ -174,7 +204,15 @@ def with_games(
 def without_experts(
     recipe: Recipe, games: Games, places: Sequence[int]
 ) -> tuple[dict[str, np.ndarray], list[Any] | None]:
-    """Return the arrays and states that change when the experts at these places leave."""
+    """Return the arrays and states that change when experts leave.
+
+    Parameters
+    ----------
+    recipe, games
+        The settings and the compiled part of the mixture.
+    places
+        The columns of the experts that leave.
+    """
     arrays = {
         part: np.ascontiguousarray(np.delete(getattr(games, part), places, axis=-1))
         for part in ("weights", "ledgers", "marks", "expert_sums")
@@ -187,17 +225,32 @@ def without_experts(
 
 
 def weighed(games: Games, weights: Floats, ledgers: Floats) -> dict[str, np.ndarray]:
-    """Return weights and totals that belong to the ledgers of all games."""
+    """Return the weights, and the totals, that the hedger computes from the ledgers of all games.
+
+    Parameters
+    ----------
+    games
+        The compiled part of the mixture.
+    weights, ledgers
+        Arrays for all games; the weights are overwritten.
+    """
     totals = games.totals.copy()
     games.weigh_arrays(weights, ledgers, totals)
     return {"weights": weights, "totals": totals}
 
 
 def whole(games: Games, arrays: Mapping[str, np.ndarray]) -> tuple[Any, ...]:
-    """Return all arrays, the given ones and those that stay, and the number of experts.
+    """Return all arrays of the core, and the number of experts.
 
-    Where there are many experts, the arrays have room for more: so each newcomer is moved a few
-    times only.
+    Arrays of many experts get spare columns, so that a long series of newcomers does not copy the
+    arrays each time.
+
+    Parameters
+    ----------
+    games
+        The compiled part of the mixture.
+    arrays
+        The arrays that change, by name; the others stay as they are.
     """
     all_arrays = {name: arrays.get(name, getattr(games, name)) for name in ARRAYS}
     n = all_arrays["weights"].shape[1]
@@ -210,16 +263,16 @@ def whole(games: Games, arrays: Mapping[str, np.ndarray]) -> tuple[Any, ...]:
 
 
 def owned(array: np.ndarray) -> np.ndarray:
-    """Return an array as the core needs it."""
+    """Return an array in the memory layout that the core needs."""
     return np.require(array, requirements=["C", "A", "W"])
 
 
-def _joined(hedger: Any, state: Any, n: int, *, played: bool) -> Any:
-    """Return the state of a hedger of the caller's own with n experts."""
+def _joined(hedger: Any, state: Any, n: int, *, has_learned: bool) -> Any:
+    """Return the state of a hedger written by the user, with n experts."""
     join = getattr(hedger, "join", None)
-    if played and join is not None:
+    if has_learned and join is not None:
         return join(state, n - len(state.weights))
-    if played:
+    if has_learned:
         warnings.warn(
             f"{type(hedger).__name__} has no join: it begins anew with {n} experts",
             RuntimeWarning,
@@ -229,7 +282,7 @@ def _joined(hedger: Any, state: Any, n: int, *, played: bool) -> Any:
 
 
 def _left(hedger: Any, state: Any, places: Sequence[int]) -> Any:
-    """Return the state of a hedger of the caller's own without some experts."""
+    """Return the state of a hedger written by the user, without some experts."""
     leave = getattr(hedger, "leave", None)
     if leave is not None:
         return leave(state, list(places))

@@ -2,17 +2,17 @@
 
     minimise  f(w) = mean_j phi_j(v_j),   v = A w,   over weights w >= 0 that sum to one
 
-By Fenchel's inequality, ``phi(v) >= s v - phi*(s)``, any slopes s, one for each row, prove a bound:
+By Fenchel's inequality, ``phi(v) >= s v - phi*(s)``, a slope s_j for each row proves a lower bound:
 
     f(w) >= min_i mean_j s_j A_ji - mean_j phi*_j(s_j)     for all weights w
 
-Weights and slopes are found together, by Newton's method on the conditions of optimality, in which
-the products that must vanish first equal some mu > 0,
+Newton's method finds weights and slopes together. It solves the conditions of optimality, with the
+products that must vanish at the optimum set to some mu > 0:
 
     mean_j s_j A_ji = lambda + z_i,   w_i z_i = mu / N,   s_j a slope of phi_j at v_j
 
-with the predictor and corrector of Mehrotra (1992), which choose how fast mu falls. A step solves
-as many linear equations as there are experts, or rows if they are far fewer; 10 to 60 steps do.
+The predictor and the corrector of Mehrotra (1992) choose how fast mu falls. A step solves as many
+linear equations as there are experts, or rows if there are far fewer rows; 10 to 60 steps suffice.
 """
 
 import contextlib
@@ -24,31 +24,33 @@ import numpy as np
 from normalhedge._inputs import Floats
 
 STEPS = 100
+"""The largest number of steps."""
+
 NEAR = 1e-9
-"""The method ends when the bound is as near as this, relative to the loss ..."""
+"""The method ends when loss and bound differ by less than this, relative to the loss ..."""
 
 ZERO = 1e-14
-"""... or as near as this, where the least loss is zero."""
+"""... or by less than this, if the least loss is zero."""
 
 PATIENCE = 10
-"""How many steps in turn may bring nothing: rounding allows no more."""
+"""The method ends after this many steps without progress: rounding allows no better result."""
 
 FIRM = 0.99
-"""How far a step goes on the way to where a number would become zero."""
+"""A step goes this far of the way to the point at which a number would become zero."""
 
 FEW = 256
-"""Up to so many experts a step solves as many equations, although there be fewer rows."""
+"""With at most this many experts, the equations are those of experts, even if rows are fewer."""
 
 Pair = tuple[Floats, Floats, Floats, Floats]
-"""Two rows of positive numbers, each followed by how a step changes it."""
+"""Two arrays of positive numbers, each followed by its change in a step."""
 
 
 class Phi(Protocol):
-    """The losses of the rows, and the slopes that the method has arrived at."""
+    """The losses of the rows, and the current slopes of the method."""
 
     slopes: Floats
     vanishing: bool
-    """Whether the products of its pairs are to become mu; else they are to become one."""
+    """Whether the target for the products of its pairs is mu; otherwise it is one."""
 
     def value(self, v: Floats) -> Floats:
         """Return phi(v)."""
@@ -60,10 +62,27 @@ class Phi(Protocol):
         """Return phi*(s)."""
 
     def newton(self, v: Floats, mu: float, second: list[Floats]) -> tuple[Floats, Floats]:
-        """Return D and c of ``ds = D dv + c``; ``second`` are products of changes to allow for."""
+        """Return D and c of the linear equation ``ds = D dv + c``.
+
+        Parameters
+        ----------
+        v
+            The argument of phi in each row.
+        mu
+            The target for the products.
+        second
+            Products of the changes of a trial step, for the correction of second order; may be
+            empty.
+        """
 
     def pairs(self, dv: Floats, ds: Floats) -> list[Pair]:
-        """Return the pairs of numbers that change along with v and s."""
+        """Return the pairs of positive numbers that change along with v and s.
+
+        Parameters
+        ----------
+        dv, ds
+            The changes of v and of the slopes in a step.
+        """
 
 
 def minimise(phi: Phi, table: Floats, weights: Floats) -> tuple[Floats, Floats]:
@@ -72,11 +91,11 @@ def minimise(phi: Phi, table: Floats, weights: Floats) -> tuple[Floats, Floats]:
     Parameters
     ----------
     phi
-        The losses, at ``table @ weights``; its slopes change.
+        The losses at ``table @ weights``; its slopes are updated in place.
     table
-        A, whose entries are about one.
+        The matrix A, scaled so that its entries are about one.
     weights
-        Where to begin: positive, and summing to one.
+        The weights to start from: positive, with sum one.
     """
     point = _Point(phi, table, weights.copy())
     best, least, proof, bound, waited = weights, np.inf, phi.slopes.copy(), -np.inf, 0
@@ -98,7 +117,7 @@ def minimise(phi: Phi, table: Floats, weights: Floats) -> tuple[Floats, Floats]:
 
 
 class _Point:
-    """Where the method stands: weights w, slopes of phi, and z and lambda that go with them."""
+    """The current point of the method: the weights w, the slopes of phi, z and lambda."""
 
     def __init__(self, phi: Phi, table: Floats, weights: Floats) -> None:
         self.phi, self.table, self.w = phi, table, weights
@@ -107,7 +126,7 @@ class _Point:
         self.z = self.pull - self.multiplier
 
     def bounds(self) -> tuple[float, float]:
-        """Return the loss, and what it cannot be less than."""
+        """Return the loss at this point, and a lower bound on the least loss."""
         loss = self.phi.value(self.table @ self.w / self.w.sum()).mean()
         return float(loss), float(self.pull.min() - self.phi.conjugate(self.phi.slopes).mean())
 
@@ -117,7 +136,7 @@ class _Point:
         rate, _ = self.phi.newton(v, 0.0, [])
         solve = _solver(self.table, rate, self.z / self.w)
         ones = solve(np.ones_like(self.w))
-        # As if all products were to vanish at once: how far that goes says what to aim at.
+        # A trial step with mu = 0: the length of that step chooses the next mu.
         pairs, *_ = self._direction(v, solve, ones, 0.0, [])
         mu = self._mean_product(pairs, 0.0)
         centre = (self._mean_product(pairs, min(_longest(pairs), 1.0)) / mu) ** 3
@@ -139,7 +158,7 @@ class _Point:
         mu: float,
         second: list[Floats],
     ) -> tuple[list[Pair], Floats, float]:
-        """Return how w and z and the pairs of phi change, how the slopes do, and how lambda.
+        """Return the changes of w, z and the pairs of phi, of the slopes, and of lambda.
 
         (A' D A / T + diag(z / w)) dw = dlambda - (A's / T - lambda - z) - A'c / T + aim,
         aim = (mu / N - dw dz) / w - z,   sum (w + dw) = 1,   dz = aim - z dw / w
@@ -155,7 +174,7 @@ class _Point:
         return [(w, dw, z, aim - z / w * dw), *self.phi.pairs(dv, ds)], ds, change
 
     def _mean_product(self, pairs: list[Pair], step: float) -> float:
-        """Return the mu that the products which are to vanish have after a step."""
+        """Return the mean after a step of the products that must vanish at the optimum."""
         vanish = pairs if self.phi.vanishing else pairs[:1]
         means = [((x + step * dx) * (y + step * dy)).mean() for x, dx, y, dy in vanish]
         return float((means[0] * len(self.w) + sum(means[1:])) / len(means))
@@ -170,7 +189,7 @@ def _solver(table: Floats, rate: Floats, ratio: Floats) -> Callable[[Floats], Fl
         scale = 1.0 / np.sqrt(np.diagonal(matrix))
         matrix *= scale * scale[:, np.newaxis]
         return lambda b: scale * np.linalg.solve(matrix, scale * b)
-    # As many equations as rows, by the formula of Woodbury: faster, and less exact.
+    # As many equations as rows, by Woodbury's formula: faster, but less exact.
     free = table / ratio
     matrix = free @ table.T
     matrix.flat[:: rows + 1] += rows / rate
@@ -178,7 +197,7 @@ def _solver(table: Floats, rate: Floats, ratio: Floats) -> Callable[[Floats], Fl
 
 
 def _longest(pairs: list[Pair]) -> float:
-    """Return how long a step may be until a number becomes zero."""
+    """Return the length of the step at which the first number becomes zero."""
     most = np.inf
     for x, dx, y, dy in pairs:
         for value, change in ((x, dx), (y, dy)):

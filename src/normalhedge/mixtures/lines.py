@@ -1,17 +1,27 @@
-"""Bytes as they come -> lines in batches, none of them longer than a limit."""
+"""Split incoming bytes into batches of lines, none of them longer than a limit."""
 
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 LONGEST = 1_000_000
-"""How many bytes a line may have unless told otherwise."""
+"""The default limit on the length of a line, in bytes."""
 
 QUOTED = 200
-"""How many bytes are kept of a line that is longer."""
+"""The number of bytes that are kept of a line above the limit."""
 
 
 class InputLine(NamedTuple):
-    """A line, its number from 1 on, and whether that is all of it: the rest was too long."""
+    """A line of the input.
+
+    Attributes
+    ----------
+    number
+        Its number, counted from 1.
+    text
+        Its bytes, without the line break.
+    whole
+        Whether ``text`` is the whole line; otherwise the line was too long and was cut.
+    """
 
     number: int
     text: bytes
@@ -19,15 +29,15 @@ class InputLine(NamedTuple):
 
 
 def batches(read: Callable[[], bytes | None], longest: int = LONGEST) -> Iterator[list[InputLine]]:
-    """Yield the lines that each read makes complete; never hold more than one read and one line.
+    """Yield the lines that each read completes; hold at most one read and one line in memory.
 
     Parameters
     ----------
     read
-        Returns bytes as soon as there are some, none of them at the end, and None to stop at once,
-        without what follows the last line.
+        Returns bytes as soon as some are available, empty bytes at the end of the input, and None
+        to stop at once and drop an incomplete last line.
     longest
-        How many bytes a line may have.
+        The largest number of bytes of a line.
     """
     number, rest, dropped = 1, b"", False
     while data := read():

@@ -1,24 +1,24 @@
-"""Losses: what a forecast costs once the outcome is known.
+"""Losses: the cost of a forecast once the outcome is known.
 
-Of a forecast x, or of class probabilities p, when the outcome is y:
+The loss of a forecast x, or of class probabilities p, if the outcome is y:
 
     square      (x - y)^2
     absolute    |x - y|
     pinball     level (y - x) where x < y, else (1 - level) (x - y)
     log         -ln max(p_y, 1e-6)       clipped: one confident error cannot cost more than 13.8
     l1          1 - p_y                  half the L1 distance of p to the outcome; Section 5
-    log-wealth  -ln max(x / y, 1e-6)     of price relatives x; y is a benchmark's, or 1
+    log-wealth  -ln max(x / y, 1e-6)     x is a price relative; y that of a benchmark, or 1
     zero-one    1 where x, or the most probable class, is not y; else 0
 
-The log wealth is for portfolios. An expert is an asset, or a portfolio of its own, and says by
-what its price was multiplied: x = 1.02 is a gain of 2 %. The weighted mean of price relatives is
-that of the portfolio with these weights, bought anew each round, so its wealth is
-``exp(-sum of losses)`` times that of the benchmark, or of cash where y is 1. A relative at or below
-zero, a ruin, costs 13.8. Relatives are known only after the round, weights before it:
-`Mixture.next_weights` says what to buy.
+The log-wealth loss is for portfolios. An expert is an asset or a portfolio, and its forecast is its
+price relative, the factor by which its price changed: x = 1.02 is a gain of 2 %. The weighted mean
+of price relatives is the relative of the portfolio with these weights, rebalanced each round. So
+its wealth is ``exp(-sum of losses)`` times that of the benchmark, or of cash if y is 1. A relative
+at or below zero, a ruin, costs 13.8. Relatives are known only after the round, but weights before
+it: `Mixture.next_weights` returns the portfolio to buy.
 
-The core computes them, as one table (``src/core/losses.hpp``). Gains, which hedgers live on, are
-made of losses in ``src/core/mixture.hpp``, and nowhere else.
+The core computes the losses, as one table (``src/core/losses.hpp``). Hedgers learn from gains,
+which are made of losses in ``src/core/mixture.hpp``, and nowhere else.
 """
 
 from collections.abc import Callable, Sequence
@@ -28,29 +28,29 @@ from normalhedge import _inputs
 from normalhedge._inputs import Floats
 
 LossFunction = Callable[[Floats, float], Floats]
-"""Forecasts (one for each expert, or experts x classes) and an outcome in, losses out."""
+"""A function of an array of forecasts and an outcome that returns the loss of each forecast."""
 
 
 @dataclass(frozen=True)
 class Loss:
-    """A loss, by what it is called and what the core needs of it.
+    """A loss: its name, and the properties that a mixture uses.
 
     Attributes
     ----------
     name
-        What it is called.
+        Its name.
     kind
-        What the core calls it; none for one of your own.
+        Its name in the core; None for a loss function of your own.
     of_classes
         Whether forecasts are class probabilities and outcomes classes 0, 1, ...
     width
-        The largest difference of two losses, where it is known beforehand; else 0: it is learned.
+        The largest difference of two losses, if it is known beforehand; 0 if it is to be learned.
     levels
         The levels of the pinball loss: one, or one for each component of a vector.
     function
-        Your own: see `LossFunction`.
+        Your own loss function: see `LossFunction`.
     slope
-        The derivative of your own at a prediction, ``slope(prediction, outcome)``; only the
+        The derivative of your own loss at a prediction, ``slope(prediction, outcome)``; only the
         gradient trick needs it.
     """
 
@@ -64,7 +64,7 @@ class Loss:
 
     @property
     def median(self) -> bool:
-        """Whether forecasts are combined by their median unless told otherwise."""
+        """Whether forecasts are combined by their median by default."""
         return self.kind in {"absolute", "pinball"}
 
     @property
@@ -74,7 +74,7 @@ class Loss:
 
     @property
     def differentiable(self) -> bool:
-        """Whether it has a slope to go by."""
+        """Whether the loss has a slope, which the gradient trick needs."""
         return self.slope is not None if self.kind is None else self.kind != "zero-one"
 
     @property
@@ -98,7 +98,7 @@ def pinball(level: float | Sequence[float] = 0.5) -> Loss:
     Parameters
     ----------
     level
-        Strictly between 0 and 1; or one for each component of vectors of quantiles.
+        A number strictly between 0 and 1, or one for each component of vectors of quantiles.
     """
     given = [level] if isinstance(level, int | float) else list(level)
     if not given:
@@ -117,4 +117,4 @@ LOSSES: dict[str, Callable[..., Loss]] = {
     "zero-one": lambda: Loss("zero-one", "zero-one", width=1.0),
     "zero-one-classes": lambda: Loss("zero-one-classes", "zero-one", of_classes=True, width=1.0),
 }
-"""Every loss by the name it has on the command line."""
+"""Every loss by its name on the command line."""

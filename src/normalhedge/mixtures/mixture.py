@@ -1,4 +1,8 @@
-"""Experts by name, live: forecasts and outcomes in, blended predictions out."""
+"""The live mixture: forecasts and outcomes in, blended predictions out.
+
+This module is long because `Mixture` is the public class: most of it is documentation, and methods
+that pass a call on to the books.
+"""
 
 import warnings
 from collections import deque
@@ -18,7 +22,13 @@ from normalhedge.hedgers import Hedger
 from normalhedge.mixtures import saved
 from normalhedge.mixtures.automatic import Automatic
 from normalhedge.mixtures.books import HISTORY, MAX_NAMES, MAX_PENDING, Books
-from normalhedge.mixtures.forecasts import Keys, read, read_outcome
+from normalhedge.mixtures.forecasts import (
+    Keys,
+    check_confidence,
+    check_mapping,
+    read,
+    read_outcome,
+)
 from normalhedge.mixtures.losses import Loss, LossFunction
 from normalhedge.mixtures.operations import Operation, id_text
 from normalhedge.mixtures.recipe import Recipe
@@ -26,72 +36,76 @@ from normalhedge.mixtures.summarising import summarise
 from normalhedge.mixtures.summary import Summary
 from normalhedge.mixtures.tickets import PendingRound, Prediction, shaped
 
-# Bound to names of this module: with five experts each further look-up shows.
+# Bound to names of this module: with five experts each further look-up is measurable.
 _empty, _new = np.empty, tuple.__new__
 
 FIRST_ITEM = np.zeros(1, dtype=np.int32)
+"""The items of a round with one item."""
 
 USED_FROM_WITHIN = (
     "a mixture must not be used while it predicts or learns: not from within its own loss, hedger, "
     "forecasts or signal handlers"
 )
+"""The message for a loss, hedger or signal handler that uses the mixture that called it."""
 
 
 class Mixture:
-    """Forecasters by name, blended by weights that follow whoever is good now.
+    """Named experts, blended by weights that follow the experts with the best recent forecasts.
 
-    `predict` takes what the experts say and returns the blend and a ticket; `update` takes the
-    ticket and the outcome: at once, late, in any order, or never. A name joins when it is first
-    seen and sleeps when it is missing, NaN or infinite. No scale is to be set: see
-    ``src/core/mixture.hpp`` for how losses become gains, and ``src/core/range.hpp`` for how their
-    range is learned.
+    `predict` takes the forecasts of the experts and returns the blend and a ticket; `update` takes
+    the ticket and the outcome: at once, late, in any order, or never. An expert joins when its name
+    first appears, and sleeps when its forecast is missing, NaN or infinite. There is no scale to
+    set: ``src/core/mixture.hpp`` explains how losses become gains, and ``src/core/range.hpp`` how
+    their range is learned.
 
     Parameters
     ----------
     hedger
-        None or ``"auto"``: `Automatic`, which hedges over ways of combining. Else a single rule: a
-        hedger, or its name as on the command line, any of `normalhedge.hedgers.HEDGERS`, such as
-        ``"normal-hedge:memory=50,c=1"`` or ``"squint"``, with a memory of 20 rounds where the name
-        says nothing of it. One of your own that satisfies `Hedger` will do, at the speed of Python;
-        it is not told when the range of losses doubles, and where it has no ``join`` a newcomer
-        makes it begin anew. Where ``combine``, ``gradient``, ``even`` or ``include`` is given,
-        which belong to a single rule, None means ``NormalHedge(memory=20)``.
+        None or ``"auto"`` for `Automatic`, which hedges over ways of combining. Otherwise a single
+        rule: a hedger, or its name as on the command line, any of `normalhedge.hedgers.HEDGERS`,
+        such as ``"normal-hedge:memory=50,c=1"`` or ``"squint"``. The default memory of a named
+        hedger is 20 rounds. A hedger of your own must satisfy `Hedger`, and runs at the speed of
+        Python. It is not told when the range of losses doubles, and if it has no ``join`` it starts
+        again whenever an expert joins. With ``combine``, ``gradient``, ``even`` or ``include``,
+        which are settings of a single rule, None means ``NormalHedge(memory=20)``.
     loss
         ``"square"``, ``"absolute"``, ``"pinball:level=0.9"``, ``"log"``, ``"l1"``, ``"zero-one"``,
         ``"log-wealth"`` (see `normalhedge.mixtures.losses`), a `Loss`, or a function of your own.
     combine
-        ``"mean"``, ``"median"`` or ``"vote"``. None: the median for absolute and pinball loss, the
-        vote for the zero-one loss of labels, else the mean.
+        ``"mean"``, ``"median"`` or ``"vote"``. By default the median for the absolute and the
+        pinball loss, the vote for the zero-one loss of labels, and the mean for all other losses.
     gradient
-        Whether experts are judged by the loss linearised at the blend, which makes the hedger
-        compete with the best convex combination of the experts and not only with the best of them.
-        None: where forecasts are combined by their mean and the loss is not linear already, but
-        not with hedgers that go by the losses themselves.
+        Whether to judge experts by the loss linearised at the blend, so that the hedger competes
+        with the best convex combination of the experts and not only with the best expert. By
+        default this is on if forecasts are combined by their mean, the loss is not linear and the
+        hedger does not need the losses themselves.
     shared
-        Whether the things forecast in one round (components of a vector, items of a mapping) share
-        their weights. If not, each has its own. ``"auto"`` hedges over both where they may share.
+        Whether all items of a round (components of a vector, entries of a mapping) share their
+        weights; otherwise each item has its own. If they may share them, ``"auto"`` hedges over
+        both.
     even
-        The share of the weight that is spread evenly over the experts awake, in [0, 1]: for panels
-        in which even the best forecaster is sometimes far off.
+        The share of the weight, in [0, 1], that is spread evenly over the experts awake. It helps
+        on panels in which even the best forecaster is sometimes far off.
     include
-        ``"mean"`` and ``"median"``: those of the experts awake, as experts themselves.
+        ``"mean"``, ``"median"`` or both: plain combinations of the experts awake, added as experts.
     max_pending, max_age
-        How many rounds may wait for their outcomes, and for how many rounds; older ones expire.
+        The largest number of rounds that wait for their outcomes, and the largest number of rounds
+        that one of them waits; older rounds expire.
     history
-        How many settled rounds are kept, in which `summary` compares the blend with others.
+        The number of settled rounds to keep; `summary` compares the blend with others over these.
     forget_after
-        For how many rounds an expert may be silent before it leaves, when a new name comes.
-        None: nobody is forgotten. Set it where names come and go for months.
+        The number of rounds after which a sleeping expert leaves, once a new name arrives. None
+        keeps all experts. Set it if names come and go for months.
     max_names
-        How many experts there may be; more are refused.
+        The largest number of experts; more are refused.
 
     Notes
     -----
-    With the mean and a convex loss the blend loses at most what its weights lose on average, so
-    what the hedger promises of its regret (`bound`) holds of the blend, in units of gain; a median
-    can lose up to twice as much. With the gradient trick the gains, and so the promise, include the
-    squares that are taken off there. Nothing is promised of what ``even`` adds, nor of losses that
-    were clipped; and rounds whose outcomes come late are played when these arrive.
+    With the mean and a convex loss, the loss of the blend is at most the weighted mean loss of the
+    experts. So the regret bound of the hedger (`bound`) holds for the blend, in units of gain; the
+    loss of a median can be twice as large. With the gradient trick the gains, and so the bound,
+    include the squares that are subtracted there. Neither the effect of ``even`` nor clipped losses
+    are covered. The hedger learns from a late outcome when it arrives.
 
     Threads may share a mixture: they take turns.
 
@@ -134,14 +148,14 @@ class Mixture:
 
     @classmethod
     def of(cls, books: Books) -> Self:
-        """Return a mixture that goes on with these books."""
+        """Return a mixture that continues from these books."""
         mixture = object.__new__(cls)
         mixture._books = books
         return mixture
 
     @property
     def books(self) -> Books:
-        """All that the mixture remembers: for other modules of this package."""
+        """The memory of the mixture, for other modules of this package."""
         return self._books
 
     @property
@@ -156,7 +170,7 @@ class Mixture:
 
     @property
     def items(self) -> list[str]:
-        """The things forecast, in the order in which they were first seen."""
+        """The names of the items, in the order in which they were first seen."""
         return self._books.items
 
     @property
@@ -181,12 +195,12 @@ class Mixture:
 
     @property
     def history(self) -> deque[tuple[PendingRound, Floats]]:
-        """The last rounds that were settled, with their outcomes."""
+        """The last settled rounds, with their outcomes."""
         return self._books.history
 
     @property
     def max_pending(self) -> int:
-        """How many rounds may wait for their outcomes."""
+        """The largest number of rounds that wait for their outcomes."""
         return self._books.max_pending
 
     @property
@@ -214,35 +228,36 @@ class Mixture:
 
     @property
     def ranges(self) -> Floats:
-        """The range of losses of each item, and how far it was filled lately; NaN with auto."""
+        """The range of losses of each item, and the part of it used lately; NaN with auto."""
         return self._books.ranges
 
     @property
     def levels(self) -> Floats:
-        """The levels of the pinball loss; one that does not matter for other losses."""
+        """The levels of the pinball loss; for other losses, one level that is not used."""
         return self._books.levels
 
     def predict(
         self, forecasts: Mapping[str, Any], confidence: Mapping[str, float] | None = None
     ) -> Prediction:
-        """Return the blend of what the experts say, the weights behind it and a ticket.
+        """Return the blend of the forecasts, the weights of the experts and a ticket.
 
         Parameters
         ----------
         forecasts
-            By name: a number each; or a sequence or a mapping of numbers each, for vectors and for
-            many things in one round; with a loss of class probabilities, sequences of those in
-            place of the numbers. None and NaN: asleep, altogether or in that part.
+            The forecast of each expert, by name: a number; or a sequence or a mapping of numbers,
+            for vectors and for several items in one round. With a loss of class probabilities, a
+            sequence of probabilities replaces each number. An expert sleeps where its forecast is
+            None or NaN.
         confidence
-            By name, how far an expert wants to be heard, in [0, 1]; 1 for those not named.
+            The confidence of experts in their forecasts, by name, in [0, 1]; by default 1.
 
         Raises
         ------
         ValueError, TypeError
-            If an argument is not as described; the mixture is then as it was.
+            If an argument is not as described; the mixture does not change then.
         """
-        # The common case, a dict of a number for each name in their order, in one call: no other
-        # thread comes in between, and it is not done while one has its turn.
+        # The common case, a dict with a number for each name in their order, takes one call of the
+        # core. No other thread can come in between, and the core declines while one has its turn.
         books = self._books
         if confidence is None and books.simple:
             found = books.games.predict_numbers(forecasts, FIRST_ITEM, PendingRound, books.__dict__)
@@ -255,47 +270,48 @@ class Mixture:
     def _predict(
         self, forecasts: Mapping[str, Any], confidence: Mapping[str, float] | None
     ) -> Prediction:
-        """Do what `predict` does, in whatever form the forecasts are."""
+        """Do what `predict` does, for forecasts of any form."""
         books = self._books
-        _check_mapping(forecasts)
+        check_mapping(forecasts)
         if confidence is not None:
-            self._check_confidence(confidence, forecasts)
+            check_confidence(confidence, lambda name: books.knows(name) or name in forecasts)
         if books.forget_after is not None:
             books.retire(forecasts)
         version = books.games.version
         table, keys, new = self._read(forecasts)
         growth, items = books.grow(new, [""] if keys is None else [str(key) for key in keys])
         names = growth.changes.get("names", books.names)
-        rated = None
+        confidences = None
         if confidence is not None:
-            rated = np.array([float(confidence.get(name, 1.0)) for name in names])
+            confidences = np.array([float(confidence.get(name, 1.0)) for name in names])
         if books.recipe.include:
-            books.games.fill_plain(table, rated)
+            books.games.fill_plain(table, confidences)
         rows, classes, n = table.shape
         values = _empty((rows, classes * books.games.shape[3]))
         distribution = _empty((rows, n))
         number, ticket, expiring = books.rounds, books.next_ticket, books.expiring()
-        pending = PendingRound(table, rated, values, items, number, keys)
+        pending = PendingRound(table, confidences, values, items, number, keys)
         changes = {**growth.changes, **books.counted(expiring)}
         if not books.warned and (np.abs(table) >= _inputs.LARGEST).any():
             warnings.warn("infinite forecasts count as missing", RuntimeWarning, stacklevel=3)
             changes["warned"] = True
         books.games.predict(
-            version, growth.arrays, growth.states, number, table, rated, values, distribution,
-            items, pending, books.pending, ticket, expiring, vars(books), changes, growth.merges,
+            version, growth.arrays, growth.states, number, table, confidences, values,
+            distribution, items, pending, books.pending, ticket, expiring, vars(books), changes,
+            growth.merges,
         )  # fmt: skip
         return Prediction(shaped(values[:, :classes], keys), ticket, names, distribution, keys)
 
     def next_weights(self, names: Iterable[str] | None = None) -> dict[str, float]:
-        """Return the weights with which `predict` would now combine these experts.
+        """Return the weights with which `predict` would combine these experts in the next round.
 
-        Weights do not depend on what is forecast in the round, so they are known before it: a
-        portfolio is bought with them. Nothing is changed, and no ticket is given out.
+        Weights do not depend on the forecasts of the round, so they are known before it: buy a
+        portfolio with them. The mixture does not change, and no ticket is given out.
 
         Parameters
         ----------
         names
-            Who will be awake, newcomers among them. None: all experts.
+            The experts that will be awake, present or new. None stands for all present experts.
 
         Raises
         ------
@@ -308,9 +324,9 @@ class Mixture:
         >>> for day in range(50):
         ...     bought = mixture.next_weights(["gold", "oil"])    # in the morning
         ...     relatives = {"gold": 1.01, "oil": 1.2 if day % 2 else 0.8}
-        ...     made = mixture.predict(relatives)                 # in the evening
-        ...     mixture.update(made.ticket, outcome=1.0)
-        >>> made.weights == bought
+        ...     prediction = mixture.predict(relatives)           # in the evening
+        ...     mixture.update(prediction.ticket, outcome=1.0)
+        >>> prediction.weights == bought
         True
         """
         levels = [str(k) for k in range(len(self.recipe.loss.levels))]
@@ -325,8 +341,8 @@ class Mixture:
             forecast = [1.0] * len(self.recipe.loss.levels)
         with self._books._lock:
             aside = Mixture.of(self._books.copy())
-        made = aside.predict(dict.fromkeys(awake, forecast))
-        return dict(zip(made.names, made.distribution[0].tolist(), strict=True))
+        prediction = aside.predict(dict.fromkeys(awake, forecast))
+        return dict(zip(prediction.names, prediction.distribution[0].tolist(), strict=True))
 
     def update(self, ticket: int, outcome: Any) -> None:
         """Learn from an outcome.
@@ -334,16 +350,17 @@ class Mixture:
         Parameters
         ----------
         ticket
-            What `predict` returned with the prediction.
+            The ticket of the prediction.
         outcome
-            In the form of the forecasts; a class for class probabilities. Of several, some may be
-            missing (NaN, None, or not in the mapping): they are given up.
+            The outcome, in the form of the forecasts; a class if these were class probabilities.
+            If there are several items, some outcomes may be missing (NaN, None, or not in the
+            mapping): the mixture does not wait for them any more.
 
         Raises
         ------
         KeyError, ValueError, TypeError
             If the ticket is unknown, used or expired, or the outcome is not as described; the
-            mixture is then as it was.
+            mixture does not change then.
         """
         books = self._books
         if books.simple and books.games.update_number(ticket, outcome, books.__dict__):
@@ -353,68 +370,67 @@ class Mixture:
             positive = books.recipe.loss.of_wealth
             rows, classes, _ = pending.forecasts.shape
             outcomes = read_outcome(outcome, pending.keys, rows, classes, positive=positive)
-            table, rated = books.widen(pending.forecasts, pending.confidence)
+            table, confidences = books.widen(pending.forecasts, pending.confidence)
             books.games.update(
-                version, table, rated, pending.values, outcomes, pending.items, pending, ticket,
-                vars(books),
+                version, table, confidences, pending.values, outcomes, pending.items, pending,
+                ticket, vars(books),
             )  # fmt: skip
 
     def state(self, item: str | None = None) -> Any:
-        """Return the state of the game, as the hedger knows it.
+        """Return the state of the hedger.
 
-        What a hedger's `bounds` says of it is a promise where `bound` is one.
+        The `bounds` of a hedger hold for this state if `bound` is finite.
 
         Parameters
         ----------
         item
-            Whose game, where each item has its own.
+            The item whose state to return, if each item has its own weights.
         """
         return self._books.hedger_state(item)
 
     def bound(self) -> Bound:
-        """Return what is proved of the regret.
+        """Return the proved bound on the regret.
 
-        Of a single rule: what the hedger promises of its regret to each expert, in units of gain.
-        Where its promise depends on the number of rounds, it is that of so many as were played. It
-        may be one of games whose gains are what they are from the start, and whose experts are
-        there from the start: it is then no promise where the range of losses is learned, or where
-        experts joined later. Of an automatic mixture: its regret to each of its components, see
-        `Automatic`.
+        For a single rule, the bound of the hedger on its regret to each expert, in units of gain,
+        for the number of rounds played so far. Some theorems require that the range of losses is
+        known and that all experts are present from the start: the bound is infinite if the range is
+        learned, or if experts joined later. For an automatic mixture, the bound is on the regret to
+        each of its components, see `Automatic`.
         """
         return self._books.bound()
 
     def summary(self) -> Summary:
-        """Return what a person wants to know; it prints as a table, also in a notebook."""
+        """Return a summary of the mixture, which prints as tables, also in a notebook."""
         with self._books._lock:
             return summarise(self._books)
 
     def save(self, path: str | Path) -> None:
-        """Write everything but `history` to a JSON file, all or nothing."""
+        """Write the mixture, except its `history`, to a JSON file, all or nothing."""
         with self._books._lock:
             saved.save(self._books, Path(path))
 
     @classmethod
     def load(cls, path: str | Path, loss: Loss | LossFunction | None = None) -> Self:
-        """Return the mixture that was saved, to the bit.
+        """Return the mixture of a file, exact to the bit.
 
         Parameters
         ----------
         path
-            What `save` wrote.
+            A file that `save` wrote.
         loss
-            The loss, where it was one of your own: functions are not saved.
+            The loss, if it is a function of your own: functions are not saved.
         """
         return saved.load(Path(path), loss, cls.of, cls.redo)
 
     def join(self, names: Sequence[str]) -> None:
-        """Let experts join, as if they had slept; those that are known already stay as they are."""
+        """Let experts join as if they had slept so far; names of present experts change nothing."""
         with self._books._lock, self._untouched():
             self._books.join(names)
 
     def leave(self, name: str) -> None:
-        """Let an expert leave for good; its weight goes to the others, and its name is free again.
+        """Remove an expert; its weight goes to the others, and its name is free again.
 
-        Rounds that wait for their outcomes go on without it, and its sums are gone.
+        Its forecasts are removed from pending rounds, and its sums are lost.
 
         Parameters
         ----------
@@ -425,13 +441,13 @@ class Mixture:
             self._books.leave(name)
 
     def do(self, operation: Operation) -> Prediction | None:
-        """Do what an operation of a stream says; return the prediction, where there is one.
+        """Do an operation of a stream; return the prediction, or None for other operations.
 
         Parameters
         ----------
         operation
-            The ticket of a prediction is not looked at. If the operation is refused, the mixture
-            is as it was.
+            The operation; the ticket of a prediction is ignored. If the operation is refused, the
+            mixture does not change.
         """
         if "leave" in operation:
             self.leave(operation["leave"])
@@ -449,36 +465,37 @@ class Mixture:
         return prediction
 
     def redo(self, operation: Operation) -> None:
-        """Do an operation of a journal again; refuse it if its round gets another ticket."""
+        """Repeat an operation of a journal; refuse it if its round gets another ticket."""
         prediction = self.do(operation)
         if prediction is not None and prediction.ticket != operation["ticket"]:
             raise ValueError(f"its ticket was {operation['ticket']}, not {prediction.ticket}")
 
     @contextmanager
     def transaction(self) -> Iterator[Books]:
-        """Keep other threads out and yield a copy of the books; take it over if all goes well."""
+        """Keep other threads out and yield a copy of the books; take it over if nothing fails."""
         with self._books._lock, self._untouched():
             version, other = self._books.games.version, self._books.copy()
             yield other
-            self._books.take_the_place_of(other, version)
+            self._books.take_over(other, version)
 
     @contextmanager
     def _untouched(self) -> Iterator[None]:
-        """Say so where something failed because the mixture was used from within."""
+        """Explain an error that came about because the mixture was used while it was busy."""
         version = self._books.games.version
         try:
             yield
         except Exception as error:
-            if self._books.games.version != version:  # a change is the last thing that is done
+            # Changes come last: an operation that failed has not changed the mixture itself.
+            if self._books.games.version != version:
                 raise RuntimeError(USED_FROM_WITHIN) from error
             raise
 
     def __copy__(self) -> Self:
-        """Return a mixture of its own: two that share some of their arrays would not do."""
+        """Return a deep copy: two mixtures cannot share arrays."""
         return deepcopy(self)
 
     def _read(self, forecasts: Mapping[str, Any]) -> tuple[Floats, Keys, list[str]]:
-        """Return the table, the keys of its rows, and the names that are new."""
+        """Return the table of forecasts, the keys of its rows, and the new names."""
         if not forecasts and not self._books.names:
             raise ValueError("forecasts must name at least one expert")
         new = self._books.unknown_names(forecasts)
@@ -489,18 +506,3 @@ class Mixture:
         if levels > 1 and (keys is None or len(keys) != levels):
             raise ValueError(f"forecasts must have {levels} numbers each, one for each level")
         return table, keys, new
-
-    def _check_confidence(self, given: Any, forecasts: Mapping[str, Any]) -> None:
-        if not isinstance(given, Mapping):
-            raise TypeError(f"confidence must be a mapping of names, got {type(given).__name__}")
-        for name, value in given.items():
-            if not self._books.knows(name) and name not in forecasts:
-                raise ValueError(f"confidence names {name!r}, who never forecast")
-            _inputs.number(f"confidence of {name!r}", value, 0.0, 1.0, closed=True)
-
-
-def _check_mapping(forecasts: Any) -> None:
-    if not isinstance(forecasts, Mapping):
-        raise TypeError(
-            f"forecasts must be a mapping of names to forecasts, got {type(forecasts).__name__}"
-        )

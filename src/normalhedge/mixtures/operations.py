@@ -1,4 +1,4 @@
-"""What a stream does to a mixture, as words and numbers: to be written down and done again."""
+"""Operations of a stream on a mixture, as plain data: a journal stores them and replays them."""
 
 import json
 from typing import Any
@@ -6,17 +6,17 @@ from typing import Any
 from normalhedge import _journal
 
 Operation = _journal.Operation
-"""``{"predict": forecasts, "confidence": ..., "id": ..., "ticket": 7}``: a round, the ticket that
-it got, and, where they were given, the confidences and the id. ``{"update": 7, "outcome": ...,
-"id": ...}``: the ticket of a round, its outcome and, where it was given, the id.
-``{"leave": name}``: an expert leaves."""
+"""``{"predict": forecasts, "confidence": ..., "id": ..., "ticket": 7}`` predicts a round; the
+confidences and the id are optional, and the ticket is the one that the round got. ``{"update": 7,
+"outcome": ..., "id": ...}`` gives the outcome of a round by its ticket; the id is optional.
+``{"leave": name}`` lets an expert leave."""
 
 LONGEST_ID = 1000
-"""How many characters an id may have, as JSON."""
+"""The largest number of characters of an id, written as JSON."""
 
 
 def id_text(given: Any) -> str:
-    """Return an id of the caller's as `Mixture.ids` has it."""
+    """Return an id of the caller as JSON text, the form in which `Mixture.ids` holds it."""
     text = json.dumps(given)
     if len(text) > LONGEST_ID:
         raise ValueError(f"id must have at most {LONGEST_ID} characters, it has {len(text)}")

@@ -1,4 +1,4 @@
-"""How a mixture is made: everything that is configured, checked once."""
+"""The settings of a mixture, checked once."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, fields
@@ -14,23 +14,30 @@ from normalhedge.mixtures.combining import WAYS, combine
 from normalhedge.mixtures.losses import LOSSES, Loss, LossFunction
 
 MEMORY = 20.0
-"""The memory, in rounds, of the hedger that is used when none is given."""
+"""The default memory of a single rule, in rounds."""
 
 LARGEST_LOSS = LARGEST * LARGEST
-"""What a loss of your own stays below, as those of the package do."""
+"""The limit on the size of a loss of your own; the losses of the package are smaller, too."""
 
 SINGLE = ("combine", "gradient", "even", "include")
-"""What a single rule can be told, and an automatic mixture decides by itself."""
+"""The settings of a single rule; an automatic mixture does not take them."""
 
 PLAIN = {"mean": "(mean)", "median": "(median)"}
-"""What the plain combinations are called among the experts."""
+"""The names of the plain combinations among the experts."""
 
 NOT_FOR_SALE = "only a mean of price relatives is a portfolio that can be bought"
+"""The reason why price relatives are combined by their mean, for error messages."""
 
 
 @dataclass(frozen=True)
 class Recipe:
-    """What `Mixture` is told; see there."""
+    """The settings of a mixture; `Mixture` explains them.
+
+    Attributes
+    ----------
+    hedger, loss, combine, gradient, shared, even, include
+        As in `Mixture`, with all defaults filled in.
+    """
 
     hedger: Hedger[Any] | Automatic
     loss: Loss
@@ -52,7 +59,13 @@ class Recipe:
         even: float = 0.0,
         include: str | Iterable[str] = (),
     ) -> "Recipe":
-        """Check what was given and choose what was not."""
+        """Check the settings and fill in defaults.
+
+        Parameters
+        ----------
+        hedger, loss, combine, gradient, shared, even, include
+            As in `Mixture`.
+        """
         loss = _loss(loss)
         plain = (include,) if isinstance(include, str) else tuple(include)
         single = {
@@ -91,30 +104,47 @@ class Recipe:
         )
 
     def own_losses(self, table: Floats, values: Floats, outcomes: Floats) -> tuple[Floats, Floats]:
-        """Return the losses of a function of your own (experts, blend, uniform), and its slopes."""
+        """Return the losses and the slopes of a loss function of your own.
+
+        Parameters
+        ----------
+        table
+            The forecasts of the experts; rows x 1 x experts.
+        values
+            The forecasts of the blend and, for an automatic mixture, of its components; a row for
+            each row of the table.
+        outcomes
+            The outcome of each row; NaN if unknown.
+
+        Returns
+        -------
+        losses, slopes
+            For each row the losses of the experts, of ``values`` and of uniform weights; and the
+            slopes at ``values``, one row after the other.
+        """
         loss = self.loss
         assert loss.function is not None
         rows, _, n = table.shape
-        made = values.shape[1]  # the blend and, of an automatic mixture, what its components say
-        losses, slopes = np.full((rows, n + made + 1), np.nan), np.zeros((rows, made))
+        predicted = values.shape[1]
+        losses, slopes = np.full((rows, n + predicted + 1), np.nan), np.zeros((rows, predicted))
         for row in np.flatnonzero(~np.isnan(outcomes) & ~np.isnan(values[:, 0])):
             usable = np.abs(table[row, 0]) < LARGEST
             plain = combine(table[row, 0], usable / max(usable.sum(), 1), self.combine)
-            asked = np.array([*table[row, 0], *values[row], plain])
-            awake = np.abs(asked) < LARGEST
-            given = np.asarray(loss.function(asked[awake], float(outcomes[row])), dtype=float)
-            if given.shape != (awake.sum(),) or not (np.abs(given) < LARGEST_LOSS).all():
+            forecasts = np.array([*table[row, 0], *values[row], plain])
+            awake = np.abs(forecasts) < LARGEST
+            found = np.asarray(loss.function(forecasts[awake], float(outcomes[row])), dtype=float)
+            if found.shape != (awake.sum(),) or not (np.abs(found) < LARGEST_LOSS).all():
                 raise ValueError(
                     f"loss {loss.name} must return a finite number within ±{LARGEST_LOSS:g} for "
-                    f"each of {awake.sum()} forecasts, got {given}"
+                    f"each of {awake.sum()} forecasts, got {found}"
                 )
-            losses[row, awake] = given
-            if self.gradient or made > 1:
+            losses[row, awake] = found
+            if self.gradient or predicted > 1:
                 slopes[row] = self._own_slopes(values[row], float(outcomes[row]))
         return losses, slopes.ravel()
 
     def _own_slopes(self, values: Floats, outcome: float) -> list[float]:
-        """Return the slopes of a loss of your own at what was predicted; zeros if it has none."""
+        """Return the slopes of a loss of your own at some predictions; zeros if it has none."""
         loss = self.loss
         if loss.slope is None:
             return [0.0] * len(values)
@@ -128,10 +158,10 @@ class Recipe:
         return slopes
 
     def to_plain(self) -> dict[str, Any]:
-        """Return it in words and numbers."""
+        """Return the settings as plain data, for a file."""
         if not isinstance(self.hedger, CompiledHedger | Automatic):
             raise ValueError(
-                f"hedger {type(self.hedger).__name__} is one of your own, which no file can hold"
+                f"hedger {type(self.hedger).__name__} is one of your own and cannot be saved"
             )
         hedger = {f.name: getattr(self.hedger, f.name) for f in fields(self.hedger)}  # type: ignore[arg-type]
         if isinstance(self.hedger, Automatic):
@@ -150,7 +180,7 @@ class Recipe:
 
 
 def is_automatic(hedger: object) -> bool:
-    """Tell whether a hedger's name is that of the automatic mixture."""
+    """Tell whether a hedger is named ``auto``, with or without settings."""
     return isinstance(hedger, str) and hedger.partition(":")[0] == "auto"
 
 
@@ -160,7 +190,15 @@ def automatic_of(text: str) -> Automatic:
 
 
 def hedger_of(given: object, experts: int | None = None) -> Hedger[Any]:
-    """Return the hedger; some names are tuned by the number of experts."""
+    """Return a hedger, given itself or by its name.
+
+    Parameters
+    ----------
+    given
+        A hedger, its name with settings, or None for the default.
+    experts
+        The number of experts, by which some hedgers are tuned; None if it is unknown.
+    """
     if given is None:
         return NormalHedge(memory=MEMORY)
     if isinstance(given, str):

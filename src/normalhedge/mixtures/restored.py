@@ -1,4 +1,4 @@
-"""A mixture made of the content of a file, every entry checked: all of it is sound, or refused."""
+"""Restore a mixture from the content of a file; check every entry, and refuse a bad file."""
 
 import json
 import math
@@ -19,7 +19,7 @@ from normalhedge.mixtures.tickets import DeferredOutcome, PendingRound
 KINDS: dict[str, Any] = {
     kind.__name__: kind for kind in (getattr(f, "__self__", f) for f in HEDGERS.values())
 } | {"Automatic": Automatic}
-"""The hedgers by the names of their classes."""
+"""All hedgers by the names of their classes."""
 
 OPTIONS: dict[str, Callable[[Books], int | None]] = {
     "max_pending": lambda books: books.max_pending,
@@ -28,17 +28,17 @@ OPTIONS: dict[str, Callable[[Books], int | None]] = {
     "forget_after": lambda books: books.forget_after,
     "max_names": lambda books: books.max_names,
 }
-"""Arguments of `Mixture` that are in the file beside its recipe, whole numbers or null: how each is
-read off a books. One that an older file does not have is left as it is by default."""
+"""Arguments of `Mixture` that the file holds beside its recipe, whole numbers or null, and how to
+read each from the books. An argument that an older file does not have gets its default."""
 
 NULLABLE = {"max_age", "forget_after"}
-"""Those of them that may be null."""
+"""The options that may be null."""
 
 SUMS_BEFORE_THE_GUARD = 5
-"""How many sums of each expert there were in files of earlier versions of this package."""
+"""The number of sums of an expert in files of earlier versions of this package."""
 
-AMISS = 1e-3
-"""How far a weight may be from what its ledger gives: those of another version may differ."""
+TOLERANCE = 1e-3
+"""The largest error of a weight, compared with its ledger: versions of the package may differ."""
 
 _COMMON = frozenset({
     "format", "version", "recipe", "max_pending", "max_age", "history", "names", "items", "rounds",
@@ -49,12 +49,12 @@ ENTRIES = {
     1: _COMMON | {"regrets"},
     2: _COMMON | {"ledgers", "commons", "joined_late"},
 }
-"""What the files of earlier versions hold, which have no checksum."""
+"""The entries of the files of earlier versions, which have no checksum."""
 
 ROUND = frozenset(
     {"ticket", "forecasts", "confidence", "values", "items", "number", "keys", "blend"}
 )
-"""What the files hold of a round that waits."""
+"""The entries of a pending round in a file."""
 
 TIMES = {
     "": (int, float, str),
@@ -62,18 +62,18 @@ TIMES = {
     "numbers": (int, float),
     "words": (str,),
 }
-"""What the times of each kind may be in a file."""
+"""The types in a file of each kind of times."""
 
 
 def check_entries(found: Mapping[str, Any]) -> None:
-    """Refuse files of earlier versions in which entries are missing, or are too many."""
+    """Refuse files of earlier versions with missing or unknown entries."""
     expected = ENTRIES.get(found["version"])
     if expected is None:
         return
     for name in sorted(expected - found.keys()):
         raise KeyError(name)
     for name in sorted(found.keys() - expected):
-        raise ValueError(f"there was no {name!r} in version {found['version']}")
+        raise ValueError(f"{name!r} is not an entry of version {found['version']}")
 
 
 def restored(found: Mapping[str, Any], loss: Loss | LossFunction | None) -> Books:
@@ -84,54 +84,54 @@ def restored(found: Mapping[str, Any], loss: Loss | LossFunction | None) -> Book
     found
         The content of the file.
     loss
-        The loss, where it was one of the user's own.
+        The loss, if it is a function of the user; None otherwise.
 
     Raises
     ------
     ValueError, TypeError, LookupError, AttributeError, ArithmeticError
-        If anything in it is not as a mixture writes it.
+        If any entry is not one that a mixture writes.
     """
-    books = _made(found, loss)
+    books = _new_books(found, loss)
     books.join(words("names", found["names"]))
     books.item_indices(words("items", found["items"]))
     if books.names != found["names"] or books.items != found["items"]:
-        raise ValueError("names and items must be different words, in their order")
+        raise ValueError("names and items must be different words, in the order of their arrival")
     books.rounds, books.expired, books.next_ticket = (
         whole(key, found[key]) for key in ("rounds", "expired", "next_ticket")
     )
     _read_arrays(books, found)
     _read_times(books, found)
     for entry in listed("pending", found["pending"]):
-        _read_open(books, entry)
+        _read_pending(books, entry)
     _read_ids(books, found)
     return books
 
 
-def _made(found: Mapping[str, Any], loss: Loss | LossFunction | None) -> Books:
-    """Return a new mixture of the recipe; refuse a recipe that none would write."""
+def _new_books(found: Mapping[str, Any], loss: Loss | LossFunction | None) -> Books:
+    """Return empty books with the recipe of a file; refuse a recipe that no mixture writes."""
     recipe = dict(found["recipe"])
     hedger = dict(recipe.pop("hedger"))
     kind = KINDS.get(hedger.pop("kind"))
     if kind is None:
-        raise ValueError(f"its hedger is none of {', '.join(KINDS)}")
+        raise ValueError(f"its hedger must be one of {', '.join(KINDS)}")
     if found["version"] < 3 and kind is Automatic:
-        raise ValueError(f"there was no Automatic in version {found['version']}")
+        raise ValueError(f"version {found['version']} did not have the hedger Automatic")
     if found["version"] == 1 and not kind.has_potential:
-        raise ValueError(f"there was no {kind.__name__} in version 1")
+        raise ValueError(f"version 1 did not have the hedger {kind.__name__}")
     options = _options(found)
     components = hedger.pop("components", None)
     if kind is Automatic:
         recipe = {name: recipe[name] for name in ("loss", "shared")}
-    made_recipe = Recipe.of(kind(**hedger), _loss(recipe.pop("loss"), loss), **recipe)
-    books = Books(made_recipe, **options)
-    made = books.recipe.to_plain()
-    if made["hedger"].get("components") != components:
+    checked = Recipe.of(kind(**hedger), _loss(recipe.pop("loss"), loss), **recipe)
+    books = Books(checked, **options)
+    plain = books.recipe.to_plain()
+    if plain["hedger"].get("components") != components:
         raise ValueError("its components are those of another version: blend the table again")
     if loss is not None:
-        made["loss"] = found["recipe"]["loss"]
+        plain["loss"] = found["recipe"]["loss"]
     for name, value in found["recipe"].items():
-        now = made[name]
-        if name == "hedger":  # which may have got settings since
+        now = plain[name]
+        if name == "hedger":  # newer versions may have added settings
             now = {key: now[key] for key in value}
         if json.dumps(now) != json.dumps(value):
             raise ValueError(f"its {name} must not be {value!r}")
@@ -148,7 +148,7 @@ def _options(found: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _read_arrays(books: Books, found: Mapping[str, Any]) -> None:
-    """Read what the core keeps."""
+    """Read the arrays of the core."""
     own, n = books.games, len(books.names)
     games = len(own.weights)
     weights = floats("weights", found["weights"], (games, n), 0.0, 1.0)
@@ -169,7 +169,7 @@ def _read_arrays(books: Books, found: Mapping[str, Any]) -> None:
 
 
 def _read_ledgers(books: Books, found: Mapping[str, Any]) -> None:
-    """Read what the hedger remembers; refuse what is not of this hedger."""
+    """Read the memory of the hedger; refuse ledgers whose weights are not those of the file."""
     games = books.games
     if found["version"] == 1:
         given = floats("regrets", found["regrets"], books.regrets.shape, -1e100, 1e100)
@@ -185,17 +185,17 @@ def _read_ledgers(books: Books, found: Mapping[str, Any]) -> None:
     given, ledgers, totals = games.weights.copy(), games.ledgers.copy(), games.totals.copy()
     for game in range(len(given)):
         games.weigh(game)
-    wrong = not np.abs(games.ledgers - ledgers).max(initial=0.0) <= AMISS
+    wrong = not np.abs(games.ledgers - ledgers).max(initial=0.0) <= TOLERANCE
     weights = games.weights.copy()
     games.weights[:], games.ledgers[:], games.totals[:] = given, ledgers, totals
-    if isinstance(books.recipe.hedger, Automatic):  # its ledgers hold the weights that are played
+    if isinstance(books.recipe.hedger, Automatic):  # its ledgers hold the weights of its components
         levels = np.concatenate(levels_of(games)[:3], axis=1)
         wrong = wrong or not ((levels >= 0.0) & (levels <= 1.0)).all()
     else:
-        wrong = wrong or not np.abs(weights - given).max(initial=0.0) <= AMISS
+        wrong = wrong or not np.abs(weights - given).max(initial=0.0) <= TOLERANCE
     if wrong:
         raise ValueError(
-            f"its weights are not those that {books.recipe.hedger!r} gives its ledgers"
+            f"its weights are not those that {books.recipe.hedger!r} computes from its ledgers"
         )
 
 
@@ -212,33 +212,33 @@ def _read_times(books: Books, found: Mapping[str, Any]) -> None:
 
 
 def _read_ids(books: Books, found: Mapping[str, Any]) -> None:
-    """Read what a stream calls its rounds: as JSON, each a round of its own."""
+    """Read the ids that a stream gave its rounds: JSON texts, each of a different round."""
     ids = dict(found["ids"])
     for name, ticket in ids.items():
         below("id", ticket, books.next_ticket)
         if found["version"] > 2 and ticket not in books.pending:
-            raise ValueError(f"id {name} is that of no round that waits")
+            raise ValueError(f"id {name} belongs to no pending round")
         if json.dumps(json.loads(name)) != name:
-            raise ValueError(f"id {name} is not as JSON writes it")
+            raise ValueError(f"id {name} is not written as JSON")
     if len(set(ids.values())) < len(ids):
-        raise ValueError("two ids are those of one round")
+        raise ValueError("two ids belong to the same round")
     books.ids = ids
 
 
-def _read_open(books: Books, entry: Mapping[str, Any]) -> None:
-    """Read a round that waits for its outcome."""
+def _read_pending(books: Books, entry: Mapping[str, Any]) -> None:
+    """Read a pending round."""
     if entry.keys() != ROUND:
-        raise ValueError(f"a round that waits must have {', '.join(sorted(ROUND))}")
+        raise ValueError(f"a pending round must have {', '.join(sorted(ROUND))}")
     ticket = below("ticket", entry["ticket"], books.next_ticket)
     if books.pending and ticket <= next(reversed(books.pending)):
-        raise ValueError(f"ticket {ticket} is not in its order")
+        raise ValueError(f"ticket {ticket} is out of order")
     items = [below("item", i, len(books.items)) for i in listed("items", entry["items"])]
     rows, classes, n = _shape(ticket, entry["forecasts"])
     forecasts = floats(
         "forecasts", entry["forecasts"], (rows, classes, n), -math.inf, math.inf, missing=True
     )
-    made = classes * books.games.shape[3]
-    values = floats("values", entry["values"], (rows, made), -1e100, 1e100, missing=True)
+    width = classes * books.games.shape[3]
+    values = floats("values", entry["values"], (rows, width), -1e100, 1e100, missing=True)
     if len(items) != rows or n > len(books.names):
         raise ValueError(f"ticket {ticket} does not fit its forecasts")
     confidence = None
@@ -249,7 +249,7 @@ def _read_open(books: Books, entry: Mapping[str, Any]) -> None:
     if (classes > 1) != books.recipe.loss.of_classes and (classes > 1 or awake.any()):
         raise ValueError(f"ticket {ticket} does not fit the loss, with {classes} classes")
     if (np.isnan(values[:, :classes]).any(axis=1) & awake).any() and confidence is None:
-        raise ValueError(f"ticket {ticket} was not predicted")
+        raise ValueError(f"ticket {ticket} has no prediction")
     number = below("number", entry["number"], books.rounds)
     which = np.array(items, dtype=np.int32)
     books.pending[ticket] = PendingRound(forecasts, confidence, values, which, number, keys)
@@ -258,7 +258,7 @@ def _read_open(books: Books, entry: Mapping[str, Any]) -> None:
 
 
 def _shape(ticket: int, forecasts: Any) -> tuple[int, int, int]:
-    """Return the shape of forecasts, which all have to have."""
+    """Return the shape of the forecasts, read off the first of each list."""
     try:
         return len(forecasts), len(forecasts[0]), len(forecasts[0][0])
     except (TypeError, LookupError):
@@ -278,7 +278,7 @@ def _keys(ticket: int, keys: Any, rows: int) -> Any:
 def _deferred(
     books: Books, ticket: int, found: Mapping[str, Any], rows: int, classes: int
 ) -> DeferredOutcome:
-    """Read what `blend` knows of a round that waits."""
+    """Read the outcomes of a pending round of a table, and when they may be used."""
     due = DeferredOutcome(**found)
     outcomes = floats("outcomes", due.outcomes, (rows,), -1e100, 1e100, missing=True)
     known = outcomes[~np.isnan(outcomes)]
@@ -297,14 +297,14 @@ def _loss(written: Mapping[str, Any], given: Loss | LossFunction | None) -> Any:
     name, levels = written["name"], written["levels"]
     if bool(written["own"]) != (given is not None):
         raise ValueError(
-            f"its loss {name!r} was one of your own: pass it as loss"
+            f"its loss {name!r} was a function of your own: pass it as loss"
             if given is None
-            else f"its loss {name!r} was none of your own: do not pass one"
+            else f"its loss {name!r} is one of the package: do not pass a loss"
         )
     if given is not None:
         return given
     if name not in LOSSES:
-        raise ValueError(f"its loss {name!r} is none of {', '.join(LOSSES)}")
+        raise ValueError(f"its loss {name!r} must be one of {', '.join(LOSSES)}")
     return LOSSES[name](levels) if levels else LOSSES[name]()
 
 
@@ -316,5 +316,5 @@ def _time(books: Books, value: Any) -> Any:
         or (isinstance(value, float) and not math.isfinite(value))
         or isinstance(value, str) != isinstance(before, str)
     ):
-        raise ValueError(f"a time must be a number or a word as the others are, it is {value!r}")
+        raise ValueError(f"a time must be of the same kind as the others, it is {value!r}")
     return value

@@ -1,8 +1,8 @@
-"""Mixtures in files: versioned JSON with a checksum, to the bit, written all or nothing.
+"""Save mixtures in files and load them: versioned JSON with a checksum, exact to the bit.
 
-Version 3 is one line of JSON whose first entry is the checksum of all that follows, so that a file
-in which any byte was changed is refused whole. Its ``sequence`` and ``journal`` say which of the
-operations in a journal beside it (see `normalhedge._journal`) it holds already.
+Version 3 is one line of JSON whose first entry is the checksum of the rest, so that a file with any
+changed byte is refused. Its ``sequence`` and ``journal`` tell which operations of the journal
+beside it (see `normalhedge._journal`) the file holds already.
 """
 
 import math
@@ -25,27 +25,27 @@ T = TypeVar("T")
 
 FORMAT = "normalhedge mixture"
 VERSION = 3
-"""Version 1 had regrets in place of ledgers: its hedgers were those on discounted regrets. Version
-2 had no checksum."""
+"""Version 1 had regrets in place of ledgers, as all hedgers then used discounted regrets. Version 2
+had no checksum."""
 
 SEALED = 3
 """The first version with a checksum."""
 
 ATTEMPTS = 5
-"""How often a state is read anew that a stream folds at the same time."""
+"""The number of attempts to read a state while a stream folds its journal into it."""
 
 
 class Snapshot(NamedTuple):
-    """A mixture as a file holds it.
+    """The content of a file.
 
     Attributes
     ----------
     books
-        What the mixture remembers.
+        The memory of the mixture.
     sequence
-        How many operations of its journal it holds.
+        The number of operations of its journal that it holds.
     journal
-        What its journal is called; empty if it has none.
+        The name of its journal; empty if it has none.
     """
 
     books: Books
@@ -54,7 +54,14 @@ class Snapshot(NamedTuple):
 
 
 def save(books: Books, path: Path) -> None:
-    """Write a mixture; what was there before stays if anything goes wrong.
+    """Write a mixture; if anything goes wrong, a previous file stays as it was.
+
+    Parameters
+    ----------
+    books
+        The memory of the mixture.
+    path
+        The file to write.
 
     Raises
     ------
@@ -70,7 +77,15 @@ def save(books: Books, path: Path) -> None:
 
 
 def write_snapshot(snapshot: Snapshot, path: Path) -> int:
-    """Write a mixture with its place in its journal; return how many bytes it took."""
+    """Write a mixture with its place in its journal; return the number of bytes.
+
+    Parameters
+    ----------
+    snapshot
+        The content of the file.
+    path
+        The file to write.
+    """
     text = _sealed.sealed(_written(snapshot))
     _files.write_whole(path, lambda part: part.write_text(text, "ascii"))
     return len(text)
@@ -82,20 +97,18 @@ def load(
     make: Callable[[Books], T],
     redo: Callable[[T, Operation], None],
 ) -> T:
-    """Return the mixture that was written; refuse what cannot be one, in a sentence.
-
-    The operations of a journal beside the file are done again.
+    """Return the mixture of a file, after the operations of a journal beside it.
 
     Parameters
     ----------
     path
         The file.
     loss
-        The loss, where it was one of the caller's own.
+        The loss, if it is a function of the user; None otherwise.
     make
         Makes a mixture of its books.
     redo
-        Does an operation of a journal again.
+        Repeats an operation of the journal.
     """
     for attempt in range(ATTEMPTS):
         books, sequence, journal = read_snapshot(path, loss)
@@ -115,7 +128,15 @@ def _sequence(path: Path) -> int:
 
 
 def read_snapshot(path: Path, loss: Loss | LossFunction | None = None) -> Snapshot:
-    """Return what a file holds, without its journal; refuse what cannot be a mixture."""
+    """Return the content of a file, without its journal; refuse a file that is not a mixture.
+
+    Parameters
+    ----------
+    path
+        The file.
+    loss
+        The loss, if it is a function of the user; None otherwise.
+    """
     found = _parsed(path)
     try:
         check_entries(found)
@@ -162,7 +183,7 @@ def _written(snapshot: Snapshot) -> dict[str, Any]:
         "totals": games.total_sums.tolist(),
         "last_times": list(books.last_times.items()),
         "time_kind": books.time_kind,
-        # Those of rounds that expired are of no use any more.
+        # The ids of expired rounds are of no use any more.
         "ids": {name: t for name, t in books.ids.items() if t in books.pending},
         "pending": [
             {
@@ -185,7 +206,7 @@ def _due(deferred: DeferredOutcome) -> dict[str, Any]:
 
 
 def _nulls(array: np.ndarray) -> Any:
-    """Return nested lists with None for NaN, which JSON does not have; infinity counts as NaN."""
+    """Return nested lists with None for NaN and infinity, which JSON does not have."""
     if array.ndim > 1:
         return [_nulls(part) for part in array]
     return [value if math.isfinite(value) else None for value in array.tolist()]

@@ -1,4 +1,4 @@
-"""Where a stream keeps its mixture."""
+"""The file in which a stream keeps its mixture."""
 
 from pathlib import Path
 
@@ -8,28 +8,48 @@ from normalhedge.mixtures.operations import Operation
 from normalhedge.mixtures.saved import Snapshot, read_snapshot, write_snapshot
 
 FOLDED = 1 << 23
-"""The journal is folded into the state when it has this many bytes: some two seconds to replay."""
+"""The journal is folded into the state when it has this many bytes (two seconds to replay) ..."""
 
 RATIO = 4
-"""... and this many times as many as the state, so that large states are not written too often."""
+"""... and this many times the size of the state, so that large states are not written too often."""
 
 
-class StateFile(_state_file.StateFile[Mixture]):
-    """A mixture on disk."""
+class MixtureFile(_state_file.StateFile[Mixture]):
+    """A mixture on disk: its state, and a journal of the operations since."""
 
     def read(self) -> tuple[Mixture, int, str]:
-        """Return what the file holds, how many operations of its journal, and whose that is."""
+        """Return the mixture of the file, the number of operations it holds, and its journal."""
         books, sequence, journal = read_snapshot(self.path)
         return Mixture.of(books), sequence, journal
 
     def write(self, thing: Mixture, sequence: int, journal: str, target: Path) -> int:
-        """Write the mixture, all or nothing; return how many bytes it took."""
+        """Write the mixture, all or nothing; return the number of bytes.
+
+        Parameters
+        ----------
+        thing
+            The mixture.
+        sequence
+            The number of operations of the journal that it holds.
+        journal
+            The name of its journal.
+        target
+            The file to write.
+        """
         return write_snapshot(Snapshot(thing.books, sequence, journal), target)
 
     def redo(self, thing: Mixture, operation: Operation) -> None:
-        """Do an operation again."""
+        """Repeat an operation of the journal.
+
+        Parameters
+        ----------
+        thing
+            The mixture.
+        operation
+            The operation.
+        """
         thing.redo(operation)
 
     def limit(self, size: int) -> int:
-        """Return how many bytes a journal may have beside a state of this size."""
+        """Return the largest size of a journal beside a state of this size, in bytes."""
         return max(FOLDED, RATIO * size)

@@ -4,8 +4,8 @@ Lines in::
 
     {"forecasts": {"gam": 51.2, "ar": 49.9}, "confidence": {"ar": 0.5}}    a round
     {"gam": 51.2, "ar": 49.9}                                            the same, in short
-    {"ticket": 0, "outcome": 50.8}                                         what came of it
-    {"ticket": 0, "outcome": 50.8, "forecasts": {...}}                     both; the outcome first
+    {"ticket": 0, "outcome": 50.8}                                         its outcome
+    {"ticket": 0, "outcome": 50.8, "forecasts": {...}}                     an outcome, then a round
     {"leave": "gam"}                                                       an expert leaves for good
 
 and out::
@@ -15,7 +15,7 @@ and out::
     {"line": 3, "left": "gam"}
     {"line": 4, "error": "..."}
 
-An ``"id"`` of the caller's may stand in place of the ticket, and is then given back.
+An ``"id"`` chosen by the caller may replace the ticket; the answer repeats it.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -27,7 +27,7 @@ from normalhedge.mixtures.mixture import Mixture
 from normalhedge.mixtures.operations import Operation, id_text
 
 WORDS = {"forecasts", "confidence", "ticket", "outcome", "id", "leave"}
-"""What a line may say besides forecasts."""
+"""The keys of a line that does not consist of forecasts alone."""
 
 
 class Stream:
@@ -38,12 +38,12 @@ class Stream:
     mixture
         The mixture.
     note
-        Called with each operation that was done, to write it down.
+        Called with each operation after it is done, for a journal.
 
     Attributes
     ----------
     refused
-        How many lines were refused, at least in part.
+        The number of lines that were refused, completely or in part.
     """
 
     def __init__(self, mixture: Mixture, note: Callable[[Operation], object] | None = None) -> None:
@@ -52,7 +52,7 @@ class Stream:
         self.refused = 0
 
     def answers(self, lines: Iterable[str | bytes]) -> Iterator[dict[str, Any]]:
-        """Yield an answer to each line that is not empty; what is wrong with one is its answer."""
+        """Yield an answer to each line that is not empty; the answer to a bad line is an error."""
         for number, line in enumerate(lines, start=1):
             answer = self.answer(number, line)
             if answer is not None:
@@ -61,16 +61,16 @@ class Stream:
     def answer(
         self, number: int, line: str | bytes, *, whole: bool = True
     ) -> dict[str, Any] | None:
-        """Return the answer to a line; none if it is empty.
+        """Return the answer to a line; None if the line is empty.
 
         Parameters
         ----------
         number
             The number of the line.
         line
-            As text, or as bytes that should be UTF-8.
+            The line, as text or as bytes in UTF-8.
         whole
-            Whether that is the whole line: if not, it was too long.
+            Whether ``line`` is the whole line; otherwise it was too long and was cut.
         """
         answer: dict[str, Any] = {"line": number}
         try:
@@ -80,87 +80,91 @@ class Stream:
             self._answer(text, answer)
         except (ValueError, TypeError, KeyError, OverflowError, RuntimeError) as error:
             self.refused += 1
-            said = error.args[0] if isinstance(error, KeyError) else error
-            answer["error"] = clipped(str(said))
+            message = error.args[0] if isinstance(error, KeyError) else error
+            answer["error"] = clipped(str(message))
         return answer
 
     def _answer(self, line: str, answer: dict[str, Any]) -> None:
-        """Add to the answer what a line brings about, one thing after the other."""
-        said = _parsed(line)
-        forecasts = said.get("forecasts")
-        if forecasts is None and not WORDS & said.keys():
-            forecasts = said
-        unknown = [word for word in said if forecasts is not said and word not in WORDS]
+        """Do the operations of a line one by one, and add the result of each to the answer."""
+        request = _parsed(line)
+        forecasts = request.get("forecasts")
+        if forecasts is None and not WORDS & request.keys():
+            forecasts = request
+        unknown = [word for word in request if forecasts is not request and word not in WORDS]
         if unknown:
             raise ValueError(
                 f"{clipped(unknown[0], 80)!r} is not one of {', '.join(sorted(WORDS))}"
             )
-        if "leave" in said:
-            answer["left"] = self._left(said)
+        if "leave" in request:
+            answer["left"] = self._left(request)
             return
-        if forecasts is None and "outcome" not in said:
+        if forecasts is None and "outcome" not in request:
             raise ValueError("a line must have forecasts or an outcome")
-        if "outcome" in said:
-            operation = {"update": self._ticket(said), "outcome": said["outcome"]}
-            if "id" in said:
-                operation["id"] = said["id"]
+        if "outcome" in request:
+            operation = {"update": self._ticket(request), "outcome": request["outcome"]}
+            if "id" in request:
+                operation["id"] = request["id"]
             self.mixture.do(operation)
             if self.note is not None:
                 self.note(operation)
             answer["settled"] = operation["update"]
         if forecasts is not None:
-            answer |= self._prediction(forecasts, said if forecasts is not said else {})
+            answer |= self._prediction(forecasts, request if forecasts is not request else {})
 
-    def _left(self, said: dict[str, Any]) -> str:
-        if len(said) > 1:
-            raise ValueError("a line by which an expert leaves says nothing else")
-        if not isinstance(said["leave"], str):
-            raise ValueError(f"leave needs a name, got {clipped(repr(said['leave']), 80)}")
-        self.mixture.do(said)
+    def _left(self, request: dict[str, Any]) -> str:
+        """Let an expert leave; return its name."""
+        if len(request) > 1:
+            raise ValueError("a line with leave must not have other entries")
+        if not isinstance(request["leave"], str):
+            raise ValueError(f"leave needs a name, got {clipped(repr(request['leave']), 80)}")
+        self.mixture.do(request)
         if self.note is not None:
-            self.note(said)
-        return said["leave"]
+            self.note(request)
+        return request["leave"]
 
-    def _ticket(self, said: dict[str, Any]) -> int:
-        if "ticket" in said:
-            ticket = said["ticket"]
+    def _ticket(self, request: dict[str, Any]) -> int:
+        """Return the ticket of an outcome, given itself or by an id."""
+        if "ticket" in request:
+            ticket = request["ticket"]
             if isinstance(ticket, bool) or not isinstance(ticket, int):
                 raise ValueError(f"ticket must be a whole number, got {clipped(repr(ticket), 80)}")
             return ticket
-        if "id" not in said:
+        if "id" not in request:
             raise ValueError("an outcome needs the ticket or the id of its forecasts")
-        name = id_text(said["id"])
+        name = id_text(request["id"])
         if name not in self.mixture.ids:
-            raise ValueError(f"there is no round with id {clipped(repr(said['id']), 80)} waiting")
+            shown = clipped(repr(request["id"]), 80)
+            raise ValueError(f"no round with id {shown} waits for its outcome")
         return self.mixture.ids[name]
 
-    def _prediction(self, forecasts: Any, said: dict[str, Any]) -> dict[str, Any]:
+    def _prediction(self, forecasts: Any, request: dict[str, Any]) -> dict[str, Any]:
+        """Predict a round; return its part of the answer."""
         if not isinstance(forecasts, dict):
             raise ValueError("forecasts must be an object of names and forecasts")
         operation: Operation = {"predict": forecasts}
-        if said.get("confidence") is not None:
-            operation["confidence"] = said["confidence"]
-        if "id" in said and "outcome" not in said:
-            operation["id"] = said["id"]
-            if self.mixture.ids.get(id_text(said["id"])) in self.mixture.pending:
-                shown = clipped(repr(said["id"]), 80)
-                raise ValueError(f"a round with id {shown} is waiting already")
-        made = self.mixture.do(operation)
-        assert made is not None
+        if request.get("confidence") is not None:
+            operation["confidence"] = request["confidence"]
+        if "id" in request and "outcome" not in request:
+            operation["id"] = request["id"]
+            if self.mixture.ids.get(id_text(request["id"])) in self.mixture.pending:
+                shown = clipped(repr(request["id"]), 80)
+                raise ValueError(f"a round with id {shown} waits for its outcome already")
+        prediction = self.mixture.do(operation)
+        assert prediction is not None
         if self.note is not None:
-            self.note(operation | {"ticket": made.ticket})
-        answer: dict[str, Any] = {"ticket": made.ticket}
+            self.note(operation | {"ticket": prediction.ticket})
+        answer: dict[str, Any] = {"ticket": prediction.ticket}
         if "id" in operation:
             answer["id"] = operation["id"]
         return {
             **answer,
-            "prediction": _json_lines.plain(made.value),
-            "weights": _json_lines.plain(made.weights),
+            "prediction": _json_lines.plain(prediction.value),
+            "weights": _json_lines.plain(prediction.weights),
         }
 
 
 def _parsed(line: str) -> dict[str, Any]:
-    said = _json_lines.parsed(line)
-    if not isinstance(said, dict):
+    request = _json_lines.parsed(line)
+    if not isinstance(request, dict):
         raise ValueError("a line must be a JSON object")
-    return said
+    return request

@@ -1,4 +1,4 @@
-"""Compute the summary of a books, or of a table that was blended."""
+"""Compute the summary of a mixture, or of a table that was blended."""
 
 from math import nan
 from typing import NamedTuple
@@ -17,7 +17,7 @@ from normalhedge.mixtures.tickets import PendingRound
 
 
 class TablePart(NamedTuple):
-    """A table that was blended: its sums, and its rows with what was predicted.
+    """A table that was blended: its sums, and its rows with the predictions.
 
     Attributes
     ----------
@@ -33,7 +33,15 @@ class TablePart(NamedTuple):
 
 
 def summarise(books: Books, table: TablePart | None = None) -> Summary:
-    """Return the summary of a books, over all its rounds or over those of a table."""
+    """Return the summary of a mixture.
+
+    Parameters
+    ----------
+    books
+        The memory of the mixture.
+    table
+        The table to summarise; None for all rounds of the mixture.
+    """
     sums = books.games.expert_sums if table is None else table.sums.sum(axis=0)
     totals = books.games.total_sums if table is None else _added(table.totals)
     experts = _experts(books, sums, totals)
@@ -65,10 +73,10 @@ def summarise(books: Books, table: TablePart | None = None) -> Summary:
 
 
 def component_names(books: Books) -> list[str]:
-    """Return what the components of an automatic mixture are called; none of a single rule.
+    """Return the names of the components of an automatic mixture; a single rule has none.
 
-    Where the items of a mixture share their weights and have their own as well, a hedged component
-    is there twice.
+    With several items, a hedged component appears twice: with weights that all items share, and
+    with separate weights for each item.
     """
     hedger = books.recipe.hedger
     if not isinstance(hedger, Automatic):
@@ -85,24 +93,24 @@ def component_names(books: Books) -> list[str]:
 
 
 def _regret(books: Books, totals: Floats) -> float:
-    """Return the largest regret so far; of auto to one of its components, as it is now."""
+    """Return the largest regret so far; for auto, the largest present regret to a component."""
     if not isinstance(books.recipe.hedger, Automatic):
         return float(totals[_sums.REGRET])
     return float(levels_of(books.games).regrets.max(initial=0.0))
 
 
 def component_weights(books: Books) -> Floats:
-    """Return the weights of the components now, in the order of their names.
+    """Return the present weights of the components, in the order of their names.
 
-    The mean over the items, where each has its own.
+    If each item has its own weights, the mean over the items.
     """
     return np.asarray(_level_weights(books).mean(axis=0))
 
 
 def expert_weights(books: Books) -> Floats:
-    """Return the weights of the experts now, were everybody awake.
+    """Return the present weights of the experts, as if all of them were awake.
 
-    The mean over the items, where each has its own.
+    If each item has its own weights, the mean over the items.
     """
     hedger = books.recipe.hedger
     if not isinstance(hedger, Automatic):
@@ -111,7 +119,7 @@ def expert_weights(books: Books) -> Floats:
     components = hedger.components(books.recipe.loss)
     plain = sum(one.hedger is None for one in components)
     sizes = [1 + one.hedger._engine.rows for one in components if one.hedger is not None]
-    rows = np.cumsum([0, *sizes[:-1]])  # of the weights of each hedged component
+    rows = np.cumsum([0, *sizes[:-1]])  # the ledger rows that hold the weights of each component
     result = levels[:, :plain].sum() / ledgers.shape[2] * np.ones(ledgers.shape[2])
     if _several(books):
         shared, own = np.split(levels[:, plain:], 2, axis=1)
@@ -135,7 +143,7 @@ def _level_weights(books: Books) -> Floats:
 
 
 def _several(books: Books) -> bool:
-    """Tell whether items share weights and have their own."""
+    """Tell whether there are several items, with shared weights and weights of their own."""
     return books.recipe.shared and len(books.items) > 1
 
 
@@ -151,7 +159,7 @@ def _components(books: Books, names: list[str], comparison: Comparison) -> list[
 
 
 def _settings(recipe: Recipe) -> str:
-    """Return what was configured, in one line."""
+    """Return the settings in one line."""
     hedger = recipe.hedger
     if isinstance(hedger, Automatic):
         ways = f"{len(hedger.components(recipe.loss))} ways of combining"
@@ -170,7 +178,7 @@ def _settings(recipe: Recipe) -> str:
 
 
 def _moved(books: Books, sums: Floats) -> list[tuple[str, int]]:
-    """Return how many forecasts of which expert the guard moved, the most first."""
+    """Return experts with the number of their forecasts that the guard moved, largest first."""
     counts = sums[_sums.ABSURD]
     found = [(books.names[i], int(counts[i])) for i in np.flatnonzero(counts)]
     return sorted(found, key=lambda pair: (-pair[1], pair[0]))
@@ -211,13 +219,13 @@ def _settled_share(books: Books, row: ExpertRow, sums: Floats, totals: Floats) -
 
 
 def _comparison(books: Books, table: TablePart | None, components: int) -> Comparison:
-    """Return the blend beside its yardsticks, in the rows of a table or of the last rounds."""
+    """Compare the blend with its yardsticks, over the rows of a table or of the last rounds."""
     rows = _last_rounds(books) if table is None else table.rows
     plain = len(books.recipe.include)
     if rows is None or len(books.names) == plain:
         return Comparison(str(books.recipe.loss), 0, None, 0, ())
     known = ~np.isnan(rows.outcomes) & ~np.isnan(rows.values[:, 0])
-    if table is None:  # those who forecast may have left since
+    if table is None:  # the experts of these rounds may have left since
         usable = np.abs(rows.forecasts[:, :, plain:]) < LARGEST
         known &= np.any(np.all(usable, axis=1), axis=1)
     if not known.any():
@@ -230,29 +238,29 @@ def _comparison(books: Books, table: TablePart | None, components: int) -> Compa
 
 
 def _last_rounds(books: Books) -> Settled | None:
-    """Return the rows of the rounds that the mixture keeps, if there are any."""
-    kept = _of_as_many_classes(books)
+    """Return the rows of the history of the mixture; None if there are none."""
+    kept = _comparable_rounds(books)
     if not kept:
         return None
-    opened = [waiting for waiting, _ in kept]
+    rounds = [one for one, _ in kept]
     return Settled(
-        np.concatenate([_heard(books, one) for one in opened]),
+        np.concatenate([_confident_forecasts(books, one) for one in rounds]),
         np.concatenate([outcomes for _, outcomes in kept]),
-        np.concatenate([one.items for one in opened]),
-        np.concatenate([one.values for one in opened]),
-        min(one.number for one in opened),
-        len(opened),
+        np.concatenate([one.items for one in rounds]),
+        np.concatenate([one.values for one in rounds]),
+        min(one.number for one in rounds),
+        len(rounds),
     )
 
 
-def _heard(books: Books, one: PendingRound) -> Floats:
+def _confident_forecasts(books: Books, one: PendingRound) -> Floats:
     """Return the forecasts of a round, NaN where an expert had no confidence."""
-    table, rated = books.widen(one.forecasts, one.confidence)
-    return table if rated is None else np.where(rated > 0.0, table, nan)
+    table, confidence = books.widen(one.forecasts, one.confidence)
+    return table if confidence is None else np.where(confidence > 0.0, table, nan)
 
 
-def _of_as_many_classes(books: Books) -> list[tuple[PendingRound, Floats]]:
-    """Return the rounds that are kept and had somebody awake, of as many classes as the last."""
+def _comparable_rounds(books: Books) -> list[tuple[PendingRound, Floats]]:
+    """Return the rounds of the history that have a prediction and as many classes as the last."""
     awake = [pair for pair in books.history if not np.isnan(pair[0].values[:, 0]).all()]
     return [pair for pair in awake if pair[0].values.shape[1] == awake[-1][0].values.shape[1]]
 

@@ -1,4 +1,4 @@
-"""What a person wants to see of a mixture."""
+"""The summary of a mixture, for people: as text and as HTML."""
 
 import html
 from collections.abc import Callable, Sequence
@@ -15,20 +15,20 @@ from normalhedge.certificates.bounds import at_most
 from normalhedge.mixtures.comparison import BEST_CONVEX, Comparison
 
 SHOWN = 20
-"""How many experts are printed."""
+"""The number of experts that are printed."""
 
 SMALL = 0.03
-"""Components with less weight than this are summed up."""
+"""Components with less weight than this share one line."""
 
 NAMED = 5
-"""Of how many experts it is told how many of their forecasts the guard moved."""
+"""The sentence about the guard names this many experts."""
 
 Table = tuple[list[str], list[list[str]]]
-"""A head, and rows."""
+"""A header, and rows."""
 
 
 class ComponentRow(NamedTuple):
-    """A way of combining of an automatic mixture: its weight now, and its mean loss."""
+    """A component of an automatic mixture, with its present weight and its mean loss."""
 
     name: str
     weight: float
@@ -37,23 +37,27 @@ class ComponentRow(NamedTuple):
 
 @dataclass(frozen=True)
 class ExpertRow:
-    """An expert, as it stands.
+    """An expert at the end of the last round.
 
     Attributes
     ----------
+    name
+        Its name.
     weight
-        What it would be given now, were everybody awake; the mean over the series if each has its
+        Its present weight, as if all experts were awake; the mean over the series if each has its
         own weights.
     loss, blend_loss
-        Its mean loss, and that of the blend in the same rows; NaN if it was never settled.
+        Its mean loss, and that of the blend over the same rows; NaN if it has no settled row.
     regret
         The discounted regret to it, in units of gain; the largest over the series. NaN for an
         automatic mixture, whose regrets are to ways of combining.
     awake
         The share of rows in which it was awake.
-    last_seen, since
-        The round in which it was last awake, and since which it carries at least a uniform share
-        of the weight; none if it does not.
+    last_seen
+        The round in which it was last awake; None if it never was.
+    since
+        The round since which its weight has been at least that of uniform weights; None if it is
+        smaller now.
     """
 
     name: str
@@ -73,30 +77,35 @@ class Summary:
     Attributes
     ----------
     settings
-        What was configured, in one line.
-    rounds, rows, settled, silent, pending, expired
-        How many rounds and rows were predicted, rows settled, rows in which nobody was awake,
-        rounds that wait for their outcome, and rounds that were given up.
+        The settings of the mixture, in one line.
+    rounds, rows
+        The numbers of rounds and of rows that were predicted.
+    settled, silent
+        The numbers of rows with an outcome, and of rows in which no expert was awake.
+    pending, expired
+        The numbers of rounds that wait for their outcomes, and of rounds that were given up.
     blend, uniform
-        The mean losses of the blend and of uniform weights over those awake, over all settled rows.
+        The mean losses over all settled rows of the blend, and of uniform weights over the experts
+        awake.
     best
-        The expert with the best loss relative to the blend in the same rows, of those often awake.
+        The expert, among those often awake, with the smallest loss relative to the blend over the
+        same rows; None if there is none.
     comparison
-        The blend beside plain combinations, the best expert and the best convex combination, in
-        the rows of the table or in those that the mixture keeps in its ``history``.
+        The blend compared with plain combinations, the best expert and the best convex combination,
+        over the rows of the table or of the ``history`` of the mixture.
     automatic
-        Whether it hedges over ways of combining.
+        Whether the mixture is automatic: a hedger over ways of combining.
     components
-        These ways, sorted by weight; none of a single rule.
+        The ways of combining of an automatic mixture, sorted by weight; a single rule has none.
     moved
-        How many forecasts of which expert the guard moved, the most first.
+        Experts with the number of their forecasts that the guard moved, largest first.
     regret, bound
-        The largest regret so far, in units of gain, and what is promised of it; of an automatic
-        mixture, how far the blend is behind one of its components, in units of the bound's own.
+        The largest regret so far, in units of gain, and its proved bound. For an automatic mixture,
+        the largest regret to a component, in the units of the bound.
     ranges
-        How much a gain from -1 to 1 is in losses, where there is one item.
+        The range of losses of each item: the difference of losses between the gains -1 and 1.
     experts
-        Sorted by weight.
+        The experts, sorted by weight.
     """
 
     settings: str
@@ -120,27 +129,27 @@ class Summary:
 
     @property
     def convex(self) -> float:
-        """The mean loss of the best convex combination in hindsight, in the rows compared."""
+        """The mean loss of the best convex combination in hindsight, over the rows compared."""
         return self.comparison.loss_of(BEST_CONVEX)
 
     @property
     def convex_gap(self) -> float:
-        """How much too large that may be; see `best_convex`."""
+        """An upper bound on the error of `convex`; see `best_convex`."""
         return self.comparison.gap
 
     @property
     def convex_blend(self) -> float:
-        """The mean loss of the blend in the rows compared."""
+        """The mean loss of the blend over the rows compared."""
         return self.comparison.loss_of("blend")
 
     @property
     def convex_rows(self) -> int:
-        """How many rows are compared."""
+        """The number of rows compared."""
         return self.comparison.rows
 
     @property
     def warning(self) -> str:
-        """A sentence where the blend is clearly worse than a plain combination; else empty."""
+        """A sentence if the blend was clearly worse than a plain combination; empty otherwise."""
         found = self.comparison.warning
         if found and not self.automatic:
             found += "; auto, the default, hedges over plain combinations, too"
@@ -148,7 +157,7 @@ class Summary:
 
     @property
     def guarded(self) -> str:
-        """A sentence about the forecasts that the guard moved; empty where there are none."""
+        """A sentence about the forecasts that the guard moved; empty if there are none."""
         if not self.moved:
             return ""
         total = sum(count for _, count in self.moved)
@@ -162,8 +171,8 @@ class Summary:
         )
 
     def facts(self) -> list[tuple[str, str]]:
-        """Return the numbers about the whole."""
-        silent = f", {self.silent:,} with nobody awake" if self.silent else ""
+        """Return the numbers about the whole mixture, each with its label."""
+        silent = f", {self.silent:,} without any expert awake" if self.silent else ""
         waiting = f"{self.pending:,}" + (f", {self.expired:,} expired" if self.expired else "")
         facts = [
             ("rounds", f"{self.rounds:,} ({self.rows:,} rows{silent})"),
@@ -174,8 +183,8 @@ class Summary:
             facts.append(("mean loss, all rows", f"{losses} ({self.settled:,} rows)"))
         limit = f", never above {at_most(self.bound.regret, 4)}" if self.bound else ""
         if self.automatic:
-            behind = f"{max(self.regret, 0.0):.4g} at most{limit} ({self.bound.source})"
-            return [*facts, ("behind a component", behind)]
+            largest = f"{max(self.regret, 0.0):.4g} at most{limit} ({self.bound.source})"
+            return [*facts, ("regret to a component", largest)]
         facts += [
             ("largest regret", f"{self.regret:.4g} units of gain{limit}"),
             ("bound", self.bound.source),
@@ -185,7 +194,7 @@ class Summary:
         return facts
 
     def component_table(self) -> Table:
-        """Return the components that carry weight as a header and rows, the others summed up."""
+        """Return the components as a header and rows of text; small ones share the last row."""
         large = [row for row in self.components if row.weight >= SMALL]
         small = self.components[len(large) :]
         body = [[row.name, f"{row.weight:.3f}", _number(row.loss)] for row in large]
@@ -199,11 +208,11 @@ class Summary:
             "expert": lambda row: row.name,
             "weight": lambda row: f"{row.weight:.3f}",
             "loss": lambda row: _number(row.loss),
-            "blend there": lambda row: _number(row.blend_loss),
+            "blend, same rows": lambda row: _number(row.blend_loss),
             "regret": lambda row: f"{row.regret:.3g}",
             "awake": lambda row: f"{row.awake:.0%}",
             "last seen": lambda row: "never" if row.last_seen is None else f"{row.last_seen:,}",
-            "carries since": lambda row: "" if row.since is None else f"{row.since:,}",
+            "above uniform since": lambda row: "" if row.since is None else f"{row.since:,}",
         }
         if self.automatic:
             del columns["regret"]
@@ -222,7 +231,7 @@ class Summary:
         return [*found, ("", self.table())]
 
     def __str__(self) -> str:
-        """Return it for a terminal."""
+        """Return the summary as text."""
         lines = [self.settings]
         lines += [f"  Warning: {self.warning}."] if self.warning else []
         lines += [f"  {name:<24}{text}" for name, text in self.facts()]
@@ -235,7 +244,7 @@ class Summary:
         return "\n".join(shown(line) for line in lines)
 
     def _repr_html_(self) -> str:
-        """Return it for a notebook."""
+        """Return the summary as HTML, for a notebook."""
         facts = "".join(f"<tr><th>{a}</th><td>{html.escape(b)}</td></tr>" for a, b in self.facts())
         parts = [f"<p><b>{html.escape(self.settings)}</b></p>"]
         parts += [f"<p><b>Warning: {html.escape(self.warning)}.</b></p>"] if self.warning else []

@@ -1,4 +1,4 @@
-"""Rounds on their way: what was predicted, and what waits for its outcome."""
+"""Predictions, and the rounds that wait for their outcomes."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -10,17 +10,17 @@ from normalhedge.mixtures.forecasts import Keys
 
 
 class Prediction(NamedTuple):
-    """What `Mixture.predict` returns.
+    """The result of `Mixture.predict`.
 
     Attributes
     ----------
     value
-        The blend, in the form in which the forecasts were given; none where nobody is awake.
+        The blend, in the form of the forecasts; None if no expert is awake.
     ticket
-        What to call this round by when its outcome is known.
+        The number by which `Mixture.update` identifies this round.
     names, distribution, keys
-        The experts; the distribution over them, a row for each thing forecast; and what the rows
-        are called. `weights` puts them together.
+        The experts; the distribution over them, a row for each item; and the keys of the rows.
+        `weights` puts the three together.
     """
 
     value: Any
@@ -31,7 +31,7 @@ class Prediction(NamedTuple):
 
     @property
     def weights(self) -> dict[str, Any]:
-        """The weight of each expert: a number, or one for each thing forecast."""
+        """The weight of each expert: a number, or one for each item."""
         columns = zip(self.names, self.distribution.T, strict=False)  # names may have joined since
         if self.keys is None:
             return {name: float(column[0]) for name, column in columns}
@@ -43,14 +43,18 @@ class PendingRound(NamedTuple):
 
     Attributes
     ----------
-    forecasts, confidence, values
-        Rows x classes x experts; of each expert, or none; and what was predicted.
+    forecasts
+        Rows x classes x experts; NaN where an expert sleeps.
+    confidence
+        The confidence of each expert; None if all have confidence 1.
+    values
+        The predictions of the blend and, for an automatic mixture, of its components.
     items
         The item of each row.
     number
-        How many rounds were predicted before it.
+        The number of rounds that were predicted before it.
     keys
-        What the rows are called.
+        The keys of the rows.
     """
 
     forecasts: Floats
@@ -69,20 +73,20 @@ class PendingRound(NamedTuple):
 
 
 class DeferredOutcome(NamedTuple):
-    """When a pending round of a table may be settled, and with what.
+    """The outcomes of a pending round of a table, and the time from which they may be used.
 
     Attributes
     ----------
     game
-        Whose round it is.
+        The game of the round.
     due
-        How many further rounds of the game must be predicted before its outcomes may be used.
+        The number of further rounds of the game to predict before the outcomes may be used.
     known
-        The times at which the outcomes of its rows are known, instead; empty without a cutoff.
+        With a cutoff, the times at which the outcomes of the rows are known; otherwise empty.
     time
-        The time of the round; none without a column of times.
+        The time of the round; None without a column of times.
     outcomes
-        As far as the table had them; NaN else.
+        The outcomes of the table; NaN where it has none.
     """
 
     game: int
@@ -93,7 +97,15 @@ class DeferredOutcome(NamedTuple):
 
 
 def shaped(values: Floats, keys: Keys) -> Any:
-    """Return what was predicted in the form of the forecasts; none where nobody was awake."""
+    """Return predictions in the form of the forecasts; None if no expert was awake.
+
+    Parameters
+    ----------
+    values
+        The predictions; rows x classes.
+    keys
+        The keys of the rows.
+    """
     cells = values[:, 0] if values.shape[1] == 1 else values
     if keys is not None:
         return by_key(cells, keys)
@@ -103,7 +115,15 @@ def shaped(values: Floats, keys: Keys) -> Any:
 
 
 def by_key(cells: Floats, keys: Keys) -> Any:
-    """Return a number, or one for each class, of each row, by what it is called."""
+    """Return the numbers of the rows by the keys of the rows.
+
+    Parameters
+    ----------
+    cells
+        For each row a number, or a number for each class.
+    keys
+        The keys of the rows: names, or a range, for which an array is returned.
+    """
     if isinstance(keys, range):
         return cells.copy()
     assert keys is not None

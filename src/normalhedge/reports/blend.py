@@ -1,4 +1,4 @@
-"""The page about a blend."""
+"""The page of a blend."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -21,7 +21,7 @@ from normalhedge.reports.page import Section, sentence, write_page
 from normalhedge.tables.timeline import Timeline
 
 WIDE = 10.0
-"""How many times the smallest of some losses the largest must be for a logarithmic axis."""
+"""The axis of losses is logarithmic if the largest is this many times the smallest."""
 
 
 def write_blend(
@@ -30,37 +30,58 @@ def write_blend(
     timeline: Timeline,
     *,
     title: str,
-    said: Sequence[str],
+    notes: Sequence[str],
     command: str,
     settings: Mapping[str, object],
 ) -> None:
-    """Write the page: yardsticks, components, experts, and the course of time."""
+    """Write the page of a blend: yardsticks, components, experts, and curves over time.
+
+    Parameters
+    ----------
+    path
+        The file to write.
+    summary, timeline
+        The summary and the timeline of the blend.
+    title
+        The title of the page.
+    notes
+        Sentences about the guesses.
+    command
+        The command that writes the page again.
+    settings
+        Names and values for the footer, such as versions.
+    """
     head, rows = summary.table()
     rounds = timeline.rounds
     unit = f"Each point is a mean over {rounds:,.3g} rounds." if rounds > 1.5 else ""
     sections = [
-        _yardsticks(summary, said),
+        _yardsticks(summary, notes),
         *([_components(summary)] if summary.components else []),
         Section(
             "behind",
-            "How far the others fell behind",
-            "The cumulative loss of each minus that of the blend in the same rows: above zero, the "
-            "blend did better. Those off the scale, and the lesser ones, are in the legend.",
+            "Cumulative loss, compared with the blend",
+            "The cumulative loss of each expert minus that of the blend in the same rows: above "
+            "zero, the blend did better. Curves off the scale, and those of experts with little "
+            "weight, are hidden: click their names in the legend to show them.",
             _behind(timeline),
         ),
-        Section("weights", "Who carried the weight", f"Mean weights. {unit}", _weights(timeline)),
+        Section("weights", "Weights of the experts", f"Mean weights. {unit}", _weights(timeline)),
         Section(
             "loss",
             "Loss over time",
-            f"Mean losses over the last {timeline.window:,.3g} rounds; the legend has the experts.",
+            f"Mean losses over the last {timeline.window:,.3g} rounds. Click an expert in the "
+            "legend to show its curve.",
             _losses(timeline),
         ),
         Section(
-            "awake", "Who was awake", "The share of rows each expert forecast.", _awake(timeline)
+            "awake",
+            "Awake experts",
+            "The share of rows in which each expert made a forecast.",
+            _awake(timeline),
         ),
         *([] if summary.automatic else [_regrets(summary, timeline)]),
-        Section("experts", "The experts", "As they stand at the end.", head=head, rows=rows),
-        Section("facts", "The rest", head=["", ""], rows=summary.facts()),
+        Section("experts", "The experts", "After the last round.", head=head, rows=rows),
+        Section("facts", "Other numbers", head=["", ""], rows=summary.facts()),
     ]
     write_page(
         path,
@@ -74,11 +95,11 @@ def write_blend(
     )
 
 
-def _yardsticks(summary: Summary, said: Sequence[str]) -> Section:
+def _yardsticks(summary: Summary, notes: Sequence[str]) -> Section:
     compared = summary.comparison
     head, rows = compared.table()
     words = [
-        f"Guessed: {'; '.join(said)}." if said else "",
+        f"Guessed: {'; '.join(notes)}." if notes else "",
         f"Means over {compared.where}." if compared.rows else "No row has an outcome yet.",
         sentence(summary.guarded),
     ]
@@ -94,21 +115,22 @@ def _yardsticks(summary: Summary, said: Sequence[str]) -> Section:
 def _components(summary: Summary) -> Section:
     rows = summary.comparison.component_rows
     text = (
-        "The blend is a weighted mean of these ways of combining the experts. Their weights at the "
-        f"end, and their mean losses over {rows:,} rows; the line is the loss of the blend."
+        "The blend is a weighted mean of these ways of combining the experts. The plot shows their "
+        f"weights at the end, and their mean losses over {rows:,} rows; the vertical line is the "
+        "loss of the blend."
     )
     head, body = summary.component_table()
     names = [row.name for row in summary.components]
     weights = np.array([row.weight for row in summary.components])
     losses = np.array([row.loss for row in summary.components])
     plot = _bars(names, weights, losses, summary.comparison.loss_of("blend"))
-    return Section("components", "What the blend is made of", text, plot, head, body)
+    return Section("components", "The components of the blend", text, plot, head, body)
 
 
 def _regrets(summary: Summary, timeline: Timeline) -> Section:
     return Section(
         "regret",
-        "Regret against its bound",
+        "Regret and its bound",
         "The largest discounted regret to an expert, in units of gain. "
         + (f"It never exceeds {at_most(summary.bound.regret, 4)}: " if summary.bound else "")
         + sentence(summary.bound.source),
@@ -117,7 +139,7 @@ def _regrets(summary: Summary, timeline: Timeline) -> Section:
 
 
 def _bars(names: Sequence[str], weights: np.ndarray, losses: np.ndarray, level: float) -> str:
-    """Return a plot: a bar for the weight of each component, and its mean loss beside a line."""
+    """Return a plot of the weights and mean losses of components; a line marks the blend's loss."""
     go = _extras.require("plotly.graph_objects")
     figure = _extras.require("plotly.subplots").make_subplots(
         cols=2, shared_yaxes=True, horizontal_spacing=0.03, subplot_titles=("weight", "mean loss")
@@ -186,7 +208,7 @@ def _line(k: int) -> dict[str, object]:
 
 
 def _behind(timeline: Timeline) -> str:
-    figure = empty_figure(yaxis_title="loss more than the blend")
+    figure = empty_figure(yaxis_title="cumulative loss minus that of the blend")
     plain = {"color": GREY, "width": 2.4}
     seen = "legendonly" if timeline.wild[-1] else True
     _add(figure, timeline, timeline.behind[:, -1], "uniform weights", line=plain, visible=seen)

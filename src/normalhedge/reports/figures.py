@@ -1,4 +1,4 @@
-"""Plots to zoom, hover and switch, as pieces of a page."""
+"""Interactive plots as pieces of a page: readers can zoom, hover and switch curves on and off."""
 
 import html
 from collections.abc import Mapping, Sequence
@@ -15,13 +15,13 @@ COLOURS = (
     "#0072b2", "#e69f00", "#009e73", "#cc79a7", "#d55e00", "#56b4e9", "#f0e442", "#8c564b",
     "#7b6fb0", "#5f9e3c",
 )  # fmt: skip
-"""Of experts and symbols, in every plot of a page the same."""
+"""The colours of experts and symbols, the same in every plot of a page."""
 
 GREY = "#9aa3ad"
 
 
 def label(text: str) -> str:
-    """Return a text as plotly shows it: plotly reads labels as HTML, links included.
+    """Escape a text for plotly, which reads labels as HTML, links included.
 
     Examples
     --------
@@ -32,7 +32,15 @@ def label(text: str) -> str:
 
 
 def empty_figure(height: int = 380, **layout: Any) -> Any:
-    """Return a figure in the house style."""
+    """Return a figure in the style of the package, without curves.
+
+    Parameters
+    ----------
+    height
+        The height in pixels.
+    **layout
+        Settings of plotly's layout.
+    """
     go = _extras.require("plotly.graph_objects")
     figure = go.Figure()
     figure.update_layout(
@@ -54,7 +62,19 @@ def regret_plot(
     styles: Mapping[str, Style],
     columns: int = 2,
 ) -> str:
-    """Return a plot as HTML: the panels of a figure with one legend that switches all of them."""
+    """Return a plot of regrets as HTML, with one legend that switches the curves of all panels.
+
+    Parameters
+    ----------
+    identifier
+        The id of the plot on its page.
+    panels
+        The title and the trace of each panel.
+    styles
+        The style of each hedger's curve, by name.
+    columns
+        The number of panels side by side.
+    """
     go = _extras.require("plotly.graph_objects")
     subplots = _extras.require("plotly.subplots")
     rows = -(-len(panels) // columns)
@@ -80,11 +100,21 @@ def regret_plot(
 
 
 LossPanel = tuple[str, Sequence[str], np.ndarray, int]
-"""A title, names, a curve for each of them (names x points), and over how many rounds."""
+"""A title, names, a curve for each name (names x points), and the number of rounds."""
 
 
 def loss_plot(identifier: str, panels: Sequence[LossPanel], columns: int = 2) -> str:
-    """Return a plot as HTML: mean losses over time, with one legend that switches all panels."""
+    """Return a plot of mean losses over time as HTML, with one legend for all panels.
+
+    Parameters
+    ----------
+    identifier
+        The id of the plot on its page.
+    panels
+        The curves of each panel.
+    columns
+        The number of panels side by side.
+    """
     go = _extras.require("plotly.graph_objects")
     rows = -(-len(panels) // columns)
     figure = _extras.require("plotly.subplots").make_subplots(
@@ -121,9 +151,22 @@ def curves_plot(
     visible: Sequence[str],
     **layout: Any,
 ) -> str:
-    """Return a plot as HTML: a curve for each name, those that are not visible in the legend only.
+    """Return a plot of named curves as HTML.
 
-    The first is black; the colours of the others come again with other dashes.
+    The first curve is black; the colours of the others repeat with other dashes.
+
+    Parameters
+    ----------
+    identifier
+        The id of the plot on its page.
+    x
+        The horizontal positions of the points.
+    curves
+        The values of each curve, by name.
+    visible
+        The names of the curves to show; the others appear after a click in the legend.
+    **layout
+        Settings of plotly's layout.
     """
     go = _extras.require("plotly.graph_objects")
     figure = empty_figure(**layout)
@@ -150,7 +193,19 @@ def places_plot(
     places: np.ndarray,
     words: Sequence[Sequence[str]],
 ) -> str:
-    """Return a plot as HTML: places in colours, the first ones dark, with words to hover."""
+    """Return a table of ranks as a plot in HTML, with dark colours for the first ranks.
+
+    Parameters
+    ----------
+    identifier
+        The id of the plot on its page.
+    rows, columns
+        The names of the rows and columns.
+    places
+        The rank in each cell; NaN for an empty cell.
+    words
+        The text of each cell that appears under the pointer.
+    """
     go = _extras.require("plotly.graph_objects")
     figure = empty_figure(height=80 + 21 * len(rows), hovermode="closest")
     figure.add_trace(
@@ -173,9 +228,16 @@ def places_plot(
 
 
 def frontier_plot(identifier: str, points: Sequence[Any], lines: Mapping[str, float]) -> str:
-    """Return a plot as HTML: potential and regret against c, certified and attacked.
+    """Return a plot of potential and regret against c as HTML: certified, and reached by attacks.
 
-    ``lines`` are other bounds on the regret, which do not depend on c.
+    Parameters
+    ----------
+    identifier
+        The id of the plot on its page.
+    points
+        The certified bounds and the attacks for each c.
+    lines
+        Other bounds on the regret, which do not depend on c, by name.
     """
     go = _extras.require("plotly.graph_objects")
     titles = ("average potential", "regret × √α")
@@ -240,7 +302,15 @@ def _laid_out(figure: Any, rows: int, identifier: str) -> str:
 
 
 def as_html(figure: Any, identifier: str) -> str:
-    """Return a plotly figure as a piece of a page."""
+    """Return a plotly figure as a piece of HTML.
+
+    Parameters
+    ----------
+    figure
+        The figure.
+    identifier
+        The id of the plot on its page.
+    """
     piece: str = figure.to_html(
         full_html=False,
         include_plotlyjs=False,

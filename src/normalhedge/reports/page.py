@@ -1,4 +1,4 @@
-"""The house style: one self-contained HTML page, with plots to zoom, hover and switch."""
+"""Write results as one self-contained HTML page with interactive plots."""
 
 from collections.abc import Sequence
 from importlib import resources
@@ -10,16 +10,16 @@ from normalhedge._terminal import shown
 
 
 class Section(NamedTuple):
-    """A part of a page: words, a table, a plot; each may be missing.
+    """A section of a page: a text, a plot and a table, each of which may be missing.
 
     Attributes
     ----------
     id, title, text
-        Its anchor, its heading, and what is to be said.
+        Its anchor, its heading and its text.
     plot
         A plot as HTML.
     head, rows
-        A table.
+        The header and the rows of a table.
     """
 
     id: str
@@ -31,11 +31,17 @@ class Section(NamedTuple):
 
 
 def write_page(path: Path, **content: object) -> None:
-    """Write the page: what the template names, and the library that draws the plots.
+    """Write a page, together with the library that draws the plots.
 
-    ``claims`` are mappings of texts: ``claim``, ``where``, ``measured``, ``sample``, ``rule``,
-    ``verdict``, and its ``kind``: ``yes``, ``partly`` or ``no``. ``warnings``, sentences that stand
-    on top, may be left out.
+    Parameters
+    ----------
+    path
+        The file to write.
+    **content
+        The values that the template ``page.html`` uses. ``claims`` are mappings of texts:
+        ``claim``, ``where``, ``measured``, ``sample``, ``rule``, ``verdict``, and its ``kind``:
+        ``yes``, ``partly`` or ``no``. Only ``warnings``, sentences at the top of the page, may be
+        left out.
     """
     jinja2 = _extras.require("jinja2")
     plotlyjs: str = _extras.require("plotly.offline").get_plotlyjs()
@@ -49,7 +55,7 @@ def write_page(path: Path, **content: object) -> None:
 
 
 def sentence(text: str) -> str:
-    """Return a text with a capital letter and a full stop; nothing where there is none.
+    """Return a text with a capital letter and a full stop; an empty text stays empty.
 
     Examples
     --------
@@ -60,5 +66,5 @@ def sentence(text: str) -> str:
 
 
 def _visible(value: object) -> object:
-    """Return a text with control characters escaped, line by line; what is HTML as it is."""
+    """Escape control characters in a plain text, line by line; leave HTML as it is."""
     return "\n".join(map(shown, value.split("\n"))) if type(value) is str else value

@@ -1,4 +1,4 @@
-"""Whole tables of forecasts and outcomes, blended in the order of time."""
+"""Blend whole tables of forecasts and outcomes in the order of time."""
 
 from normalhedge.tables.blending import Blend, blend
 from normalhedge.tables.hindsight import Hindsight, hindsight

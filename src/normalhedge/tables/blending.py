@@ -1,61 +1,54 @@
-"""A table of forecasts and outcomes, played through in time: what a loop over `Mixture` gives."""
+"""Blend a table of forecasts and outcomes in the order of time, as a loop over `Mixture` would."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from normalhedge import _extras, _inputs, _threads
+from normalhedge import _extras, _inputs
 from normalhedge._inputs import LARGEST, Floats
-from normalhedge.mixtures._sums import EXPERT_SUMS, REGRET, TOTAL_SUMS, WILD
+from normalhedge.mixtures._sums import WILD
 from normalhedge.mixtures.automatic import Automatic
-from normalhedge.mixtures.books import Books
 from normalhedge.mixtures.comparing import Settled
 from normalhedge.mixtures.mixture import Mixture
 from normalhedge.mixtures.recipe import hedger_of, is_automatic
 from normalhedge.mixtures.summarising import TablePart, summarise
 from normalhedge.mixtures.summary import Summary
-from normalhedge.tables.frames import Columns, Panel, count_experts, guess, panel, to_arrow
+from normalhedge.tables.columns import Columns, count_experts, guess
+from normalhedge.tables.frames import to_arrow
+from normalhedge.tables.panels import Panel, read_panel
+from normalhedge.tables.playing import play_table
 from normalhedge.tables.rounds import NEVER, TableRounds, arrange, store_pending
-
-BINS = 500
-"""Into how many stretches of time the sums are split, at most."""
-
-CHUNK = 1 << 22
-"""About how many forecasts are played between two words of progress."""
-
-SMALL, SHARES = 1 << 17, 8
-"""From how many forecasts on, and into how many shares, games are spread over the cores."""
 
 
 @dataclass
 class Blend:
-    """What `blend` returns.
+    """The result of `blend`.
 
     Attributes
     ----------
     frame
-        The rows in the order they were given (of a long table: one for each time and series), in
-        the kind of table that was given: what they are, the target, ``blend`` (null where nobody
-        is awake; one column for each class) and, if asked for, a column of weights for each expert.
+        A table of the kind that was given, with its rows in their order (for a long table, one row
+        for each time and series). Its columns are those that identify a row, the target, ``blend``
+        (empty if no expert is awake; one column for each class) and, if asked for, a column of
+        weights for each expert.
     mixture
-        Where the game stands; pass it on to continue with a later table.
-    said
-        What was guessed, and what else should be known, in sentences.
+        The mixture after the last round; pass it on to continue with a later table.
+    notes
+        Sentences about the guesses, and other remarks on the table.
     starts, when
-        The first round of each stretch of time that ``sums`` and ``totals`` are split into: its
-        number, and its time where there is one.
+        The first round of each stretch of time into which ``sums`` and ``totals`` are split: its
+        number, and its time or, without a column of times, its number.
     sums, totals
-        Of each stretch; see `normalhedge.mixtures._sums`.
+        The sums of each stretch; see `normalhedge.mixtures._sums`.
     rounds
-        The forecasts as they were played.
+        The rounds of the table, with their predictions.
     """
 
     frame: Any
     mixture: Mixture
-    said: list[str]
+    notes: list[str]
     starts: np.ndarray
     when: list[Any]
     sums: Floats
@@ -63,7 +56,7 @@ class Blend:
     rounds: TableRounds
 
     def summary(self) -> Summary:
-        """Return what a person wants to know of this table; it prints as a table."""
+        """Return a summary of this table, which prints as tables, also in a notebook."""
         rounds, new = self.rounds, self.rounds.row_of >= 0
         parts: tuple[Any, ...] = (rounds.forecasts, rounds.outcomes, rounds.items, rounds.values)
         rows = Settled(*(parts if new.all() else (part[new] for part in parts)))
@@ -88,45 +81,49 @@ def blend(
     progress: Callable[[float], object] | None = None,
     **options: Any,
 ) -> Blend:
-    """Blend the forecasts of a table, causally: nothing is learned before it is known.
+    """Blend the forecasts of a table, causally: no prediction uses an outcome of a later time.
 
     Parameters
     ----------
     frame
-        pandas, polars or pyarrow. Wide: a column for each expert. Long: a column ``model``, and
-        ``forecast`` or ``classes``. The output of Nixtla's ``cross_validation`` is understood as it
-        is.
+        A pandas, polars or pyarrow table. A wide table has a column for each expert; a long one has
+        a column ``model``, and ``forecast`` or ``classes``. The output of Nixtla's
+        ``cross_validation`` needs no changes.
     target
-        The column of outcomes; empty where they are not known yet. Classes 0, 1, ... for
-        probabilities.
+        The column of outcomes, empty where they are unknown; classes 0, 1, ... for probabilities.
     experts
-        The columns of the experts; all other columns of numbers by default.
+        The columns of the experts; by default all columns of numbers without another role.
     by
         The columns that name a series.
     time
-        The column of times, one round for each. None: the rows come in the order of time.
+        The column of times, one round for each. Without it, rows must be in the order of time.
     lag
-        For how many further rounds an outcome stays unknown: 0 if it is known when the next round
-        is predicted.
+        The number of further rounds for which an outcome stays unknown: 0 if it is known when the
+        next round is predicted.
     pooled
-        Whether all series of one time make one round, with common weights; else each series is a
-        game of its own. A round counts once, with the outcomes that are known by then. None: with
-        ``"auto"`` both, where the series have most of their times in common and, with a cutoff, one
-        step each (the times of the whole table decide that: to be sure of it, say so); with a
-        single rule, each series is a game of its own.
+        Whether all series of one time make one round, with common weights; otherwise each series
+        has its own weights. A round is learned from once, with the outcomes that are known then.
+        By default, a single rule has weights for each series. ``"auto"`` hedges over both, provided
+        that the series have most of their times in common and, with a cutoff, one step each. The
+        times of the whole table decide this: set ``pooled`` to decide it yourself.
     cutoff
-        The column of times at which forecasts were made, where ``time`` is what they are for: an
-        outcome is known to those made at its time or later. Each step ahead has its own weights,
-        unless pooled; then a round counts when the last of its steps is known.
+        The column of times at which forecasts were made, if ``time`` is the time they are for. An
+        outcome is known to forecasts made at its time or later. Each step ahead has its own
+        weights, unless pooled; then a round is learned from when the outcome of its last step is
+        known.
+    model, forecast, classes
+        The columns of a long table: the names of the experts, and their forecasts or, for class
+        probabilities, a column for each class.
     weights
-        Whether to return what was played, too.
+        Whether to return the weights of the experts in each row, too.
     mixture
-        One to continue; else a new one is made from the options.
+        The mixture to continue with; by default a new one is made from the options.
     progress
-        Called with the share that is done.
-    options
-        What `Mixture` takes: ``hedger``, ``loss``, ``combine``, ``even``, ``include`` ... Hedgers
-        that are tuned by the number of experts, such as ``"hedge"``, are tuned by the table's.
+        Called with the finished share of the work.
+    **options
+        Arguments of `Mixture`: ``hedger``, ``loss``, ``combine``, ``even``, ``include`` and others.
+        Hedgers that are tuned by the number of experts, such as ``"hedge"``, are tuned by the
+        number of experts of the table.
 
     Examples
     --------
@@ -163,13 +160,13 @@ def _blend(
     progress: Callable[[float], object] | None,
     options: dict[str, Any],
 ) -> Blend:
-    """Do what `blend` says."""
+    """Do what `blend` does, with the roles of columns in one object."""
     table, back = to_arrow(frame)
     columns = guess(table, given)
     lag = _lag(lag, columns)
-    given_already = mixture is not None
+    continued = mixture is not None
     if mixture is None:
-        plain = _tuple(options.get("include", ()))  # which may be an iterator, and is read again
+        plain = _tuple(options.get("include", ()))  # it may be an iterator, and is read twice
         options = options | {"include": plain}
         if isinstance(options.get("hedger"), str) and not is_automatic(options["hedger"]):
             tuned = hedger_of(options["hedger"], count_experts(table, columns) + len(plain))
@@ -182,28 +179,28 @@ def _blend(
             f"loss {mixture.recipe.loss} needs {'class' if not columns.classes else 'numbers, not'}"
             " probabilities: see classes"
         )
-    rows = panel(table, columns)
-    mixture = _pooled(mixture, columns, rows, pooled, given_already, options)
-    classes = rows.forecasts.shape[1]
+    panel = read_panel(table, columns)
+    mixture = _pooled(mixture, columns, panel, pooled, continued, options)
+    classes = panel.forecasts.shape[1]
     if any(waiting.forecasts.shape[1] != classes for waiting in mixture.pending.values()):
-        raise ValueError("classes must be as many as in the earlier table")
-    if len(columns.by) and len(rows.outcomes) == len(rows.items) > 1:
-        columns.said.append("every series has one row only, so that nothing can be learned")
-    _refuse_infinite(rows.outcomes, str(columns.target))
+        raise ValueError("the number of classes must be that of the earlier table")
+    if len(columns.by) and len(panel.outcomes) == len(panel.items) > 1:
+        columns.notes.append("every series has one row only, so that nothing can be learned")
+    _refuse_infinite(panel.outcomes, str(columns.target))
     if mixture.recipe.loss.of_wealth:
-        _refuse_ruin(rows.outcomes, str(columns.target))
-    with mixture.transaction() as work:
-        rounds = arrange(work, rows, lag)
-        index = rows.table
-        del rows
-        sums = _play_all(work, rounds, weights=weights, progress=progress)
-        store_pending(work, rounds)
+        _refuse_ruin(panel.outcomes, str(columns.target))
+    with mixture.transaction() as books:
+        rounds = arrange(books, panel, lag)
+        index = panel.table
+        del panel
+        sums = play_table(books, rounds, weights=weights, progress=progress)
+        store_pending(books, rounds)
     return Blend(
-        back(_result(index, rounds, sums.played, mixture, columns)),
+        back(_result(index, rounds, sums.distributions, mixture, columns)),
         mixture,
-        [*columns.said, *rounds.said, *_wild(sums.totals)],
+        [*columns.notes, *rounds.notes, *_infinite(sums.totals)],
         sums.starts,
-        _when(index, rounds, sums.starts, columns.cutoff or columns.time),
+        _when(index, rounds, sums.starts, columns.forecast_time),
         sums.experts,
         sums.totals,
         rounds,
@@ -213,28 +210,29 @@ def _blend(
 def _pooled(
     mixture: Mixture,
     columns: Columns,
-    rows: Panel,
+    panel: Panel,
     pooled: bool | None,  # noqa: FBT001
-    given: bool,  # noqa: FBT001
+    continued: bool,  # noqa: FBT001
     options: Mapping[str, Any],
 ) -> Mixture:
-    """Return the mixture with all series of one time in one round, or with a game for each.
+    """Return the mixture with all series of one time in one round, or with a game for each series.
 
-    An automatic one has both, where the series are in step: else a lag would mean another time for
-    each of them. Of several steps ahead each has its own game: their outcomes come at other times.
+    An automatic mixture has both if the series are in step: otherwise a lag would be another time
+    for each series. With several steps ahead, each step has its own game, as their outcomes are
+    known at different times.
     """
     shared = not columns.by and columns.cutoff is None
-    if not shared and pooled is None and given:
+    if not shared and pooled is None and continued:
         shared = mixture.recipe.shared
     elif not shared and pooled is None:
-        one_step = columns.cutoff is None or all(name.endswith("step 1") for name in rows.items)
-        in_step = one_step and _in_step(rows.series, rows.times)
+        one_step = columns.cutoff is None or all(name.endswith("step 1") for name in panel.items)
+        in_step = one_step and _in_step(panel.series, panel.times)
         shared = in_step and isinstance(mixture.recipe.hedger, Automatic)
     elif not shared:
         shared = bool(pooled)
     if mixture.recipe.shared == shared:
         return mixture
-    if given:
+    if continued:
         raise ValueError(f"the mixture is {'' if mixture.recipe.shared else 'not '}pooled")
     return Mixture(shared=shared, **options)
 
@@ -248,96 +246,10 @@ def _in_step(series: np.ndarray, times: np.ndarray) -> bool:
     return bool(2 * count.sum() >= (last - first + 1)[count > 0].sum())
 
 
-class _Sums(NamedTuple):
-    starts: np.ndarray
-    experts: Floats
-    totals: Floats
-    played: Floats
-
-
-def _play_all(
-    books: Books,
-    rounds: TableRounds,
-    *,
-    weights: bool,
-    progress: Callable[[float], object] | None,
-) -> _Sums:
-    """Play the rounds, game by game on all cores or a long game chunk by chunk; add up the sums."""
-    n = len(books.names)
-    count = int(rounds.offsets.max(initial=0)) + 1
-    size = min(count, max(min(BINS, CHUNK // (EXPERT_SUMS * n)), 1))
-    # Of a million rounds in 500 bins the product exceeds 32 bits.
-    bins = (np.maximum(rounds.offsets, 0) * np.int64(size) // count).astype(np.int32)
-    played = np.full((len(rounds.outcomes), n) if weights else (0, n), np.nan)
-    experts, totals = np.zeros((size, EXPERT_SUMS, n)), np.zeros((size, TOTAL_SUMS))
-    pieces = _pieces(rounds, n)
-    # Functions of the caller's own are called by the thread of the caller.
-    own = books.recipe.loss.kind is None or books.games.states is not None
-    spread = _in_turn if own else _threads.spread
-    for done, piece in enumerate(pieces):
-        parts = spread(
-            lambda games, stop: _play_part(books, rounds, games, stop, bins, played, size), piece
-        )
-        for part_experts, part_totals in parts:
-            experts += part_experts
-            totals[:, :REGRET] += part_totals[:, :REGRET]
-            np.maximum(totals[:, REGRET:], part_totals[:, REGRET:], out=totals[:, REGRET:])
-        if progress is not None:
-            progress((done + 1) / len(pieces))
-    new = (rounds.row_of >= 0).any()
-    books.add_sums(experts, totals, rounds.base + count if new else books.rounds)
-    starts = rounds.base + -(-np.arange(size) * count // size)
-    return _Sums(starts, experts, totals, played)
-
-
-def _in_turn(function: Callable[..., Any], items: Sequence[tuple[Any, ...]]) -> list[Any]:
-    return [function(*item) for item in items]
-
-
-def _pieces(rounds: TableRounds, n: int) -> list[list[tuple[slice, np.ndarray]]]:
-    """Return what is played between two words of progress: shares for the cores of games.
-
-    They depend on the data alone, so that sums come out the same on any number of cores.
-    """
-    games = len(rounds.games)
-    cells = len(rounds.outcomes) * n
-    if games == 1:
-        start, stop = int(rounds.start[0]), int(rounds.stop[0])
-        chunks = max(cells // CHUNK, 1)
-        edges = [start + (stop - start) * (k + 1) // chunks for k in range(chunks)]
-        return [[(slice(0, 1), np.array([edge]))] for edge in edges]
-    shares = 1 if cells < SMALL else SHARES
-    groups = max(min(cells // CHUNK, games // shares), 1)
-    edges = [games * k // (groups * shares) for k in range(groups * shares + 1)]
-    parts = [(slice(a, b), rounds.stop[a:b]) for a, b in pairwise(edges)]
-    return [parts[k : k + shares] for k in range(0, len(parts), shares)]
-
-
-def _play_part(
-    books: Books,
-    rounds: TableRounds,
-    games: slice,
-    stop: np.ndarray,
-    bins: np.ndarray,
-    played: Floats,
-    size: int,
-) -> tuple[Floats, Floats]:
-    """Play some games up to a round of each; return the sums."""
-    experts = np.zeros((size, EXPERT_SUMS, len(books.names)))
-    totals = np.zeros((size, TOTAL_SUMS))
-    books.games.play(
-        rounds.games[games], rounds.start[games], stop, rounds.settled[games], rounds.edges,
-        rounds.offsets, rounds.ready, bins, rounds.forecasts, rounds.values, rounds.outcomes,
-        rounds.items, played, experts, totals, rounds.base,
-    )  # fmt: skip
-    rounds.start[games] = stop
-    return experts, totals
-
-
 def _result(
-    result: Any, rounds: TableRounds, played: Floats, mixture: Mixture, columns: Columns
+    result: Any, rounds: TableRounds, distributions: Floats, mixture: Mixture, columns: Columns
 ) -> Any:
-    """Return the Arrow table of what was predicted, in the order of the caller's rows."""
+    """Return the Arrow table of predictions, in the order of the rows of the given table."""
     pa = _extras.require("pyarrow")
     place = np.argsort(rounds.row_of, kind="stable")[np.count_nonzero(rounds.row_of < 0) :]
     if len(place) < result.num_rows:
@@ -346,21 +258,22 @@ def _result(
     names = [f"blend_{name}" for name in columns.classes] if columns.classes else ["blend"]
     for c, name in enumerate(names):
         result = result.append_column(_free(name, result), pa.array(values[:, c], from_pandas=True))
-    if len(played):
-        shares = played[place]
+    if len(distributions):
+        weights = distributions[place]
         for i, name in enumerate(mixture.names):
-            column = pa.array(shares[:, i], from_pandas=True)
+            column = pa.array(weights[:, i], from_pandas=True)
             result = result.append_column(_free(f"weight_{name}", result), column)
     return result
 
 
-def _wild(totals: Floats) -> list[str]:
+def _infinite(totals: Floats) -> list[str]:
+    """Return a note on infinite forecasts; none if there are none."""
     count = int(totals[:, WILD].sum())
     return [f"{count:,} infinite forecast{'s' * (count > 1)} counted as missing"] if count else []
 
 
 def _when(table: Any, rounds: TableRounds, starts: np.ndarray, time: str | None) -> list[Any]:
-    """Return the time of each of some rounds, or its number where there are no times."""
+    """Return the time of each round in ``starts``, or its number without a column of times."""
     new = rounds.row_of[rounds.edges[:-1]] >= 0
     if time is None or not new.any():
         return [int(start) for start in starts]
@@ -370,6 +283,7 @@ def _when(table: Any, rounds: TableRounds, starts: np.ndarray, time: str | None)
 
 
 def _free(name: str, table: Any) -> str:
+    """Return a name that no column of a table has."""
     while name in table.column_names:
         name += "_"
     return name

@@ -10,24 +10,25 @@ from normalhedge.mixtures.best_convex import best_convex
 from normalhedge.tables.blending import Blend
 
 MOST = 1 << 30
-"""How many bytes the search for the best sequence may take."""
+"""The largest number of cells of the search for the best sequence."""
 
 
 class Hindsight(NamedTuple):
-    """Mean losses of what could have been, chosen in hindsight for each series by itself.
+    """Mean losses of the best choices in hindsight, for each series by itself.
 
-    An expert that sleeps is replaced by even weights over those awake.
+    The forecast of a sleeping expert is replaced by that of uniform weights over the experts awake.
 
     Attributes
     ----------
     expert
-        The best expert.
+        The loss of the best expert.
     quantile
-        What a share of the experts reaches.
+        The largest loss among the given share of best experts.
     convex
-        The best fixed convex combination, as `best_convex` finds it; NaN where the loss has none.
+        The loss of the best fixed convex combination, see `best_convex`; NaN for the zero-one loss.
     sequence
-        The best sequence of experts with so many switches; NaN where the search would be too large.
+        The loss of the best sequence of experts with the given number of switches; NaN if the
+        search would be too large.
     """
 
     expert: float
@@ -37,7 +38,17 @@ class Hindsight(NamedTuple):
 
 
 def hindsight(blend: Blend, quantile: float = 0.1, switches: int = 5) -> Hindsight:
-    """Return what could have been in the rows of a blend; all NaN for a loss of your own."""
+    """Return the losses of the best choices in hindsight; all NaN for a loss of your own.
+
+    Parameters
+    ----------
+    blend
+        The blend whose rows to use.
+    quantile
+        The share of best experts.
+    switches
+        The number of switches of the best sequence.
+    """
     recipe, levels, rounds = blend.mixture.recipe, blend.mixture.levels, blend.rounds
     kind = recipe.loss.kind
     total = np.zeros(4)

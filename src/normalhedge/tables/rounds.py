@@ -1,4 +1,4 @@
-"""The rows of a panel, and what still waits in a mixture, as rounds for the core."""
+"""Arrange the rows of a panel, and the pending rounds of a mixture, as rounds for the core."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -8,10 +8,10 @@ import numpy as np
 from normalhedge._inputs import Floats
 from normalhedge.mixtures.books import Books
 from normalhedge.mixtures.tickets import DeferredOutcome, PendingRound
-from normalhedge.tables.frames import Panel
+from normalhedge.tables.panels import Panel
 
 NEVER = 1 << 30
-"""The round at which something is settled that this table cannot settle."""
+"""Stands for the settling round of a round that this table cannot settle."""
 
 
 @dataclass
@@ -20,18 +20,35 @@ class TableRounds:
 
     Attributes
     ----------
-    forecasts, outcomes, values, items, row_of
-        Of each row; ``row_of`` is its place in the panel, -1 for what was predicted before.
-    edges, offsets, ready, codes, old, known
-        Of each round: its first row (and one more at the end), its number counted from ``base``
-        (-1 if it waited), the round from which on
-        it may be used; which of ``time_keys`` is its time, -1 if it waited, and then as which; and
-        the time from which on its outcomes are known, where there is a cutoff (``known_rows`` has
-        that of each row of the panel).
-    games, first, start, stop, settled
-        Of each game: which, its first round, its first new one, its end, and how far it is settled.
+    forecasts, outcomes, values, items
+        The forecasts, the outcome, the predictions and the item of each row.
+    row_of
+        The place of each row in the panel; -1 for a row that was predicted before.
+    edges
+        The first row of each round, and the number of rows at the end.
+    offsets
+        The number of each round, counted from ``base``; -1 for a pending round of earlier tables.
+    ready
+        For each round, the round of its game from which on its outcomes may be used.
+    codes
+        The index of each round's time in ``time_keys``; -1 for a pending round.
+    old
+        The place of a round among the pending rounds of earlier tables; -1 for a new round.
+    known
+        With a cutoff, the time from which on the outcomes of each round are known; else None.
+    time_keys, known_rows
+        The distinct times, and with a cutoff the time at which the outcome of each row of the panel
+        is known; None without times.
+    games
+        The game of each of the following entries.
+    first, start, stop
+        The first round of each game, its first new round, and its end.
+    settled
+        The first round of each game that is not settled.
     base
         The number of the first new round.
+    notes
+        Sentences about rows that were seen before.
     """
 
     forecasts: Floats
@@ -53,22 +70,38 @@ class TableRounds:
     stop: np.ndarray
     settled: np.ndarray
     base: int
-    said: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
 
-    def rows(self, a: int, b: int) -> tuple[Floats, Floats, Floats]:
-        """Return the forecasts, values and outcomes of some rows."""
-        return self.forecasts[a:b], self.values[a:b], self.outcomes[a:b]
+    def rows(self, start: int, stop: int) -> tuple[Floats, Floats, Floats]:
+        """Return the forecasts, predictions and outcomes of some rows.
+
+        Parameters
+        ----------
+        start, stop
+            The first row, and the row after the last.
+        """
+        return self.forecasts[start:stop], self.values[start:stop], self.outcomes[start:stop]
 
 
 def arrange(books: Books, panel: Panel, lag: int) -> TableRounds:
-    """Return the rounds of a panel, after those of the mixture that still wait."""
+    """Return the pending rounds of earlier tables, followed by the rounds of a panel.
+
+    Parameters
+    ----------
+    books
+        The memory of the mixture; new experts and items join it.
+    panel
+        The new rows.
+    lag
+        The number of further rounds for which an outcome stays unknown.
+    """
     books.begin_table(panel.time_kind)
     books.join(panel.experts)
     items = books.item_indices(panel.items)[panel.series]
     games = np.zeros_like(items) if books.recipe.shared else items
-    said: list[str] = []
-    fresh = _unseen(books, panel, items, games, said)
-    # Rounds are numbered by their times, from where the mixture stands.
+    notes: list[str] = []
+    fresh = _unseen(books, panel, items, games, notes)
+    # Rounds are numbered by their times, after the last round of the mixture.
     distinct = np.flatnonzero(np.bincount(panel.times[fresh]))
     rows = _new_rows(books, panel, fresh)
     parts = (panel.outcomes, items, games, panel.times)
@@ -111,11 +144,11 @@ def arrange(books: Books, panel: Panel, lag: int) -> TableRounds:
         old = np.where(new, old, code + np.int32(len(books.deferred)))
     result = TableRounds(
         table, outcomes, values, item, row_of, edges,
-        offsets, np.empty(0, dtype=np.int32), codes, old,  # when they are ready: see below
+        offsets, np.empty(0, dtype=np.int32), codes, old,  # _set_ready fills in ``ready``
         _known(books, panel, row_of, edges, code, new), panel.time_keys, panel.known,
-        game[first].astype(np.int64), first, start, stop, first.copy(), books.rounds, said,
+        game[first].astype(np.int64), first, start, stop, first.copy(), books.rounds, notes,
     )  # fmt: skip
-    _make_ready(result, list(books.deferred.values()), lag)
+    _set_ready(result, list(books.deferred.values()), lag)
     return result
 
 
@@ -130,22 +163,22 @@ def _new_rows(books: Books, panel: Panel, fresh: np.ndarray) -> Floats:
 
 
 def _deferred_rows(books: Books) -> list[np.ndarray]:
-    """Return the columns of the rows that still wait, as in `arrange`.
+    """Return the columns of the rows of pending rounds, as in `arrange`.
 
-    Their codes are negative: they come before the new ones, in the order of their tickets.
+    Their codes are negative: they come before the new rows, in the order of their tickets.
     """
     columns: list[list[np.ndarray]] = [[] for _ in range(7)]
     for k, (ticket, deferred) in enumerate(books.deferred.items()):
-        open_ = books.pending[ticket]
-        rows = len(open_.items)
+        pending = books.pending[ticket]
+        rows = len(pending.items)
         parts: tuple[np.ndarray, ...] = (
-            books.widen(open_.forecasts, None)[0],
+            books.widen(pending.forecasts, None)[0],
             deferred.outcomes,
-            open_.items,
+            pending.items,
             np.full(rows, deferred.game),
             np.full(rows, k - len(books.deferred), dtype=np.int32),
             np.full(rows, -1, dtype=np.int32),
-            open_.values,
+            pending.values,
         )
         for column, part in zip(columns, parts, strict=True):
             column.append(part)
@@ -153,11 +186,11 @@ def _deferred_rows(books: Books) -> list[np.ndarray]:
 
 
 def _unseen(
-    books: Books, panel: Panel, items: np.ndarray, games: np.ndarray, said: list[str]
+    books: Books, panel: Panel, items: np.ndarray, games: np.ndarray, notes: list[str]
 ) -> np.ndarray:
-    """Return which rows are later than what the mixture has seen of their game.
+    """Return which rows are later than the last time of their game.
 
-    What the others say of outcomes that are still waited for is noted.
+    Outcomes in the other rows are filled into pending rounds that lack them.
     """
     fresh: np.ndarray = np.ones(len(items), dtype=bool)
     if not books.last_times or panel.time_keys is None:
@@ -165,16 +198,16 @@ def _unseen(
     keys = panel.time_keys
     ends = {g: int(np.searchsorted(keys, t, "right")) for g, t in books.last_times.items()}
     fresh = panel.times >= np.array([ends.get(g, 0) for g in range(int(games.max()) + 1)])[games]
-    waited = {}
-    for ticket, waits in books.deferred.items():
+    waiting = {}
+    for ticket, deferred in books.deferred.items():
         for place, item in enumerate(books.pending[ticket].items):
-            until = waits.known[place] if waits.known else None
-            waited[waits.time, _base(books.items[item], until), until] = (ticket, place)
+            until = deferred.known[place] if deferred.known else None
+            waiting[deferred.time, _base(books.items[item], until), until] = (ticket, place)
     filled: dict[int, Floats] = {}
     for row in np.flatnonzero(~fresh & ~np.isnan(panel.outcomes)):
         until = _key(panel.known, int(row))
         base = _base(books.items[items[row]], until)
-        found = waited.get((_key(keys, panel.times[row]), base, until))
+        found = waiting.get((_key(keys, panel.times[row]), base, until))
         if found is not None and np.isnan(books.deferred[found[0]].outcomes[found[1]]):
             ticket, place = found
             books.deferred[ticket].outcomes[place] = panel.outcomes[row]
@@ -184,7 +217,7 @@ def _unseen(
         books.note(ticket, news)
     seen = int((~fresh).sum())
     if seen:
-        said.append(
+        notes.append(
             f"{seen} row{'s' * (seen > 1)} seen before: {len(filled)} outcome"
             f"{'s' * (len(filled) != 1)} filled in, the rest left out"
         )
@@ -192,7 +225,7 @@ def _unseen(
 
 
 def _base(item: str, until: Any) -> str:
-    """Return the series of an item: with a cutoff, the steps are told apart by their times."""
+    """Return the series of an item: with a cutoff, times and not names distinguish its steps."""
     return item if until is None else item.rpartition("step ")[0]
 
 
@@ -204,7 +237,7 @@ def _known(
     code: np.ndarray,
     new: np.ndarray,
 ) -> np.ndarray | None:
-    """Return the time from which on the outcomes of a round are known, where there is a cutoff."""
+    """Return the time from which on the outcomes of each round are known; None without a cutoff."""
     if panel.known is None:
         return None
     rows = panel.known[np.maximum(row_of, 0)]
@@ -215,8 +248,8 @@ def _known(
     return known
 
 
-def _make_ready(rounds: TableRounds, deferred: list[DeferredOutcome], lag: int) -> None:
-    """Set the round from which on each round may be used; never before an earlier one."""
+def _set_ready(rounds: TableRounds, deferred: list[DeferredOutcome], lag: int) -> None:
+    """Set the round from which on outcomes may be used; never before those of an earlier round."""
     old = rounds.old >= 0
     if rounds.known is None and not old.any():
         rounds.ready = np.arange(len(rounds.offsets), dtype=np.int32)
@@ -242,7 +275,15 @@ def _make_ready(rounds: TableRounds, deferred: list[DeferredOutcome], lag: int) 
 
 
 def store_pending(books: Books, rounds: TableRounds) -> None:
-    """Keep the rounds that are not settled, or have no outcome at all."""
+    """Store the rounds that are not settled, or have no outcome, in the books.
+
+    Parameters
+    ----------
+    books
+        The memory of the mixture.
+    rounds
+        The rounds of a table, after they were played.
+    """
     before = list(books.take_deferred().items())
     if not len(rounds.games):
         return
@@ -256,7 +297,7 @@ def store_pending(books: Books, rounds: TableRounds) -> None:
         for game, last in zip(rounds.games.tolist(), rounds.codes[rounds.stop - 1], strict=True):
             if last >= 0:
                 books.last_times[game] = _key(keys, last)
-    # Rounds whose outcome should have come, but has not, are not kept for ever.
+    # Rounds whose outcomes are overdue are not kept for ever.
     given_up = np.flatnonzero(late)[: -books.max_pending]
     unknown[given_up] = False
     of = np.repeat(np.arange(len(rounds.games)), rounds.stop - rounds.first)
@@ -286,7 +327,7 @@ def store_pending(books: Books, rounds: TableRounds) -> None:
 
 
 def _key(keys: np.ndarray | None, index: int) -> Any:
-    """Return one of the times as JSON can hold it."""
+    """Return one of the times in a form that JSON can hold."""
     if keys is None:
         return None
     key = keys[index]

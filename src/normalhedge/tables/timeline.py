@@ -1,4 +1,4 @@
-"""The weights and losses of a blend over time, in stretches: what a report draws."""
+"""The weights and losses of a blend over time, in stretches, for the plots of a report."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -10,13 +10,13 @@ from normalhedge.mixtures import _sums
 from normalhedge.tables.blending import Blend
 
 SHOWN = 10
-"""How many experts are drawn one by one."""
+"""The number of experts with curves of their own."""
 
 FAR = 20.0
-"""How many times the median distance is too far to be drawn unless asked for."""
+"""Curves that end this many times the median distance away are hidden at first."""
 
 ROLLING = 1 / 25
-"""The share of the whole time that rolling means are taken over."""
+"""The length of rolling means, as a share of the whole time."""
 
 
 @dataclass(frozen=True)
@@ -28,24 +28,27 @@ class Timeline:
     when
         The time, or the number, of the first round of each stretch.
     rounds
-        How many rounds a stretch has, about.
+        The mean number of rounds of a stretch.
+    window
+        The number of rounds of rolling means.
     names
         The experts with the largest mean weight.
     weights, others
-        Their mean weights, and that of all others; stretches x experts, and stretches.
+        Their mean weights, and the total weight of all other experts; stretches x experts, and
+        stretches.
     blend, uniform, losses
         Mean losses of the blend, of uniform weights and of these experts over the last ``window``
-        rounds; NaN where nothing was settled.
+        rounds; NaN where no row was settled.
     behind
-        By how much each of these experts, and then uniform weights, lost more than the blend in the
-        same rows, from the start.
+        The cumulative loss of each of these experts, and then of uniform weights, minus that of the
+        blend in the same rows.
     wild
-        Which of these experts, and then whether uniform weights, are so far behind that the others
-        could not be seen beside them.
+        Whether the curve of each of these experts, and then of uniform weights, is so far away that
+        the scale would hide the other curves.
     awake
-        Of every expert: the share of the rows in which it was awake; experts x stretches.
+        The share of rows in which each expert was awake; experts x stretches.
     everybody
-        The names of all experts, in the order of `awake`: those awake most come first.
+        The names of all experts, in the order of `awake`: those awake most often come first.
     regret
         The largest discounted regret in each stretch, in units of gain.
     """
@@ -70,8 +73,8 @@ def timeline(blend: Blend) -> Timeline:
     """Return the timeline of a blend."""
     sums, totals, names = blend.sums, blend.totals, blend.mixture.names
     rows = totals[:, _sums.ROWS]
-    heard = rows - totals[:, _sums.SILENT]
-    weights = _over(sums[:, _sums.WEIGHT], heard[:, np.newaxis])
+    predicted = rows - totals[:, _sums.SILENT]
+    weights = _over(sums[:, _sums.WEIGHT], predicted[:, np.newaxis])
     order = np.argsort(-np.nansum(sums[:, _sums.WEIGHT], axis=0), kind="stable")
     top = order[:SHOWN]
     settled = totals[:, _sums.SETTLED]
@@ -100,7 +103,7 @@ def timeline(blend: Blend) -> Timeline:
 
 
 def _wild(distances: Floats) -> np.ndarray:
-    """Return which distances are more than `FAR` times the median one."""
+    """Return whether distances are more than `FAR` times the median distance."""
     return np.asarray(distances > FAR * np.median(distances))
 
 
@@ -110,7 +113,7 @@ def _over(total: Floats, count: Floats) -> Floats:
 
 
 def _rolling(total: Floats, count: Floats, width: int) -> Floats:
-    """Return means over the last so many stretches."""
+    """Return means over the last ``width`` stretches."""
     added = [np.cumsum(part, axis=0) for part in (total, count)]
     before = [
         np.concatenate([np.zeros_like(part[:width]), part[:-width]])[: len(part)] for part in added

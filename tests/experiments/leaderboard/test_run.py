@@ -169,7 +169,7 @@ class Leaders:
         *,
         state: Leading | None = None,
         keep_weights: bool = False,
-    ) -> Run:
+    ) -> Run[Leading]:
         table = np.asarray(gains, dtype=float)
         rated = np.ones_like(table) if confidence is None else np.asarray(confidence)
         now = self.init(table.shape[1]) if state is None else state
@@ -218,7 +218,7 @@ def test_a_hedger_of_ones_own_takes_part(tmp_path: Path, monkeypatch: pytest.Mon
 
 
 class Wrong(Leaders):
-    def run(self, *arguments: Any, **options: Any) -> Run:
+    def run(self, *arguments: Any, **options: Any) -> Run[Leading]:
         found = super().run(*arguments, **options)
         return found._replace(gains=found.gains[1:])
 

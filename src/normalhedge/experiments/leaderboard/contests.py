@@ -185,7 +185,7 @@ class PanelContest:
         self.experts = len(first.mixture.names)
         self.rounds = first.mixture.rounds
         self.loss = str(first.mixture.recipe.loss)
-        self.notes = first.said
+        self.notes = first.notes
         self.units = float(first.rounds.forecasts.size + 50 * len(first.rounds.outcomes))
         self._first = first
 

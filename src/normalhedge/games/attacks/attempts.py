@@ -1,4 +1,4 @@
-"""All attacks, and the best of them."""
+"""Try all attacks, and choose the best."""
 
 import math
 
@@ -13,22 +13,23 @@ from normalhedge.hedgers import NormalHedge
 
 GREEDY_EXPERTS = 16
 GREEDY_ROUNDS = 4000
-"""A greedy nature plays every move of every round; beyond these it takes too long."""
+"""`Greedy` tries many moves in every round; larger or longer games would take too long."""
 
 
 def attack(alpha: float, n_experts: int, c: float = 4.0, *, goal: Goal = "potential") -> Attack:
-    """Return the best attack known on NormalHedge with these settings.
+    """Return the best known attack on NormalHedge with these settings.
 
-    What it reaches is reached: no promise can be smaller. That nothing reaches more is not said.
+    The attack really reaches its potential and regret, so no valid bound can be smaller. A better
+    attack may exist.
 
     Parameters
     ----------
     alpha, c
         The settings of NormalHedge.
     n_experts
-        N.
+        The number of experts N.
     goal
-        Which to make large: the average potential, or the regret to the best expert.
+        What to maximise: the average potential, or the regret to the best expert.
 
     Examples
     --------
@@ -45,11 +46,11 @@ def attack(alpha: float, n_experts: int, c: float = 4.0, *, goal: Goal = "potent
 def attempts(
     alpha: float, n_experts: int, c: float = 4.0, *, goal: Goal = "potential"
 ) -> dict[str, Attack]:
-    """Return the best attack of each kind, by its name.
+    """Return the best attack of each kind, by the name of the kind.
 
-    ``"hold"`` and ``"break-away"`` work for any number of experts. ``"search"`` goes on
-    from holding, through the states of single experts where there are two or three, else of the
-    groups there were. ``"greedy"`` is tried on a few experts.
+    ``"hold"`` and ``"break-away"`` work for any number of experts. ``"search"`` improves on
+    ``"hold"``: it searches the states of single experts if there are two or three, else those of
+    the groups that ``"hold"`` found. ``"greedy"`` is tried if there are few experts.
 
     Parameters
     ----------
@@ -72,12 +73,12 @@ def attempts(
 
 
 def _search_on(held: Attack, goal: Goal) -> Attack:
-    """Search from what was reached by holding."""
+    """Improve an attack of `hold` by a search that starts from it."""
     sizes, start = held.sizes, held.gains
     if held.n_experts <= 3:
         sizes, start = (1,) * held.n_experts, np.repeat(held.gains, held.sizes, axis=1)
     elif goal == "potential" and len(sizes) == 3:
-        # Nobody has to break away: two groups are enough, and can be searched more finely.
+        # No expert has to break away: two groups are enough, and allow a finer grid.
         sizes = (sizes[0] + sizes[1], sizes[2])
         apart = np.append(np.flatnonzero(start[:, 0] != start[:, 1]), len(start))
         start = start[: apart[0], 1:]
@@ -93,23 +94,24 @@ def break_away(
     leaders: int = 1,
     alternate: float = 8.0,
 ) -> Attack:
-    """Return the attack that alternates and then lets some experts break away.
+    """Return the attack in which two groups alternate and then some experts break away.
 
-    For ``alternate/alpha`` rounds ``half`` of the experts gain +1 and the others -1, then the other
-    way round, and so on; for ``8/alpha`` rounds ``leaders`` of the half gain +1, all others -1.
+    For ``alternate/alpha`` rounds the first ``half`` experts gain +1 and the others -1 in one
+    round, and the other way round in the next. Then, for ``8/alpha`` rounds, the first ``leaders``
+    experts gain +1 and all others -1.
 
     Parameters
     ----------
     alpha, c
         The settings of NormalHedge.
     n_experts
-        N, at least 2.
+        The number of experts N, at least 2.
     half
-        How many experts move together while they alternate; none for ``N // 2``.
+        The size of the first group. None: ``N // 2``.
     leaders
-        How many of them break away.
+        How many experts of the first group break away.
     alternate
-        How long they alternate, in units of 1/alpha.
+        How long the groups alternate, in units of 1/alpha rounds.
 
     Examples
     --------
@@ -127,16 +129,16 @@ def break_away(
             f"and {n_experts}"
         )
     all_sizes = (leaders, half - leaders, n_experts - half)
-    there = [k for k in range(3) if all_sizes[k]]
+    nonempty = [k for k in range(3) if all_sizes[k]]
     first, then = round(alternate / alpha), round(8.0 / alpha)
     gains = np.tile(np.array([1, -1, -1], dtype=np.int8), (first + then, 1))
     gains[:first] = np.where(np.arange(first)[:, None] % 2 == 0, 1, -1) * np.array([1, 1, -1])
     name = f"alternate {half} of {n_experts}, break away {leaders}"
-    return carry_out(name, alpha, c, tuple(all_sizes[k] for k in there), gains[:, there])
+    return carry_out(name, alpha, c, tuple(all_sizes[k] for k in nonempty), gains[:, nonempty])
 
 
 def _best_break_away(alpha: float, n_experts: int, c: float, goal: Goal) -> Attack:
-    """Try a few splits, sizes of those that break away and lengths."""
+    """Try a few values of ``half``, ``leaders`` and ``alternate``."""
     halves = sorted({max(n_experts // part, 1) for part in (2, 3, 5)})
     tried = (
         break_away(alpha, n_experts, c, half=half, leaders=leaders, alternate=alternate)

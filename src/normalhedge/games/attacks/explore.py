@@ -1,4 +1,4 @@
-"""A search through the states that two or three groups of experts can be driven to."""
+"""Search the states that two or three groups of experts can be driven to."""
 
 import math
 from collections.abc import Sequence
@@ -12,17 +12,29 @@ from normalhedge._inputs import Floats
 from normalhedge.games.attacks.lower_bound import Attack, Goal, carry_out, settings
 
 FLOOR = -0.5
-"""Scaled regrets below this share a cell."""
+"""All scaled regrets below this are in the same cell."""
 
 MOST_CELLS = 1 << 26
 MOST_STATES = 1 << 21
-"""Where a finer grid would exceed these, it is not made finer."""
+"""The refinement of the grid stops before it exceeds these."""
 
 FOREVER = np.iinfo(np.int64).max
 
 
 class _Tree(NamedTuple):
-    """The states that were reached, and from where."""
+    """The states that were reached, each with its parent and the move from there.
+
+    Attributes
+    ----------
+    parents, moves
+        For each state, the index of its parent and of the move that leads from there to it.
+    highest, furthest
+        The states with the highest potential and with the largest regret.
+    log_potential, regret
+        That potential, as a logarithm, and that regret, scaled by ``sqrt(alpha)``.
+    finished
+        Whether the search ended before it ran out of room.
+    """
 
     parents: np.ndarray
     moves: np.ndarray
@@ -33,7 +45,7 @@ class _Tree(NamedTuple):
     finished: bool
 
     def reached(self, goal: Goal) -> float:
-        """Return the best of the states."""
+        """Return the largest value that any state reaches."""
         return self.regret if goal == "regret" else self.log_potential
 
     def path(self, goal: Goal) -> np.ndarray:
@@ -57,33 +69,34 @@ def explore(
     levels: Sequence[float] = (-1.0, 1.0),
     start: np.ndarray | None = None,
 ) -> Attack:
-    """Return the best of all sequences of extreme gains, up to a grid.
+    """Return the best sequence of extreme gains that a search on a grid finds.
 
-    Breadth first from ``x = 0``: every group gains -1 or +1, in all combinations. States are real,
-    never rounded; but of those in one cell of a grid (groups of equal size in any order) only
-    the one with the larger potential is followed, for as ``alpha -> 0`` Nature moves freely along
-    the surfaces of equal potential, and nothing else counts. So what is returned can be replayed
-    and is a lower bound; that nothing higher exists is not proved.
+    The search is breadth first from ``x = 0``: every group gains -1 or +1, in all combinations. Of
+    all states in one cell of the grid (groups of equal size in any order) it follows only the one
+    with the largest potential, because as ``alpha -> 0`` Nature moves freely along surfaces of
+    equal potential. States are never rounded, so the attack can be replayed and is a lower bound. A
+    better attack may exist.
 
     Parameters
     ----------
     alpha, c
         The settings of NormalHedge.
     sizes
-        How many experts are in each group; ones for single experts.
+        The number of experts in each of two or three groups.
     goal
-        What to make large.
+        What to maximise: the average potential, or the regret to the best expert.
     width
-        The width of a cell. None: from ``sqrt(alpha)`` on it is halved until the goal has changed
-        by less than 1e-6 twice, or until the grid is too large.
+        The width of a cell. None: start with ``sqrt(alpha)`` and halve it until the result has
+        changed by less than 1e-6 twice, or until the grid is too large.
     rounds
-        The longest sequence, or how far it may lead from ``start``. None: until no cell is new or
-        improves.
+        The largest number of rounds, not counting those of ``start``. None: search until no cell is
+        new or improves.
     levels
-        The gains a group may get.
+        The gains that a group may get.
     start
-        Gains to begin with, a row for each round and a column for each group, all of them among the
-        levels: the search begins from all states on that path, and so finds nothing worse.
+        Gains to start with, one row for each round and one column for each group, all of them among
+        ``levels``. The search starts from all states on that path, so the result is at least as
+        good.
 
     Examples
     --------
@@ -113,7 +126,7 @@ def explore(
 
 
 def _path(start: np.ndarray | None, moves: Floats) -> np.ndarray:
-    """Return which moves the rows of ``start`` are."""
+    """Return the index of the move in each row of ``start``."""
     if start is None:
         return np.empty(0, dtype=np.int16)
     if start.ndim != 2 or start.shape[1] != moves.shape[1]:
@@ -126,14 +139,14 @@ def _path(start: np.ndarray | None, moves: Floats) -> np.ndarray:
 
 
 def _span(alpha: float, n_experts: int, c: float) -> float:
-    """Return how far the cells go up: beyond what alternation reaches all share the last one."""
+    """Return the span of the grid: scaled regrets beyond it are all in the last cell."""
     log_potential = 2.0 + (min(1.0 / (4.0 * c - 2.0), 8.0) if c > 0.5 else 8.0)
     ceiling = math.sqrt(2.0 * c * (math.log(n_experts) + log_potential))
     return min(ceiling, 2.0 / math.sqrt(alpha)) - FLOOR
 
 
 class _Grid(NamedTuple):
-    """What is searched."""
+    """The problem of the search."""
 
     sizes: Floats
     moves: Floats
@@ -145,15 +158,15 @@ class _Grid(NamedTuple):
 
     @property
     def finest(self) -> float:
-        """The smallest width of cells there is room for."""
+        """The smallest width of cells that fits into memory."""
         return self.span / (math.floor(math.pow(MOST_CELLS, 1.0 / self.sizes.size)) - 1)
 
     def search(self, width: float) -> _Tree:
-        """Search with cells of this width."""
+        """Search the states with cells of this width."""
         if width < self.finest:
             raise ValueError(f"width must be at least {self.finest:.2g} here, got {width:g}")
         cells, groups = math.ceil(self.span / width), self.sizes.size
-        # Only what is written to takes memory.
+        # The operating system provides memory only for the parts that are written.
         room = len(self.path) + 8 * MOST_STATES
         states, logs = np.empty((room, groups)), np.empty(room)
         parents, taken = np.empty(room, dtype=np.int32), np.empty(room, dtype=np.int16)
@@ -169,7 +182,7 @@ class _Grid(NamedTuple):
 
 
 def _refine(grid: _Grid, goal: Goal) -> tuple[_Tree, float]:
-    """Halve the cells until that does not help, or is too much."""
+    """Halve the width of the cells until that does not help, or the grid is too large."""
     width = max(math.sqrt(grid.alpha), grid.finest)
     tree = grid.search(width)
     best, best_width, settled = tree, width, 0

@@ -1,4 +1,9 @@
-"""What an attack is: gains for groups of experts, and how far they drive NormalHedge."""
+"""Attacks: gains for groups of experts, and the potential and regret they drive NormalHedge to.
+
+The core plays the attacks group by group (``src/core/groups.hpp``), because all experts of a group
+have the same weight: a million experts in three groups cost as much as three. `Attack.replay` plays
+them expert by expert with the `NormalHedge` of `hedgers`, and the tests compare the two.
+"""
 
 import math
 from collections.abc import Iterator
@@ -13,11 +18,11 @@ from normalhedge.hedgers import NormalHedge
 from normalhedge.potentials import SMALLEST_C, exp_or_inf
 
 Goal = Literal["potential", "regret"]
-"""What an attack is to make large."""
+"""The quantity that an attack maximises."""
 
 
 class Reached(NamedTuple):
-    """How far a game went.
+    """The largest values in a game.
 
     Attributes
     ----------
@@ -38,9 +43,9 @@ class Groups:
     Parameters
     ----------
     sizes
-        How many experts are in each group; those of the first group come first.
+        The number of experts in each group; the experts of the first group come first.
     table
-        The gains, a row for each round and a column for each group.
+        The gains, one row for each round and one column for each group.
     """
 
     sizes: tuple[int, ...]
@@ -52,7 +57,15 @@ class Groups:
         return sum(self.sizes)
 
     def gains(self, rounds: int, rng: np.random.Generator) -> Iterator[np.ndarray]:  # noqa: ARG002
-        """Yield the gains of all experts in blocks; nothing in them is drawn."""
+        """Yield the gains of all experts in blocks.
+
+        Parameters
+        ----------
+        rounds
+            How many rounds to yield, at most the rows of the table.
+        rng
+            Ignored: the gains are not random.
+        """
         if rounds > len(self.table):
             raise ValueError(f"rounds must be at most {len(self.table)}, got {rounds}")
         length = max(BLOCK // self.experts, 1)
@@ -62,18 +75,18 @@ class Groups:
 
 @dataclass(frozen=True, eq=False)
 class Attack:
-    """Gains that drive NormalHedge to a potential and a regret: a lower bound for any promise.
+    """Gains that drive NormalHedge to a potential and a regret: no valid bound is smaller.
 
     Attributes
     ----------
     name
-        How it was found, with its settings.
+        The method that found it, with its parameters.
     alpha, c
-        The settings of NormalHedge it was found for.
+        The settings of the NormalHedge that is attacked.
     sizes
-        How many experts are in each group; experts of a group share their gains.
+        The number of experts in each group; all experts of a group have the same gains.
     gains
-        The gains, a row for each round and a column for each group.
+        The gains, one row for each round and one column for each group.
     log_potential
         The highest ``ln Psi`` of any round.
     regret
@@ -100,7 +113,7 @@ class Attack:
 
     @property
     def rounds(self) -> int:
-        """How many rounds it takes."""
+        """The number of rounds."""
         return len(self.gains)
 
     @property
@@ -109,21 +122,20 @@ class Attack:
         return Groups(self.sizes, self.gains)
 
     def __str__(self) -> str:
-        """Return what was reached as a sentence."""
+        """Return the largest potential and regret as a sentence."""
         return (
             f"{self.name}: potential {self.potential:.6g} and regret {self.regret:.4g}/sqrt(alpha) "
             f"with {self.n_experts} experts in {self.rounds} rounds"
         )
 
     def __repr__(self) -> str:
-        """Return what was reached, not all of the gains."""
+        """Return the largest potential and regret, not all of the gains."""
         return f"<Attack alpha={self.alpha:g} c={self.c:g} {self}>"
 
     def replay(self) -> Reached:
-        """Play the attack against `NormalHedge`, expert by expert, and return how far it goes.
+        """Play the attack against `NormalHedge` expert by expert, and return the largest values.
 
-        It costs ``rounds`` times ``n_experts``; that the groups were played right does not rest on
-        it, but whoever doubts them can see.
+        It takes O(rounds x n_experts) time. It is an independent check of the play by groups.
         """
         hedger = NormalHedge(self.alpha, self.c)
         state = hedger.init(self.n_experts)
@@ -136,14 +148,26 @@ class Attack:
         return Reached(highest, math.sqrt(self.alpha) * largest)
 
     def reached(self, goal: Goal) -> float:
-        """Return how far the attack comes towards a goal."""
+        """Return the value that the attack reaches: ``ln Psi`` or ``sqrt(alpha) R``."""
         return self.regret if goal == "regret" else self.log_potential
 
 
 def settings(
     alpha: float, n_experts: int, c: float, goal: Goal = "potential", *, least: int = 2
 ) -> tuple[float, int, float]:
-    """Check what every attack takes."""
+    """Check the arguments that all attacks have, and return the numbers.
+
+    Parameters
+    ----------
+    alpha, c
+        The settings of NormalHedge.
+    n_experts
+        The number of experts.
+    goal
+        The quantity to maximise.
+    least
+        The smallest number of experts that is accepted.
+    """
     if goal not in get_args(Goal):
         raise ValueError(f"goal must be one of {', '.join(get_args(Goal))}, got {goal!r}")
     alpha = _inputs.number("alpha", alpha, 0.0, 1.0)
@@ -156,10 +180,24 @@ def settings(
 def carry_out(
     name: str, alpha: float, c: float, sizes: tuple[int, ...], gains: np.ndarray
 ) -> Attack:
-    """Play gains on groups; keep the rounds until both the potential and the regret are highest."""
+    """Play gains on groups and return them as an attack.
+
+    The attack ends when both the potential and the regret have reached their largest values.
+
+    Parameters
+    ----------
+    name
+        The method that found the gains.
+    alpha, c
+        The settings of NormalHedge.
+    sizes
+        The number of experts in each group.
+    gains
+        One row for each round and one column for each group.
+    """
     leads, logs = np.empty(len(gains)), np.empty(len(gains))
-    told = np.ascontiguousarray(gains, dtype=np.float64)
-    _core.follow_groups(np.array(sizes, dtype=np.float64), told, alpha, c, leads, logs)
+    table = np.ascontiguousarray(gains, dtype=np.float64)
+    _core.follow_groups(np.array(sizes, dtype=np.float64), table, alpha, c, leads, logs)
     kept = gains[: 1 + max(int(leads.argmax()), int(logs.argmax()))].copy()
     kept.setflags(write=False)
     return Attack(name, alpha, c, sizes, kept, float(logs.max()), float(leads.max()))

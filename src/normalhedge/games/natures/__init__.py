@@ -1,4 +1,4 @@
-"""Natures: what gives the experts their gains. One in each file, one small protocol."""
+"""Natures give the experts their gains: one nature in each file, all with the same protocol."""
 
 from collections.abc import Callable
 
@@ -18,7 +18,7 @@ NATURES: dict[str, Callable[..., Nature]] = {
     "greedy": Greedy,
     "replay": Replay,
 }
-"""Every nature by the name it has on the command line."""
+"""Every nature, by its name on the command line."""
 
 __all__ = [
     "NATURES",

@@ -1,4 +1,4 @@
-"""An adversary for any hedger: whoever carries its weight loses."""
+"""An adversary for any hedger: the experts that have the weight lose."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -13,18 +13,18 @@ from normalhedge.hedgers import Hedger
 
 @dataclass(frozen=True)
 class Contrary:
-    """The fewest experts that carry half of the hedger's weight gain -1, all others +1.
+    """The fewest experts that have half of the hedger's weight gain -1, all others +1.
 
-    The hedger never earns anything, whatever it is. One that is quick to put its weight on a few
-    loses most of a gain in every round, while nearly everybody else gains; one that spreads it
-    loses little. Other hedgers may meet the same gains, but they are aimed at the target.
+    No hedger ever has a positive gain against it. A hedger that puts its weight on a few experts
+    loses almost 1 in every round while nearly all experts gain; a hedger that spreads its weight
+    loses little. Other hedgers can play on the same gains, but the gains are aimed at the target.
 
     Parameters
     ----------
     experts
         N, at least 2.
     target
-        The hedger that is attacked: any at all.
+        The hedger that is attacked; any hedger will do.
 
     Examples
     --------
@@ -46,7 +46,15 @@ class Contrary:
         object.__setattr__(self, "experts", experts)
 
     def gains(self, rounds: int, rng: np.random.Generator) -> Iterator[np.ndarray]:
-        """Yield the gains in blocks; the generator breaks ties, always in the same way."""
+        """Yield the gains in blocks.
+
+        Parameters
+        ----------
+        rounds
+            How many rounds of gains to yield.
+        rng
+            Breaks ties between equal weights, in the same way in all rounds.
+        """
         state = self.target.init(self.experts)
         tie = rng.random(self.experts)
         length = max(BLOCK // self.experts, 1)
@@ -54,7 +62,7 @@ class Contrary:
             block = np.empty((min(length, rounds - start), self.experts), dtype=np.int8)
             for row in block:
                 heaviest = np.lexsort((tie, -state.weights))
-                # Half of it, but for rounding: of even shares, half of the experts.
+                # The tolerance makes it half of the experts if all weights are equal.
                 carried = np.cumsum(state.weights[heaviest]) >= 0.5 - 1e-9
                 row[:] = 1
                 row[heaviest[: int(carried.argmax()) + 1]] = -1

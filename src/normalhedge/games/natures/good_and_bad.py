@@ -1,4 +1,4 @@
-"""Good and bad experts, with a good set that moves on (Section 4.2.1 of the paper)."""
+"""Good and bad experts, where the set of good experts changes (Section 4.2.1 of the paper)."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ class GoodAndBad:
     f
         The share of good experts, in (0, 1]; ``f N`` rounds to the number of them.
     alpha
-        The good set moves on after every ``1/alpha`` rounds (rounded).
+        The good set changes after every ``1/alpha`` rounds (rounded).
 
     Examples
     --------
@@ -55,7 +55,7 @@ class GoodAndBad:
 
     @property
     def shift(self) -> int:
-        """After how many rounds the good set moves on."""
+        """After how many rounds the good set changes."""
         return round(1.0 / self.alpha)
 
     def good_set(self, round_: int) -> np.ndarray:
@@ -64,11 +64,19 @@ class GoodAndBad:
         return np.arange(start, start + self.good) % self.experts
 
     def switches(self, rounds: int) -> np.ndarray:
-        """Return the rounds in which the good set moves on (the first round is 0)."""
+        """Return the rounds in which the good set changes (the first round is 0)."""
         return np.arange(self.shift, rounds, self.shift)
 
     def gains(self, rounds: int, rng: np.random.Generator) -> Iterator[np.ndarray]:
-        """Yield the gains in blocks, none of them across a shift of the good set."""
+        """Yield the gains in blocks; no block contains a change of the good set.
+
+        Parameters
+        ----------
+        rounds
+            How many rounds of gains to yield.
+        rng
+            The source of all coins.
+        """
         longest = max(BLOCK // self.experts, 1)
         start = 0
         while start < rounds:
@@ -82,7 +90,17 @@ class GoodAndBad:
 
 
 def biased_share(gamma: float, f: float, experts: int) -> tuple[float, float]:
-    """Check the advantage and the share of good experts."""
+    """Check the advantage and the share of good experts, and return them.
+
+    Parameters
+    ----------
+    gamma
+        The advantage of the good experts, in [0, 1].
+    f
+        The share of good experts, in (0, 1]; at least one expert must be good.
+    experts
+        The number of experts N.
+    """
     gamma = _inputs.number("gamma", gamma, 0.0, 1.0, closed=True)
     if not _inputs.number("f", f, 0.0, 1.0, closed=True) > 0.0:
         raise ValueError(f"f must be in (0, 1], got {f!r}")

@@ -1,4 +1,4 @@
-"""A greedy adversary: each round, the gains that raise the potential most."""
+"""A greedy adversary: in each round, the gains that raise the potential most."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -12,18 +12,18 @@ from normalhedge.hedgers import CompiledHedger, State
 
 @dataclass(frozen=True)
 class Greedy:
-    """Play against one hedger, always raising its average potential as far as one round can.
+    """Raise the average potential of one hedger as far as possible in each round.
 
-    The experts are ordered by their regret; the first k of them gain +1 and the others -1, or the
-    other way round, or they take turns; tried are k = 1, 2, 4, ..., N/2. Other hedgers may meet the
-    same gains, but they are aimed at the target.
+    The experts are ordered by their regret. The first k of them gain +1 and the others -1, or the
+    other way round, or every second one gains +1; k = 1, 2, 4, ..., N/2 are tried. Other hedgers
+    can play on the same gains, but the gains are aimed at the target.
 
     Parameters
     ----------
     experts
         N, at least 2.
     target
-        The hedger that is attacked.
+        The hedger that is attacked; it must have a potential.
     """
 
     experts: int
@@ -41,7 +41,15 @@ class Greedy:
         object.__setattr__(self, "experts", experts)
 
     def gains(self, rounds: int, rng: np.random.Generator) -> Iterator[np.ndarray]:
-        """Yield the gains in blocks; the generator breaks the ties of the first round."""
+        """Yield the gains in blocks.
+
+        Parameters
+        ----------
+        rounds
+            How many rounds of gains to yield.
+        rng
+            Orders the experts in the first round, where all regrets are zero.
+        """
         moves = self._moves()
         state = self.target.init(self.experts)
         regrets = rng.random(self.experts)
@@ -56,7 +64,7 @@ class Greedy:
             yield block
 
     def _moves(self) -> np.ndarray:
-        """Return gains for experts in the order of their regrets, a row for each move."""
+        """Return the gains that are tried, one row each, for experts ordered by regret."""
         n = self.experts
         ks = sorted({*(2**j for j in range(n.bit_length()) if 2**j <= n // 2), n // 2})
         heads = np.array([np.where(np.arange(n) < k, 1, -1) for k in ks], dtype=np.int8)

@@ -15,8 +15,8 @@ class IndependentCoins:
     r"""Every expert tosses its own coin; the first ``fN`` come up +1 with probability
     :math:`(1+\gamma)/2`, the others with probability 1/2.
 
-    The paper's thought experiment behind the potential: with many experts, the regrets of the best
-    possible hedging to the good experts are normally distributed, and unavoidable.
+    This is the paper's thought experiment behind the potential: with many experts, even the best
+    possible hedger has normally distributed regrets to the good experts.
 
     Parameters
     ----------
@@ -39,12 +39,20 @@ class IndependentCoins:
         object.__setattr__(self, "f", f)
 
     def gains(self, rounds: int, rng: np.random.Generator) -> Iterator[np.ndarray]:
-        """Yield the gains in blocks."""
+        """Yield the gains in blocks.
+
+        Parameters
+        ----------
+        rounds
+            How many rounds of gains to yield.
+        rng
+            The source of all coins.
+        """
         good = round(self.f * self.experts)
         length = max(BLOCK // self.experts, 1)
         for start in range(0, rounds, length):
             block = fair_coins(min(length, rounds - start), self.experts, rng)
             if self.gamma > 0.0:
-                # A fair coin turned to +1 with probability gamma is a coin of bias gamma.
+                # A fair coin that is turned to +1 with probability gamma has bias gamma.
                 block[:, :good][rng.random((len(block), good)) < self.gamma] = 1
             yield block

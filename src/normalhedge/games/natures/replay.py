@@ -1,4 +1,4 @@
-"""Gains that were recorded: an array, or a CSV or Parquet file."""
+"""Recorded gains: an array, or a CSV or Parquet file."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -13,13 +13,13 @@ from normalhedge.games.natures.protocol import BLOCK
 
 @dataclass(frozen=True, eq=False)
 class Replay:
-    """Replay recorded gains, always the same.
+    """Replay recorded gains.
 
     Parameters
     ----------
     source
-        An array, a row for each round and a column for each expert; or the path of a CSV or Parquet
-        file of numbers in [-1, 1], which is read in blocks. A header is recognised.
+        An array with a row for each round and a column for each expert; or the path of a CSV or
+        Parquet file of numbers in [-1, 1], which is read in blocks. A CSV file may have a header.
     """
 
     source: Any
@@ -37,31 +37,39 @@ class Replay:
             object.__setattr__(self, "source", table)
 
     def __repr__(self) -> str:
-        """Return what is replayed, not all of its numbers."""
+        """Return the shape or the path of the source, not its numbers."""
         shown = self.source.shape if isinstance(self.source, np.ndarray) else self.source.path
         return f"Replay({shown})"
 
     @property
     def experts(self) -> int:
-        """How many columns there are."""
+        """The number of experts: the columns of the source."""
         if isinstance(self.source, np.ndarray):
             return int(self.source.shape[1])
         return len(self.source.columns)
 
     @property
     def names(self) -> list[str]:
-        """What the experts are called."""
+        """The names of the experts: the names, or else the numbers, of the columns."""
         if isinstance(self.source, np.ndarray):
             return [str(k) for k in range(self.experts)]
         return list(self.source.columns)
 
     @property
     def rounds(self) -> int:
-        """How many rounds were recorded."""
+        """The number of recorded rounds."""
         return len(self.source)
 
     def gains(self, rounds: int, rng: np.random.Generator) -> Iterator[np.ndarray]:  # noqa: ARG002
-        """Yield the gains in blocks; an error where fewer rounds were recorded."""
+        """Yield the gains in blocks.
+
+        Parameters
+        ----------
+        rounds
+            How many rounds to yield, at most the number of recorded rounds.
+        rng
+            Ignored: the gains are not random.
+        """
         if rounds > self.rounds:
             raise ValueError(f"rounds must be at most {self.rounds}, as recorded, got {rounds}")
         start = 0

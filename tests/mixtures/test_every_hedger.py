@@ -1,33 +1,20 @@
 """Mixtures of every hedger of the package."""
 
 import dataclasses
-import io
-import json
 import pickle
 from collections import deque
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import pyarrow as pa
 import pytest
 
-from normalhedge import Mixture, NormalHedge, blend
-from normalhedge._sealed import sealed
-from normalhedge.hedgers import HEDGERS, BatesGranger, FixedShare, Uniform, named
-from normalhedge.mixtures import LOSSES
+from normalhedge import Mixture, blend
+from normalhedge.hedgers import BatesGranger, FixedShare, Uniform, named
 from normalhedge.mixtures.growth import ARRAYS
-from normalhedge.mixtures.restored import KINDS
-from normalhedge.mixtures.stream import Stream
-from tests.test_blend import loop, values, wide, write
-from tests.test_cli import call
-
-EVERY: dict[str, Any] = {
-    name: named(name + (":eta=0.4" if name == "hedge-fixed" else ""), n_experts=3, alpha=0.1)
-    for name in HEDGERS
-}
-"""Every hedger, forgetting; one that does not forget is in `NEVER`."""
+from tests.mixtures.hedger_examples import EVERY, KNOWN, WIDTH, busy_with
+from tests.tables.examples import loop, values, wide
 
 NEVER = {
     f"{name}, alpha=0": dataclasses.replace(hedger, alpha=0.0)
@@ -35,12 +22,10 @@ NEVER = {
     if not hedger.has_potential
 }
 
-WIDTH = 8.0
-"""A range that is known."""
-
-KNOWN = dataclasses.replace(LOSSES["absolute"](), width=WIDTH)
 
 each = pytest.mark.parametrize("hedger", EVERY.values(), ids=EVERY.keys())
+
+
 all_of_them = pytest.mark.parametrize(
     "hedger", [*EVERY.values(), *NEVER.values()], ids=[*EVERY, *NEVER]
 )
@@ -143,21 +128,10 @@ def test_blend_is_a_loop_over_mixtures(hedger: Any, series: int, pooled: bool, l
     assert repr(hedger) in str(found.summary())
 
 
-def busy(hedger: Any, *, shared: bool = True) -> Mixture:
-    mixture, rng = Mixture(hedger, shared=shared), np.random.default_rng(7)
-    for t in range(40):
-        names = ["a", "b", "c", "d"][: 3 + (t > 20)]
-        said = {name: rng.normal(size=2) * (2.0 if t > 30 else 1.0) for name in names}
-        made = mixture.predict(said | ({"b": None} if t % 4 == 1 else {}))
-        if t % 6:
-            mixture.update(made.ticket, rng.normal(size=2))
-    return mixture
-
-
 @each
 @pytest.mark.parametrize("way", ["file", "pickle"])
 def test_a_mixture_comes_back_to_the_bit(tmp_path: Path, hedger: Any, way: str) -> None:
-    one = busy(hedger, shared=way == "pickle")
+    one = busy_with(hedger, shared=way == "pickle")
     if way == "file":
         one.save(tmp_path / "state.json")
         two = Mixture.load(tmp_path / "state.json")
@@ -178,48 +152,6 @@ def test_a_mixture_comes_back_to_the_bit(tmp_path: Path, hedger: Any, way: str) 
             mixture.update(prediction.ticket, [0.0, float(k)])
     for name in ARRAYS:
         np.testing.assert_array_equal(getattr(one.games, name), getattr(two.games, name))
-
-
-def test_every_hedger_can_be_read() -> None:
-    assert {type(hedger).__name__ for hedger in EVERY.values()} == KINDS.keys() - {"Automatic"}
-
-
-def change(path: Path, **changes: Any) -> None:
-    path.write_text(sealed({**json.loads(path.read_text()), **changes}))
-
-
-def test_a_file_whose_ledger_is_not_of_its_hedger_is_refused(tmp_path: Path) -> None:
-    path = tmp_path / "state.json"
-    busy(named("squint", alpha=0.1)).save(path)
-    written = json.loads(path.read_text())
-    del written["checksum"]
-    cases: list[tuple[dict[str, Any], str]] = [
-        ({"commons": [[1.0]]}, "commons must have shape"),
-        ({"ledgers": [written["ledgers"][0][:-1]]}, "ledgers must have shape"),
-        ({"version": 1, "regrets": [[0.0] * 4]}, "there was no 'checksum' in version 1"),
-        ({"recipe": written["recipe"] | {"hedger": {"kind": "AdaHedge"}}}, "must have shape"),
-        ({"recipe": written["recipe"] | {"hedger": {"kind": "MLPoly"}}}, "its weights are not"),
-        ({"ledgers": [[*written["ledgers"][0][:-1], [-1e9] * 4]]}, "its weights are not"),
-    ]
-    for changes, word in cases:
-        path.write_text(json.dumps(written))
-        change(path, **changes)
-        with pytest.raises(ValueError, match=word):
-            Mixture.load(path)
-
-
-def test_a_file_of_version_1_is_read() -> None:
-    mixture = Mixture.load(Path(__file__).parent / "data" / "mixture-1.json")
-    for ticket in list(mixture.pending):
-        mixture.update(ticket, [0.25, 0.5])
-    expected = [  # what the version before went on with
-        [0.18051605636440354, 0.7097840478992649, 0.1096998957363317],
-        [0.12033051151479088, 0.3277049106263739, 0.5519645778588352],
-    ]
-    np.testing.assert_allclose(mixture.weights, expected, rtol=1e-12)
-
-
-# Ranges that double
 
 
 def halved(hedger: Any, state: Any) -> Any:
@@ -307,32 +239,8 @@ def test_ranges_double_on_the_way(hedger: Any) -> None:
     assert heard[0] > heard[2] or hedger == Uniform(alpha=0.1)
 
 
-# What is promised
-
-
-def test_bounds_of_mixtures_say_what_is_known() -> None:
-    def played(hedger: Any, *, late: bool = False, **options: Any) -> str:
-        mixture = Mixture(hedger, **options)
-        for t in range(10):
-            names = "abc" if t > 5 and late else "ab"
-            made = mixture.predict({name: float(k + t) for k, name in enumerate(names)})
-            mixture.update(made.ticket, 0.0)
-        bound = mixture.bound()
-        assert not bound or mixture.summary().regret <= bound.regret
-        return str(bound)
-
-    assert "de Rooij et al. 2014, AdaHedge" in played("ada-hedge")
-    assert "AdaHedge where experts join later" in played("ada-hedge", late=True)
-    assert "Blackwell" in played("regret-matching", late=True)
-    assert "Squint with a discount" in played("squint")
-    assert "the range of losses is learned" in played("squint:alpha=0")
-    assert "improper prior" in played("squint:alpha=0", loss=KNOWN)
-    assert "improper prior" in played("squint:alpha=0", loss=KNOWN, late=True)
-    assert "regret <= " in played("normal-hedge", late=True)
-
-
 def test_a_report_of_a_state() -> None:
-    mixture = busy(named("regret-matching", alpha=0.1))
+    mixture = busy_with(named("regret-matching", alpha=0.1))
     hedger: Any = mixture.recipe.hedger
     text = str(hedger.report(mixture.state()))
     assert "RegretMatching(alpha=0.1)" in text
@@ -340,79 +248,3 @@ def test_a_report_of_a_state() -> None:
     assert "average potential" not in text
     assert "or it was not kept" in text  # a mixture does not know its last gain
     assert "no theorem" in str(EVERY["squint"].report(EVERY["squint"].init(3)))
-
-
-# Names
-
-
-def test_names_tuned_by_the_number_of_experts() -> None:
-    table = wide(30)
-    result = blend(pa.table(table), "y", ["gam", "ar", "naive"], hedger="hedge", include="mean")
-    assert result.mixture.recipe.hedger == named("hedge", 4, alpha=0.05)
-    long = pd.DataFrame(table).melt(
-        ["ds", "unique_id", "y"], var_name="model", value_name="forecast"
-    )
-    for models in (long, long.astype({"model": "category"})):
-        again = blend(models, "y", by="unique_id", hedger="fixed-share", include=iter(["mean"]))
-        assert again.mixture.recipe.hedger == named("fixed-share", 4, alpha=0.05)
-        assert again.mixture.names == ["(mean)", *dict.fromkeys(long.model)]
-    with pytest.raises(ValueError, match="hedge needs n_experts, as in hedge:n_experts="):
-        Mixture("hedge")
-    with pytest.raises(ValueError, match="hedge-fixed needs eta"):
-        blend(pa.table(table), "y", hedger="hedge-fixed")
-    assert Mixture("normal-hedge:memory=50").recipe.hedger == NormalHedge(memory=50)
-    assert Mixture("squint:alpha=0").recipe.hedger == named("squint", alpha=0.0)
-
-
-@pytest.mark.parametrize("name", ["squint", "hedge-fixed:eta=0.3", "ml-prod:alpha=0"])
-def test_a_stream_by_name(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path, name: str
-) -> None:
-    said = [{"forecasts": {"a": 1.0 * t, "b": 2.0, "c": 0.5}} for t in range(6)]
-    settled: list[dict[str, Any]] = [{}, *({"ticket": t, "outcome": 1.0} for t in range(5))]
-    lines = [json.dumps(one | other) for one, other in zip(said, settled, strict=True)]
-    expected = list(Stream(Mixture(name)).answers(lines))
-    state, found = tmp_path / "state.json", []
-    for part in (lines[:3], lines[3:]):
-        monkeypatch.setattr("sys.stdin", io.StringIO("\n".join(part)))
-        code, out, _ = call(capsys, "blend", "-", "--hedger", name, "--state", str(state))
-        assert code == 0
-        found += [json.loads(line)["prediction"] for line in out.splitlines()]
-    assert found == [answer["prediction"] for answer in expected]
-
-
-def test_the_command_continues_by_name(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    frame = pd.DataFrame(wide(60))
-    data, state = write(tmp_path / "data.csv", frame), tmp_path / "state.json"
-    words = [str(data), "--target", "y", "--state", str(state), "--hedger"]
-    for name in ("optimistic-hedge", "hedge:memory=30", "squint"):
-        code, _, errors = call(capsys, "blend", *words, name)
-        if name == "hedge:memory=30":
-            assert code == 2
-            assert "unknown setting of hedge, 'memory'" in errors
-            continue
-        if name == "squint":
-            assert code == 2
-            assert "was made with another hedger" in errors
-            continue
-        more = frame.assign(ds=frame.ds + 60, late=1.0)  # one expert more: tuned by three it stays
-        code, _, _ = call(
-            capsys, "blend", str(write(tmp_path / "more.csv", more)), *words[1:], name
-        )
-        assert code == 0
-        code, out, _ = call(capsys, "blend", *words, name, "--memory", "20")
-        assert code == 0
-        assert "OptimisticHedge" in out
-    for name, sentence in [
-        ("sqint", "did you mean squint"),
-        ("squint:eta=1", "unknown setting of squint, 'eta'"),
-        ("hedge-fixed", "hedge-fixed needs eta"),
-        ("squint:alpha=2", "alpha must be"),
-    ]:
-        code, out, errors = call(capsys, "blend", str(data), "--hedger", name)
-        assert code == 2
-        assert sentence in errors
-        assert out == ""
-    code, _, errors = call(capsys, "blend", "-", "--hedger", "hedge")
-    assert code == 2
-    assert "hedge needs n_experts, as in hedge:n_experts=" in errors

@@ -1,5 +1,6 @@
-"""What was answered survives: journals, locks, signals and kills."""
+"""The command ``blend -``: a stream in a process of its own, with signals, locks and kills."""
 
+import io
 import json
 import os
 import random
@@ -12,193 +13,26 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
-from normalhedge import Mixture
+from normalhedge import Mixture, cli
 from normalhedge._journal import journal_of, read_journal
-from normalhedge._owner import Owner
-from normalhedge.mixtures import state_file
-from normalhedge.mixtures.growth import ARRAYS
-from normalhedge.mixtures.operations import Operation
 from normalhedge.mixtures.saved import read_snapshot
-from normalhedge.mixtures.state_file import StateFile
-from normalhedge.mixtures.stream import Stream
-from tests.rules import either
 
 
-def lines(count: int, seed: int = 0) -> list[str]:
-    """Return a stream in which names join, ids and tickets settle, and some lines are refused."""
-    rng, out = random.Random(seed), []
-    waiting: list[dict[str, Any]] = []
-    for k in range(count):
-        said: dict[str, Any] = {
-            f"m{i}": rng.gauss(0, 1) for i in range(rng.randint(1, 3 + k // 40))
-        }
-        line: dict[str, Any] = {"forecasts": said}
-        if k % 3 == 0:
-            line["confidence"] = {"m0": 0.5} if k else None
-        if k % 4 == 0:
-            line["id"] = f"round {k}"
-        waiting.append({"id": line["id"]} if "id" in line else {"ticket": k})
-        out.append(json.dumps(line))
-        if k % 7 == 0:
-            out.append('{"forecasts": {"m0": "x"}}')
-        while len(waiting) > 3:
-            late = waiting.pop(rng.randrange(3)) | {"outcome": rng.gauss(0, 1)}
-            out.append(json.dumps(late))
-    return out
-
-
-def same(one: Mixture, two: Mixture) -> None:
-    """Assert that two mixtures are equal to the bit."""
-    assert one.names == two.names
-    assert one.next_ticket == two.next_ticket
-    assert list(one.pending) == list(two.pending)
-    assert {k: v for k, v in one.ids.items() if v in one.pending} == two.ids
-    for name in ARRAYS:
-        np.testing.assert_array_equal(getattr(one.games, name), getattr(two.games, name))
-
-
-def kept(
-    path: Path, said: list[str], batch: int = 5, hedger: str | None = None
-) -> tuple[Mixture, StateFile]:
-    """Answer lines and keep them, as the command does, up to a sudden end."""
-    file = StateFile(path)
-    mixture = file.load() or Mixture(hedger)
-    done: list[Operation] = []
-    stream = Stream(mixture, done.append)
-    file.begin(mixture)
-    for start in range(0, len(said), batch):
-        done.clear()
-        list(stream.answers(said[start : start + batch]))
-        file.append(done)
-        file.fold_if_long(mixture)
-    return mixture, file
-
-
-@either
-@pytest.mark.parametrize("long", [1 << 23, 2000])
-def test_a_sudden_end_loses_nothing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, long: int, hedger: str | None
-) -> None:
-    monkeypatch.setattr(state_file, "FOLDED", long)
-    monkeypatch.setattr(state_file, "RATIO", 0)
-    path, said = tmp_path / "state.json", lines(120)
-    whole, _ = kept(tmp_path / "whole.json", said, hedger=hedger)
-    for part in (said[:70], said[70:71], [], said[71:]):
-        mixture, file = kept(path, part, hedger=hedger)
-        same(mixture, Mixture.load(path))
-        file.abandon()
-    same(whole, Mixture.load(path))
-    assert read_snapshot(path).sequence > 0
-    assert journal_of(path).exists()
-    with pytest.raises(ValueError, match="holds rounds of a stream"):
-        Mixture().save(path)
-    mixture, file = kept(path, [])
-    file.finish(mixture)
-    assert not journal_of(path).exists()
-    same(whole, Mixture.of(read_snapshot(path).books))
-    Mixture.load(path).save(path)
-
-
-@either
-def test_a_kill_between_state_and_journal_counts_nothing_twice(
-    tmp_path: Path, hedger: str | None
-) -> None:
-    path = tmp_path / "state.json"
-    mixture, file = kept(path, lines(20), hedger=hedger)
-    text = journal_of(path).read_bytes()
-    file.finish(mixture)
-    journal_of(path).write_bytes(text)  # as if it had not been removed
-    same(mixture, Mixture.load(path))
-    kept(path, lines(20)[-1:])
-
-
-@either
-def test_a_line_that_was_not_written_to_its_end_is_cut_off(
-    tmp_path: Path, hedger: str | None
-) -> None:
-    path = tmp_path / "state.json"
-    kept(path, lines(6), batch=1, hedger=hedger)
-    text = journal_of(path).read_bytes()
-    found = read_journal(journal_of(path)).operations
-    for end in range(len(text)):
-        journal_of(path).write_bytes(text[:end])
-        left = read_journal(journal_of(path)).operations
-        whole = max(text[: end + 1].count(b"\n") - 1, 0)
-        assert left == found[:whole]
-        if end % 9 == 0:
-            Mixture.load(path)
-    mixture, _ = kept(path, ['{"m0": 1.0}'])
-    same(mixture, Mixture.load(path))
-
-
-def test_damage_is_refused(tmp_path: Path) -> None:
-    path = tmp_path / "state.json"
-    kept(path, lines(6))
-    journal = journal_of(path)
-    text = journal.read_bytes()
-    for place in range(len(text)):
-        journal.write_bytes(text[:place] + bytes([text[place] ^ 1]) + text[place + 1 :])
-        with pytest.raises(ValueError, match=r"journal is (damaged|not)"):
-            read_journal(journal)
-    first, *rest = text.splitlines(keepends=True)
-    for changed in (rest[:2] + rest[3:], rest[1:], [*rest, rest[-1]], [rest[1], rest[0]]):
-        journal.write_bytes(b"".join([first, *changed]))
-        with pytest.raises(ValueError, match=r"is damaged|begins at 2, not at 1"):
-            Mixture.load(path)
-    journal.write_bytes(b"".join(rest))
-    with pytest.raises(ValueError, match="is not the journal of a stream"):
-        Mixture.load(path)
-
-
-def test_what_does_not_belong_together_is_refused(tmp_path: Path) -> None:
-    one, two = tmp_path / "one.json", tmp_path / "two.json"
-    for path in (one, two):
-        kept(path, lines(3))
-    journal_of(one).write_bytes(journal_of(two).read_bytes())
-    with pytest.raises(ValueError, match="is the journal of another state"):
-        StateFile(one).load()
-    one.unlink()
-    with pytest.raises(ValueError, match=r"there is .*journal, but not the state"):
-        StateFile(one).load()
-    two_text = two.read_text()
-    journal_of(two).unlink()
-    mixture, file = kept(two, lines(9)[5:])
-    file.finish(mixture)
-    kept(two, lines(3)[:1])
-    two.write_text(two_text)  # an older one
-    with pytest.raises(ValueError, match=r"begins at|does not fit"):
-        StateFile(two).load()
-
-
-def test_the_journal_is_as_private_as_its_state(tmp_path: Path) -> None:
-    path = tmp_path / "state.json"
-    Mixture().save(path)
-    path.chmod(0o600)
-    kept(path, lines(2))
-    assert journal_of(path).stat().st_mode & 0o777 == 0o600
-
-
-# One owner
-
-
-def test_a_lock_says_who_holds_it(tmp_path: Path) -> None:
-    path, link = tmp_path / "state.json", tmp_path / "link.json"
-    link.symlink_to(path)
-    with Owner(path):
-        assert f"process {os.getpid()} on " in Path(f"{path}.lock").read_text()
-        for name in (path, link):
-            with (
-                pytest.raises(ValueError, match=rf"in use by process {os.getpid()} on"),
-                Owner(name),
-            ):
-                pass
-    assert not Path(f"{path}.lock").exists()
-    Path(f"{path}.lock").write_text("process 1 on nowhere")
-    with Owner(path):
-        pass
+def test_a_stream_that_is_ended_keeps_its_state(tmp_path: Path) -> None:
+    state = tmp_path / "state.json"
+    command = [sys.executable, "-m", "normalhedge", "blend", "-", "--state", str(state)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as run:
+        assert run.stdin is not None
+        assert run.stdout is not None
+        for k in range(3):
+            run.stdin.write('{"a": 1, "b": 2}\n')
+            run.stdin.flush()
+            assert json.loads(run.stdout.readline())["ticket"] == k
+        run.send_signal(signal.SIGTERM)
+        run.wait(timeout=60)
+    assert list(Mixture.load(state).pending) == [0, 1, 2]
 
 
 COMMAND = [sys.executable, "-m", "normalhedge", "blend", "-"]
@@ -241,9 +75,6 @@ def test_the_second_process_is_told_who_was_first(tmp_path: Path) -> None:
         first.wait()
     with running("--state", str(path)) as second:
         assert ask(second, '{"a": 1}')["ticket"] == 2
-
-
-# Ends of all kinds
 
 
 @pytest.mark.parametrize(("sent", "code"), [("SIGTERM", 143), ("SIGINT", 130), ("SIGHUP", 129)])
@@ -372,3 +203,84 @@ def test_sync(tmp_path: Path) -> None:
             answer = ask(process, json.dumps({"ticket": k, "outcome": 1.0}))
             assert answer == {"line": 2 * k + 2, "settled": k}
             assert len(read_journal(journal_of(path)).operations) == 2 * k + 2
+
+
+def run(text: bytes, *options: str, **more: str) -> "subprocess.CompletedProcess[bytes]":
+    return subprocess.run(
+        [sys.executable, "-m", "normalhedge", "blend", "-", *options],
+        input=text, capture_output=True, check=False, env={**os.environ, **more},
+    )  # fmt: skip
+
+
+def test_any_locale() -> None:
+    text = '{"é": 1, "x\\u001b[31m": 2}\n'.encode() + b'{"\xff": 1}\n' + b'{"\\ud800": 1}\n' * 2
+    locale = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    for more in ({}, locale | {"PYTHONIOENCODING": "ascii:strict"}):
+        found = run(text + b'{"ticket": 0, "outcome": 1}', **more)
+        answers = [json.loads(line) for line in found.stdout.splitlines()]
+        assert [answer["line"] for answer in answers] == [1, 2, 3, 4, 5]
+        assert "é" in answers[0]["weights"]
+        assert "not UTF-8" in answers[1]["error"]
+        assert found.returncode == 2
+        assert b"1 line refused" in found.stderr
+        assert b"Traceback" not in found.stderr
+
+
+def test_the_longest_line() -> None:
+    found = run(b'{"a": 1}\n{"a": %s}\n{"a": 1}\n' % (b" " * 100 + b"1"), "--max-line", "50")
+    answers = [json.loads(line) for line in found.stdout.splitlines()]
+    assert [answer.get("ticket") for answer in answers] == [0, None, 1]
+    assert 'this line is too long: it begins with \'{"a":' in answers[1]["error"]
+    found = run(b'{"a": 1}\n' + b"[" * 20_000_000 + b"\n" + b'{"a": 1}')
+    assert len(found.stdout) < 1000
+    assert len(found.stderr) < 1000
+    assert found.stdout.count(b"\n") == 3
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["-", "--state", "{folder}/none/s.json"], "there is no folder"),
+        (["-", "--state", "{folder}"], "is a folder"),
+        (["-", "--state", "{folder}/pipe"], "is no regular file"),
+        (["-", "--sync"], "--sync needs --state"),
+        (["-", "--max-line", "0"], "--max-line"),
+        (["-", "--safe-csv"], "--safe-csv is for files"),
+        (["data.csv", "--sync"], "--sync is for streams"),
+        (["data.csv", "--max-line", "10"], "--max-line is for streams"),
+        (["-", "--state", "{folder}/s.json", "--loss", "absolute"], "made with another loss"),
+        (["-", "--state", "{folder}/s.json", "--loss", "l1"], "made with another"),
+        (
+            ["-", "--state", "{folder}/s.json", "--hedger", "auto:memory=30"],
+            "another hedger: Automatic(memory=100.0, guard=True), not Automatic(memory=30.0,",
+        ),
+        (["-", "--state", "{folder}/s.json", "--combine", "mean"], "belongs to a single rule"),
+        (["-", "--hedger", "auto", "--memory", "30"], "--memory is that of a single --hedger"),
+        (["-", "--hedger", "auto:memry=30"], "did you mean memory"),
+        (["-", "--state", "{folder}/alone.json"], "there is {folder}/alone.json.journal, but not"),
+        (["-", "--state", "{folder}/broken.json"], "is not a whole JSON file"),
+        (["-", "--state", "{folder}/\x1b[31m/s.json"], "\\x1b[31m"),
+    ],
+)
+def test_bad_words_for_a_stream(
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    words: list[str],
+    sentence: str,
+) -> None:
+    Mixture().save(tmp_path / "s.json")
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "alone.json.journal").write_text("")
+    (tmp_path / "broken.json").write_text("{")
+    before = sorted(tmp_path.iterdir())
+    monkeypatch.setattr("sys.stdin", io.StringIO('{"a": 1}\n'))
+    with pytest.raises(SystemExit) as caught:
+        cli.main(["blend", *(word.format(folder=tmp_path) for word in words)])
+    out, error = capsys.readouterr()
+    assert caught.value.code == 2
+    assert out == ""
+    assert sentence.format(folder=tmp_path) in error
+    assert error.count("\n") == 1
+    assert "\x1b" not in error
+    assert sorted(tmp_path.iterdir()) == before

@@ -1,4 +1,4 @@
-"""Log wealth: price relatives in, weights before the day out."""
+"""Portfolios: price relatives and the log-wealth loss, and weights before the round."""
 
 import dataclasses
 import math
@@ -165,9 +165,6 @@ def test_weights_of_nobody_and_of_items_are_refused() -> None:
     assert Mixture(loss="log-wealth").next_weights(["x", "y"]) == {"x": 0.5, "y": 0.5}
     with pytest.raises(ValueError, match="weights of its own"):
         Mixture(loss="log-wealth", shared=False).next_weights(["x"])
-
-
-# Cover's stocks, where the wheel that has them is installed.
 
 
 @pytest.fixture(scope="module")

@@ -1,25 +1,21 @@
-"""What a summary says, against obvious loops over the same rows."""
+"""The blend beside its yardsticks, against obvious loops over the same rows."""
 
 import math
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 import pytest
 
-from normalhedge import Mixture, NormalHedge, blend
+from normalhedge import Mixture, blend
 from normalhedge._inputs import Floats
-from normalhedge.mixtures import Summary, comparing
-from normalhedge.mixtures._sums import ABSURD
-from normalhedge.mixtures.automatic import Automatic, levels_of
+from normalhedge.mixtures import comparing
+from normalhedge.mixtures.automatic import Automatic
 from normalhedge.mixtures.best_convex import best_convex
 from normalhedge.mixtures.comparing import plain_medians
 from normalhedge.mixtures.comparison import Comparison, Line
-from normalhedge.mixtures.summarising import component_names, component_weights, expert_weights
 from normalhedge.tables import Blend
-
-NAMES = ("gam", "ar", "naive", "survey")
+from tests.mixtures.summary_examples import NAMES, fed, numbers, table_of
 
 
 def loss_of(kind: str, x: Any, y: float) -> float:
@@ -84,20 +80,6 @@ def mean(said: list[Any], y: Floats, kind: str) -> float:
     return float(np.mean([loss_of(kind, x, t) for x, t in zip(said, y, strict=True)]))
 
 
-def numbers(rows: int, seed: int = 0) -> tuple[Floats, Floats]:
-    """Return outcomes, and forecasts of whom one is awake always and the others often."""
-    rng = np.random.default_rng(seed)
-    y = rng.normal(size=rows).cumsum()
-    x = y[:, None] + rng.normal(size=(rows, len(NAMES))) * [1.0, 2.0, 3.0, 1.5]
-    x[:, 1:][rng.random((rows, 3)) < 0.2] = np.nan
-    return y, x
-
-
-def table_of(y: Floats, x: Floats, **more: Any) -> pa.Table:
-    columns = {name: pa.array(x[:, i], from_pandas=True) for i, name in enumerate(NAMES)}
-    return pa.table({**more, "y": y, **columns})
-
-
 @pytest.mark.parametrize("hedger", ["auto", "squint"])
 @pytest.mark.parametrize("loss", ["square", "absolute", "pinball:level=0.2"])
 def test_a_table_is_compared_with_what_anybody_could_do(
@@ -120,7 +102,7 @@ def test_a_table_is_compared_with_what_anybody_could_do(
               for t in range(128)]  # fmt: skip
     line = compared.lines[-1]
     assert line.name == "best convex combination"
-    assert line.remark == "in hindsight; the plain median for those asleep"
+    assert line.remark == "in hindsight; the plain median in place of sleeping experts"
     assert line.loss <= compared.loss_of("best expert") * (1 + 1e-6)
     assert line.loss == pytest.approx(mean(convex, y[known], kind))
     assert line.mae == pytest.approx(mean(convex, y[known], "absolute"))
@@ -194,13 +176,6 @@ def test_a_loss_of_your_own_is_compared() -> None:
     assert lines["plain mean"].rmse == pytest.approx(plain.rmse)
 
 
-def fed(mixture: Mixture, y: Floats, x: Floats, **options: Any) -> Mixture:
-    for outcome, row in zip(y, x, strict=True):
-        said = dict(zip(NAMES, row.tolist(), strict=True))
-        mixture.update(mixture.predict(said, **options).ticket, float(outcome))
-    return mixture
-
-
 def test_a_live_mixture_is_compared_in_the_rounds_it_keeps() -> None:
     y, x = numbers(90)
     mixture = fed(Mixture(history=50), y, x)
@@ -228,73 +203,6 @@ def test_who_has_no_confidence_is_not_compared() -> None:
     assert silent.lines == gone.lines
 
 
-@pytest.mark.parametrize("series", [1, 3])
-def test_components_are_those_of_the_rounds(series: int) -> None:
-    y, x = numbers(240, seed=4)
-    item = np.arange(240) % series
-    found = blend(
-        table_of(y, x, day=np.arange(240) // series, series=item), "y", by="series", time="day"
-    )
-    summary, values = found.summary(), found.rounds.values
-    names = component_names(found.mixture.books)
-    assert len(names) == (14 if series == 1 else 3 + 2 * 11)
-    assert ("NormalHedge 20, separate" in names) == (series > 1)
-    rows = {row.name: row for row in summary.components}
-    outcomes = found.rounds.outcomes
-    for k, name in enumerate(names):
-        losses = [(v - t) ** 2 for v, t in zip(values[:, 4 + k], outcomes, strict=True)]
-        assert rows[name].loss == pytest.approx(np.mean(losses))
-    weights = [row.weight for row in summary.components]
-    assert weights == sorted(weights, reverse=True)
-    assert sum(weights) == pytest.approx(1.0)
-    assert summary.comparison.component_rows == 240
-    # The weights are those of the next prediction.
-    mixture = found.mixture
-    forecasts = {
-        name: {key: 1.0 + i + k for k, key in enumerate(mixture.items)}
-        for i, name in enumerate(NAMES)
-    }
-    made = mixture.predict(forecasts)
-    np.testing.assert_allclose(expert_weights(mixture.books), made.distribution.mean(axis=0))
-    row = mixture.pending[made.ticket].values
-    shares = component_weights(mixture.books)
-    if series == 1:
-        assert row[0, 0] == pytest.approx(row[0, 4 : 4 + len(names)] @ shares)
-        return
-    levels, choice, insured = levels_of(mixture.games)[:3]
-    each = [choice[0, 0] * levels[0] + choice[0, 1] * levels[1 + k] for k in range(series)]
-    each = [insured[0, 0] * one + insured[0, 1:] for one in each]
-    np.testing.assert_allclose(shares, np.mean(each, axis=0))
-    for k in range(series):
-        assert row[k, 0] == pytest.approx(row[k, 4 : 4 + len(names)] @ each[k])
-
-
-def test_experts_have_the_weights_of_the_next_prediction() -> None:
-    y, x = numbers(80)
-    cases: list[dict[str, Any]] = [{"shared": False}, {"hedger": "squint"}]
-    for options in (*cases, cases[0] | cases[1]):
-        mixture = Mixture(**options)
-        for k in range(40):
-            said = {name: x[2 * k : 2 * k + 2, i].tolist() for i, name in enumerate(NAMES)}
-            mixture.update(mixture.predict(said).ticket, y[2 * k : 2 * k + 2])
-        now = expert_weights(mixture.books)
-        made = mixture.predict({name: [1.0 + i, 2.0 * i] for i, name in enumerate(NAMES)})
-        np.testing.assert_allclose(now, made.distribution.mean(axis=0))
-        found = {row.name: row.weight for row in mixture.summary().experts}
-        np.testing.assert_allclose([found[name] for name in NAMES], now)
-
-
-def test_small_components_are_summed_up() -> None:
-    y, x = numbers(300)
-    summary = fed(Mixture(), y, x).summary()
-    head, body = summary.component_table()
-    assert head == ["component", "weight", "mean loss"]
-    shown = [row for row in summary.components if row.weight >= 0.03]
-    assert [row[0] for row in body] == [*(row.name for row in shown), f"{14 - len(shown)} others"]
-    assert sum(float(row[1]) for row in body) == pytest.approx(1.0, abs=0.01)
-    assert body[-1][2] == ""
-
-
 def test_portfolios_are_compared_with_even_weights() -> None:
     rng = np.random.default_rng(6)
     mixture, wealth = Mixture("squint", loss="log-wealth"), np.ones(2)
@@ -317,113 +225,6 @@ def test_portfolios_are_compared_with_even_weights() -> None:
     assert replace(compared, lines=(lines[1], lines[1])).warning == ""
 
 
-def test_the_settings_of_auto() -> None:
-    def settings(*given: Any, **more: Any) -> str:
-        return Mixture(*given, **more).summary().settings
-
-    assert settings() == "auto (14 ways of combining, guard on), loss square"
-    assert settings("auto:guard=false") == "auto (14 ways of combining, guard off), loss square"
-    assert "compared over 50 rounds" in settings("auto:memory=50")
-    assert settings(loss="l1") == "auto (11 ways of combining), loss l1"
-    assert settings(loss="zero-one") == "auto (4 ways of combining), loss zero-one"
-    assert settings("squint").startswith("Squint(alpha=0.05), loss square, mean, gradient")
-
-
-def test_what_means_nothing_for_auto_is_left_out() -> None:
-    y, x = numbers(60)
-    auto, single = (fed(Mixture(hedger), y, x) for hedger in (None, "normal-hedge"))
-    assert np.isnan(auto.regrets).all()
-    assert auto.regrets.shape == auto.weights.shape
-    assert np.isfinite(single.regrets).all()
-    for word in ("regret", "bound", "range of losses"):
-        assert word not in str(auto.summary())
-        assert word in str(single.summary())
-    assert "behind a component" in str(auto.summary())
-    assert "weights of the components" not in str(single.summary())
-    assert single.summary().components == []
-
-
-def test_the_guard_names_whom_it_moved() -> None:
-    y, x = numbers(200)
-    x = np.nan_to_num(x)
-    x[50:140:10, 0] = 1e9
-    x[55:85:10, 3] = -1e9
-    mixture = fed(Mixture(), y, x)
-    counts = dict(zip(mixture.names, mixture.games.expert_sums[ABSURD], strict=True))
-    assert counts["gam"] >= 9
-    said = mixture.summary().guarded
-    assert said.startswith(f"the guard moved {int(sum(counts.values()))} absurd forecasts: ")
-    assert f"{int(counts['gam'])} of gam" in said
-    assert f"{int(counts['survey'])} of survey" in said
-    assert said.endswith("auto:guard=false switches it off")
-    assert said in str(mixture.summary())
-    free = fed(Mixture("auto:guard=false"), y, x).summary()
-    assert free.guarded == ""
-    assert "moved" not in str(free)
-    assert blend(table_of(y, x), "y").summary().guarded == said
-
-
-def test_of_many_experts_the_guard_names_some() -> None:
-    y, x = numbers(30)
-    summary = fed(Mixture(), y, x).summary()
-    moved = [(f"team-{k}", 9 - k) for k in range(7)]
-    said = Summary(**{**vars(summary), "moved": moved}).guarded
-    assert said.startswith("the guard moved 42 absurd forecasts: 9 of team-0, 8 of team-1, ")
-    assert "5 of team-4, 7 of 2 others;" in said
-    said = Summary(**{**vars(summary), "moved": [("a", 1)]}).guarded
-    assert said.startswith("the guard moved 1 absurd forecast: 1 of a;")
-
-
-def compared(rows: int, *losses: float, since: int | None = None) -> Comparison:
-    names = ("blend", "plain mean", "plain median", "best expert")
-    lines = tuple(Line(name, loss) for name, loss in zip(names, losses, strict=True))
-    return Comparison("square", rows, since, rows, lines)
-
-
-def test_a_warning_where_a_plain_combination_is_better() -> None:
-    assert compared(100, 1.03, 1.0, 1.1, 0.1).warning == (
-        "the blend lost 3.0 % more than the plain mean (1.03 against 1), over 100 rows of the table"
-    )
-    assert compared(99, 1.03, 1.0, 1.1, 0.1).warning == ""
-    assert compared(100, 1.019, 1.0, 1.1, 0.1).warning == ""  # nor because of the best expert
-    both = compared(200, 1.5, 1.0, 1.2, 2.0, since=40).warning
-    assert "50 % more than the plain mean" in both
-    assert "and 25 % more than the plain median" in both
-    assert both.endswith("over 200 rows of the last 200 settled rounds, since round 40")
-    assert "40 times as much as the plain mean" in compared(100, 4.0, 0.1, 9.0, 9.0).warning
-    assert "0.5 where the plain mean lost nothing" in compared(100, 0.5, 0.0, 9.0, 9.0).warning
-    assert compared(100, -0.5, -0.6, -0.4, 0.0).warning.startswith("the blend lost 17 % more")
-
-
-def test_the_warning_is_shown() -> None:
-    rng = np.random.default_rng(5)
-    y = rng.normal(size=300)
-    x = y[:, None] + rng.normal(size=(300, 4))  # nobody is better: even weights are the best
-    single = fed(Mixture(NormalHedge(memory=2), gradient=False), y, x).summary()
-    assert single.warning.endswith("; auto, the default, hedges over plain combinations, too")
-    assert str(single).splitlines()[1] == f"  Warning: {single.warning}."
-    assert f"<p><b>Warning: {single.warning}.</b></p>" in single._repr_html_()
-    auto = fed(Mixture(), *numbers(300)).summary()  # one of them is better
-    assert auto.warning == ""
-    assert "Warning" not in str(auto)
-
-
-def test_a_notebook_shows_the_same() -> None:
-    y, x = numbers(120)
-    x[60] = [1e9, 0.0, 0.0, 0.0]
-    mixture = fed(Mixture(), y, x)
-    mixture.update(mixture.predict({"<b>bold</b>": 1.0}).ticket, 1.0)
-    summary = mixture.summary()
-    page = summary._repr_html_()
-    assert "<b>bold</b>" not in page
-    for title, (head, body) in summary.tables():
-        assert title in page
-        for cell in [*head, *(cell for row in body for cell in row if "<" not in cell)]:
-            assert f">{cell}</t" in page
-    assert summary.guarded in page
-    assert page.count("<table>") == 4
-
-
 def test_the_best_combination_counts_every_row() -> None:
     # The best expert is asleep half of the time, and all others are far off.
     y = np.zeros(400)
@@ -444,7 +245,7 @@ def test_of_a_large_table_the_best_combination_is_fitted_to_some_rows(
         line = summary.comparison.lines[-1]
         assert line.remark.endswith("; fitted to one row in 4") == told
         assert math.isnan(summary.convex_gap) == told
-        assert "the least may be" not in str(summary)
+        assert "the least loss may be" not in str(summary)
 
 
 def test_parts_are_kept_apart() -> None:

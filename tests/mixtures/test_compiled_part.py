@@ -1,8 +1,7 @@
-"""What once crashed, hung or misled the compiled core."""
+"""The compiled part of a mixture: inputs that once crashed, hung or misled it."""
 
 import gc
 import weakref
-from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -131,13 +130,3 @@ def test_a_hedger_that_knows_its_mixture_is_collected() -> None:
     del mixture, hedger
     gc.collect()
     assert gone() is None
-
-
-def test_forecasts_of_other_kinds() -> None:
-    mixture = Mixture()
-    with pytest.raises(TypeError, match="forecasts of 'a' must be numbers"):
-        mixture.predict({"a": Decimal(1)})
-    with pytest.raises(ValueError, match="forecasts of 'a' must be numbers that a float can hold"):
-        mixture.predict({"a": 10**400, "b": 1})
-    with pytest.raises(KeyError, match="never given out"):
-        mixture.update([], 1.0)  # type: ignore[arg-type]

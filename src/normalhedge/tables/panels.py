@@ -1,0 +1,207 @@
+"""Panels: forecasts and outcomes of a table as arrays, with the time and the item of each row."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from normalhedge import _extras
+from normalhedge._inputs import Floats
+from normalhedge.mixtures.forecasts import SUM_TOLERANCE
+from normalhedge.tables.columns import Columns
+from normalhedge.tables.frames import encoded, floats, sortable, time_kind, times, words
+
+
+@dataclass
+class Panel:
+    """Forecasts and outcomes in rows.
+
+    Attributes
+    ----------
+    table
+        An Arrow table of the columns that identify a row, and of the target.
+    experts
+        The names of the experts, the columns of ``forecasts``.
+    forecasts
+        Rows x classes x experts; NaN where an expert sleeps.
+    outcomes
+        The outcome of each row; NaN if unknown.
+    items, series
+        The names of the items, and the item of each row.
+    times, time_keys
+        The number of each row's time, 0, 1, ...; and the distinct times: numbers or words that
+        sort. Without a column of times there are no ``time_keys``.
+    known
+        With a cutoff, the time at which the outcome of each row is known; otherwise None.
+    time_kind
+        The kind of the times: dates, numbers or words; empty without a column of times.
+    """
+
+    table: Any
+    experts: list[str]
+    forecasts: Floats
+    outcomes: Floats
+    items: list[str]
+    series: np.ndarray
+    times: np.ndarray
+    time_keys: np.ndarray | None
+    known: np.ndarray | None
+    time_kind: str
+
+
+def read_panel(table: Any, columns: Columns) -> Panel:
+    """Return the panel of a table.
+
+    Parameters
+    ----------
+    table
+        An Arrow table.
+    columns
+        The roles of its columns.
+    """
+    pa = _extras.require("pyarrow")
+    rows = table.num_rows
+    if not rows:
+        raise ValueError("the table has no rows")
+    items, series = _items(table, columns.by)
+    when = columns.forecast_time
+    codes, time_keys = (_places(series), None) if when is None else times(table[when])
+    known = None
+    if columns.cutoff is not None:
+        known = sortable(table[columns.time]).to_numpy()
+        if time_kind(table[columns.time].type) != time_kind(table[columns.cutoff].type):
+            raise TypeError("cutoff and time must be of one kind: dates, numbers or words")
+        items, series = _horizons(table, columns, items, series, codes)
+    index = [*columns.by, *([columns.time] if columns.time else [])]
+    index += [columns.cutoff] if columns.cutoff else []
+    kept = table.select([*index, str(columns.target)])
+    outcomes = floats(table[columns.target])
+    if columns.model is None:
+        experts = [str(name) for name in columns.experts or ()]
+        forecasts = np.empty((rows, 1, len(experts)))
+        for i, name in enumerate(experts):
+            forecasts[:, 0, i] = floats(table[name])
+    else:
+        cell_codes, first, cells = _cells(series, codes, len(items))
+        experts, who = encoded(table[columns.model])
+        _refuse_repeats(table, columns, cell_codes * np.int64(len(experts)) + who)
+        parts = list(columns.classes) or [str(columns.forecast)]
+        forecasts = np.full((len(first), len(parts), len(experts)), np.nan)
+        for c, part in enumerate(parts):
+            forecasts[cells, c, who] = floats(table[part])
+        if columns.classes:
+            _refuse_classes(forecasts)
+        known = None if known is None else known[first]
+        series, codes = series[first], codes[first]
+        outcomes = _agreed(outcomes, cells, len(first))
+        kept = kept.take(pa.array(first))
+    if columns.classes:
+        _refuse_labels(outcomes, len(columns.classes), str(columns.target))
+    kind = "" if when is None else time_kind(table[when].type)
+    panel = Panel(kept, experts, forecasts, outcomes, items, series, codes, time_keys, known, kind)
+    if columns.model is None:
+        _refuse_doubles(panel, columns)
+    pa.default_memory_pool().release_unused()  # large tables: memory of intermediate results
+    return panel
+
+
+def _items(table: Any, by: Sequence[str]) -> tuple[list[str], np.ndarray]:
+    """Return the names of the items, and the item of each row."""
+    if not by:
+        return [""], np.zeros(table.num_rows, dtype=np.int32)
+    if len(by) == 1:
+        return encoded(table[by[0]])
+    pc = _extras.require("pyarrow.compute")
+    # The separator is escaped inside of the parts, so that different keys get different names.
+    marked = (pc.replace_substring(words(table[name]), "\\", "\\\\") for name in by)
+    parts = (pc.replace_substring(texts, "|", "\\|") for texts in marked)
+    return encoded(pc.binary_join_element_wise(*parts, "|"))
+
+
+def _horizons(
+    table: Any, columns: Columns, items: list[str], series: np.ndarray, cutoffs: np.ndarray
+) -> tuple[list[str], np.ndarray]:
+    """Return an item for each step ahead of each series: the names, and the item of each row."""
+    targets, _ = times(table[str(columns.time)])
+    # The steps of one forecast: distinct target times after one cutoff, in order.
+    pairs = cutoffs * (np.int64(targets.max()) + 1) + targets
+    distinct, place = np.unique(pairs, return_inverse=True)
+    groups = distinct // (int(targets.max()) + 1)
+    first = np.searchsorted(groups, groups, side="left")
+    steps = (np.arange(len(distinct)) - first)[place]
+    width = int(steps.max()) + 1
+    names = [
+        f"{item}|step {step + 1}" if item else f"step {step + 1}"
+        for item in items
+        for step in range(width)
+    ]
+    return names, series * width + steps
+
+
+def _places(series: np.ndarray) -> np.ndarray:
+    """Return for each row the number of earlier rows of the same item."""
+    order = np.argsort(series, kind="stable")
+    sorted_ = series[order]
+    first = np.searchsorted(sorted_, sorted_, side="left")
+    places = np.empty(len(series), dtype=np.int32)
+    places[order] = np.arange(len(series)) - first
+    return places
+
+
+def _cells(
+    series: np.ndarray, codes: np.ndarray, items: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the cells of a long table: one for each time and item.
+
+    That is a code of the cell of each row, the first row of each cell, and the cell of each row.
+    """
+    cell_codes = codes * np.int64(items) + series
+    _, first, cells = np.unique(cell_codes, return_index=True, return_inverse=True)
+    return cell_codes, first, cells
+
+
+def _agreed(target: Floats, cells: np.ndarray, count: int) -> Floats:
+    """Return the outcome of each cell, on which its rows must agree; NaN if no row has one."""
+    outcomes = np.full(count, np.nan)
+    known = ~np.isnan(target)
+    outcomes[cells[known]] = target[known]
+    if (outcomes[cells[known]] != target[known]).any():
+        raise ValueError("rows of one time and series must agree in their target")
+    return outcomes
+
+
+def _refuse_doubles(panel: Panel, columns: Columns) -> None:
+    if panel.time_keys is None:
+        return
+    codes = np.sort(panel.times * np.int64(len(panel.items)) + panel.series)
+    if (codes[1:] == codes[:-1]).any():
+        codes = panel.times * np.int64(len(panel.items)) + panel.series
+        values, counts = np.unique(codes, return_counts=True)
+        item = int(values[counts > 1][0]) % len(panel.items)
+        row = int(np.argmax(codes == values[counts > 1][0]))
+        when = panel.table[columns.forecast_time][row].as_py()
+        of = f" of {panel.items[item]}" if panel.items[item] else ""
+        hint = "" if columns.by else "; name the column of the series with by"
+        raise ValueError(f"time {when} appears in more than one row{of}{hint}")
+
+
+def _refuse_repeats(table: Any, columns: Columns, codes: np.ndarray) -> None:
+    values, counts = np.unique(codes, return_counts=True)
+    if (counts > 1).any():
+        row = int(np.argmax(codes == values[counts > 1][0]))
+        named = [*columns.by, columns.time, columns.cutoff, columns.model]
+        where = ", ".join(f"{name} {table[name][row].as_py()}" for name in named if name)
+        raise ValueError(f"there is more than one forecast for {where}")
+
+
+def _refuse_classes(forecasts: Floats) -> None:
+    sums, least = forecasts.sum(axis=1), np.nanmin(forecasts, initial=0.0)
+    if least < -1e-9 or (np.abs(sums - 1.0) > SUM_TOLERANCE).any():
+        raise ValueError("class probabilities must not be negative and must sum to one")
+
+
+def _refuse_labels(outcomes: Floats, classes: int, target: str) -> None:
+    known = outcomes[~np.isnan(outcomes)]
+    if not np.isin(known, range(classes)).all():
+        raise ValueError(f"column {target} must hold classes in 0..{classes - 1}")

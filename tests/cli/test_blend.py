@@ -1,0 +1,217 @@
+"""The command ``blend`` on files."""
+
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from normalhedge import Mixture, blend
+from normalhedge.mixtures.stream import Stream
+from tests.rules import either
+from tests.tables.examples import values, wide, write
+from tests.test_cli import call
+
+
+@pytest.mark.parametrize("name", ["squint", "hedge-fixed:eta=0.3", "ml-prod:alpha=0"])
+def test_a_stream_by_name(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path, name: str
+) -> None:
+    said = [{"forecasts": {"a": 1.0 * t, "b": 2.0, "c": 0.5}} for t in range(6)]
+    settled: list[dict[str, Any]] = [{}, *({"ticket": t, "outcome": 1.0} for t in range(5))]
+    lines = [json.dumps(one | other) for one, other in zip(said, settled, strict=True)]
+    expected = list(Stream(Mixture(name)).answers(lines))
+    state, found = tmp_path / "state.json", []
+    for part in (lines[:3], lines[3:]):
+        monkeypatch.setattr("sys.stdin", io.StringIO("\n".join(part)))
+        code, out, _ = call(capsys, "blend", "-", "--hedger", name, "--state", str(state))
+        assert code == 0
+        found += [json.loads(line)["prediction"] for line in out.splitlines()]
+    assert found == [answer["prediction"] for answer in expected]
+
+
+def test_the_command_continues_by_name(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    frame = pd.DataFrame(wide(60))
+    data, state = write(tmp_path / "data.csv", frame), tmp_path / "state.json"
+    words = [str(data), "--target", "y", "--state", str(state), "--hedger"]
+    for name in ("optimistic-hedge", "hedge:memory=30", "squint"):
+        code, _, errors = call(capsys, "blend", *words, name)
+        if name == "hedge:memory=30":
+            assert code == 2
+            assert "unknown setting of hedge, 'memory'" in errors
+            continue
+        if name == "squint":
+            assert code == 2
+            assert "was made with another hedger" in errors
+            continue
+        more = frame.assign(ds=frame.ds + 60, late=1.0)  # one expert more: tuned by three it stays
+        code, _, _ = call(
+            capsys, "blend", str(write(tmp_path / "more.csv", more)), *words[1:], name
+        )
+        assert code == 0
+        code, out, _ = call(capsys, "blend", *words, name, "--memory", "20")
+        assert code == 0
+        assert "OptimisticHedge" in out
+    for name, sentence in [
+        ("sqint", "did you mean squint"),
+        ("squint:eta=1", "unknown setting of squint, 'eta'"),
+        ("hedge-fixed", "hedge-fixed needs eta"),
+        ("squint:alpha=2", "alpha must be"),
+    ]:
+        code, out, errors = call(capsys, "blend", str(data), "--hedger", name)
+        assert code == 2
+        assert sentence in errors
+        assert out == ""
+    code, _, errors = call(capsys, "blend", "-", "--hedger", "hedge")
+    assert code == 2
+    assert "hedge needs n_experts, as in hedge:n_experts=" in errors
+
+
+@either
+@pytest.mark.parametrize("ending", [".csv", ".parquet"])
+def test_the_command(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, ending: str, hedger: str | None
+) -> None:
+    table = wide(series=2)
+    data = write(tmp_path / f"data{ending}", table)
+    out, report = tmp_path / f"out{ending}", tmp_path / "report.html"
+    code, said, errors = call(
+        capsys, "blend", str(data), "--target", "y", "--lag", "2", "--loss", "absolute",
+        "--out", str(out), "--report", str(report), "--weights", "--hedger", hedger or "auto",
+    )  # fmt: skip
+    assert code == 0
+    assert "guessed: time: ds; series: unique_id; experts: gam, ar, naive" in errors
+    assert "best convex combination" in said
+    found = pd.read_csv(out) if ending == ".csv" else pd.read_parquet(out)
+    expected = values(blend(pa.table(table), "y", lag=2, loss="absolute", hedger=hedger))
+    np.testing.assert_allclose(found["blend"], expected, rtol=1e-12)
+    assert "weight_gam" in found.columns
+    assert "Weights of the experts" in report.read_text("utf-8")
+
+
+def test_the_command_continues(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    table = wide(series=2)
+    frame = pd.DataFrame(table)
+    state, out = tmp_path / "state.json", tmp_path / "out.parquet"
+    words = [
+        "--target",
+        "y",
+        "--lag",
+        "1",
+        "--memory",
+        "15",
+        "--state",
+        str(state),
+        "--out",
+        str(out),
+    ]
+    found = []
+    for k, part in enumerate((frame.head(100), frame.iloc[100:150], frame)):
+        data = write(tmp_path / f"{k}.parquet", part)
+        code, _, _ = call(capsys, "blend", str(data), *words)
+        assert code == 0
+        found.append(pd.read_parquet(out)["blend"].to_numpy())
+    whole = blend(frame, "y", lag=1, hedger="normal-hedge:c=1,alpha=0.06666666666666667")
+    np.testing.assert_array_equal(np.concatenate(found), values(whole))
+    code, _, errors = call(
+        capsys, "blend", str(data), "--target", "y", "--loss", "absolute", *words[6:8]
+    )
+    assert code == 2
+    assert "was made with another loss" in errors
+    text = state.read_text()
+    state.write_text(text[: len(text) // 2])
+    code, _, errors = call(capsys, "blend", str(data), *words)
+    assert code == 2
+    assert "is not a whole JSON file" in errors
+    assert len(errors.splitlines()) == 1
+
+
+@either
+def test_the_command_on_a_stream(
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    hedger: str | None,
+) -> None:
+    state = tmp_path / "state.json"
+    outs, words = [], ["--state", str(state), *(["--hedger", hedger] if hedger else [])]
+    for lines in ('{"a": 1, "b": 2}\n{"ticket": 0, "outcome": 1}\n', '{"a": 1, "b": 2}\n'):
+        monkeypatch.setattr("sys.stdin", io.StringIO(lines))
+        code, out, _ = call(capsys, "blend", "-", *words)
+        assert code == 0
+        outs += [json.loads(line) for line in out.splitlines()]
+    assert outs[2]["prediction"] == 1.0 if hedger else 1.0 < outs[2]["prediction"] < 1.5
+    assert outs[2]["ticket"] == 1
+    monkeypatch.setattr("sys.stdin", io.StringIO('{"a": 1}\nnope\n{"a": 2}\n'))
+    code, out, errors = call(capsys, "blend", "-")
+    assert code == 2
+    assert len(out.splitlines()) == 3
+    assert "line 2: this is not JSON" in errors
+    assert "1 line refused; the others count" in errors
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["nowhere.csv"], "there is no file nowhere.csv"),
+        (["{data}", "--target", "z"], "unknown column 'z'"),
+        (["{data}", "--experts", "gam,aar"], "did you mean ar"),
+        (["{data}", "--loss", "squared"], "did you mean square"),
+        (["{data}", "--lag", "-1"], "-1 is not in the range"),
+        (["{data}", "--out", "x.txt"], "must end in .csv or .parquet"),
+        (["{data}", "--report", "x.pdf"], "must end in .html"),
+        (["{data}", "--memory", "0"], "memory must be"),
+        (["-", "--target", "y"], "--target is for files"),
+        (["{data}", "--even", "2"], "even must be"),
+        (["{text}"], "must end in .csv, .csv.gz or .parquet"),
+        (["{broken}"], "cannot be read"),
+        (["{empty}"], "cannot be read"),
+    ],
+)
+def test_bad_words_for_blend(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, words: list[str], sentence: str
+) -> None:
+    places = {
+        "data": write(tmp_path / "data.csv", wide()),
+        "text": tmp_path / "data.xlsx",
+        "broken": tmp_path / "broken.parquet",
+        "empty": tmp_path / "empty.csv",
+    }
+    for name in ("text", "broken"):
+        places[name].write_text("abc")
+    places["empty"].write_text("")
+    code, out, errors = call(capsys, "blend", *(word.format(**places) for word in words))
+    assert code == 2
+    assert out == ""
+    assert sentence in errors
+    assert len(errors.strip().splitlines()) == 1
+
+
+def test_what_is_read_is_not_written_over(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    data = write(tmp_path / "data.csv", wide())
+    code, _, errors = call(capsys, "blend", str(data), "--out", str(data))
+    assert code == 2
+    assert "is what is read" in errors
+
+
+@pytest.mark.parametrize("divided", [";", "\t", ","])
+def test_any_csv(capsys: pytest.CaptureFixture[str], tmp_path: Path, divided: str) -> None:
+    data, out = tmp_path / "data.csv.gz", tmp_path / "out.csv"
+    pd.DataFrame(wide(30)).to_csv(data, index=False, sep=divided, encoding="utf-8-sig")
+    code, _, _ = call(capsys, "blend", str(data), "--target", "y", "--out", str(out))
+    assert code == 0
+    np.testing.assert_allclose(pd.read_csv(out)["blend"], values(blend(pa.table(wide(30)), "y")))
+
+
+def test_a_parquet_file_round_trip(tmp_path: Path) -> None:
+    table = pa.table(wide())
+    pq.write_table(table, tmp_path / "data.parquet")
+    again = pq.read_table(tmp_path / "data.parquet")
+    np.testing.assert_array_equal(values(blend(table, "y")), values(blend(again, "y")))

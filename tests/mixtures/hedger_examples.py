@@ -1,0 +1,34 @@
+"""Every hedger, and a mixture that has used each of its features."""
+
+import dataclasses
+from typing import Any
+
+import numpy as np
+
+from normalhedge import Mixture
+from normalhedge.hedgers import HEDGERS, named
+from normalhedge.mixtures import LOSSES
+
+EVERY: dict[str, Any] = {
+    name: named(name + (":eta=0.4" if name == "hedge-fixed" else ""), n_experts=3, alpha=0.1)
+    for name in HEDGERS
+}
+"""Every hedger, forgetting; one that does not forget is in `NEVER`."""
+
+
+WIDTH = 8.0
+"""A range that is known."""
+
+
+KNOWN = dataclasses.replace(LOSSES["absolute"](), width=WIDTH)
+
+
+def busy_with(hedger: Any, *, shared: bool = True) -> Mixture:
+    mixture, rng = Mixture(hedger, shared=shared), np.random.default_rng(7)
+    for t in range(40):
+        names = ["a", "b", "c", "d"][: 3 + (t > 20)]
+        said = {name: rng.normal(size=2) * (2.0 if t > 30 else 1.0) for name in names}
+        made = mixture.predict(said | ({"b": None} if t % 4 == 1 else {}))
+        if t % 6:
+            mixture.update(made.ticket, rng.normal(size=2))
+    return mixture

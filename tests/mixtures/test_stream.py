@@ -1,0 +1,104 @@
+"""Streams: every line is answered, whatever it is."""
+
+import io
+import json
+
+import pytest
+
+from normalhedge import Mixture
+from normalhedge.mixtures.operations import LONGEST_ID, Operation
+from normalhedge.mixtures.stream import Stream
+from tests.rules import either
+
+
+@either
+def test_a_stream_answers_every_line(hedger: str | None) -> None:
+    lines = (
+        """
+        {"gam": 1.0, "ar": 3.0}
+        {"ticket": 0, "outcome": 1.0}
+        {"forecasts": {"gam": 2.0, "ar": 4.0}, "id": "tuesday"}
+        not JSON
+        {"id": "tuesday", "outcome": "?"}
+        {"id": "tuesday", "outcome": 2.0}
+        {"id": "tuesday", "outcome": 2.0}
+        {"ticket": 0, "outcome": 2.0}
+        {"ticket": true, "outcome": 2.0}
+        {"outcome": 2.0}
+        {"forecasts": {"gam": 2.0}, "colour": "red"}
+        {"confidence": {}}
+        [1, 2]
+        {"gam": null, "ar": null}
+        {"ticket": 2, "outcome": 5, "forecasts": {"gam": 7.0, "ar": 8.0}}
+        {"forecasts": {"gam": 1}, "confidence": [1]}
+        {"ticket": 3, "outcome": 5, "forecasts": {"gam": "x"}}
+    """
+        + "[" * 100_000
+        + "\n"
+        + '{"gam": 1'
+        + "0" * 400
+        + "}\n"
+    )
+    stream = Stream(Mixture(hedger, "absolute"))
+    answers = list(stream.answers(io.StringIO(lines)))
+    assert [a["line"] for a in answers] == list(range(2, 21))
+    wrong = [a["line"] for a in answers if "error" in a]
+    assert wrong == [5, 6, 8, 9, 10, 11, 12, 13, 14, 17, 18, 19, 20]
+    assert stream.refused == 13
+    assert answers[16]["settled"] == 3  # what was done is said
+    answers = answers[:15]
+    assert answers[0] == {
+        "line": 2, "ticket": 0, "prediction": 2.0, "weights": {"gam": 0.5, "ar": 0.5}
+    }  # fmt: skip
+    assert answers[2]["id"] == "tuesday"
+    assert answers[5] == {"line": 7, "settled": 1}
+    assert answers[-2]["prediction"] is None
+    assert answers[-1]["settled"] == 2
+    assert answers[-1]["prediction"] == pytest.approx(7.0, abs=0.5 if hedger is None else 0.0)
+    json.dumps(answers)
+
+
+@pytest.mark.parametrize(
+    ("line", "word"),
+    [
+        (b'{"a": "\xff"}', "this is not UTF-8, from byte 8 on"),
+        (b"\xed\xa0\x80", "this is not UTF-8"),
+        (b"\x00", "this is not JSON"),
+        (b"[" * 200_000, "nested too deeply"),
+        (b'{"a":' * 100_000, "nested too deeply"),
+        (b'{"forecasts": {"a": 1}, "' + b"k" * 100_000 + b'": 1}', "is not one of"),
+        (b'{"a": "' + b"v" * 100_000 + b'"}', "must be"),
+        (b'{"a": 1' + b"0" * 5000 + b"}", "this is not JSON"),
+        (b'{"ticket": "' + b"t" * 100_000 + b'", "outcome": 1}', "must be a whole number"),
+        (b'{"id": "' + b"i" * 100_000 + b'", "outcome": 1}', f"at most {LONGEST_ID}"),
+        (b'{"id": "' + b"i" * 100_000 + b'", "forecasts": {"a": 1}}', f"at most {LONGEST_ID}"),
+    ],
+)
+def test_bad_lines_are_answered_and_quoted_in_part(line: bytes, word: str) -> None:
+    done: list[Operation] = []
+    stream = Stream(Mixture(), done.append)
+    bad, good = stream.answers([line, b'{"a": 1}'])
+    assert word in bad["error"]
+    assert len(bad["error"]) <= 200
+    assert good["ticket"] == 0
+    assert done == [{"predict": {"a": 1}, "ticket": 0}]
+
+
+@either
+def test_an_expert_leaves_by_a_line(hedger: str | None) -> None:
+    done: list[Operation] = []
+    stream = Stream(Mixture(hedger), done.append)
+    lines = ['{"a": 1, "b": 2}', '{"leave": "b"}', '{"leave": "c"}', '{"leave": 3}',
+             '{"leave": "a", "outcome": 1}', '{"ticket": 0, "outcome": 1}']  # fmt: skip
+    answers = list(stream.answers(lines))
+    assert answers[1] == {"line": 2, "left": "b"}
+    assert "there is no expert 'c'" in answers[2]["error"]
+    assert "leave needs a name" in answers[3]["error"]
+    assert "must not have other entries" in answers[4]["error"]
+    assert answers[5] == {"line": 6, "settled": 0}
+    assert stream.mixture.names == ["a"]
+    again = Mixture(hedger)
+    for operation in done:
+        again.do(operation)
+    assert again.names == ["a"]
+    assert again.weights == stream.mixture.weights

@@ -1,0 +1,129 @@
+"""Tables that continue earlier tables, and outcomes that arrive later."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+
+from normalhedge import Mixture, blend
+from tests.rules import SINGLE, either
+from tests.tables.examples import cross_validation, values, wide
+
+
+@pytest.mark.parametrize("own", [{}, {"hedger": SINGLE}, {"include": ("mean", "median")}])
+@pytest.mark.parametrize("lag", [0, 5])
+@pytest.mark.parametrize(("series", "pooled"), [(1, False), (3, False), (3, True)])
+def test_tomorrow_continues_today(
+    tmp_path: Path, lag: int, series: int, pooled: bool, own: dict[str, Any]
+) -> None:
+    table = pa.table(wide(series=series))
+    options: dict[str, Any] = {
+        "lag": lag,
+        "pooled": pooled,
+        "by": "unique_id" if series > 1 else (),
+    }
+    settings: dict[str, Any] = {"loss": "absolute"} | own
+    experts = ["gam", "ar", "naive"]
+    whole = values(blend(table, "y", experts, **options, **settings))
+    found, mixture = [], None
+    for first, last in ((0, 21), (21, 22), (22, 80), (80, 120)):
+        part = table.slice(first * series, (last - first) * series)
+        extra = settings if mixture is None else {"mixture": mixture}
+        result = blend(part, "y", experts, **options, **extra)
+        found.append(values(result))
+        result.mixture.save(tmp_path / "state.json")
+        mixture = Mixture.load(tmp_path / "state.json")
+    np.testing.assert_array_equal(np.concatenate(found), whole)
+
+
+@either
+def test_a_file_that_grows_is_read_from_where_it_was(hedger: str | None) -> None:
+    table = wide(series=2)
+    whole = values(blend(pa.table(table), "y", lag=2, hedger=hedger))
+    today = pd.DataFrame(table).head(100)
+    first = blend(today, "y", lag=2, hedger=hedger)
+    second = blend(pd.DataFrame(table), "y", lag=2, mixture=first.mixture)
+    assert len(second.frame) == len(whole) - 100
+    np.testing.assert_array_equal(values(second), whole[100:])
+    assert "100 rows seen before" in second.notes[-1]
+    third = blend(pd.DataFrame(table), "y", lag=2, mixture=second.mixture)
+    assert len(third.frame) == 0
+
+
+@either
+def test_outcomes_that_come_later_are_filled_in(hedger: str | None) -> None:
+    table = pd.DataFrame(wide(asleep=0.0))
+    whole = blend(table, "y", lag=2, hedger=hedger)
+    today = table.head(80).copy()
+    today.loc[78:, "y"] = np.nan  # the last two are not known yet, which the lag allows for
+    first = blend(today, "y", lag=2, hedger=hedger)
+    assert not np.isnan(values(first)).any()
+    second = blend(table, "y", lag=2, mixture=first.mixture)
+    assert "2 outcomes filled in" in second.notes[-1]
+    np.testing.assert_array_equal(values(second), values(whole)[80:])
+    np.testing.assert_allclose(second.mixture.games.expert_sums, whole.mixture.games.expert_sums)
+    # One that comes too late is learned when it comes.
+    today.loc[70:, "y"] = np.nan
+    late = blend(today, "y", hedger=hedger)
+    assert len(late.mixture.books.deferred) == 10
+    after = blend(table, "y", mixture=late.mixture)
+    assert not after.mixture.books.deferred
+    assert after.mixture.games.total_sums[2] == whole.mixture.games.total_sums[2]
+
+
+@either
+def test_a_day_whose_outcomes_are_all_unknown(hedger: str | None) -> None:
+    table = pd.DataFrame(wide(series=2, asleep=0.0))
+    whole = values(blend(table, "y", lag=1, hedger=hedger))
+    mixture = blend(table.head(100), "y", lag=1, hedger=hedger).mixture
+    days = []
+    for first in range(100, 120, 2):  # every day: yesterday with its outcome, today without
+        today = table.iloc[first - 2 : first + 2].copy()
+        today["y"] = [*today["y"][:2], None, None]
+        found = blend(
+            pa.Table.from_pandas(today, preserve_index=False), "y", lag=1, mixture=mixture
+        )
+        days.append(values(found))
+        mixture = found.mixture
+    np.testing.assert_array_equal(np.concatenate(days), whole[100:120])
+    empty = pa.table({"ds": [1], "y": pa.nulls(1), "a": [1.0], "b": [3.0]})
+    assert values(blend(empty, "y")).tolist() == [2.0]
+
+
+@either
+def test_with_a_cutoff_outcomes_are_filled_in_by_their_times(hedger: str | None) -> None:
+    frame, _ = cross_validation()
+    options: dict[str, Any] = {"loss": "absolute", "hedger": hedger}
+    whole = blend(frame, **options).frame
+    mixture, found = None, []
+    for day in sorted(frame.cutoff.unique()):
+        # Today's forecasts, and the rows of before whose outcome has become known.
+        today = frame[frame.cutoff == day].assign(y=np.nan)
+        known = frame[(frame.ds == day) & (frame.cutoff < day)]
+        extra = options if mixture is None else {"mixture": mixture}
+        result = blend(pd.concat([known, today]), "y", **extra)
+        mixture = result.mixture
+        found.append(result.frame[["unique_id", "ds", "cutoff", "blend"]])
+    both = whole.merge(pd.concat(found), on=["unique_id", "ds", "cutoff"])
+    assert len(both) == len(frame)
+    np.testing.assert_array_equal(both["blend_x"], both["blend_y"])
+
+
+@either
+def test_what_waits_is_not_thrown_away(hedger: str | None) -> None:
+    table = pa.table(wide(12, series=8, asleep=0.0))
+    options: dict[str, Any] = {"by": "unique_id", "lag": 5}
+    whole = values(blend(table, "y", **options, hedger=hedger))
+    settings: list[dict[str, Any]] = [{"max_pending": 3}, {"max_age": 2}]
+    for limits in settings:
+        first = blend(table.slice(0, 64), "y", **options, hedger=hedger, **limits)
+        second = blend(table.slice(64), "y", **options, mixture=first.mixture)
+        np.testing.assert_array_equal(values(second), whole[64:])
+    silent = wide(60, asleep=0.0)
+    silent["y"] = np.full(60, np.nan)
+    found = blend(pa.table(silent), "y", hedger=hedger, max_pending=10).mixture
+    assert len(found.books.deferred) == len(found.pending) == 10
+    assert found.expired == 50
