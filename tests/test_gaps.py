@@ -185,7 +185,9 @@ def test_any_hedger_of_the_protocol_will_do(kind: Any, rounded: bool) -> None:
 def test_what_cannot_hedge_is_refused() -> None:
     bank, _ = bank_and_sequence("symbols", gaps("all"))
     for wrong in ("normal-hedge", NormalHedge, 3):
-        with pytest.raises(TypeError, match="hedger must have the methods init, play, step and run"):
+        with pytest.raises(
+            TypeError, match="hedger must have the methods init, play, step and run"
+        ):
             StateExperts(bank, wrong)  # type: ignore[arg-type]
 
 

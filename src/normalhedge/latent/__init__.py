@@ -20,7 +20,8 @@ from normalhedge.latent.banks.learning_bank import LearningBank
 from normalhedge.latent.banks.persistence import Persistence
 from normalhedge.latent.banks.predictors import Predictor
 from normalhedge.latent.regimes.forecasting import Forecast
-from normalhedge.latent.regimes.infer import Inferred, Live, infer, resume
+from normalhedge.latent.regimes.infer import infer, resume
+from normalhedge.latent.regimes.inferred import Inferred, Live
 from normalhedge.latent.regimes.regimes import Regimes
 from normalhedge.latent.tracking.tracker import HedgedTracker, ParticleFilter
 
