@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from normalhedge import NormalHedge, _core
-from normalhedge.latent import HMMBank
+from normalhedge.latent import random_categorical_bank
 
 T, N, K = 6, 5, 3
 
@@ -17,8 +17,7 @@ T, N, K = 6, 5, 3
 def arguments() -> dict[str, tuple[Any, ...]]:
     """Return arguments that fit, for each function."""
     rng = np.random.default_rng(0)
-    bank = HMMBank.random(N, K, 2, rng)
-    assert bank.emission is not None
+    bank = random_categorical_bank(N, K, 2, rng)
     gains, scores = rng.uniform(-1.0, 1.0, (T, N)), bank.emission[1]
     beliefs = np.tile(bank.initial, (T + 1, 1, 1))
     forecasts, outcomes = rng.random((T, K, N)), np.array([0.0, 1.0, 2.0, np.nan, 0.0, 1.0])

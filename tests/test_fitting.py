@@ -20,7 +20,8 @@ from normalhedge.latent.models.emissions import (
     Poisson,
     StudentT,
 )
-from normalhedge.latent.models.fitting import Fitted, fit
+from normalhedge.latent.models.fitted import Fitted
+from normalhedge.latent.models.fitting import fit
 from normalhedge.latent.models.online_em import OnlineEM
 
 STICKY = np.array([[0.95, 0.05], [0.1, 0.9]])

@@ -11,12 +11,16 @@ from normalhedge._inputs import Floats
 from normalhedge.hedgers import AdaHedge, FixedShare, Squint
 from normalhedge.latent import (
     BayesAverage,
+    CategoricalBank,
     HMMBank,
     LearningBank,
     ModelExperts,
     Persistence,
     StateExperts,
+    categorical_bank,
     follow,
+    random_categorical_bank,
+    random_gaussian_bank,
 )
 
 
@@ -88,28 +92,29 @@ def gaps(kind: str) -> np.ndarray:
 def bank_and_sequence(kind: str, missing: np.ndarray) -> tuple[HMMBank, np.ndarray]:
     rng = np.random.default_rng(1)
     if kind == "numbers":
-        bank, numbers = HMMBank.random_gaussian(5, 3, 0.0, 1.0, rng), rng.normal(size=ROUNDS)
+        bank: HMMBank = random_gaussian_bank(5, 3, 0.0, 1.0, rng)
+        numbers = rng.normal(size=ROUNDS)
         numbers[13] = 1e9  # impossible under all
     else:
         says = rng.dirichlet(np.full(3, 0.3), size=(5, 2))
         moves = rng.dirichlet(np.ones(2), size=(5, 2))
         says[0, 0], says[0, 1] = [1.0, 0.0, 0.0], [0.0, 0.5, 0.5]  # of one state nobody can doubt
         moves[1] = [[0.0, 1.0], [1.0, 0.0]]
-        bank = HMMBank.discrete([[1.0, 0.0]] * 5, moves, says)
+        bank = categorical_bank([[1.0, 0.0]] * 5, moves, says)
         numbers = rng.integers(3, size=ROUNDS).astype(np.float64)
     return bank, np.where(missing, np.nan, numbers)
 
 
 def assert_led_alike(one: Any, other: Any, numbers: np.ndarray) -> None:
     """Follow with one predictor, and lead another along by hand."""
-    went = follow(one, numbers)
+    followed = follow(one, numbers)
     for t, x in enumerate(numbers.tolist()):
         weights = getattr(other, "weights", np.empty((0, 0)))
-        np.testing.assert_allclose(went.candidates[t], weights.sum(axis=0), atol=1e-12)
-        np.testing.assert_allclose(went.state_weights[t], weights.sum(axis=1), atol=1e-12)
-        np.testing.assert_allclose(went.said[t], other.predict(), rtol=1e-12, atol=1e-12)
+        np.testing.assert_allclose(followed.candidates[t], weights.sum(axis=0), atol=1e-12)
+        np.testing.assert_allclose(followed.state_weights[t], weights.sum(axis=1), atol=1e-12)
+        np.testing.assert_allclose(followed.predictions[t], other.predict(), rtol=1e-12, atol=1e-12)
         expected = np.nan if np.isnan(x) else 1.0 - other.score(x)
-        np.testing.assert_allclose(went.losses[t], expected, rtol=1e-12, atol=1e-12)
+        np.testing.assert_allclose(followed.losses[t], expected, rtol=1e-12, atol=1e-12)
         other.observe(x)
     for name in ("state", "game"):
         for mine, its in zip(getattr(one, name, ()), getattr(other, name, ()), strict=True):
@@ -164,13 +169,13 @@ def test_a_gap_leaves_the_game_untouched() -> None:
 def test_any_hedger_of_the_protocol_will_do(kind: Any, rounded: bool) -> None:
     assert isinstance(Plain(), Hedger)
     stay, says = [[0.95, 0.05], [0.05, 0.95]], [[0.9, 0.1], [0.1, 0.9]]
-    truth = HMMBank.discrete([[0.5, 0.5]], [stay], [says])
-    even = HMMBank.discrete([[0.5, 0.5]], [[[0.5, 0.5]] * 2], [[[0.5, 0.5]] * 2])
+    truth = categorical_bank([[0.5, 0.5]], [stay], [says])
+    even = categorical_bank([[0.5, 0.5]], [[[0.5, 0.5]] * 2], [[[0.5, 0.5]] * 2])
     bank = truth.joined(even)
     _, symbols = truth.sample(400, np.random.default_rng(3))
     predictor = kind(bank, Plain(), rounded=rounded)
-    went = follow(predictor, symbols)
-    assert went.losses[200:].mean() < 0.35
+    followed = follow(predictor, symbols)
+    assert followed.losses[200:].mean() < 0.35
     assert predictor.weights[:, 0].sum() > 0.9
     predictor.observe(0)
     predictor.observe(None)
@@ -180,7 +185,9 @@ def test_any_hedger_of_the_protocol_will_do(kind: Any, rounded: bool) -> None:
 def test_what_cannot_hedge_is_refused() -> None:
     bank, _ = bank_and_sequence("symbols", gaps("all"))
     for wrong in ("normal-hedge", NormalHedge, 3):
-        with pytest.raises(TypeError, match="hedger must have init, play, step and run"):
+        with pytest.raises(
+            TypeError, match="hedger must have the methods init, play, step and run"
+        ):
             StateExperts(bank, wrong)  # type: ignore[arg-type]
 
 
@@ -193,18 +200,18 @@ def test_a_learning_bank_needs_experts_that_come_and_go() -> None:
 def test_beliefs_never_exceed_one() -> None:
     third = 1.0 / 3.0
     rows = np.array([[third, third, 1.0 - 2.0 * third]] * 3)
-    bank = HMMBank.discrete([rows[0]] * 50, [rows] * 50, [[[0.1, 0.9]] * 3] * 50)
+    bank = categorical_bank([rows[0]] * 50, [rows] * 50, [[[0.1, 0.9]] * 3] * 50)
     state = bank.init()
     for x in np.random.default_rng(4).integers(2, size=200).tolist():
         state = bank.observe(state, x)
         assert state.beliefs.max() <= 1.0
-    one = HMMBank.random(30, 1, 2, np.random.default_rng(5))
+    one = random_categorical_bank(30, 1, 2, np.random.default_rng(5))
     assert (one.run([0, 1, 1, 0] * 20).beliefs <= 1.0).all()
 
 
 def test_arrays_that_lie_otherwise_are_read_too() -> None:
-    bank = HMMBank.random(6, 3, 2, np.random.default_rng(6))
-    there = HMMBank(
+    bank = random_categorical_bank(6, 3, 2, np.random.default_rng(6))
+    there = CategoricalBank(
         np.asfortranarray(bank.initial),
         np.asfortranarray(bank.transition),
         np.asfortranarray(bank.emission),

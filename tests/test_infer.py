@@ -11,9 +11,10 @@ import pytest
 
 from normalhedge import NormalHedge
 from normalhedge.latent import Inferred, Regimes, infer, resume
+from normalhedge.latent.regimes.baselines import baselines
+from normalhedge.latent.regimes.code import Code
 from normalhedge.latent.regimes.matching import agreement
-from normalhedge.latent.regimes.rivals import rivals
-from normalhedge.latent.regimes.sequence import Code, encode
+from normalhedge.latent.regimes.sequence import encode
 
 
 def switching(rounds: int = 600, seed: int = 0, chance: float = 0.015) -> tuple[Any, Any]:
@@ -32,13 +33,13 @@ def test_kinds_are_told_apart() -> None:
     assert words.labels == ("a", "b")
     np.testing.assert_array_equal(words.numbers, [1, np.nan, 0, np.nan, 1, np.nan])
     assert words.decoded() == {"observed": ["b", None, "a", None, "b", None]}
-    assert words.said == "2 symbols"
+    assert words.guess == "2 symbols"
     assert encode([True, False]).labels == ("False", "True")
     assert encode([10, 9, 10.0]).labels == ("9", "10")
     assert encode([1, 2, 2.5]).code == Code("numbers")
     assert encode([1, 2, 2.5], kind="symbols").labels == ("1", "2", "2.5")
     assert encode([1, 2, 1], kind="numbers").code == Code("numbers")
-    assert encode([0, 3, 7, None]).said == "counts"
+    assert encode([0, 3, 7, None]).guess == "counts"
     assert encode([0, 3, 70_000]).code.kind == "numbers"
     assert encode([0, -3, 7]).code.kind == "numbers"
     rain = encode([0.0, 2.0, None], above=0.0)
@@ -157,7 +158,7 @@ def test_regimes_of_numbers(returns: tuple[np.ndarray, list[Any], Inferred]) -> 
     assert repr(found).startswith("<Inferred: 900 rounds, 2 regimes, now ")
     assert len(repr(found)) < 120
     with pytest.raises(AttributeError):
-        found.said = None  # type: ignore[misc, assignment]
+        found.symbol_probabilities = None  # type: ignore[misc, assignment]
 
 
 def test_the_table_of_rounds(returns: tuple[np.ndarray, list[Any], Inferred]) -> None:
@@ -233,15 +234,19 @@ def test_regimes_of_symbols() -> None:
     state = switching(700, 1, 0.03)[0]
     assert found.sequence.labels == ("dry", "wet")
     assert agreement(found.states[200:], state[200:]) > 0.85
-    assert found.said.shape == (700, 2)
-    np.testing.assert_allclose(found.said[10:].sum(axis=1), 1.0)
+    assert found.symbol_probabilities.shape == (700, 2)
+    np.testing.assert_allclose(found.symbol_probabilities[10:].sum(axis=1), 1.0)
     said, came, count = found.reliability()
-    fitted = ~np.isnan(found.said[:, 0])
+    fitted = ~np.isnan(found.symbol_probabilities[:, 0])
     fitted[7] = False
     assert count.sum() == fitted.sum()
-    assert (said * count).sum() == pytest.approx(found.said[fitted, 1].sum())
+    assert (said * count).sum() == pytest.approx(found.symbol_probabilities[fitted, 1].sum())
     assert (came * count).sum() == sum(values[t] == "wet" for t in np.flatnonzero(fitted))
-    logs = np.log(found.said[np.arange(700), np.nan_to_num(found.sequence.numbers).astype(int)])
+    logs = np.log(
+        found.symbol_probabilities[
+            np.arange(700), np.nan_to_num(found.sequence.numbers).astype(int)
+        ]
+    )
     np.testing.assert_allclose(found.course.log_scores[fitted], logs[fitted], rtol=1e-6)
     last = found.symbol_history[-1][1]
     assert sorted(round(float(p[1]), 1) for p in last.values()) == [0.1, 0.8]
@@ -298,7 +303,7 @@ def test_odd_series_are_followed(name: str) -> None:
     assert np.isfinite(found.forecast(2).interval()).all()
     np.testing.assert_allclose(found.probabilities[-1].sum(), 1.0)
     assert all(
-        np.isfinite(scores[-1]) or name == "early" for scores in rivals(found.sequence).values()
+        np.isfinite(scores[-1]) or name == "early" for scores in baselines(found.sequence).values()
     )
 
 
@@ -306,8 +311,8 @@ def test_rivals_are_causal_and_right() -> None:
     state, rng = switching(400)
     values = rng.normal(3.0 * state, 1.0)
     values[60] = np.nan
-    found = rivals(encode(values))
-    early = rivals(encode(values[:300]))
+    found = baselines(encode(values))
+    early = baselines(encode(values[:300]))
     assert len(found) == 5
     for name, scores in found.items():
         np.testing.assert_allclose(scores[:300], early[name], rtol=1e-6)
@@ -320,14 +325,14 @@ def test_rivals_are_causal_and_right() -> None:
     assert found["the last value again"][59] == pytest.approx(expected)
     own = infer(values, states=(1, 2, 3)).course.log_scores
     assert np.nansum(own[61:]) > np.nansum(found["one state, all rounds"][61:])
-    assert rivals(encode(values[:40])) == {}
+    assert baselines(encode(values[:40])) == {}
 
 
 def test_a_markov_chain_is_counted() -> None:
     values = weather(120)
-    scores = rivals(encode(values))["Markov chain"]
+    scores = baselines(encode(values))["Markov chain"]
     pairs = list(pairwise(values[:100]))
     same = sum(pair == (values[99], values[100]) for pair in pairs) + 0.5
     all_from = sum(pair[0] == values[99] for pair in pairs) + 1.0
     assert scores[100] == pytest.approx(math.log(same / all_from))
-    assert "the last value again" not in rivals(encode([k % 7 for k in range(99)]))
+    assert "the last value again" not in baselines(encode([k % 7 for k in range(99)]))

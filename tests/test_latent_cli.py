@@ -20,10 +20,10 @@ import pyarrow.parquet as pq
 import pytest
 
 from normalhedge.latent import Live, Regimes, infer, resume
-from normalhedge.latent.regimes.rivals import rivals
-from normalhedge.latent.regimes.sequence import Code
-from normalhedge.latent.regimes.state_file import StateFile
-from normalhedge.latent.regimes.stream import Stream
+from normalhedge.latent.regimes.baselines import baselines
+from normalhedge.latent.regimes.code import Code
+from normalhedge.latent.regimes.regimes_file import RegimesFile
+from normalhedge.latent.regimes.regimes_stream import RegimesStream
 from normalhedge.reports import write_inferred
 from tests.test_cli import call
 from tests.test_infer import switching, weather
@@ -208,7 +208,7 @@ def test_the_page_in_a_browser(tmp_path: Path, kind: str) -> None:
     found = infer(values, states=(1, 2))
     page = tmp_path / "page.html"
     write_inferred(
-        page, found, rivals(found.sequence), title="t", subtitle="s", command="c", settings={},
+        page, found, baselines(found.sequence), title="t", subtitle="s", command="c", settings={},
         ahead=found.forecast(2),
     )  # fmt: skip
     shown = opened(page, tmp_path / "profile")
@@ -224,8 +224,8 @@ def test_the_page_of_what_came_since(tmp_path: Path, rounds: int) -> None:
         found = resume(first.live, values[150 : 150 + rounds])
         page = tmp_path / "page.html"
         write_inferred(
-            page, found, rivals(found.sequence), title="t", subtitle="s", command="c", settings={},
-            ahead=found.forecast(1), level=0.5,
+            page, found, baselines(found.sequence), title="t", subtitle="s", command="c",
+            settings={}, ahead=found.forecast(1), level=0.5,
         )  # fmt: skip
         text = page.read_text()
         assert "<td>nan" not in text
@@ -252,7 +252,7 @@ def test_odd_times_are_not_drawn(tmp_path: Path, when: list[Any], word: str) -> 
 
 
 def answers(live: Live, *lines: str | bytes) -> list[Any]:
-    stream = Stream(live)
+    stream = RegimesStream(live)
     return [stream.answer(k, line) for k, line in enumerate(lines, start=1)]
 
 
@@ -327,11 +327,11 @@ def test_a_state_goes_on_after_a_sudden_end(tmp_path: Path) -> None:
     answers(expected, *map(json.dumps, values))
     live = Live(Regimes("gaussian", (1, 2)), Code("numbers"))
     for start in range(0, 200, 40):
-        file = StateFile(path)
+        file = RegimesFile(path)
         live = file.load() or live
         file.begin(live)
         done: list[Any] = []
-        stream = Stream(live, 0.9, done.append)
+        stream = RegimesStream(live, 0.9, done.append)
         for k, value in enumerate(values[start : start + 40]):
             done.clear()
             stream.answer(k, json.dumps(value))
@@ -340,17 +340,17 @@ def test_a_state_goes_on_after_a_sudden_end(tmp_path: Path) -> None:
     assert bits(Regimes.load(path)) == bits(expected.regimes)
     with pytest.raises(ValueError, match=r"holds rounds of a stream .* latent - --state"):
         expected.regimes.save(path)
-    found = StateFile(path).load()
+    found = RegimesFile(path).load()
     assert found is not None
     assert bits(found.regimes) == bits(expected.regimes)
 
 
 def test_journals_are_folded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("normalhedge.latent.regimes.state_file.StateFile.limit", lambda *_: 500)
-    file, live = StateFile(tmp_path / "s.json"), Live(Regimes("gaussian", (1,)), Code("numbers"))
+    monkeypatch.setattr("normalhedge.latent.regimes.regimes_file.RegimesFile.limit", lambda *_: 500)
+    file, live = RegimesFile(tmp_path / "s.json"), Live(Regimes("gaussian", (1,)), Code("numbers"))
     file.begin(live)
     done: list[Any] = []
-    stream = Stream(live, 0.9, done.append)
+    stream = RegimesStream(live, 0.9, done.append)
     for k in range(60):
         done.clear()
         stream.answer(k, f"{math.sin(k)}")
@@ -369,12 +369,12 @@ def test_states_of_the_interface_go_on_in_a_stream(tmp_path: Path) -> None:
         regimes = Regimes(kind)
         regimes.run([1.0, 2.0, 0.0, 4.0, 1.0])
         regimes.save(tmp_path / "s.json")
-        live = StateFile(tmp_path / "s.json").load()
+        live = RegimesFile(tmp_path / "s.json").load()
         assert live is not None
         assert live.code == code
     regimes = Regimes("categorical", symbols=3)
     regimes.save(tmp_path / "s.json")
-    live = StateFile(tmp_path / "s.json").load()
+    live = RegimesFile(tmp_path / "s.json").load()
     assert live is not None
     assert live.code == Code("symbols", ("0", "1", "2"))
 

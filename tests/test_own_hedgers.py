@@ -13,7 +13,7 @@ from normalhedge import Hedge, Mixture, Run, blend, checks
 from normalhedge._inputs import Floats
 from normalhedge.games import Contrary, GoodAndBad, play
 from normalhedge.hedgers import Hedger
-from normalhedge.latent import HMMBank, ModelExperts, StateExperts
+from normalhedge.latent import ModelExperts, StateExperts, random_categorical_bank
 
 
 class Totals(NamedTuple):
@@ -225,7 +225,7 @@ def test_what_is_no_hedger(wrong: Any) -> None:
 
 def test_over_hidden_states() -> None:
     rng = np.random.default_rng(2)
-    bank = HMMBank.random(5, 2, 2, rng)
+    bank = random_categorical_bank(5, 2, 2, rng)
     for kind in (StateExperts, ModelExperts):
         one, two = kind(bank, OWN), kind(bank, OURS)
         for symbol in rng.integers(2, size=30).tolist():

@@ -12,8 +12,8 @@ from scipy.optimize import linear_sum_assignment
 from benchmarks.latent import changepoint
 from normalhedge import NormalHedge
 from normalhedge.latent.models.emissions import Gaussian
-from normalhedge.latent.models.fitting import Fitted
-from normalhedge.latent.regimes.candidates import Recipe
+from normalhedge.latent.models.fitted import Fitted
+from normalhedge.latent.regimes.candidates import LearningRecipe
 from normalhedge.latent.regimes.course import Course
 from normalhedge.latent.regimes.matching import Identity, agreement, assignment, likeness, overlap
 from normalhedge.latent.regimes.predictive import Predictive
@@ -205,7 +205,9 @@ def test_windows_without_hope_are_fitted_less_often() -> None:
     slate = Slate(["gaussian"], [1, 2], 10, np.random.default_rng(0))
     slate.review(textbook(800)[1][:, np.newaxis], np.empty(0))
     window = next(n for n, one in enumerate(slate.candidates) if one.recipe.window == 250)
-    whole = next(n for n, one in enumerate(slate.candidates) if one.recipe == Recipe("gaussian", 2))
+    whole = next(
+        n for n, one in enumerate(slate.candidates) if one.recipe == LearningRecipe("gaussian", 2)
+    )
     assert slate._due(window) == 850
     slate.standing[window] = slate.standing[whole] = -40.0
     assert slate._due(window) == 900

@@ -16,7 +16,8 @@ from normalhedge._inputs import Floats
 from normalhedge.hedgers import NormalHedge
 from normalhedge.latent.models import _starts
 from normalhedge.latent.models.emissions import FullGaussian, Gaussian, Poisson
-from normalhedge.latent.models.fitting import Fitted, fit
+from normalhedge.latent.models.fitted import Fitted
+from normalhedge.latent.models.fitting import fit
 from normalhedge.latent.regimes.matching import Labels, agreement, assignment, likeness
 from normalhedge.latent.regimes.regimes import Regimes
 

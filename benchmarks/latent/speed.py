@@ -11,9 +11,10 @@ import numpy as np
 
 from benchmarks.timing import Row, measure
 from normalhedge import NormalHedge
-from normalhedge.latent import HMMBank, StateExperts, follow
+from normalhedge.latent import CategoricalBank, StateExperts, follow, random_categorical_bank
 from normalhedge.latent.models.emissions import Gaussian
-from normalhedge.latent.models.fitting import Fitted, fit
+from normalhedge.latent.models.fitted import Fitted
+from normalhedge.latent.models.fitting import fit
 from normalhedge.latent.models.online_em import OnlineEM
 
 CANDIDATES, STATES, SYMBOLS = 1_000, 4, 2
@@ -24,8 +25,7 @@ ROUNDS = 2_000
 class NumpyBank:
     """Filtering and hedging as anybody would write them in NumPy, in states x candidates."""
 
-    def __init__(self, bank: HMMBank) -> None:
-        assert bank.emission is not None
+    def __init__(self, bank: CategoricalBank) -> None:
         self.transition, self.emission = bank.transition, bank.emission
         self.beliefs, self.logs = bank.initial.copy(), np.zeros(bank.candidates)
         self.regrets = np.zeros(bank.states * bank.candidates)
@@ -57,7 +57,7 @@ class NumpyBank:
 class OurBank:
     """The same of ours."""
 
-    def __init__(self, bank: HMMBank) -> None:
+    def __init__(self, bank: CategoricalBank) -> None:
         self.bank, self.state = bank, bank.init()
 
     def filter(self, symbol: int) -> None:
@@ -68,7 +68,7 @@ class OurBank:
 def rows() -> Iterator[Row]:
     """Yield the table of banks."""
     rng = np.random.default_rng(0)
-    bank = HMMBank.random(CANDIDATES, STATES, SYMBOLS, rng)
+    bank = random_categorical_bank(CANDIDATES, STATES, SYMBOLS, rng)
     symbols = rng.integers(SYMBOLS, size=ROUNDS).tolist()
     feeds = [cycle(symbols) for _ in range(4)]
     ours, plain = OurBank(bank), NumpyBank(bank)
@@ -103,11 +103,11 @@ def rows() -> Iterator[Row]:
 def with_gaps(rng: np.random.Generator) -> Iterator[Row]:
     """Yield sequences of which every second value is missing, beside the same without gaps."""
     for candidates in (10, 200):
-        bank = HMMBank.random(candidates, 2, SYMBOLS, rng)
+        bank = random_categorical_bank(candidates, 2, SYMBOLS, rng)
         whole = rng.integers(SYMBOLS, size=ROUNDS).astype(np.float64)
         gapped = np.where(np.arange(ROUNDS) % 2, np.nan, whole)
 
-        def lead(numbers: np.ndarray, bank: HMMBank = bank) -> None:
+        def lead(numbers: np.ndarray, bank: CategoricalBank = bank) -> None:
             follow(StateExperts(bank, NormalHedge(ALPHA, C)), numbers)
 
         yield measure(
@@ -150,13 +150,12 @@ def fits(rng: np.random.Generator) -> Iterator[Row]:
     )
 
 
-def beside_dynamax(bank: HMMBank, symbols: list[int]) -> Iterator[Row]:
+def beside_dynamax(bank: CategoricalBank, symbols: list[int]) -> Iterator[Row]:
     """Yield one observation, and a whole sequence, beside dynamax with vmap and jit."""
     jax: Any = import_module("jax")
     jnp = jax.numpy
     hmm_filter = import_module("dynamax.hidden_markov_model.inference").hmm_filter
     jax.config.update("jax_enable_x64", val=True)
-    assert bank.emission is not None
     initial = jnp.asarray(bank.initial.T)
     transition = jnp.asarray(np.moveaxis(bank.transition, -1, 0))
     logs = jnp.log(jnp.asarray(np.moveaxis(bank.emission, -1, 0)))  # N x m x k

@@ -10,12 +10,17 @@ import numpy.typing as npt
 from normalhedge.hedgers import named
 from normalhedge.latent import (
     BayesAverage,
+    CategoricalBank,
     HMMBank,
     LearningBank,
     ModelExperts,
     StateExperts,
     best_candidate,
+    categorical_bank,
     follow,
+    gaussian_bank,
+    random_categorical_bank,
+    random_gaussian_bank,
 )
 from tests.frozen.case import Arrays, Case, Nudge, under
 
@@ -29,16 +34,16 @@ def bank_of(kind: str, nudge: Nudge) -> HMMBank:
     rng = np.random.default_rng(40)
     order = nudge.order(CANDIDATES)
     if kind == "drawn":
-        return HMMBank.random(CANDIDATES, STATES, SYMBOLS, rng, evenness=0.5).take(order)
+        return random_categorical_bank(CANDIDATES, STATES, SYMBOLS, rng, evenness=0.5).take(order)
     if kind == "drawn numbers":
-        return HMMBank.random_gaussian(CANDIDATES, STATES, 0.5, 2.0, rng).take(order)
+        return random_gaussian_bank(CANDIDATES, STATES, 0.5, 2.0, rng).take(order)
     first = rng.dirichlet(np.ones(STATES), CANDIDATES)
     moves = rng.dirichlet(np.ones(STATES), (CANDIDATES, STATES)) + 4.0 * np.eye(STATES)
     moves /= moves.sum(axis=2, keepdims=True)
     if kind == "numbers":
         means = 3.0 * rng.normal(size=(CANDIDATES, STATES))
         deviations = rng.uniform(0.3, 1.5, (CANDIDATES, STATES))
-        return HMMBank.gaussian(first, moves, means, deviations).take(order)
+        return gaussian_bank(first, moves, means, deviations).take(order)
     says = rng.dirichlet(np.ones(SYMBOLS), (CANDIDATES, STATES))
     if kind == "impossible":
         says[..., 3] = 0.0  # for everybody
@@ -46,7 +51,7 @@ def bank_of(kind: str, nudge: Nudge) -> HMMBank:
         says[4, 1, :2] = 0.0  # for one state
         says[4, 1, 2] = 1.0
         says /= says.sum(axis=2, keepdims=True)
-    return HMMBank.discrete(first, moves, says).take(order)
+    return categorical_bank(first, moves, says).take(order)
 
 
 KINDS = ("symbols", "impossible", "drawn", "numbers", "drawn numbers")
@@ -84,7 +89,7 @@ def filtered(kind: str, keep: float, nudge: Nudge) -> Arrays:
     for number in numbers[:50]:
         state = bank.observe(state, None if np.isnan(number) else float(number), keep)
     ends = {"end": run.state, "observed": state}
-    if "numbers" not in kind:
+    if isinstance(bank, CategoricalBank):
         found["symbols"] = bank.symbols(state)[:, order]
     ends["went on"] = bank.run(numbers[50:60], state, keep).state
     for name, one in ends.items():
@@ -112,7 +117,7 @@ def followed(who: str, kind: str, hedger: str, rounded: bool, nudge: Nudge) -> A
     numbers = sequence_of(kind, 140, nudge)
     went = follow(predictor, numbers[:110])
     found = {
-        "said": went.said[::6],
+        "said": went.predictions[::6],
         "losses": went.losses[::2],
         "wrong": went.wrong[::2].astype(np.float64),
         "states": went.states[::2].astype(np.float64),
@@ -135,9 +140,9 @@ def learned(kind: str, hedger: str, nudge: Nudge) -> Arrays:
     predictor = LearningBank(bank, np.random.default_rng(42), own, patience=16)
     went = follow(predictor, sequence_of(kind, 160, nudge))
     last = predictor.bank
-    says = last.emission if last.emission is not None else last.means
+    says = last.state_predictions if last.symbol_count else last.state_predictions[0]
     return {
-        "said": went.said[::8],
+        "said": went.predictions[::8],
         "losses": went.losses[::2],
         "dropped": np.array([predictor.dropped], dtype=np.float64),
         "weights": predictor.weights,

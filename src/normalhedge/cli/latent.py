@@ -18,11 +18,11 @@ from normalhedge.cli.options import check_columns, check_outputs, check_state, s
 from normalhedge.cli.terminal import echo
 from normalhedge.hedgers import named
 from normalhedge.latent import Inferred, Live, infer
+from normalhedge.latent.regimes.baselines import baselines
+from normalhedge.latent.regimes.code import KINDS
 from normalhedge.latent.regimes.infer import resume
-from normalhedge.latent.regimes.rivals import rivals
-from normalhedge.latent.regimes.sequence import KINDS
-from normalhedge.latent.regimes.state_file import StateFile
-from normalhedge.latent.regimes.telling import facts, forecast_columns, forecast_table, regime_table
+from normalhedge.latent.regimes.regimes_file import RegimesFile
+from normalhedge.latent.regimes.tables import facts, forecast_columns, forecast_table, regime_table
 from normalhedge.mixtures.lines import LONGEST
 from normalhedge.reports import write_inferred
 
@@ -115,7 +115,7 @@ def command(data: str, state: Path | None, **given: Any) -> None:
         if state is not None:
             check_state(state)
             stack.enter_context(Owner(state))
-            kept = StateFile(state, sync=given["sync"])
+            kept = RegimesFile(state, sync=given["sync"])
         live = None if kept is None else kept.load()
         if live is not None:
             _refuse_settings(given, state)
@@ -141,7 +141,7 @@ def _refuse_settings(given: dict[str, Any], state: Path | None) -> None:
 def _infer_file(
     data: Path,
     live: Live | None,
-    kept: StateFile | None,
+    kept: RegimesFile | None,
     options: dict[str, Any],
     given: dict[str, Any],
 ) -> None:
@@ -204,8 +204,8 @@ def _is_number(name: str) -> bool:
 
 
 def _print(found: Inferred, what: str, given: dict[str, Any]) -> None:
-    if found.sequence.said:
-        echo(f"guessed: {what} holds {found.sequence.said}", err=True)
+    if found.sequence.guess:
+        echo(f"guessed: {what} holds {found.sequence.guess}", err=True)
     for line in _tables.as_text(*regime_table(found)):
         echo(line)
     echo()
@@ -233,7 +233,7 @@ def _write(found: Inferred, what: str, source: str, given: dict[str, Any]) -> No
         write_inferred(
             given["report"],
             found,
-            rivals(found.sequence),
+            baselines(found.sequence),
             title=f"The regimes of {what}",
             subtitle=f"{source}, {found.live.regimes.rounds:,} rounds, {len(found.parameters)} "
             "regimes. Models are learned as data comes; nothing said of a round uses later ones",

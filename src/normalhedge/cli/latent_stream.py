@@ -8,9 +8,9 @@ import numpy as np
 from normalhedge._journal import Operation
 from normalhedge.cli.streaming import run_stream
 from normalhedge.latent import Live, Regimes
-from normalhedge.latent.regimes.sequence import Code
-from normalhedge.latent.regimes.state_file import StateFile
-from normalhedge.latent.regimes.stream import Stream
+from normalhedge.latent.regimes.code import Code
+from normalhedge.latent.regimes.regimes_file import RegimesFile
+from normalhedge.latent.regimes.regimes_stream import RegimesStream
 
 
 def first_code(given: dict[str, Any], options: dict[str, Any]) -> Live:
@@ -47,8 +47,8 @@ def _code(given: dict[str, Any]) -> Code:
     return Code(kind or "numbers")
 
 
-def run_latent_stream(live: Live, kept: StateFile | None, level: float, longest: int) -> None:
+def run_latent_stream(live: Live, kept: RegimesFile | None, level: float, longest: int) -> None:
     """Answer the lines of stdin."""
     done: list[Operation] = []
-    stream = Stream(live, level, done.append if kept is not None else None)
+    stream = RegimesStream(live, level, done.append if kept is not None else None)
     run_stream(stream, live, done, kept, longest)

@@ -11,8 +11,8 @@ import numpy as np
 from normalhedge import _extras
 from normalhedge._inputs import Floats
 from normalhedge.latent.regimes.forecasting import Forecast
-from normalhedge.latent.regimes.infer import Inferred
-from normalhedge.latent.regimes.telling import (
+from normalhedge.latent.regimes.inferred import Inferred
+from normalhedge.latent.regimes.tables import (
     facts,
     forecast_table,
     regime_table,
@@ -30,7 +30,7 @@ MEANS = 240
 PANELS = 6
 """How many columns, or regimes of symbols, have a panel of their own."""
 
-RIVALS = ("#56b4e9", "#8c564b", "#7b6fb0", "#444444", "#5f9e3c")
+BASELINE_COLOURS = ("#56b4e9", "#8c564b", "#7b6fb0", "#444444", "#5f9e3c")
 """Colours of others: none of them is that of a regime."""
 
 DATE = re.compile(r"\d{4}/\d\d?/\d\d?")
@@ -39,7 +39,7 @@ DATE = re.compile(r"\d{4}/\d\d?/\d\d?")
 def write_inferred(
     path: Path,
     found: Inferred,
-    rivals: Mapping[str, Floats],
+    baselines: Mapping[str, Floats],
     *,
     title: str,
     subtitle: str,
@@ -56,8 +56,8 @@ def write_inferred(
         Where to.
     found
         What was found.
-    rivals
-        The log scores of others, see `normalhedge.latent.regimes.rivals`.
+    baselines
+        The log scores of others, see `normalhedge.latent.regimes.baselines`.
     title, subtitle, command, settings
         For the head and the foot of the page.
     ahead, level
@@ -87,7 +87,7 @@ def write_inferred(
         ),
         Section("parameters", "What the regimes are like, over time", *_parameters(found, when)),
         *([_ahead(ahead, found, level)] if ahead is not None else []),
-        *_scores(found, rivals, when),
+        *_scores(found, baselines, when),
         *_reliability(found),
         Section("facts", "The rest", head=["", ""], rows=facts(found)),
     ]
@@ -284,24 +284,24 @@ def _ahead(ahead: Forecast, found: Inferred, level: float) -> Section:
     )
 
 
-def _scores(found: Inferred, rivals: Mapping[str, Floats], when: Sequence[Any]) -> list[Section]:
-    if not rivals:
+def _scores(found: Inferred, baselines: Mapping[str, Floats], when: Sequence[Any]) -> list[Section]:
+    if not baselines:
         return []
     own = found.course.log_scores
     figure = empty_figure(yaxis_title="nats ahead of the other")
-    ends = {name: float(np.nansum(own - scores)) for name, scores in rivals.items()}
+    ends = {name: float(np.nansum(own - scores)) for name, scores in baselines.items()}
     best = min(abs(end) for end in ends.values())
-    for k, (name, scores) in enumerate(rivals.items()):
+    for k, (name, scores) in enumerate(baselines.items()):
         begin = int(np.flatnonzero(~np.isnan(scores))[0])
         total = np.cumsum(np.nan_to_num(own - scores))[begin:]
         at = np.unique(np.linspace(0, len(total) - 1, min(len(total), POINTS // 4)).astype(int))
         far = abs(ends[name]) > 20.0 * max(best, 10.0)
-        style = {"line": {"color": RIVALS[k % len(RIVALS)], "width": 2}}
+        style = {"line": {"color": BASELINE_COLOURS[k % len(BASELINE_COLOURS)], "width": 2}}
         shown = {"visible": "legendonly" if far else True, "hovertemplate": "%{y:.1f}"}
         figure.add_trace(_scatter(when, at + begin, total[at], name, **style, **shown))
     figure.add_hline(y=0.0, line={"color": GREY, "width": 1})
     _span(figure, when)
-    head, rows = score_table(found, rivals)
+    head, rows = score_table(found, baselines)
     text = (
         "The logarithm of the density that was given to what came, added up, minus that of each "
         "other: where a line rises, the regimes predict better. Others that are far off are in the "

@@ -14,8 +14,8 @@ from normalhedge.experiments.paper.simulation import ALPHA
 from normalhedge.hedgers import NormalHedge
 from normalhedge.latent import (
     BayesAverage,
+    CategoricalBank,
     Followed,
-    HMMBank,
     ModelExperts,
     Persistence,
     Predictor,
@@ -39,7 +39,7 @@ ByCase = Mapping[str, Arrays]
 """The arrays of `play_case`, by the id of the case."""
 
 
-def predictors(bank: HMMBank) -> dict[str, Predictor]:
+def predictors(bank: CategoricalBank) -> dict[str, Predictor]:
     """Return the predictors that are compared, by name."""
     keep = 1.0 - ALPHA
     return {
@@ -106,15 +106,14 @@ def _play(case: HiddenCase, rng: np.random.Generator) -> Arrays:
         "best": [f.candidates[-tenth:, best].mean() for f in weighing],
         "converged": [_switched(f, start, made) for f in weighing],
         "is_best": best == made,
-        "sharper": bank.emission is not None and _sureness(bank, best) > _sureness(bank, made),
+        "sharper": _sureness(bank, best) > _sureness(bank, made),
         "rounds": len(symbols),
     }
     return {name: np.array(values) for name, values in found.items()}
 
 
-def _sureness(bank: HMMBank, candidate: int) -> float:
+def _sureness(bank: CategoricalBank, candidate: int) -> float:
     """Return the probability of a candidate's likeliest symbol, the mean over its states."""
-    assert bank.emission is not None
     return float(bank.emission[..., candidate].max(axis=0).mean())
 
 

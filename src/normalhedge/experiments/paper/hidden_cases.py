@@ -7,7 +7,12 @@ from typing import NamedTuple
 import numpy as np
 
 from normalhedge._inputs import Floats
-from normalhedge.latent import HMMBank
+from normalhedge.latent import (
+    CategoricalBank,
+    categorical_bank,
+    categorical_grid,
+    random_categorical_bank,
+)
 
 
 class DrawnSequence(NamedTuple):
@@ -23,7 +28,7 @@ class DrawnSequence(NamedTuple):
         The number of the candidate that made the end of the sequence; none if none of them did.
     """
 
-    bank: HMMBank
+    bank: CategoricalBank
     symbols: Floats
     truth: int | None
 
@@ -46,7 +51,7 @@ class HiddenCase:
     draw: Callable[[np.random.Generator], DrawnSequence]
 
 
-def two_states(*candidates: tuple[float, float, float]) -> HMMBank:
+def two_states(*candidates: tuple[float, float, float]) -> CategoricalBank:
     """Return binary candidates of two states.
 
     Each candidate is its probability to stay in a state, and the probabilities of a 1 in the first
@@ -55,7 +60,7 @@ def two_states(*candidates: tuple[float, float, float]) -> HMMBank:
     stay, first, second = np.array(candidates).T
     moves = np.stack([np.stack([stay, 1 - stay], -1), np.stack([1 - stay, stay], -1)], 1)
     says = np.stack([np.stack([1 - b, b], -1) for b in (first, second)], 1)
-    return HMMBank.discrete(np.full((len(stay), 2), 0.5), moves, says)
+    return categorical_bank(np.full((len(stay), 2), 0.5), moves, says)
 
 
 def draw_two_states(
@@ -83,7 +88,7 @@ def draw_two_states(
 
 def known(rng: np.random.Generator) -> DrawnSequence:
     """Draw from an HMM of three states and three symbols; the only candidate is that HMM."""
-    bank = HMMBank.discrete(
+    bank = categorical_bank(
         np.full((1, 3), 1.0 / 3.0),
         [0.97 * np.eye(3) + 0.01],
         [[[0.7, 0.2, 0.1], [0.1, 0.7, 0.2], [0.2, 0.1, 0.7]]],
@@ -93,7 +98,7 @@ def known(rng: np.random.Generator) -> DrawnSequence:
 
 def among(rng: np.random.Generator) -> DrawnSequence:
     """Draw fifty candidates at random, and the sequence from the first candidate."""
-    bank = HMMBank.random(50, 2, 2, rng, stay=0.97)
+    bank = random_categorical_bank(50, 2, 2, rng, stay=0.97)
     return DrawnSequence(bank, bank.sample(10_000, rng)[1], 0)
 
 
@@ -120,22 +125,23 @@ def fragile(rng: np.random.Generator) -> DrawnSequence:
     return _none(1e-9, 0.02, rng)
 
 
-def _change(bank: HMMBank, first: int, second: int, rng: np.random.Generator) -> DrawnSequence:
+def _change(
+    bank: CategoricalBank, first: int, second: int, rng: np.random.Generator
+) -> DrawnSequence:
     halves = [bank.sample(10_000, rng, candidate)[1] for candidate in (first, second)]
     return DrawnSequence(bank, np.concatenate(halves), second)
 
 
 def change(rng: np.random.Generator) -> DrawnSequence:
     """Draw half of the sequence from states that stay, and half from states that alternate."""
-    bank = HMMBank.grid(2, [0.02, 0.1, 0.5, 0.9, 0.98], [0.05, 0.35, 0.65, 0.95])
-    assert bank.emission is not None
+    bank = categorical_grid(2, [0.02, 0.1, 0.5, 0.9, 0.98], [0.05, 0.35, 0.65, 0.95])
     sharp = np.flatnonzero((bank.emission[1, 0] == 0.05) & (bank.emission[1, 1] == 0.95))
     return _change(bank, int(sharp[-1]), int(sharp[0]), rng)
 
 
 def mild(rng: np.random.Generator) -> DrawnSequence:
     """Draw fifty candidates at random, and each half of the sequence from another candidate."""
-    return _change(HMMBank.random(50, 2, 2, rng, stay=0.97), 1, 0, rng)
+    return _change(random_categorical_bank(50, 2, 2, rng, stay=0.97), 1, 0, rng)
 
 
 CASES = (

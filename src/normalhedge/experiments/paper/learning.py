@@ -11,13 +11,23 @@ from normalhedge.experiments.cells import Arrays
 from normalhedge.experiments.paper.claim import FAILS, HOLDS, PaperClaim, holds_only
 from normalhedge.experiments.paper.part import PaperSettings, part_of_one
 from normalhedge.hedgers import NormalHedge
-from normalhedge.latent import BayesAverage, HMMBank, LearningBank, ModelExperts, Predictor, follow
+from normalhedge.latent import (
+    BayesAverage,
+    HMMBank,
+    LearningBank,
+    ModelExperts,
+    Predictor,
+    bank_from_hmmlearn,
+    categorical_bank,
+    follow,
+    random_categorical_bank,
+)
 from normalhedge.reports import Section
 
 SEQUENCES, QUICK_SEQUENCES = 20, 2
 ROUNDS, CANDIDATES = 5000, 60
 HEDGER = NormalHedge(alpha=0.005, c=1.0)
-TRUTH = HMMBank.discrete(
+TRUTH = categorical_bank(
     [[0.5, 0.5]],
     [[[0.97, 0.03], [0.06, 0.94]]],
     [[[0.85, 0.1, 0.05], [0.05, 0.15, 0.8]]],
@@ -47,7 +57,7 @@ def measure(settings: PaperSettings) -> Arrays:
 
 def _learn(rng: np.random.Generator) -> dict[str, list[float]]:
     _, symbols = TRUTH.sample(ROUNDS, rng)
-    bank = HMMBank.random(CANDIDATES, 2, 3, rng)
+    bank = random_categorical_bank(CANDIDATES, 2, 3, rng)
     ways = ({"rounded": False}, {"rounded": True})
     predictors: list[Predictor] = [ModelExperts(bank, HEDGER, **way) for way in ways]
     predictors += [LearningBank(bank, rng, HEDGER, **way) for way in ways]
@@ -76,7 +86,7 @@ def _fit(symbols: Floats) -> HMMBank | None:
         hmm.CategoricalHMM(2, n_features=3, n_iter=60, random_state=start).fit(column)
         for start in range(3)
     ]
-    return HMMBank.from_hmmlearn([max(models, key=lambda model: model.score(column))])
+    return bank_from_hmmlearn([max(models, key=lambda model: model.score(column))])
 
 
 def closed(found: Arrays, field: str, *, rounded: bool) -> tuple[float, float]:

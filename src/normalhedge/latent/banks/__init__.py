@@ -1,1 +1,1 @@
-"""Banks of given hidden Markov models, and those who predict with them: the paper's second half."""
+"""Banks of given hidden Markov models, and predictors that use them: the paper's second half."""

@@ -1,4 +1,4 @@
-"""A predictor led along a sequence: what it said, what it lost and what it inferred."""
+"""Follow a sequence with a predictor: its predictions, losses and weights, round by round."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -6,34 +6,34 @@ from dataclasses import dataclass
 import numpy as np
 
 from normalhedge._inputs import Floats
-from normalhedge.latent.banks.predictors import AtOnce, Predictor, Rounds
+from normalhedge.latent.banks.predictors import BatchPredictions, BatchPredictor, Predictor
 
 
 @dataclass(frozen=True)
 class Followed:
-    """What a predictor did, round by round.
+    """The rounds of a predictor along a sequence.
 
     Attributes
     ----------
-    said
+    predictions
         The distribution over symbols before each observation, T x m; the mean of real numbers,
         T x 1.
     losses
-        1 - p(x) of each observation (see `HMMBank.bounded`); NaN where it was missing.
+        1 - p(x) of each observation (see `HMMBank.bounded`); NaN where it is missing.
     wrong
-        Whether the most probable symbol was not what came; False where it was missing, and for real
-        numbers.
+        Whether the most probable symbol was not the observed one; False where the observation is
+        missing, and for real numbers.
     states
-        The hidden state that was most likely under all weights before each observation; -1 for
-        predictors without states.
+        The hidden state with the largest weight before each observation; -1 for predictors without
+        states.
     state_weights
         The weight of each hidden state before each observation, T x k; T x 0 without states.
     candidates
-        The weight of each candidate before each observation, T x N; T x 0 without candidates. Where
-        the bank changes on the way, a column is not one candidate.
+        The weight of each candidate before each observation, T x N; T x 0 without candidates. If
+        the bank changes on the way, a column does not stand for one candidate.
     """
 
-    said: Floats
+    predictions: Floats
     losses: Floats
     wrong: np.ndarray
     states: np.ndarray
@@ -47,13 +47,25 @@ class Followed:
 
     @property
     def errors(self) -> int:
-        """How many hard decisions were wrong."""
+        """The number of rounds in which the most probable symbol was wrong."""
         return int(self.wrong.sum())
 
     def time_to_switch(self, start: int, candidate: int, share: float = 0.5) -> int | None:
-        """Return how many rounds after ``start`` a candidate first had a share of the weight.
+        """Return the number of rounds until a candidate has a share of the weight.
 
-        None where it never had.
+        Parameters
+        ----------
+        start
+            The round to count from.
+        candidate
+            The index of the candidate.
+        share
+            The share of the weight that it must reach.
+
+        Returns
+        -------
+        int or None
+            The number of rounds after ``start``; None if the candidate never reaches the share.
         """
         found = np.flatnonzero(self.candidates[start:, candidate] >= share)
         return int(found[0]) if len(found) else None
@@ -65,22 +77,22 @@ def follow(
     *,
     keep_weights: bool = True,
 ) -> Followed:
-    """Lead a predictor along a sequence, causally; it is changed by it.
+    """Predict each observation of a sequence, then learn it; the predictor changes.
 
     Parameters
     ----------
     predictor
-        Who predicts.
+        The predictor.
     symbols
-        What comes; NaN or None where it is missing.
+        The observations; NaN or None where missing.
     keep_weights
-        Whether the weights of all candidates in all rounds are wanted.
+        Whether to keep the weights of all candidates in all rounds.
 
     Examples
     --------
     >>> from normalhedge.latent import Persistence
-    >>> went = follow(Persistence(2), [0, 0, 1, None, 1])
-    >>> went.loss, went.errors
+    >>> followed = follow(Persistence(2), [0, 0, 1, None, 1])
+    >>> followed.loss, followed.errors
     (1.5, 1)
     """
     numbers = np.array(list(symbols), dtype=np.float64)
@@ -89,38 +101,38 @@ def follow(
     pieces = []
     for part, rounds in _rounds(predictor, numbers):
         known = ~np.isnan(numbers[part])
-        came = np.where(known, numbers[part], 0.0)
-        decided = known & (rounds.said.shape[1] > 1)
+        observed = np.where(known, numbers[part], 0.0)
+        decided = known & (rounds.predictions.shape[1] > 1)
         by_state = rounds.weights.sum(axis=2)
         pieces.append(
             (
-                rounds.said,
+                rounds.predictions,
                 np.where(known, 1.0 - rounds.scores, np.nan),
-                decided & (rounds.said.argmax(axis=1) != came),
-                by_state.argmax(axis=1) if by_state.shape[1] else np.full(len(came), -1),
+                decided & (rounds.predictions.argmax(axis=1) != observed),
+                by_state.argmax(axis=1) if by_state.shape[1] else np.full(len(observed), -1),
                 by_state,
-                rounds.weights.sum(axis=1) if keep_weights else np.empty((len(came), 0)),
+                rounds.weights.sum(axis=1) if keep_weights else np.empty((len(observed), 0)),
             )
         )
     return Followed(*(np.concatenate(column) for column in zip(*pieces, strict=True)))
 
 
-def _rounds(predictor: Predictor, numbers: Floats) -> Iterator[tuple[slice, Rounds]]:
-    """Yield what the predictor did, slice by slice."""
-    if not (isinstance(predictor, AtOnce) and predictor.steady):
+def _rounds(predictor: Predictor, numbers: Floats) -> Iterator[tuple[slice, BatchPredictions]]:
+    """Yield the rounds of the predictor, slice by slice."""
+    if not (isinstance(predictor, BatchPredictor) and predictor.steady):
         for t in range(len(numbers)):
             yield slice(t, t + 1), _round(predictor, float(numbers[t]))
         return
-    predictor.check(numbers)  # refused before anything is learned
+    predictor.check(numbers)  # before anything is learned
     for first in range(0, len(numbers), predictor.block):
         part = slice(first, first + predictor.block)
         yield part, predictor.run(numbers[part])
 
 
-def _round(predictor: Predictor, number: float) -> Rounds:
-    """Do one round, whatever the predictor, and whether or not the number is missing."""
+def _round(predictor: Predictor, number: float) -> BatchPredictions:
+    """Play one round with any predictor; the number may be missing."""
     weights: Floats = getattr(predictor, "weights", np.empty((0, 0)))
-    said = predictor.predict()
+    prediction = predictor.predict()
     score = np.nan if np.isnan(number) else predictor.score(number)
     predictor.observe(number)
-    return Rounds(said[np.newaxis], np.array([score]), weights[np.newaxis].copy())
+    return BatchPredictions(prediction[np.newaxis], np.array([score]), weights[np.newaxis].copy())

@@ -1,8 +1,8 @@
 """Learning the parameters of hidden Markov models online, under the L1 loss.
 
-Section 5 of the paper ends with candidates that are given; here the bank moves. A candidate that
-has been behind the hedger for a whole memory is dropped, and a perturbed copy of one of those ahead
-takes its place: experts leave and join, and a newcomer's regret starts at zero.
+Section 5 of the paper ends with fixed candidates; here the bank evolves. A candidate that has been
+behind the hedger for a whole memory is dropped, and a perturbed copy of a candidate that is ahead
+takes its place: experts leave and join, and the regret of a new expert starts at zero.
 """
 
 from typing import Any
@@ -11,43 +11,44 @@ import numpy as np
 
 from normalhedge import _inputs
 from normalhedge.hedgers import Hedger
+from normalhedge.latent.banks.hedging import ModelExperts
 from normalhedge.latent.banks.hmm_bank import BankState, HMMBank
-from normalhedge.latent.banks.predictors import ModelExperts
 
 NEAREST, FARTHEST = 0.02, 0.6
-"""Between these, copies are moved: some far, to explore, and some near, to settle."""
+"""The smallest and largest perturbation of a copy: large ones explore, small ones settle."""
 
 
 def can_learn(hedger: Hedger[Any]) -> bool:
-    """Return whether experts can join and leave the games of a hedger, and have regrets."""
+    """Return whether experts can join and leave the games of a hedger and have regrets."""
     there = hasattr(hedger, "join") and hasattr(hedger, "leave")
     return there and hasattr(hedger.init(1), "regrets")
 
 
 class LearningBank(ModelExperts):
-    """Hedge over whole candidates, and let the bank evolve towards those that are ahead.
+    """Hedge over whole candidates, and let the bank evolve towards the best of them.
 
     Parameters
     ----------
     bank
-        The candidates to start from, `HMMBank.random` for instance.
+        The first candidates, for instance from `random_categorical_bank`.
     rng
-        Where the draws come from.
+        The generator of random numbers.
     hedger, rounded
-        As for `ModelExperts`; experts must be able to join and leave its games, as they are with
+        As for `ModelExperts`; experts must be able to join and leave the hedger's games, as with
         all hedgers of this package.
     patience
-        For how many rounds a candidate may be behind before it is dropped; one memory of the
+        The number of rounds that a candidate may be behind before it is dropped; one memory of the
         hedger, ``1/alpha``, by default.
     share
-        At most this share of the candidates is dropped at a time, every ``patience / 4`` rounds.
+        The largest share of the candidates that is dropped at a time, every ``patience / 4``
+        rounds.
 
     Notes
     -----
-    What is promised of the regret holds with N the number of all that ever joined, and for each of
-    them from when it joined; that the bank gets better is not promised, only observed. It moves
-    towards what has a small L1 loss, not towards the truth: emissions become surer, and deviations
-    smaller, than they are.
+    The bounds on the regret hold with N the number of all candidates that ever joined, and for each
+    of them from the round in which it joined. No theorem says that the bank improves; experiments
+    do. It moves towards a small L1 loss and not towards the truth: probabilities become more
+    extreme, and deviations smaller, than the true ones.
     """
 
     steady = False
@@ -66,7 +67,7 @@ class LearningBank(ModelExperts):
         if not can_learn(self.hedger):
             raise TypeError(
                 "LearningBank needs a hedger whose experts can join and leave, and whose states "
-                f"have regrets, such as those of this package, got {self.hedger!r}"
+                f"have regrets, such as the hedgers of this package, got {self.hedger!r}"
             )
         self.rng = rng
         alpha = getattr(self.hedger, "alpha", 0.0)
@@ -80,9 +81,9 @@ class LearningBank(ModelExperts):
         self._behind = np.zeros(bank.candidates, dtype=np.int64)
 
     def observe(self, symbol: float | None) -> None:
-        """Learn the next symbol; now and then, drop who is behind and copy who is ahead."""
+        """Learn the next symbol; now and then, replace bad candidates by copies of good ones."""
         super().observe(symbol)
-        if symbol is None or symbol != symbol:  # noqa: PLR0124 -- NaN: nobody was put to the test
+        if symbol is None or symbol != symbol:  # noqa: PLR0124 -- NaN: no candidate was tested
             return
         ahead = self.game.regrets > 0.0
         self._behind = np.where(ahead, 0, self._behind + 1)

@@ -98,9 +98,9 @@ def grid_dynamics(states: int, stay: npt.ArrayLike, choices: int) -> tuple[Dynam
     return Dynamics(np.full((n, k), 1.0 / k), moves), np.tile(which, (len(keeps), 1))
 
 
-def distributions(says: npt.ArrayLike) -> Floats:
+def distributions(emissions: npt.ArrayLike) -> Floats:
     """Return distributions over symbols, one a row; a single number is the probability of 1."""
-    given = _inputs.numbers_array("says", says).astype(np.float64)
+    given = _inputs.numbers_array("emissions", emissions).astype(np.float64)
     if given.ndim == 1:
         given = np.column_stack([1.0 - given, given])
-    return rows("says", given, (None, None))
+    return rows("emissions", given, (None, None))

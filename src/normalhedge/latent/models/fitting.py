@@ -2,8 +2,7 @@
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import NamedTuple, Self
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -13,6 +12,7 @@ from normalhedge._inputs import Floats
 from normalhedge.latent.models import _starts
 from normalhedge.latent.models.emissions import FAMILIES, Categorical, Emission
 from normalhedge.latent.models.emissions.protocol import checked
+from normalhedge.latent.models.fitted import Fitted
 
 FLOOR = 1e-4
 """The least variance in a state, as a share of that of all observations; of counts, the least rate
@@ -26,88 +26,6 @@ FIRST = 15
 
 CONSTANT = 1e-8
 """Numbers that differ by less than this share of the largest count as constant."""
-
-
-@dataclass(frozen=True, eq=False)
-class Fitted:
-    """A hidden Markov model, its states in order.
-
-    Attributes
-    ----------
-    initial, transition
-        k, and k x k.
-    emission
-        What the states say.
-    log_likelihood
-        ln P(y_1..y_T), in the units of the observations.
-    iterations
-        How often the parameters were replaced.
-    trace
-        Before each iteration and at the end: the log likelihood of standardised observations and
-        what the pseudo counts add, which never decreases.
-    """
-
-    initial: Floats
-    transition: Floats
-    emission: Emission
-    log_likelihood: float
-    iterations: int
-    trace: Floats
-
-    @property
-    def states(self) -> int:
-        """How many states there are."""
-        return len(self.initial)
-
-    def stationary(self) -> Floats:
-        """Return how probable the states are in the long run."""
-        return stationary(self.transition)
-
-    def smoothed(self, observations: npt.ArrayLike) -> tuple[Floats, Floats, float]:
-        """Return P(S_t | y_1..y_T), T x k, the expected transitions, k x k, and ln P(y)."""
-        logs = self.emission.log_density(observations)
-        states, moves = np.empty_like(logs), np.empty((self.states, self.states))
-        chain = _inputs.floats(self.initial), _inputs.floats(self.transition)
-        total = _core.em_expect(logs, *chain, states, moves)
-        return states, moves, total
-
-    def filtered(self, observations: npt.ArrayLike) -> tuple[Floats, Floats]:
-        """Return P(S_t | y_1..y_{t-1}), T + 1 x k, and ln p(y_t | y_1..y_{t-1}), T.
-
-        Causal, as the parameters are given: what is known before each observation, and after the
-        last of what comes next.
-        """
-        logs = self.emission.log_density(observations)
-        highest = logs.max(axis=1, initial=-1e300)
-        beliefs = np.empty((len(logs) + 1, self.states, 1))
-        totals = np.zeros((len(logs) + 1, 1))
-        beliefs[0, :, 0] = self.initial
-        scores = np.exp(logs - highest[:, np.newaxis])[..., np.newaxis]
-        moves = self.transition[..., np.newaxis].copy()
-        _core.filter_run(beliefs, scores, np.zeros(len(logs)), moves, 0.0, totals)
-        return beliefs[..., 0], totals[1:, 0] + highest
-
-    def permuted(self, order: npt.ArrayLike) -> Self:
-        """Return the model with its states in another order."""
-        places = np.asarray(order)
-        return type(self)(
-            self.initial[places],
-            self.transition[np.ix_(places, places)],
-            self.emission.permuted(places),
-            self.log_likelihood,
-            self.iterations,
-            self.trace,
-        )
-
-    def sample(self, rounds: int, rng: np.random.Generator) -> tuple[npt.NDArray[np.intp], Floats]:
-        """Draw hidden states and observations."""
-        path = np.empty(_inputs.count("rounds", rounds), dtype=np.intp)
-        steps, draws = np.cumsum(self.transition, axis=1), rng.random(len(path))
-        chances = np.cumsum(self.initial)
-        for t, draw in enumerate(draws):
-            path[t] = min(int(np.searchsorted(chances, draw, side="right")), self.states - 1)
-            chances = steps[path[t]]
-        return path, self.emission.sample(path, rng)
 
 
 class _Task(NamedTuple):
@@ -357,12 +275,3 @@ def _restored(task: _Task, model: _Model) -> Fitted:
         model.initial, model.transition, emission, total, len(model.trace) - 1, model.trace
     )
     return found.permuted(emission.order())
-
-
-def stationary(transition: Floats) -> Floats:
-    """Return the distribution that transitions leave as it is; one of them if there are several."""
-    k = len(transition)
-    system = np.concatenate([transition.T - np.eye(k), np.ones((1, k))])
-    found = np.linalg.lstsq(system, np.concatenate([np.zeros(k), [1.0]]))[0]
-    found = np.maximum(found, 0.0)
-    return np.asarray(found / found.sum())

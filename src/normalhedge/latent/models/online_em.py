@@ -8,7 +8,8 @@ import numpy.typing as npt
 from normalhedge import _core, _inputs
 from normalhedge._inputs import Floats
 from normalhedge.latent.models.emissions import Emission
-from normalhedge.latent.models.fitting import FLOOR, PSEUDO_COUNT, Fitted
+from normalhedge.latent.models.fitted import Fitted
+from normalhedge.latent.models.fitting import FLOOR, PSEUDO_COUNT
 
 
 class OnlineRun(NamedTuple):

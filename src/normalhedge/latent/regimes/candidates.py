@@ -8,7 +8,8 @@ import numpy as np
 
 from normalhedge._inputs import Floats
 from normalhedge.latent.models.emissions import Emission
-from normalhedge.latent.models.fitting import Fitted, fit
+from normalhedge.latent.models.fitted import Fitted
+from normalhedge.latent.models.fitting import fit
 from normalhedge.latent.models.online_em import OnlineEM
 
 FIRST = 4
@@ -33,7 +34,7 @@ FRESH = 3
 """Starts of a fit from nothing: whenever a window is past, or all observations have doubled."""
 
 
-class Recipe(NamedTuple):
+class LearningRecipe(NamedTuple):
     """A way to learn a model: the expert that a hedger weighs.
 
     Attributes
@@ -89,7 +90,7 @@ class Candidate:
         What follows the parameters, in recipes with a memory.
     """
 
-    recipe: Recipe
+    recipe: LearningRecipe
     fitted: Fitted
     filtered: Floats
     since: int
@@ -116,7 +117,7 @@ class Candidate:
 
 
 def learned(
-    recipe: Recipe,
+    recipe: LearningRecipe,
     seen: Floats,
     rng: np.random.Generator,
     *,

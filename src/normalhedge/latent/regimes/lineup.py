@@ -10,7 +10,7 @@ from normalhedge.latent.models.emissions import FAMILIES, Autoregressive, Emissi
 from normalhedge.latent.regimes.candidates import Candidate
 
 
-class Rounds(NamedTuple):
+class CandidateRounds(NamedTuple):
     """What N candidates said of T observations, before and after each.
 
     Attributes
@@ -65,7 +65,9 @@ class Lineup:
             result[n, : online.states] = online.beliefs
         return result
 
-    def run(self, observations: Floats, previous: Floats, *, moments: bool = True) -> Rounds:
+    def run(
+        self, observations: Floats, previous: Floats, *, moments: bool = True
+    ) -> CandidateRounds:
         """Observe T x d numbers.
 
         Parameters
@@ -79,7 +81,7 @@ class Lineup:
         """
         rounds, columns = observations.shape
         shape = (rounds, len(self.candidates))
-        result = Rounds(
+        result = CandidateRounds(
             np.zeros(shape),
             np.zeros((*shape, self._width)),
             np.zeros((*shape, columns)),
@@ -95,7 +97,7 @@ class Lineup:
                 _observe(self.candidates[n], observations[0], n, result)
         return result
 
-    def _filter(self, series: Floats, result: Rounds, *, moments: bool) -> None:
+    def _filter(self, series: Floats, result: CandidateRounds, *, moments: bool) -> None:
         """Write what candidates with fixed parameters say."""
         rounds, count, width = len(series) - 1, len(self._fixed), self._width
         logs = np.full((rounds, width, count), -np.inf)  # where there is no state
@@ -150,7 +152,7 @@ class _Family:
         means[where], variances[where] = moments_after(self._emission, series[:-1])
 
 
-def _observe(candidate: Candidate, row: Floats, n: int, result: Rounds) -> None:
+def _observe(candidate: Candidate, row: Floats, n: int, result: CandidateRounds) -> None:
     """Write what a candidate says of one observation whose parameters are learned online."""
     online = candidate.online
     assert online is not None
@@ -159,7 +161,7 @@ def _observe(candidate: Candidate, row: Floats, n: int, result: Rounds) -> None:
     candidate.filtered = result.filtered[0, n, :k] = online.filtered
 
 
-def _follow(candidate: Candidate, series: Floats, n: int, result: Rounds) -> None:
+def _follow(candidate: Candidate, series: Floats, n: int, result: CandidateRounds) -> None:
     """Write what a candidate says whose parameters are learned online."""
     assert candidate.online is not None
     k, rounds = candidate.recipe.states, len(series) - 1

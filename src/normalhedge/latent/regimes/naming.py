@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from normalhedge._inputs import Floats
-from normalhedge.latent.models.fitting import Fitted, stationary
-from normalhedge.latent.regimes.candidates import Candidate, Recipe
+from normalhedge.latent.models.fitted import Fitted, stationary
+from normalhedge.latent.regimes.candidates import Candidate, LearningRecipe
 from normalhedge.latent.regimes.matching import Identity, Labels, likeness, merged, overlap
 
 MEMORY = 1000
@@ -80,7 +80,7 @@ class Naming:
         self._leave, self._alike = np.empty((0, most)), np.empty(0)
         self.maps = np.empty((0, most, most))
         self.model: Fitted | None = None
-        self._recipe: Recipe | None = None
+        self._recipe: LearningRecipe | None = None
 
     def remember(self, ahead: Floats, weights: Floats) -> Floats:
         """Learn how far candidates were ahead of the mixture, T x N, in nats, weighed like this.

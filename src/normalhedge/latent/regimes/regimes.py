@@ -14,10 +14,10 @@ from normalhedge.hedgers import Hedger
 from normalhedge.latent.models.emissions import FAMILIES
 from normalhedge.latent.models.emissions.protocol import checked
 from normalhedge.latent.regimes import saved
-from normalhedge.latent.regimes.candidates import FIRST, Recipe
+from normalhedge.latent.regimes.candidates import FIRST, LearningRecipe
 from normalhedge.latent.regimes.course import Course
 from normalhedge.latent.regimes.forecasting import FURTHEST, Forecast, forecast, mixture
-from normalhedge.latent.regimes.lineup import Lineup, Rounds
+from normalhedge.latent.regimes.lineup import CandidateRounds, Lineup
 from normalhedge.latent.regimes.naming import Naming, Parameters
 from normalhedge.latent.regimes.predictive import Predictive
 from normalhedge.latent.regimes.slate import Slate
@@ -31,7 +31,7 @@ BESIDE = {
 """Families that are tried beside the one that is asked for."""
 
 REVIEW = 50
-"""Rounds between reviews of the candidates."""
+"""CandidateRounds between reviews of the candidates."""
 
 SYMBOLS = 1_000
 """Categories that are followed at most: each state learns the probability of every one."""
@@ -131,7 +131,7 @@ class Regimes:
         """The weights of the candidates now."""
         return self._weighing.weights
 
-    def candidates(self) -> dict[Recipe, float]:
+    def candidates(self) -> dict[LearningRecipe, float]:
         """Return the weight of each candidate, by the way it is learned."""
         if self._slate is None:
             return {}
@@ -266,7 +266,7 @@ class Regimes:
 
     def _learn(
         self, block: Floats, *, moments: bool = False
-    ) -> tuple[Floats, Floats, Floats, Rounds] | None:
+    ) -> tuple[Floats, Floats, Floats, CandidateRounds] | None:
         """Let candidates and hedger see observations.
 
         Returns

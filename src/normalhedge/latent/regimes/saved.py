@@ -21,9 +21,9 @@ from normalhedge._journal import Operation, journal_of, replay
 from normalhedge._terminal import clipped, shown
 from normalhedge.hedgers import HEDGERS, State
 from normalhedge.latent.models.emissions import FAMILIES
-from normalhedge.latent.models.fitting import Fitted
+from normalhedge.latent.models.fitted import Fitted
 from normalhedge.latent.models.online_em import OnlineEM
-from normalhedge.latent.regimes.candidates import Candidate, Recipe
+from normalhedge.latent.regimes.candidates import Candidate, LearningRecipe
 from normalhedge.latent.regimes.lineup import Lineup, _Family
 from normalhedge.latent.regimes.matching import Identity
 from normalhedge.latent.regimes.naming import Naming, Parameters
@@ -40,7 +40,7 @@ MOST_STATES = 1000
 """More are not believed."""
 
 DTYPES = ("<f8", "<i8", "<u4", "<u8", "|b1")
-TUPLES: dict[str, Any] = {cls.__name__: cls for cls in (Parameters, Recipe, State)}
+TUPLES: dict[str, Any] = {cls.__name__: cls for cls in (Parameters, LearningRecipe, State)}
 OPEN: dict[str, Any] = {
     cls.__name__: cls for cls in (Identity, Lineup, Naming, OnlineEM, Slate, Weighing, _Family)
 }

@@ -2,16 +2,18 @@
 
 import math
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import date
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 
 from normalhedge import _inputs
 from normalhedge._inputs import Floats
 from normalhedge._terminal import clipped
+from normalhedge.latent.regimes import _values
+from normalhedge.latent.regimes.code import KINDS, Code
 
 TWO = 2
 """Whole numbers of at most this many different values are taken for symbols."""
@@ -25,99 +27,10 @@ MANY = 200
 COUNTS = 1000
 """Whole numbers from 0 up to this are taken for counts; larger ones for real numbers."""
 
-LARGEST_COUNT = 10_000
-"""Larger counts are refused: their distribution is a sum over all that are smaller."""
-
 COLUMNS = 50
 """More columns than this are refused."""
 
-FULL = 10
-"""Up to so many columns, states have all covariances; of more, only variances."""
-
-KINDS = {
-    "numbers": "gaussian",
-    "autoregressive": "autoregressive",
-    "counts": "poisson",
-    "symbols": "categorical",
-}
-"""Kinds of observations, and the emission for one column of them."""
-
-PLAIN = (str, bool, int, float, np.integer, np.floating, np.bool_, date)
-"""What a value may be."""
-
 DATE = re.compile(r"\d{4}[-/]\d\d?[-/]\d\d?|\d\d?[./]\d\d?[./]\d{4}")
-
-
-@dataclass(frozen=True)
-class Code:
-    """How observations become numbers.
-
-    Attributes
-    ----------
-    kind
-        One of `KINDS`.
-    labels
-        What the symbols are called.
-    above
-        The limit, where numbers become two symbols.
-    columns
-        The names of several columns; none of a single one.
-    """
-
-    kind: str
-    labels: tuple[str, ...] = ()
-    above: float | None = None
-    columns: tuple[str, ...] = ()
-
-    @property
-    def emission(self) -> str:
-        """The family of `Regimes`."""
-        if self.columns:
-            return "full" if len(self.columns) <= FULL else "diagonal"
-        return KINDS[self.kind]
-
-    def number(self, value: Any) -> Any:
-        """Return one observation as `Regimes.observe` takes it: a number or a list of them."""
-        if self.columns:
-            given = [None] * len(self.columns) if value is None else value
-            if not isinstance(given, list | tuple) or len(given) != len(self.columns):
-                shown = clipped(repr(value), 60)
-                raise ValueError(f"an observation has {len(self.columns)} numbers, got {shown}")
-            return [_number(1, _plain(1, part)) for part in given]
-        plain = _plain(1, value)
-        if plain is None:
-            return math.nan
-        if self.above is not None:
-            return float(_number(1, plain) > self.above)
-        if self.kind != "symbols":
-            number = _number(1, plain)
-            if self.kind == "counts":
-                _refuse_fractions(np.array([number]))
-            return number
-        if _label(plain) not in self.labels:
-            known = clipped(", ".join(self.labels), 200)
-            raise ValueError(f"{clipped(repr(value), 60)} is not one of the symbols {known}")
-        return float(self.labels.index(_label(plain)))
-
-    def to_plain(self) -> dict[str, Any]:
-        """Return it in words and numbers."""
-        return {
-            "kind": self.kind,
-            "labels": list(self.labels),
-            "above": self.above,
-            "columns": list(self.columns),
-        }
-
-    @classmethod
-    def from_plain(cls, given: Mapping[str, Any]) -> Self:
-        """Return what `to_plain` wrote; refuse anything else."""
-        kind, above = given["kind"], given["above"]
-        words = given["labels"], given["columns"]
-        lists = all(isinstance(part, list) and all(isinstance(w, str) for w in part)
-                    for part in words)  # fmt: skip
-        if kind not in KINDS or not lists or not isinstance(above, float | None):
-            raise ValueError("the code of observations is damaged")
-        return cls(kind, tuple(words[0]), above, tuple(words[1]))
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,7 +44,7 @@ class Sequence:
         missing.
     code
         What these numbers mean.
-    said
+    guess
         What was guessed, for people to see.
     raw
         The numbers that became two symbols, where there is a limit; otherwise none.
@@ -139,7 +52,7 @@ class Sequence:
 
     numbers: Floats
     code: Code
-    said: str = ""
+    guess: str = ""
     raw: Floats | None = None
 
     @property
@@ -206,10 +119,10 @@ def encode(
     if columns is not None and len(columns) > 1:
         return _several(columns, kind, above, code)
     one = values if columns is None else next(iter(columns.values()))
-    plain = [_plain(row, value) for row, value in enumerate(one, start=1)]
+    plain = [_values.plain(row, value) for row, value in enumerate(one, start=1)]
     if code is not None:
         coded = np.array([code.number(value) for value in plain], dtype=float)
-        return Sequence(coded, code, raw=None if code.above is None else _numbers(plain))
+        return Sequence(coded, code, raw=None if code.above is None else _values.numbers(plain))
     known = [value for value in plain if value is not None]
     if not known:
         raise ValueError("there is nothing to learn from: no value is given")
@@ -221,10 +134,10 @@ def encode(
         return _symbols(plain, known, guessed=kind is None)
     words = {"counts": "counts", "numbers": "real numbers"}
     if guess == "symbols":
-        _numbers(plain)  # which says where the first word is
-    numbers = _numbers(plain)
+        _values.numbers(plain)  # which says where the first word is
+    numbers = _values.numbers(plain)
     if kind == "counts":
-        _refuse_fractions(numbers)
+        _values.refuse_fractions(numbers)
     return _checked(numbers, Code(kind or guess), words[guess] if kind is None else "")
 
 
@@ -254,7 +167,9 @@ def _several(
     parts = []
     for name, column in columns.items():
         try:
-            parts.append(_numbers([_plain(row, x) for row, x in enumerate(column, start=1)]))
+            parts.append(
+                _values.numbers([_values.plain(row, x) for row, x in enumerate(column, start=1)])
+            )
         except ValueError as error:
             raise ValueError(f"several columns must all be numbers: in {name} {error}") from None
     lengths = {len(part) for part in parts}
@@ -269,8 +184,8 @@ def _several(
     for name, part in zip(columns, parts, strict=True):
         if np.ptp(part[whole]) == 0.0:
             raise ValueError(f"there is nothing to learn from: every value of {name} is the same")
-    said = f"{len(columns)} columns of real numbers" if kind is None else ""
-    return Sequence(table, Code("numbers", columns=tuple(columns)), said)
+    guess = f"{len(columns)} columns of real numbers" if kind is None else ""
+    return Sequence(table, Code("numbers", columns=tuple(columns)), guess)
 
 
 def _check_several(columns: dict[str, Any], kind: str | None, above: float | None) -> None:
@@ -282,21 +197,8 @@ def _check_several(columns: dict[str, Any], kind: str | None, above: float | Non
         raise ValueError(f"at most {COLUMNS} columns go together, got {len(columns)}")
 
 
-def _plain(row: int, value: Any) -> Any:
-    """Return a value, None where it is missing; refuse what is neither word nor number."""
-    if value is None or (isinstance(value, str) and not value.strip()):
-        return None
-    if isinstance(value, (float, np.floating)) and math.isnan(value):
-        return None
-    if not isinstance(value, PLAIN):
-        raise ValueError(f"words or numbers are wanted, got {str(value)[:60]} in row {row}")
-    if _is_number(value) and not -_inputs.LARGEST <= value <= _inputs.LARGEST:  # type: ignore[operator]
-        raise ValueError(f"numbers must be within ±1e100, got {str(value)[:60]} in row {row}")
-    return value
-
-
 def _guess(known: list[Any]) -> str:
-    if not all(_is_number(value) for value in known):
+    if not all(_values.is_number(value) for value in known):
         return "symbols"
     if not all(float(value).is_integer() for value in known):
         return "numbers"
@@ -313,23 +215,11 @@ def _refuse_dates(known: list[Any]) -> None:
         )
 
 
-def _refuse_fractions(numbers: Floats) -> None:
-    known = numbers[~np.isnan(numbers)]
-    wrong = (known < 0.0) | (known != np.floor(known))
-    if wrong.any():
-        raise ValueError(f"counts must be whole numbers from 0 on, got {known[wrong][0]:g}")
-    if (known > LARGEST_COUNT).any():
-        raise ValueError(
-            f"counts must be at most {LARGEST_COUNT:,}, got {known.max():g}: larger ones are "
-            "better taken as numbers"
-        )
-
-
 def _above(plain: list[Any], above: float, kind: str | None) -> Sequence:
     if kind not in {None, "symbols"}:
         raise ValueError(f"above makes symbols of numbers: kind cannot be {kind}")
     limit = _inputs.number("above", above, -_inputs.LARGEST, _inputs.LARGEST)
-    numbers = _numbers(plain)
+    numbers = _values.numbers(plain)
     binary = np.where(np.isnan(numbers), np.nan, numbers > limit)
     code = Code("symbols", (f"at most {limit:g}", f"above {limit:g}"), limit)
     return replace(_checked(binary, code, ""), raw=numbers)
@@ -345,15 +235,15 @@ def _symbols(plain: list[Any], known: list[Any], *, guessed: bool) -> Sequence:
             f"{len(distinct):,} different symbols in {len(known):,} rows are too many: are these "
             "times, or names?"
         )
-    numeric = all(_is_number(value) for value in distinct)
+    numeric = all(_values.is_number(value) for value in distinct)
     order = sorted(distinct) if numeric else sorted(distinct, key=str)
     place = {value: float(k) for k, value in enumerate(order)}
     coded = np.array([math.nan if value is None else place[value] for value in plain])
-    labels = tuple(_label(value) for value in order)
+    labels = tuple(_values.label(value) for value in order)
     if len(set(labels)) < len(labels):
         raise ValueError("different values look the same: words and numbers are mixed")
-    said = f"{len(distinct)} symbols" if guessed else ""
-    return _checked(coded, Code("symbols", labels), said)
+    guess = f"{len(distinct)} symbols" if guessed else ""
+    return _checked(coded, Code("symbols", labels), guess)
 
 
 def _refuse_text_among_numbers(plain: list[Any]) -> None:
@@ -373,32 +263,12 @@ def _reads(value: Any) -> bool:
     return True
 
 
-def _label(value: Any) -> str:
-    return str(int(value)) if _is_number(value) and float(value).is_integer() else str(value)
-
-
-def _checked(numbers: Floats, code: Code, said: str) -> Sequence:
+def _checked(numbers: Floats, code: Code, guess: str) -> Sequence:
     known = numbers[~np.isnan(numbers)]
     if known.min() == known.max():
         same = code.labels[int(known[0])] if code.labels else f"{known[0]:g}"
         raise ValueError(f"there is nothing to learn from: every value is {clipped(same, 60)}")
-    return Sequence(numbers, code, said)
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
-
-
-def _number(row: int, value: Any) -> float:
-    if value is None:
-        return math.nan
-    if not _is_number(value):
-        raise ValueError(f"numbers are wanted, got {clipped(repr(value), 60)} in row {row}")
-    return float(value)
-
-
-def _numbers(values: Iterable[Any]) -> Floats:
-    return np.array([_number(row, value) for row, value in enumerate(values, start=1)], dtype=float)
+    return Sequence(numbers, code, guess)
 
 
 def _present(values: Floats) -> list[Any]:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from normalhedge._inputs import Floats
-from normalhedge.latent.regimes.candidates import Candidate, Recipe, learned
+from normalhedge.latent.regimes.candidates import Candidate, LearningRecipe, learned
 
 WINDOWS = (250, 500)
 """Of the last observations, from which models are fitted."""
@@ -54,9 +54,9 @@ class Slate:
         self.candidates: list[Candidate] = []
         self.standing = np.empty(0)
         self._recipes = _recipes(families, states)
-        self._always = Recipe(families[0], min(states))
+        self._always = LearningRecipe(families[0], min(states))
         self._budget, self._rng, self._symbols = budget, rng, symbols
-        self._closed: dict[Recipe, int] = {}
+        self._closed: dict[LearningRecipe, int] = {}
 
     def review(self, seen: Floats, weights: Floats) -> tuple[list[int], int]:
         """Fit what is due, open and close recipes.
@@ -104,12 +104,12 @@ class Slate:
         return candidate.due + (candidate.due - candidate.since)
 
     def _learned(
-        self, recipe: Recipe, seen: Floats, warm: Candidate | None, last: Candidate | None
+        self, recipe: LearningRecipe, seen: Floats, warm: Candidate | None, last: Candidate | None
     ) -> Candidate:
         start = None if warm is None else warm.fitted
         return learned(recipe, seen, self._rng, warm=start, last=last, symbols=self._symbols)
 
-    def _best(self, recipe: Recipe, beside: int | None = None) -> Candidate | None:
+    def _best(self, recipe: LearningRecipe, beside: int | None = None) -> Candidate | None:
         """Return the candidate with fixed parameters that a recipe starts from."""
         alike = [
             n
@@ -118,7 +118,7 @@ class Slate:
         ]
         return self.candidates[max(alike, key=lambda n: self.standing[n])] if alike else None
 
-    def _kin(self, recipe: Recipe) -> float:
+    def _kin(self, recipe: LearningRecipe) -> float:
         """Return where a new candidate stands: as the best of its family and number of states."""
         alike = [
             place
@@ -142,7 +142,7 @@ class Slate:
         self.standing[n] = max(alike) - 0.5 * BEHIND  # another chance
         return True
 
-    def _openings(self, known: int, weights: Floats) -> list[Recipe]:
+    def _openings(self, known: int, weights: Floats) -> list[LearningRecipe]:
         """Return recipes that there are now enough observations for, in order."""
         there = {candidate.recipe for candidate in self.candidates}
         by_states: dict[int, float] = {}
@@ -171,13 +171,13 @@ class Slate:
         return sorted(worst[:excess])
 
 
-def _recipes(families: Sequence[str], states: Sequence[int]) -> list[Recipe]:
+def _recipes(families: Sequence[str], states: Sequence[int]) -> list[LearningRecipe]:
     """Return all recipes, few states first."""
     found = []
     for k in sorted(states):
         for family in families:
-            found.append(Recipe(family, k))
+            found.append(LearningRecipe(family, k))
             if k > 1:
-                found += [Recipe(family, k, window=window) for window in WINDOWS]
-            found += [Recipe(family, k, memory=memory) for memory in MEMORIES]
+                found += [LearningRecipe(family, k, window=window) for window in WINDOWS]
+            found += [LearningRecipe(family, k, memory=memory) for memory in MEMORIES]
     return found

@@ -16,7 +16,7 @@ from normalhedge.latent.tracking.dynamics import Ladder
 from normalhedge.latent.tracking.mixed_normals import quantiles, weighted_quantiles
 from normalhedge.latent.tracking.paths import Jitter, Move, ParticleFilter, Paths, Score
 
-__all__ = ["HedgedTracker", "Jitter", "Move", "ParticleFilter", "Prediction", "Score", "Track"]
+__all__ = ["HedgedTracker", "Jitter", "Move", "ParticleFilter", "Score", "Track", "TrackPrediction"]
 
 Of = Literal["position", "observation"]
 
@@ -24,7 +24,7 @@ FARTHEST = 100_000
 """Rounds that pass at once, at most."""
 
 
-class Prediction(NamedTuple):
+class TrackPrediction(NamedTuple):
     """Where the track is expected, a number for each column.
 
     Attributes
@@ -166,7 +166,7 @@ class HedgedTracker:
         """How many copies of paths were made."""
         return int(self._belief.refilled) if isinstance(self._engine, Paths) else 0
 
-    def predict(self, steps: int = 1, level: float = 0.9, of: Of = "position") -> Prediction:
+    def predict(self, steps: int = 1, level: float = 0.9, of: Of = "position") -> TrackPrediction:
         """Return where the track is expected; nothing changes.
 
         Parameters
@@ -187,7 +187,7 @@ class HedgedTracker:
             return self._from_paths(self._engine, ahead, ends, of)
         if self._engine is None or self._now is None:
             unknown = np.full(self._columns or 1, np.nan)
-            return Prediction(unknown, unknown, unknown - np.inf, unknown + np.inf)
+            return TrackPrediction(unknown, unknown, unknown - np.inf, unknown + np.inf)
         return self._from_filters(self._engine, ahead, ends, of)
 
     def observe(self, observation: Any = None, *, round: int | None = None) -> Floats:  # noqa: A002
@@ -294,7 +294,7 @@ class HedgedTracker:
             )
         return None if np.isnan(row).all() else row
 
-    def _from_filters(self, engine: Ladder, steps: int, ends: Floats, of: Of) -> Prediction:
+    def _from_filters(self, engine: Ladder, steps: int, ends: Floats, of: Of) -> TrackPrediction:
         belief = self._belief
         filters = engine.moved(belief, steps)
         variance = belief.variance * (filters.p00 + (1.0 if of == "observation" else 0.0))
@@ -311,9 +311,9 @@ class HedgedTracker:
             means = filters.x[..., column].ravel()[heavy]
             widths = np.sqrt(variance[..., column].ravel()[heavy])
             low[column], high[column] = quantiles(means, widths, weights[heavy], ends)
-        return Prediction(position, np.sqrt(spread), low, high)
+        return TrackPrediction(position, np.sqrt(spread), low, high)
 
-    def _from_paths(self, engine: Paths, steps: int, ends: Floats, of: Of) -> Prediction:
+    def _from_paths(self, engine: Paths, steps: int, ends: Floats, of: Of) -> TrackPrediction:
         cloud = self._belief
         plain, noisy = engine.ahead(cloud, steps)
         weights = cloud.game.weights
@@ -329,7 +329,7 @@ class HedgedTracker:
         position = np.asarray(weights @ plain)
         spread = weights @ np.square(noisy - weights @ noisy)
         low, high = np.array([weighted_quantiles(c, weights, ends) for c in noisy.T]).T
-        return Prediction(position, np.sqrt(spread), low, high)
+        return TrackPrediction(position, np.sqrt(spread), low, high)
 
     def copy(self) -> "HedgedTracker":
         """Return a tracker that goes on from here by itself."""

@@ -5,7 +5,8 @@ import math
 import numpy as np
 
 from normalhedge._inputs import Floats
-from normalhedge.latent.models.fitting import Fitted, fit
+from normalhedge.latent.models.fitted import Fitted
+from normalhedge.latent.models.fitting import fit
 from normalhedge.latent.regimes.sequence import Sequence
 
 START = 50
@@ -24,7 +25,7 @@ RECENT = 100
 """Rounds of the model that knows only the last ones."""
 
 
-def rivals(sequence: Sequence) -> dict[str, Floats]:
+def baselines(sequence: Sequence) -> dict[str, Floats]:
     """Return ln p(y_t | y_1..y_{t-1}) of each simple model, T; NaN where it says nothing.
 
     One state, learned from all rounds or from the last 100; hidden Markov models with 2 and 3

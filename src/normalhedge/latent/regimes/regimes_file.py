@@ -4,16 +4,16 @@ from pathlib import Path
 
 from normalhedge import _state_file
 from normalhedge._journal import Operation
-from normalhedge.latent.regimes.infer import Live
+from normalhedge.latent.regimes.code import KINDS, Code
+from normalhedge.latent.regimes.inferred import Live
 from normalhedge.latent.regimes.regimes import Regimes
 from normalhedge.latent.regimes.saved import observe, read, write
-from normalhedge.latent.regimes.sequence import KINDS, Code
 
 FOLDED = 1 << 16
 """The journal is folded into the state when it has this many bytes: seconds to replay."""
 
 
-class StateFile(_state_file.StateFile[Live]):
+class RegimesFile(_state_file.StateFile[Live]):
     """Regimes on disk, with how observations become numbers."""
 
     def read(self) -> tuple[Live, int, str]:

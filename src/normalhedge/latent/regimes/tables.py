@@ -7,7 +7,7 @@ import numpy as np
 
 from normalhedge._inputs import Floats
 from normalhedge.latent.regimes.forecasting import Forecast
-from normalhedge.latent.regimes.infer import Inferred
+from normalhedge.latent.regimes.inferred import Inferred
 
 Table = tuple[list[str], list[tuple[str, ...]]]
 """A head, and rows."""
@@ -75,9 +75,9 @@ def forecast_columns(ahead: Forecast, found: Inferred, level: float = 0.9) -> di
     return columns
 
 
-def score_table(found: Inferred, rivals: Mapping[str, Floats]) -> Table:
+def score_table(found: Inferred, baselines: Mapping[str, Floats]) -> Table:
     """Return mean log scores, the best first, over the rounds that all of them predicted."""
-    scores = {"regimes": found.course.log_scores, **rivals}
+    scores = {"regimes": found.course.log_scores, **baselines}
     known = ~np.isnan(np.array(list(scores.values()))).any(axis=0)
     means = {name: float(one[known].mean()) for name, one in scores.items() if known.any()}
     rows: list[tuple[str, ...]] = [

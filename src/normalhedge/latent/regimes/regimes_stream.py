@@ -27,11 +27,11 @@ import numpy as np
 from normalhedge import _json_lines
 from normalhedge._journal import Operation
 from normalhedge._terminal import clipped
-from normalhedge.latent.regimes.infer import Live
+from normalhedge.latent.regimes.inferred import Live
 from normalhedge.latent.regimes.saved import observe
 
 
-class Stream:
+class RegimesStream:
     """Regimes that read lines and answer each of them.
 
     Parameters

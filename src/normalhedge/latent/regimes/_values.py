@@ -1,0 +1,63 @@
+"""Single values of a series: numbers, words, or missing."""
+
+import math
+from collections.abc import Iterable
+from datetime import date
+from typing import Any
+
+import numpy as np
+
+from normalhedge import _inputs
+from normalhedge._inputs import Floats
+from normalhedge._terminal import clipped
+
+LARGEST_COUNT = 10_000
+"""Larger counts are refused: their distribution is a sum over all that are smaller."""
+
+PLAIN = (str, bool, int, float, np.integer, np.floating, np.bool_, date)
+"""What a value may be."""
+
+
+def plain(row: int, value: Any) -> Any:
+    """Return a value, None where it is missing; refuse what is neither word nor number."""
+    if value is None or (isinstance(value, str) and not value.strip()):
+        return None
+    if isinstance(value, (float, np.floating)) and math.isnan(value):
+        return None
+    if not isinstance(value, PLAIN):
+        raise ValueError(f"words or numbers are wanted, got {str(value)[:60]} in row {row}")
+    if is_number(value) and not -_inputs.LARGEST <= value <= _inputs.LARGEST:  # type: ignore[operator]
+        raise ValueError(f"numbers must be within ±1e100, got {str(value)[:60]} in row {row}")
+    return value
+
+
+def refuse_fractions(numbers: Floats) -> None:
+    known = numbers[~np.isnan(numbers)]
+    wrong = (known < 0.0) | (known != np.floor(known))
+    if wrong.any():
+        raise ValueError(f"counts must be whole numbers from 0 on, got {known[wrong][0]:g}")
+    if (known > LARGEST_COUNT).any():
+        raise ValueError(
+            f"counts must be at most {LARGEST_COUNT:,}, got {known.max():g}: larger ones are "
+            "better taken as numbers"
+        )
+
+
+def label(value: Any) -> str:
+    return str(int(value)) if is_number(value) and float(value).is_integer() else str(value)
+
+
+def is_number(value: Any) -> bool:
+    return isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
+
+
+def number(row: int, value: Any) -> float:
+    if value is None:
+        return math.nan
+    if not is_number(value):
+        raise ValueError(f"numbers are wanted, got {clipped(repr(value), 60)} in row {row}")
+    return float(value)
+
+
+def numbers(values: Iterable[Any]) -> Floats:
+    return np.array([number(row, value) for row, value in enumerate(values, start=1)], dtype=float)

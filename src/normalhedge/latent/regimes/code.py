@@ -1,0 +1,94 @@
+"""How observations become the numbers that models learn."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+
+from normalhedge._terminal import clipped
+from normalhedge.latent.regimes import _values
+
+FULL = 10
+"""Up to so many columns, states have all covariances; of more, only variances."""
+
+KINDS = {
+    "numbers": "gaussian",
+    "autoregressive": "autoregressive",
+    "counts": "poisson",
+    "symbols": "categorical",
+}
+"""Kinds of observations, and the emission for one column of them."""
+
+
+@dataclass(frozen=True)
+class Code:
+    """How observations become numbers.
+
+    Attributes
+    ----------
+    kind
+        One of `KINDS`.
+    labels
+        What the symbols are called.
+    above
+        The limit, where numbers become two symbols.
+    columns
+        The names of several columns; none of a single one.
+    """
+
+    kind: str
+    labels: tuple[str, ...] = ()
+    above: float | None = None
+    columns: tuple[str, ...] = ()
+
+    @property
+    def emission(self) -> str:
+        """The family of `Regimes`."""
+        if self.columns:
+            return "full" if len(self.columns) <= FULL else "diagonal"
+        return KINDS[self.kind]
+
+    def number(self, value: Any) -> Any:
+        """Return one observation as `Regimes.observe` takes it: a number or a list of them."""
+        if self.columns:
+            given = [None] * len(self.columns) if value is None else value
+            if not isinstance(given, list | tuple) or len(given) != len(self.columns):
+                shown = clipped(repr(value), 60)
+                raise ValueError(f"an observation has {len(self.columns)} numbers, got {shown}")
+            return [_values.number(1, _values.plain(1, part)) for part in given]
+        plain = _values.plain(1, value)
+        if plain is None:
+            return math.nan
+        if self.above is not None:
+            return float(_values.number(1, plain) > self.above)
+        if self.kind != "symbols":
+            number = _values.number(1, plain)
+            if self.kind == "counts":
+                _values.refuse_fractions(np.array([number]))
+            return number
+        if _values.label(plain) not in self.labels:
+            known = clipped(", ".join(self.labels), 200)
+            raise ValueError(f"{clipped(repr(value), 60)} is not one of the symbols {known}")
+        return float(self.labels.index(_values.label(plain)))
+
+    def to_plain(self) -> dict[str, Any]:
+        """Return it in words and numbers."""
+        return {
+            "kind": self.kind,
+            "labels": list(self.labels),
+            "above": self.above,
+            "columns": list(self.columns),
+        }
+
+    @classmethod
+    def from_plain(cls, given: Mapping[str, Any]) -> Self:
+        """Return what `to_plain` wrote; refuse anything else."""
+        kind, above = given["kind"], given["above"]
+        words = given["labels"], given["columns"]
+        lists = all(isinstance(part, list) and all(isinstance(w, str) for w in part)
+                    for part in words)  # fmt: skip
+        if kind not in KINDS or not lists or not isinstance(above, float | None):
+            raise ValueError("the code of observations is damaged")
+        return cls(kind, tuple(words[0]), above, tuple(words[1]))

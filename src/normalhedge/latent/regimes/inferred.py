@@ -1,0 +1,180 @@
+"""The regimes of a whole series, and how well they predicted it."""
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from normalhedge import _inputs
+from normalhedge._inputs import Floats
+from normalhedge.latent.regimes.code import Code
+from normalhedge.latent.regimes.course import Course
+from normalhedge.latent.regimes.forecasting import Forecast
+from normalhedge.latent.regimes.naming import Parameters
+from normalhedge.latent.regimes.regimes import Regimes
+from normalhedge.latent.regimes.sequence import Sequence
+
+BINS = 10
+
+
+class Live(NamedTuple):
+    """Regimes that go on, and how observations become the numbers that they learn."""
+
+    regimes: Regimes
+    code: Code
+
+
+@dataclass(frozen=True, eq=False)
+class Inferred:
+    """The regimes of a series; everything said of a round uses only the rounds up to it.
+
+    But for their numbers, which are given at the end: the regimes that are left come first, in the
+    order of their means, or of their deviations where the means are alike.
+
+    Attributes
+    ----------
+    sequence
+        The observations as numbers, and what these mean.
+    time
+        The times that were given, one for each round; none by default.
+    course
+        Means and variances before each round, log scores, probabilities of regimes.
+    symbol_probabilities
+        Of symbols: the probability of each before each round, T x m, NaN before the first fit;
+        otherwise T x 0.
+    pits
+        P(y < y_t) and P(y <= y_t) by what was predicted, T x d x 2, in at most 500 rounds; NaN in
+        the others, and for symbols.
+    live
+        The regimes as they are after the last round. `resume` continues from here with a copy.
+    """
+
+    sequence: Sequence
+    time: tuple[Any, ...] | None
+    course: Course
+    symbol_probabilities: Floats
+    pits: Floats
+    live: Live
+    _symbols_by_state: tuple[tuple[int, dict[int, Floats]], ...]
+
+    @property
+    def states(self) -> npt.NDArray[np.intp]:
+        """The most probable regime in each round; -1 before the first fit."""
+        return self.course.states
+
+    @property
+    def certainty(self) -> Floats:
+        """How probable that regime is."""
+        return self.course.certainty
+
+    @property
+    def probabilities(self) -> Floats:
+        """How probable each regime is in each round, T x regimes."""
+        most = max(self.parameters, default=0)
+        used = np.flatnonzero(self.course.probabilities.any(axis=0))
+        return self.course.probabilities[:, : max(most, int(used.max(initial=0))) + 1]
+
+    @property
+    def parameters(self) -> dict[int, Parameters]:
+        """What each regime is like at the end, by its number."""
+        return self.live.regimes.parameters()
+
+    @property
+    def history(self) -> list[tuple[int, dict[int, Parameters]]]:
+        """The parameters over time: after how many rounds they were learned, and what they were."""
+        return list(self.live.regimes.history)
+
+    @property
+    def symbol_history(self) -> tuple[tuple[int, dict[int, Floats]], ...]:
+        """Of symbols, the probability of each in each regime, over time."""
+        return self._symbols_by_state
+
+    @property
+    def support(self) -> dict[int, float]:
+        """How much weight the models with each number of states have at the end."""
+        return self.live.regimes.support()
+
+    def forecast(self, rounds: int = 1) -> Forecast:
+        """Return distributions, regimes and switches of the next rounds."""
+        return self.live.regimes.forecast(rounds)
+
+    def coverage(self, level: float = 0.9) -> float:
+        """Return how often the central interval of this probability held what came.
+
+        Of counts, where that lay on the edge of the interval it counts in part.
+        """
+        tail = 0.5 * (1.0 - _inputs.number("level", level, 0.0, 1.0))
+        found = self.pits[~np.isnan(self.pits).any(axis=2)]
+        if not len(found):
+            return float("nan")
+        below, up_to = found[:, 0], np.maximum(found[:, 1], found[:, 0] + 1e-12)
+        inside = np.minimum(up_to, 1.0 - tail) - np.maximum(below, tail)
+        return float((np.maximum(inside, 0.0) / (up_to - below)).mean())
+
+    def pit_histogram(self, bins: int = BINS) -> Floats:
+        """Return the share of rounds in each part of [0, 1] where P(y <= y_t) lay.
+
+        All are 1 / bins where the predictions are right. A count is spread from P(y < y_t) on.
+        """
+        edges = np.linspace(0.0, 1.0, _inputs.count("bins", bins) + 1)
+        found = self.pits[~np.isnan(self.pits).any(axis=2)]
+        if not len(found):
+            return np.full(bins, np.nan)
+        below, width = found[:, :1], np.maximum(found[:, 1:] - found[:, :1], 1e-12)
+        return np.diff(np.clip((edges - below) / width, 0.0, 1.0).mean(axis=0))
+
+    def reliability(self) -> tuple[Floats, Floats, np.ndarray]:
+        """Return, in tenths of the probability, its mean, the share that came, and how many.
+
+        Of symbols only, and of two symbols the second.
+        """
+        labels = self.sequence.labels
+        known = self.sequence.known & ~np.isnan(self.symbol_probabilities).any(axis=1)
+        said = self.symbol_probabilities[known]
+        came = self.sequence.numbers[known][:, np.newaxis] == np.arange(len(labels))
+        if len(labels) == 2:
+            said, came = said[:, 1:], came[:, 1:]
+        places = np.minimum((said * BINS).astype(int), BINS - 1).ravel()
+        count = np.bincount(places, minlength=BINS)
+        used = count > 0
+        means = [
+            np.bincount(places, values.ravel().astype(float), BINS)[used] / count[used]
+            for values in (said, came)
+        ]
+        return means[0], means[1], count[used]
+
+    def columns(self) -> dict[str, Any]:
+        """Return everything round by round, as columns of a table; None where nothing is known."""
+        course, code = self.course, self.sequence.code
+        result: dict[str, Any] = {} if self.time is None else {"time": list(self.time)}
+        result |= self.sequence.decoded()
+        result["state"] = [None if s < 0 else s for s in course.states.tolist()]
+        there = course.probabilities.any(axis=1)
+        result["probability"] = _present(np.where(there, course.certainty, np.nan))
+        for k, column in enumerate(self.probabilities.T):
+            result[f"state {k}"] = _present(np.where(there, column, np.nan))
+        result["switch"] = _present(course.switching)
+        if code.labels:
+            for k, label in enumerate(code.labels):
+                result[f"p({label})"] = _present(self.symbol_probabilities[:, k])
+        for k, name in enumerate(code.columns or ("",) * (not code.labels)):
+            mean, variance = (part.reshape(len(course), -1)[:, k]
+                              for part in (course.means, course.variances))  # fmt: skip
+            result[f"mean {name}".strip()] = _present(mean)
+            result[f"deviation {name}".strip()] = _present(np.sqrt(variance))
+        result["log score"] = _present(course.log_scores)
+        return result
+
+    def __repr__(self) -> str:
+        regimes = self.live.regimes
+        known = self.course.log_scores[~np.isnan(self.course.log_scores)]
+        score = f"{known.mean():.4f}" if len(known) else "none"
+        return (
+            f"<Inferred: {len(self.course):,} rounds, {len(self.parameters)} regimes, now "
+            f"{regimes.state} ({regimes.probabilities.max():.2f}), mean log score {score}>"
+        )
+
+
+def _present(values: Floats) -> list[float | None]:
+    return [None if np.isnan(value) else float(value) for value in values]
