@@ -24,7 +24,11 @@ PSEUDO_COUNT = 0.1
 FIRST = 15
 """Iterations of each start; then only the best two go on."""
 
-CONSTANT = 1e-8
+TAILS = 10.0
+"""The deviation of the middle half of the observations, times this, is the largest unit: outliers
+must not set the least variance of a state."""
+
+CONSTANT = 1e-12
 """Numbers that differ by less than this share of the largest count as constant."""
 
 
@@ -201,9 +205,15 @@ def _rows(family: type[Emission], seen: Floats, symbols: int | None) -> Floats:
 
 
 def scale(known: Floats) -> tuple[Floats, Floats]:
-    """Return the mean and the deviation of each column; of a constant c, 1e-3 c for the latter."""
+    """Return the mean and the deviation of each column; of a constant c, 1e-3 c for the latter.
+
+    Where few outliers make the deviation, it is `TAILS` times that of the middle half.
+    """
     largest = np.abs(known).max(axis=0)
     width = known.std(axis=0)
+    low, high = np.quantile(known, [0.25, 0.75], axis=0)
+    middle = (high - low) / 1.349
+    width = np.where(middle > CONSTANT * largest, np.minimum(width, TAILS * middle), width)
     flat = width <= CONSTANT * largest
     return known.mean(axis=0), np.where(flat, 1e-3 * np.where(largest > 1e-90, largest, 1.0), width)
 

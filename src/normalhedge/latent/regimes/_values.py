@@ -14,6 +14,9 @@ from normalhedge._terminal import clipped
 LARGEST_COUNT = 10_000
 """Larger counts are refused: their distribution is a sum over all that are smaller."""
 
+MISSING = {"NAType", "NaTType", "MaskedConstant"}
+"""The missing values of pandas and of masked arrays."""
+
 PLAIN = (str, bool, int, float, np.integer, np.floating, np.bool_, date)
 """What a value may be."""
 
@@ -23,6 +26,8 @@ def plain(row: int, value: Any) -> Any:
     if value is None or (isinstance(value, str) and not value.strip()):
         return None
     if isinstance(value, (float, np.floating)) and math.isnan(value):
+        return None
+    if type(value).__name__ in MISSING:
         return None
     if not isinstance(value, PLAIN):
         raise ValueError(f"words or numbers are wanted, got {str(value)[:60]} in row {row}")
