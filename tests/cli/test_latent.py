@@ -42,7 +42,14 @@ def test_a_column_of_numbers(
     )  # fmt: skip
     assert code == 0
     assert "guessed: heat holds real numbers" in error
-    for word in ("regime", "stays for", "the regime now", "+3", "90% interval", f"wrote {page}"):
+    for word in (
+        "regime",
+        "mean duration",
+        "current regime",
+        "+3",
+        "90% interval",
+        f"wrote {page}",
+    ):
         assert word in text
     with out.open() as file:
         rows = list(csv.DictReader(file))
@@ -65,7 +72,7 @@ def test_symbols_limits_and_several_columns(
     options = ("--column", "rain", "--above", "0", "--forecast", "2", "--out", str(out))
     code, text, _ = call(capsys, "latent", str(data), *options, *FAST)
     assert code == 0
-    assert "1 of them missing" in text
+    assert "1 of them without an observation" in text
     assert "p(above 0)" in text
     assert pq.read_table(out).column("observed")[9].as_py() is None
     code, text, _ = call(
@@ -82,12 +89,12 @@ def test_symbols_limits_and_several_columns(
         (("--column", "kin"), "kind"),
         (("--column", "empty"), "no value is given"),
         (("--column", "same"), "every value is 1"),
-        (("--column", "odd"), "numbers are wanted, got 'x' in row 51"),
+        (("--column", "odd"), "values must be numbers, got 'x' in row 51"),
         (("--column", "far"), "within ±1e100, got inf in row 4"),
         (("--column", "day"), "these are dates, such as 2020.01.01"),
-        (("--column", "heat", "--column", "kind"), "must all be numbers: in kind numbers are"),
+        (("--column", "heat", "--column", "kind"), "must all be numbers: in column kind, values"),
         (("--column", "heat", "--column", "heat"), "twice"),
-        (("--column", "kind", "--above", "0"), "numbers are wanted, got '(wet|dry)' in row 1"),
+        (("--column", "kind", "--above", "0"), "values must be numbers, got '(wet|dry)' in row 1"),
         (("--column", "heat", "--states", "0"), "number of states"),
         (("--column", "heat", "--states", "5-2"), "number of states"),
         (("--column", "heat", "--states", "two"), "number of states"),
@@ -100,7 +107,7 @@ def test_symbols_limits_and_several_columns(
         (("--column", "heat", "--out", "x.txt"), "must end in"),
         (("--column", "heat", "--report", "x.csv"), "must end in .html"),
         (("--column", "heat", "--time", "year"), "year"),
-        (("--column", "kind", "--kind", "numbers"), "numbers are wanted"),
+        (("--column", "kind", "--kind", "numbers"), "values must be numbers"),
         (("--column", "heat", "--kind", "counts"), "counts must be whole numbers"),
         (("--column", "heat", "--out", "a.csv", "--forecast", "1", "--forecast-out", "a.csv"),
          "written already"),
@@ -154,7 +161,7 @@ def test_columns_of_arrow(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
     path = tmp_path / "one.parquet"
     pq.write_table(pa.table({"x": pa.array([True, None, False] * 30)}), path)
     code, text, _ = call(capsys, "latent", str(path), *FAST)
-    assert (code, "30 of them missing" in text) == (0, True)
+    assert (code, "30 of them without an observation" in text) == (0, True)
 
 
 def test_a_file_continues_where_another_ended(
@@ -172,7 +179,7 @@ def test_a_file_continues_where_another_ended(
     assert found.rounds == expected.rounds == 300
     np.testing.assert_allclose(found.weights, expected.weights, atol=1e-6)
     code, _, error = call(capsys, "latent", str(two), "--state", str(state), "--states", "3")
-    assert (code, "--states is settled" in error) == (2, True)
+    assert (code, "--states cannot change" in error) == (2, True)
     assert not list(tmp_path.glob("*.lock"))
 
 

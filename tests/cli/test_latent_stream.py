@@ -84,8 +84,8 @@ def test_signals_and_kills(tmp_path: Path) -> None:
         (("--symbols", "a"), "needs --symbols"),
         (("--symbols", "a,a"), "all different"),
         (("--symbols", "a,b", "--kind", "counts"), "one column of symbols"),
-        (("--above", "1", "--kind", "counts"), "--above makes two symbols"),
-        (("--column", "a", "--column", "b", "--kind", "counts"), "several columns are numbers"),
+        (("--above", "1", "--kind", "counts"), "--above needs one column of numbers"),
+        (("--column", "a", "--column", "b", "--kind", "counts"), "several columns must be numbers"),
         (("--sync",), "--sync needs --state"),
     ],
 )

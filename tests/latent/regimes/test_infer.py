@@ -117,7 +117,7 @@ def test_what_came_since_continues() -> None:
     np.testing.assert_allclose(rest.course.means, whole.course.means[250:], rtol=1e-9)
     assert first.live.regimes.rounds == 250
     assert rest.columns()["time"][0] == 250
-    with pytest.raises(ValueError, match="numbers are wanted"):
+    with pytest.raises(ValueError, match="values must be numbers"):
         resume(first.live, ["a"])
     with pytest.raises(ValueError, match="no value is given"):
         resume(first.live, [])

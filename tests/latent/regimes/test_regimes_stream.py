@@ -33,13 +33,13 @@ def test_every_line_is_answered() -> None:
         ("x", "this is not JSON"),
         (b"\xff", "this is not UTF-8"),
         ("[" * 100_000, "nested too deeply"),
-        ('"word"', "numbers are wanted, got 'word'"),
-        ("[1, 2]", "one number is wanted"),
-        ("true", "a number is wanted, got true"),
+        ('"word"', "values must be numbers, got 'word'"),
+        ("[1, 2]", "the observation must be one number"),
+        ("true", "the observation must be a number, got true"),
         ("1e999", "within ±1e100"),
         ("Infinity", "within ±1e100"),
         ('{"x": 1}', "a line is an observation"),
-        ('{"y": {"y": 1}}', "words or numbers are wanted"),
+        ('{"y": {"y": 1}}', "values must be words or numbers"),
         ("{}", "a line is an observation"),
         ("9" * 5000, "not JSON"),
     ],
@@ -63,8 +63,8 @@ def test_streams_of_other_kinds() -> None:
     both = Live(Regimes("full", (1,)), Code("numbers", columns=("a", "b")))
     noise = np.random.default_rng(0).normal(size=(20, 2)).tolist()
     said = answers(both, "null", *map(json.dumps, noise), "[1, null]", "[1]", "3")
-    assert "an observation has 2 numbers" in said[-1]["error"]
-    assert "an observation has 2 numbers" in said[-2]["error"]
+    assert "an observation must have 2 numbers" in said[-1]["error"]
+    assert "an observation must have 2 numbers" in said[-2]["error"]
     assert np.shape(said[-3]["next"]["interval"]) == (2, 2)
     limit = Live(
         Regimes("categorical", (1,), symbols=2), Code("symbols", ("at most 1", "above 1"), 1.0)

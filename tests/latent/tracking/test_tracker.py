@@ -301,9 +301,9 @@ def test_other_bad_input_is_a_sentence() -> None:
         (lambda: tracker.predict(1.5), "steps must be a whole number"),  # type: ignore[arg-type]
         (lambda: tracker.predict(level=1.0), "level must be strictly between 0 and 1"),
         (lambda: tracker.predict(of="x"), "of must be 'position' or 'observation'"),  # type: ignore[arg-type]
-        (lambda: tracker.observe(1.0, round=3), "round 3 is too long ago: the last 5 of 20"),
+        (lambda: tracker.observe(1.0, round=3), "round 3 is too long ago: only the last 5 of 20"),
         (lambda: tracker.observe(1.0, round=-1), "round must be 0 or more"),
-        (lambda: tracker.observe(1.0, round=18), "round 18 has an observation already"),
+        (lambda: tracker.observe(1.0, round=18), "round 18 already has an observation"),
         (lambda: tracker.run(np.zeros((2, 2, 2))), "table must be T x k"),
         (lambda: tracker.run(np.zeros((2, 3))), "observation must have 1 numbers"),
         (lambda: tracker.run([[1.0], [2.0, 3.0]]), "table must have the same number of columns"),

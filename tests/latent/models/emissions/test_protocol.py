@@ -61,7 +61,7 @@ def test_equal_means_are_ordered_by_deviation() -> None:
     ("make", "words"),
     [
         (lambda: Gaussian(np.zeros(2), np.zeros(2)), "deviations must be larger"),
-        (lambda: Gaussian(np.zeros(2), np.ones(3)), "as many states"),
+        (lambda: Gaussian(np.zeros(2), np.ones(3)), "the same number of states"),
         (lambda: Gaussian(np.array([np.nan]), np.ones(1)), "finite"),
         (lambda: StudentT(np.zeros(1), np.ones(1), np.ones(1)), "degrees must be larger than 2"),
         (lambda: Autoregressive(np.zeros(1), np.ones(1), np.ones(1)), "slopes"),
