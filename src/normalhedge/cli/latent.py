@@ -13,7 +13,7 @@ from rich.console import Console
 import normalhedge
 from normalhedge import _names, _tables
 from normalhedge._owner import Owner
-from normalhedge.cli.latent_stream import first_code, run_latent_stream
+from normalhedge.cli.latent_stream import new_regimes, run_latent_stream
 from normalhedge.cli.options import check_columns, check_outputs, check_state, safe_csv, words
 from normalhedge.cli.terminal import echo
 from normalhedge.hedgers import named
@@ -27,19 +27,19 @@ from normalhedge.mixtures.lines import LONGEST
 from normalhedge.reports import write_inferred
 
 FILE_ONLY = ("time", "forecast", "forecast_out", "out", "report", "safe_csv")
-"""Options that a stream has no use for."""
+"""Options for files only."""
 
 STREAM_ONLY = ("symbols", "sync", "max_line")
-"""Options that a file has no use for."""
+"""Options for streams only."""
 
 SETTINGS = ("kind", "above", "states", "budget", "hedger", "seed", "symbols")
-"""Options that are settled when a state is there."""
+"""Options that cannot change once there is a state."""
 
 TABLES = (".csv", ".parquet")
 
 
 def _states(_: click.Context, __: click.Parameter, value: str | None) -> tuple[int, ...] | None:
-    """Return the numbers of states that ``1-5``, ``2`` or ``1,2,4`` says."""
+    """Return the numbers of states in ``1-5``, ``2`` or ``1,2,4``."""
     if value is None:
         return None
     try:
@@ -57,56 +57,67 @@ def _states(_: click.Context, __: click.Parameter, value: str | None) -> tuple[i
 
 @click.command(
     "latent",
-    epilog="Words, and whole numbers of two values, are symbols; other whole numbers from 0 to "
-    "1000 are counts; the rest is real numbers. What is empty is missing: time passes, and nothing "
-    "is learned. '-' reads JSON lines from stdin and answers each with one: a number, a list of "
-    'numbers, a word, null, or {"y": ...}. With --state, what was answered survives the end of the '
-    "process, kill -9 included: it is in FILE.json or in FILE.json.journal beside it, and only one "
-    "process at a time may use them. A power cut can cost the last moments before it, unless there "
-    "is --sync. SIGTERM, SIGINT and SIGHUP end a stream between two lines, with exit code 128 + "
-    "signal.",
+    epilog="Words, and whole numbers with only two values, are symbols; other whole numbers from 0 "
+    "to 1000 are counts; everything else is real numbers. An empty cell is a missing observation: "
+    "time passes, and nothing is learned. '-' reads JSON lines from stdin and answers each with "
+    'one line. A line is a number, a list of numbers, a word, null, or {"y": ...}. With --state, '
+    "every answered line survives the end of the process, even kill -9: it is in FILE.json or in "
+    "FILE.json.journal beside it. Only one process at a time may use these files. A power cut can "
+    "lose the last moments before it, unless --sync is given. SIGTERM, SIGINT and SIGHUP end a "
+    "stream between two lines, with exit code 128 + signal.",
 )
 @click.argument("data", metavar="DATA.csv|DATA.parquet|-")
 @click.option("--column", "columns", multiple=True,
-              help="The column of observations; several make one series. Not needed if there is "
-              "only one.")  # fmt: skip
+              help="The column of observations; several columns make one series. Not needed if "
+              "the table has only one.")  # fmt: skip
 @click.option("--time", help="The column of times, for the plots and --out.")
 @click.option("--forecast", type=click.IntRange(1, 10_000), metavar="ROUNDS",
-              help="Tell the distribution of so many next rounds.")  # fmt: skip
-@click.option("--states", callback=_states, metavar="1-5|2|1,2,4", help="[default: 1-5]")
-@click.option("--kind", type=click.Choice(list(KINDS)), help="[default: as it looks]")
-@click.option("--above", type=float, help="Whether numbers are above this: two symbols.")
-@click.option("--budget", type=click.IntRange(min=2), help="Models at a time. [default: 30]")
+              help="Forecast the next rounds.")  # fmt: skip
+@click.option(
+    "--states",
+    callback=_states,
+    metavar="1-5|2|1,2,4",
+    help="The numbers of states to try. [default: 1-5]",
+)
+@click.option(
+    "--kind", type=click.Choice(list(KINDS)), help="The kind of observations. [default: guessed]"
+)
+@click.option("--above", type=float, help="Turn numbers into two symbols, by this limit.")
+@click.option(
+    "--budget", type=click.IntRange(min=2), help="The largest number of models. [default: 30]"
+)
 @click.option("--hedger", metavar="NAME[:KEY=VALUE,...]",
-              help="Who weighs the models. [default: fixed-share]")  # fmt: skip
-@click.option("--seed", type=click.IntRange(min=0), help="Of the fits. [default: 0]")
+              help="The hedger that weighs the models. [default: fixed-share]")  # fmt: skip
+@click.option("--seed", type=click.IntRange(min=0), help="The seed of the fits. [default: 0]")
 @click.option("--level", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.9,
               show_default=True, help="The probability of intervals.")  # fmt: skip
 @click.option("--out", type=click.Path(path_type=Path), metavar="FILE.csv|FILE.parquet",
-              help="States, probabilities and predictions, round by round.")  # fmt: skip
+              help="Write states, probabilities and predictions, round by round.")  # fmt: skip
 @click.option("--forecast-out", type=click.Path(path_type=Path), metavar="FILE.csv|FILE.parquet",
-              help="The next rounds, with --forecast.")  # fmt: skip
-@click.option("--report", type=click.Path(path_type=Path), metavar="FILE.html")
+              help="Write the forecast of --forecast.")  # fmt: skip
+@click.option(
+    "--report", type=click.Path(path_type=Path), metavar="FILE.html", help="Write a page."
+)
 @safe_csv
 @click.option("--state", type=click.Path(path_type=Path), metavar="FILE.json",
-              help="To continue with the rows or lines that came since.")  # fmt: skip
-@click.option("--symbols", callback=words, metavar="A,B,...", help="Stream: the words of a line.")
+              help="Continue from this file with new rows or lines, and update it.")  # fmt: skip
+@click.option("--symbols", callback=words, metavar="A,B,...", help="Stream: the symbols.")
 @click.option("--sync", is_flag=True,
-              help="Stream: what was answered survives a power cut, too; slower.")  # fmt: skip
+              help="Stream: answered lines survive a power cut, too; slower.")  # fmt: skip
 @click.option("--max-line", type=click.IntRange(min=1), metavar="BYTES",
-              help=f"Stream: longer lines are refused.  [default: {LONGEST:,}]")  # fmt: skip
+              help=f"Stream: the longest accepted line.  [default: {LONGEST:,}]")  # fmt: skip
 def command(data: str, state: Path | None, **given: Any) -> None:
-    """Find the regimes of a series and predict it, causally.
+    """Find the regimes of a series, and predict it.
 
-    Hidden Markov models with several numbers of states are learned from the data as it comes, and
-    weighed by how well they predicted. Nothing said of a round uses later rounds.
+    Hidden Markov models with several numbers of states are learned online, and weighed by how well
+    they predicted. The results of a round never use later rounds.
     """
     unused, why = (FILE_ONLY, "files") if data == "-" else (STREAM_ONLY, "streams")
     for name in unused:
         if given[name] not in (None, False, ()):
             raise click.UsageError(f"--{name.replace('_', '-')} is for {why}")
     if given["sync"] and state is None:
-        raise click.UsageError("--sync needs --state: there is nothing else to be kept")
+        raise click.UsageError("--sync needs --state")
     if given["forecast_out"] is not None and given["forecast"] is None:
         raise click.UsageError("--forecast-out needs --forecast")
     weigher = None if given["hedger"] is None else named(given["hedger"], given["budget"] or 30)
@@ -126,7 +137,7 @@ def command(data: str, state: Path | None, **given: Any) -> None:
             "seed": given["seed"] or 0,
         }
         if data == "-":
-            live = live or first_code(given, options)
+            live = live or new_regimes(given, options)
             run_latent_stream(live, kept, given["level"], given["max_line"] or LONGEST)
         else:
             _infer_file(Path(data), live, kept, options, given)
@@ -135,7 +146,7 @@ def command(data: str, state: Path | None, **given: Any) -> None:
 def _refuse_settings(given: dict[str, Any], state: Path | None) -> None:
     for name in SETTINGS:
         if given[name] not in (None, ()):
-            raise click.UsageError(f"--{name} is settled: {state} has regimes that go on")
+            raise click.UsageError(f"--{name} cannot change: {state} has regimes that continue")
 
 
 def _infer_file(
@@ -145,12 +156,12 @@ def _infer_file(
     options: dict[str, Any],
     given: dict[str, Any],
 ) -> None:
-    """Find the regimes of a table's columns; write and print what came of it."""
+    """Find the regimes of a table's columns; print and write the results."""
     outputs = [(given[name], TABLES) for name in ("out", "forecast_out")]
     check_outputs(data, [*outputs, (given["report"], (".html",))])
     table = _tables.read_arrow(data)
     if all(_is_number(name) for name in table.column_names):
-        raise click.UsageError(f"{data} has numbers in its first row: it must name the columns")
+        raise click.UsageError(f"the first row of {data} must name the columns, but it has numbers")
     columns = _columns(table.column_names, given["columns"], data)
     when = None
     if given["time"] is not None:
@@ -158,14 +169,14 @@ def _infer_file(
     values: Any = {name: table.column(name).to_pylist() for name in columns}
     values = values if len(columns) > 1 else values[columns[0]]
     with Console(stderr=True).status("learning") as status:
-        told: dict[str, Any] = {
+        known: dict[str, Any] = {
             "time": when,
             "progress": lambda share: status.update(f"learning {share:.0%}"),
         }
         if live is not None:
-            found = resume(live, values, **told)
+            found = resume(live, values, **known)
         else:
-            found = infer(values, kind=given["kind"], above=given["above"], **options, **told)
+            found = infer(values, kind=given["kind"], above=given["above"], **options, **known)
         what = " and ".join(columns)
         _print(found, what, given)
         status.update("comparing")
@@ -236,7 +247,7 @@ def _write(found: Inferred, what: str, source: str, given: dict[str, Any]) -> No
             baselines(found.sequence),
             title=f"The regimes of {what}",
             subtitle=f"{source}, {found.live.regimes.rounds:,} rounds, {len(found.parameters)} "
-            "regimes. Models are learned as data comes; nothing said of a round uses later ones",
+            "regimes. Models are learned online; the results of a round never use later rounds",
             command=shlex.join(["normalhedge", *sys.argv[1:]]),
             settings={"normalhedge": normalhedge.__version__, "numpy": np.__version__},
             ahead=ahead,

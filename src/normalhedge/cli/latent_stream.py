@@ -13,8 +13,16 @@ from normalhedge.latent.regimes.regimes_file import RegimesFile
 from normalhedge.latent.regimes.regimes_stream import RegimesStream
 
 
-def first_code(given: dict[str, Any], options: dict[str, Any]) -> Live:
-    """Return regimes that have seen nothing, for observations such as the options say."""
+def new_regimes(given: dict[str, Any], options: dict[str, Any]) -> Live:
+    """Return regimes without observations, for the kind of observations in the options.
+
+    Parameters
+    ----------
+    given
+        The options of the command line that describe observations.
+    options
+        The settings of `Regimes`: states, budget, hedger and seed.
+    """
     code = _code(given)
     regimes = Regimes(
         code.emission,
@@ -32,23 +40,37 @@ def _code(given: dict[str, Any]) -> Code:
     columns = given["columns"]
     if above is not None:
         if symbols or len(columns) > 1 or kind not in {None, "symbols"}:
-            raise click.UsageError("--above makes two symbols of one column of numbers")
+            raise click.UsageError(
+                "--above needs one column of numbers, which it turns into two symbols"
+            )
         return Code("symbols", (f"at most {above:g}", f"above {above:g}"), above)
     if symbols or kind == "symbols":
         if len(symbols) < 2 or len(set(symbols)) < len(symbols):
             raise click.UsageError("a stream of symbols needs --symbols A,B,..., all different")
         if kind not in {None, "symbols"} or len(columns) > 1:
-            raise click.UsageError("--symbols are for one column of symbols")
+            raise click.UsageError("--symbols needs one column of symbols")
         return Code("symbols", symbols)
     if len(columns) > 1:
         if kind not in {None, "numbers"} or len(set(columns)) < len(columns):
-            raise click.UsageError("several columns are numbers, and have different names")
+            raise click.UsageError("several columns must be numbers, with different names")
         return Code("numbers", columns=columns)
     return Code(kind or "numbers")
 
 
 def run_latent_stream(live: Live, kept: RegimesFile | None, level: float, longest: int) -> None:
-    """Answer the lines of stdin."""
+    """Answer the lines of stdin.
+
+    Parameters
+    ----------
+    live
+        The regimes, with the code of their observations.
+    kept
+        The file of the state; None to keep nothing.
+    level
+        The probability of intervals.
+    longest
+        The longest accepted line, in bytes.
+    """
     done: list[Operation] = []
     stream = RegimesStream(live, level, done.append if kept is not None else None)
     run_stream(stream, live, done, kept, longest)

@@ -1,6 +1,6 @@
-"""Parameters of hidden Markov models: checked, drawn at random, or laid out in a grid.
+"""Parameters of hidden Markov models: checked, drawn at random, or on a grid.
 
-Here the candidates come first, as people write them: initial N x k, transition N x k x k,
+Here the candidates are the first axis, as users write them: initial N x k, transition N x k x k,
 emission N x k x m, means and deviations N x k.
 """
 
@@ -15,28 +15,46 @@ from normalhedge import _inputs
 from normalhedge._inputs import Floats
 
 SUM_TOLERANCE = 1e-6
-"""How far probabilities may be from summing to one; they are then normalised."""
+"""How far a sum of probabilities may be from one; they are then normalised."""
 
 LARGEST_BANK = 10**7
-"""Candidates of a grid, at most."""
+"""The largest number of candidates on a grid."""
 
 
 class Dynamics(NamedTuple):
-    """Where the states of each candidate start, and how they move."""
+    """Initial and transition probabilities of each candidate."""
 
     initial: Floats
     transition: Floats
 
 
 def dynamics(initial: npt.ArrayLike, transition: npt.ArrayLike) -> Dynamics:
-    """Return initial and transition probabilities, checked."""
+    """Return initial and transition probabilities, checked.
+
+    Parameters
+    ----------
+    initial
+        N x k.
+    transition
+        N x k x k, rows from a state.
+    """
     first = rows("initial", initial, (None, None))
     n, k = first.shape
     return Dynamics(first, rows("transition", transition, (n, k, k)))
 
 
 def rows(name: str, values: npt.ArrayLike, shape: tuple[int | None, ...]) -> Floats:
-    """Return probabilities whose last axis sums to one, exactly."""
+    """Return probabilities whose last axis sums to one exactly.
+
+    Parameters
+    ----------
+    name
+        The name of the argument, for messages.
+    values
+        Probabilities.
+    shape
+        The required shape; None for an axis of any length.
+    """
     array = _inputs.numbers_array(name, values).astype(np.float64)
     if array.ndim != len(shape) or any(
         want is not None and want != got for want, got in zip(shape, array.shape, strict=True)
@@ -54,7 +72,15 @@ def rows(name: str, values: npt.ArrayLike, shape: tuple[int | None, ...]) -> Flo
 def normals(
     means: npt.ArrayLike, deviations: npt.ArrayLike, shape: tuple[int, ...]
 ) -> tuple[Floats, Floats]:
-    """Return means and deviations, checked."""
+    """Return means and deviations, checked.
+
+    Parameters
+    ----------
+    means, deviations
+        Finite numbers; deviations are positive.
+    shape
+        The required shape of both.
+    """
     found = []
     for name, given in (("means", means), ("deviations", deviations)):
         values = _inputs.numbers_array(name, given).astype(np.float64)
@@ -67,7 +93,17 @@ def normals(
 
 
 def random_dynamics(n: int, k: int, stay: float, rng: np.random.Generator) -> Dynamics:
-    """Draw dynamics of states that tend to stay, with about this probability."""
+    """Draw initial and transition probabilities of states that tend to stay.
+
+    Parameters
+    ----------
+    n, k
+        The numbers of models and of states.
+    stay
+        The mean probability to stay.
+    rng
+        The generator of random numbers.
+    """
     n, k = _inputs.count("candidates", n), _inputs.count("states", k)
     stay = _inputs.number("stay", stay, 0.0, 1.0)
     moves = rng.dirichlet(np.ones(k), size=(n, k))
@@ -76,10 +112,19 @@ def random_dynamics(n: int, k: int, stay: float, rng: np.random.Generator) -> Dy
 
 
 def grid_dynamics(states: int, stay: npt.ArrayLike, choices: int) -> tuple[Dynamics, np.ndarray]:
-    """Return the dynamics of a grid, and which of the choices each state of a candidate has, N x k.
+    """Return the dynamics of a grid, and the choices of each candidate's states, N x k.
 
-    Each candidate has one probability to stay, the rest of it spread evenly over the other states,
+    Each candidate has one probability to stay, with the rest spread evenly over the other states,
     and k different choices, in their order.
+
+    Parameters
+    ----------
+    states
+        The number of states, k.
+    stay
+        Probabilities to stay.
+    choices
+        The number of emissions to choose from.
     """
     k = _inputs.count("states", states)
     keeps = np.atleast_1d(_inputs.numbers_array("stay", stay)).astype(np.float64)
@@ -88,7 +133,7 @@ def grid_dynamics(states: int, stay: npt.ArrayLike, choices: int) -> tuple[Dynam
     if k > choices:
         raise ValueError(f"a grid needs at least as many emissions as states, {k}, got {choices}")
     if k == 1:
-        keeps = np.ones(1)  # there is nowhere else to go
+        keeps = np.ones(1)  # there is no other state
     if math.comb(choices, k) * len(keeps) > LARGEST_BANK:
         raise ValueError(f"a grid may have at most {LARGEST_BANK:,} candidates")
     which = np.array(list(combinations(range(choices), k)))

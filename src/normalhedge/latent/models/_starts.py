@@ -1,4 +1,4 @@
-"""Where fits start: observations divided among the states in ways that may be right."""
+"""Starting points of fits: divisions of the observations among the states."""
 
 from collections.abc import Iterator
 
@@ -15,15 +15,22 @@ ROUNDS_OF_KMEANS = 5
 def divisions(
     observations: Floats, states: int, count: int, rng: np.random.Generator
 ) -> Iterator[Labels]:
-    """Yield the state of each observation, in so many ways.
+    """Yield divisions of the observations among the states, as a state for each observation.
 
-    First by size, then by how much the numbers vary nearby, then in pieces of time; after these at
-    random, in turns by distance from drawn observations and in pieces of drawn lengths.
+    The first is by value, the second by how much the numbers vary nearby, the third into pieces of
+    time. The others are random: in turn by distance from drawn observations, and pieces of drawn
+    lengths.
 
     Parameters
     ----------
     observations
-        T x d, standardised where they have a scale; rows that are missing are NaN.
+        T x d, standardised where they have a scale; missing rows are NaN.
+    states
+        The number of states, k.
+    count
+        The number of divisions; one is enough for a single state.
+    rng
+        The generator of random numbers.
     """
     filled = _filled(observations)
     line = _line(filled)
@@ -44,26 +51,42 @@ def divisions(
 
 
 def shares(labels: Labels, states: int) -> Floats:
-    """Return shares of the states, T x k: nine tenths as divided, the rest even."""
+    """Return shares of the states, T x k: 0.9 for the state of the division, the rest even.
+
+    Parameters
+    ----------
+    labels
+        The state of each observation.
+    states
+        The number of states, k.
+    """
     return 0.9 * np.eye(states)[labels] + 0.1 / states
 
 
 def transition(labels: Labels, states: int) -> Floats:
-    """Return the transitions between the states of a division, with one more of each."""
+    """Return transition probabilities counted in a division, with one added to each count.
+
+    Parameters
+    ----------
+    labels
+        The state of each observation.
+    states
+        The number of states, k.
+    """
     counts = np.ones((states, states))
     np.add.at(counts, (labels[:-1], labels[1:]), 1.0)
     return np.asarray(counts / counts.sum(axis=1, keepdims=True))
 
 
 def _filled(observations: Floats) -> Floats:
-    """Return observations with the last known one in place of what is missing."""
+    """Return observations with the last known one in place of each missing one."""
     known = ~np.isnan(observations[:, 0])
     places = np.maximum.accumulate(np.where(known, np.arange(len(known)), -1))
     return observations[np.where(places < 0, known.argmax(), places)]
 
 
 def _line(filled: Floats) -> Floats:
-    """Return one number for each observation: where it lies in the direction they vary most."""
+    """Return the first principal component of the observations, one number for each."""
     if filled.shape[1] == 1:
         return filled[:, 0]
     away = filled - filled.mean(axis=0)

@@ -13,21 +13,21 @@ from normalhedge.latent.models.emissions import Emission
 
 @dataclass(frozen=True, eq=False)
 class Fitted:
-    """A hidden Markov model, its states in order.
+    """A hidden Markov model with its states in order.
 
     Attributes
     ----------
     initial, transition
-        k, and k x k.
+        Probabilities, k and k x k.
     emission
-        What the states say.
+        The distributions of observations in the states.
     log_likelihood
         ln P(y_1..y_T), in the units of the observations.
     iterations
-        How often the parameters were replaced.
+        The number of EM iterations.
     trace
-        Before each iteration and at the end: the log likelihood of standardised observations and
-        what the pseudo counts add, which never decreases.
+        The objective before each iteration and at the end: the log likelihood of standardised
+        observations plus the contribution of the pseudo counts. It never decreases.
     """
 
     initial: Floats
@@ -39,11 +39,11 @@ class Fitted:
 
     @property
     def states(self) -> int:
-        """How many states there are."""
+        """The number of states, k."""
         return len(self.initial)
 
     def stationary(self) -> Floats:
-        """Return how probable the states are in the long run."""
+        """Return the stationary distribution of the states."""
         return stationary(self.transition)
 
     def smoothed(self, observations: npt.ArrayLike) -> tuple[Floats, Floats, float]:
@@ -55,10 +55,10 @@ class Fitted:
         return states, moves, total
 
     def filtered(self, observations: npt.ArrayLike) -> tuple[Floats, Floats]:
-        """Return P(S_t | y_1..y_{t-1}), T + 1 x k, and ln p(y_t | y_1..y_{t-1}), T.
+        """Return P(S_t | y_1..y_{t-1}), (T + 1) x k, and ln p(y_t | y_1..y_{t-1}), T.
 
-        Causal, as the parameters are given: what is known before each observation, and after the
-        last of what comes next.
+        Both are causal, given the parameters: row t uses the observations before t, and the last
+        row predicts the state after the series.
         """
         logs = self.emission.log_density(observations)
         highest = logs.max(axis=1, initial=-1e300)
@@ -83,7 +83,15 @@ class Fitted:
         )
 
     def sample(self, rounds: int, rng: np.random.Generator) -> tuple[npt.NDArray[np.intp], Floats]:
-        """Draw hidden states and observations."""
+        """Draw hidden states and observations.
+
+        Parameters
+        ----------
+        rounds
+            The number of rounds.
+        rng
+            The generator of random numbers.
+        """
         path = np.empty(_inputs.count("rounds", rounds), dtype=np.intp)
         steps, draws = np.cumsum(self.transition, axis=1), rng.random(len(path))
         chances = np.cumsum(self.initial)
@@ -94,7 +102,7 @@ class Fitted:
 
 
 def stationary(transition: Floats) -> Floats:
-    """Return the distribution that transitions leave as it is; one of them if there are several."""
+    """Return a distribution that the transitions leave unchanged."""
     k = len(transition)
     system = np.concatenate([transition.T - np.eye(k), np.ones((1, k))])
     found = np.linalg.lstsq(system, np.concatenate([np.zeros(k), [1.0]]))[0]

@@ -1,4 +1,4 @@
-"""Hidden Markov models fitted to a series: expectation and maximisation from several starts."""
+"""Fitting hidden Markov models to a series by EM from several starts."""
 
 import math
 from collections.abc import Iterator
@@ -15,25 +15,25 @@ from normalhedge.latent.models.emissions.protocol import checked
 from normalhedge.latent.models.fitted import Fitted
 
 FLOOR = 1e-4
-"""The least variance in a state, as a share of that of all observations; of counts, the least rate
-as a share of their mean."""
+"""The smallest variance in a state, as a share of the variance of all observations; for counts, the
+smallest rate as a share of their mean."""
 
 PSEUDO_COUNT = 0.1
-"""Added to the expected number of each transition, initial state and symbol."""
+"""A count added to each transition, initial state and symbol."""
 
 FIRST = 15
-"""Iterations of each start; then only the best two go on."""
+"""Iterations of each start; then only the best two continue."""
 
 TAILS = 10.0
-"""The deviation of the middle half of the observations, times this, is the largest unit: outliers
-must not set the least variance of a state."""
+"""The largest unit, in deviations of the middle half of the observations: outliers must not set the
+smallest variance of a state."""
 
 CONSTANT = 1e-12
-"""Numbers that differ by less than this share of the largest count as constant."""
+"""A column whose deviation is below this share of its largest value counts as constant."""
 
 
 class _Task(NamedTuple):
-    """A series as the core reads it, and its units."""
+    """A series as the core reads it, with its units and settings."""
 
     family: type[Emission]
     observations: Floats
@@ -44,7 +44,7 @@ class _Task(NamedTuple):
 
 
 class _Model(NamedTuple):
-    """A model in these units, on its way."""
+    """A model in standardised units during the fit."""
 
     initial: Floats
     transition: Floats
@@ -71,8 +71,8 @@ def fit(
 ) -> Fitted:
     """Fit a hidden Markov model by expectation and maximisation.
 
-    With g the probabilities of states and transitions given the whole series and the parameters so
-    far, the parameters become those with the largest
+    Let g be the probabilities of states given the whole series and the current parameters. The next
+    parameters maximise
 
         sum_t sum_s g_t(s) ln b_s(y_t) + sum_rs (n_rs + c) ln A_rs + sum_s (g_1(s) + c) ln initial_s
 
@@ -81,44 +81,46 @@ def fit(
     Parameters
     ----------
     observations
-        T numbers, or T x d for the families with several columns; NaN is missing, and a row with
-        a NaN is missing as a whole.
+        T numbers, or T x d for families with several columns; NaN where missing. A row with a NaN
+        is missing as a whole.
     states
-        k, at least 1.
+        The number of states, k.
     emission
-        A family: gaussian, student, autoregressive, poisson, negative_binomial or categorical; of
-        several columns, diagonal or full (the covariance).
+        The family: gaussian, student, autoregressive, poisson, negative_binomial or categorical;
+        for several columns diagonal or full (the covariance).
     rng
-        Where random starts are drawn from.
+        The generator of random numbers, for random starts.
     starts
-        How many divisions of the series are started from, the best by likelihood being kept: by
-        size, by how much the numbers vary nearby, in pieces of time, then at random. 0 is allowed
-        with a warm start.
-    iterations, tolerance
-        Stop after so many iterations, or when one adds less than this to what is maximised.
+        The number of divisions of the series to start from: by value, by how much the numbers vary
+        nearby, into pieces of time, then at random. The fit with the largest likelihood is kept. 0
+        is allowed with a warm start.
+    iterations
+        The largest number of iterations.
+    tolerance
+        Stop when an iteration increases the objective by less than this.
     warm
-        A model of the same family and states to start from, too: an earlier fit.
+        A further starting point: a model of the same family and number of states.
     degrees
-        Of freedom of Student's t, above 2; estimated between 2.05 and 200 where none are given.
+        The degrees of freedom of Student's t, above 2; estimated between 2.05 and 200 by default.
     symbols
-        How many there are; as many as were seen where it is not given.
+        The number of symbols; by default the largest symbol of the series plus one.
     pseudo_count
-        c above, also for symbols; with 0 it is maximum likelihood.
+        The pseudo count c, used for symbols too; 0 gives maximum likelihood.
     floor
-        The least variance in a state, as a share of the variance of all observations (of several
-        columns the least eigenvalue, when each has variance 1); of counts, the least rate as a
-        share of their mean. Against states that collapse on one observation.
+        The smallest variance in a state, as a share of the variance of all observations (with
+        several columns the smallest eigenvalue, after standardising); for counts the smallest rate,
+        as a share of their mean. It keeps states from collapsing on one observation.
 
     Returns
     -------
     Fitted
-        The states in order of their means, then of their variances.
+        The model, with its states ordered by mean, then by variance.
 
     Notes
     -----
-    An iteration costs T k^2. A series that is constant gives states that all say so, with a
-    deviation of 1e-5 of its size; with fewer distinct values than states, states are alike. A state
-    without observations keeps the parameters it had.
+    An iteration costs O(T k^2). The states of a constant series all have a deviation of 1e-5 of its
+    size. With fewer distinct values than states, some states are equal. A state without
+    observations keeps its parameters.
 
     References
     ----------
@@ -167,7 +169,7 @@ def _task(
     seen = checked(family, observations, None if emission in {"diagonal", "full"} else 1)
     known = seen[~np.isnan(seen[:, 0])]
     if not len(known):
-        raise ValueError("observations must have at least one that is not missing")
+        raise ValueError("observations must hold at least one value that is not missing")
     guards = np.array(
         [
             _inputs.number("floor", floor, 0.0),
@@ -190,11 +192,11 @@ def _task(
 
 
 def _rows(family: type[Emission], seen: Floats, symbols: int | None) -> Floats:
-    """Return parameters of one state to begin with."""
+    """Return the starting parameters of one state."""
     if family is not Categorical:
         if symbols is not None:
             raise ValueError("symbols are for emission='categorical'")
-        return family.blank(seen, 1)
+        return family.starting_parameters(seen, 1)
     most = int(np.nanmax(seen)) + 1
     m = most if symbols is None else _inputs.count("symbols", symbols)
     if most > m:
@@ -205,9 +207,9 @@ def _rows(family: type[Emission], seen: Floats, symbols: int | None) -> Floats:
 
 
 def scale(known: Floats) -> tuple[Floats, Floats]:
-    """Return the mean and the deviation of each column; of a constant c, 1e-3 c for the latter.
+    """Return the mean and the deviation of each column; the deviation of a constant c is 1e-3 c.
 
-    Where few outliers make the deviation, it is `TAILS` times that of the middle half.
+    The deviation is at most `TAILS` times that of the middle half of the observations.
     """
     largest = np.abs(known).max(axis=0)
     width = known.std(axis=0)
@@ -221,7 +223,7 @@ def scale(known: Floats) -> tuple[Floats, Floats]:
 def _models(
     task: _Task, k: int, starts: int, warm: Fitted | None, rng: np.random.Generator
 ) -> Iterator[_Model]:
-    """Yield the models to start from."""
+    """Yield the starting points."""
     if warm is not None:
         yield _warm(task, warm, k)
     for labels in _starts.divisions(task.observations, k, starts, rng):
@@ -235,21 +237,21 @@ def _warm(task: _Task, warm: Fitted, k: int) -> _Model:
     given = warm.emission
     if type(given) is not task.family or warm.states != k:
         raise ValueError(
-            f"warm must be a {task.family.__name__} model with as many states, {k}, "
+            f"warm must be a {task.family.__name__} model with {k} states, "
             f"got a {type(given).__name__} model with {warm.states}"
         )
     if given.scaled and given.columns == len(task.centre):
-        given = given.moved(-task.centre / task.width, 1.0 / task.width)
+        given = given.rescaled(-task.centre / task.width, 1.0 / task.width)
     rows = given.parameters()
     if len(rows) != len(task.rows):
-        raise ValueError("warm must be a model with as many columns or symbols as observations")
+        raise ValueError("warm must be a model with as many columns or symbols as the observations")
     if task.guards[2] > 0.0:
         rows[2] = task.guards[2]
     return _Model(warm.initial.copy(), warm.transition.copy(), rows, None, -math.inf, np.empty(0))
 
 
 def _run(task: _Task, model: _Model, more: int, most: int, tolerance: float) -> _Model:
-    """Return the model after some more iterations, `most` in all."""
+    """Return the model after some more iterations, of at most `most` in all."""
     done = max(len(model.trace) - 1, 0)
     more = min(more, most - done)
     if done and (more <= 0 or model.trace[-1] - model.trace[-2] < tolerance):
@@ -276,7 +278,7 @@ def _restored(task: _Task, model: _Model) -> Fitted:
     emission = task.family.from_parameters(model.rows)
     total = model.log_likelihood
     if task.family.scaled:
-        emission = emission.moved(task.centre, task.width)
+        emission = emission.rescaled(task.centre, task.width)
         known = ~np.isnan(task.observations[:, 0])
         if task.family.family == "autoregressive":
             known = known[1:] & known[:-1]

@@ -1,4 +1,4 @@
-"""Hidden Markov models whose parameters are learned from one observation after the other."""
+"""Online EM: a hidden Markov model that learns its parameters one observation at a time."""
 
 from typing import NamedTuple
 
@@ -13,14 +13,15 @@ from normalhedge.latent.models.fitting import FLOOR, PSEUDO_COUNT
 
 
 class OnlineRun(NamedTuple):
-    """What was known before and after each observation, and how well it fitted.
+    """Many rounds of online EM.
 
     Attributes
     ----------
     beliefs, filtered
         P(S_t | y_1..y_{t-1}) and P(S_t | y_1..y_t), T x k.
     emissions
-        One with T k states: those of the first round, then those of the second, and so on.
+        The emissions before each round, as one emission with T k states: the states of the first
+        round, then of the second, and so on.
     log_densities
         ln p(y_t | y_1..y_{t-1}); 0 where the observation is missing.
     """
@@ -34,33 +35,34 @@ class OnlineRun(NamedTuple):
 class OnlineEM:
     """Expectation and maximisation, one observation at a time, with forgetting.
 
-    The sufficient statistics of the expectation step are kept as means that forget, given each
-    state the chain may be in now, and the parameters are replaced in every round:
+    The sufficient statistics of the expectation step are discounted means, given each possible
+    current state. The parameters are replaced in every round:
 
         rho(s) <- (1 - e) sum_r rho(r) P(S_{t-1} = r | S_t = s, y_1..y_{t-1}) + e s(S_{t-1}, s, y_t)
 
-    with e = 1 - forgetting. Parameters that drift are followed with a memory of 1 / e observations.
+    with e = 1 - forgetting. The estimates follow drifting parameters with a memory of 1 / e
+    observations.
 
     Parameters
     ----------
     fitted
-        Where to start from; its parameters count as what was seen so far.
+        The model to start from.
     forgetting
-        The share of the statistics that is kept in a round, strictly between 0 and 1.
+        The share of the statistics that a round keeps, strictly between 0 and 1.
     beliefs
-        P(S_0), before the first observation's transition; the stationary distribution of the
-        transitions by default.
+        P(S_0), before the transition to the first observation; the stationary distribution by
+        default.
     previous
-        The observation before the first, which autoregressive states look at; none by default.
+        The observation before the first, which autoregressive states need; none by default.
     pseudo_count, floor
-        As for `fit`; the pseudo count is one for a memory's worth of observations, and the floor a
-        share of the variance of all observations, forgotten alike.
+        As for `fit`. The pseudo count is added for one memory of observations; the floor is a share
+        of the discounted variance of all observations.
 
     Notes
     -----
-    A missing observation lets time pass. The degrees of freedom of Student's t stay as they are;
-    the size of a negative binomial distribution is that of the variance. A round costs k^4 + d k^3
-    products, with d statistics in a state.
+    A missing observation lets time pass. The degrees of freedom of Student's t do not change; the
+    size of a negative binomial distribution is found from the variance. A round costs k^4 + d k^3
+    products, with d statistics for each state.
 
     References
     ----------
@@ -86,7 +88,7 @@ class OnlineEM:
         self._centre, self._width = np.zeros(d), np.ones(d)
         if emission.scaled:
             self._centre, self._width = _units(emission, shares)
-            emission = emission.moved(-self._centre / self._width, 1.0 / self._width)
+            emission = emission.rescaled(-self._centre / self._width, 1.0 / self._width)
         self._place, self._scale = float(self._centre[0]), float(self._width[0])
         self._log_width = float(np.log(self._width).sum())
         rows = emission.parameters()
@@ -113,12 +115,12 @@ class OnlineEM:
 
     @property
     def states(self) -> int:
-        """How many states there are."""
+        """The number of states, k."""
         return len(self._filter)
 
     @property
     def beliefs(self) -> Floats:
-        """P(S_{t+1} | y_1..y_t), for the observation that comes next."""
+        """P(S_{t+1} | y_1..y_t), the prediction of the next state."""
         return np.asarray(self._filter @ self._transition)
 
     @property
@@ -128,12 +130,12 @@ class OnlineEM:
 
     @property
     def transition(self) -> Floats:
-        """The transitions as they are now, k x k."""
+        """The current transition probabilities, k x k."""
         return self._transition.copy()
 
     @property
     def emission(self) -> Emission:
-        """What the states say now."""
+        """The current emission."""
         return self._restored(self._rows.copy())
 
     def observe(self, observation: npt.ArrayLike) -> float:
@@ -146,7 +148,7 @@ class OnlineEM:
         return self._learned(seen)
 
     def observe_checked(self, row: Floats) -> float:
-        """Do the same with d numbers that were checked: `accepted` by the emission."""
+        """Learn d numbers that `Emission.accepted` has checked; see `observe`."""
         return self._learned((row - self._centre) / self._width if self._relative else row)
 
     def _learned(self, seen: Floats) -> float:
@@ -154,7 +156,7 @@ class OnlineEM:
         return found - self._log_width if found else found
 
     def run(self, observations: npt.ArrayLike) -> OnlineRun:
-        """Learn many observations; return what was known before each of them."""
+        """Learn many observations, as `observe` does one by one."""
         seen = self._accepted(observations)
         rounds, k = len(seen), self.states
         beliefs, filtered, logs = np.empty((rounds, k)), np.empty((rounds, k)), np.empty(rounds)
@@ -166,7 +168,7 @@ class OnlineEM:
         return OnlineRun(beliefs, filtered, self._restored(rows), totals)
 
     def _plain(self, number: float) -> bool:
-        """Tell whether nothing needs to be looked at: a number, in a family of real numbers."""
+        """Return whether no check is needed: a single number in a family of real numbers."""
         small = abs(number) <= _inputs.LARGEST or number != number  # noqa: PLR0124 -- or NaN
         return small and self._template.scaled and len(self._centre) == 1
 
@@ -175,7 +177,7 @@ class OnlineEM:
 
     def _restored(self, rows: Floats) -> Emission:
         emission = self._family.from_parameters(rows)
-        return emission.moved(self._centre, self._width) if emission.scaled else emission
+        return emission.rescaled(self._centre, self._width) if emission.scaled else emission
 
 
 def _units(emission: Emission, shares: Floats) -> tuple[Floats, Floats]:

@@ -1,1 +1,1 @@
-"""Regimes of a series, found as it comes in by hedging over fitted models."""
+"""Regimes of a series, found online by hedging over fitted models."""

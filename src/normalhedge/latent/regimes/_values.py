@@ -12,17 +12,25 @@ from normalhedge._inputs import Floats
 from normalhedge._terminal import clipped
 
 LARGEST_COUNT = 10_000
-"""Larger counts are refused: their distribution is a sum over all that are smaller."""
+"""The largest count: the distribution of counts is a sum over all smaller ones."""
 
 MISSING = {"NAType", "NaTType", "MaskedConstant"}
 """The missing values of pandas and of masked arrays."""
 
 PLAIN = (str, bool, int, float, np.integer, np.floating, np.bool_, date)
-"""What a value may be."""
+"""The accepted types of a value."""
 
 
 def plain(row: int, value: Any) -> Any:
-    """Return a value, None where it is missing; refuse what is neither word nor number."""
+    """Return a value, None where it is missing; refuse anything but words and numbers.
+
+    Parameters
+    ----------
+    row
+        The row of the value, for messages.
+    value
+        The value.
+    """
     if value is None or (isinstance(value, str) and not value.strip()):
         return None
     if isinstance(value, (float, np.floating)) and math.isnan(value):
@@ -30,13 +38,14 @@ def plain(row: int, value: Any) -> Any:
     if type(value).__name__ in MISSING:
         return None
     if not isinstance(value, PLAIN):
-        raise ValueError(f"words or numbers are wanted, got {str(value)[:60]} in row {row}")
+        raise ValueError(f"values must be words or numbers, got {str(value)[:60]} in row {row}")
     if is_number(value) and not -_inputs.LARGEST <= value <= _inputs.LARGEST:  # type: ignore[operator]
         raise ValueError(f"numbers must be within ±1e100, got {str(value)[:60]} in row {row}")
     return value
 
 
 def refuse_fractions(numbers: Floats) -> None:
+    """Refuse numbers that are not counts, or too large."""
     known = numbers[~np.isnan(numbers)]
     wrong = (known < 0.0) | (known != np.floor(known))
     if wrong.any():
@@ -49,20 +58,32 @@ def refuse_fractions(numbers: Floats) -> None:
 
 
 def label(value: Any) -> str:
+    """Return the name of a symbol; whole numbers have no decimals."""
     return str(int(value)) if is_number(value) and float(value).is_integer() else str(value)
 
 
 def is_number(value: Any) -> bool:
+    """Return whether a value is a number; truth values are not."""
     return isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
 
 
 def number(row: int, value: Any) -> float:
+    """Return a number, NaN where it is missing; refuse words.
+
+    Parameters
+    ----------
+    row
+        The row of the value, for messages.
+    value
+        The value.
+    """
     if value is None:
         return math.nan
     if not is_number(value):
-        raise ValueError(f"numbers are wanted, got {clipped(repr(value), 60)} in row {row}")
+        raise ValueError(f"values must be numbers, got {clipped(repr(value), 60)} in row {row}")
     return float(value)
 
 
 def numbers(values: Iterable[Any]) -> Floats:
+    """Return numbers, NaN where missing; refuse words."""
     return np.array([number(row, value) for row, value in enumerate(values, start=1)], dtype=float)

@@ -1,4 +1,4 @@
-"""Simple models beside which regimes are judged: all causal, all scored by the log density."""
+"""Simple baselines for regimes: causal models, scored by the log density."""
 
 import math
 
@@ -10,27 +10,27 @@ from normalhedge.latent.models.fitting import fit
 from normalhedge.latent.regimes.sequence import Sequence
 
 START = 50
-"""Observations before anything is compared."""
+"""The number of observations before the comparison starts."""
 
 EVERY = 250
-"""Rounds between fits; at first as many as there were, and later a twentieth of them."""
+"""The number of rounds between fits: fewer at the beginning, and later 1/20 of all rounds."""
 
 LONGEST = 20_000
-"""Observations that a fit uses."""
+"""The largest number of observations in a fit."""
 
 BURN_IN = 500
-"""Rounds from which the state is filtered when parameters have changed."""
+"""The number of rounds that are filtered again when the parameters have changed."""
 
 RECENT = 100
-"""Rounds of the model that knows only the last ones."""
+"""The number of last rounds from which the second baseline learns."""
 
 
 def baselines(sequence: Sequence) -> dict[str, Floats]:
-    """Return ln p(y_t | y_1..y_{t-1}) of each simple model, T; NaN where it says nothing.
+    """Return ln p(y_t | y_1..y_{t-1}) of each baseline, T; NaN where it makes no prediction.
 
-    One state, learned from all rounds or from the last 100; hidden Markov models with 2 and 3
-    states, fitted again by EM whenever the rounds have doubled, then every 250 rounds or more; and
-    the last value again, with normal errors, or for symbols a Markov chain.
+    The baselines are one state, learned from all rounds or from the last 100; hidden Markov models
+    with 2 and 3 states, fitted again by EM whenever the rounds have doubled, then every 250 rounds
+    or more; and a random walk with normal errors, or for symbols a Markov chain.
     """
     seen = sequence.numbers.reshape(len(sequence.numbers), -1).copy()
     seen[~sequence.known] = np.nan
@@ -108,7 +108,7 @@ def _walk(seen: Floats, begin: int) -> Floats:
 
 
 def _chain(seen: Floats, symbols: int, begin: int) -> Floats:
-    """Return the scores of the shares of symbols after the last symbol, half a count added."""
+    """Return the scores of a Markov chain, with half a count added to each transition."""
     scores, last, counts = np.full(len(seen), np.nan), None, np.full((symbols, symbols), 0.5)
     for t, value in enumerate(seen.tolist()):
         if math.isnan(value):

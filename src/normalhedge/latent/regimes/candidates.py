@@ -1,4 +1,4 @@
-"""Ways to learn a hidden Markov model, and what each of them has learned so far."""
+"""Recipes to learn a hidden Markov model, and the models learned by them."""
 
 import math
 from dataclasses import dataclass
@@ -13,40 +13,41 @@ from normalhedge.latent.models.fitting import fit
 from normalhedge.latent.models.online_em import OnlineEM
 
 FIRST = 4
-"""Observations before the first fit."""
+"""Observations needed for the first fit of all."""
 
 ENOUGH = 25
-"""Observations for each state of a model before it is fitted."""
+"""Observations needed for each state of a model before the first fit."""
 
 GROWTH = 1.25
-"""A model of all observations is fitted again when there are this many times as many."""
+"""A model of all observations is fitted again when their number has grown by this factor."""
 
 PARTS = 5
 """A model of the last observations is fitted again after this part of its window."""
 
 ITERATIONS = 25
-"""Of a fit that starts from the last one."""
+"""Iterations of a fit that starts from the last one."""
 
 TOLERANCE = 0.01
-"""Nats: a fit ends when an iteration adds less."""
+"""A fit ends when an iteration adds fewer nats than this."""
 
 FRESH = 3
-"""Starts of a fit from nothing: whenever a window is past, or all observations have doubled."""
+"""Starts of a fit from nothing, which is due after each window, or when the observations have
+doubled."""
 
 
 class LearningRecipe(NamedTuple):
-    """A way to learn a model: the expert that a hedger weighs.
+    """A way to learn a model: an expert of the hedger.
 
     Attributes
     ----------
     family
-        Of emissions.
+        The family of emissions.
     states
-        How many.
+        The number of states.
     window
-        Learn by EM from so many of the last observations; from all where it is 0.
+        Learn by EM from this many of the last observations; 0 for all observations.
     memory
-        Learn by online EM with this memory; by EM where it is 0.
+        Learn by online EM with this memory, in observations; 0 for EM.
     """
 
     family: str
@@ -64,7 +65,7 @@ class LearningRecipe(NamedTuple):
         return f"{self.family}, {self.states} {plural}, {source}"
 
     def opens(self) -> int:
-        """Return how many observations there must be before the model is learned."""
+        """Return the number of observations needed before the model is learned."""
         if self.states == 1 and not self.window:
             return FIRST if not self.memory else ENOUGH
         return max(ENOUGH * self.states, 3 * self.window // 2)
@@ -72,22 +73,22 @@ class LearningRecipe(NamedTuple):
 
 @dataclass
 class Candidate:
-    """A model that was learned by a recipe, and is learned again when it is due.
+    """A model learned by a recipe, which is fitted again when it is due.
 
     Attributes
     ----------
     recipe
-        How it is learned.
+        The way to learn it.
     fitted
         The last fit.
     filtered
         P(S_t | y_1..y_t).
     since, due
-        How many observations there were at the last fit, and will be at the next.
+        The number of observations at the last fit, and at the next.
     fresh
-        How many there will be at the next fit from nothing.
+        The number of observations at the next fit that starts from nothing.
     online
-        What follows the parameters, in recipes with a memory.
+        The online EM that updates the parameters; None in recipes without a memory.
     """
 
     recipe: LearningRecipe
@@ -100,16 +101,16 @@ class Candidate:
 
     @property
     def emission(self) -> Emission:
-        """What the states say now."""
+        """The current emission."""
         return self.fitted.emission if self.online is None else self.online.emission
 
     @property
     def transition(self) -> Floats:
-        """The transitions as they are now."""
+        """The current transition probabilities."""
         return self.fitted.transition if self.online is None else self.online.transition
 
     def now(self) -> Fitted:
-        """Return the model with its parameters as they are now."""
+        """Return the model with its current parameters."""
         if self.online is None:
             return self.fitted
         k = self.recipe.states
@@ -125,22 +126,22 @@ def learned(
     last: Candidate | None = None,
     symbols: int | None = None,
 ) -> Candidate:
-    """Return the candidate of a recipe after these observations.
+    """Return the candidate of a recipe after the observations so far.
 
     Parameters
     ----------
     recipe
-        How to learn it.
+        The way to learn it.
     seen
         All observations so far, T x d; NaN where missing.
     rng
-        For fits from nothing.
+        The generator of random numbers, for fits that start from nothing.
     warm
-        A model of the same family and states to start from.
+        A model of the same family and number of states to start from.
     last
-        The candidate of this recipe so far.
+        The candidate of this recipe so far; None for a new one.
     symbols
-        How many there are, of categories.
+        The number of symbols, for categorical emissions.
     """
     known = int((~np.isnan(seen[:, 0])).sum())
     if recipe.memory:

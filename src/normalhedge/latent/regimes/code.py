@@ -11,7 +11,7 @@ from normalhedge._terminal import clipped
 from normalhedge.latent.regimes import _values
 
 FULL = 10
-"""Up to so many columns, states have all covariances; of more, only variances."""
+"""The largest number of columns with full covariances; with more, states have variances only."""
 
 KINDS = {
     "numbers": "gaussian",
@@ -19,7 +19,7 @@ KINDS = {
     "counts": "poisson",
     "symbols": "categorical",
 }
-"""Kinds of observations, and the emission for one column of them."""
+"""The kinds of observations, with the emission for one column."""
 
 
 @dataclass(frozen=True)
@@ -31,11 +31,11 @@ class Code:
     kind
         One of `KINDS`.
     labels
-        What the symbols are called.
+        The names of the symbols.
     above
-        The limit, where numbers become two symbols.
+        The limit that turns numbers into two symbols; None without one.
     columns
-        The names of several columns; none of a single one.
+        The names of several columns; empty for a single one.
     """
 
     kind: str
@@ -45,18 +45,20 @@ class Code:
 
     @property
     def emission(self) -> str:
-        """The family of `Regimes`."""
+        """The family of emissions for `Regimes`."""
         if self.columns:
             return "full" if len(self.columns) <= FULL else "diagonal"
         return KINDS[self.kind]
 
     def number(self, value: Any) -> Any:
-        """Return one observation as `Regimes.observe` takes it: a number or a list of them."""
+        """Return an observation as `Regimes.observe` takes it: a number, or a list of numbers."""
         if self.columns:
             given = [None] * len(self.columns) if value is None else value
             if not isinstance(given, list | tuple) or len(given) != len(self.columns):
                 shown = clipped(repr(value), 60)
-                raise ValueError(f"an observation has {len(self.columns)} numbers, got {shown}")
+                raise ValueError(
+                    f"an observation must have {len(self.columns)} numbers, got {shown}"
+                )
             return [_values.number(1, _values.plain(1, part)) for part in given]
         plain = _values.plain(1, value)
         if plain is None:
@@ -74,7 +76,7 @@ class Code:
         return float(self.labels.index(_values.label(plain)))
 
     def to_plain(self) -> dict[str, Any]:
-        """Return it in words and numbers."""
+        """Return the code as plain JSON."""
         return {
             "kind": self.kind,
             "labels": list(self.labels),
@@ -84,7 +86,7 @@ class Code:
 
     @classmethod
     def from_plain(cls, given: Mapping[str, Any]) -> Self:
-        """Return what `to_plain` wrote; refuse anything else."""
+        """Return the code that `to_plain` wrote; refuse anything else."""
         kind, above = given["kind"], given["above"]
         words = given["labels"], given["columns"]
         lists = all(isinstance(part, list) and all(isinstance(w, str) for w in part)

@@ -1,4 +1,4 @@
-"""What was said of a series, round by round, each from the rounds before."""
+"""Predictions and regimes of a series, round by round."""
 
 from dataclasses import dataclass, fields, replace
 from typing import Self
@@ -11,19 +11,20 @@ from normalhedge._inputs import Floats
 
 @dataclass(frozen=True, eq=False)
 class Course:
-    """Predictions and regimes of T rounds, all causal.
+    """Predictions and regimes of T rounds, each computed from the rounds before it.
 
     Attributes
     ----------
     means, variances
-        Of the observation, known before it came, T or T x d; NaN before the first fit.
+        Of the predictive distribution before each observation, T or T x d; NaN before the first
+        fit.
     log_scores
         ln p(y_t | y_1..y_{t-1}) of the mixture; NaN before the first fit and where y is missing.
     probabilities
-        Of each regime, given the observations up to this one, T x regimes; zero for regimes that
-        are not there.
+        The probability of each regime given the observations up to this round, T x regimes; zero
+        for regimes that do not exist yet.
     switching
-        P(the regime changes after this round), T.
+        The probability that the regime changes after this round, T.
     """
 
     means: Floats
@@ -40,7 +41,7 @@ class Course:
 
     @property
     def certainty(self) -> Floats:
-        """How probable that regime is."""
+        """The probability of the most probable regime in each round."""
         return np.asarray(self.probabilities.max(axis=1))
 
     def __len__(self) -> int:
@@ -53,14 +54,14 @@ class Course:
         return f"<Course: {len(self):,} rounds, {used} regimes, mean log score {mean}>"
 
     def renumbered(self, new: npt.NDArray[np.intp]) -> Self:
-        """Return the course with a new number for each old one."""
+        """Return the course with regimes renumbered: ``new[k]`` is the new number of regime k."""
         probabilities = np.empty_like(self.probabilities)
         probabilities[:, new] = self.probabilities
         return replace(self, probabilities=probabilities)
 
     @classmethod
     def joined(cls, parts: list[Self]) -> Self:
-        """Return one course after the other."""
+        """Return several courses as one, in their order."""
         return cls(
             *(np.concatenate([getattr(part, f.name) for part in parts]) for f in fields(cls))
         )

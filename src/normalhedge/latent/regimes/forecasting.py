@@ -1,4 +1,4 @@
-"""What is to come in the next rounds: distributions, regimes and switches."""
+"""Forecasts of several rounds: distributions, regimes and switches."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -13,21 +13,21 @@ from normalhedge.latent.regimes.naming import Naming
 from normalhedge.latent.regimes.predictive import Predictive
 
 FURTHEST = 10_000
-"""Rounds ahead."""
+"""The largest number of rounds that can be forecast."""
 
 
 @dataclass(frozen=True, eq=False)
 class Forecast:
-    """The next h rounds, as they look from the last one.
+    """A forecast of the next h rounds.
 
     Attributes
     ----------
     rounds
-        A distribution of the observation in each of them; ``forecast[0]`` is the next one.
+        The predictive distribution of each round; ``forecast[0]`` is the next one.
     probabilities
-        Of each regime, h x regimes.
+        The probability of each regime, h x regimes.
     switching
-        P(the regime of this round is not that of the round before), h.
+        The probability that the regime differs from that of the round before, h.
     """
 
     rounds: tuple[Predictive, ...]
@@ -36,8 +36,8 @@ class Forecast:
 
     @property
     def means(self) -> Floats:
-        """The mean in each round, h, or h x d of several columns."""
-        return np.array([said.mean for said in self.rounds])
+        """The mean of each round, h, or h x d with several columns."""
+        return np.array([one.mean for one in self.rounds])
 
     @property
     def states(self) -> Any:
@@ -46,8 +46,8 @@ class Forecast:
         return np.where(known, self.probabilities.argmax(axis=1), -1)
 
     def interval(self, level: float = 0.9) -> Floats:
-        """Return the central interval in each round, h x 2, or h x d x 2 of several columns."""
-        return np.array([said.interval(level) for said in self.rounds])
+        """Return the central interval of each round, h x 2, or h x d x 2 with several columns."""
+        return np.array([one.interval(level) for one in self.rounds])
 
     def __getitem__(self, place: int) -> Predictive:
         return self.rounds[place]
@@ -63,7 +63,17 @@ class Forecast:
 
 
 def mixture(shares: Floats, candidates: list[Candidate], previous: Floats) -> Predictive:
-    """Return the mixture of all states of the candidates, with these shares, N x K."""
+    """Return the mixture of all states of the candidates.
+
+    Parameters
+    ----------
+    shares
+        The probability of each state of each candidate, N x K; all sum to one.
+    candidates
+        The N models.
+    previous
+        The last observation, which autoregressive states need.
+    """
     families: dict[str, list[tuple[Floats, Floats]]] = {}
     for mine, candidate in zip(shares, candidates, strict=True):
         rows = candidate.emission.parameters()
@@ -86,25 +96,27 @@ def forecast(
     naming: Naming,
     previous: Floats,
 ) -> Forecast:
-    """Return the next rounds.
+    """Return a forecast of the next rounds.
 
-    Each model moves its states by its transitions, while the weights stay:
+    The states of each model move by its transitions; the weights of the models do not change:
 
         p(y_{t+h}) = sum_n w_n sum_s (P_n(S_{t+1} | y_1..y_t) A_n^(h-1))(s) b_ns(y)
 
-    Of autoregressive states, the mean and the variance in each state are exact, and from the second
-    round on the distribution within a state is taken for a normal one.
+    For autoregressive states the mean and the variance in each state are exact. From the second
+    round on, the distribution within a state is approximated by a normal one.
 
     Parameters
     ----------
     rounds
-        How many.
-    candidates, weights
-        N models and their weights.
+        The number of rounds, h.
+    candidates
+        The N models.
+    weights
+        The weights of the models, N.
     beliefs
         P_n(S_{t+1} | y_1..y_t), N x K.
     naming
-        Which state means which regime.
+        The map from states to regimes.
     previous
         The last observation.
     """
@@ -117,21 +129,21 @@ def forecast(
         before[n, :k] = candidate.filtered
     first = mixture(weights[:, np.newaxis] * beliefs, candidates, previous)
     paths = [_Path(candidate, previous[0]) for candidate in candidates]
-    said, regimes, switching = [first], [], []
+    ahead, regimes, switching = [first], [], []
     for step in range(rounds):
         if step:
             after = np.einsum("nr,nrs->ns", beliefs, moves)
             back = beliefs[:, :, np.newaxis] * moves / np.maximum(after, 1e-300)[:, np.newaxis]
             before, beliefs = beliefs, after
             shares = weights[:, np.newaxis] * beliefs
-            said.append(_later(first, shares, candidates, paths, back))
+            ahead.append(_later(first, shares, candidates, paths, back))
         regimes.append(naming.regimes(weights[np.newaxis], beliefs[np.newaxis])[0])
         switching.append(naming.switching(weights[np.newaxis], before[np.newaxis])[0])
-    return Forecast(tuple(said), np.array(regimes), np.array(switching))
+    return Forecast(tuple(ahead), np.array(regimes), np.array(switching))
 
 
 class _Path:
-    """Mean and variance of an autoregressive observation, in each state it may be in."""
+    """The mean and variance of an autoregressive observation in each state."""
 
     def __init__(self, candidate: Candidate, previous: float) -> None:
         self._emission = candidate.emission
@@ -140,7 +152,7 @@ class _Path:
             self.variances = self._emission.variances_after(previous)
 
     def move(self, back: Floats) -> None:
-        """Go on by a round, with P(S_{t-1} = r | S_t = s), k x k."""
+        """Advance by a round, given P(S_{t-1} = r | S_t = s), k x k."""
         emission = self._emission
         assert isinstance(emission, Autoregressive)
         mean = self.means @ back

@@ -1,4 +1,4 @@
-"""The regimes of a whole series: found causally, told so that people can use them."""
+"""Find the regimes of a whole series."""
 
 import copy
 from collections.abc import Callable
@@ -21,10 +21,10 @@ from normalhedge.latent.regimes.sequence import Sequence, encode
 STATES = (1, 2, 3, 4, 5)
 
 LEAST = 20
-"""Observations; fewer teach nothing of regimes."""
+"""The smallest number of observations from which regimes can be learned."""
 
 CHECKED = 500
-"""In so many rounds at most, the whole distribution is compared with what came."""
+"""The largest number of rounds in which the whole distribution is compared with the observation."""
 
 
 def infer(
@@ -40,7 +40,7 @@ def infer(
     seed: int = 0,
     progress: Callable[[float], object] | None = None,
 ) -> Inferred:
-    """Find the regimes of a series and predict it, each round from those before it.
+    """Find the regimes of a series, and predict each round from the rounds before it.
 
     Parameters
     ----------
@@ -48,22 +48,25 @@ def infer(
         Numbers, counts, or words; several columns of numbers as a mapping of names to columns, as
         rows, or as a data frame. None, NaN or an empty string where missing.
     time
-        When each value was observed, to be told with the results.
+        The time of each value, which is copied into the results.
     kind
-        "numbers", "autoregressive" (numbers with memory), "counts" or "symbols"; none to see for
-        itself, see `encode`.
+        "numbers", "autoregressive" (numbers that depend on the last one), "counts" or "symbols";
+        guessed by default, see `encode`.
     above
-        Turns numbers into two symbols: whether they are above this.
-    states, budget, hedger, worth
-        As for `Regimes`; one number of states is allowed, too.
+        A limit that turns numbers into two symbols: at most the limit, or above it.
+    states
+        The numbers of states to try, or a single number.
+    budget, hedger, worth
+        As for `Regimes`.
     seed
-        For the starts of fits.
+        The seed of the random starts of fits.
     progress
-        Told the share of the rounds that is done.
+        A function that is called with the share of the rounds that is done.
 
     Notes
     -----
-    Of the whole series, only its kind, and which symbols there are, is known in advance.
+    Predictions are causal. Only the kind of the series and its set of symbols are taken from the
+    whole of it.
 
     Examples
     --------
@@ -115,14 +118,18 @@ def resume(
     time: Row[Any] | None = None,
     progress: Callable[[float], object] | None = None,
 ) -> Inferred:
-    """Continue with the values that came since; ``live`` is left as it is.
+    """Continue with the values that came since; ``live`` is not changed.
 
     Parameters
     ----------
     live
-        An `Inferred`, its ``live``, or that of a state file.
-    values, time, progress
-        As for `infer`; only the new ones.
+        The regimes to continue: an `Inferred`, its ``live``, or those of a state file.
+    values
+        The new values only, as for `infer`.
+    time
+        The time of each new value.
+    progress
+        As for `infer`.
     """
     live = live.live if isinstance(live, Inferred) else live
     sequence = encode(values, code=live.code)
@@ -141,7 +148,8 @@ def _inferred(
     if time is not None and len(time) != rounds:
         raise ValueError(f"time must have one entry for each of {rounds:,} values, has {len(time)}")
     columns = max(len(live.code.columns), 1)
-    said, pits = np.full((rounds, len(labels)), np.nan), np.full((rounds, columns, 2), np.nan)
+    probabilities = np.full((rounds, len(labels)), np.nan)
+    pits = np.full((rounds, columns, 2), np.nan)
     parts: list[Course] = []
     history: list[tuple[int, dict[int, Floats]]] = []
     start, reviews = 0, 0
@@ -152,7 +160,7 @@ def _inferred(
             break
         ahead = regimes.predict()
         if labels:
-            said[stop] = ahead.symbols if ahead.parts else np.nan
+            probabilities[stop] = ahead.symbols if ahead.parts else np.nan
         elif ahead.parts:
             pits[stop] = _pits(ahead, sequence.numbers[stop], counts=live.code.kind == "counts")
         parts.append(regimes.run(sequence.numbers[stop : stop + 1]))
@@ -166,7 +174,7 @@ def _inferred(
         sequence,
         None if time is None else tuple(time),
         Course.joined(parts),
-        said,
+        probabilities,
         pits,
         live,
         tuple(history),
@@ -174,7 +182,7 @@ def _inferred(
 
 
 def _stops(sequence: Sequence) -> list[int]:
-    """Return the rounds whose prediction is looked at whole, and the end."""
+    """Return the rounds whose whole distribution is examined, and the end."""
     rounds = len(sequence.numbers)
     chosen = np.arange(rounds)
     if not sequence.labels:
@@ -183,9 +191,9 @@ def _stops(sequence: Sequence) -> list[int]:
     return [*np.unique(chosen).tolist(), rounds]
 
 
-def _pits(ahead: Predictive, came: Any, *, counts: bool) -> Floats:
-    """Return P(y < came) and P(y <= came), for each column."""
-    values, parts = np.atleast_1d(came), ahead.columns()
+def _pits(ahead: Predictive, observed: Any, *, counts: bool) -> Floats:
+    """Return P(y < observed) and P(y <= observed), for each column."""
+    values, parts = np.atleast_1d(observed), ahead.columns()
     return np.array(
         [
             [float(part.cdf(value - counts)), float(part.cdf(value))]

@@ -19,7 +19,7 @@ BINS = 10
 
 
 class Live(NamedTuple):
-    """Regimes that go on, and how observations become the numbers that they learn."""
+    """Regimes that can continue, and the code that turns observations into their numbers."""
 
     regimes: Regimes
     code: Code
@@ -27,27 +27,27 @@ class Live(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Inferred:
-    """The regimes of a series; everything said of a round uses only the rounds up to it.
+    """The regimes of a series; the results of each round use only the rounds up to it.
 
-    But for their numbers, which are given at the end: the regimes that are left come first, in the
-    order of their means, or of their deviations where the means are alike.
+    The numbers of the regimes are the one exception: they are given at the end. The current regimes
+    come first, ordered by mean, or by deviation if their means are similar.
 
     Attributes
     ----------
     sequence
-        The observations as numbers, and what these mean.
+        The observations as numbers, with their code.
     time
-        The times that were given, one for each round; none by default.
+        The time of each round, as given; None by default.
     course
-        Means and variances before each round, log scores, probabilities of regimes.
+        Predictions, log scores and probabilities of regimes, round by round.
     symbol_probabilities
-        Of symbols: the probability of each before each round, T x m, NaN before the first fit;
-        otherwise T x 0.
+        The predicted probability of each symbol, T x m; NaN before the first fit. T x 0 if the
+        observations are not symbols.
     pits
-        P(y < y_t) and P(y <= y_t) by what was predicted, T x d x 2, in at most 500 rounds; NaN in
-        the others, and for symbols.
+        P(y < y_t) and P(y <= y_t) under the predictive distribution, T x d x 2, in at most 500
+        rounds; NaN in the others, and for symbols.
     live
-        The regimes as they are after the last round. `resume` continues from here with a copy.
+        The regimes after the last round. `resume` continues with a copy of them.
     """
 
     sequence: Sequence
@@ -65,44 +65,44 @@ class Inferred:
 
     @property
     def certainty(self) -> Floats:
-        """How probable that regime is."""
+        """The probability of the most probable regime in each round."""
         return self.course.certainty
 
     @property
     def probabilities(self) -> Floats:
-        """How probable each regime is in each round, T x regimes."""
+        """The probability of each regime in each round, T x regimes."""
         most = max(self.parameters, default=0)
         used = np.flatnonzero(self.course.probabilities.any(axis=0))
         return self.course.probabilities[:, : max(most, int(used.max(initial=0))) + 1]
 
     @property
     def parameters(self) -> dict[int, Parameters]:
-        """What each regime is like at the end, by its number."""
+        """The parameters of each regime at the end, by its number."""
         return self.live.regimes.parameters()
 
     @property
     def history(self) -> list[tuple[int, dict[int, Parameters]]]:
-        """The parameters over time: after how many rounds they were learned, and what they were."""
+        """The parameters over time, as pairs of a number of rounds and the parameters by then."""
         return list(self.live.regimes.history)
 
     @property
     def symbol_history(self) -> tuple[tuple[int, dict[int, Floats]], ...]:
-        """Of symbols, the probability of each in each regime, over time."""
+        """The probabilities of symbols in each regime over time, as in `history`."""
         return self._symbols_by_state
 
     @property
     def support(self) -> dict[int, float]:
-        """How much weight the models with each number of states have at the end."""
+        """The total weight of the models with each number of states at the end."""
         return self.live.regimes.support()
 
     def forecast(self, rounds: int = 1) -> Forecast:
-        """Return distributions, regimes and switches of the next rounds."""
+        """Return a forecast of the next rounds."""
         return self.live.regimes.forecast(rounds)
 
     def coverage(self, level: float = 0.9) -> float:
-        """Return how often the central interval of this probability held what came.
+        """Return the share of observations inside the central interval of this probability.
 
-        Of counts, where that lay on the edge of the interval it counts in part.
+        A count on the edge of the interval is counted in part.
         """
         tail = 0.5 * (1.0 - _inputs.number("level", level, 0.0, 1.0))
         found = self.pits[~np.isnan(self.pits).any(axis=2)]
@@ -113,9 +113,10 @@ class Inferred:
         return float((np.maximum(inside, 0.0) / (up_to - below)).mean())
 
     def pit_histogram(self, bins: int = BINS) -> Floats:
-        """Return the share of rounds in each part of [0, 1] where P(y <= y_t) lay.
+        """Return the share of rounds in each bin of the probability integral transform P(y <= y_t).
 
-        All are 1 / bins where the predictions are right. A count is spread from P(y < y_t) on.
+        Calibrated predictions give 1 / bins in each. A count is spread from P(y < y_t) to P(y <=
+        y_t).
         """
         edges = np.linspace(0.0, 1.0, _inputs.count("bins", bins) + 1)
         found = self.pits[~np.isnan(self.pits).any(axis=2)]
@@ -125,27 +126,27 @@ class Inferred:
         return np.diff(np.clip((edges - below) / width, 0.0, 1.0).mean(axis=0))
 
     def reliability(self) -> tuple[Floats, Floats, np.ndarray]:
-        """Return, in tenths of the probability, its mean, the share that came, and how many.
+        """Return mean predicted probability, observed share and number of cases, in bins of 0.1.
 
-        Of symbols only, and of two symbols the second.
+        It is for symbols only; of two symbols, only the second is counted.
         """
         labels = self.sequence.labels
         known = self.sequence.known & ~np.isnan(self.symbol_probabilities).any(axis=1)
-        said = self.symbol_probabilities[known]
-        came = self.sequence.numbers[known][:, np.newaxis] == np.arange(len(labels))
+        predicted = self.symbol_probabilities[known]
+        observed = self.sequence.numbers[known][:, np.newaxis] == np.arange(len(labels))
         if len(labels) == 2:
-            said, came = said[:, 1:], came[:, 1:]
-        places = np.minimum((said * BINS).astype(int), BINS - 1).ravel()
+            predicted, observed = predicted[:, 1:], observed[:, 1:]
+        places = np.minimum((predicted * BINS).astype(int), BINS - 1).ravel()
         count = np.bincount(places, minlength=BINS)
         used = count > 0
         means = [
             np.bincount(places, values.ravel().astype(float), BINS)[used] / count[used]
-            for values in (said, came)
+            for values in (predicted, observed)
         ]
         return means[0], means[1], count[used]
 
     def columns(self) -> dict[str, Any]:
-        """Return everything round by round, as columns of a table; None where nothing is known."""
+        """Return all results round by round, as columns of a table; None for unknown values."""
         course, code = self.course, self.sequence.code
         result: dict[str, Any] = {} if self.time is None else {"time": list(self.time)}
         result |= self.sequence.decoded()

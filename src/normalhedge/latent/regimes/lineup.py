@@ -1,4 +1,4 @@
-"""Many models of several families and numbers of states, filtered beside one another."""
+"""Candidates of several families and numbers of states, filtered together."""
 
 from typing import NamedTuple
 
@@ -11,16 +11,16 @@ from normalhedge.latent.regimes.candidates import Candidate
 
 
 class CandidateRounds(NamedTuple):
-    """What N candidates said of T observations, before and after each.
+    """The results of N candidates in T rounds.
 
     Attributes
     ----------
     logs
         ln p_n(y_t | y_1..y_{t-1}), T x N; 0 where the observation is missing.
     filtered
-        P_n(S_t | y_1..y_t), T x N x K, with zeros for the states that a candidate does not have.
+        P_n(S_t | y_1..y_t), T x N x K, with zeros for states that a candidate does not have.
     means, variances
-        Of y_t, given what came before, T x N x d; zeros where they are not asked for.
+        Of y_t given the observations before it, T x N x d; zeros if they are not requested.
     """
 
     logs: Floats
@@ -32,14 +32,14 @@ class CandidateRounds(NamedTuple):
 class Lineup:
     """Candidates that observe the same series.
 
-    Those with fixed parameters are filtered by one call of the core, whatever their families.
+    One call of the core filters all candidates with fixed parameters, whatever their families.
 
     Parameters
     ----------
     candidates
-        Their `filtered` are where they start; it is kept up to date.
+        The candidates; their `filtered` is the starting point and is kept up to date.
     width
-        K, the largest number of states.
+        The largest number of states, K.
     """
 
     def __init__(self, candidates: list[Candidate], width: int) -> None:
@@ -73,11 +73,11 @@ class Lineup:
         Parameters
         ----------
         observations
-            NaN where missing.
+            The numbers; NaN where missing.
         previous
-            The row before them; NaN where there is none.
+            The row before them; NaN if there is none.
         moments
-            Whether means and variances are asked for.
+            Whether to compute means and variances.
         """
         rounds, columns = observations.shape
         shape = (rounds, len(self.candidates))
@@ -98,7 +98,7 @@ class Lineup:
         return result
 
     def _filter(self, series: Floats, result: CandidateRounds, *, moments: bool) -> None:
-        """Write what candidates with fixed parameters say."""
+        """Write the results of the candidates with fixed parameters."""
         rounds, count, width = len(series) - 1, len(self._fixed), self._width
         logs = np.full((rounds, width, count), -np.inf)  # where there is no state
         for family in self._families:
@@ -129,7 +129,7 @@ class Lineup:
 
 
 class _Family:
-    """The candidates of one family: their states side by side, as the core reads them."""
+    """The candidates of one family, with their states side by side as the core reads them."""
 
     def __init__(self, name: str, fixed: list[Candidate]) -> None:
         mine = [(n, c) for n, c in enumerate(fixed) if c.recipe.family == name]
@@ -153,7 +153,7 @@ class _Family:
 
 
 def _observe(candidate: Candidate, row: Floats, n: int, result: CandidateRounds) -> None:
-    """Write what a candidate says of one observation whose parameters are learned online."""
+    """Write the results of a candidate with online EM for one observation."""
     online = candidate.online
     assert online is not None
     k = candidate.recipe.states
@@ -162,28 +162,36 @@ def _observe(candidate: Candidate, row: Floats, n: int, result: CandidateRounds)
 
 
 def _follow(candidate: Candidate, series: Floats, n: int, result: CandidateRounds) -> None:
-    """Write what a candidate says whose parameters are learned online."""
+    """Write the results of a candidate with online EM for many observations."""
     assert candidate.online is not None
     k, rounds = candidate.recipe.states, len(series) - 1
-    went = candidate.online.run(series[1:])
-    means, variances = went.emissions.moments()
-    if isinstance(went.emissions, Autoregressive):
+    learned = candidate.online.run(series[1:])
+    means, variances = learned.emissions.moments()
+    if isinstance(learned.emissions, Autoregressive):
         last = np.repeat(series[:-1, 0], k)
-        given, said = ~np.isnan(last), went.emissions
-        means = np.where(given, said.intercepts + said.slopes * np.nan_to_num(last), means)
-        variances = np.where(given, said.deviations**2, variances)
+        given, states = ~np.isnan(last), learned.emissions
+        means = np.where(given, states.intercepts + states.slopes * np.nan_to_num(last), means)
+        variances = np.where(given, states.deviations**2, variances)
     shape = (rounds, k, series.shape[1])
     mean, variance = _mixed(
-        went.beliefs[..., np.newaxis], means.reshape(shape), variances.reshape(shape)
+        learned.beliefs[..., np.newaxis], means.reshape(shape), variances.reshape(shape)
     )
-    result.logs[:, n] = went.log_densities
-    result.filtered[:, n, :k] = went.filtered
+    result.logs[:, n] = learned.log_densities
+    result.filtered[:, n, :k] = learned.filtered
     result.means[:, n], result.variances[:, n] = mean, variance
-    candidate.filtered = went.filtered[-1].copy()
+    candidate.filtered = learned.filtered[-1].copy()
 
 
 def moments_after(emission: Emission, previous: Floats) -> tuple[Floats, Floats]:
-    """Return mean and variance of the next observation in each state, T x k x d."""
+    """Return mean and variance of the next observation in each state, T x k x d.
+
+    Parameters
+    ----------
+    emission
+        The emission.
+    previous
+        The observation before each, T x d, which autoregressive states need.
+    """
     if isinstance(emission, Autoregressive):
         last = previous[:, 0]
         return (

@@ -1,4 +1,4 @@
-"""Which state of one model is which state of another."""
+"""Matching the states of one model with the states of another."""
 
 from itertools import permutations
 
@@ -12,17 +12,17 @@ from normalhedge.latent.models.emissions import Categorical, Emission
 Labels = npt.NDArray[np.intp]
 
 PRIOR = 5.0
-"""Rounds that the likeness of distributions counts for, beside the rounds two states share."""
+"""The number of shared rounds that a likeness of 1 counts for."""
 
 ALIKE = 0.98
-"""States of a model that are more alike are one regime."""
+"""States of a model with a larger likeness are one regime."""
 
 FEW = 7
-"""Up to so many states all permutations are tried."""
+"""The largest number of states for which all permutations are tried."""
 
 
 def assignment(worth: Floats) -> Labels:
-    """Return a column for each row, none twice, with the largest sum; -1 for rows left over.
+    """Return a different column for each row, with the largest sum; -1 for rows left over.
 
     Examples
     --------
@@ -46,11 +46,17 @@ def assignment(worth: Floats) -> Labels:
 
 
 def likeness(one: Emission, other: Emission) -> Floats:
-    """Return how alike states are, k x m, between 0 and 1: the coefficient of Bhattacharyya.
+    """Return how similar states are, k x m, in [0, 1]: the Bhattacharyya coefficient.
 
-    Of normal distributions with the same moments, column by column:
+    Emissions that are not categorical are compared as normal distributions with the same moments,
+    column by column:
 
         sqrt(2 a b / (a^2 + b^2)) exp(-(m - n)^2 / (4 (a^2 + b^2)))
+
+    Parameters
+    ----------
+    one, other
+        Emissions with k and with m states.
     """
     if isinstance(one, Categorical) and isinstance(other, Categorical):
         return np.asarray(np.sqrt(one.probabilities) @ np.sqrt(other.probabilities).T)
@@ -66,7 +72,7 @@ def likeness(one: Emission, other: Emission) -> Floats:
 
 
 def merged(emission: Emission) -> Labels:
-    """Return a group for each state, from 0: states that are much alike are in the same group.
+    """Return a group for each state, from 0: very similar states are in the same group.
 
     Examples
     --------
@@ -76,53 +82,62 @@ def merged(emission: Emission) -> Labels:
     """
     same = likeness(emission, emission) > ALIKE
     first = same.argmax(axis=1)
-    first = first[first]  # of a chain, the group of the first
+    first = first[first]  # in a chain, the group of the first
     return np.unique(first, return_inverse=True)[1]
 
 
 def overlap(beliefs: Floats, others: Floats, alike: Floats) -> Floats:
-    """Return how many rounds two states share, k x m, and a little for being alike.
+    """Return the number of rounds that two states share, k x m, plus a little for similarity.
 
     Parameters
     ----------
     beliefs, others
-        Of two models in the same rounds, T x k and T x m.
+        The probabilities of states of two models in the same rounds, T x k and T x m.
     alike
-        `likeness` of their emissions.
+        The `likeness` of their emissions.
     """
     return np.asarray(beliefs.T @ others + PRIOR * alike + 1e-12)
 
 
 def agreement(states: npt.ArrayLike, truth: npt.ArrayLike) -> float:
-    """Return the share of rounds with the true state, names matched in hindsight, one to one.
+    """Return the share of rounds with the right state, after the best one-to-one matching.
+
+    Parameters
+    ----------
+    states, truth
+        The inferred and the true state in each round.
 
     Examples
     --------
     >>> agreement([1, 1, 0, 0], [0, 0, 1, 0])
     0.75
     """
-    said, true = (_inputs.numbers_array("states", part).astype(np.intp) for part in (states, truth))
-    if said.shape != true.shape or not said.size:
-        raise ValueError(f"states and truth must be as many, got {said.shape} and {true.shape}")
-    table = np.zeros((said.max() + 1, true.max() + 1))
-    np.add.at(table, (said, true), 1.0)
+    found, true = (
+        _inputs.numbers_array("states", part).astype(np.intp) for part in (states, truth)
+    )
+    if found.shape != true.shape or not found.size:
+        raise ValueError(
+            f"states and truth must have the same length, got {found.shape} and {true.shape}"
+        )
+    table = np.zeros((found.max() + 1, true.max() + 1))
+    np.add.at(table, (found, true), 1.0)
     chosen = assignment(table)
     kept = chosen >= 0
-    return float(table[np.flatnonzero(kept), chosen[kept]].sum() / said.size)
+    return float(table[np.flatnonzero(kept), chosen[kept]].sum() / found.size)
 
 
 class Identity:
-    """Regimes keep their number when the model that defines them is replaced.
+    """Numbers of regimes that survive the replacement of the model that defines them.
 
-    The states of the new model take the numbers of the old model's states that they share most
-    rounds with, where rounds count sqrt(1 + age) times and the age is in models: old numbers come
-    before young ones. A further state takes a free number: that of the regime it is most like,
-    among those that were there before, or else the least one.
+    A state of the new model takes the number of the old state with which it shares most rounds.
+    Rounds count sqrt(1 + age) times, with the age in models, so that old numbers come before young
+    ones. An additional state takes a free number: that of the most similar earlier regime, or else
+    the smallest unused one.
 
     Parameters
     ----------
     most
-        How many regimes there may be.
+        The largest number of regimes.
     """
 
     def __init__(self, most: int) -> None:
@@ -137,9 +152,9 @@ class Identity:
         Parameters
         ----------
         emission
-            What its states say.
+            The emission of the new model.
         shared
-            `overlap` of its states with those of the old model; none for the first model.
+            The `overlap` of its states with those of the old model; None for the first model.
         """
         k = emission.states
         if shared is None:
@@ -157,12 +172,12 @@ class Identity:
         return numbers
 
     def in_order(self, emission: Emission) -> Labels:
-        """Return a new number for each old one: the regimes of today come first, in their order.
+        """Return a new number for each old one: current regimes come first, in their order.
 
         Parameters
         ----------
         emission
-            What the states say whose `numbers` these are.
+            The emission whose states have the current `numbers`.
         """
         today = self.numbers[_order(emission)].tolist()
         gone = [number for number in range(self._most) if number not in today]
@@ -171,7 +186,7 @@ class Identity:
         return result
 
     def renumber(self, new: Labels) -> None:
-        """Give every regime the number that stands at its old number."""
+        """Renumber all regimes: ``new[k]`` is the new number of regime k."""
         self.numbers = new[self.numbers]
         self._known = {int(new[old]): one for old, one in self._known.items()}
         age = np.empty(self._most)
@@ -191,7 +206,7 @@ class Identity:
 
 
 def _order(emission: Emission) -> Labels:
-    """Return the states by their means; by their variances where the means say little."""
+    """Return the states ordered by mean, or by variance if the means are similar."""
     means, variances = (part.reshape(emission.states, -1)[:, 0] for part in emission.moments())
     if np.ptp(means) < 0.5 * np.sqrt(variances.min()):
         return np.argsort(variances, kind="stable")

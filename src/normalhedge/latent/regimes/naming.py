@@ -1,4 +1,4 @@
-"""What the states of candidates mean: regimes, defined by one of them and matched by the others."""
+"""The map from states of candidates to regimes, which one of the candidates defines."""
 
 import math
 from typing import Any, NamedTuple
@@ -11,35 +11,35 @@ from normalhedge.latent.regimes.candidates import Candidate, LearningRecipe
 from normalhedge.latent.regimes.matching import Identity, Labels, likeness, merged, overlap
 
 MEMORY = 1000
-"""Rounds after which a log score counts for 1/e, in the choice of the number of states."""
+"""The memory of the choice of the number of states: after this many rounds a score counts 1/e."""
 
 EVIDENCE = 4.0
-"""Nats that a further state must be worth in all."""
+"""The total nats that an additional state must add."""
 
 HOLD = 3.0
-"""Nats by which another candidate must be ahead to define the regimes."""
+"""The nats by which another candidate must lead to define the regimes."""
 
 WHOLE = 10.0
-"""Nats by which a model of the last rounds must be ahead of one of all rounds to define them."""
+"""The nats by which a model of the last rounds must lead a model of all rounds to define them."""
 
 RARE, RARITY = 0.01, 20.0
-"""A model with a state that has a smaller share of rounds must be ahead by so many nats."""
+"""A model with a state rarer than this share of rounds must lead by this many nats."""
 
 RECENT = 500
-"""Rounds by which the states of candidates are matched."""
+"""The number of last rounds on which the states of candidates are matched."""
 
 
 class Parameters(NamedTuple):
-    """What a regime is like.
+    """The parameters of a regime.
 
     Attributes
     ----------
     mean, deviation
-        Of observations, a number or one for each column.
+        Of observations, a number, or an array with one for each column.
     stay
-        The probability that the regime stays for another round.
+        The probability that the regime lasts for another round.
     share
-        The share of rounds it has in the long run.
+        The share of rounds that the regime has in the long run.
     """
 
     mean: Any
@@ -49,26 +49,26 @@ class Parameters(NamedTuple):
 
 
 class Naming:
-    """The regimes: how many there are, and which states of the candidates mean which of them.
+    """The regimes: their number, and the regimes that each state of a candidate stands for.
 
-    The number of regimes is the least number of states k whose models, weighed as they are, are
-    not much behind those with another number j:
+    The number of regimes is the smallest number of states k whose models, with their weights, are
+    not far behind the models with any other number j:
 
         sum_t (1 - 1/1000)^(now - t) (ln p_j(y_t) - ln p_k(y_t)) <= max(4, worth * rounds)
 
-    where rounds are counted with the same forgetting. Of the candidates with k states the one that
-    was best, with the same forgetting, defines the regimes; another takes over when it is 3 nats
-    ahead. A model of the last rounds, which may all be calm, must be 10 nats ahead of one of all
-    rounds, and one with a state that is rare 20. States of it that are much alike are one regime. A
-    state of any other candidate means each regime with the share of its recent rounds in which the
-    regime was there.
+    where rounds are counted with the same discount. The candidate with k states and the best
+    discounted score defines the regimes; another one takes over when it is 3 nats ahead. A model of
+    the last rounds, which may all be calm, must be 10 nats ahead of a model of all rounds, and a
+    model with a rare state 20. Very similar states of the model are one regime. A state of any
+    other candidate stands for each regime with the share of its recent rounds in which that regime
+    was present.
 
     Parameters
     ----------
     most
         The largest number of states.
     worth
-        Nats a round that a further state must add.
+        The nats per round that an additional state must add.
     """
 
     def __init__(self, most: int, worth: float) -> None:
@@ -83,12 +83,19 @@ class Naming:
         self._recipe: LearningRecipe | None = None
 
     def remember(self, ahead: Floats, weights: Floats) -> Floats:
-        """Learn how far candidates were ahead of the mixture, T x N, in nats, weighed like this.
+        """Learn how far the candidates were ahead of the mixture.
+
+        Parameters
+        ----------
+        ahead
+            The log density of each candidate minus that of the mixture, T x N, in nats.
+        weights
+            The weights of the candidates before each round, T x N.
 
         Returns
         -------
         ndarray
-            What is left of what was remembered before, and how far each was ahead in these rounds.
+            The discount of earlier rounds, followed by the discounted sum of each candidate's lead.
         """
         fading = (1.0 - 1.0 / MEMORY) ** np.arange(len(ahead) - 1, -1, -1)
         left = (1.0 - 1.0 / MEMORY) ** len(ahead)
@@ -100,14 +107,14 @@ class Naming:
         return np.concatenate([[left], fading @ np.clip(ahead, -20.0, 20.0)])
 
     def match(self, candidates: list[Candidate], standing: Floats, seen: Floats) -> None:
-        """Define the regimes anew, after a review of the candidates.
+        """Define the regimes again, after a review of the candidates.
 
         Parameters
         ----------
         candidates
-            Those there are now.
+            The current candidates.
         standing
-            How far each is ahead of the mixture, in nats, with forgetting.
+            The discounted lead of each candidate over the mixture, in nats.
         seen
             All observations so far, T x d.
         """
@@ -141,7 +148,7 @@ class Naming:
                 self._leave[n, :k] = (model.transition * other).sum(axis=1)
 
     def _choice(self, candidates: list[Candidate], standing: Floats, seen: Floats) -> int:
-        """Return which candidate defines the regimes."""
+        """Return the index of the candidate that defines the regimes."""
         there = sorted({candidate.recipe.states for candidate in candidates})
         constant = not np.ptp(seen, axis=0).any()
         number = there[0] if constant else self._number(there)
@@ -158,24 +165,40 @@ class Naming:
         return leader
 
     def _number(self, there: list[int]) -> int:
-        """Return the least number of states that no other number is much better than."""
+        """Return the smallest number of states that no other number clearly beats."""
         slack = max(EVIDENCE, self._worth * self._rounds)
         best = self._ahead[there].max()
         return next(k for k in there if self._ahead[k] >= best - slack)
 
     def regimes(self, weights: Floats, filtered: Floats) -> Floats:
-        """Return the probability of each regime, T x most, from states, T x N x most."""
+        """Return the probability of each regime, T x most.
+
+        Parameters
+        ----------
+        weights
+            The weights of the candidates, T x N.
+        filtered
+            The probabilities of their states, T x N x most.
+        """
         states = weights[..., np.newaxis] * filtered
         return np.asarray(states.reshape(len(states), -1) @ self.maps.reshape(-1, self._most))
 
     def switching(self, weights: Floats, filtered: Floats) -> Floats:
-        """Return the probability of another regime next, by models with as many states."""
+        """Return the probability that the next regime differs.
+
+        Only models with the number of states of the regimes are asked.
+
+        Parameters
+        ----------
+        weights, filtered
+            As for `regimes`.
+        """
         states = weights[..., np.newaxis] * filtered
         total = np.maximum(weights @ self._alike, 1e-300)
         return np.asarray(states.reshape(len(states), -1) @ self._leave.ravel() / total)
 
     def renumber(self) -> Labels:
-        """Renumber the regimes, in their order; return the new number of each old one."""
+        """Renumber the regimes in their order; return the new number of each old one."""
         if self.model is None:
             return np.arange(self._most)
         new = self._identity.in_order(self.model.emission)
@@ -186,7 +209,7 @@ class Naming:
         return new
 
     def parameters(self) -> dict[int, Parameters]:
-        """Return what each regime is like now, by its number."""
+        """Return the current parameters of each regime, by its number."""
         if self.model is None:
             return {}
         means, variances = self.model.emission.moments()
@@ -208,7 +231,7 @@ def _plain(value: Any) -> Any:
 
 
 def _simplified(model: Fitted) -> Fitted:
-    """Return a model with one state for those that are much alike, that with the largest share."""
+    """Return a model in which each group of very similar states is one state, the most frequent."""
     groups = merged(model.emission)
     if groups.max() + 1 == model.states:
         return model

@@ -1,4 +1,4 @@
-"""The distribution of an observation that is still to come: a mixture over models and states."""
+"""The predictive distribution of an observation: a mixture over models and states."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -14,20 +14,20 @@ from normalhedge.latent.models.emissions.counts import LARGEST_TABLE, Stepwise
 from normalhedge.latent.regimes import scores
 
 STEPS = 100
-"""More than the search for a quantile takes."""
+"""The largest number of steps in the search for a quantile; fewer are enough."""
 
 
 @dataclass(frozen=True, eq=False)
 class Predictive:
-    """A mixture sum_i p_i b_i of distributions of one family or of several.
+    """A mixture sum_i p_i b_i of distributions of one or several families.
 
     Attributes
     ----------
     parts
-        For each family the shares of its states, which sum to one over all families, and the
-        emission of these states. No parts: nothing is known yet.
+        For each family the shares of its states, and the emission with these states. The shares sum
+        to one over all families. An empty list means that nothing is known yet.
     previous
-        The last observation, for autoregressive states.
+        The last observation, which autoregressive states need.
     """
 
     parts: list[tuple[Floats, Emission]]
@@ -47,7 +47,7 @@ class Predictive:
 
     @property
     def mean(self) -> Any:
-        """The mean: a number, or an array of one for each column; NaN where nothing is known."""
+        """The mean: a number, or an array with one for each column; NaN if nothing is known."""
         if not self.parts:
             return _plain(np.full(len(self.previous), np.nan))
         shares, means, _ = self._moments()
@@ -55,14 +55,14 @@ class Predictive:
 
     @property
     def variance(self) -> Any:
-        """The variance, of each column; infinite where nothing is known."""
+        """The variance, of each column; infinite if nothing is known."""
         if not self.parts:
             return _plain(np.full(len(self.previous), np.inf))
         shares, means, variances = self._moments()
         return _plain(shares @ (variances + np.square(means - shares @ means)))
 
     def log_density(self, y: npt.ArrayLike) -> float:
-        """Return ln p(y); NaN where nothing is known."""
+        """Return ln p(y); NaN if nothing is known."""
         if not self.parts:
             return float("nan")
         given = np.reshape(_inputs.numbers_array("y", y).astype(np.float64), (1, -1))
@@ -73,12 +73,12 @@ class Predictive:
         return float(np.log(shares @ np.exp(logs - most)) + most)
 
     def cdf(self, x: npt.ArrayLike) -> Floats:
-        """Return P(y <= x), of one column."""
+        """Return P(y <= x); for one column only."""
         places = _inputs.numbers_array("x", x).astype(np.float64)
         total = np.zeros(places.shape) if self.parts else np.full(places.shape, np.nan)
         for share, emission in self.parts:
             if not hasattr(emission, "cdf"):
-                raise ValueError("there is a distribution function of one column only")
+                raise ValueError("a distribution function needs observations of one column")
             given = (
                 (places, self.previous[0]) if isinstance(emission, Autoregressive) else (places,)
             )
@@ -87,24 +87,24 @@ class Predictive:
 
     @property
     def symbols(self) -> Floats:
-        """The probability of each symbol, where observations are symbols."""
+        """The probability of each symbol; for symbols only."""
         found = [
             share @ emission.probabilities
             for share, emission in self.parts
             if isinstance(emission, Categorical)
         ]
         if not found and self.parts:
-            raise ValueError("there are probabilities of symbols only where these are observed")
+            raise ValueError("probabilities of symbols need observations that are symbols")
         return np.asarray(found[0] / found[0].sum()) if found else np.empty(0)
 
     def quantile(self, level: float) -> float:
-        """Return the least x with P(y <= x) >= level."""
+        """Return the smallest x with P(y <= x) >= level."""
         return float(self._quantiles(np.array([_inputs.number("level", level, 0.0, 1.0)]))[0])
 
     def interval(self, level: float = 0.9) -> Any:
-        """Return the central interval that has this probability (at least, of counts).
+        """Return the central interval of this probability, or more for counts.
 
-        Of several columns there is one for each, d x 2.
+        With several columns there is one interval for each, d x 2.
         """
         tail = 0.5 * (1.0 - _inputs.number("level", level, 0.0, 1.0))
         tails = np.array([tail, 1.0 - tail])
@@ -127,7 +127,7 @@ class Predictive:
         return result
 
     def _quantiles(self, levels: Floats) -> Floats:
-        """Return quantiles from a bracket, by Chebyshev, that shrinks around them."""
+        """Return quantiles by search in a bracket, which Chebyshev's inequality gives."""
         if not self.parts:
             return np.full(len(levels), np.nan)
         centre, width = float(self.mean), float(np.sqrt(self.variance))
@@ -143,9 +143,10 @@ class Predictive:
         return _roots(lambda x: self.cdf(x) - levels, low, high, 1e-9 * width)
 
     def crps(self, y: float) -> float:
-        """Return the continuous ranked probability score: exact where all states are normal.
+        """Return the continuous ranked probability score, exact if all states are normal.
 
-        Otherwise by the trapezoidal rule with 2,001 points over 12 deviations on both sides.
+        Otherwise it is computed by the trapezoidal rule with 2,001 points over 12 deviations on
+        both sides.
         """
         if not self.parts:
             return float("nan")
@@ -173,7 +174,7 @@ def _plain(values: Floats) -> Any:
 
 
 def _roots(f: Callable[[Floats], Floats], low: Floats, high: Floats, width: float) -> Floats:
-    """Return where increasing functions are zero, all at once, between ``low`` and ``high``.
+    """Return the zeros of increasing functions, all together, between ``low`` and ``high``.
 
     References
     ----------

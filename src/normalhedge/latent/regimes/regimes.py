@@ -1,4 +1,4 @@
-"""Regimes of a series and what comes next, from models that are learned as it goes."""
+"""Regimes of a series, and predictions of it, by models that are learned online."""
 
 import math
 from collections.abc import Sequence
@@ -28,54 +28,54 @@ BESIDE = {
     "poisson": ("poisson", "negative_binomial"),
     "full": ("full", "diagonal"),
 }
-"""Families that are tried beside the one that is asked for."""
+"""The families that are tried, by the requested one."""
 
 REVIEW = 50
-"""CandidateRounds between reviews of the candidates."""
+"""The number of rounds between reviews of the candidates."""
 
 SYMBOLS = 1_000
-"""Categories that are followed at most: each state learns the probability of every one."""
+"""The largest number of symbols: each state learns the probability of every symbol."""
 
 LONGEST = 20_000
-"""Observations that are kept, and that models of all rounds are fitted to."""
+"""The number of last observations that are kept; models of all rounds are fitted to them."""
 
 
 class Regimes:
     """Follow the regimes of a series, live.
 
-    Hidden Markov models of several families and numbers of states are learned from what was seen,
-    by EM from all rounds and from the last ones, and by online EM. Each way to learn is an expert;
-    a hedger weighs them by the logarithm of the density they gave the observation, and forgets.
+    Hidden Markov models of several families and numbers of states are learned from the observations
+    so far: by EM from all rounds, by EM from the last rounds, and by online EM. Each way to learn
+    is an expert. A hedger weighs the experts by the log density of each observation, and forgets.
     The prediction is the mixture
 
         p(y) = sum_n w_n sum_s P_n(S_{t+1} = s | y_1..y_t) b_ns(y)
 
-    and the probability of a regime is that of the states that mean it, with the same weights.
+    and the probability of a regime is the total probability of its states, with the same weights.
 
     Parameters
     ----------
     emission
-        A family of `fit`. "gaussian" has Student's t beside it, "poisson" the negative binomial and
-        "full" the diagonal one. None: by the first observation: "poisson" for a whole number (of an
-        integer type), "full" for several numbers, otherwise "gaussian".
+        A family of `fit`. With "gaussian", Student's t is tried too; with "poisson" the negative
+        binomial, with "full" the diagonal family. By default the first observation decides:
+        "poisson" for a number of an integer type, "full" for several numbers, else "gaussian".
     states
-        The numbers of states that are tried; more than three only where three have support.
+        The numbers of states to try; more than three only if three have support.
     budget
-        How many candidates there may be at a time.
+        The largest number of candidates at a time.
     hedger
-        Who weighs them, see `Weighing`; `FixedShare` by default, which with log scores is Bayes'
-        rule for a best candidate that changes now and then.
+        The hedger that weighs the candidates, see `Weighing`; `FixedShare` by default, which with
+        log scores is Bayes' rule for a best candidate that changes now and then.
     worth
-        In nats a round: what a further state must add to the log score before it is a regime.
+        The nats per round that an additional state must add to the log score to be a regime.
     symbols
-        How many there are, with emission="categorical".
+        The number of symbols, with emission="categorical".
     rng
-        For the starts of fits; seeded with 0 by default.
+        The generator of random numbers for the starts of fits; seeded with 0 by default.
 
     Notes
     -----
-    Nothing is said of a round that uses later rounds. Regimes are numbered by their mean (by their
-    deviation where means are alike) when they are first seen, and keep their number.
+    All results are causal: those of a round never use later rounds. Regimes are numbered by mean
+    (by deviation if the means are similar) when they first appear, and keep their number.
 
     Examples
     --------
@@ -111,7 +111,7 @@ class Regimes:
         asked = (states,) if isinstance(states, int | np.integer) else states
         self.numbers = sorted({_inputs.count("states", k) for k in asked})
         if not self.numbers:
-            raise ValueError("states must have at least one number")
+            raise ValueError("states must hold at least one number")
         self._budget = max(_inputs.count("budget", budget), 2)
         self._weighing = Weighing(hedger)
         self._worth = _inputs.number("worth", worth, 0.0, closed=True)
@@ -129,11 +129,11 @@ class Regimes:
 
     @property
     def weights(self) -> Floats:
-        """The weights of the candidates now."""
+        """The current weights of the candidates."""
         return self._weighing.weights
 
     def candidates(self) -> dict[LearningRecipe, float]:
-        """Return the weight of each candidate, by the way it is learned."""
+        """Return the weight of each candidate, by its recipe."""
         if self._slate is None:
             return {}
         recipes = [candidate.recipe for candidate in self._slate.candidates]
@@ -141,12 +141,12 @@ class Regimes:
 
     @property
     def probabilities(self) -> Floats:
-        """How probable each regime is now, by its number; zeros before the first fit."""
+        """The current probability of each regime, by its number; zeros before the first fit."""
         return self._now.copy()
 
     @property
     def state(self) -> int:
-        """The most probable regime now; -1 before the first fit."""
+        """The most probable regime; -1 before the first fit."""
         return int(self._now.argmax()) if self._now.any() else -1
 
     @property
@@ -155,7 +155,7 @@ class Regimes:
         return self._switch
 
     def support(self) -> dict[int, float]:
-        """Return how much weight the models with each number of states have."""
+        """Return the total weight of the models with each number of states."""
         result = dict.fromkeys(self.numbers, 0.0)
         for recipe, weight in self.candidates().items():
             result[recipe.states] += weight
@@ -169,7 +169,7 @@ class Regimes:
         return mixture(beliefs, self._lineup.candidates, self._previous)
 
     def forecast(self, rounds: int) -> Forecast:
-        """Return distributions, regimes and switches of the next rounds, as seen from here."""
+        """Return a forecast of the next rounds: distributions, regimes and switches."""
         rounds = _inputs.count("rounds", rounds)
         if rounds > FURTHEST:
             raise ValueError(f"rounds must be at most {FURTHEST:,}, got {rounds:,}")
@@ -186,16 +186,16 @@ class Regimes:
         )
 
     def save(self, path: str | Path) -> None:
-        """Write everything to a file of JSON, from which `load` continues to the bit.
+        """Write everything to a JSON file, from which `load` continues to the bit.
 
         The file is written whole or not at all, and has a checksum. A hedger of your own cannot be
-        written; pickling works with one.
+        written to a file, but it can be pickled.
         """
         saved.save(self, Path(path))
 
     @classmethod
     def load(cls, path: str | Path) -> Self:
-        """Return what `save` wrote; a damaged file is refused in a sentence."""
+        """Return the regimes that `save` wrote; refuse a damaged file."""
         return saved.load(Path(path), cls)
 
     def observe(self, y: npt.ArrayLike | None) -> None:
@@ -206,12 +206,12 @@ class Regimes:
         self._advance(row)
 
     def run(self, observations: npt.ArrayLike) -> Course:
-        """Learn many observations, T or T x d; what the loop over `observe` gives.
+        """Learn many observations, T or T x d, with the same result as calling `observe` in a loop.
 
         Returns
         -------
         Course
-            What was predicted of each round, and the regimes.
+            The predictions and regimes of each round.
         """
         given = _inputs.numbers_array("observations", observations)
         if given.ndim not in {1, 2} or given.size == 0:
@@ -226,7 +226,7 @@ class Regimes:
         return Course.joined(parts)
 
     def _accepted(self, observations: np.ndarray) -> Floats:
-        """Return observations as T x d, checked; the first ones say how many columns there are."""
+        """Return observations as T x d, checked; the first ones fix the number of columns."""
         kind = self.emission or _kind(observations[0])
         several = 1 if self._slate is None and kind not in {"full", "diagonal"} else None
         columns = several if self._slate is None else len(self._previous)
@@ -241,7 +241,7 @@ class Regimes:
         return table
 
     def _advance(self, block: Floats) -> None:
-        """Let time pass; review the candidates if it is time to."""
+        """Let time pass; review the candidates if a review is due."""
         self._seen.append(block)
         self._previous = block[-1]
         self.rounds += len(block)
@@ -259,7 +259,7 @@ class Regimes:
         return min(int(np.searchsorted(known, wanted)) + 1, len(table))
 
     def _course(self, block: Floats) -> Course:
-        """Learn observations and return what was said of them."""
+        """Learn observations and return their predictions and regimes."""
         rounds = len(block)
         if self._lineup is None:
             empty, none = np.full(block.shape, np.nan), np.full(rounds, np.nan)
@@ -267,41 +267,41 @@ class Regimes:
         known = self._known(block)
         learned = self._learn(block, moments=True)
         assert learned is not None
-        before, after, mixed, said = learned
-        mean = np.einsum("tn,tnd->td", before, said.means)
-        away = np.square(said.means - mean[:, np.newaxis])
-        variance = np.einsum("tn,tnd->td", before, said.variances + away)
-        shares = self._naming.regimes(after, said.filtered)
-        switch = self._naming.switching(after, said.filtered)
+        before, after, mixed, results = learned
+        mean = np.einsum("tn,tnd->td", before, results.means)
+        away = np.square(results.means - mean[:, np.newaxis])
+        variance = np.einsum("tn,tnd->td", before, results.variances + away)
+        shares = self._naming.regimes(after, results.filtered)
+        switch = self._naming.switching(after, results.filtered)
         scores = np.where(known, mixed, np.nan)
         return Course(_flat(mean), _flat(variance), scores, shares, switch)
 
     def _learn(
         self, block: Floats, *, moments: bool = False
     ) -> tuple[Floats, Floats, Floats, CandidateRounds] | None:
-        """Let candidates and hedger see observations.
+        """Let the candidates and the hedger observe.
 
         Returns
         -------
         tuple
-            Weights before and after each round, the log densities of the mixture, and what the
-            candidates said; none before the first fit.
+            Weights before and after each round, log densities of the mixture, and the results of
+            the candidates; None before the first fit.
         """
         if self._lineup is None or self._slate is None:
             return None
-        said = self._lineup.run(block, self._previous, moments=moments)
+        results = self._lineup.run(block, self._previous, moments=moments)
         known = self._known(block)
-        before, after, mixed = self._weighing.observe(said.logs, known)
+        before, after, mixed = self._weighing.observe(results.logs, known)
         if known.any():
-            ahead = said.logs[known] - mixed[known, np.newaxis]
+            ahead = results.logs[known] - mixed[known, np.newaxis]
             left, *gained = self._naming.remember(ahead, before[known])
             self._slate.standing = left * self._slate.standing + np.array(gained)
-        self._now = self._naming.regimes(after[-1:], said.filtered[-1:])[0]
-        self._switch = float(self._naming.switching(after[-1:], said.filtered[-1:])[0])
-        return before, after, mixed, said
+        self._now = self._naming.regimes(after[-1:], results.filtered[-1:])[0]
+        self._switch = float(self._naming.switching(after[-1:], results.filtered[-1:])[0])
+        return before, after, mixed, results
 
     def _known(self, block: Floats) -> npt.NDArray[np.bool_]:
-        """Tell which rounds teach something: after a gap, autoregressive models say nothing."""
+        """Return which rounds teach something; to autoregressive models, none right after a gap."""
         known = ~np.isnan(block[:, 0])
         if self.emission == "autoregressive":
             known[1:] &= known[:-1]
@@ -309,7 +309,7 @@ class Regimes:
         return known
 
     def _review(self) -> None:
-        """Fit what is due, and say anew which states are which regimes."""
+        """Fit the candidates that are due, and match states with regimes again."""
         assert self._slate is not None
         seen = np.concatenate(self._seen)[-LONGEST:]
         self._seen = [seen]
@@ -324,10 +324,10 @@ class Regimes:
         self.history.append((self.rounds, self.parameters()))
 
     def renumber(self) -> npt.NDArray[np.intp]:
-        """Renumber the regimes: those of today by their means, or deviations, then the others.
+        """Renumber the regimes: current ones first, ordered by mean or deviation, then the others.
 
-        Regimes are numbered when they are first seen, often on little evidence. In hindsight better
-        numbers may be found; from now on they are kept.
+        Regimes are numbered when they first appear, often on little evidence. Later there may be a
+        better order, which is kept from then on.
 
         Returns
         -------
@@ -345,7 +345,7 @@ class Regimes:
         return new
 
     def parameters(self) -> dict[int, Parameters]:
-        """Return what each regime is like now, by its number; `history` has it over time."""
+        """Return the current parameters of each regime, by its number; see also `history`."""
         return self._naming.parameters()
 
     def __repr__(self) -> str:
@@ -365,7 +365,7 @@ def _kind(first: Any) -> str:
 
 
 def _next_review(observed: int) -> int:
-    """Return the first review after so many observations: 4, 8, 16, 32, 50, 100, 150, ..."""
+    """Return the number of observations at the next review: 4, 8, 16, 32, 50, 100, 150, ..."""
     early = [at for at in (FIRST, 8, 16, 32) if at > observed]
     return early[0] if early else (observed // REVIEW + 1) * REVIEW
 

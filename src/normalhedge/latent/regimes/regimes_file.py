@@ -1,4 +1,4 @@
-"""Where a stream keeps its regimes."""
+"""The file in which a stream keeps its regimes."""
 
 from pathlib import Path
 
@@ -10,14 +10,14 @@ from normalhedge.latent.regimes.regimes import Regimes
 from normalhedge.latent.regimes.saved import observe, read, write
 
 FOLDED = 1 << 16
-"""The journal is folded into the state when it has this many bytes: seconds to replay."""
+"""A journal of this many bytes is folded into the state: a longer one takes seconds to replay."""
 
 
 class RegimesFile(_state_file.StateFile[Live]):
-    """Regimes on disk, with how observations become numbers."""
+    """Regimes on disk, with the code of their observations and a journal."""
 
     def read(self) -> tuple[Live, int, str]:
-        """Return what the file holds, how many operations of its journal, and whose that is."""
+        """Return the regimes, how many journal entries they include, and the journal's name."""
         regimes, extra = read(self.path, Regimes)
         if not extra:  # as `Regimes.save` wrote it
             return Live(regimes, _code(regimes)), 0, ""
@@ -30,21 +30,41 @@ class RegimesFile(_state_file.StateFile[Live]):
             raise ValueError(f"{self.path} cannot be read: {error}") from None
 
     def write(self, thing: Live, sequence: int, journal: str, target: Path) -> int:
-        """Write regimes and code, all or nothing; return how many bytes it took."""
+        """Write regimes and code, whole or not at all; return the size in bytes.
+
+        Parameters
+        ----------
+        thing
+            The regimes, with the code of their observations.
+        sequence
+            The number of journal entries that the regimes include.
+        journal
+            The name of the journal.
+        target
+            The file.
+        """
         place = {"sequence": sequence, "journal": journal}
         return write(thing.regimes, target, {"code": thing.code.to_plain(), **place})
 
     def redo(self, thing: Live, operation: Operation) -> None:
-        """Learn an observation again."""
+        """Learn an observation of the journal again.
+
+        Parameters
+        ----------
+        thing
+            The regimes; they change.
+        operation
+            The journal entry.
+        """
         observe(thing.regimes, operation["observe"])
 
     def limit(self, size: int) -> int:
-        """Return how many bytes a journal may have beside a state of this size."""
+        """Return the largest size of a journal beside a state of this size, in bytes."""
         return max(FOLDED, size // 4)
 
 
 def _code(regimes: Regimes) -> Code:
-    """Return the code of regimes that were told numbers."""
+    """Return the code of regimes that learned plain numbers."""
     columns = len(regimes._previous)
     if regimes._symbols is not None:
         return Code("symbols", tuple(str(k) for k in range(regimes._symbols)))

@@ -14,7 +14,7 @@ and out::
      "next": {"mean": 0.02, "interval": [-1.1, 1.2]}}
     {"line": 2, "error": "..."}
 
-With symbols, ``next`` has the probability of each.
+For symbols, ``next`` holds the probability of each.
 """
 
 import json
@@ -32,21 +32,21 @@ from normalhedge.latent.regimes.saved import observe
 
 
 class RegimesStream:
-    """Regimes that read lines and answer each of them.
+    """Regimes that answer each line of a stream.
 
     Parameters
     ----------
     live
-        The regimes, and how observations become numbers.
+        The regimes, with the code of their observations.
     level
         The probability of the interval.
     note
-        Called with each operation that was done, to write it down.
+        A function that is called with each operation after it is done, to record it.
 
     Attributes
     ----------
     refused
-        How many lines were refused.
+        The number of refused lines.
     """
 
     def __init__(
@@ -62,16 +62,16 @@ class RegimesStream:
     def answer(
         self, number: int, line: str | bytes, *, whole: bool = True
     ) -> dict[str, Any] | None:
-        """Return the answer to a line; none if it is empty.
+        """Return the answer to a line; None if the line is empty.
 
         Parameters
         ----------
         number
             The number of the line.
         line
-            As text, or as bytes that should be UTF-8.
+            The line as text, or as bytes in UTF-8.
         whole
-            Whether that is the whole line: if not, it was too long.
+            Whether the line is complete; if not, it was too long.
         """
         answer: dict[str, Any] = {"line": number}
         try:
@@ -85,28 +85,28 @@ class RegimesStream:
             return {**answer, "error": clipped(str(error).removesuffix(" in row 1"))}
         if self._note is not None:
             self._note({"observe": given})
-        return {**answer, **self._said()}
+        return {**answer, **self._prediction()}
 
     def _observation(self, text: str) -> Any:
-        """Return what a line says as a journal has it: numbers, and null where they are missing."""
-        said = _json_lines.parsed(text)
-        if isinstance(said, dict):
-            if list(said) != ["y"]:
+        """Return the observation of a line in the form of a journal, None where it is missing."""
+        given = _json_lines.parsed(text)
+        if isinstance(given, dict):
+            if list(given) != ["y"]:
                 raise ValueError(
                     f'a line is an observation or {{"y": observation}}, got {clipped(text, 80)}'
                 )
-            said = said["y"]
-        if isinstance(said, bool) and self.live.code.kind != "symbols":
-            raise ValueError(f"a number is wanted, got {json.dumps(said)}")
-        if isinstance(said, list) and not self.live.code.columns:
-            raise ValueError(f"one number is wanted, got {clipped(text, 80)}")
-        found = self.live.code.number(said)
+            given = given["y"]
+        if isinstance(given, bool) and self.live.code.kind != "symbols":
+            raise ValueError(f"the observation must be a number, got {json.dumps(given)}")
+        if isinstance(given, list) and not self.live.code.columns:
+            raise ValueError(f"the observation must be one number, got {clipped(text, 80)}")
+        found = self.live.code.number(given)
         parts = found if isinstance(found, list) else [found]
         plain = [None if math.isnan(part) else part for part in parts]
         return plain if isinstance(found, list) else plain[0]
 
-    def _said(self) -> dict[str, Any]:
-        """Return the state after the last observation, and what comes next."""
+    def _prediction(self) -> dict[str, Any]:
+        """Return the current regime and the prediction of the next round."""
         regimes, code = self.live.regimes, self.live.code
         ahead = regimes.predict()
         count = max(regimes.parameters(), default=-1) + 1

@@ -1,8 +1,8 @@
-"""Regimes in files: versioned JSON with a checksum, to the bit, written all or nothing.
+"""Regimes in files: versioned JSON with a checksum, exact to the bit, written whole or not at all.
 
-The file lists objects, each of which may refer to others by their place in the list, so that what
-is shared stays shared, and nothing is nested deeply. Arrays are their bytes, in base 64. Only the
-classes named here are made, and only with the attributes that they have in this version.
+The file is a list of objects that refer to each other by their place in the list, so that shared
+objects stay shared and nothing is nested deeply. Arrays are stored as bytes in base 64. A file can
+only make objects of the classes named here, with exactly the attributes of this version.
 """
 
 import base64
@@ -34,10 +34,10 @@ FORMAT = "normalhedge regimes"
 VERSION = 1
 
 ATTEMPTS = 5
-"""How often a state is read anew that a stream folds at the same time."""
+"""How often a file is read again if a stream folds its journal at the same time."""
 
 MOST_STATES = 1000
-"""More are not believed."""
+"""The largest number of states that is accepted."""
 
 DTYPES = ("<f8", "<i8", "<u4", "<u8", "|b1")
 TUPLES: dict[str, Any] = {cls.__name__: cls for cls in (Parameters, LearningRecipe, State)}
@@ -49,7 +49,7 @@ GENERATORS = ("MT19937", "PCG64", "PCG64DXSM", "Philox", "SFC64")
 
 
 class Learner(Protocol):
-    """What learns observations: `Regimes`, which imports this module."""
+    """An object that learns observations: `Regimes`, which imports this module."""
 
     def observe(self, y: Any) -> None:
         """Learn the next observation."""
@@ -59,7 +59,14 @@ T = TypeVar("T", bound=Learner)
 
 
 def save(regimes: Learner, path: Path) -> None:
-    """Write regimes; what was there before stays if anything goes wrong.
+    """Write regimes to a file; if anything fails, the old file stays.
+
+    Parameters
+    ----------
+    regimes
+        The regimes.
+    path
+        The file.
 
     Raises
     ------
@@ -75,7 +82,17 @@ def save(regimes: Learner, path: Path) -> None:
 
 
 def write(regimes: Learner, path: Path, extra: dict[str, Any] | None = None) -> int:
-    """Write regimes, and what else the file should hold; return how many bytes it took."""
+    """Write regimes to a file; return its size in bytes.
+
+    Parameters
+    ----------
+    regimes
+        The regimes.
+    path
+        The file.
+    extra
+        Further entries of the file, in plain JSON.
+    """
     writer = _Writer(type(regimes))
     root = writer.plain(regimes)
     content = {"format": FORMAT, "version": VERSION, "extra": extra or {}, "root": root}
@@ -85,14 +102,12 @@ def write(regimes: Learner, path: Path, extra: dict[str, Any] | None = None) -> 
 
 
 def load(path: Path, kind: type[T]) -> T:
-    """Return the regimes that were written; refuse what cannot be some, in a sentence.
-
-    The observations of a journal beside the file are learned again.
+    """Return the regimes of a file, and learn the observations in the journal beside it.
 
     Parameters
     ----------
     path
-        The file.
+        The file; refused if it is damaged.
     kind
         The class of the regimes.
     """
@@ -114,18 +129,26 @@ def _redo(regimes: Learner, operation: Operation) -> None:
 
 
 def observe(regimes: Learner, value: float | list[float | None] | None) -> None:
-    """Learn an observation as a journal has it: null where it is missing."""
+    """Learn an observation in the form of a journal.
+
+    Parameters
+    ----------
+    regimes
+        The regimes.
+    value
+        A number, or a list with one for each column; None where it is missing.
+    """
     given = value if isinstance(value, list) else [value]
     regimes.observe([math.nan if part is None else float(part) for part in given])
 
 
 def read(path: Path, kind: type[T]) -> tuple[T, dict[str, Any]]:
-    """Return the regimes of a file, and what else it holds.
+    """Return the regimes of a file, and its further entries.
 
     Parameters
     ----------
     path
-        The file.
+        The file; refused if it is damaged.
     kind
         The class of the regimes.
     """
@@ -147,7 +170,7 @@ def read(path: Path, kind: type[T]) -> tuple[T, dict[str, Any]]:
 
 
 class _Writer:
-    """Objects as JSON, each written once."""
+    """Turns objects into JSON, each of them once."""
 
     def __init__(self, root: type) -> None:
         self.objects: list[Any] = []
@@ -156,7 +179,7 @@ class _Writer:
         self._kept: list[Any] = []
 
     def plain(self, value: Any) -> Any:
-        """Return a value in words and numbers."""
+        """Return a value as JSON."""
         if value is None or isinstance(value, str | bool | np.bool_ | int | np.integer | float):
             return _scalar(value)
         name = type(value).__name__
@@ -193,7 +216,7 @@ class _Writer:
             if known.get(name) is type(value):
                 names = vars(value) if kind == "open" else [f.name for f in fields(value)]
                 return {kind: name, "of": {n: self.plain(getattr(value, n)) for n in names}}
-        raise ValueError(f"{name} is a class of your own, which no file can hold")
+        raise ValueError(f"{name} is a class of your own, which a file cannot hold")
 
 
 def _scalar(value: Any) -> Any:
@@ -210,7 +233,7 @@ def _scalar(value: Any) -> Any:
 def _array(array: np.ndarray) -> dict[str, Any]:
     kind = array.dtype.newbyteorder("<").str
     if kind not in DTYPES:
-        raise ValueError(f"no file can hold an array of {array.dtype}")
+        raise ValueError(f"a file cannot hold an array of {array.dtype}")
     # The order of the numbers decides how sums are rounded.
     order = "F" if array.flags.f_contiguous and not array.flags.c_contiguous else "C"
     data = np.asarray(array, dtype=kind).tobytes(order=order)  # type: ignore[arg-type]
@@ -219,7 +242,7 @@ def _array(array: np.ndarray) -> dict[str, Any]:
 
 
 class _Reader:
-    """The objects of a file, made when they are asked for."""
+    """Makes the objects of a file when they are first needed."""
 
     def __init__(self, objects: list[Any], root: type) -> None:
         self._objects, self._root = objects, root
@@ -227,7 +250,7 @@ class _Reader:
         self._begun: set[int] = set()
 
     def value(self, plain: Any) -> Any:
-        """Return the value of words and numbers."""
+        """Return the value of a piece of JSON."""
         if not isinstance(plain, dict):
             if isinstance(plain, list):
                 raise ValueError("a list must be an object")
@@ -302,7 +325,7 @@ def _hedgers() -> dict[str, Any]:
 
 @cache
 def _attributes(root: Any) -> dict[str, frozenset[str]]:
-    """Return the attributes of each class in this version, from regimes that are at work."""
+    """Return the attributes of each class in this version, taken from working regimes."""
     regimes = root("gaussian", (1, 2))
     regimes.run(np.sin(np.arange(60.0) ** 2))
     found: dict[str, frozenset[str]] = {}
@@ -323,13 +346,13 @@ def _check_names(name: str, own: dict[str, Any], root: type) -> None:
     wanted = _attributes(root)[name]
     if own.keys() != wanted:
         odd = sorted(own.keys() ^ wanted)[0]
-        raise ValueError(f"{clipped(repr(odd), 40)} of {name} is missing, or one too many")
+        raise ValueError(f"{clipped(repr(odd), 40)} of {name} is missing or unknown")
 
 
 def _check(regimes: Any, kind: Any) -> None:
-    """Refuse what cannot go on: a copy of it is asked, and told that an observation is missing."""
+    """Refuse regimes that cannot continue: use a copy of them, and let it miss an observation."""
     if type(regimes) is not kind:
-        raise ValueError("the root is not regimes")
+        raise ValueError("the root object is not of the class Regimes")
     numbers = regimes.numbers
     if not numbers or not all(type(k) is int and 1 <= k <= MOST_STATES for k in numbers):
         raise ValueError("numbers of states must be whole numbers")

@@ -1,11 +1,10 @@
-"""Scores of probabilistic forecasts: what is earned or lost when the observation comes.
+"""Scores of probabilistic forecasts.
 
-The logarithmic score, Brier's and the CRPS are proper: on the average nobody does better than by
-saying the distribution the observation is drawn from. The L1 loss of the paper, 1 - p(y), is not:
-where a symbol has probability 0.7 it is least for who says 1. Among experts that say 0.5, 0.6, ...,
-0.9 and 0.99 of such a symbol, NormalHedge with the L1 loss ends up saying 0.99 (L1 0.295, Brier
-0.569, log score -1.344), and with the log score 0.70 (0.416, 0.412, -0.603): see
-``benchmarks/latent/improper.py``.
+The logarithmic score, Brier's score and the CRPS are proper: on average no forecast beats the true
+distribution. The L1 loss of the paper, 1 - p(y), is not proper: for a symbol with probability 0.7
+it is smallest for the forecast 1. Among experts that forecast 0.5, 0.6, ..., 0.9 and 0.99 for such
+a symbol, NormalHedge with the L1 loss ends at 0.99 (L1 0.295, Brier 0.569, log score -1.344), and
+with the log score at 0.70 (0.416, 0.412, -0.603): see ``benchmarks/latent/improper.py``.
 """
 
 import math
@@ -19,18 +18,18 @@ from normalhedge.latent.models.emissions.normal import normal_cdf
 
 
 def log_score(probability: npt.ArrayLike) -> Floats:
-    """Return ln p(y), the larger the better; p is the density or probability that y had."""
+    """Return ln p(y), for the density or probability p(y) of the outcome; larger is better."""
     with np.errstate(divide="ignore"):
         return np.asarray(np.log(_inputs.numbers_array("probability", probability)))
 
 
 def brier(probabilities: npt.ArrayLike, outcomes: npt.ArrayLike) -> Floats:
-    """Return sum_s (p_s - [s = y])^2, between 0 and 2, the less the better.
+    """Return sum_s (p_s - [s = y])^2, between 0 and 2; smaller is better.
 
     Parameters
     ----------
     probabilities
-        T x m.
+        The forecasts, T x m.
     outcomes
         T whole numbers below m.
 
@@ -39,16 +38,23 @@ def brier(probabilities: npt.ArrayLike, outcomes: npt.ArrayLike) -> Floats:
     >>> brier([[0.7, 0.3], [0.7, 0.3]], [0, 1])
     array([0.18, 0.98])
     """
-    said, came = _probabilities(probabilities, outcomes)
-    return np.asarray(np.square(said - np.eye(said.shape[1])[came]).sum(axis=1))
+    given, observed = _probabilities(probabilities, outcomes)
+    return np.asarray(np.square(given - np.eye(given.shape[1])[observed]).sum(axis=1))
 
 
 def l1(probabilities: npt.ArrayLike, outcomes: npt.ArrayLike) -> Floats:
-    """Return 1 - p(y), the loss of Freund and Hsu, the less the better; it is not proper.
+    """Return 1 - p(y), the loss of Freund and Hsu; smaller is better, but it is not proper.
+
+    Parameters
+    ----------
+    probabilities
+        The forecasts, T x m.
+    outcomes
+        T whole numbers below m.
 
     Examples
     --------
-    What a symbol with probability 0.7 costs an honest and a bold forecaster:
+    The mean loss of an honest and of a bold forecast, if a symbol has probability 0.7:
 
     >>> for p in 0.7, 1.0:
     ...     losses = l1([[p, 1 - p], [p, 1 - p]], [0, 1])
@@ -56,17 +62,24 @@ def l1(probabilities: npt.ArrayLike, outcomes: npt.ArrayLike) -> Floats:
     0.7 0.42
     1.0 0.3
     """
-    said, came = _probabilities(probabilities, outcomes)
-    return np.asarray(1.0 - said[np.arange(len(came)), came])
+    given, observed = _probabilities(probabilities, outcomes)
+    return np.asarray(1.0 - given[np.arange(len(observed)), observed])
 
 
 def crps(shares: npt.ArrayLike, means: npt.ArrayLike, deviations: npt.ArrayLike, y: float) -> float:
     """Return the continuous ranked probability score of a mixture of normal distributions.
 
-    It is the integral of (F(x) - [x >= y])^2, in the units of y, the less the better:
+    It is the integral of (F(x) - [x >= y])^2, in the units of y; smaller is better:
 
         sum_i p_i A(y - m_i, s_i^2) - 1/2 sum_ij p_i p_j A(m_i - m_j, s_i^2 + s_j^2)
         A(m, v) = 2 sqrt(v) phi(m / sqrt(v)) + m (2 Phi(m / sqrt(v)) - 1)
+
+    Parameters
+    ----------
+    shares, means, deviations
+        The weight p_i, the mean m_i and the deviation s_i of each component.
+    y
+        The outcome.
 
     References
     ----------
@@ -93,12 +106,12 @@ def _distance(mean: Floats, variance: Floats) -> Floats:
 def _probabilities(
     probabilities: npt.ArrayLike, outcomes: npt.ArrayLike
 ) -> tuple[Floats, npt.NDArray[np.intp]]:
-    said = _inputs.numbers_array("probabilities", probabilities).astype(np.float64)
-    came = _inputs.numbers_array("outcomes", outcomes).astype(np.intp)
-    if said.ndim != 2 or came.shape != (len(said),):
+    given = _inputs.numbers_array("probabilities", probabilities).astype(np.float64)
+    observed = _inputs.numbers_array("outcomes", outcomes).astype(np.intp)
+    if given.ndim != 2 or observed.shape != (len(given),):
         raise ValueError(
-            f"probabilities must be T x m and outcomes T, got {said.shape} and {came.shape}"
+            f"probabilities must be T x m and outcomes T, got {given.shape} and {observed.shape}"
         )
-    if came.size and not 0 <= came.min() <= came.max() < said.shape[1]:
-        raise ValueError(f"outcomes must be whole numbers from 0 to {said.shape[1] - 1}")
-    return said, came
+    if observed.size and not 0 <= observed.min() <= observed.max() < given.shape[1]:
+        raise ValueError(f"outcomes must be whole numbers from 0 to {given.shape[1] - 1}")
+    return given, observed

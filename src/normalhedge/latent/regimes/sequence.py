@@ -1,4 +1,4 @@
-"""What people observe, as numbers: symbols are counted from zero, and what is missing is NaN."""
+"""Values of a series as numbers: symbols are counted from zero, missing values are NaN."""
 
 import math
 import re
@@ -16,19 +16,19 @@ from normalhedge.latent.regimes import _values
 from normalhedge.latent.regimes.code import KINDS, Code
 
 TWO = 2
-"""Whole numbers of at most this many different values are taken for symbols."""
+"""Whole numbers with at most this many different values are taken for symbols."""
 
 FEW = 12
-"""From here on, symbols must come again: half as many different ones as rows are too many."""
+"""With more symbols than this, each must occur twice on average."""
 
 MANY = 200
-"""More symbols than this are refused."""
+"""The largest number of symbols."""
 
 COUNTS = 1000
-"""Whole numbers from 0 up to this are taken for counts; larger ones for real numbers."""
+"""Whole numbers from 0 up to this are taken for counts, larger ones for real numbers."""
 
 COLUMNS = 50
-"""More columns than this are refused."""
+"""The largest number of columns."""
 
 DATE = re.compile(r"\d{4}[-/]\d\d?[-/]\d\d?|\d\d?[./]\d\d?[./]\d{4}")
 
@@ -40,14 +40,14 @@ class Sequence:
     Attributes
     ----------
     numbers
-        Symbols as 0, 1, ..., counts or real numbers, T, or T x d of several columns; NaN where
+        Symbols as 0, 1, ..., counts or real numbers, T, or T x d with several columns; NaN where
         missing.
     code
-        What these numbers mean.
+        The meaning of the numbers.
     guess
-        What was guessed, for people to see.
+        The guessed kind in words, to be shown to the user; empty if the kind was given.
     raw
-        The numbers that became two symbols, where there is a limit; otherwise none.
+        The original numbers, if a limit turned them into two symbols; else None.
     """
 
     numbers: Floats
@@ -57,12 +57,12 @@ class Sequence:
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """What the symbols are called; none of them for numbers."""
+        """The names of the symbols; empty for numbers."""
         return self.code.labels
 
     @property
     def known(self) -> np.ndarray:
-        """Which rounds have an observation: all columns of it."""
+        """Whether each round has an observation in all columns."""
         table = self.numbers.reshape(len(self.numbers), -1)
         return np.asarray(~np.isnan(table).any(axis=1))
 
@@ -85,8 +85,8 @@ def encode(
 ) -> Sequence:
     """Return values as a sequence of symbols, counts or real numbers.
 
-    Words, booleans, and whole numbers of at most two different values are symbols; other whole
-    numbers from 0 to 1000 are counts; all else is real numbers.
+    Words, booleans, and whole numbers with at most two different values are symbols; other whole
+    numbers from 0 to 1000 are counts; everything else is real numbers.
 
     Parameters
     ----------
@@ -94,17 +94,17 @@ def encode(
         One column; or several, as a mapping of names to columns, a table of rows, or a data frame.
         None, NaN and empty strings are missing.
     kind
-        One of `KINDS`; none to see for itself.
+        One of `KINDS`; guessed by default.
     above
-        Turns numbers into two symbols: whether they are above this.
+        A limit that turns numbers into two symbols: at most the limit, or above it.
     code
-        That of earlier values, which these continue.
+        The code of earlier values of the same series, which is used again.
 
     Raises
     ------
     ValueError
-        If there is nothing to learn from: no values, or all of them the same; or if they are too
-        many different words, dates, or not what ``kind`` says.
+        If there is nothing to learn from, because there are no values or all are the same; if the
+        values are dates, or too many different words; or if they are not of the given kind.
 
     Examples
     --------
@@ -135,7 +135,7 @@ def encode(
         return _symbols(plain, known, guessed=kind is None)
     words = {"counts": "counts", "numbers": "real numbers"}
     if guess == "symbols":
-        _values.numbers(plain)  # which says where the first word is
+        _values.numbers(plain)  # refuses the first word, with its row
     numbers = _values.numbers(plain)
     if kind == "counts":
         _values.refuse_fractions(numbers)
@@ -151,7 +151,7 @@ def _check_shape(values: Any, columns: dict[str, Any] | None, code: Code | None)
 
 
 def _columns(values: Any) -> dict[str, Any] | None:
-    """Return several columns by name; none if there is one without a name."""
+    """Return several columns by name; None for a single column without a name."""
     if isinstance(values, Mapping):
         return {str(name): column for name, column in values.items()}
     if getattr(values, "ndim", 2) == 2 and hasattr(values, "columns"):
@@ -163,7 +163,7 @@ def _columns(values: Any) -> dict[str, Any] | None:
     if isinstance(values, list | tuple) and values and isinstance(values[0], list | tuple):
         widths = {len(row) if isinstance(row, list | tuple) else 0 for row in values}
         if len(widths) > 1 or 0 in widths:
-            raise ValueError("values must have as many numbers in each row")
+            raise ValueError("values must have the same number of columns in each row")
         return {f"column {k}": [row[k] for row in values] for k in range(widths.pop())}
     return None
 
@@ -171,7 +171,7 @@ def _columns(values: Any) -> dict[str, Any] | None:
 def _several(
     columns: dict[str, Any], kind: str | None, above: float | None, code: Code | None
 ) -> Sequence:
-    """Return several columns, all of them real numbers."""
+    """Return several columns of real numbers as a sequence."""
     _check_several(columns, kind, above)
     parts = []
     for name, column in columns.items():
@@ -180,10 +180,12 @@ def _several(
                 _values.numbers([_values.plain(row, x) for row, x in enumerate(column, start=1)])
             )
         except ValueError as error:
-            raise ValueError(f"several columns must all be numbers: in {name} {error}") from None
+            raise ValueError(
+                f"several columns must all be numbers: in column {name}, {error}"
+            ) from None
     lengths = {len(part) for part in parts}
     if len(lengths) > 1:
-        raise ValueError(f"columns must be as long as each other, got {sorted(lengths)}")
+        raise ValueError(f"columns must have the same length, got {sorted(lengths)}")
     table = np.column_stack(parts)
     whole = ~np.isnan(table).any(axis=1)
     if code is not None:
@@ -199,11 +201,11 @@ def _several(
 
 def _check_several(columns: dict[str, Any], kind: str | None, above: float | None) -> None:
     if above is not None:
-        raise ValueError("above is for one column")
+        raise ValueError("above needs a single column")
     if kind not in {None, "numbers"}:
-        raise ValueError(f"several columns are real numbers together: kind cannot be {kind}")
+        raise ValueError(f"several columns must be real numbers: kind cannot be {kind}")
     if len(columns) > COLUMNS:
-        raise ValueError(f"at most {COLUMNS} columns go together, got {len(columns)}")
+        raise ValueError(f"there may be at most {COLUMNS} columns, got {len(columns)}")
 
 
 def _guess(known: list[Any]) -> str:
@@ -219,7 +221,7 @@ def _guess(known: list[Any]) -> str:
 def _refuse_dates(known: list[Any]) -> None:
     if all(isinstance(x, date) or (isinstance(x, str) and DATE.match(x.strip())) for x in known):
         raise ValueError(
-            f"these are dates, such as {clipped(str(known[0]), 40)}: they say when, not what; "
+            f"these are dates, such as {clipped(str(known[0]), 40)}, not observations: "
             "name them as time"
         )
 
@@ -250,21 +252,21 @@ def _symbols(plain: list[Any], known: list[Any], *, guessed: bool) -> Sequence:
     coded = np.array([math.nan if value is None else place[value] for value in plain])
     labels = tuple(_values.label(value) for value in order)
     if len(set(labels)) < len(labels):
-        raise ValueError("different values look the same: words and numbers are mixed")
+        raise ValueError("different values have the same label: words and numbers are mixed")
     guess = f"{len(distinct)} symbols" if guessed else ""
     return _checked(coded, Code("symbols", labels), guess)
 
 
 def _refuse_text_among_numbers(plain: list[Any]) -> None:
-    """Say where the first word is, if most values are numbers, also such as are written as text."""
+    """Refuse text in a column that holds mostly numbers, which may be written as text."""
     words = [(row, x) for row, x in enumerate(plain, start=1) if x is not None and not _reads(x)]
     if words and 2 * len(words) <= sum(x is not None for x in plain):
         row, word = words[0]
-        raise ValueError(f"numbers are wanted, got {clipped(repr(word), 60)} in row {row}")
+        raise ValueError(f"values must be numbers, got {clipped(repr(word), 60)} in row {row}")
 
 
 def _reads(value: Any) -> bool:
-    """Tell whether a value is a number, or text that reads as one."""
+    """Return whether a value is a number, or text that reads as one."""
     try:
         float(value)
     except (TypeError, ValueError):

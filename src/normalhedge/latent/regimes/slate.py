@@ -1,4 +1,4 @@
-"""Which ways to learn a model are followed now: new ones open, bad ones close."""
+"""The choice of recipes: new ones open, bad ones close."""
 
 from collections.abc import Sequence
 from itertools import pairwise
@@ -9,39 +9,39 @@ from normalhedge._inputs import Floats
 from normalhedge.latent.regimes.candidates import Candidate, LearningRecipe, learned
 
 WINDOWS = (250, 500)
-"""Of the last observations, from which models are fitted."""
+"""The numbers of last observations to which models are fitted."""
 
 MEMORIES = (100,)
-"""Of online EM, in observations."""
+"""The memories of online EM, in observations."""
 
 SUPPORT = 0.05
-"""More than three states are tried when models with the next smaller number have this weight."""
+"""More than three states are tried if models with the next smaller number have this weight."""
 
 BEHIND = 20.0
-"""Nats: online EM that is so far behind the best of its kind starts again from that."""
+"""Online EM that is this many nats behind the best of its kind starts again from that model."""
 
 HOPELESS = 15.0
-"""Nats: models of the last rounds that are so far behind the best are fitted half as often."""
+"""Models of the last rounds that are this many nats behind the best are fitted half as often."""
 
 RETRY = 1000
-"""Observations after which a recipe that was closed may be tried again."""
+"""The number of observations after which a closed recipe may be tried again."""
 
 
 class Slate:
-    """The candidates that are followed, at most ``budget`` of them.
+    """The current candidates, at most ``budget`` of them.
 
     Parameters
     ----------
     families
-        Of emissions; the first one's model with one state is always there.
+        The families of emissions. The first family with the fewest states is always a candidate.
     states
-        The numbers of states that are tried.
+        The numbers of states to try.
     budget
-        How many candidates there may be.
+        The largest number of candidates.
     rng
-        For fits.
+        The generator of random numbers for fits.
     symbols
-        How many there are, of categories.
+        The number of symbols, for categorical emissions.
     """
 
     def __init__(
@@ -62,19 +62,19 @@ class Slate:
         self._closed: dict[LearningRecipe, int] = {}
 
     def review(self, seen: Floats, weights: Floats) -> tuple[list[int], int]:
-        """Fit what is due, open and close recipes.
+        """Fit the candidates that are due, then open and close recipes.
 
         Parameters
         ----------
         seen
             All observations so far, T x d.
         weights
-            Of the candidates.
+            The weights of the candidates.
 
         Returns
         -------
         list of int, int
-            Which candidates left, and how many joined at the end.
+            The indices of the candidates that left, and the number that joined at the end.
         """
         known = int((~np.isnan(seen[:, 0])).sum())
         for n, candidate in enumerate(self.candidates):
@@ -100,7 +100,7 @@ class Slate:
         return left, joined
 
     def _due(self, n: int) -> int:
-        """Return how many observations there will be at the next fit of a candidate."""
+        """Return the number of observations at the next fit of a candidate."""
         candidate = self.candidates[n]
         if not candidate.recipe.window or self.standing[n] > self.standing.max() - HOPELESS:
             return candidate.due
@@ -113,7 +113,7 @@ class Slate:
         return learned(recipe, seen, self._rng, warm=start, last=last, symbols=self._symbols)
 
     def _best(self, recipe: LearningRecipe, beside: int | None = None) -> Candidate | None:
-        """Return the candidate with fixed parameters that a recipe starts from."""
+        """Return the best candidate with fixed parameters from which a recipe can start."""
         alike = [
             n
             for n, candidate in enumerate(self.candidates)
@@ -122,7 +122,7 @@ class Slate:
         return self.candidates[max(alike, key=lambda n: self.standing[n])] if alike else None
 
     def _kin(self, recipe: LearningRecipe) -> float:
-        """Return where a new candidate stands: as the best of its family and number of states."""
+        """Return the standing of a new candidate: the best of its family and number of states."""
         alike = [
             place
             for place, candidate in zip(self.standing, self.candidates, strict=False)
@@ -131,7 +131,7 @@ class Slate:
         return float(min(max(alike, default=0.0), 0.0))
 
     def _stuck(self, n: int) -> bool:
-        """Tell whether a candidate is learned online and far behind those of its kind."""
+        """Return whether online EM is far behind the fits of the same family and states."""
         mine = self.candidates[n]
         if mine.online is None:
             return False
@@ -146,7 +146,7 @@ class Slate:
         return True
 
     def _openings(self, known: int, weights: Floats) -> list[LearningRecipe]:
-        """Return recipes that there are now enough observations for, in order."""
+        """Return the recipes for which there are now enough observations, in order."""
         there = {candidate.recipe for candidate in self.candidates}
         # The weight of models with the next smaller number of states.
         by_states = dict.fromkeys(self._numbers, 0.0)
@@ -164,7 +164,7 @@ class Slate:
         ]
 
     def _closings(self, wanted: int) -> list[int]:
-        """Return candidates that make room for so many: those furthest behind."""
+        """Return the worst candidates, which make room for new ones."""
         excess = len(self.candidates) + wanted - self._budget
         if excess <= 0:
             return []
@@ -178,7 +178,7 @@ class Slate:
 
 
 def _recipes(families: Sequence[str], states: Sequence[int]) -> list[LearningRecipe]:
-    """Return all recipes, few states first."""
+    """Return all recipes, with few states first."""
     found = []
     for k in sorted(states):
         for family in families:

@@ -1,4 +1,4 @@
-"""Candidates weighed by a hedger, by the logarithm of the density they gave an observation."""
+"""Weights of candidates, by a hedger whose gains are log densities."""
 
 from typing import Any
 
@@ -9,14 +9,14 @@ from normalhedge._inputs import Floats
 from normalhedge.hedgers import FixedShare, Hedger
 
 NATS = 10.0
-"""Half the largest difference of log densities that counts in a round."""
+"""Half the largest difference of log densities that a round can count."""
 
 SHARE = 0.002
-"""Of the weight is handed round among the candidates: about every 500 rounds another is best."""
+"""The share of the weight that is redistributed: the best candidate changes every 500 rounds."""
 
 
 class Weighing:
-    """The weights of candidates that come and go.
+    """The weights of candidates that join and leave.
 
     The gain of a candidate is 1 + (ln p_n(y) - max_m ln p_m(y)) / 10, at least -1. With
     `FixedShare` at the rate 10 the weights are those of Bayes' rule for a best candidate that
@@ -27,33 +27,48 @@ class Weighing:
     Parameters
     ----------
     hedger
-        One whose experts may join and leave; by default `FixedShare`, with the share 0.002.
+        A hedger whose experts may join and leave; `FixedShare` with the share 0.002 by default.
     """
 
     def __init__(self, hedger: Hedger[Any] | None) -> None:
         chosen = FixedShare(eta=NATS, share=SHARE) if hedger is None else hedger
         if not (hasattr(chosen, "join") and hasattr(chosen, "leave")):
-            raise TypeError(f"hedger must be one whose experts may join and leave, got {chosen!r}")
+            raise TypeError(f"hedger must let experts join and leave, got {chosen!r}")
         self._hedger: Any = chosen
         self._state: Any = None
 
     @property
     def weights(self) -> Floats:
-        """The weights of the candidates now."""
+        """The current weights of the candidates."""
         return np.empty(0) if self._state is None else np.asarray(self._state.weights)
 
     def change(self, left: list[int], joined: int) -> None:
-        """Let candidates leave, and others join at the end as if they had slept."""
+        """Let candidates leave, and let others join at the end as if they had been asleep.
+
+        Parameters
+        ----------
+        left
+            The indices of the candidates that leave.
+        joined
+            The number of candidates that join.
+        """
         if self._state is None:
             self._state = self._hedger.init(joined)
             return
-        if joined:  # first, as nobody might be left
+        if joined:  # first, because none might be left
             self._state = self._hedger.join(self._state, joined)
         if left:
             self._state = self._hedger.leave(self._state, left)
 
     def observe(self, logs: Floats, known: npt.NDArray[np.bool_]) -> tuple[Floats, Floats, Floats]:
-        """Learn log densities, T x N, in the rounds that are known.
+        """Learn log densities.
+
+        Parameters
+        ----------
+        logs
+            The log density of each candidate in each round, T x N.
+        known
+            Whether each round has an observation; the others teach nothing.
 
         Returns
         -------
@@ -75,8 +90,8 @@ class Weighing:
             before = self.weights[np.newaxis]
             self._state = self._hedger.step(self._state, gains[0])
             return before, self.weights[np.newaxis]
-        went = self._hedger.run(gains, state=self._state, keep_weights=True)
-        self._state = went.state
-        played = np.concatenate([went.weights, went.state.weights[np.newaxis]])
+        run = self._hedger.run(gains, state=self._state, keep_weights=True)
+        self._state = run.state
+        played = np.concatenate([run.weights, run.state.weights[np.newaxis]])
         places = np.cumsum(known)
         return played[places - known], played[places]

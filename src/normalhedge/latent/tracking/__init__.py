@@ -1,1 +1,1 @@
-"""Positions that move: Kalman filters, or paths of your own dynamics, as experts."""
+"""Tracking of moving positions, with Kalman filters or paths as experts."""

@@ -1,4 +1,4 @@
-"""What people observe, checked: numbers, of which some are missing."""
+"""Observations of a tracker, checked: numbers, some of them missing."""
 
 import numbers
 from typing import Any
@@ -9,11 +9,11 @@ from normalhedge import _inputs
 from normalhedge._inputs import Floats
 
 LARGEST = 1e50
-"""Of observations: ratios of variances are still floats."""
+"""The largest observation; with larger ones, ratios of variances overflow."""
 
 
 def observed_row(observation: Any) -> Floats:
-    """Return a number for each column, NaN where nothing is."""
+    """Return a number for each column, NaN where it is missing."""
     if isinstance(observation, str | bytes | bool):
         raise TypeError(f"observation must be numbers or None, got {observation!r}")
     if isinstance(observation, numbers.Real):
@@ -27,7 +27,7 @@ def observed_row(observation: Any) -> Floats:
 
 
 def observed_table(table: Any) -> Floats:
-    """Return T x k numbers, NaN where nothing is."""
+    """Return T x k numbers, NaN where missing."""
     rows = _floats("table", table)
     if rows.ndim == 1:
         rows = rows[:, np.newaxis]
@@ -37,7 +37,7 @@ def observed_table(table: Any) -> Floats:
 
 
 def _floats(name: str, values: Any) -> Floats:
-    """Return finite numbers, NaN where nothing is."""
+    """Return finite numbers, NaN where missing."""
     try:
         array = np.asarray(values)
     except ValueError:
@@ -63,7 +63,17 @@ def _is_zero(value: Any) -> bool:
 
 
 def whole(name: str, value: Any, most: int | None = None) -> int:
-    """Return a whole number of at least zero."""
+    """Return a whole number of at least zero.
+
+    Parameters
+    ----------
+    name
+        The name of the argument, for messages.
+    value
+        The number.
+    most
+        The largest accepted number; None for no limit.
+    """
     if _is_zero(value):
         return 0
     try:
@@ -76,7 +86,7 @@ def whole(name: str, value: Any, most: int | None = None) -> int:
 
 
 def seed(rng: Any) -> Any:
-    """Return what `numpy.random.default_rng` takes."""
+    """Return a seed or generator that `numpy.random.default_rng` accepts."""
     if rng is None or isinstance(rng, np.random.Generator):
         return rng
     return whole("rng", rng)

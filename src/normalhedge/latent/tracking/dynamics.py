@@ -1,11 +1,11 @@
-"""Linear dynamics as experts: a ladder of Kalman filters, and hypotheses about where the track is.
+"""Linear dynamics as experts: a ladder of Kalman filters, and hypotheses about jumps.
 
-Each column of the observations has a position and a velocity, and the experts differ in how fast
-these change, in units of the noise of the observations:
+Each column of the observations has a position and a velocity. The experts differ in how fast these
+change, in units of the noise of the observations:
 
     x <- x + phi v + noise,   v <- phi v + noise,   y = x + s noise
 
-Local levels have phi = 0, velocities that die out phi = 0.8, and constant velocities phi = 1.
+Local levels have phi = 0, damped velocities phi = 0.8, and constant velocities phi = 1.
 """
 
 from typing import Any, NamedTuple
@@ -17,36 +17,37 @@ from normalhedge._inputs import Floats
 from normalhedge.hedgers import FixedShare, Hedger
 
 NATS = 10.0
-"""Half the largest difference of log densities between experts that counts in a round."""
+"""Half the largest difference of log densities between experts that a round can count."""
 
 SHARE = 0.015
-"""Of the weight is handed round among the filters in every round: tracks manoeuvre."""
+"""The share of the weight that is redistributed among the filters in every round, because tracks
+manoeuvre."""
 
 HYPOTHESES = 4
 JUMP = 0.002
-"""A priori, the weight of "it has jumped there" beside "this observation is absurd"."""
+"""The prior weight of a jump, relative to an absurd observation."""
 
 CAP = 5.0
-"""The largest difference of log densities between hypotheses that counts in a round."""
+"""The largest difference of log densities between hypotheses that a round can count."""
 
 WIDE = 7.0
-"""An absurd observation has a Cauchy density, so many times as wide as an ordinary one."""
+"""The width of the Cauchy density of absurd observations, relative to ordinary ones."""
 
 WARM = 12
-"""The first observations, from which the scales are found anew in each round."""
+"""The number of first observations from which the scales are estimated again in each round."""
 
 LONGEST = 60
-"""Rounds that the beginning lasts at most, where some column is rarely observed."""
+"""The largest number of rounds of this beginning, if a column is rarely observed."""
 
 MEMORY = 50.0
-"""Observations of which the scales and the share of absurd ones are averages."""
+"""The memory of the scales and of the share of absurd observations, in observations."""
 
 GROWTH = 3.0
-"""How much of a variance an absurd observation counts for in the estimate of the scale."""
+"""The squared error, in variances, that an absurd observation counts for in the scale."""
 
 
 class Bank(NamedTuple):
-    """The experts' settings, each of shape E: phi and the noise of position and velocity."""
+    """The settings of the experts, each of shape E: phi, and the noise of position and velocity."""
 
     phi: Floats
     q00: Floats
@@ -55,7 +56,7 @@ class Bank(NamedTuple):
 
 
 class Filters(NamedTuple):
-    """Where the filters of all hypotheses are, H x E x k.
+    """The states of the filters of all hypotheses, H x E x k.
 
     Covariances are in units of the variance of the noise.
     """
@@ -68,22 +69,23 @@ class Filters(NamedTuple):
 
 
 class Belief(NamedTuple):
-    """All that a ladder knows; nothing in it is ever changed in place.
+    """The complete state of a ladder; nothing in it is ever changed in place.
 
     Attributes
     ----------
     filters
-        After the last round.
+        The filters after the last round.
     variance, counts
-        Of the noise, and from how many observations, H x E x k.
+        The estimated variance of the noise, and the number of observations it is based on, H x E x
+        k.
     absurd
-        The share of absurd observations, H x E.
+        The estimated share of absurd observations, H x E.
     games
         The hedger's state for each hypothesis.
     logs
         The logarithms of the weights of the hypotheses, H.
     first
-        The first rounds, while the scales are still being found; None afterwards.
+        The first rounds, while the scales are still being estimated; None afterwards.
     """
 
     filters: Filters
@@ -96,7 +98,7 @@ class Belief(NamedTuple):
 
 
 def ladder() -> Bank:
-    """Return the settings: local levels, damped and constant velocities."""
+    """Return the settings of all experts: local levels, damped and constant velocities."""
     rows = [(0.0, q, 0.0, 0.0) for q in 10.0 ** np.arange(-4.0, 1.6)]
     for phi, lowest in (0.8, -3.0), (1.0, -6.0):
         rows += [(phi, q / 3.0, q / 2.0, q) for q in 10.0 ** np.arange(lowest, 1.1)]
@@ -106,14 +108,21 @@ def ladder() -> Bank:
 class Ladder:
     """Kalman filters with many settings, weighed by a hedger.
 
-    The log density of an observation is the score of a filter. It has an ordinary and an absurd
-    part, so that no observation decides alone:
+    The score of a filter is the log density of an observation. The density has an ordinary and an
+    absurd part, so that no single observation is decisive:
 
-        p_i(y) = (1 - e_i) N(y; x_i, s_i^2 F_i) + e_i Cauchy(y; x_i, 10 s F)
+        p_i(y) = (1 - e_i) N(y; x_i, s_i^2 F_i) + e_i Cauchy(y; x_i, 7 s F^1/2)
 
-    and filters move by K (y - x_i) times the probability that y was ordinary. A hypothesis is a
-    copy of all filters. Where an observation is most likely absurd, another hypothesis says that
-    the track has jumped there, at a hundredth of the weight; Bayes' rule weighs hypotheses.
+    A filter moves by K (y - x_i) times the probability that y was ordinary. A hypothesis is a copy
+    of all filters. After an observation that is probably absurd, a new hypothesis with a small
+    weight assumes that the track has jumped there. Bayes' rule weighs the hypotheses.
+
+    Parameters
+    ----------
+    columns
+        The number of columns of an observation, k.
+    hedger
+        The hedger that weighs the filters; `FixedShare` by default.
     """
 
     def __init__(self, columns: int, hedger: Hedger[Any] | None = None) -> None:
@@ -123,7 +132,7 @@ class Ladder:
         self.experts = len(self.bank.phi)
 
     def init(self) -> Belief:
-        """Return what is known before the first observation: nothing."""
+        """Return the belief before the first observation."""
         zero = np.zeros((1, self.experts, self.columns))
         return Belief(
             Filters(zero, zero, zero, zero, zero),
@@ -136,7 +145,15 @@ class Ladder:
         )
 
     def step(self, belief: Belief, y: Floats) -> Belief:
-        """Return the belief after a round; NaN: that column was not observed."""
+        """Return the belief after a round.
+
+        Parameters
+        ----------
+        belief
+            The belief before the round.
+        y
+            A number for each column; NaN where it is missing.
+        """
         if belief.first is None:
             return self._step(belief, y)
         first = (*belief.first, y)[-LONGEST:]
@@ -150,7 +167,15 @@ class Ladder:
         return belief._replace(first=None if done else first)
 
     def moved(self, belief: Belief, steps: int) -> Filters:
-        """Return where the filters go without observations."""
+        """Return the filters some rounds later, without observations.
+
+        Parameters
+        ----------
+        belief
+            The current belief.
+        steps
+            The number of rounds.
+        """
         filters = belief.filters
         for _ in range(steps):
             filters = _move(self.bank, filters)
@@ -162,7 +187,7 @@ class Ladder:
         return inner * np.exp(belief.logs)[:, np.newaxis]
 
     def _begun(self, rows: Floats) -> Belief:
-        """Scales from the median difference of first or second order: that of noise is known."""
+        """Estimate the scales from differences of first and second order, whose noise is known."""
         belief = self.init()
         start, variance = np.zeros(self.columns), np.full((self.experts, self.columns), np.nan)
         velocity = self.bank.phi > 0.0
@@ -213,7 +238,7 @@ class Ladder:
         return new
 
     def _handed_over(self, f: Filters, variance: Floats, games: list[Any]) -> Filters:
-        """Give each filter the state of all in the proportion in which it got its weight of all.
+        """Mix the state of each filter with that of all, by the share of weight it got from them.
 
         w_j = (1 - share) v_j + share / E:  a_j = 1 - share / (E w_j),  x_j <- a_j x_j + (1 - a_j) x
         """
@@ -243,7 +268,7 @@ class Ladder:
         y: Floats,
         seen: npt.NDArray[Any],
     ) -> Belief:
-        """Let a hypothesis say that the track has jumped to y, in place of the least likely one."""
+        """Add the hypothesis that the track has jumped to y, in place of the least likely one."""
         x = np.where(seen, y, moved.x[leader])
         turned = np.where(self.bank.phi > 0.0, 4.0, 0.0)[:, np.newaxis]
         place = Filters(
@@ -279,7 +304,7 @@ class Ladder:
 
 
 class _Fit(NamedTuple):
-    """How the filters explain an observation: errors and their variances, log densities."""
+    """The fit of the filters to an observation: errors with their variances, and log densities."""
 
     error: Floats
     spread: Floats
@@ -316,7 +341,7 @@ def _fit(
 
 
 def _update(m: Filters, fit: _Fit, variance: Floats, seen: npt.NDArray[np.bool_]) -> Filters:
-    """Move by the probability w of an ordinary observation, and keep the variance that it leaves.
+    """Update by the probability w of an ordinary observation, and keep the variance of the mixture.
 
     x <- x + w K e,  P <- P - w K F K' + w (1 - w) K e e' K' / s^2
     """
@@ -334,6 +359,6 @@ def _update(m: Filters, fit: _Fit, variance: Floats, seen: npt.NDArray[np.bool_]
 
 
 def _spread(y: Floats, order: int) -> float:
-    """Return the variance of differences, from their lower quantile: one outlier is in three."""
+    """Return the variance of differences, from a low quantile that a few outliers do not change."""
     steps = np.abs(np.diff(y, n=order))
     return float(np.square(np.quantile(steps, 0.3) / 0.3853)) if steps.size else 0.0

@@ -7,9 +7,18 @@ from normalhedge.latent.models.emissions.normal import normal_cdf
 
 
 def quantiles(means: Floats, widths: Floats, weights: Floats, ends: Floats) -> Floats:
-    """Return the points with the given probabilities below them.
+    """Return quantiles of a mixture of normal distributions.
 
-    Newton's method on F(x) = sum_i w_i Phi((x - m_i) / s_i), kept between the ends of the bracket.
+    Newton's method on F(x) = sum_i w_i Phi((x - m_i) / s_i), kept inside a bracket.
+
+    Parameters
+    ----------
+    means, widths
+        The mean m_i and the deviation s_i of each component.
+    weights
+        The weights of the components, which are normalised.
+    ends
+        The probabilities of the quantiles.
     """
     shares = weights / weights.sum()
     middle = shares @ means
@@ -33,12 +42,22 @@ def quantiles(means: Floats, widths: Floats, weights: Floats, ends: Floats) -> F
 
 
 def weighted_quantiles(values: Floats, weights: Floats, ends: Floats) -> Floats:
-    """Return the points with the given weights below them."""
+    """Return quantiles of weighted points, by linear interpolation.
+
+    Parameters
+    ----------
+    values
+        The points.
+    weights
+        Their weights, which sum to one.
+    ends
+        The probabilities of the quantiles.
+    """
     rank = np.argsort(values, kind="stable")
     below = np.cumsum(weights[rank]) - 0.5 * weights[rank]
     return np.asarray(np.interp(ends, below, values[rank]))
 
 
 def _normal_quantile(p: float) -> float:
-    """Return where to start: the logistic approximation, within 0.02 for usual p."""
+    """Return a starting point: the logistic approximation, within 0.02 for usual p."""
     return float(np.log(p / (1.0 - p)) / 1.702)

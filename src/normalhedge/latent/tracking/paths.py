@@ -1,4 +1,4 @@
-"""Paths as experts, for dynamics of any kind, and a particle filter to compare with."""
+"""Paths as experts, for dynamics of any kind, and a particle filter for comparison."""
 
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -10,32 +10,33 @@ from normalhedge._inputs import Floats
 from normalhedge.hedgers import CompiledHedger, NormalHedge, State
 
 Move = Callable[[Floats], Floats]
-"""Paths (one in each row) in, where their dynamics take them, without noise, out."""
+"""A function of paths (one in each row) that returns the paths one round later, without noise."""
 
 Jitter = Callable[[Floats, np.random.Generator], Floats]
-"""Paths in, the same with noise out."""
+"""A function of paths that returns them with noise."""
 
 Score = Callable[[Floats, Any], Floats]
-"""Paths and an observation in, a number for each path out: gains in [-1, 1], or log-likelihoods."""
+"""A function of paths and an observation that returns a gain in [-1, 1], or a log-likelihood, for
+each path."""
 
 NATS = 10.0
-"""Half the largest difference of log densities between paths that counts in a round."""
+"""Half the largest difference of log densities between paths that a round can count."""
 
 
 class Cloud(NamedTuple):
-    """Where the paths are; nothing in it is ever changed in place.
+    """The current paths; nothing in it is ever changed in place.
 
     Attributes
     ----------
     paths, game
-        N x d, and the hedger's state.
+        The paths, N x d, and the hedger's state.
     noise
-        The deviation of the observations in the eyes of each path, N x k; None before the first
-        one, or where the gains are your own.
+        The deviation of observations according to each path, N x k; None before the first
+        observation, or with gains of your own.
     refilled
-        How many copies were made.
+        The number of copies made so far.
     draws
-        The state of the generator.
+        The state of the generator of random numbers.
     """
 
     paths: Floats
@@ -70,7 +71,15 @@ class Paths:
         return Cloud(self.start, self.hedger.init(len(self.start)), None, 0, draws)
 
     def step(self, cloud: Cloud, observation: Any) -> tuple[Cloud, Floats]:
-        """Return the paths after a round, and where the state is now. None: time passes."""
+        """Return the paths after a round, and the estimated state.
+
+        Parameters
+        ----------
+        cloud
+            The paths before the round.
+        observation
+            A number for each column, or any object with gains of your own; None if it is missing.
+        """
         paths, game, noise = self._moved(cloud.paths), cloud.game, cloud.noise
         if observation is None:
             return cloud._replace(paths=paths), game.weights @ paths
@@ -97,11 +106,19 @@ class Paths:
         return Cloud(paths, game, noise, refilled, self.rng.bit_generator.state), now
 
     def restore(self, cloud: Cloud) -> None:
-        """Let the generator draw again what it drew after these paths."""
+        """Reset the generator to its state at the time of these paths."""
         self.rng.bit_generator.state = cloud.draws
 
     def ahead(self, cloud: Cloud, steps: int) -> tuple[Floats, Floats]:
-        """Return where the paths go, without noise and with it; no draw is used up."""
+        """Return the paths some rounds later, without and with noise; no random number is used up.
+
+        Parameters
+        ----------
+        cloud
+            The current paths.
+        steps
+            The number of rounds.
+        """
         rng = np.random.Generator(type(self.rng.bit_generator)())
         rng.bit_generator.state = cloud.draws
         plain = noisy = cloud.paths
@@ -110,7 +127,15 @@ class Paths:
         return plain, noisy
 
     def shown(self, paths: Floats, columns: int) -> Floats:
-        """Return what would be observed of each path, N x k."""
+        """Return the noiseless observation of each path, N x k.
+
+        Parameters
+        ----------
+        paths
+            The paths, N x d.
+        columns
+            The number of columns of an observation, k.
+        """
         places = paths[:, :columns] if self.seen is None else self.seen(paths)
         return np.asarray(places, dtype=np.float64).reshape(len(paths), -1)
 
@@ -118,7 +143,7 @@ class Paths:
         moved = np.asarray(self.move(paths.copy()), dtype=np.float64)
         if moved.shape != paths.shape or not np.isfinite(moved).all():
             raise ValueError(
-                f"move must return finite numbers of shape {paths.shape}, as it was given, "
+                f"move must return finite numbers of the same shape as its input, {paths.shape}, "
                 f"got shape {moved.shape}"
             )
         return moved
@@ -126,15 +151,16 @@ class Paths:
     def _log_densities(
         self, paths: Floats, noise: Floats | None, y: Floats
     ) -> tuple[Floats, Floats]:
-        """Return those of normal noise, with a twentieth of a Cauchy density seven times as wide.
+        """Return log densities of normal noise, mixed with 5 % of a wide Cauchy density.
 
-        The scales of noise are a ladder over two decades at first; paths with bad ones go.
+        The Cauchy density is seven times as wide. The scales of the noise are drawn over two
+        decades at first; paths with bad scales are dropped.
         """
         places = self.shown(paths, len(y))
         if places.shape != (len(paths), len(y)):
             raise ValueError(
-                f"an observation of {len(y)} numbers does not match the {places.shape[1]} numbers "
-                "that are seen of a path: give seen, which returns what is observed of each path"
+                f"an observation of {len(y)} numbers does not match paths with {places.shape[1]} "
+                "observed numbers: give seen, which returns the observation of each path"
             )
         known = np.isfinite(y)
         error = np.where(known, y - places, 0.0)
@@ -154,14 +180,14 @@ class Paths:
 
 
 class ParticleFilter:
-    """The bootstrap particle filter: as good as its likelihood is true.
+    """The bootstrap particle filter, which needs the true likelihood.
 
     Parameters
     ----------
     particles, move, jitter, rng
         As for `HedgedTracker`; every particle gets noise in every round.
     log_likelihood
-        Of an observation, for each particle.
+        A function of the particles and an observation, which returns the log-likelihood of each.
     """
 
     def __init__(
@@ -178,7 +204,7 @@ class ParticleFilter:
         self.weights = np.full(len(self.paths), 1.0 / len(self.paths))
 
     def observe(self, observation: Any) -> Floats:
-        """Learn an observation; return where the state is now. None: time passes."""
+        """Learn an observation; return the estimated state. If it is None, let time pass."""
         self.paths = self.jitter(self.move(self.paths), self.rng)
         if observation is not None:
             with np.errstate(divide="ignore"):
@@ -199,7 +225,7 @@ class ParticleFilter:
 
 
 def checked_paths(given: object) -> Floats:
-    """Return finite float64 numbers, N x d."""
+    """Return paths as finite numbers, N x d."""
     array = _inputs.numbers_array("paths", given).astype(np.float64)
     if array.ndim != 2 or 0 in array.shape or not np.isfinite(array).all():
         raise ValueError(f"paths must be finite numbers, N x d, got shape {array.shape}")

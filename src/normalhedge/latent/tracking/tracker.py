@@ -1,4 +1,4 @@
-"""Tracking a hidden position that moves: Kalman filters as experts, or paths of your own."""
+"""Tracking a moving position: Kalman filters as experts, or paths with dynamics of your own."""
 
 import copy
 from collections import deque
@@ -21,20 +21,20 @@ __all__ = ["HedgedTracker", "Jitter", "Move", "ParticleFilter", "Score", "Track"
 Of = Literal["position", "observation"]
 
 FARTHEST = 100_000
-"""Rounds that pass at once, at most."""
+"""The largest number of rounds that can be skipped or predicted in one call."""
 
 
 class TrackPrediction(NamedTuple):
-    """Where the track is expected, a number for each column.
+    """A prediction of the track, with a number for each column.
 
     Attributes
     ----------
     position
-        The expected position, given the most likely hypothesis.
+        The expected position under the most likely hypothesis.
     deviation
         Its standard deviation.
     low, high
-        The interval, of all hypotheses together; infinite while no scale is known.
+        The interval under all hypotheses together; infinite while the scale is unknown.
     """
 
     position: Floats
@@ -44,14 +44,14 @@ class TrackPrediction(NamedTuple):
 
 
 class Track(NamedTuple):
-    """What `run` returns, a row for each round.
+    """The results of `HedgedTracker.run`, with a row for each round.
 
     Attributes
     ----------
     positions
-        After the observation.
+        The estimated position after each observation.
     expected, low, high
-        One round before it: what `predict` returned.
+        The prediction before each observation, by `HedgedTracker.predict`.
     """
 
     positions: Floats
@@ -61,16 +61,16 @@ class Track(NamedTuple):
 
 
 class HedgedTracker:
-    r"""Follow a position that moves, live: missing, late and absurd observations are expected.
+    r"""Follow a moving position, live, with missing, late and absurd observations.
 
     Without arguments the dynamics are linear and there is nothing to tune: twenty Kalman filters
     (local levels, damped and constant velocities, slow to fast) are the experts. A hedger weighs
-    them by the logarithm of the density that each gave to the observation, which allows for absurd
-    ones; scales are learned on the way. See `Ladder` for the equations.
+    them by the log density of each observation, which allows for absurd ones. The scales are
+    learned too. See `Ladder` for the equations.
 
-    With ``paths``, ``move`` and ``jitter`` the dynamics are your own, and paths are the experts.
-    Those that are not ahead of the tracker are dropped, and refilled by copies of the others, with
-    noise and with their parent's regret:
+    With ``paths``, ``move`` and ``jitter`` the dynamics are your own, and the paths are the
+    experts. A path that is not ahead of the tracker is replaced by a copy of another path, with
+    noise and with the regret of its parent:
 
     .. math:: R_i \leftarrow (1 - \alpha) R_i + g_i - \textstyle\sum_j p_j g_j, \qquad
               p_i \propto [R_i]_+ e^{\alpha [R_i]_+^2 / 2c}, \qquad
@@ -79,33 +79,35 @@ class HedgedTracker:
     Parameters
     ----------
     paths
-        Where the paths start, N x d. The state must hold all that the dynamics need, such as a
-        velocity. None: linear dynamics.
+        The starting points of the paths, N x d. A path must hold everything that the dynamics need,
+        such as a velocity. None for linear dynamics.
     move, jitter
-        Your dynamics, and the noise that copies get; functions of all paths at once.
+        Your dynamics, and the noise of copies; functions of all paths together.
     gains
-        How well each path explains an observation, in [-1, 1]: bounded, so that no single one can
-        mislead it for long. By default the log density of an observation of the first columns, or
-        of what ``seen`` returns, in noise whose scale each path has of its own.
+        A function of the paths and an observation that returns the gain of each path, in [-1, 1];
+        the bounds keep a single observation from misleading the tracker for long. By default it is
+        the log density of an observation of the first columns, or of the result of ``seen``, with
+        a noise scale that each path has for itself.
     rng
-        Where the draws of paths come from: a generator of the tracker's own, or a seed.
+        The generator of random numbers for paths, which only the tracker may use, or a seed.
     hedger
-        Who weighs the experts. By default `FixedShare` for filters, and `NormalHedge` for paths:
-        ``alpha=0.5, c=0.1``, or ``alpha=0.1`` where the gains are your own.
+        The hedger that weighs the experts. By default `FixedShare` for filters, and `NormalHedge`
+        for paths: ``alpha=0.5, c=0.1``, or ``alpha=0.1`` with gains of your own.
     seen
-        Paths in, what would be observed of each out, N x k.
+        A function of paths that returns the noiseless observation of each, N x k.
     window
-        How many rounds are kept, so that late observations can be put where they belong.
+        The number of rounds that are kept, so that late observations can be inserted.
 
     Notes
     -----
-    Refilling is outside of the theorem: a copy's regret is not its own. A round costs O(N), a late
-    observation as much as the rounds since. `pickle` saves a tracker with linear dynamics.
+    The theorem does not cover copies, because the regret of a copy is that of its parent. A round
+    costs O(N), and a late observation as much as the rounds since. A tracker with linear dynamics
+    can be pickled.
 
     References
     ----------
     Chaudhuri, Freund and Hsu, "Tracking using explanation-based modeling" (arXiv 0903.2862); Blom
-    and Bar-Shalom, "The interacting multiple model algorithm" (1988), for how filters share states.
+    and Bar-Shalom, "The interacting multiple model algorithm" (1988), for the mixing of filters.
 
     Examples
     --------
@@ -138,8 +140,8 @@ class HedgedTracker:
             self._engine = Paths(paths, move, jitter, gains, draws, hedger, seen)
         elif any(part is not None for part in (paths, move, jitter, gains, seen)):
             raise ValueError(
-                "your own dynamics need paths, move and jitter; linear dynamics none of paths, "
-                "move, jitter, gains and seen"
+                "dynamics of your own need paths, move and jitter; linear dynamics need none of "
+                "paths, move, jitter, gains and seen"
             )
         self._own_gains = gains is not None
         self._belief: Any = None if self._engine is None else self._engine.init()
@@ -156,27 +158,27 @@ class HedgedTracker:
 
     @property
     def weights(self) -> Floats:
-        """The weights of the experts: of filters, hypotheses x filters; or of paths."""
+        """The weights of the experts: of filters, hypotheses x filters, or of paths."""
         if isinstance(self._engine, Ladder):
             return self._engine.weights(self._belief)
         return np.empty((0, 0)) if self._engine is None else np.asarray(self._belief.game.weights)
 
     @property
     def refilled(self) -> int:
-        """How many copies of paths were made."""
+        """The number of copies of paths made so far."""
         return int(self._belief.refilled) if isinstance(self._engine, Paths) else 0
 
     def predict(self, steps: int = 1, level: float = 0.9, of: Of = "position") -> TrackPrediction:
-        """Return where the track is expected; nothing changes.
+        """Return a prediction of the track; the tracker does not change.
 
         Parameters
         ----------
         steps
-            How many rounds ahead; 0: now.
+            The number of rounds ahead; 0 for the current round.
         level
             The probability of the interval.
         of
-            What the interval is of: the position, or an observation of it, with noise.
+            The subject of the interval: the position, or an observation of it, with noise.
         """
         ahead = whole("steps", steps, FARTHEST)
         share = _inputs.number("level", level, 0.0, 1.0)
@@ -191,16 +193,16 @@ class HedgedTracker:
         return self._from_filters(self._engine, ahead, ends, of)
 
     def observe(self, observation: Any = None, *, round: int | None = None) -> Floats:  # noqa: A002
-        """Learn an observation; return where the track is now.
+        """Learn an observation; return the estimated position.
 
         Parameters
         ----------
         observation
-            A number for each column. None or NaN: that was not observed, and time passes.
+            A number for each column; None or NaN where it is missing, and time passes.
         round
-            Of which round it is, from 0. One that has passed: it is put where it belongs, and all
-            since is replayed, so that the result is the same as if it had come in time. One that
-            is ahead: time passes until there. None: the next.
+            The round of the observation, from 0; the next round by default. A late observation is
+            inserted into its round, and all rounds since are replayed: the result is the same as if
+            it had come in time. For a later round, time passes until then.
         """
         place = self.rounds if round is None else whole("round", round)
         entry = self._checked(observation)
@@ -212,9 +214,14 @@ class HedgedTracker:
         return self._learn(entry)
 
     def run(self, table: Any, level: float = 0.9, of: Of = "position") -> Track:
-        """Predict and observe each row of a table, T x k or T; None and NaN are missing.
+        """Predict and observe each row of a table, as calling `predict` and `observe` in a loop.
 
-        It is the same as calling `predict` and then `observe` with each row.
+        Parameters
+        ----------
+        table
+            The observations, T x k or T; None or NaN where missing.
+        level, of
+            The probability and the subject of the intervals, as for `predict`.
         """
         rows: Iterable[Any] = table
         if not self._own_gains:
@@ -225,8 +232,8 @@ class HedgedTracker:
                 self._checked(numbers_in[0])
         found = []
         for row in rows:
-            said = self.predict(1, level, of)
-            found.append((self.observe(row), said.position, said.low, said.high))
+            ahead = self.predict(1, level, of)
+            found.append((self.observe(row), ahead.position, ahead.low, ahead.high))
         parts = zip(*found, strict=True) if found else ([np.empty(0)],) * 4
         return Track(*(np.array(part) for part in parts))
 
@@ -234,7 +241,7 @@ class HedgedTracker:
         self._columns = columns
         self._engine = Ladder(columns, self._hedger)
         self._belief = self._engine.init()
-        # Rounds have passed already in which nothing was observed.
+        # Some rounds without observations have already passed.
         self._past = deque(((self._belief, None) for _ in self._past), maxlen=self.window)
 
     def _learn(self, entry: Any) -> Floats:
@@ -259,8 +266,8 @@ class HedgedTracker:
         back = self.rounds - place
         if back > len(self._past):
             raise ValueError(
-                f"round {place} is too long ago: the last {self.window} of {self.rounds} rounds "
-                "are kept; a larger window keeps more"
+                f"round {place} is too long ago: only the last {self.window} of {self.rounds} "
+                "rounds are kept; a larger window keeps more"
             )
         if self._engine is None and entry is not None:
             self._begin(len(entry))
@@ -283,7 +290,7 @@ class HedgedTracker:
         return now
 
     def _checked(self, observation: Any) -> Any:
-        """Return None, an observation for the own gains, or a number for each column."""
+        """Return None, an observation for gains of your own, or a number for each column."""
         if observation is None or self._own_gains:
             return observation
         row = observed_row(observation)
@@ -305,7 +312,7 @@ class HedgedTracker:
         spread = inner @ (variance[leader] + np.square(filters.x[leader] - position))
         low, high = np.where(known, 0.0, -np.inf), np.where(known, 0.0, np.inf)
         weights = engine.weights(belief).ravel()
-        rank = np.argsort(-weights)  # a thousandth of the weight is left out
+        rank = np.argsort(-weights)  # experts with the last thousandth of the weight are left out
         heavy = rank[: 1 + int(np.searchsorted(np.cumsum(weights[rank]), 0.999))]
         for column in np.flatnonzero(known):
             means = filters.x[..., column].ravel()[heavy]
@@ -320,8 +327,8 @@ class HedgedTracker:
         if of == "observation":
             if cloud.noise is None:
                 raise ValueError(
-                    "the interval of an observation needs an observation first, and gains that are "
-                    "not your own; of='position' works always"
+                    "the interval of an observation needs a first observation, and the default "
+                    "gains; of='position' always works"
                 )
             columns, rng = cloud.noise.shape[1], np.random.default_rng(0)
             plain, noisy = engine.shown(plain, columns), engine.shown(noisy, columns)
@@ -332,15 +339,15 @@ class HedgedTracker:
         return TrackPrediction(position, np.sqrt(spread), low, high)
 
     def copy(self) -> "HedgedTracker":
-        """Return a tracker that goes on from here by itself."""
+        """Return an independent copy of the tracker."""
         return copy.deepcopy(self)
 
 
 def _filled(place: int, known: Any, entry: Any) -> Any:
-    """Return a round's observation with what came late; what is known stays."""
+    """Return the observation of a round with a late part added; known numbers stay."""
     if known is None or entry is None:
         return entry if known is None else known
     rows = isinstance(known, np.ndarray) and isinstance(entry, np.ndarray)
     if rows and not (np.isfinite(known) & np.isfinite(entry)).any():
         return np.where(np.isfinite(known), known, entry)
-    raise ValueError(f"round {place} has an observation already")
+    raise ValueError(f"round {place} already has an observation")

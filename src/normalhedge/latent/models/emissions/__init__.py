@@ -1,4 +1,4 @@
-"""What the states of a hidden Markov model say: families of distributions."""
+"""The distributions of observations in the states of a hidden Markov model."""
 
 from normalhedge.latent.models.emissions.counts import Categorical, NegativeBinomial, Poisson
 from normalhedge.latent.models.emissions.normal import Autoregressive, Gaussian, StudentT
@@ -15,7 +15,7 @@ FAMILIES: dict[str, type[Emission]] = {
     "diagonal": DiagonalGaussian,
     "full": FullGaussian,
 }
-"""By the names that `fit` takes."""
+"""The families, by the name that `fit` takes."""
 
 __all__ = [
     "FAMILIES",

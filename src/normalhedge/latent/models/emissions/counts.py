@@ -7,15 +7,15 @@ import numpy as np
 import numpy.typing as npt
 
 from normalhedge._inputs import Floats
-from normalhedge.latent.models.emissions.protocol import Emission, positive, states_array
+from normalhedge.latent.models.emissions.protocol import Emission, Path, positive
 
 LARGEST_TABLE = 10**6
-"""The largest count up to which probabilities are added."""
+"""The largest count at which the distribution function is computed."""
 
 
 @dataclass(frozen=True, eq=False)
 class Stepwise(Emission):
-    """What is common to whole numbers: their distribution function is a sum."""
+    """Emissions of whole numbers: their distribution function is a sum."""
 
     def cdf(self, x: npt.ArrayLike) -> Floats:
         """Return P(y <= x) in each state; the states are the last axis."""
@@ -60,25 +60,23 @@ class Poisson(Stepwise):
         """Return mean and variance in each state."""
         return self.rates, self.rates
 
-    def sample(self, states: npt.ArrayLike, rng: np.random.Generator) -> Floats:
-        """Draw an observation for each of the states."""
-        path = states_array(states, self.states)
+    def _draw(self, path: Path, rng: np.random.Generator) -> Floats:
         return rng.poisson(self.rates[path]).astype(np.float64)
 
     @classmethod
-    def blank(cls, observations: Floats, states: int) -> Floats:
+    def _starting_parameters(cls, observations: Floats, states: int) -> Floats:
         """Return the mean rate in all states."""
         return np.full((1, states), max(float(np.nanmean(observations)), 1e-3))
 
 
 @dataclass(frozen=True, eq=False)
 class NegativeBinomial(Stepwise):
-    """Counts that vary more than Poisson's: in state s with the variance mean + mean^2 / size.
+    """Overdispersed counts: in state s the variance is mean + mean^2 / size.
 
     Attributes
     ----------
     means, sizes
-        One for each state; in a fit, sizes are between 0.01 and 10,000, which is almost Poisson.
+        One for each state. A fit keeps sizes between 0.01 and 10,000, which is almost Poisson.
     """
 
     means: Floats
@@ -105,14 +103,12 @@ class NegativeBinomial(Stepwise):
         """Return mean and variance in each state."""
         return self.means, self.means + self.means**2 / self.sizes
 
-    def sample(self, states: npt.ArrayLike, rng: np.random.Generator) -> Floats:
-        """Draw an observation for each of the states."""
-        path = states_array(states, self.states)
+    def _draw(self, path: Path, rng: np.random.Generator) -> Floats:
         size, mean = self.sizes[path], self.means[path]
         return rng.negative_binomial(size, size / (size + mean)).astype(np.float64)
 
     @classmethod
-    def blank(cls, observations: Floats, states: int) -> Floats:
+    def _starting_parameters(cls, observations: Floats, states: int) -> Floats:
         """Return the mean, and the size 5, in all states."""
         mean = max(float(np.nanmean(observations)), 1e-3)
         return np.repeat([[mean], [5.0]], states, axis=1)
@@ -141,7 +137,7 @@ class Categorical(Stepwise):
 
     @property
     def symbols(self) -> int:
-        """How many symbols there are."""
+        """The number of symbols, m."""
         return int(self.probabilities.shape[1])
 
     def parameters(self) -> Floats:
@@ -172,9 +168,7 @@ class Categorical(Stepwise):
         means = self.probabilities @ numbers
         return means, np.maximum(self.probabilities @ numbers**2 - means**2, 0.0)
 
-    def sample(self, states: npt.ArrayLike, rng: np.random.Generator) -> Floats:
-        """Draw an observation for each of the states."""
-        path = states_array(states, self.states)
+    def _draw(self, path: Path, rng: np.random.Generator) -> Floats:
         steps = np.cumsum(self.probabilities, axis=1)[path]
         drawn = (rng.random(len(path))[:, np.newaxis] * steps[:, -1:] >= steps).sum(axis=1)
         return np.asarray(drawn, dtype=np.float64)

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from normalhedge import _core
 from normalhedge._inputs import Floats
-from normalhedge.latent.models.emissions.protocol import Emission, positive, states_array
+from normalhedge.latent.models.emissions.protocol import Emission, Path, positive
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,17 +50,14 @@ class Gaussian(Emission):
         places = np.asarray(x, dtype=np.float64)[..., np.newaxis]
         return normal_cdf((places - self.means) / self.deviations)
 
-    def sample(self, states: npt.ArrayLike, rng: np.random.Generator) -> Floats:
-        """Draw an observation for each of the states."""
-        path = states_array(states, self.states)
+    def _draw(self, path: Path, rng: np.random.Generator) -> Floats:
         return rng.normal(self.means[path], self.deviations[path])
 
-    def moved(self, centre: Floats, width: Floats) -> Self:
-        """Return the emission of centre + width y."""
+    def _rescaled(self, centre: Floats, width: Floats) -> Self:
         return type(self)(centre[0] + width[0] * self.means, width[0] * self.deviations)
 
     @classmethod
-    def blank(cls, observations: Floats, states: int) -> Floats:
+    def _starting_parameters(cls, observations: Floats, states: int) -> Floats:
         """Return the standard normal distribution in all states."""
         del observations
         return np.repeat([[0.0], [1.0]], states, axis=1)
@@ -107,19 +104,16 @@ class StudentT(Emission):
         places = np.asarray(x, dtype=np.float64)[..., np.newaxis]
         return student_cdf((places - self.locations) / self.scales, self.degrees)
 
-    def sample(self, states: npt.ArrayLike, rng: np.random.Generator) -> Floats:
-        """Draw an observation for each of the states."""
-        path = states_array(states, self.states)
+    def _draw(self, path: Path, rng: np.random.Generator) -> Floats:
         return self.locations[path] + self.scales[path] * rng.standard_t(self.degrees[path])
 
-    def moved(self, centre: Floats, width: Floats) -> Self:
-        """Return the emission of centre + width y."""
+    def _rescaled(self, centre: Floats, width: Floats) -> Self:
         return type(self)(
             centre[0] + width[0] * self.locations, width[0] * self.scales, self.degrees
         )
 
     @classmethod
-    def blank(cls, observations: Floats, states: int) -> Floats:
+    def _starting_parameters(cls, observations: Floats, states: int) -> Floats:
         """Return a standard distribution with 8 degrees of freedom in all states."""
         del observations
         return np.repeat([[0.0], [1.0], [8.0]], states, axis=1)
@@ -177,14 +171,20 @@ class Autoregressive(Emission):
         return np.where(np.isnan(last), self.moments()[1], self.deviations**2)
 
     def cdf(self, x: npt.ArrayLike, previous: npt.ArrayLike) -> Floats:
-        """Return P(y_t <= x | y_{t-1}) in each state; the states are the last axis."""
+        """Return P(y_t <= x | y_{t-1}) in each state; the states are the last axis.
+
+        Parameters
+        ----------
+        x
+            Where to evaluate the distribution function.
+        previous
+            The observation before; NaN where it is missing.
+        """
         places = np.asarray(x, dtype=np.float64)[..., np.newaxis]
         deviations = np.sqrt(self.variances_after(previous))
         return normal_cdf((places - self.means_after(previous)) / deviations)
 
-    def sample(self, states: npt.ArrayLike, rng: np.random.Generator) -> Floats:
-        """Draw a series along the states, started as if it had always been in the first."""
-        path = states_array(states, self.states)
+    def _draw(self, path: Path, rng: np.random.Generator) -> Floats:
         noise = rng.normal(size=len(path))
         result = np.empty(len(path))
         last = np.nan
@@ -193,13 +193,12 @@ class Autoregressive(Emission):
             result[t] = last = self.means_after(last)[s] + deviation * noise[t]
         return result
 
-    def moved(self, centre: Floats, width: Floats) -> Self:
-        """Return the emission of centre + width y."""
+    def _rescaled(self, centre: Floats, width: Floats) -> Self:
         intercepts = centre[0] * (1 - self.slopes) + width[0] * self.intercepts
         return type(self)(intercepts, self.slopes, width[0] * self.deviations)
 
     @classmethod
-    def blank(cls, observations: Floats, states: int) -> Floats:
+    def _starting_parameters(cls, observations: Floats, states: int) -> Floats:
         """Return white noise in all states."""
         del observations
         return np.repeat([[0.0], [0.0], [1.0]], states, axis=1)
@@ -218,8 +217,15 @@ def normal_cdf(z: npt.ArrayLike) -> Floats:
 def student_cdf(t: Floats, degrees: Floats) -> Floats:
     """Return the distribution function of Student's t: 1 - I(n / (n + t^2); n/2, 1/2) / 2.
 
-    The incomplete beta function I by its continued fraction, whichever of I(x; a, b) and
-    1 - I(1 - x; b, a) converges fast (DLMF 8.17.22).
+    The incomplete beta function I is computed by its continued fraction, for whichever of I(x; a,
+    b) and 1 - I(1 - x; b, a) converges fast (DLMF 8.17.22).
+
+    Parameters
+    ----------
+    t
+        Where to evaluate it.
+    degrees
+        The degrees of freedom n, broadcast against t.
     """
     away, n = np.broadcast_arrays(np.asarray(t, dtype=np.float64), degrees)
     away = np.clip(away, -1e100, 1e100)

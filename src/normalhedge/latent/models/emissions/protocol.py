@@ -1,4 +1,4 @@
-"""What all emissions have in common: parameters in rows, a column for each state."""
+"""The interface of emissions: parameters in rows, a column for each state."""
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, fields
@@ -10,6 +10,9 @@ import numpy.typing as npt
 from normalhedge import _core, _inputs
 from normalhedge._inputs import Floats
 
+Path = npt.NDArray[np.intp]
+"""A state for each round."""
+
 ROOM = 2.0**53
 """Whole numbers up to here are exact in float64."""
 
@@ -18,15 +21,15 @@ ROOM = 2.0**53
 class Emission(ABC):
     """The distributions of observations in k hidden states.
 
-    All attributes are arrays whose first axis has the k states.
+    All attributes are arrays; their first axis has the k states.
     """
 
     family: ClassVar[str]
     """The name of the family in the core."""
     numbers: ClassVar[str] = "finite numbers"
-    """What observations are accepted, in words."""
+    """The accepted observations, in words."""
     scaled: ClassVar[bool] = False
-    """Whether observations have a place and a scale: counts and symbols have none."""
+    """Whether observations can be standardised: real numbers can, counts and symbols cannot."""
 
     def __post_init__(self) -> None:
         states = set()
@@ -34,39 +37,56 @@ class Emission(ABC):
             values = _inputs.numbers_array(field.name, getattr(self, field.name))
             values = np.array(values, dtype=np.float64)
             if values.ndim < 1 or 0 in values.shape or not np.isfinite(values).all():
-                raise ValueError(f"{field.name} must be finite numbers, the first axis the states")
+                raise ValueError(
+                    f"{field.name} must be finite numbers, with the states on the first axis"
+                )
             values.setflags(write=False)
             object.__setattr__(self, field.name, values)
             states.add(len(values))
         if len(states) > 1:
-            raise ValueError(f"all parameters must have as many states, got {sorted(states)}")
+            raise ValueError(
+                f"all parameters must have the same number of states, got {sorted(states)}"
+            )
 
     @property
     def states(self) -> int:
-        """How many states there are."""
+        """The number of states, k."""
         return len(getattr(self, fields(self)[0].name))
 
     @property
     def columns(self) -> int:
-        """How many numbers an observation has."""
+        """The number of columns of an observation."""
         return 1
 
     @abstractmethod
     def parameters(self) -> Floats:
-        """Return the rows of the core, rows x k, C-contiguous and fresh."""
+        """Return the parameters as the core reads them, rows x k, in a fresh array."""
 
     @classmethod
     @abstractmethod
     def from_parameters(cls, rows: Floats) -> Self:
-        """Return the emission with these rows of the core."""
+        """Return the emission with these parameters, rows x k, as `parameters` returns them."""
 
     @abstractmethod
     def moments(self) -> tuple[Floats, Floats]:
         """Return mean and variance in each state."""
 
     @abstractmethod
+    def _draw(self, path: Path, rng: np.random.Generator) -> Floats:
+        """Draw an observation for each state of a path."""
+
     def sample(self, states: npt.ArrayLike, rng: np.random.Generator) -> Floats:
-        """Draw an observation for each of the states, T integers."""
+        """Draw an observation for each state of a path, T or T x columns.
+
+        Parameters
+        ----------
+        states
+            The path, T whole numbers. An autoregressive series starts as if it had always been in
+            the first state.
+        rng
+            The generator of random numbers.
+        """
+        return self._draw(states_array(states, self.states), rng)
 
     def log_density(self, observations: npt.ArrayLike) -> Floats:
         """Return ln b_s(y_t), T x k; 0 where an observation is missing (NaN)."""
@@ -92,18 +112,49 @@ class Emission(ABC):
             raise ValueError(f"order must name each of the {self.states} states once, got {places}")
         return type(self)(*(getattr(self, field.name)[places] for field in fields(self)))
 
-    def moved(self, centre: Floats, width: Floats) -> Self:
-        """Return the emission of centre + width y, one centre and width for each column."""
+    def rescaled(self, centre: Floats, width: Floats) -> Self:
+        """Return the emission of centre + width y.
+
+        Parameters
+        ----------
+        centre, width
+            The new origin and unit, one number for each column.
+        """
+        return self._rescaled(centre, width)
+
+    def _rescaled(self, centre: Floats, width: Floats) -> Self:
         raise NotImplementedError
 
     @classmethod
-    def blank(cls, observations: Floats, states: int) -> Floats:
-        """Return rows of the core from which a first maximisation can start."""
+    def starting_parameters(cls, observations: Floats, states: int) -> Floats:
+        """Return parameters, rows x k, from which the first maximisation can start.
+
+        Parameters
+        ----------
+        observations
+            The series, T x columns; NaN where missing.
+        states
+            The number of states, k, which all get the same parameters.
+        """
+        return cls._starting_parameters(observations, states)
+
+    @classmethod
+    def _starting_parameters(cls, observations: Floats, states: int) -> Floats:
         raise NotImplementedError
 
 
 def checked(family: type[Emission], observations: npt.ArrayLike, columns: int | None) -> Floats:
-    """Return observations as T x columns, checked; a row with a gap is all NaN."""
+    """Return observations as T x columns, checked; a row with a missing value becomes all NaN.
+
+    Parameters
+    ----------
+    family
+        The family of emissions, which says what numbers are accepted.
+    observations
+        T numbers, or T x columns; NaN where missing.
+    columns
+        The required number of columns; None for any.
+    """
     array = _inputs.numbers_array("observations", observations).astype(np.float64)
     if array.ndim == 1:
         array = array[:, np.newaxis]
@@ -122,7 +173,15 @@ def checked(family: type[Emission], observations: npt.ArrayLike, columns: int | 
 
 
 def family_check(family: type[Emission], known: Floats) -> None:
-    """Refuse what is not a count, where counts are wanted."""
+    """Refuse values that are not whole numbers, in families of counts and symbols.
+
+    Parameters
+    ----------
+    family
+        The family of emissions.
+    known
+        The values that are not missing.
+    """
     if family.scaled:
         return
     wrong = ~((known >= 0.0) & (known == np.floor(known)) & (known < ROOM))
@@ -132,8 +191,16 @@ def family_check(family: type[Emission], known: Floats) -> None:
         )
 
 
-def states_array(states: npt.ArrayLike, most: int) -> npt.NDArray[np.intp]:
-    """Return a path through the states, checked."""
+def states_array(states: npt.ArrayLike, most: int) -> Path:
+    """Return a path through the states, checked.
+
+    Parameters
+    ----------
+    states
+        The state in each round.
+    most
+        The number of states.
+    """
     path = np.asarray(states)
     if path.ndim != 1 or path.dtype.kind not in "iu" or not ((path >= 0) & (path < most)).all():
         raise ValueError(f"states must be whole numbers below {most}, one for each observation")
@@ -141,6 +208,14 @@ def states_array(states: npt.ArrayLike, most: int) -> npt.NDArray[np.intp]:
 
 
 def positive(name: str, values: Floats) -> None:
-    """Refuse parameters that are not larger than zero."""
+    """Refuse parameters that are not larger than zero.
+
+    Parameters
+    ----------
+    name
+        The name of the parameters, for the message.
+    values
+        The parameters.
+    """
     if not (values > 0.0).all():
         raise ValueError(f"{name} must be larger than zero")

@@ -4,10 +4,9 @@ from dataclasses import dataclass
 from typing import ClassVar, Self
 
 import numpy as np
-import numpy.typing as npt
 
 from normalhedge._inputs import Floats
-from normalhedge.latent.models.emissions.protocol import Emission, positive, states_array
+from normalhedge.latent.models.emissions.protocol import Emission, Path, positive
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,7 +33,7 @@ class DiagonalGaussian(Emission):
 
     @property
     def columns(self) -> int:
-        """How many numbers an observation has."""
+        """The number of columns of an observation."""
         return int(self.means.shape[1])
 
     def parameters(self) -> Floats:
@@ -51,17 +50,14 @@ class DiagonalGaussian(Emission):
         """Return means and variances in each state, k x d."""
         return self.means, self.deviations**2
 
-    def sample(self, states: npt.ArrayLike, rng: np.random.Generator) -> Floats:
-        """Draw an observation for each of the states, T x d."""
-        path = states_array(states, self.states)
+    def _draw(self, path: Path, rng: np.random.Generator) -> Floats:
         return rng.normal(self.means[path], self.deviations[path])
 
-    def moved(self, centre: Floats, width: Floats) -> Self:
-        """Return the emission of centre + width y."""
+    def _rescaled(self, centre: Floats, width: Floats) -> Self:
         return type(self)(centre + width * self.means, width * self.deviations)
 
     @classmethod
-    def blank(cls, observations: Floats, states: int) -> Floats:
+    def _starting_parameters(cls, observations: Floats, states: int) -> Floats:
         """Return standard normal columns in all states."""
         d = observations.shape[1]
         return np.concatenate([np.zeros((d, states)), np.ones((d, states))])
@@ -69,7 +65,7 @@ class DiagonalGaussian(Emission):
 
 @dataclass(frozen=True, eq=False)
 class FullGaussian(Emission):
-    """Several normal columns that may be correlated in a state: y ~ N(mean_s, covariance_s).
+    """Several normal columns, correlated within a state: y ~ N(mean_s, covariance_s).
 
     Attributes
     ----------
@@ -96,7 +92,7 @@ class FullGaussian(Emission):
 
     @property
     def columns(self) -> int:
-        """How many numbers an observation has."""
+        """The number of columns of an observation."""
         return int(self.means.shape[1])
 
     def parameters(self) -> Floats:
@@ -115,19 +111,16 @@ class FullGaussian(Emission):
         """Return means and variances in each state, k x d."""
         return self.means, np.diagonal(self.covariances, axis1=1, axis2=2)
 
-    def sample(self, states: npt.ArrayLike, rng: np.random.Generator) -> Floats:
-        """Draw an observation for each of the states, T x d."""
-        path = states_array(states, self.states)
+    def _draw(self, path: Path, rng: np.random.Generator) -> Floats:
         roots = np.linalg.cholesky(self.covariances)[path]
         noise = rng.normal(size=(len(path), self.columns))
         return np.asarray(self.means[path] + np.einsum("tij,tj->ti", roots, noise))
 
-    def moved(self, centre: Floats, width: Floats) -> Self:
-        """Return the emission of centre + width y."""
+    def _rescaled(self, centre: Floats, width: Floats) -> Self:
         return type(self)(centre + width * self.means, self.covariances * np.outer(width, width))
 
     @classmethod
-    def blank(cls, observations: Floats, states: int) -> Floats:
+    def _starting_parameters(cls, observations: Floats, states: int) -> Floats:
         """Return standard normal columns in all states."""
         d = observations.shape[1]
         unit = np.concatenate([np.zeros(d), np.eye(d).ravel()])

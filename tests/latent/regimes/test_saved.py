@@ -1,4 +1,4 @@
-"""Regimes in files and copies: they go on to the bit, and what is damaged is refused."""
+"""Regimes in files: restored to the bit, and refused when damaged."""
 
 import copy
 import json
@@ -12,43 +12,16 @@ import pytest
 from normalhedge import NormalHedge
 from normalhedge._sealed import sealed
 from normalhedge.latent import Regimes
-from tests.test_gaps import Plain
+from tests.latent.banks.examples import Plain
+from tests.latent.regimes.examples import bits, series
 
 KINDS = ("gaussian", "student", "autoregressive", "poisson", "negative_binomial", "categorical",
          "diagonal", "full")  # fmt: skip
 
 
-def series(kind: str, rounds: int = 260, seed: int = 0) -> np.ndarray:
-    rng = np.random.default_rng(seed)
-    state = np.cumsum(rng.random(rounds) < 0.03) % 2
-    seen = rng.normal(2.0 * state, 1.0 + state)
-    if kind in {"poisson", "negative_binomial"}:
-        seen = rng.poisson(2.0 + 5.0 * state).astype(float)
-    elif kind == "categorical":
-        seen = ((rng.random(rounds) < 0.2 + 0.6 * state) + (rng.random(rounds) < 0.1)).astype(float)
-    elif kind in {"diagonal", "full"}:
-        seen = rng.normal(state[:, np.newaxis], 1.0 + state[:, np.newaxis], (rounds, 2))
-    seen[rng.random(rounds) < 0.05] = np.nan
-    return seen
-
-
 def made(kind: str, **options: Any) -> Regimes:
     symbols = 3 if kind == "categorical" else None
     return Regimes(kind, (1, 2, 3), symbols=symbols, **options)
-
-
-def bits(regimes: Regimes) -> list[Any]:
-    """All that can be asked, in bytes."""
-    ahead = regimes.forecast(3)
-    plain = [regimes.weights, regimes.probabilities, ahead.means, ahead.probabilities]
-    return [
-        *(part.tobytes() for part in plain),
-        regimes.rounds,
-        repr(regimes),
-        repr(regimes.history),
-        regimes.candidates(),
-        regimes._rng.bit_generator.state,
-    ]
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -218,55 +191,3 @@ def test_a_chain_of_objects_is_refused(text: str, tmp_path: Path) -> None:
     path.write_text(sealed(content))
     with pytest.raises(ValueError, match="contains itself"):
         Regimes.load(path)
-
-
-def test_forecasts_go_to_the_long_run() -> None:
-    regimes = Regimes("gaussian", (2,))
-    regimes.run(series("gaussian", 410))
-    ahead = regimes.forecast(600)
-    assert len(ahead) == 600
-    np.testing.assert_allclose(ahead.probabilities.sum(axis=1), 1.0)
-    assert ahead.means[0] == pytest.approx(regimes.predict().mean)
-    assert ahead.switching[0] == pytest.approx(regimes.switching)
-    assert ahead.means[599] == pytest.approx(ahead.means[598], abs=1e-6)
-    low, high = ahead.interval(0.8)[0]
-    assert ahead[0].cdf(high) - ahead[0].cdf(low) == pytest.approx(0.8, abs=1e-6)
-    assert "600 rounds" in repr(ahead)
-    for wrong in (0, -1, 1.5, 10**6):
-        with pytest.raises((ValueError, TypeError), match="rounds must be"):
-            regimes.forecast(wrong)  # type: ignore[arg-type]
-
-
-def test_forecasts_before_anything_is_known() -> None:
-    ahead = Regimes().forecast(2)
-    assert np.isnan(ahead.means).all()
-    assert (ahead.states == -1).all()
-
-
-def test_autoregressive_forecasts_agree_with_draws() -> None:
-    regimes = Regimes("autoregressive", (2,))
-    regimes.run(series("autoregressive", 200))
-    lineup = regimes._lineup
-    assert lineup is not None
-    ahead = regimes.forecast(4)
-    rng, rounds = np.random.default_rng(0), 20_000
-    drawn = np.zeros((4, rounds))
-    beliefs, place = lineup.predicted(), rng.choice(len(regimes.weights), rounds, p=regimes.weights)
-    for n in np.unique(place):
-        candidate, mine = lineup.candidates[n], np.flatnonzero(place == n)
-        k = candidate.recipe.states
-        chances = np.repeat(beliefs[n, None, :k], len(mine), axis=0)
-        last = np.full(len(mine), regimes._previous[0])
-        for step in range(4):
-            steps = np.cumsum(chances, axis=1)
-            state = np.minimum((rng.random((len(mine), 1)) >= steps).sum(axis=1), k - 1)
-            emission: Any = candidate.emission
-            noise = np.sqrt(emission.variances_after(last)[np.arange(len(mine)), state])
-            last = emission.means_after(last)[np.arange(len(mine)), state] + noise * rng.normal(
-                size=len(mine)
-            )
-            drawn[step, mine] = last
-            chances = candidate.transition[state]
-    deviations = np.sqrt([said.variance for said in ahead])
-    np.testing.assert_allclose(ahead.means, drawn.mean(axis=1), atol=5 * deviations.max() / 141)
-    np.testing.assert_allclose(deviations, drawn.std(axis=1), rtol=0.03)

@@ -1,38 +1,16 @@
-"""Regimes: causal, the same live as at once, and right where the truth is known."""
+"""Regimes: causal, the same live as in one call, and right where the truth is known."""
 
 import pickle
-from itertools import pairwise, product
 from typing import Any
 
 import numpy as np
 import pytest
-from scipy import stats
-from scipy.optimize import linear_sum_assignment
 
-from benchmarks.latent import changepoint
 from normalhedge import NormalHedge
-from normalhedge.latent.models.emissions import Gaussian
-from normalhedge.latent.models.fitted import Fitted
-from normalhedge.latent.regimes.candidates import LearningRecipe
 from normalhedge.latent.regimes.course import Course
-from normalhedge.latent.regimes.matching import Identity, agreement, assignment, likeness, overlap
-from normalhedge.latent.regimes.predictive import Predictive
+from normalhedge.latent.regimes.matching import agreement
 from normalhedge.latent.regimes.regimes import Regimes
-from normalhedge.latent.regimes.scores import brier, crps, l1, log_score
-from normalhedge.latent.regimes.slate import Slate
-
-
-def textbook(rounds: int = 4000, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
-    """Two regimes of returns."""
-    model = Fitted(
-        np.array([1.0, 0.0]),
-        np.array([[0.99, 0.01], [0.04, 0.96]]),
-        Gaussian(np.zeros(2), np.array([0.7, 2.2])),
-        0.0,
-        0,
-        np.empty(0),
-    )
-    return model.sample(rounds, np.random.default_rng(seed))
+from tests.latent.regimes.examples import textbook
 
 
 def gappy(rounds: int, seed: int = 3) -> np.ndarray:
@@ -201,19 +179,6 @@ def test_counts_and_columns_find_their_regimes() -> None:
         assert len(regimes.parameters()) == 2
 
 
-def test_windows_without_hope_are_fitted_less_often() -> None:
-    slate = Slate(["gaussian"], [1, 2], 10, np.random.default_rng(0))
-    slate.review(textbook(800)[1][:, np.newaxis], np.empty(0))
-    window = next(n for n, one in enumerate(slate.candidates) if one.recipe.window == 250)
-    whole = next(
-        n for n, one in enumerate(slate.candidates) if one.recipe == LearningRecipe("gaussian", 2)
-    )
-    assert slate._due(window) == 850
-    slate.standing[window] = slate.standing[whole] = -40.0
-    assert slate._due(window) == 900
-    assert slate._due(whole) == slate.candidates[whole].due
-
-
 def test_the_kind_is_seen_from_the_first_observation() -> None:
     for first, kind in ((3, "poisson"), (3.0, "gaussian"), (-3, "gaussian"), ([1.0, 2], "full")):
         regimes = Regimes()
@@ -293,84 +258,3 @@ def test_a_long_gap_is_survived() -> None:
     seen[300:800] = np.nan
     course = Regimes(states=(1, 2)).run(seen)
     assert np.isfinite(course.means[4:]).all()
-
-
-def test_assignment_is_the_best_of_all() -> None:
-    rng = np.random.default_rng(0)
-    for _ in range(50):
-        worth = rng.random(rng.integers(1, 6, size=2))
-        places, chosen = linear_sum_assignment(worth, maximize=True)
-        found = assignment(worth)
-        kept = found >= 0
-        assert kept.sum() == min(worth.shape)
-        assert worth[np.flatnonzero(kept), found[kept]].sum() == pytest.approx(
-            worth[places, chosen].sum()
-        )
-
-
-def test_a_state_that_comes_back_gets_its_number_again() -> None:
-    identity = Identity(4)
-    two = Gaussian(np.array([0.0, 5.0]), np.ones(2))
-    three = Gaussian(np.array([-9.0, 0.0, 5.0]), np.ones(3))
-
-    def shared(new: Gaussian, old: Gaussian) -> np.ndarray:
-        return overlap(np.zeros((1, new.states)), np.zeros((1, old.states)), likeness(new, old))
-
-    np.testing.assert_array_equal(identity.follow(two, None), [0, 1])
-    np.testing.assert_array_equal(identity.follow(three, shared(three, two)), [2, 0, 1])
-    np.testing.assert_array_equal(identity.follow(two, shared(two, three)), [0, 1])
-    np.testing.assert_array_equal(identity.follow(three, shared(three, two)), [2, 0, 1])
-
-
-def test_scores() -> None:
-    rng = np.random.default_rng(0)
-    shares, means, widths = [0.3, 0.7], [-1.0, 2.0], [0.5, 1.5]
-    mixture = Predictive(
-        [(np.array(shares), Gaussian(np.array(means), np.array(widths)))], np.array([np.nan])
-    )
-    x = np.linspace(-30.0, 30.0, 200_001)
-    for y in (-2.0, 0.4, 7.0):
-        slow = np.trapezoid(np.square(mixture.cdf(x) - (x >= y)), x)
-        assert crps(shares, means, widths, y) == pytest.approx(slow, abs=1e-4)
-        assert mixture.crps(y) == pytest.approx(slow, abs=1e-4)
-    low, high = mixture.interval(0.8)
-    np.testing.assert_allclose(mixture.cdf([low, high]), [0.1, 0.9], atol=1e-9)
-    came = rng.random(20_000) < 0.7
-    honest, bold = np.tile([0.3, 0.7], (20_000, 1)), np.tile([0.1, 0.9], (20_000, 1))
-    outcomes = came.astype(int)
-    assert brier(honest, outcomes).mean() < brier(bold, outcomes).mean()
-    assert l1(honest, outcomes).mean() > l1(bold, outcomes).mean()  # it is not proper
-    assert log_score(honest[np.arange(20_000), outcomes]).mean() == pytest.approx(-0.61, abs=0.02)
-    with pytest.raises(ValueError, match="outcomes must be whole numbers"):
-        brier([[0.5, 0.5]], [2])
-
-
-def marginal(run: np.ndarray, first: np.ndarray, *, counts: bool) -> float:
-    """ln P(run) of one model without changes, by the chain rule from sums: slow and plain."""
-    total = 0.0
-    for n in range(len(run)):
-        past, y = run[:n], run[n]
-        if counts:
-            shape, rate = max(first.mean(), 0.1) + past.sum(), 1.0 + n
-            total += stats.nbinom.logpmf(y, shape, rate / (rate + 1.0))
-            continue
-        mean = (first.mean() + past.sum()) / (1.0 + n)
-        spread = n * past.var() + n / (n + 1.0) * (past.mean() - first.mean()) ** 2 if n else 0.0
-        shape, rate = 1.0 + n / 2.0, first.var() + 0.5 * spread
-        width = np.sqrt(rate * (n + 2.0) / (shape * (n + 1.0)))
-        total += stats.t.logpdf(y, 2.0 * shape, mean, width)
-    return float(total)
-
-
-@pytest.mark.parametrize("counts", [False, True])
-def test_changepoints_are_the_sum_over_all_partitions(counts: bool) -> None:
-    rng, hazard, rounds = np.random.default_rng(1), 0.2, 7
-    seen = rng.poisson(3.0, rounds).astype(float) if counts else rng.normal(size=rounds)
-    logs = []
-    for changes in product([0, 1], repeat=rounds - 1):
-        ends = [0, *(np.flatnonzero(changes) + 1).tolist(), rounds]
-        log = sum(np.log(hazard if change else 1.0 - hazard) for change in changes)
-        runs = [seen[a:b] for a, b in pairwise(ends)]
-        logs.append(log + sum(marginal(run, seen, counts=counts) for run in runs))
-    found = changepoint.log_scores(seen, hazard, counts=counts)
-    assert found.sum() == pytest.approx(np.logaddexp.reduce(logs))

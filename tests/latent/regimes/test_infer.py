@@ -1,8 +1,6 @@
-"""Series of people: how they are read, what is found in them, and what is refused."""
+"""The regimes of a whole series."""
 
 import math
-from datetime import date, timedelta
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -13,110 +11,9 @@ import pytest
 from normalhedge import NormalHedge
 from normalhedge.latent import Inferred, Regimes, infer, resume
 from normalhedge.latent.regimes.baselines import baselines
-from normalhedge.latent.regimes.code import Code
 from normalhedge.latent.regimes.matching import agreement
 from normalhedge.latent.regimes.sequence import encode
-
-
-def switching(rounds: int = 600, seed: int = 0, chance: float = 0.015) -> tuple[Any, Any]:
-    rng = np.random.default_rng(seed)
-    state = np.cumsum(rng.random(rounds) < chance) % 2
-    return state, rng
-
-
-def weather(days: int = 300) -> list[Any]:
-    state, rng = switching(days, 1, 0.03)
-    return [("dry", "wet")[int(x)] for x in rng.random(days) < np.where(state, 0.9, 0.1)]
-
-
-def test_kinds_are_told_apart() -> None:
-    words = encode(["b", None, "a", "", "b", float("nan")])
-    assert words.labels == ("a", "b")
-    np.testing.assert_array_equal(words.numbers, [1, np.nan, 0, np.nan, 1, np.nan])
-    assert words.decoded() == {"observed": ["b", None, "a", None, "b", None]}
-    assert words.guess == "2 symbols"
-    assert encode([True, False]).labels == ("False", "True")
-    assert encode([10, 9, 10.0]).labels == ("9", "10")
-    assert encode([1, 2, 2.5]).code == Code("numbers")
-    assert encode([1, 2, 2.5], kind="symbols").labels == ("1", "2", "2.5")
-    assert encode([1, 2, 1], kind="numbers").code == Code("numbers")
-    assert encode([0, 3, 7, None]).guess == "counts"
-    assert encode([0, 3, 70_000]).code.kind == "numbers"
-    assert encode([0, -3, 7]).code.kind == "numbers"
-    rain = encode([0.0, 2.0, None], above=0.0)
-    np.testing.assert_array_equal(rain.numbers, [0, 1, np.nan])
-    assert rain.labels == ("at most 0", "above 0")
-    assert rain.raw is not None
-
-
-def test_several_columns_in_every_form() -> None:
-    table = np.array([[1.5, 2.0], [0.5, np.nan], [3.0, 4.0]])
-    for given in (
-        table,
-        [list(row) for row in table.tolist()],
-        {"a": table[:, 0], "b": table[:, 1]},
-        pd.DataFrame({"a": table[:, 0], "b": table[:, 1]}),
-    ):
-        found = encode(given)
-        np.testing.assert_array_equal(found.numbers, table)
-        assert found.known.tolist() == [True, False, True]
-        assert found.code.emission == "full"
-    assert list(found.decoded()) == ["a", "b"]
-    assert encode(pd.DataFrame({"a": [1.5, 2.5]})).numbers.shape == (2,)
-    assert encode(pd.Series([1.5, 2.5, 4.0])).code.kind == "numbers"
-    many = encode(np.random.default_rng(0).normal(size=(30, 12)))
-    assert many.code.emission == "diagonal"
-
-
-DAYS = [date(2020, 1, 1) + timedelta(k) for k in range(40)]
-
-
-@pytest.mark.parametrize(
-    ("values", "options", "word"),
-    [
-        ([], {}, "no value is given"),
-        ([None, float("nan"), " "], {}, "no value is given"),
-        (["a", "a", None], {}, "every value is a"),
-        ([2.5, 2.5], {}, "every value is 2.5"),
-        ([1.0, 2.0], {"above": 5}, "every value is at most 5"),
-        (["a", "b"], {"above": 0}, "numbers are wanted, got 'a' in row 1"),
-        (["a", 1.0], {"kind": "numbers"}, "numbers are wanted, got 'a'"),
-        ([*map(str, range(40)), "x"], {}, "numbers are wanted, got 'x' in row 41"),
-        ([*range(40), "x"], {}, "numbers are wanted, got 'x' in row 41"),
-        ([1.0, math.inf], {"kind": "numbers"}, "within ±1e100, got inf in row 2"),
-        ([1.5, -math.inf], {}, "within ±1e100, got -inf in row 2"),
-        ([1.5, 1e200], {}, "within ±1e100, got 1e.200 in row 2"),
-        ([1, 2], {"kind": "words"}, "kind must be one of numbers, autoregressive, counts, symbols"),
-        ([1, 2], {"kind": "numbers", "above": 1}, "kind cannot be numbers"),
-        ([f"day {k}" for k in range(300)], {}, "300 different symbols in 300 rows are too many"),
-        ([f"day {k}" for k in range(30)], {}, "30 different symbols in 30 rows"),
-        ([f"n{k}" for k in range(10**6)], {}, "1,000,000 different symbols"),
-        ([10**400, 1, 2], {}, "within ±1e100"),
-        ([{"a"}, {"b"}], {}, "words or numbers are wanted, got {'a'} in row 1"),
-        ([b"caf\xe9", "a"], {}, "words or numbers are wanted"),
-        (["1", 1, "a"], {}, "words and numbers are mixed"),
-        (["a", "b"], {"above": math.nan}, "above must"),
-        (DAYS, {}, "these are dates, such as 2020-01-01"),
-        ([str(day) for day in DAYS], {}, "these are dates"),
-        ([f"{day:%d.%m.%Y}" for day in DAYS], {}, "these are dates"),
-        ([1.5, 2.0, -1.0], {"kind": "counts"}, "counts must be whole numbers from 0 on, got 1.5"),
-        ([1, 2, 10**6], {"kind": "counts"}, "at most 10,000, got 1e.06: larger ones are better"),
-        ({"a": [1, 2], "b": ["x", "y"]}, {}, "must all be numbers: in b numbers are wanted"),
-        ({"a": [1, 2], "b": [1]}, {}, "as long as each other"),
-        ({"a": [1, None], "b": [None, 1]}, {}, "no row has a value in each column"),
-        ({"a": [1, 2], "b": [3, 3]}, {}, "every value of b is the same"),
-        ({"a": [1, 2], "b": [3, 4]}, {"above": 2}, "above is for one column"),
-        ({"a": [1, 2], "b": [3, 4]}, {"kind": "counts"}, "kind cannot be counts"),
-        ([[1, 2], [3]], {}, "as many numbers in each row"),
-        (np.zeros((2, 2, 2)), {}, "T or T x d"),
-        (np.zeros((9, 99)), {}, "at most 50 columns"),
-    ],
-)
-def test_what_teaches_nothing_is_a_sentence(values: Any, options: Any, word: str) -> None:
-    for read in (encode, infer):
-        with pytest.raises((ValueError, TypeError), match=word) as said:
-            read(values, **options)
-        assert len(str(said.value)) < 400
+from tests.latent.regimes.examples import switching, weather
 
 
 def test_few_values_and_wrong_settings_are_sentences() -> None:
@@ -222,7 +119,7 @@ def test_what_came_since_continues() -> None:
     np.testing.assert_allclose(rest.course.means, whole.course.means[250:], rtol=1e-9)
     assert first.live.regimes.rounds == 250
     assert rest.columns()["time"][0] == 250
-    with pytest.raises(ValueError, match="numbers are wanted"):
+    with pytest.raises(ValueError, match="values must be numbers"):
         resume(first.live, ["a"])
     with pytest.raises(ValueError, match="no value is given"):
         resume(first.live, [])
@@ -306,37 +203,6 @@ def test_odd_series_are_followed(name: str) -> None:
     assert all(
         np.isfinite(scores[-1]) or name == "early" for scores in baselines(found.sequence).values()
     )
-
-
-def test_rivals_are_causal_and_right() -> None:
-    state, rng = switching(400)
-    values = rng.normal(3.0 * state, 1.0)
-    values[60] = np.nan
-    found = baselines(encode(values))
-    early = baselines(encode(values[:300]))
-    assert len(found) == 5
-    for name, scores in found.items():
-        np.testing.assert_allclose(scores[:300], early[name], rtol=1e-6)
-        assert np.isnan(scores[:50]).all()
-        assert np.isnan(scores[60])
-        assert np.isfinite(scores[61:]).sum() >= 338
-    steps = np.diff(values[:60])
-    variance = np.mean(steps[:-1] ** 2)
-    expected = -0.5 * (np.log(2 * np.pi * variance) + steps[-1] ** 2 / variance)
-    assert found["the last value again"][59] == pytest.approx(expected)
-    own = infer(values, states=(1, 2, 3)).course.log_scores
-    assert np.nansum(own[61:]) > np.nansum(found["one state, all rounds"][61:])
-    assert baselines(encode(values[:40])) == {}
-
-
-def test_a_markov_chain_is_counted() -> None:
-    values = weather(120)
-    scores = baselines(encode(values))["Markov chain"]
-    pairs = list(pairwise(values[:100]))
-    same = sum(pair == (values[99], values[100]) for pair in pairs) + 0.5
-    all_from = sum(pair[0] == values[99] for pair in pairs) + 1.0
-    assert scores[100] == pytest.approx(math.log(same / all_from))
-    assert "the last value again" not in baselines(encode([k % 7 for k in range(99)]))
 
 
 # Found by a stranger

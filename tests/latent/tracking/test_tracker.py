@@ -1,3 +1,5 @@
+"""HedgedTracker: laws, late and absurd observations, bad input."""
+
 import pickle
 from typing import Any
 
@@ -6,9 +8,9 @@ import pytest
 
 from normalhedge.experiments.paper.pulse import move
 from normalhedge.hedgers import NormalHedge
-from normalhedge.latent import HedgedTracker, ParticleFilter
-from normalhedge.latent.tracking.dynamics import WARM, Bank, Ladder
-from normalhedge.latent.tracking.mixed_normals import quantiles, weighted_quantiles
+from normalhedge.latent import HedgedTracker
+from normalhedge.latent.tracking.dynamics import WARM
+from tests.latent.tracking.examples import jitter, own
 
 
 def walk(seed: int, rounds: int = 80, columns: int = 2) -> np.ndarray:
@@ -18,16 +20,6 @@ def walk(seed: int, rounds: int = 80, columns: int = 2) -> np.ndarray:
     seen = np.cumsum(steps, axis=0) + rng.normal(size=(rounds, columns))
     seen[rng.random(rounds) < 0.1] = np.nan
     return seen
-
-
-def jitter(paths: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    return paths + rng.normal(size=paths.shape) * [0.3, 0.1]
-
-
-def own(seed: int = 0, **settings: Any) -> HedgedTracker:
-    """Paths with a position and a velocity."""
-    start = np.random.default_rng(99).normal(size=(200, 2))
-    return HedgedTracker(start, move, jitter, rng=seed, **settings)
 
 
 def same(one: HedgedTracker, other: HedgedTracker) -> None:
@@ -54,40 +46,6 @@ def test_time_passes_without_observations_and_copies_are_counted() -> None:
     assert tracker.refilled > 0
     assert tracker.weights.sum() == pytest.approx(1.0)
     assert paths[0].tolist() == [-2.0, 1.0]  # the caller's array is left alone
-
-
-# Laws
-
-
-def test_one_filter_without_absurd_observations_is_a_kalman_filter(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """With one expert, a known scale and no absurd part, against matrices."""
-    monkeypatch.setattr("normalhedge.latent.tracking.dynamics.MEMORY", 1e300)
-    ladder = Ladder(1)
-    ladder.bank, ladder.experts = Bank(*np.array([[1.0, 0.1, 0.2, 0.5]]).T), 1
-    belief = ladder.init()
-    one = np.ones((1, 1, 1))
-    belief = belief._replace(
-        filters=type(belief.filters)(0 * one, 0 * one, 2 * one, 0 * one, 3 * one),
-        variance=4.0 * one,
-        counts=1e290 * one,
-        absurd=np.full((1, 1), 1e-300),
-        first=None,
-    )
-    x, p = np.zeros(2), 4.0 * np.diag([2.0, 3.0])
-    f, q = np.array([[1.0, 1.0], [0.0, 1.0]]), 4.0 * np.array([[0.1, 0.2], [0.2, 0.5]])
-    for y in [1.0, 2.5, np.nan, 3.0, 7.0]:
-        belief = ladder.step(belief, np.array([y]))._replace(absurd=np.full((1, 1), 1e-300))
-        x, p = f @ x, f @ p @ f.T + q
-        if np.isfinite(y):
-            gain = p[:, 0] / (p[0, 0] + 4.0)
-            x, p = x + gain * (y - x[0]), p - np.outer(gain, p[0])
-        g = belief.filters
-        assert [g.x.item(), g.v.item()] == pytest.approx(x)
-        assert 4.0 * np.array([g.p00, g.p01, g.p11]).ravel() == pytest.approx(
-            p[[0, 0, 1], [0, 1, 1]]
-        )
 
 
 def test_run_is_the_loop() -> None:
@@ -194,9 +152,6 @@ def test_predicting_changes_nothing() -> None:
         same(one, two)
 
 
-# What people meet
-
-
 @pytest.mark.parametrize("absurd", [1e6, -1e6, 1e49])
 def test_an_absurd_observation_is_passed_over(absurd: float) -> None:
     seen = walk(8)
@@ -270,29 +225,6 @@ def test_a_column_may_be_silent_for_long() -> None:
     assert np.isfinite(went.positions[WARM:, 0]).all()
 
 
-def test_paths_track_with_their_own_scale_of_noise() -> None:
-    truth = np.cumsum(np.full(150, 0.5))
-    seen = truth + 0.5 * np.random.default_rng(13).normal(size=150)
-    seen[100] = 1e6
-    went = own().run(seen)
-    assert np.sqrt(np.square(went.positions[50:, 0] - truth[50:]).mean()) < 1.5
-
-
-def test_what_is_seen_may_be_a_function_of_the_paths() -> None:
-    angle = np.cumsum(np.full(150, 0.1))
-    seen = np.column_stack([np.cos(angle), np.sin(angle)])
-    start = np.random.default_rng(0).normal(size=(400, 2)) * [1.0, 0.2]
-    tracker = HedgedTracker(
-        start,
-        move,
-        lambda p, r: p + r.normal(size=p.shape) * [0.05, 0.01],
-        rng=3,
-        seen=lambda p: np.column_stack([np.cos(p[:, 0]), np.sin(p[:, 0])]),
-    )
-    tracker.run(seen + 0.1 * np.random.default_rng(1).normal(size=seen.shape))
-    assert np.cos(tracker.predict(0).position[0] - angle[-1]) > 0.9
-
-
 def test_other_hedgers_weigh_filters_too() -> None:
     tracker = HedgedTracker(hedger=NormalHedge(alpha=0.1))
     went = tracker.run(np.arange(100.0) + np.random.default_rng(0).normal(size=100))
@@ -311,33 +243,6 @@ def test_trackers_are_pickled_copied_and_shown() -> None:
     same(tracker, twin)
     assert repr(tracker).startswith("HedgedTracker(linear, 2 columns, 81 rounds, now [")
     assert repr(own()) == "HedgedTracker(200 paths of 2 numbers, 0 rounds)"
-
-
-def test_quantiles_of_mixtures() -> None:
-    ends = np.array([0.05, 0.5, 0.95])
-    found = quantiles(np.array([1.0]), np.array([2.0]), np.array([1.0]), ends)
-    assert found == pytest.approx([1 - 3.289707, 1.0, 1 + 3.289707], abs=1e-5)
-    far = quantiles(np.array([0.0, 1e6]), np.array([1e-3, 5.0]), np.array([0.9, 0.1]), ends)
-    assert far[:2] == pytest.approx([-1.5932e-3, 1.3971e-4], rel=1e-2)
-    assert far[2] == pytest.approx(1e6, abs=1e-2)
-    points = weighted_quantiles(np.arange(101.0), np.full(101, 1 / 101), ends)
-    assert points == pytest.approx([4.55, 50.0, 95.45])
-
-
-# Bad input
-
-
-def test_bad_paths_are_a_sentence() -> None:
-    rng = np.random.default_rng(0)
-    for wrong in (np.zeros(3), np.zeros((0, 2)), np.full((3, 2), np.nan)):
-        with pytest.raises(ValueError, match="paths must be finite numbers, N x d"):
-            HedgedTracker(wrong, move, lambda p, _: p, lambda p, _: p[:, 0], rng)
-        with pytest.raises(ValueError, match="paths must be finite numbers, N x d"):
-            ParticleFilter(wrong, move, lambda p, _: p, lambda p, _: p[:, 0], rng)
-    with pytest.raises(ValueError, match="need paths, move and jitter"):
-        HedgedTracker(np.zeros((3, 2)))
-    with pytest.raises(ValueError, match="need paths, move and jitter"):
-        HedgedTracker(seen=move)
 
 
 @pytest.mark.parametrize(
@@ -396,16 +301,16 @@ def test_other_bad_input_is_a_sentence() -> None:
         (lambda: tracker.predict(1.5), "steps must be a whole number"),  # type: ignore[arg-type]
         (lambda: tracker.predict(level=1.0), "level must be strictly between 0 and 1"),
         (lambda: tracker.predict(of="x"), "of must be 'position' or 'observation'"),  # type: ignore[arg-type]
-        (lambda: tracker.observe(1.0, round=3), "round 3 is too long ago: the last 5 of 20"),
+        (lambda: tracker.observe(1.0, round=3), "round 3 is too long ago: only the last 5 of 20"),
         (lambda: tracker.observe(1.0, round=-1), "round must be 0 or more"),
-        (lambda: tracker.observe(1.0, round=18), "round 18 has an observation already"),
+        (lambda: tracker.observe(1.0, round=18), "round 18 already has an observation"),
         (lambda: tracker.run(np.zeros((2, 2, 2))), "table must be T x k"),
         (lambda: tracker.run(np.zeros((2, 3))), "observation must have 1 numbers"),
         (lambda: tracker.run([[1.0], [2.0, 3.0]]), "table must have the same number of columns"),
         (lambda: tracker.run(["a"]), "table must be numbers or None"),
         (lambda: HedgedTracker(window=0), "window must be at least 1"),
         (lambda: own(seed=-1), "rng must be 0 or more"),
-        (lambda: own().predict(of="observation"), "needs an observation first"),
+        (lambda: own().predict(of="observation"), "needs a first observation"),
         (lambda: own().observe([1.0, 2.0, 3.0]), "does not match the 2 numbers"),
         (lambda: HedgedTracker(np.ones((3, 1)), lambda p: p[:2], jitter).observe(1.0), "move must"),
     ):

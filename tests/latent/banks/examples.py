@@ -1,0 +1,141 @@
+"""Models and series that several tests share."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from normalhedge import Run
+from normalhedge._inputs import Floats
+from normalhedge.latent import (
+    HMMBank,
+    Predictor,
+    categorical_bank,
+    random_gaussian_bank,
+)
+
+
+def models(n: int, k: int, m: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    return (
+        rng.dirichlet(np.ones(k), size=n),
+        rng.dirichlet(np.ones(k), size=(n, k)),
+        rng.dirichlet(np.ones(m), size=(n, k)),
+    )
+
+
+def two_state(stay: float, first: float, second: float) -> tuple[list[Any], list[Any]]:
+    moves = [[stay, 1 - stay], [1 - stay, stay]]
+    return moves, [[1 - first, first], [1 - second, second]]
+
+
+def bank_of(*candidates: tuple[float, float, float]) -> HMMBank:
+    made = [two_state(*candidate) for candidate in candidates]
+    return categorical_bank([[0.5, 0.5]] * len(made), [a for a, _ in made], [b for _, b in made])
+
+
+def sequence(rounds: int, stay: float, first: float, second: float, seed: int = 0) -> list[int]:
+    """Draw a sequence: one uniform for the switch, and then one for the symbol."""
+    rng = np.random.default_rng(seed)
+    state, symbols = 0, []
+    for _ in range(rounds):
+        if rng.random() > stay:
+            state = 1 - state
+        symbols.append(int(rng.random() < (first, second)[state]))
+    return symbols
+
+
+def losses(predictors: dict[str, Predictor], symbols: list[int]) -> dict[str, float]:
+    total = dict.fromkeys(predictors, 0.0)
+    for x in symbols:
+        for name, predictor in predictors.items():
+            said = predictor.predict()
+            assert said.min() >= 0.0
+            assert abs(said.sum() - 1.0) < 1e-9
+            total[name] += 1.0 - said[x]
+            predictor.observe(x)
+    return total
+
+
+GOOD: dict[str, Any] = {
+    "initial": [[0.5, 0.5]],
+    "transition": [[[0.9, 0.1], [0.1, 0.9]]],
+    "emission": [[[0.5, 0.5], [0.5, 0.5]]],
+}
+
+
+class PlainState(NamedTuple):
+    weights: Floats
+    totals: Floats
+
+
+class Plain:
+    """Exponential weights with the protocol and nothing else: no alpha, join, leave or in_place."""
+
+    def init(self, n: int) -> PlainState:
+        return PlainState(np.full(n, 1.0 / n), np.zeros(n))
+
+    def play(self, state: PlainState, confidence: npt.ArrayLike | None = None) -> Floats:
+        if confidence is None:
+            return state.weights.copy()
+        heard = state.weights * np.asarray(confidence)
+        return np.asarray(heard / heard.sum())
+
+    def step(
+        self, state: PlainState, gains: npt.ArrayLike, confidence: npt.ArrayLike | None = None
+    ) -> PlainState:
+        told = np.asarray(gains)
+        rated = np.ones(len(told)) if confidence is None else np.asarray(confidence)
+        totals = state.totals + rated * (told - self.play(state, rated) @ told)
+        raw = np.exp(0.1 * (totals - totals.max()))
+        return PlainState(raw / raw.sum(), totals)
+
+    def run(
+        self,
+        gains: npt.ArrayLike,
+        confidence: npt.ArrayLike | None = None,
+        *,
+        state: PlainState | None = None,
+        keep_weights: bool = False,
+    ) -> Run[PlainState]:
+        table = np.asarray(gains)
+        rated = np.ones(table.shape) if confidence is None else np.asarray(confidence)
+        state = self.init(table.shape[1]) if state is None else state
+        played = np.empty(table.shape)
+        for t in range(len(table)):
+            played[t] = self.play(state, rated[t])
+            state = self.step(state, table[t], rated[t])
+        nothing = np.full(len(table), np.nan)
+        return Run(state, nothing, nothing, nothing, played if keep_weights else None)
+
+
+ROUNDS = 60
+
+
+def gaps(kind: str) -> np.ndarray:
+    missing = np.zeros(ROUNDS, dtype=bool)
+    if kind == "every second":
+        missing[::2] = True
+    elif kind == "long":
+        missing[:5] = missing[20:41] = missing[-7:] = True
+    elif kind == "drawn":
+        missing = np.random.default_rng(2).random(ROUNDS) < 0.5
+    else:
+        missing[:] = True
+    return missing
+
+
+def bank_and_sequence(kind: str, missing: np.ndarray) -> tuple[HMMBank, np.ndarray]:
+    rng = np.random.default_rng(1)
+    if kind == "numbers":
+        bank: HMMBank = random_gaussian_bank(5, 3, 0.0, 1.0, rng)
+        numbers = rng.normal(size=ROUNDS)
+        numbers[13] = 1e9  # impossible under all
+    else:
+        says = rng.dirichlet(np.full(3, 0.3), size=(5, 2))
+        moves = rng.dirichlet(np.ones(2), size=(5, 2))
+        says[0, 0], says[0, 1] = [1.0, 0.0, 0.0], [0.0, 0.5, 0.5]  # of one state nobody can doubt
+        moves[1] = [[0.0, 1.0], [1.0, 0.0]]
+        bank = categorical_bank([[1.0, 0.0]] * 5, moves, says)
+        numbers = rng.integers(3, size=ROUNDS).astype(np.float64)
+    return bank, np.where(missing, np.nan, numbers)

@@ -1,0 +1,18 @@
+"""Models and series that several tests share."""
+
+from typing import Any
+
+import numpy as np
+
+from normalhedge.experiments.paper.pulse import move
+from normalhedge.latent import HedgedTracker
+
+
+def jitter(paths: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    return paths + rng.normal(size=paths.shape) * [0.3, 0.1]
+
+
+def own(seed: int = 0, **settings: Any) -> HedgedTracker:
+    """Paths with a position and a velocity."""
+    start = np.random.default_rng(99).normal(size=(200, 2))
+    return HedgedTracker(start, move, jitter, rng=seed, **settings)
