@@ -1,4 +1,7 @@
-"""Regimes of a series, and predictions of it, by models that are learned online."""
+"""Regimes of a series, and predictions of it, by models that are learned online.
+
+This module is long because it holds one class, whose documentation is a third of it.
+"""
 
 import math
 from collections.abc import Sequence
