@@ -205,12 +205,22 @@ def _read_csv(path: Path) -> Any:
     with opened(path, "rt", encoding="utf-8-sig", errors="replace") as file:
         first = file.readline()
     delimiter = max(",;\t", key=first.count)
-    return arrow.read_csv(
+    # In a single column, an empty line is a missing value.
+    single = delimiter not in first
+    table = arrow.read_csv(
         path,
-        parse_options=arrow.ParseOptions(delimiter=delimiter),
+        parse_options=arrow.ParseOptions(delimiter=delimiter, ignore_empty_lines=not single),
         # NA and similar words are missing values in columns of text too.
         convert_options=arrow.ConvertOptions(strings_can_be_null=True),
     )
+    return _without_empty_end(table) if single else table
+
+
+def _without_empty_end(table: Any) -> Any:
+    """Return a table of one column without the missing values at its end."""
+    known = _extras.require("pyarrow.compute").is_valid(table.column(0)).to_numpy()
+    rows = int(known.nonzero()[0].max(initial=-1)) + 1
+    return table.slice(0, rows)
 
 
 def write_arrow(path: Path, table: "pa.Table", *, safe: bool = False) -> None:

@@ -61,8 +61,10 @@ def games(draw: st.DrawFn, max_experts: int = 6, max_rounds: int = 12) -> Game:
         The largest size of a game.
     """
     shape = (draw(st.integers(1, max_rounds)), draw(st.integers(1, max_experts)))
-    gain = st.one_of(st.sampled_from([-1.0, 0.0, 1.0]), st.floats(-1.0, 1.0, width=32))
-    confidence = st.one_of(st.sampled_from([0.0, 1.0]), st.floats(0.0, 1.0, width=32))
+    # Multiples of 1/1000: where a regret is nothing but rounding, so are the weights.
+    parts = st.integers(-1000, 1000)
+    gain = st.one_of(st.sampled_from([-1.0, 0.0, 1.0]), parts.map(lambda k: k / 1000))
+    confidence = st.one_of(st.sampled_from([0.0, 1.0]), parts.map(lambda k: abs(k) / 1000))
     return Game(
         draw(hnp.arrays(np.float64, shape, elements=gain)),
         draw(hnp.arrays(np.float64, shape, elements=confidence)),
@@ -99,10 +101,10 @@ def _law(body: Callable[[Hedger[Any], Game], None]) -> Law:
             suppress_health_check=list(HealthCheck),
         )
         @given(games())
-        def tried(game: Game) -> None:
+        def holds(game: Game) -> None:
             body(hedger, game)
 
-        tried()
+        holds()
 
     law.__name__ = body.__name__
     law.__doc__ = body.__doc__
@@ -203,13 +205,32 @@ def run_can_be_cut(hedger: Hedger[Any], game: Game) -> None:
         assert _same(second.state, hedger.run(*game).state, TOLERANCE)
 
 
+def _close(one: Floats, other: Floats) -> bool:
+    return bool(np.allclose(one, other, rtol=1e-6, atol=1e-6))
+
+
+def _is_near_a_jump(hedger: Hedger[Any], game: Game) -> bool:
+    """Tell whether gains that differ by rounding alone lead to other weights.
+
+    Some weights jump where regrets pass zero. Two ways to compute a regret of zero may then end on
+    either side, and no law of the weights can hold up to rounding.
+    """
+    experts = np.arange(game.gains.size).reshape(game.gains.shape)
+    weights = hedger.run(*game).state.weights
+    for size in (1e-15, -1e-15, 1e-13):
+        nudged = np.clip(game.gains + size * np.sin(1.0 + experts), -1.0, 1.0)
+        if not _close(weights, hedger.run(nudged, game.confidence).state.weights):
+            return True
+    return False
+
+
 @_law
 def order_does_not_matter(hedger: Hedger[Any], game: Game) -> None:
     """Check that permuting the experts permutes the weights."""
     order = np.argsort(np.sin(1.0 + np.arange(game.gains.shape[1])))
     permuted = Game(game.gains[:, order], game.confidence[:, order])
     one, other = _fold(hedger, game)[-1], _fold(hedger, permuted)[-1]
-    assert np.allclose(one.weights[order], other.weights, rtol=1e-6, atol=1e-6)
+    assert _close(one.weights[order], other.weights) or _is_near_a_jump(hedger, game)
 
 
 @_law
@@ -219,7 +240,9 @@ def only_differences_matter(hedger: Hedger[Any], game: Game) -> None:
     shifted = gains + np.where(np.arange(len(gains)) % 2, 0.5, -0.25)[:, None]
     one = hedger.run(gains, game.confidence).state
     other = hedger.run(shifted, game.confidence).state
-    assert np.allclose(one.weights, other.weights, rtol=1e-6, atol=1e-6)
+    assert _close(one.weights, other.weights) or _is_near_a_jump(
+        hedger, Game(gains, game.confidence)
+    )
 
 
 @_law

@@ -40,7 +40,7 @@ def copied(folder: Path) -> tuple[Path, Path]:
         ("experiments/paper/reproduce.py", ""),
         ("experiments/paper/simulation.py", ""),
         ("certificates/proofs/index.json", ""),
-        ("latent/hmm_bank.py", "latent"),
+        ("latent/banks/hmm_bank.py", "latent"),
         ("mixtures/mixture.py", "mixtures"),
         ("tables/rounds.py", "tables"),
         ("cli/paper.py", "nowhere"),

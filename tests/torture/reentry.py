@@ -199,6 +199,8 @@ def _from_handler(call: str, seconds: float, path: Path) -> str | None:
     except Exception as error:
         wrong.append("outside the handler: " + one_line(error))
     finally:
+        # A handler that is due still runs, and would set the timer again: let it do nothing.
+        signal.signal(signal.SIGALRM, signal.SIG_IGN)
         signal.setitimer(signal.ITIMER_REAL, 0.0)
     steps = int(mixture.games.total_sums[STEPS])
     if call != "blend" and not wrong and steps + len(mixture.pending) != mixture.rounds:

@@ -24,7 +24,11 @@ PSEUDO_COUNT = 0.1
 FIRST = 15
 """Iterations of each start; then only the best two continue."""
 
-CONSTANT = 1e-8
+TAILS = 10.0
+"""The largest unit, in deviations of the middle half of the observations: outliers must not set the
+smallest variance of a state."""
+
+CONSTANT = 1e-12
 """A column whose deviation is below this share of its largest value counts as constant."""
 
 
@@ -203,9 +207,15 @@ def _rows(family: type[Emission], seen: Floats, symbols: int | None) -> Floats:
 
 
 def scale(known: Floats) -> tuple[Floats, Floats]:
-    """Return the mean and the deviation of each column; the deviation of a constant c is 1e-3 c."""
+    """Return the mean and the deviation of each column; the deviation of a constant c is 1e-3 c.
+
+    If a few outliers dominate the deviation, it is `TAILS` times that of the middle half.
+    """
     largest = np.abs(known).max(axis=0)
     width = known.std(axis=0)
+    low, high = np.quantile(known, [0.25, 0.75], axis=0)
+    middle = (high - low) / 1.349
+    width = np.where(middle > CONSTANT * largest, np.minimum(width, TAILS * middle), width)
     flat = width <= CONSTANT * largest
     return known.mean(axis=0), np.where(flat, 1e-3 * np.where(largest > 1e-90, largest, 1.0), width)
 

@@ -14,6 +14,9 @@ from normalhedge._terminal import clipped
 LARGEST_COUNT = 10_000
 """The largest count: the distribution of counts is a sum over all smaller ones."""
 
+MISSING = {"NAType", "NaTType", "MaskedConstant"}
+"""The missing values of pandas and of masked arrays."""
+
 PLAIN = (str, bool, int, float, np.integer, np.floating, np.bool_, date)
 """The accepted types of a value."""
 
@@ -31,6 +34,8 @@ def plain(row: int, value: Any) -> Any:
     if value is None or (isinstance(value, str) and not value.strip()):
         return None
     if isinstance(value, (float, np.floating)) and math.isnan(value):
+        return None
+    if type(value).__name__ in MISSING:
         return None
     if not isinstance(value, PLAIN):
         raise ValueError(f"values must be words or numbers, got {str(value)[:60]} in row {row}")

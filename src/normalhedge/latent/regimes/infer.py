@@ -11,6 +11,7 @@ import numpy as np
 from normalhedge._inputs import Floats
 from normalhedge.hedgers import Hedger
 from normalhedge.latent.models.emissions import Categorical
+from normalhedge.latent.regimes.candidates import ENOUGH
 from normalhedge.latent.regimes.course import Course
 from normalhedge.latent.regimes.inferred import Inferred, Live
 from normalhedge.latent.regimes.predictive import Predictive
@@ -96,6 +97,12 @@ def infer(
         rng=np.random.default_rng(seed),
     )
     found = _inferred(sequence, Live(regimes, code), time, progress)
+    if not found.course.probabilities.any():
+        least = min(regimes.numbers)
+        raise ValueError(
+            f"{known} values are too few for models with {least} state{'s' * (least > 1)} or more: "
+            f"{ENOUGH * least} are needed, and some more to be predicted"
+        )
     new = regimes.renumber()
     history = [
         (rounds, dict(sorted((int(new[old]), one) for old, one in there.items())))
@@ -105,7 +112,7 @@ def infer(
 
 
 def resume(
-    live: Live,
+    live: Live | Inferred,
     values: Any,
     *,
     time: Row[Any] | None = None,
@@ -116,7 +123,7 @@ def resume(
     Parameters
     ----------
     live
-        The regimes to continue: of an `Inferred`, or of a state file.
+        The regimes to continue: an `Inferred`, its ``live``, or that of a state file.
     values
         The new values only, as for `infer`.
     time
@@ -124,6 +131,7 @@ def resume(
     progress
         As for `infer`.
     """
+    live = live.live if isinstance(live, Inferred) else live
     sequence = encode(values, code=live.code)
     if not len(sequence.numbers):
         raise ValueError("there is nothing to learn from: no value is given")

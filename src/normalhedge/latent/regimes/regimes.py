@@ -34,7 +34,7 @@ BESIDE = {
 """The families that are tried, by the requested one."""
 
 REVIEW = 50
-"""The number of rounds between reviews of the candidates."""
+"""The number of observations between reviews of the candidates."""
 
 SYMBOLS = 1_000
 """The largest number of symbols: each state learns the probability of every symbol."""
@@ -62,7 +62,7 @@ class Regimes:
         binomial, with "full" the diagonal family. By default the first observation decides:
         "poisson" for a number of an integer type, "full" for several numbers, else "gaussian".
     states
-        The numbers of states to try; more than three only if three have support.
+        The numbers of states to try, or a single one; more than three only if fewer have support.
     budget
         The largest number of candidates at a time.
     hedger
@@ -96,7 +96,7 @@ class Regimes:
     def __init__(
         self,
         emission: str | None = None,
-        states: Sequence[int] = (1, 2, 3, 4, 5),
+        states: int | Sequence[int] = (1, 2, 3, 4, 5),
         *,
         budget: int = 30,
         hedger: Hedger[Any] | None = None,
@@ -111,7 +111,8 @@ class Regimes:
             if symbols > SYMBOLS:
                 raise ValueError(f"there may be at most {SYMBOLS:,} symbols, got {symbols:,}")
         self.emission = emission
-        self.numbers = sorted({_inputs.count("states", k) for k in states})
+        asked = (states,) if isinstance(states, int | np.integer) else states
+        self.numbers = sorted({_inputs.count("states", k) for k in asked})
         if not self.numbers:
             raise ValueError("states must hold at least one number")
         self._budget = max(_inputs.count("budget", budget), 2)
@@ -119,7 +120,7 @@ class Regimes:
         self._worth = _inputs.number("worth", worth, 0.0, closed=True)
         self._symbols = symbols
         self._rng = np.random.default_rng(0) if rng is None else rng
-        self.rounds = 0
+        self.rounds = self._observed = 0
         self.history: list[tuple[int, dict[int, Parameters]]] = []
         self._most = max(self.numbers)
         self._naming = Naming(self._most, self._worth)
@@ -200,9 +201,10 @@ class Regimes:
         """Return the regimes that `save` wrote; refuse a damaged file."""
         return saved.load(Path(path), cls)
 
-    def observe(self, y: npt.ArrayLike) -> None:
-        """Learn the next observation, a number or one for each column; NaN where it is missing."""
-        row = self._accepted(np.reshape(_inputs.numbers_array("y", y), (1, -1)))
+    def observe(self, y: npt.ArrayLike | None) -> None:
+        """Learn the next observation, a number or one for each column; NaN or None if missing."""
+        given = np.full(len(self._previous), np.nan) if y is None else y
+        row = self._accepted(np.reshape(_inputs.numbers_array("y", given), (1, -1)))
         self._learn(row)
         self._advance(row)
 
@@ -220,7 +222,7 @@ class Regimes:
         table = self._accepted(given)
         parts, start = [], 0
         while start < len(table):
-            stop = min(len(table), start + _next_review(self.rounds) - self.rounds)
+            stop = start + self._until_review(table[start:])
             parts.append(self._course(table[start:stop]))
             self._advance(table[start:stop])
             start = stop
@@ -246,8 +248,18 @@ class Regimes:
         self._seen.append(block)
         self._previous = block[-1]
         self.rounds += len(block)
-        if self.rounds == _next_review(self.rounds - 1):
+        new = int((~np.isnan(block[:, 0])).sum())
+        self._observed += new
+        if new and self._observed == _next_review(self._observed - 1):
             self._review()
+
+    def _until_review(self, table: Floats) -> int:
+        """Return how many of these rounds pass until the next review, at most all of them."""
+        wanted = _next_review(self._observed) - self._observed
+        if not np.isnan(table[:wanted, 0]).any():
+            return min(wanted, len(table))
+        known = np.cumsum(~np.isnan(table[:, 0]))
+        return min(int(np.searchsorted(known, wanted)) + 1, len(table))
 
     def _course(self, block: Floats) -> Course:
         """Learn observations and return their predictions and regimes."""
@@ -355,10 +367,10 @@ def _kind(first: Any) -> str:
     return "poisson" if array.dtype.kind in "iu" and array.min() >= 0 else "gaussian"
 
 
-def _next_review(rounds: int) -> int:
-    """Return the round of the next review: 4, 8, 16, 32, 50, 100, 150, ..."""
-    early = [at for at in (FIRST, 8, 16, 32) if at > rounds]
-    return early[0] if early else (rounds // REVIEW + 1) * REVIEW
+def _next_review(observed: int) -> int:
+    """Return the number of observations at the next review: 4, 8, 16, 32, 50, 100, 150, ..."""
+    early = [at for at in (FIRST, 8, 16, 32) if at > observed]
+    return early[0] if early else (observed // REVIEW + 1) * REVIEW
 
 
 def _flat(table: Floats) -> Floats:

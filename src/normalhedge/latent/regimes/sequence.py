@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import date
 from typing import Any
@@ -116,6 +116,7 @@ def encode(
     if kind is not None and kind not in KINDS:
         raise ValueError(f"kind must be one of {', '.join(KINDS)}, got {kind!r}")
     columns = _columns(values)
+    _check_shape(values, columns, code)
     if columns is not None and len(columns) > 1:
         return _several(columns, kind, above, code)
     one = values if columns is None else next(iter(columns.values()))
@@ -141,11 +142,19 @@ def encode(
     return _checked(numbers, Code(kind or guess), words[guess] if kind is None else "")
 
 
+def _check_shape(values: Any, columns: dict[str, Any] | None, code: Code | None) -> None:
+    if columns is None and (isinstance(values, str | bytes) or not isinstance(values, Iterable)):
+        raise TypeError(f"values must be a series or a table, got {clipped(repr(values), 60)}")
+    now = 1 if columns is None else len(columns)
+    if code is not None and max(len(code.columns), 1) != now:
+        raise ValueError(f"there were {max(len(code.columns), 1)} columns before, and now {now}")
+
+
 def _columns(values: Any) -> dict[str, Any] | None:
     """Return several columns by name; None for a single column without a name."""
     if isinstance(values, Mapping):
         return {str(name): column for name, column in values.items()}
-    if getattr(values, "ndim", 1) == 2 and hasattr(values, "columns"):
+    if getattr(values, "ndim", 2) == 2 and hasattr(values, "columns"):
         return {str(name): values[name] for name in values.columns}
     if isinstance(values, np.ndarray) and values.ndim > 1:
         if values.ndim > 2:

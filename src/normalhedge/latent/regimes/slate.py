@@ -1,6 +1,7 @@
 """The choice of recipes: new ones open, bad ones close."""
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 import numpy as np
 
@@ -14,7 +15,7 @@ MEMORIES = (100,)
 """The memories of online EM, in observations."""
 
 SUPPORT = 0.05
-"""More than three states are tried if models with one state fewer have at least this weight."""
+"""More than three states are tried if models with the next smaller number have this weight."""
 
 BEHIND = 20.0
 """Online EM that is this many nats behind the best of its kind starts again from that model."""
@@ -55,6 +56,8 @@ class Slate:
         self.standing = np.empty(0)
         self._recipes = _recipes(families, states)
         self._always = LearningRecipe(families[0], min(states))
+        self._numbers = sorted(states)
+        self._freely = max(3, self._numbers[0])
         self._budget, self._rng, self._symbols = budget, rng, symbols
         self._closed: dict[LearningRecipe, int] = {}
 
@@ -145,16 +148,19 @@ class Slate:
     def _openings(self, known: int, weights: Floats) -> list[LearningRecipe]:
         """Return the recipes for which there are now enough observations, in order."""
         there = {candidate.recipe for candidate in self.candidates}
-        by_states: dict[int, float] = {}
+        # The weight of models with the next smaller number of states.
+        by_states = dict.fromkeys(self._numbers, 0.0)
+        following = dict(pairwise(self._numbers))
         for candidate, weight in zip(self.candidates, weights, strict=True):
-            k = candidate.recipe.states
-            by_states[k] = by_states.get(k, 0.0) + float(weight)
+            larger = following.get(candidate.recipe.states)
+            if larger is not None:
+                by_states[larger] += float(weight)
         return [
             recipe
             for recipe in self._recipes
             if recipe not in there
             and known >= max(recipe.opens(), self._closed.get(recipe, 0))
-            and (recipe.states <= 3 or by_states.get(recipe.states - 1, 0.0) >= SUPPORT)
+            and (recipe.states <= self._freely or by_states[recipe.states] >= SUPPORT)
         ]
 
     def _closings(self, wanted: int) -> list[int]:
