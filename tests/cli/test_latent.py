@@ -60,7 +60,7 @@ def test_a_column_of_numbers(
     assert table.column_names[:4] == ["ahead", "mean", "low", "high"]
     assert table.num_rows == 3
     html = page.read_text()
-    for word in ("The series and its regimes", "over time", "simple others", "2020-01-06",
+    for word in ("The series and its regimes", "over time", "simple baselines", "2020-01-06",
                  "Can the intervals be trusted", "The next rounds"):  # fmt: skip
         assert word in html
 

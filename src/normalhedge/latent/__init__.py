@@ -1,5 +1,6 @@
 """Hidden states as experts: banks of hidden Markov models, regimes of a series, and tracking."""
 
+from normalhedge.latent.banks.bank_state import BankRun, BankState
 from normalhedge.latent.banks.bayes import BayesAverage
 from normalhedge.latent.banks.builders import (
     bank_from_hmmlearn,
@@ -15,7 +16,7 @@ from normalhedge.latent.banks.follow import Followed, follow
 from normalhedge.latent.banks.gaussian_bank import GaussianBank
 from normalhedge.latent.banks.hedging import ModelExperts, StateExperts
 from normalhedge.latent.banks.hindsight import best_candidate
-from normalhedge.latent.banks.hmm_bank import BankRun, BankState, HMMBank
+from normalhedge.latent.banks.hmm_bank import HMMBank
 from normalhedge.latent.banks.learning_bank import LearningBank
 from normalhedge.latent.banks.persistence import Persistence
 from normalhedge.latent.banks.predictors import Predictor

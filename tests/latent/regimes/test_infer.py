@@ -205,9 +205,6 @@ def test_odd_series_are_followed(name: str) -> None:
     )
 
 
-# Found by a stranger
-
-
 def test_more_than_three_states_alone() -> None:
     state, rng = switching(900)
     found = infer(rng.normal(3.0 * state, 1.0), states=(4, 5))

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from normalhedge.latent.tracking.dynamics import Bank, Ladder
+from normalhedge.latent.tracking.dynamics import Ladder
+from normalhedge.latent.tracking.kalman import Bank
 
 
 def test_one_filter_without_absurd_observations_is_a_kalman_filter(

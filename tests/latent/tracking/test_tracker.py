@@ -311,7 +311,7 @@ def test_other_bad_input_is_a_sentence() -> None:
         (lambda: HedgedTracker(window=0), "window must be at least 1"),
         (lambda: own(seed=-1), "rng must be 0 or more"),
         (lambda: own().predict(of="observation"), "needs a first observation"),
-        (lambda: own().observe([1.0, 2.0, 3.0]), "does not match the 2 numbers"),
+        (lambda: own().observe([1.0, 2.0, 3.0]), "does not match paths with 2"),
         (lambda: HedgedTracker(np.ones((3, 1)), lambda p: p[:2], jitter).observe(1.0), "move must"),
     ):
         with pytest.raises((TypeError, ValueError), match=sentence):

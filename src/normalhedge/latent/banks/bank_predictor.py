@@ -3,7 +3,8 @@
 import numpy as np
 
 from normalhedge._inputs import Floats
-from normalhedge.latent.banks.hmm_bank import BankState, HMMBank
+from normalhedge.latent.banks.bank_state import BankState
+from normalhedge.latent.banks.hmm_bank import HMMBank
 from normalhedge.latent.banks.predictors import BLOCK, BatchPredictor
 
 

@@ -7,7 +7,8 @@ import numpy as np
 import numpy.typing as npt
 
 from normalhedge._inputs import Floats
-from normalhedge.latent.banks.hmm_bank import BankState, HMMBank, perturbed_rows
+from normalhedge.latent.banks.bank_state import BankState
+from normalhedge.latent.banks.hmm_bank import HMMBank, perturbed_rows
 
 
 @dataclass(frozen=True, eq=False)

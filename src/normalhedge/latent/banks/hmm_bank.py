@@ -3,58 +3,16 @@
 import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
 
 from normalhedge import _core, _inputs
 from normalhedge._inputs import Floats
+from normalhedge.latent.banks.bank_state import BankRun, BankState
 
 _observe = _core.filter_observe  # looked up once
-
-
-class BankState(NamedTuple):
-    """The filters of all candidates before the next observation.
-
-    Attributes
-    ----------
-    beliefs
-        ``P_n(S_{t+1} = s | x_1..x_t)``, states x candidates; none exceeds one.
-    log_likelihood
-        ``ln P_n(x_1..x_t)`` of each candidate; an impossible observation counts as 1e-280.
-    rounds
-        The number of rounds so far, including rounds with a missing observation.
-    impossible
-        The number of observations that every candidate found impossible; they count as missing.
-    """
-
-    beliefs: Floats
-    log_likelihood: Floats
-    rounds: int
-    impossible: int
-
-
-class BankRun(NamedTuple):
-    """Many rounds of a bank.
-
-    Attributes
-    ----------
-    state
-        The state after the last round.
-    beliefs
-        The beliefs before each observation, T x k x N; see `BankState`.
-    log_likelihood
-        The log-likelihoods before each observation, T x N.
-    scores
-        The score of each observation in each state, T x k x N, see `HMMBank.bounded`; NaN where the
-        observation is missing.
-    """
-
-    state: BankState
-    beliefs: Floats
-    log_likelihood: Floats
-    scores: Floats
 
 
 @dataclass(frozen=True, eq=False)

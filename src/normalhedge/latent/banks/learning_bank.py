@@ -11,8 +11,9 @@ import numpy as np
 
 from normalhedge import _inputs
 from normalhedge.hedgers import Hedger
+from normalhedge.latent.banks.bank_state import BankState
 from normalhedge.latent.banks.hedging import ModelExperts
-from normalhedge.latent.banks.hmm_bank import BankState, HMMBank
+from normalhedge.latent.banks.hmm_bank import HMMBank
 
 NEAREST, FARTHEST = 0.02, 0.6
 """The smallest and largest perturbation of a copy: large ones explore, small ones settle."""

@@ -209,7 +209,7 @@ def _rows(family: type[Emission], seen: Floats, symbols: int | None) -> Floats:
 def scale(known: Floats) -> tuple[Floats, Floats]:
     """Return the mean and the deviation of each column; the deviation of a constant c is 1e-3 c.
 
-    The deviation is at most `TAILS` times that of the middle half of the observations.
+    If a few outliers dominate the deviation, it is `TAILS` times that of the middle half.
     """
     largest = np.abs(known).max(axis=0)
     width = known.std(axis=0)

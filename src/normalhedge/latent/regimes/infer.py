@@ -123,7 +123,7 @@ def resume(
     Parameters
     ----------
     live
-        The regimes to continue: an `Inferred`, its ``live``, or those of a state file.
+        The regimes to continue: an `Inferred`, its ``live``, or that of a state file.
     values
         The new values only, as for `infer`.
     time

@@ -1,4 +1,7 @@
-"""Regimes of a series, and predictions of it, by models that are learned online."""
+"""Regimes of a series, and predictions of it, by models that are learned online.
+
+This module is long because it holds one class, whose documentation is a third of it.
+"""
 
 import math
 from collections.abc import Sequence
@@ -31,7 +34,7 @@ BESIDE = {
 """The families that are tried, by the requested one."""
 
 REVIEW = 50
-"""The number of rounds between reviews of the candidates."""
+"""The number of observations between reviews of the candidates."""
 
 SYMBOLS = 1_000
 """The largest number of symbols: each state learns the probability of every symbol."""
@@ -59,7 +62,7 @@ class Regimes:
         binomial, with "full" the diagonal family. By default the first observation decides:
         "poisson" for a number of an integer type, "full" for several numbers, else "gaussian".
     states
-        The numbers of states to try; more than three only if three have support.
+        The numbers of states to try, or a single one; more than three only if fewer have support.
     budget
         The largest number of candidates at a time.
     hedger

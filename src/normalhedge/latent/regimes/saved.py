@@ -1,16 +1,8 @@
-"""Regimes in files: versioned JSON with a checksum, exact to the bit, written whole or not at all.
+"""Regimes in files: versioned JSON with a checksum, exact to the bit, written all or nothing."""
 
-The file is a list of objects that refer to each other by their place in the list, so that shared
-objects stay shared and nothing is nested deeply. Arrays are stored as bytes in base 64. A file can
-only make objects of the classes named here, with exactly the attributes of this version.
-"""
-
-import base64
-import binascii
 import copy
 import math
-from dataclasses import fields, is_dataclass
-from functools import cache, partial
+from functools import partial
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
@@ -19,16 +11,7 @@ import numpy as np
 from normalhedge import _files, _sealed
 from normalhedge._journal import Operation, journal_of, replay
 from normalhedge._terminal import clipped, shown
-from normalhedge.hedgers import HEDGERS, State
-from normalhedge.latent.models.emissions import FAMILIES
-from normalhedge.latent.models.fitted import Fitted
-from normalhedge.latent.models.online_em import OnlineEM
-from normalhedge.latent.regimes.candidates import Candidate, LearningRecipe
-from normalhedge.latent.regimes.lineup import Lineup, _Family
-from normalhedge.latent.regimes.matching import Identity
-from normalhedge.latent.regimes.naming import Naming, Parameters
-from normalhedge.latent.regimes.slate import Slate
-from normalhedge.latent.regimes.weighing import Weighing
+from normalhedge.latent.regimes.saved_objects import Reader, Writer
 
 FORMAT = "normalhedge regimes"
 VERSION = 1
@@ -38,14 +21,6 @@ ATTEMPTS = 5
 
 MOST_STATES = 1000
 """The largest number of states that is accepted."""
-
-DTYPES = ("<f8", "<i8", "<u4", "<u8", "|b1")
-TUPLES: dict[str, Any] = {cls.__name__: cls for cls in (Parameters, LearningRecipe, State)}
-OPEN: dict[str, Any] = {
-    cls.__name__: cls for cls in (Identity, Lineup, Naming, OnlineEM, Slate, Weighing, _Family)
-}
-DATA: dict[str, Any] = {cls.__name__: cls for cls in (Candidate, Fitted, *FAMILIES.values())}
-GENERATORS = ("MT19937", "PCG64", "PCG64DXSM", "Philox", "SFC64")
 
 
 class Learner(Protocol):
@@ -93,7 +68,7 @@ def write(regimes: Learner, path: Path, extra: dict[str, Any] | None = None) -> 
     extra
         Further entries of the file, in plain JSON.
     """
-    writer = _Writer(type(regimes))
+    writer = Writer(type(regimes))
     root = writer.plain(regimes)
     content = {"format": FORMAT, "version": VERSION, "extra": extra or {}, "root": root}
     text = _sealed.sealed({**content, "objects": writer.objects})
@@ -158,7 +133,7 @@ def read(path: Path, kind: type[T]) -> tuple[T, dict[str, Any]]:
         if not isinstance(objects, list) or not isinstance(extra, dict):
             raise ValueError("objects must be a list, and extra an object")
         with np.errstate(all="ignore"):
-            regimes: T = _Reader(objects, kind).value(found["root"])
+            regimes: T = Reader(objects, kind).value(found["root"])
             _check(regimes, kind)
     except KeyError as error:
         raise ValueError(f"{path} cannot be read: {clipped(str(error))} is missing") from None
@@ -167,186 +142,6 @@ def read(path: Path, kind: type[T]) -> tuple[T, dict[str, Any]]:
     except (AssertionError, RecursionError, MemoryError):
         raise ValueError(f"{path} cannot be read: its parts do not fit together") from None
     return regimes, extra
-
-
-class _Writer:
-    """Turns objects into JSON, each of them once."""
-
-    def __init__(self, root: type) -> None:
-        self.objects: list[Any] = []
-        self._open = {**OPEN, root.__name__: root}
-        self._places: dict[int, int] = {}
-        self._kept: list[Any] = []
-
-    def plain(self, value: Any) -> Any:
-        """Return a value as JSON."""
-        if value is None or isinstance(value, str | bool | np.bool_ | int | np.integer | float):
-            return _scalar(value)
-        name = type(value).__name__
-        if type(value) is tuple or (isinstance(value, tuple) and type(value) is TUPLES.get(name)):
-            parts = [self.plain(part) for part in value]
-            return {"tuple": "" if type(value) is tuple else name, "of": parts}
-        if type(value) is dict:
-            pairs = [[self.plain(key), self.plain(part)] for key, part in value.items()]
-            return {"pairs": pairs}
-        return {"at": self._place(value)}
-
-    def _place(self, value: Any) -> int:
-        if id(value) not in self._places:
-            place = self._places[id(value)] = len(self.objects)
-            self._kept.append(value)  # so that no other object gets its id
-            self.objects.append(None)
-            self.objects[place] = self._object(value)
-        return self._places[id(value)]
-
-    def _object(self, value: Any) -> dict[str, Any]:
-        if isinstance(value, np.ndarray):
-            return _array(value)
-        if type(value) is list:
-            return {"list": [self.plain(part) for part in value]}
-        if isinstance(value, np.random.Generator):
-            return {"generator": self.plain(value.bit_generator.state)}
-        if isinstance(value, type) and value in FAMILIES.values():
-            return {"family": value.__name__}
-        return self._instance(value)
-
-    def _instance(self, value: Any) -> dict[str, Any]:
-        name = type(value).__name__
-        for kind, known in (("hedger", _hedgers()), ("open", self._open), ("data", DATA)):
-            if known.get(name) is type(value):
-                names = vars(value) if kind == "open" else [f.name for f in fields(value)]
-                return {kind: name, "of": {n: self.plain(getattr(value, n)) for n in names}}
-        raise ValueError(f"{name} is a class of your own, which a file cannot hold")
-
-
-def _scalar(value: Any) -> Any:
-    if isinstance(value, bool | np.bool_):
-        return bool(value)
-    if isinstance(value, int | np.integer):
-        return int(value)
-    if isinstance(value, float):
-        number = float(value)
-        return number if math.isfinite(number) else {"float": repr(number)}
-    return value
-
-
-def _array(array: np.ndarray) -> dict[str, Any]:
-    kind = array.dtype.newbyteorder("<").str
-    if kind not in DTYPES:
-        raise ValueError(f"a file cannot hold an array of {array.dtype}")
-    # The order of the numbers decides how sums are rounded.
-    order = "F" if array.flags.f_contiguous and not array.flags.c_contiguous else "C"
-    data = np.asarray(array, dtype=kind).tobytes(order=order)  # type: ignore[arg-type]
-    text = base64.b64encode(data).decode("ascii")
-    return {"array": kind, "shape": list(array.shape), "order": order, "data": text}
-
-
-class _Reader:
-    """Makes the objects of a file when they are first needed."""
-
-    def __init__(self, objects: list[Any], root: type) -> None:
-        self._objects, self._root = objects, root
-        self._made: dict[int, Any] = {}
-        self._begun: set[int] = set()
-
-    def value(self, plain: Any) -> Any:
-        """Return the value of a piece of JSON."""
-        if not isinstance(plain, dict):
-            if isinstance(plain, list):
-                raise ValueError("a list must be an object")
-            return plain
-        if "at" in plain:
-            return self._at(plain["at"])
-        if "float" in plain:
-            return {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}[plain["float"]]
-        if "pairs" in plain:
-            return {self.value(key): self.value(part) for key, part in plain["pairs"]}
-        parts = [self.value(part) for part in plain["of"]]
-        return tuple(parts) if plain["tuple"] == "" else TUPLES[plain["tuple"]](*parts)
-
-    def _at(self, place: Any) -> Any:
-        if type(place) is not int or not 0 <= place < len(self._objects):
-            raise ValueError(f"there is no object {clipped(repr(place), 40)}")
-        if place not in self._made:
-            if place in self._begun:
-                raise ValueError(f"object {place} contains itself")
-            self._begun.add(place)
-            self._made[place] = self._object(self._objects[place])
-        return self._made[place]
-
-    def _object(self, plain: dict[str, Any]) -> Any:
-        if "array" in plain:
-            return _restored_array(plain)
-        if "list" in plain:
-            return [self.value(part) for part in plain["list"]]
-        if "generator" in plain:
-            return _generator(self.value(plain["generator"]))
-        if "family" in plain:
-            return {family.__name__: family for family in FAMILIES.values()}[plain["family"]]
-        own = {name: self.value(part) for name, part in plain["of"].items()}
-        if "open" in plain:
-            cls = {**OPEN, self._root.__name__: self._root}[plain["open"]]
-            _check_names(plain["open"], own, self._root)
-            made = cls.__new__(cls)
-            vars(made).update(own)
-            return made
-        known = _hedgers() if "hedger" in plain else DATA
-        return known[plain["hedger" if "hedger" in plain else "data"]](**own)
-
-
-def _restored_array(plain: dict[str, Any]) -> np.ndarray:
-    if plain["array"] not in DTYPES or plain["order"] not in {"C", "F"}:
-        raise ValueError("an array is of an unknown kind")
-    try:
-        data = base64.b64decode(plain["data"], validate=True)
-    except binascii.Error:
-        raise ValueError("an array is not in base 64") from None
-    flat = np.frombuffer(data, plain["array"])
-    return flat.reshape(plain["shape"], order=plain["order"]).astype(
-        flat.dtype.newbyteorder("="), order="K", copy=True
-    )
-
-
-def _generator(state: Any) -> np.random.Generator:
-    name = state["bit_generator"]
-    if name not in GENERATORS:
-        raise ValueError(f"{clipped(repr(name), 40)} is not a generator of random numbers")
-    bits = getattr(np.random, name)()
-    bits.state = state
-    return np.random.Generator(bits)
-
-
-@cache
-def _hedgers() -> dict[str, Any]:
-    """Return the classes of hedgers by their names."""
-    made = [hedger if isinstance(hedger, type) else hedger.__self__ for hedger in HEDGERS.values()]  # type: ignore[attr-defined]
-    return {cls.__name__: cls for cls in made}
-
-
-@cache
-def _attributes(root: Any) -> dict[str, frozenset[str]]:
-    """Return the attributes of each class in this version, taken from working regimes."""
-    regimes = root("gaussian", (1, 2))
-    regimes.run(np.sin(np.arange(60.0) ** 2))
-    found: dict[str, frozenset[str]] = {}
-    waiting: list[Any] = [regimes]
-    while waiting:
-        one = waiting.pop()
-        if type(one) in {root, *OPEN.values()}:
-            found[type(one).__name__] = frozenset(vars(one))
-            waiting += vars(one).values()
-        elif is_dataclass(one) and not isinstance(one, type):
-            waiting += [getattr(one, f.name) for f in fields(one)]
-        elif isinstance(one, list):
-            waiting += one
-    return found
-
-
-def _check_names(name: str, own: dict[str, Any], root: type) -> None:
-    wanted = _attributes(root)[name]
-    if own.keys() != wanted:
-        odd = sorted(own.keys() ^ wanted)[0]
-        raise ValueError(f"{clipped(repr(odd), 40)} of {name} is missing or unknown")
 
 
 def _check(regimes: Any, kind: Any) -> None:

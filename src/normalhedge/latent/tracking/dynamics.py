@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from normalhedge._inputs import Floats
 from normalhedge.hedgers import FixedShare, Hedger
+from normalhedge.latent.tracking.kalman import Filters, fitted, ladder, move, update
 
 NATS = 10.0
 """Half the largest difference of log densities between experts that a round can count."""
@@ -30,9 +31,6 @@ JUMP = 0.002
 CAP = 5.0
 """The largest difference of log densities between hypotheses that a round can count."""
 
-WIDE = 7.0
-"""The width of the Cauchy density of absurd observations, relative to ordinary ones."""
-
 WARM = 12
 """The number of first observations from which the scales are estimated again in each round."""
 
@@ -44,28 +42,6 @@ MEMORY = 50.0
 
 GROWTH = 3.0
 """The squared error, in variances, that an absurd observation counts for in the scale."""
-
-
-class Bank(NamedTuple):
-    """The settings of the experts, each of shape E: phi, and the noise of position and velocity."""
-
-    phi: Floats
-    q00: Floats
-    q01: Floats
-    q11: Floats
-
-
-class Filters(NamedTuple):
-    """The states of the filters of all hypotheses, H x E x k.
-
-    Covariances are in units of the variance of the noise.
-    """
-
-    x: Floats
-    v: Floats
-    p00: Floats
-    p01: Floats
-    p11: Floats
 
 
 class Belief(NamedTuple):
@@ -95,14 +71,6 @@ class Belief(NamedTuple):
     games: tuple[Any, ...]
     logs: Floats
     first: tuple[Floats, ...] | None
-
-
-def ladder() -> Bank:
-    """Return the settings of all experts: local levels, damped and constant velocities."""
-    rows = [(0.0, q, 0.0, 0.0) for q in 10.0 ** np.arange(-4.0, 1.6)]
-    for phi, lowest in (0.8, -3.0), (1.0, -6.0):
-        rows += [(phi, q / 3.0, q / 2.0, q) for q in 10.0 ** np.arange(lowest, 1.1)]
-    return Bank(*np.array(rows).T)
 
 
 class Ladder:
@@ -178,7 +146,7 @@ class Ladder:
         """
         filters = belief.filters
         for _ in range(steps):
-            filters = _move(self.bank, filters)
+            filters = move(self.bank, filters)
         return filters
 
     def weights(self, belief: Belief) -> Floats:
@@ -209,12 +177,12 @@ class Ladder:
         return belief._replace(filters=filters, variance=variance[np.newaxis], counts=counts)
 
     def _step(self, belief: Belief, y: Floats) -> Belief:
-        moved = _move(self.bank, belief.filters)
+        moved = move(self.bank, belief.filters)
         seen = np.isfinite(y) & np.isfinite(belief.variance[0, 0])
         if not seen.any():
             return belief._replace(filters=moved)
         weights = self.weights(belief)
-        fit = _fit(moved, belief, np.where(seen, y, 0.0), seen, weights)
+        fit = fitted(moved, (belief.variance, belief.absurd), np.where(seen, y, 0.0), seen, weights)
         games, scores = [], np.empty(len(belief.logs))
         for h, (game, row) in enumerate(zip(belief.games, fit.logs, strict=True)):
             most = row.max()
@@ -222,7 +190,7 @@ class Ladder:
             games.append(self.hedger.step(game, np.maximum(1.0 + (row - most) / NATS, -1.0)))
         logs = belief.logs + np.maximum(scores - scores.max(), -CAP)
         logs -= np.log(np.exp(logs).sum())
-        filters = _update(moved, fit, belief.variance, seen)
+        filters = update(moved, fit, belief.variance, seen)
         counts = np.minimum(belief.counts + seen, MEMORY)
         share = fit.ordinary[..., np.newaxis]
         square = share * np.square(fit.error) / fit.spread + (1.0 - share) * GROWTH
@@ -301,61 +269,6 @@ class Ladder:
             logs,
             None,
         )
-
-
-class _Fit(NamedTuple):
-    """The fit of the filters to an observation: errors with their variances, and log densities."""
-
-    error: Floats
-    spread: Floats
-    logs: Floats
-    ordinary: Floats
-
-
-def _move(bank: Bank, f: Filters) -> Filters:
-    phi = bank.phi[:, np.newaxis]
-    gone = phi * f.p11
-    cross = f.p01 + gone
-    return Filters(
-        f.x + phi * f.v,
-        phi * f.v,
-        f.p00 + phi * (f.p01 + cross) + bank.q00[:, np.newaxis],
-        phi * cross + bank.q01[:, np.newaxis],
-        phi * gone + bank.q11[:, np.newaxis],
-    )
-
-
-def _fit(
-    moved: Filters, belief: Belief, y: Floats, seen: npt.NDArray[np.bool_], weights: Floats
-) -> _Fit:
-    error = np.where(seen, y - moved.x, 0.0)
-    spread = np.where(seen, belief.variance * (1.0 + moved.p00), 1.0)
-    typical = np.exp(np.einsum("he,hek->k", weights, np.log(spread)) / weights.sum())
-    wide = WIDE * np.sqrt(typical)
-    normal = -0.5 * (np.log(2.0 * np.pi * spread) + np.square(error) / spread)
-    cauchy = -np.log(np.pi * wide * (1.0 + np.square(error / wide)))
-    plain = np.log1p(-belief.absurd) + (normal * seen).sum(axis=2)
-    odd = np.log(belief.absurd) + (cauchy * seen).sum(axis=2)
-    logs = np.logaddexp(plain, odd)
-    return _Fit(error, spread, logs, np.exp(plain - logs))
-
-
-def _update(m: Filters, fit: _Fit, variance: Floats, seen: npt.NDArray[np.bool_]) -> Filters:
-    """Update by the probability w of an ordinary observation, and keep the variance of the mixture.
-
-    x <- x + w K e,  P <- P - w K F K' + w (1 - w) K e e' K' / s^2
-    """
-    total = 1.0 + m.p00
-    k0, k1 = np.where(seen, m.p00 / total, 0.0), np.where(seen, m.p01 / total, 0.0)
-    w = fit.ordinary[..., np.newaxis]
-    less = w * (total - (1.0 - w) * np.minimum(np.square(fit.error) / variance, 1e30))
-    return Filters(
-        m.x + w * k0 * fit.error,
-        m.v + w * k1 * fit.error,
-        m.p00 - less * k0 * k0,
-        m.p01 - less * k0 * k1,
-        m.p11 - less * k1 * k1,
-    )
 
 
 def _spread(y: Floats, order: int) -> float:

@@ -3,7 +3,7 @@
 import copy
 from collections import deque
 from collections.abc import Iterable
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -15,6 +15,7 @@ from normalhedge.latent.tracking._observations import observed_row, observed_tab
 from normalhedge.latent.tracking.dynamics import Ladder
 from normalhedge.latent.tracking.mixed_normals import quantiles, weighted_quantiles
 from normalhedge.latent.tracking.paths import Jitter, Move, ParticleFilter, Paths, Score
+from normalhedge.latent.tracking.track import Track, TrackPrediction
 
 __all__ = ["HedgedTracker", "Jitter", "Move", "ParticleFilter", "Score", "Track", "TrackPrediction"]
 
@@ -22,42 +23,6 @@ Of = Literal["position", "observation"]
 
 FARTHEST = 100_000
 """The largest number of rounds that can be skipped or predicted in one call."""
-
-
-class TrackPrediction(NamedTuple):
-    """A prediction of the track, with a number for each column.
-
-    Attributes
-    ----------
-    position
-        The expected position under the most likely hypothesis.
-    deviation
-        Its standard deviation.
-    low, high
-        The interval under all hypotheses together; infinite while the scale is unknown.
-    """
-
-    position: Floats
-    deviation: Floats
-    low: Floats
-    high: Floats
-
-
-class Track(NamedTuple):
-    """The results of `HedgedTracker.run`, with a row for each round.
-
-    Attributes
-    ----------
-    positions
-        The estimated position after each observation.
-    expected, low, high
-        The prediction before each observation, by `HedgedTracker.predict`.
-    """
-
-    positions: Floats
-    expected: Floats
-    low: Floats
-    high: Floats
 
 
 class HedgedTracker:
