@@ -15,7 +15,14 @@ from normalhedge.mixtures.recipe import MEMORY, SINGLE, is_automatic
 def spelled(text: str | None, memory: float | None, default: float) -> str:
     """Return the hedger of ``--hedger`` and ``--memory``, or NormalHedge, as a name with settings.
 
-    The discount rate is that of the memory, or of a default one, where the name says nothing of it.
+    Parameters
+    ----------
+    text
+        The name and settings of ``--hedger``; none if it was not given.
+    memory
+        The memory of ``--memory``, in rounds; none if it was not given.
+    default
+        The memory if neither of them says anything about it.
     """
     name = text or "normal-hedge"
     if memory is not None and _says_memory(name):
@@ -32,12 +39,28 @@ def _says_memory(name: str) -> bool:
 
 
 def hedger(text: str | None, memory: float | None, default: float, experts: int) -> Any:
-    """Return the hedger that is `spelled` so; some are tuned by the number of experts."""
+    """Return the hedger of ``--hedger`` and ``--memory``.
+
+    Parameters
+    ----------
+    text, memory, default
+        As for `spelled`.
+    experts
+        The number of experts, by which some hedgers are tuned.
+    """
     return named(spelled(text, memory, default), experts)
 
 
 def words(_: click.Context, __: click.Parameter, value: str | None) -> tuple[str, ...]:
-    """Return the words of an option, which commas separate."""
+    """Return the words of an option, which commas separate.
+
+    Parameters
+    ----------
+    _, __
+        The context and the option, which click supplies.
+    value
+        The text of the option; none if it was not given.
+    """
     return () if value is None else tuple(word.strip() for word in value.split(",") if word.strip())
 
 
@@ -188,6 +211,14 @@ def check_state(state: Path) -> None:
 
 
 def check_columns(own: Mapping[str, object], other: str) -> None:
-    """Refuse a column of the file that is called like one of ours."""
+    """Refuse a column of the file that has the name of a column of the output.
+
+    Parameters
+    ----------
+    own
+        The columns of the output.
+    other
+        The column of the file.
+    """
     if other in own:
         raise click.UsageError(f"{other} is a column of the output, too: rename it")

@@ -34,7 +34,17 @@ class Answering(Protocol):
     refused: int
 
     def answer(self, number: int, line: bytes, *, whole: bool) -> dict[str, Any] | None:
-        """Return the answer to a line; none if it is empty."""
+        """Return the answer to a line; none if it is empty.
+
+        Parameters
+        ----------
+        number
+            The number of the line.
+        line
+            The line, or its beginning.
+        whole
+            Whether this is the whole line: if not, the line was too long.
+        """
 
 
 def run_stream(

@@ -9,7 +9,15 @@ from normalhedge._terminal import shown
 
 
 def echo(text: object = "", *, err: bool = False) -> None:
-    """Print a text, line by line, with control characters escaped."""
+    """Print a text, line by line, with control characters escaped.
+
+    Parameters
+    ----------
+    text
+        The text, of one line or several.
+    err
+        Whether to print it on stderr.
+    """
     click.echo("\n".join(shown(line) for line in str(text).split("\n")), err=err)
 
 
