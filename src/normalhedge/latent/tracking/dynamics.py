@@ -8,6 +8,7 @@ these change, in units of the noise of the observations:
 Local levels have phi = 0, velocities that die out phi = 0.8, and constant velocities phi = 1.
 """
 
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -44,6 +45,24 @@ MEMORY = 50.0
 GROWTH = 3.0
 """How much of a variance an absurd observation counts for in the estimate of the scale."""
 
+CLEAN = 1e-14
+"""The least variance of the noise in units of the square of a step that the track has made."""
+
+TINY = 1e-280
+"""The least variance of the noise."""
+
+FAR = 1e150
+"""Deviations beyond which an observation is not farther: squares are still floats."""
+
+TURNS = 0.09
+"""The least ratio of a filter that lets the velocity change by all that an absurd error says."""
+
+HOPELESS = 1e-6
+"""The weight up to which a filter has no say: it may be very far away."""
+
+REPEATS = 0.2
+"""The share of repeated readings from which on their rounding counts in full."""
+
 
 class Bank(NamedTuple):
     """The experts' settings, each of shape E: phi and the noise of position and velocity."""
@@ -67,6 +86,32 @@ class Filters(NamedTuple):
     p11: Floats
 
 
+class Readings(NamedTuple):
+    """What readings tell without a filter, a number for each column: whether they are rounded.
+
+    Attributes
+    ----------
+    last
+        The last reading; NaN: there was none.
+    least, second
+        The two smallest differences between a reading and the next, apart from repeated ones.
+        They are forgotten slowly.
+    repeated, pairs
+        The share of readings that repeat the one before, and of how many it is.
+    """
+
+    last: Floats
+    least: Floats
+    second: Floats
+    repeated: Floats
+    pairs: Floats
+
+    def rounding(self) -> Floats:
+        """Return the variance of rounding, resolution^2 / 12; 0 where readings do not repeat."""
+        width = np.where(np.isfinite(self.second), self.second, 0.0)
+        return np.square(width) / 12.0 * np.minimum(self.repeated / REPEATS, 1.0)
+
+
 class Belief(NamedTuple):
     """All that a ladder knows; nothing in it is ever changed in place.
 
@@ -84,6 +129,10 @@ class Belief(NamedTuple):
         The logarithms of the weights of the hypotheses, H.
     first
         The first rounds, while the scales are still being found; None afterwards.
+    readings
+        Whether the observations are rounded.
+    origin
+        What the filters' positions are relative to: an observation of each column.
     """
 
     filters: Filters
@@ -93,6 +142,8 @@ class Belief(NamedTuple):
     games: tuple[Any, ...]
     logs: Floats
     first: tuple[Floats, ...] | None
+    readings: Readings
+    origin: Floats
 
 
 def ladder() -> Bank:
@@ -125,6 +176,7 @@ class Ladder:
     def init(self) -> Belief:
         """Return what is known before the first observation: nothing."""
         zero = np.zeros((1, self.experts, self.columns))
+        nothing = np.zeros(self.columns)
         return Belief(
             Filters(zero, zero, zero, zero, zero),
             np.full_like(zero, np.nan),
@@ -133,19 +185,22 @@ class Ladder:
             (self.hedger.init(self.experts),),
             np.zeros(1),
             (),
+            Readings(nothing + np.nan, nothing + np.inf, nothing + np.inf, nothing, nothing),
+            nothing,
         )
 
     def step(self, belief: Belief, y: Floats) -> Belief:
         """Return the belief after a round; NaN: that column was not observed."""
+        belief = belief._replace(readings=_read(belief.readings, y))
         if belief.first is None:
-            return self._step(belief, y)
+            return self._step(belief, y - belief.origin)
         first = (*belief.first, y)[-LONGEST:]
         if np.isnan(y).all():
             return self._step(belief, y)._replace(first=first if belief.first else ())
         rows = np.array(first)
-        belief = self._begun(rows)
+        belief = self._begun(rows, belief.readings)
         for row in rows:
-            belief = self._step(belief, row)
+            belief = self._step(belief, row - belief.origin)
         done = (np.isfinite(rows).sum(axis=0) >= WARM).all()
         return belief._replace(first=None if done else first)
 
@@ -161,27 +216,45 @@ class Ladder:
         inner = np.array([game.weights for game in belief.games])
         return inner * np.exp(belief.logs)[:, np.newaxis]
 
-    def _begun(self, rows: Floats) -> Belief:
+    def earned(self, games: Iterable[Any]) -> Floats:
+        """Return the filters' weights without what was handed round, nor those of the hopeless."""
+        w = np.array([game.weights for game in games]) - SHARE / self.experts
+        w = np.where(w > HOPELESS, w, 1e-300)
+        return np.asarray(w / w.sum(axis=1, keepdims=True))
+
+    def _begun(self, rows: Floats, readings: Readings) -> Belief:
         """Scales from the median difference of first or second order: that of noise is known."""
         belief = self.init()
         start, variance = np.zeros(self.columns), np.full((self.experts, self.columns), np.nan)
+        origin, speed = np.nan_to_num(readings.last), np.ones((self.experts, self.columns))
         velocity = self.bank.phi > 0.0
+        rounding = readings.rounding()
         for column in range(self.columns):
             y = rows[np.isfinite(rows[:, column]), column]
             if not y.size:
                 continue
-            start[column] = y[0]
+            origin[column] = np.sort(y)[y.size // 2]
+            start[column] = y[0] - origin[column]
             once, twice = _spread(y, 1), _spread(y, 2)
-            least = np.square(1e-9 * np.median(np.abs(y))) + 1e-100
+            least = _least(origin[column]) + rounding[column]
             over = np.where(velocity, 6.0, 2.0) + self.bank.q00 + self.bank.q11
             found = np.where(velocity, twice if y.size > 2 else once, once) / over
-            variance[:, column] = np.maximum(found, least) if y.size > 1 else np.nan
+            found = np.maximum(found, np.maximum(least, CLEAN * once))
+            speed[:, column] = np.maximum(once / found, 1.0)
+            variance[:, column] = found if y.size > 1 else np.nan
         x = np.broadcast_to(start, belief.filters.x.shape)
         scale = np.where(velocity, 1.0, 0.0)[:, np.newaxis]
         wide = np.full_like(x, 1e4)
-        filters = Filters(x, np.zeros_like(x), wide, np.zeros_like(x), wide * scale)
+        fast = np.maximum(wide, 10.0 * speed) * scale
+        filters = Filters(x, np.zeros_like(x), wide, np.zeros_like(x), fast)
         counts = np.full_like(x, 3.0)
-        return belief._replace(filters=filters, variance=variance[np.newaxis], counts=counts)
+        return belief._replace(
+            filters=filters,
+            variance=variance[np.newaxis],
+            counts=counts,
+            readings=readings,
+            origin=origin,
+        )
 
     def _step(self, belief: Belief, y: Floats) -> Belief:
         moved = _move(self.bank, belief.filters)
@@ -197,16 +270,25 @@ class Ladder:
             games.append(self.hedger.step(game, np.maximum(1.0 + (row - most) / NATS, -1.0)))
         logs = belief.logs + np.maximum(scores - scores.max(), -CAP)
         logs -= np.log(np.exp(logs).sum())
-        filters = _update(moved, fit, belief.variance, seen)
+        filters = _update(moved, fit, seen)
         counts = np.minimum(belief.counts + seen, MEMORY)
         share = fit.ordinary[..., np.newaxis]
-        square = share * np.square(fit.error) / fit.spread + (1.0 - share) * GROWTH
+        square = share * fit.square + (1.0 - share) * GROWTH
         variance = belief.variance * np.where(seen, 1.0 + (square - 1.0) / counts, 1.0)
-        variance = np.maximum(variance, np.square(1e-12 * filters.x) + 1e-100)
+        least = _least(belief.origin + filters.x) + belief.readings.rounding()
+        variance = np.maximum(variance, least)
         absurd = belief.absurd + (1.0 - fit.ordinary - belief.absurd) / MEMORY
         absurd = np.clip(absurd, 0.005, 0.3)
         filters = self._handed_over(filters, variance, games)
-        new = Belief(filters, variance, counts, absurd, tuple(games), logs, None)
+        new = belief._replace(
+            filters=filters,
+            variance=variance,
+            counts=counts,
+            absurd=absurd,
+            games=tuple(games),
+            logs=logs,
+            first=None,
+        )
         leader = int(belief.logs.argmax())
         if (weights[leader] * fit.ordinary[leader]).sum() < 0.5 * weights[leader].sum():
             new = self._jump(new, belief, moved, leader, y, seen)
@@ -219,6 +301,7 @@ class Ladder:
         """
         w = np.array([game.weights for game in games])[..., np.newaxis]
         own = np.maximum(1.0 - SHARE / self.experts / np.maximum(w, 1e-300), 0.0)
+        w = self.earned(games)[..., np.newaxis]
         x, v = (w * f.x).sum(axis=1, keepdims=True), (w * f.v).sum(axis=1, keepdims=True)
         dx, dv = f.x - x, f.v - v
         p00, p01, p11 = (
@@ -245,7 +328,12 @@ class Ladder:
     ) -> Belief:
         """Let a hypothesis say that the track has jumped to y, in place of the least likely one."""
         x = np.where(seen, y, moved.x[leader])
+        error = np.where(seen, y - moved.x[leader], 0.0)
+        turns = (self.bank.q11 >= TURNS)[:, np.newaxis]
+        variance = old.variance[leader]
+        variance = np.where(turns, np.maximum(variance, CLEAN * np.square(error)), variance)
         turned = np.where(self.bank.phi > 0.0, 4.0, 0.0)[:, np.newaxis]
+        turned = turned + np.where(turns, np.square(error) / variance, 0.0)
         place = Filters(
             x,
             moved.v[leader],
@@ -267,22 +355,21 @@ class Ladder:
         games[slot : slot + 1] = [old.games[leader]]
         logs = put(new.logs, np.asarray(np.log(JUMP)))
         logs -= np.log(np.exp(logs).sum())
-        return Belief(
-            Filters(*(put(a, b) for a, b in zip(new.filters, place, strict=True))),
-            put(new.variance, old.variance[leader]),
-            put(new.counts, old.counts[leader]),
-            put(new.absurd, old.absurd[leader]),
-            tuple(games),
-            logs,
-            None,
+        return new._replace(
+            filters=Filters(*(put(a, b) for a, b in zip(new.filters, place, strict=True))),
+            variance=put(new.variance, variance),
+            counts=put(new.counts, old.counts[leader]),
+            absurd=put(new.absurd, old.absurd[leader]),
+            games=tuple(games),
+            logs=logs,
         )
 
 
 class _Fit(NamedTuple):
-    """How the filters explain an observation: errors and their variances, log densities."""
+    """How the filters explain an observation: errors, also squared in variances; log densities."""
 
     error: Floats
-    spread: Floats
+    square: Floats
     logs: Floats
     ordinary: Floats
 
@@ -306,31 +393,60 @@ def _fit(
     error = np.where(seen, y - moved.x, 0.0)
     spread = np.where(seen, belief.variance * (1.0 + moved.p00), 1.0)
     typical = np.exp(np.einsum("he,hek->k", weights, np.log(spread)) / weights.sum())
-    wide = WIDE * np.sqrt(typical)
-    normal = -0.5 * (np.log(2.0 * np.pi * spread) + np.square(error) / spread)
-    cauchy = -np.log(np.pi * wide * (1.0 + np.square(error / wide)))
+    wide = np.maximum(WIDE * np.sqrt(typical), np.sqrt(spread))
+    square = np.square(np.clip(error / np.sqrt(spread), -FAR, FAR))
+    normal = -0.5 * (np.log(2.0 * np.pi * spread) + square)
+    cauchy = -np.log(np.pi * wide) - np.log1p(np.square(np.clip(error / wide, -FAR, FAR)))
     plain = np.log1p(-belief.absurd) + (normal * seen).sum(axis=2)
     odd = np.log(belief.absurd) + (cauchy * seen).sum(axis=2)
     logs = np.logaddexp(plain, odd)
-    return _Fit(error, spread, logs, np.exp(plain - logs))
+    return _Fit(error, square, logs, np.exp(plain - logs))
 
 
-def _update(m: Filters, fit: _Fit, variance: Floats, seen: npt.NDArray[np.bool_]) -> Filters:
+def _update(m: Filters, fit: _Fit, seen: npt.NDArray[np.bool_]) -> Filters:
     """Move by the probability w of an ordinary observation, and keep the variance that it leaves.
 
     x <- x + w K e,  P <- P - w K F K' + w (1 - w) K e e' K' / s^2
+
+    The sums are such that no digits cancel where the variance of the position is large.
     """
     total = 1.0 + m.p00
     k0, k1 = np.where(seen, m.p00 / total, 0.0), np.where(seen, m.p01 / total, 0.0)
     w = fit.ordinary[..., np.newaxis]
-    less = w * (total - (1.0 - w) * np.minimum(np.square(fit.error) / variance, 1e30))
+    left = np.where(seen, 1.0 - w + w / total, 1.0)
+    more = w * (1.0 - w) * np.minimum(fit.square, 1e30) * total
+    p00, p01 = m.p00 * left + more * k0 * k0, m.p01 * left + more * k0 * k1
+    p11 = m.p11 - w * m.p01 * k1 + more * k1 * k1
     return Filters(
         m.x + w * k0 * fit.error,
         m.v + w * k1 * fit.error,
-        m.p00 - less * k0 * k0,
-        m.p01 - less * k0 * k1,
-        m.p11 - less * k1 * k1,
+        p00,
+        p01,
+        np.maximum(p11, np.square(p01) / np.maximum(p00, 1e-300)),
     )
+
+
+def _read(known: Readings, y: Floats) -> Readings:
+    """Return what is known of the readings after one more."""
+    step = np.abs(y - known.last)
+    pair = np.isfinite(step)
+    repeats = pair & (step <= 2.0 * np.spacing(np.abs(np.where(pair, y, 0.0))))
+    pairs = np.where(pair, np.minimum(known.pairs + 1.0, MEMORY), known.pairs)
+    share = known.repeated + np.where(pair, repeats - known.repeated, 0.0) / np.maximum(pairs, 1.0)
+    moved, slow = pair & ~repeats, 1.0 + 1.0 / MEMORY
+    least, second = known.least * slow, known.second * slow
+    return Readings(
+        np.where(np.isfinite(y), y, known.last),
+        np.where(moved, np.minimum(least, step), known.least),
+        np.where(moved, np.minimum(second, np.maximum(least, step)), known.second),
+        share,
+        pairs,
+    )
+
+
+def _least(place: Any) -> Any:
+    """Return the least variance of noise at a place: that of the last digit of a float."""
+    return np.square(2.0**-52 * place) + TINY
 
 
 def _spread(y: Floats, order: int) -> float:
