@@ -321,6 +321,16 @@ def test_the_position_is_inside_of_its_interval() -> None:
         assert tracker.predict(0).position == pytest.approx(ahead)
 
 
+def test_paths_are_inside_of_their_interval() -> None:
+    tracker = own()
+    tracker.run(walk(17, columns=1))
+    for level in (0.01, 0.5):
+        for steps in (0, 1, 20):
+            said = tracker.predict(steps, level)
+            assert (said.low <= said.position).all()
+            assert (said.position <= said.high).all()
+
+
 def test_a_column_without_observations_has_no_position() -> None:
     tracker = HedgedTracker()
     went = tracker.run([[1.0, None], [2.0, None]])

@@ -298,6 +298,8 @@ class Ladder:
         """Give each filter the state of all in the proportion in which it got its weight of all.
 
         w_j = (1 - share) v_j + share / E:  a_j = 1 - share / (E w_j),  x_j <- a_j x_j + (1 - a_j) x
+
+        where x is the sum of v_j x_j.
         """
         w = np.array([game.weights for game in games])[..., np.newaxis]
         own = np.maximum(1.0 - SHARE / self.experts / np.maximum(w, 1e-300), 0.0)
@@ -326,7 +328,10 @@ class Ladder:
         y: Floats,
         seen: npt.NDArray[Any],
     ) -> Belief:
-        """Let a hypothesis say that the track has jumped to y, in place of the least likely one."""
+        """Let a hypothesis say that the track has jumped to y, in place of the least likely one.
+
+        Fast filters say that it has turned: the velocity changes by an error like this one.
+        """
         x = np.where(seen, y, moved.x[leader])
         error = np.where(seen, y - moved.x[leader], 0.0)
         turns = (self.bank.q11 >= TURNS)[:, np.newaxis]

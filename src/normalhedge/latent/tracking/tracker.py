@@ -34,7 +34,8 @@ class Prediction(NamedTuple):
     deviation
         Its standard deviation.
     low, high
-        The interval, of all hypotheses together; infinite while no scale is known.
+        The interval, of all hypotheses together; it holds the position, and is infinite while no
+        scale is known.
     """
 
     position: Floats
@@ -200,7 +201,7 @@ class HedgedTracker:
         round
             Of which round it is, from 0. One that has passed: it is put where it belongs, and all
             since is replayed, so that the result is the same as if it had come in time. One that
-            is ahead: time passes until there. None: the next.
+            is ahead: time passes until there, without observations. None: the next.
         """
         place = self.rounds if round is None else whole("round", round)
         entry = self._checked(observation)
@@ -343,6 +344,7 @@ class HedgedTracker:
         position = np.asarray(weights @ plain)
         spread = weights @ np.square(noisy - weights @ noisy)
         low, high = np.array([weighted_quantiles(c, weights, ends) for c in noisy.T]).T
+        low, high = np.minimum(low, position), np.maximum(high, position)
         return Prediction(position, np.sqrt(spread), low, high)
 
     def copy(self) -> "HedgedTracker":
