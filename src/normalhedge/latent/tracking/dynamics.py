@@ -172,6 +172,7 @@ class Ladder:
         self.bank = ladder()
         self.hedger: Hedger[Any] = FixedShare(NATS, SHARE) if hedger is None else hedger
         self.experts = len(self.bank.phi)
+        self.handed = SHARE if hedger is None else 0.0
 
     def init(self) -> Belief:
         """Return what is known before the first observation: nothing."""
@@ -218,7 +219,7 @@ class Ladder:
 
     def earned(self, games: Iterable[Any]) -> Floats:
         """Return the filters' weights without what was handed round, nor those of the hopeless."""
-        w = np.array([game.weights for game in games]) - SHARE / self.experts
+        w = np.array([game.weights for game in games]) - self.handed / self.experts
         w = np.where(w > HOPELESS, w, 1e-300)
         return np.asarray(w / w.sum(axis=1, keepdims=True))
 
