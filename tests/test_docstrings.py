@@ -90,10 +90,6 @@ def test_no_public_class_name_is_defined_twice() -> None:
     assert not [name for name, count in names.items() if count > 1]
 
 
-def test_unfinished_folders_exist() -> None:
-    assert all((SOURCE / folder).is_dir() for folder in UNFINISHED)
-
-
 def test_the_check_finds_what_is_missing() -> None:
     found = documented(
         """Do it.

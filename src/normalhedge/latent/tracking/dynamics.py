@@ -8,6 +8,7 @@ change, in units of the noise of the observations:
 Local levels have phi = 0, damped velocities phi = 0.8, and constant velocities phi = 1.
 """
 
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,6 +17,7 @@ import numpy.typing as npt
 from normalhedge._inputs import Floats
 from normalhedge.hedgers import FixedShare, Hedger
 from normalhedge.latent.tracking.kalman import Filters, fitted, ladder, move, update
+from normalhedge.latent.tracking.readings import Readings, after, least_variance
 
 NATS = 10.0
 """Half the largest difference of log densities between experts that a round can count."""
@@ -43,6 +45,15 @@ MEMORY = 50.0
 GROWTH = 3.0
 """The squared error, in variances, that an absurd observation counts for in the scale."""
 
+CLEAN = 1e-14
+"""The smallest variance of the noise, in units of the squared step of the track."""
+
+TURNS = 0.09
+"""The smallest ratio q of a filter whose velocity may change by a whole absurd error."""
+
+HOPELESS = 1e-6
+"""The largest weight of a filter that is ignored in averages: it may be very far away."""
+
 
 class Belief(NamedTuple):
     """The complete state of a ladder; nothing in it is ever changed in place.
@@ -62,6 +73,10 @@ class Belief(NamedTuple):
         The logarithms of the weights of the hypotheses, H.
     first
         The first rounds, while the scales are still being estimated; None afterwards.
+    readings
+        The resolution of the observations.
+    origin
+        The origin of the positions of the filters, for each column.
     """
 
     filters: Filters
@@ -71,6 +86,8 @@ class Belief(NamedTuple):
     games: tuple[Any, ...]
     logs: Floats
     first: tuple[Floats, ...] | None
+    readings: Readings
+    origin: Floats
 
 
 class Ladder:
@@ -98,10 +115,12 @@ class Ladder:
         self.bank = ladder()
         self.hedger: Hedger[Any] = FixedShare(NATS, SHARE) if hedger is None else hedger
         self.experts = len(self.bank.phi)
+        self.handed = SHARE if hedger is None else 0.0
 
     def init(self) -> Belief:
         """Return the belief before the first observation."""
         zero = np.zeros((1, self.experts, self.columns))
+        nothing = np.zeros(self.columns)
         return Belief(
             Filters(zero, zero, zero, zero, zero),
             np.full_like(zero, np.nan),
@@ -110,6 +129,8 @@ class Ladder:
             (self.hedger.init(self.experts),),
             np.zeros(1),
             (),
+            Readings(nothing + np.nan, nothing + np.inf, nothing + np.inf, nothing, nothing),
+            nothing,
         )
 
     def step(self, belief: Belief, y: Floats) -> Belief:
@@ -122,15 +143,16 @@ class Ladder:
         y
             A number for each column; NaN where it is missing.
         """
+        belief = belief._replace(readings=after(belief.readings, y))
         if belief.first is None:
-            return self._step(belief, y)
+            return self._step(belief, y - belief.origin)
         first = (*belief.first, y)[-LONGEST:]
         if np.isnan(y).all():
             return self._step(belief, y)._replace(first=first if belief.first else ())
         rows = np.array(first)
-        belief = self._begun(rows)
+        belief = self._begun(rows, belief.readings)
         for row in rows:
-            belief = self._step(belief, row)
+            belief = self._step(belief, row - belief.origin)
         done = (np.isfinite(rows).sum(axis=0) >= WARM).all()
         return belief._replace(first=None if done else first)
 
@@ -154,27 +176,45 @@ class Ladder:
         inner = np.array([game.weights for game in belief.games])
         return inner * np.exp(belief.logs)[:, np.newaxis]
 
-    def _begun(self, rows: Floats) -> Belief:
+    def earned(self, games: Iterable[Any]) -> Floats:
+        """Return the weights of the filters without the shared-out part and hopeless filters."""
+        w = np.array([game.weights for game in games]) - self.handed / self.experts
+        w = np.where(w > HOPELESS, w, 1e-300)
+        return np.asarray(w / w.sum(axis=1, keepdims=True))
+
+    def _begun(self, rows: Floats, readings: Readings) -> Belief:
         """Estimate the scales from differences of first and second order, whose noise is known."""
         belief = self.init()
         start, variance = np.zeros(self.columns), np.full((self.experts, self.columns), np.nan)
+        origin, speed = np.nan_to_num(readings.last), np.ones((self.experts, self.columns))
         velocity = self.bank.phi > 0.0
+        rounding = readings.rounding()
         for column in range(self.columns):
             y = rows[np.isfinite(rows[:, column]), column]
             if not y.size:
                 continue
-            start[column] = y[0]
+            origin[column] = np.sort(y)[y.size // 2]
+            start[column] = y[0] - origin[column]
             once, twice = _spread(y, 1), _spread(y, 2)
-            least = np.square(1e-9 * np.median(np.abs(y))) + 1e-100
+            least = least_variance(origin[column]) + rounding[column]
             over = np.where(velocity, 6.0, 2.0) + self.bank.q00 + self.bank.q11
             found = np.where(velocity, twice if y.size > 2 else once, once) / over
-            variance[:, column] = np.maximum(found, least) if y.size > 1 else np.nan
+            found = np.maximum(found, np.maximum(least, CLEAN * once))
+            speed[:, column] = np.maximum(once / found, 1.0)
+            variance[:, column] = found if y.size > 1 else np.nan
         x = np.broadcast_to(start, belief.filters.x.shape)
         scale = np.where(velocity, 1.0, 0.0)[:, np.newaxis]
         wide = np.full_like(x, 1e4)
-        filters = Filters(x, np.zeros_like(x), wide, np.zeros_like(x), wide * scale)
+        fast = np.maximum(wide, 10.0 * speed) * scale
+        filters = Filters(x, np.zeros_like(x), wide, np.zeros_like(x), fast)
         counts = np.full_like(x, 3.0)
-        return belief._replace(filters=filters, variance=variance[np.newaxis], counts=counts)
+        return belief._replace(
+            filters=filters,
+            variance=variance[np.newaxis],
+            counts=counts,
+            readings=readings,
+            origin=origin,
+        )
 
     def _step(self, belief: Belief, y: Floats) -> Belief:
         moved = move(self.bank, belief.filters)
@@ -190,16 +230,25 @@ class Ladder:
             games.append(self.hedger.step(game, np.maximum(1.0 + (row - most) / NATS, -1.0)))
         logs = belief.logs + np.maximum(scores - scores.max(), -CAP)
         logs -= np.log(np.exp(logs).sum())
-        filters = update(moved, fit, belief.variance, seen)
+        filters = update(moved, fit, seen)
         counts = np.minimum(belief.counts + seen, MEMORY)
         share = fit.ordinary[..., np.newaxis]
-        square = share * np.square(fit.error) / fit.spread + (1.0 - share) * GROWTH
+        square = share * fit.square + (1.0 - share) * GROWTH
         variance = belief.variance * np.where(seen, 1.0 + (square - 1.0) / counts, 1.0)
-        variance = np.maximum(variance, np.square(1e-12 * filters.x) + 1e-100)
+        least = least_variance(belief.origin + filters.x) + belief.readings.rounding()
+        variance = np.maximum(variance, least)
         absurd = belief.absurd + (1.0 - fit.ordinary - belief.absurd) / MEMORY
         absurd = np.clip(absurd, 0.005, 0.3)
         filters = self._handed_over(filters, variance, games)
-        new = Belief(filters, variance, counts, absurd, tuple(games), logs, None)
+        new = belief._replace(
+            filters=filters,
+            variance=variance,
+            counts=counts,
+            absurd=absurd,
+            games=tuple(games),
+            logs=logs,
+            first=None,
+        )
         leader = int(belief.logs.argmax())
         if (weights[leader] * fit.ordinary[leader]).sum() < 0.5 * weights[leader].sum():
             new = self._jump(new, belief, moved, leader, y, seen)
@@ -209,9 +258,12 @@ class Ladder:
         """Mix the state of each filter with that of all, by the share of weight it got from them.
 
         w_j = (1 - share) v_j + share / E:  a_j = 1 - share / (E w_j),  x_j <- a_j x_j + (1 - a_j) x
+
+        where x is the sum of v_j x_j.
         """
         w = np.array([game.weights for game in games])[..., np.newaxis]
         own = np.maximum(1.0 - SHARE / self.experts / np.maximum(w, 1e-300), 0.0)
+        w = self.earned(games)[..., np.newaxis]
         x, v = (w * f.x).sum(axis=1, keepdims=True), (w * f.v).sum(axis=1, keepdims=True)
         dx, dv = f.x - x, f.v - v
         p00, p01, p11 = (
@@ -236,9 +288,17 @@ class Ladder:
         y: Floats,
         seen: npt.NDArray[Any],
     ) -> Belief:
-        """Add the hypothesis that the track has jumped to y, in place of the least likely one."""
+        """Add the hypothesis that the track has jumped to y, in place of the least likely one.
+
+        In fast filters the track has turned: the velocity may have changed by the whole error.
+        """
         x = np.where(seen, y, moved.x[leader])
+        error = np.where(seen, y - moved.x[leader], 0.0)
+        turns = (self.bank.q11 >= TURNS)[:, np.newaxis]
+        variance = old.variance[leader]
+        variance = np.where(turns, np.maximum(variance, CLEAN * np.square(error)), variance)
         turned = np.where(self.bank.phi > 0.0, 4.0, 0.0)[:, np.newaxis]
+        turned = turned + np.where(turns, np.square(error) / variance, 0.0)
         place = Filters(
             x,
             moved.v[leader],
@@ -260,14 +320,13 @@ class Ladder:
         games[slot : slot + 1] = [old.games[leader]]
         logs = put(new.logs, np.asarray(np.log(JUMP)))
         logs -= np.log(np.exp(logs).sum())
-        return Belief(
-            Filters(*(put(a, b) for a, b in zip(new.filters, place, strict=True))),
-            put(new.variance, old.variance[leader]),
-            put(new.counts, old.counts[leader]),
-            put(new.absurd, old.absurd[leader]),
-            tuple(games),
-            logs,
-            None,
+        return new._replace(
+            filters=Filters(*(put(a, b) for a, b in zip(new.filters, place, strict=True))),
+            variance=put(new.variance, variance),
+            counts=put(new.counts, old.counts[leader]),
+            absurd=put(new.absurd, old.absurd[leader]),
+            games=tuple(games),
+            logs=logs,
         )
 
 

@@ -11,6 +11,10 @@ WIDE = 7.0
 """The width of the Cauchy density of absurd observations, relative to ordinary ones."""
 
 
+FAR = 1e150
+"""The largest error, in deviations, whose square is still a float."""
+
+
 class Bank(NamedTuple):
     """The settings of the experts, each of shape E: phi, and the noise of position and velocity."""
 
@@ -42,10 +46,10 @@ def ladder() -> Bank:
 
 
 class Fit(NamedTuple):
-    """The fit of the filters to an observation: errors with their variances, and log densities."""
+    """The fit to an observation: errors, their squares in variances, and log densities."""
 
     error: Floats
-    spread: Floats
+    square: Floats
     logs: Floats
     ordinary: Floats
 
@@ -98,21 +102,24 @@ def fitted(
     error = np.where(seen, y - moved.x, 0.0)
     spread = np.where(seen, variance * (1.0 + moved.p00), 1.0)
     typical = np.exp(np.einsum("he,hek->k", weights, np.log(spread)) / weights.sum())
-    wide = WIDE * np.sqrt(typical)
-    normal = -0.5 * (np.log(2.0 * np.pi * spread) + np.square(error) / spread)
-    cauchy = -np.log(np.pi * wide * (1.0 + np.square(error / wide)))
+    wide = np.maximum(WIDE * np.sqrt(typical), np.sqrt(spread))
+    square = np.square(np.clip(error / np.sqrt(spread), -FAR, FAR))
+    normal = -0.5 * (np.log(2.0 * np.pi * spread) + square)
+    cauchy = -np.log(np.pi * wide) - np.log1p(np.square(np.clip(error / wide, -FAR, FAR)))
     plain = np.log1p(-absurd) + (normal * seen).sum(axis=2)
     odd = np.log(absurd) + (cauchy * seen).sum(axis=2)
     logs = np.logaddexp(plain, odd)
-    return Fit(error, spread, logs, np.exp(plain - logs))
+    return Fit(error, square, logs, np.exp(plain - logs))
 
 
-def update(m: Filters, fit: Fit, variance: Floats, seen: npt.NDArray[np.bool_]) -> Filters:
+def update(m: Filters, fit: Fit, seen: npt.NDArray[np.bool_]) -> Filters:
     """Update the filters by an observation.
 
     They move by the probability w of an ordinary observation, and keep the variance of the mixture:
 
         x <- x + w K e,  P <- P - w K F K' + w (1 - w) K e e' K' / s^2
+
+    The sums are written so that no digits cancel if the variance of the position is large.
 
     Parameters
     ----------
@@ -120,19 +127,20 @@ def update(m: Filters, fit: Fit, variance: Floats, seen: npt.NDArray[np.bool_]) 
         The filters before the observation.
     fit
         Their fit to the observation.
-    variance
-        The variance of the noise, H x E x k.
     seen
         Whether each column is observed.
     """
     total = 1.0 + m.p00
     k0, k1 = np.where(seen, m.p00 / total, 0.0), np.where(seen, m.p01 / total, 0.0)
     w = fit.ordinary[..., np.newaxis]
-    less = w * (total - (1.0 - w) * np.minimum(np.square(fit.error) / variance, 1e30))
+    left = np.where(seen, 1.0 - w + w / total, 1.0)
+    more = w * (1.0 - w) * np.minimum(fit.square, 1e30) * total
+    p00, p01 = m.p00 * left + more * k0 * k0, m.p01 * left + more * k0 * k1
+    p11 = m.p11 - w * m.p01 * k1 + more * k1 * k1
     return Filters(
         m.x + w * k0 * fit.error,
         m.v + w * k1 * fit.error,
-        m.p00 - less * k0 * k0,
-        m.p01 - less * k0 * k1,
-        m.p11 - less * k1 * k1,
+        p00,
+        p01,
+        np.maximum(p11, np.square(p01) / np.maximum(p00, 1e-300)),
     )

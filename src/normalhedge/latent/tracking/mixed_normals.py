@@ -14,28 +14,33 @@ def quantiles(means: Floats, widths: Floats, weights: Floats, ends: Floats) -> F
     Parameters
     ----------
     means, widths
-        The mean m_i and the deviation s_i of each component.
+        The mean m_i and the deviation s_i of each component; of several mixtures with the same
+        weights, a row each.
     weights
         The weights of the components, which are normalised.
     ends
         The probabilities of the quantiles.
     """
     shares = weights / weights.sum()
-    middle = shares @ means
-    width = np.sqrt(shares @ (np.square(widths) + np.square(means - middle)))
+    rank = np.argsort(means, axis=-1)
+    half = np.argmax(np.cumsum(shares[rank], axis=-1) >= 0.5, axis=-1)[..., np.newaxis]
+    middle = np.take_along_axis(rank, half, axis=-1)
     reach = 40.0 * widths
-    low = np.full(len(ends), (means - reach).min())
-    high = np.full(len(ends), (means + reach).max())
-    x: Floats = middle + width * np.array([_normal_quantile(p) for p in ends])
+    low, high = (means - reach).min(axis=-1), (means + reach).max(axis=-1)
+    low, high = (np.repeat(end[..., np.newaxis], len(ends), axis=-1) for end in (low, high))
+    start = np.array([_normal_quantile(p) for p in ends])
+    x: Floats = np.take_along_axis(means, middle, axis=-1)
+    x = x + np.take_along_axis(widths, middle, axis=-1) * start
+    means, widths = means[..., np.newaxis, :], widths[..., np.newaxis, :]
     for _ in range(200):
-        z = (x[:, np.newaxis] - means) / widths
+        z = (x[..., np.newaxis] - means) / widths
         miss = normal_cdf(z) @ shares - ends
         if (np.abs(miss) < 1e-9).all():
             break
         low, high = np.where(miss < 0.0, x, low), np.where(miss < 0.0, high, x)
-        slope = np.exp(-0.5 * np.square(np.clip(z, -38.0, 38.0))) @ (shares / widths) / 2.5066282746
+        density = np.exp(-0.5 * np.square(np.clip(z, -38.0, 38.0))) / widths
         with np.errstate(divide="ignore", over="ignore"):
-            new = x - miss / slope
+            new = x - miss / (density @ shares / 2.5066282746)
         new = np.where((new > low) & (new < high), new, 0.5 * (low + high))
         x = new
     return x

@@ -13,6 +13,7 @@ from normalhedge._inputs import Floats
 from normalhedge.hedgers import CompiledHedger
 from normalhedge.latent.tracking._observations import observed_row, observed_table, seed, whole
 from normalhedge.latent.tracking.dynamics import Ladder
+from normalhedge.latent.tracking.kalman import Filters
 from normalhedge.latent.tracking.mixed_normals import quantiles, weighted_quantiles
 from normalhedge.latent.tracking.paths import Jitter, Move, ParticleFilter, Paths, Score
 from normalhedge.latent.tracking.track import Track, TrackPrediction
@@ -221,8 +222,9 @@ class HedgedTracker:
             missing = np.full(self._engine.columns, np.nan)
             self._belief = self._engine.step(before, missing if entry is None else entry)
             if entry is not None or self._now is not None:
-                leader = int(self._belief.logs.argmax())
-                self._now = self._belief.games[leader].weights @ self._belief.filters.x[leader]
+                seen = np.isfinite(self._belief.readings.last)
+                now = self._belief.origin + self._point(self._engine, self._belief.filters)
+                self._now = np.where(seen, now, np.nan)
         self._past.append((before, entry))
         self.rounds += 1
         return np.full(self._columns or 1, np.nan) if self._now is None else self._now.copy()
@@ -269,21 +271,34 @@ class HedgedTracker:
     def _from_filters(self, engine: Ladder, steps: int, ends: Floats, of: Of) -> TrackPrediction:
         belief = self._belief
         filters = engine.moved(belief, steps)
-        variance = belief.variance * (filters.p00 + (1.0 if of == "observation" else 0.0))
+        rounding = belief.readings.rounding()
+        variance = belief.variance * filters.p00
+        variance = variance + (belief.variance if of == "observation" else rounding)
         leader = int(belief.logs.argmax())
         inner = belief.games[leader].weights
-        position = inner @ filters.x[leader]
+        position = self._point(engine, filters)
         known = np.isfinite(belief.variance[leader, 0])
-        spread = inner @ (variance[leader] + np.square(filters.x[leader] - position))
         low, high = np.where(known, 0.0, -np.inf), np.where(known, 0.0, np.inf)
         weights = engine.weights(belief).ravel()
         rank = np.argsort(-weights)  # experts with the last thousandth of the weight are left out
         heavy = rank[: 1 + int(np.searchsorted(np.cumsum(weights[rank]), 0.999))]
-        for column in np.flatnonzero(known):
-            means = filters.x[..., column].ravel()[heavy]
-            widths = np.sqrt(variance[..., column].ravel()[heavy])
-            low[column], high[column] = quantiles(means, widths, weights[heavy], ends)
-        return TrackPrediction(position, np.sqrt(spread), low, high)
+        if known.any():
+            means = filters.x[..., known].reshape(-1, known.sum())[heavy].T
+            widths = np.sqrt(variance[..., known].reshape(-1, known.sum())[heavy].T)
+            found = quantiles(means, widths, weights[heavy], ends)
+            low[known], high[known] = found.T
+            low, high = np.minimum(low, position), np.maximum(high, position)
+        spread = inner @ (variance[leader] + np.square(filters.x[leader] - position))
+        if of == "observation":  # a reading is at most half the resolution away
+            low, high = low - np.sqrt(3.0 * rounding), high + np.sqrt(3.0 * rounding)
+        origin, seen = belief.origin, np.isfinite(belief.readings.last)
+        position = np.where(seen, position + origin, np.nan)
+        return TrackPrediction(position, np.sqrt(spread), low + origin, high + origin)
+
+    def _point(self, engine: Ladder, filters: Filters) -> Floats:
+        """Return where the leading hypothesis is, from its origin."""
+        leader = int(self._belief.logs.argmax())
+        return np.asarray(engine.earned([self._belief.games[leader]])[0] @ filters.x[leader])
 
     def _from_paths(self, engine: Paths, steps: int, ends: Floats, of: Of) -> TrackPrediction:
         cloud = self._belief
@@ -301,6 +316,7 @@ class HedgedTracker:
         position = np.asarray(weights @ plain)
         spread = weights @ np.square(noisy - weights @ noisy)
         low, high = np.array([weighted_quantiles(c, weights, ends) for c in noisy.T]).T
+        low, high = np.minimum(low, position), np.maximum(high, position)
         return TrackPrediction(position, np.sqrt(spread), low, high)
 
     def copy(self) -> "HedgedTracker":
