@@ -5,6 +5,7 @@ from normalhedge.hedgers import (
     BOA,
     AdaHedge,
     AdaNormalHedge,
+    BatesGranger,
     CoinBetting,
     CompiledHedger,
     DecreasingHedge,
@@ -33,12 +34,13 @@ from normalhedge.mixtures import Mixture
 from normalhedge.potentials import ExponentialPotential, NormalPotential
 from normalhedge.tables import blend
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 __all__ = [  # noqa: RUF022 -- as `sorted` has it
     "AdaHedge",
     "AdaNormalHedge",
     "BOA",
+    "BatesGranger",
     "Bound",
     "CoinBetting",
     "CompiledHedger",
