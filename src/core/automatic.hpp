@@ -112,8 +112,6 @@ struct Level {
 // so that R_k <= sqrt(3 C_k ln(B / rho_k)). A convex loss whose outcome is known at once meets the
 // condition. Where it is not met, what the sum exceeds 0 by is added up, and B grows by that `excess`.
 struct Insurance {
-    static constexpr double trust = 0.95;  // the level's share of the prior
-
     size_t count;     // of ways, and one for the level, which comes first
     double* weights;  // and all that follows
     double* regrets;
@@ -141,8 +139,9 @@ struct Insurance {
         if (sum > 0.0) *excess += std::exp(*log_total) * sum;
     }
 
+    // `trust` is the level's share of the prior.
     template <class Prior>
-    void weigh(const Prior& prior) const {
+    void weigh(double trust, const Prior& prior) const {
         const auto share = [&](size_t k) { return k == 0 ? trust : (1.0 - trust) * prior(k - 1); };
         double top = 0.0;
         for (size_t k = 0; k < count; ++k) {
@@ -174,11 +173,12 @@ constexpr double alike = 1e-13;
 class Automatic final : public Hedger {
 public:
     // The plain components come first.
-    Automatic(std::vector<Component> components, Way way, double alpha, bool guards)
+    Automatic(std::vector<Component> components, Way way, double alpha, double trust, bool guards)
         : components_(std::move(components)),
           way_(way),
           guards_(guards),
-          alpha_(alpha) {
+          alpha_(alpha),
+          trust_(trust) {
         for (const Component& component : components_) {
             first_row_.push_back(rows_);
             first_total_.push_back(totals_);
@@ -416,7 +416,7 @@ private:
         level.weigh([&](size_t k) { return prior(k); });
     }
     void weigh_insurance(const Insurance& insured) const {
-        insured.weigh([&](size_t k) { return prior(k); });
+        insured.weigh(trust_, [&](size_t k) { return prior(k); });
     }
 
     static void count_infinite(const Forecasts& forecasts, const Sums& sums) {
@@ -740,6 +740,7 @@ private:
     Way way_;
     bool guards_;
     double alpha_;
+    double trust_;
     std::vector<size_t> first_row_;
     std::vector<size_t> first_total_;
     size_t plain_ = 0;

@@ -972,9 +972,10 @@ PyObject* get_states(PyObject* object, void*) {
 // (engine or None, way, gradient, whose slope or None, prior).
 void make_automatic(Content& content, PyObject* given) {
     PyObject *parts_given, *way;
-    double alpha;
+    double alpha, trust;
     int guard;
-    if (!PyArg_ParseTuple(given, "OOdp", &parts_given, &way, &alpha, &guard)) throw PythonError();
+    if (!PyArg_ParseTuple(given, "OOddp", &parts_given, &way, &alpha, &trust, &guard))
+        throw PythonError();
     Reference list = Reference::checked(PySequence_Fast(parts_given, "components must be a list"));
     std::vector<Component> components;
     for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(list.get()); ++i) {
@@ -1001,7 +1002,7 @@ void make_automatic(Content& content, PyObject* given) {
     if (components.empty() || components[0].hedger)
         raise(PyExc_ValueError, "there must be a plain component");
     content.automatic =
-        std::make_unique<Automatic>(std::move(components), From<Way>::get(way), alpha, guard != 0);
+        std::make_unique<Automatic>(std::move(components), From<Way>::get(way), alpha, trust, guard != 0);
     content.hedger = content.automatic.get();
 }
 

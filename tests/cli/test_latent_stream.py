@@ -5,15 +5,13 @@ import json
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from normalhedge.latent import Live, Regimes
 from normalhedge.latent.regimes.code import Code
+from tests.cli.processes import ask, running
 from tests.latent.regimes.examples import answers, bits, switching
 from tests.test_cli import call
 
@@ -22,32 +20,12 @@ FAST = ("--states", "1-2")
 COMMAND = [sys.executable, "-m", "normalhedge", "latent", "-"]
 
 
-@contextmanager
-def running(*options: str) -> Iterator["subprocess.Popen[bytes]"]:
-    """Run the command on a stream."""
-    pipe = subprocess.PIPE
-    with subprocess.Popen([*COMMAND, *options], stdin=pipe, stdout=pipe, stderr=pipe) as process:
-        try:
-            yield process
-        finally:
-            process.kill()
-
-
-def ask(process: "subprocess.Popen[bytes]", line: str) -> dict[str, Any]:
-    assert process.stdin is not None
-    assert process.stdout is not None
-    process.stdin.write(line.encode() + b"\n")
-    process.stdin.flush()
-    answer: dict[str, Any] = json.loads(process.stdout.readline())
-    return answer
-
-
 def test_signals_and_kills(tmp_path: Path) -> None:
     path = tmp_path / "s.json"
     values = switching(90)[1].normal(size=90).tolist()
     expected = Live(Regimes("gaussian", (1, 2)), Code("numbers"))
     answers(expected, *map(json.dumps, values))
-    with running("--state", str(path), *FAST) as first:
+    with running("latent", "--state", str(path), *FAST) as first:
         for k, value in enumerate(values[:30], start=1):
             assert ask(first, json.dumps(value))["round"] == k
         run = subprocess.run(
@@ -57,7 +35,7 @@ def test_signals_and_kills(tmp_path: Path) -> None:
         assert b"is in use by process" in run.stderr
         first.kill()
         first.wait()
-    with running("--state", str(path)) as second:
+    with running("latent", "--state", str(path)) as second:
         for value in values[30:60]:
             ask(second, json.dumps(value))
         assert "error" in ask(second, "nonsense")

@@ -8,16 +8,14 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from normalhedge import Mixture, cli
 from normalhedge._journal import journal_of, read_journal
 from normalhedge.mixtures.saved import read_snapshot
+from tests.cli.processes import ask, running
 
 
 def test_a_stream_that_is_ended_keeps_its_state(tmp_path: Path) -> None:
@@ -38,30 +36,9 @@ def test_a_stream_that_is_ended_keeps_its_state(tmp_path: Path) -> None:
 COMMAND = [sys.executable, "-m", "normalhedge", "blend", "-"]
 
 
-@contextmanager
-def running(*options: str) -> Iterator["subprocess.Popen[bytes]"]:
-    """Run the command on a stream."""
-    pipe = subprocess.PIPE
-    with subprocess.Popen([*COMMAND, *options], stdin=pipe, stdout=pipe, stderr=pipe) as process:
-        try:
-            yield process
-        finally:
-            process.kill()
-
-
-def ask(process: "subprocess.Popen[bytes]", line: str) -> dict[str, Any]:
-    """Return the answer to a line, which comes at once."""
-    assert process.stdin is not None
-    assert process.stdout is not None
-    process.stdin.write(line.encode() + b"\n")
-    process.stdin.flush()
-    answer: dict[str, Any] = json.loads(process.stdout.readline())
-    return answer
-
-
 def test_the_second_process_is_told_who_was_first(tmp_path: Path) -> None:
     path = tmp_path / "state.json"
-    with running("--state", str(path)) as first:
+    with running("blend", "--state", str(path)) as first:
         ask(first, '{"a": 1}')
         run = subprocess.run(
             [*COMMAND, "--state", str(path)], input=b'{"a": 1}\n', capture_output=True, check=False
@@ -73,7 +50,7 @@ def test_the_second_process_is_told_who_was_first(tmp_path: Path) -> None:
         assert ask(first, '{"a": 1}')["ticket"] == 1
         first.kill()
         first.wait()
-    with running("--state", str(path)) as second:
+    with running("blend", "--state", str(path)) as second:
         assert ask(second, '{"a": 1}')["ticket"] == 2
 
 
@@ -82,7 +59,7 @@ def test_a_signal_ends_a_stream_between_two_lines(tmp_path: Path, sent: str, cod
     if signal.getsignal(getattr(signal, sent)) is signal.SIG_IGN:
         pytest.skip(f"{sent} is ignored here, as under nohup")
     path = tmp_path / "state.json"
-    with running("--state", str(path)) as process:
+    with running("blend", "--state", str(path)) as process:
         for k in range(3):
             assert ask(process, '{"a": 1, "b": 2}')["ticket"] == k
         assert process.stdin is not None
@@ -103,7 +80,7 @@ def test_a_signal_does_not_cut_answers_that_nobody_reads_yet(
     tmp_path: Path, unbuffered: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PYTHONUNBUFFERED", unbuffered)
-    with running("--state", str(tmp_path / "state.json")) as process:
+    with running("blend", "--state", str(tmp_path / "state.json")) as process:
         assert process.stdin is not None
         process.stdin.write(b'{"a": 1, "b": 2.5}\n' * 1500)  # its answers fill the pipe twice
         process.stdin.flush()
@@ -126,7 +103,7 @@ def test_what_was_answered_is_there_after_any_end(tmp_path: Path, sent: signal.S
     tickets: set[int] = set()
     settled: set[int] = set()
     for run in range(5):
-        with running("--state", str(path)) as process:
+        with running("blend", "--state", str(path)) as process:
             start = ask(process, '{"a": 1.0}')["ticket"]
             assert start not in tickets
             tickets.add(start)
@@ -167,7 +144,7 @@ def test_what_was_answered_is_there_after_any_end(tmp_path: Path, sent: signal.S
 
 def test_nobody_reads_the_answers(tmp_path: Path) -> None:
     path = tmp_path / "state.json"
-    with running("--state", str(path)) as process:
+    with running("blend", "--state", str(path)) as process:
         ask(process, '{"a": 1}')
         assert process.stdin is not None
         assert process.stdout is not None
@@ -197,7 +174,7 @@ def test_stdout_is_full_or_closed(tmp_path: Path, where: str | None) -> None:
 
 def test_sync(tmp_path: Path) -> None:
     path = tmp_path / "state.json"
-    with running("--state", str(path), "--sync") as process:
+    with running("blend", "--state", str(path), "--sync") as process:
         for k in range(3):
             ask(process, '{"a": 1, "b": 2}')
             answer = ask(process, json.dumps({"ticket": k, "outcome": 1.0}))

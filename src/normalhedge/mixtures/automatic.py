@@ -200,6 +200,7 @@ class Automatic:
             ],
             "vote" if loss.of_labels else "mean",
             1.0 / self.memory,
+            INSURED,
             self.guard and not (loss.of_classes or loss.of_labels or loss.of_wealth),
         )
 

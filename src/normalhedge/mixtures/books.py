@@ -314,14 +314,15 @@ class Books:
 
     def _leave(self, places: Sequence[int]) -> None:
         """Let the experts at these places leave."""
-        version, games, gone = self.games.version, self.games, set(places)
+        version, games = self.games.version, self.games
         arrays, states = without_experts(self.recipe, games, places)
-        names = [name for k, name in enumerate(self.names) if k not in gone]
-        kept = [(one.without(places), outcomes) for one, outcomes in self.history]
+        stay = np.delete(np.arange(len(self.names)), places)
+        names = [self.names[k] for k in stay.tolist()]
+        kept = [(one.only(stay), outcomes) for one, outcomes in self.history]
         changes = {
             "names": names,
             "_index": {name: k for k, name in enumerate(names)},
-            "pending": {t: one.without(places) for t, one in self.pending.items()},
+            "pending": {t: one.only(stay) for t, one in self.pending.items()},
             "history": deque(kept, maxlen=self.history.maxlen),
         }
         games.replace(version, whole(games, arrays), states, vars(self), changes, ())

@@ -1,6 +1,5 @@
 """Predictions, and the rounds that wait for their outcomes."""
 
-from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -64,12 +63,11 @@ class PendingRound(NamedTuple):
     number: int
     keys: Keys
 
-    def without(self, places: Sequence[int]) -> "PendingRound":
-        """Return the round without the forecasts of the experts at these places."""
-        own = [place for place in places if place < self.forecasts.shape[2]]
-        confidence = None if self.confidence is None else np.delete(self.confidence, own)
-        forecasts = np.ascontiguousarray(np.delete(self.forecasts, own, axis=2))
-        return self._replace(forecasts=forecasts, confidence=confidence)
+    def only(self, places: np.ndarray) -> "PendingRound":
+        """Return the round with the experts at these places only, which are in order."""
+        own = places[: np.searchsorted(places, self.forecasts.shape[2])]
+        confidence = None if self.confidence is None else self.confidence[own]
+        return self._replace(forecasts=self.forecasts.take(own, axis=2), confidence=confidence)
 
 
 class DeferredOutcome(NamedTuple):

@@ -314,29 +314,6 @@ def test_far_origins_and_small_units() -> None:
     assert np.abs(went.positions - plain.positions)[20:].max() < 1.0
 
 
-def test_paths_track_with_their_own_scale_of_noise() -> None:
-    truth = np.cumsum(np.full(150, 0.5))
-    seen = truth + 0.5 * np.random.default_rng(13).normal(size=150)
-    seen[100] = 1e6
-    went = own().run(seen)
-    assert np.sqrt(np.square(went.positions[50:, 0] - truth[50:]).mean()) < 1.5
-
-
-def test_what_is_seen_may_be_a_function_of_the_paths() -> None:
-    angle = np.cumsum(np.full(150, 0.1))
-    seen = np.column_stack([np.cos(angle), np.sin(angle)])
-    start = np.random.default_rng(0).normal(size=(400, 2)) * [1.0, 0.2]
-    tracker = HedgedTracker(
-        start,
-        move,
-        lambda p, r: p + r.normal(size=p.shape) * [0.05, 0.01],
-        rng=3,
-        seen=lambda p: np.column_stack([np.cos(p[:, 0]), np.sin(p[:, 0])]),
-    )
-    tracker.run(seen + 0.1 * np.random.default_rng(1).normal(size=seen.shape))
-    assert np.cos(tracker.predict(0).position[0] - angle[-1]) > 0.9
-
-
 def test_other_hedgers_weigh_filters_too() -> None:
     tracker = HedgedTracker(hedger=NormalHedge(alpha=0.1))
     went = tracker.run(np.arange(100.0) + np.random.default_rng(0).normal(size=100))
