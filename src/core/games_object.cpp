@@ -564,28 +564,31 @@ PyObject* note(PyObject* object, PyObject* const* given, Py_ssize_t count) {
 }
 
 // What an outcome does to the mixture in Python: the round is not pending any more, and is kept for a
-// while, with its outcomes.
+// while, as a `SettledRound`.
 struct Settling {
     PyObject* round;
     PyObject* ticket;
     Reference pending;  // a dict of rounds by their tickets
     Reference deferred;  // a dict of what tables know of them
     Reference history;  // what has `append`
+    Reference rounds;   // the number of rounds that were predicted
 
     // Of the mixture whose attributes are `target`.
     Settling(PyObject* made, PyObject* number, PyObject* target) : round(made), ticket(number) {
         static PyObject* const pending_name = interned("pending");
         static PyObject* const deferred_name = interned("deferred");
         static PyObject* const history_name = interned("history");
+        static PyObject* const rounds_name = interned("rounds");
         pending = Reference::borrowed(attribute(target, pending_name));
         deferred = Reference::borrowed(attribute(target, deferred_name));
         history = Reference::borrowed(attribute(target, history_name));
+        rounds = Reference::borrowed(attribute(target, rounds_name));
         if (!PyDict_CheckExact(pending.get()) || !PyDict_CheckExact(deferred.get()))
             raise(PyExc_TypeError, "a mixture keeps its rounds in dicts");
     }
 
     void settle(PyObject* outcomes) const {
-        Reference kept = Reference::checked(PyTuple_Pack(2, round, outcomes));
+        Reference kept = Reference::checked(PyTuple_Pack(4, round, outcomes, ticket, rounds.get()));
         if (PyDict_DelItem(pending.get(), ticket) < 0) throw PythonError();
         if (PyDict_GET_SIZE(deferred.get()) && PyDict_DelItem(deferred.get(), ticket) < 0)
             PyErr_Clear();
@@ -622,15 +625,20 @@ PyObject* update(PyObject* object, PyObject* const* given, Py_ssize_t count) {
 
 // update_number(ticket, outcome, target) -> whether it was done: the same for a round of one number that
 // is pending in `target`, the attributes of the mixture. Not where it is not one, where experts joined
-// since, or where the outcome is not a finite float that the loss knows.
+// since, where a checkpoint is due, or where the outcome is not a finite float that the loss knows.
 PyObject* update_number(PyObject* object, PyObject* const* given, Py_ssize_t count) {
     return guarded([&]() -> PyObject* {
         check_count(count, 3);
         static PyObject* const pending_name = interned("pending");
+        static PyObject* const rounds_name = interned("rounds");
+        static PyObject* const due_name = interned("next_checkpoint");
         Content& content = content_of(object);
         PyObject* target = given[2];
         if (!PyDict_Check(target)) raise(PyExc_TypeError, "attributes must be in a dict");
         if (!is_open(object, target)) Py_RETURN_FALSE;
+        if (From<std::int64_t>::get(attribute(target, rounds_name)) >=
+            From<std::int64_t>::get(attribute(target, due_name)))
+            Py_RETURN_FALSE;
         PyObject* pending = attribute(target, pending_name);
         PyObject* found = PyLong_CheckExact(given[0]) && PyDict_CheckExact(pending)
                               ? PyDict_GetItemWithError(pending, given[0])

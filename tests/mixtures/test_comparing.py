@@ -182,7 +182,7 @@ def test_a_live_mixture_is_compared_in_the_rounds_it_keeps() -> None:
     summary = mixture.summary()
     compared = summary.comparison
     assert (compared.rows, compared.rounds, compared.since) == (50, 50, 40)
-    said = np.array([made.values[0, :1] for made, _ in mixture.history])
+    said = np.array([one.round.values[0, :1] for one in mixture.history])
     check_lines(compared, oracle(x[40:, None], said), y[40:], "square")
     text = str(summary)
     assert "means over 50 rows of the last 50 settled rounds, since round 40" in text

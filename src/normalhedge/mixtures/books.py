@@ -17,6 +17,7 @@ import numpy as np
 from normalhedge import _inputs
 from normalhedge._core import Turn
 from normalhedge._inputs import Floats
+from normalhedge._terminal import clipped
 from normalhedge.certificates import Bound
 from normalhedge.hedgers import State
 from normalhedge.mixtures._sums import LAST, REGRET, STEPS
@@ -30,16 +31,24 @@ from normalhedge.mixtures.growth import (
     game_count,
     make_games,
     owned,
+    weighed,
     whole,
     with_experts,
     with_games,
     without_experts,
 )
+from normalhedge.mixtures.history import Checkpoint, Departure, Entry
+from normalhedge.mixtures.operations import id_text
 from normalhedge.mixtures.recipe import PLAIN, Recipe
 from normalhedge.mixtures.tickets import DeferredOutcome, PendingRound
 
 MAX_PENDING, MAX_NAMES, HISTORY = 10_000, 1_000_000, 200
 """The default limits on the memory of a mixture: see `Mixture`."""
+
+_NEVER = 1 << 62
+
+_AFRESH: dict[str, Any] = {"checkpoints": (), "next_checkpoint": 0}
+"""The changes after which earlier rounds cannot be played again."""
 
 _alive: "weakref.WeakSet[Books]" = weakref.WeakSet()
 
@@ -86,10 +95,15 @@ class Books:
         The outcomes of pending rounds of a table, and when they may be used, by ticket.
     last_times, time_kind
         The last time of each game of a table, and the kind of its times.
-    ids
-        Tickets by the ids that a stream gave its rounds.
-    history
-        The last settled rounds, with their outcomes.
+    ids, old_ids
+        The tickets of pending rounds, and of rounds settled lately, by the ids of the caller.
+    retired
+        The experts whose forecasts are not used any more.
+    history, history_size
+        The last settled rounds, see `normalhedge.mixtures.history`, and their largest number.
+    checkpoints, next_checkpoint
+        The last two checkpoints, and the number of rounds at which the next one is due. The core
+        leaves an outcome to Python when one is due.
     joined_late
         Whether an expert joined after the first outcome.
     games
@@ -116,8 +130,10 @@ class Books:
         self.max_age = None if max_age is None else count("max_age", max_age)
         self.forget_after = None if forget_after is None else count("forget_after", forget_after)
         self.max_names = count("max_names", max_names)
-        kept = count("history", history) if history else 0
-        self.history: deque[tuple[PendingRound, Floats]] = deque(maxlen=kept)
+        self.history_size = count("history", history) if history else 0
+        self.history: deque[Entry] = deque(maxlen=self.history_size)
+        self.checkpoints: tuple[Checkpoint, ...] = ()
+        self.next_checkpoint = 0
         self.names: list[str] = []
         self.items: list[str] = []
         self.rounds = self.expired = self.next_ticket = 0
@@ -126,6 +142,8 @@ class Books:
         self.last_times: dict[int, Any] = {}
         self.time_kind = ""
         self.ids: dict[str, int] = {}
+        self.old_ids: dict[str, int] = {}
+        self.retired: frozenset[str] = frozenset()
         self.joined_late = self.warned = self.simple = False
         self._index: dict[str, int] = {}
         self._item_index: dict[str, int] = {}
@@ -226,7 +244,7 @@ class Books:
         if new and self._join_quickly(version, new):
             return
         growth, _ = self.grow(new, [])
-        self._take_over(version, growth)
+        self._take_over(version, growth._replace(changes={**growth.changes, **_AFRESH}))
 
     def _join_quickly(self, version: int, new: list[str]) -> bool:
         """Let experts join in spare columns; return false if this is not possible."""
@@ -234,7 +252,7 @@ class Books:
         if self.games.states is not None or getattr(hedger, "begins_with_something", False):
             return False
         places = {name: before + k for k, name in enumerate(new)}
-        late = {"joined_late": self.joined_late or bool(self.games.total_sums[STEPS])}
+        late = {"joined_late": self.joined_late or bool(self.games.total_sums[STEPS]), **_AFRESH}
         return self.games.join(version, self.names, new, vars(self), late, (self._index, places))
 
     def item_indices(self, keys: Keys) -> np.ndarray:
@@ -295,7 +313,8 @@ class Books:
         loss = self.recipe.loss
         plain = not self.recipe.include and not loss.of_classes and loss.kind is not None
         named = bool(names) and bool(items) and items[0] == ""
-        return plain and named and self.games.states is None and len(loss.levels) <= 1
+        several = len(loss.levels) > 1 or self.retired
+        return plain and named and self.games.states is None and not several
 
     def _take_over(self, version: int, growth: Growth) -> None:
         """Make changes that were prepared for this version of the mixture."""
@@ -318,16 +337,94 @@ class Books:
         arrays, states = without_experts(self.recipe, games, places)
         stay = np.delete(np.arange(len(self.names)), places)
         names = [self.names[k] for k in stay.tolist()]
-        kept = [(one.only(stay), outcomes) for one, outcomes in self.history]
+        history = self.history.copy()
+        history.append(Departure(stay))
         changes = {
             "names": names,
             "_index": {name: k for k, name in enumerate(names)},
             "pending": {t: one.only(stay) for t, one in self.pending.items()},
-            "history": deque(kept, maxlen=self.history.maxlen),
+            "retired": self.retired & set(names),
+            "history": history,
+            **_AFRESH,
         }
         games.replace(version, whole(games, arrays), states, vars(self), changes, ())
 
-    def retire(self, forecasts: Mapping[str, Any]) -> None:
+    def rename(self, old: str, new: str) -> None:
+        """Give an expert another name.
+
+        Parameters
+        ----------
+        old, new
+            The present name, and a name that no expert has.
+        """
+        place = self._place(old)
+        if not isinstance(new, str):
+            raise TypeError(f"names of experts must be strings, got {new!r}")
+        if self.knows(new):
+            raise ValueError(f"there is an expert {new!r} already")
+        names = [*self.names[:place], new, *self.names[place + 1 :]]
+        changes = {
+            "names": names,
+            "_index": {name: k for k, name in enumerate(names)},
+            "retired": frozenset(new if name == old else name for name in self.retired),
+        }
+        self.games.replace(self.games.version, None, None, vars(self), changes, ())
+
+    def inherit(self, new: str, old: str) -> None:
+        """Give an expert the ledger of another, so that it starts where the other stands.
+
+        Parameters
+        ----------
+        new
+            The expert that inherits; it joins if it is not present.
+        old
+            The expert whose ledger is copied.
+        """
+        source = self._place(old)
+        if self.games.states is not None:
+            raise ValueError(f"{type(self.recipe.hedger).__name__} does not know how to inherit")
+        if new == old or new in self.retired:
+            raise ValueError(f"{new!r} cannot inherit from {old!r}")
+        if self.knows(new):
+            self._place(new)
+        else:
+            self.join([new])
+        version, games, target = self.games.version, self.games, self._index[new]
+        weights, ledgers = games.weights.copy(), games.ledgers.copy()
+        weights[:, target], ledgers[:, :, target] = weights[:, source], ledgers[:, :, source]
+        arrays = whole(games, weighed(games, weights, ledgers) | {"ledgers": ledgers})
+        changes = {**_AFRESH, "joined_late": True}
+        games.replace(version, arrays, None, vars(self), changes, ())
+
+    def retire(self, name: str) -> None:
+        """Do not use the forecasts of an expert any more."""
+        self._place(name)
+        retired = self.retired | {name}
+        if len(self.names) - len(self.recipe.include) == len(retired):
+            raise ValueError(f"{name!r} cannot retire: one expert stays")
+        changes: dict[str, Any] = {"retired": retired, "simple": False, **_AFRESH}
+        self.games.replace(self.games.version, None, None, vars(self), changes, ())
+
+    def _place(self, name: str) -> int:
+        """Return the column of an expert that is not a plain combination."""
+        if not self.knows(name):
+            raise ValueError(f"there is no expert {name!r}")
+        if self._index[name] < len(self.recipe.include):
+            raise ValueError(f"{name!r} is a plain combination, not an expert")
+        return self._index[name]
+
+    def let_sleep(self, forecasts: Floats) -> None:
+        """Replace the forecasts of retired experts by NaN.
+
+        Parameters
+        ----------
+        forecasts
+            An array whose last axis is that of the experts.
+        """
+        for name in self.retired:
+            forecasts[..., self._index[name]] = nan
+
+    def forget_sleepers(self, forecasts: Mapping[str, Any]) -> None:
         """Let experts leave that slept for more than `forget_after` rounds, if new names arrive.
 
         Parameters
@@ -365,6 +462,28 @@ class Books:
             if expiring in self.deferred:
                 changes["deferred"] = {k: v for k, v in self.deferred.items() if k != expiring}
         return changes
+
+    def ticket_of(self, given: Any, *, settled: bool = False) -> int:
+        """Return the ticket of an id of the caller.
+
+        Parameters
+        ----------
+        given
+            The id.
+        settled
+            Whether the round may be settled already.
+
+        Raises
+        ------
+        KeyError
+            If there is no such round.
+        """
+        text = id_text(given)
+        known = {**self.old_ids, **self.ids} if settled else self.ids
+        if text not in known:
+            kept = "was predicted lately" if settled else "waits for its outcome"
+            raise KeyError(f"no round with id {clipped(repr(given), 80)} {kept}")
+        return known[text]
 
     def pending_round(self, ticket: Any) -> PendingRound:
         """Return the round of a ticket.
@@ -407,6 +526,7 @@ class Books:
             The ticket of the round.
         """
         self.ids[text] = ticket
+        self.old_ids.pop(text, None)
         if len(self.ids) > 2 * self.max_pending:
             self.ids = {k: v for k, v in self.ids.items() if v in self.pending}
 
@@ -420,14 +540,19 @@ class Books:
         ticket
             The ticket of the round.
         """
-        if self.ids.get(text) == ticket:
-            del self.ids[text]
+        if self.ids.get(text) != ticket:
+            return
+        del self.ids[text]
+        self.old_ids[text] = ticket
+        while len(self.old_ids) > self.history_size:
+            del self.old_ids[next(iter(self.old_ids))]
 
     def begin_table(self, time_kind: str) -> None:
         """Set the kind of a table's times; refuse a kind other than that of earlier tables."""
         if self.time_kind not in {"", time_kind} and self.last_times:
             raise ValueError("the times of this table cannot be compared with the earlier ones")
         self.time_kind = time_kind
+        self.checkpoints, self.next_checkpoint = (), 0
 
     def add_sums(self, expert_sums: Floats, totals: Floats, rounds: int) -> None:
         """Add the sums of a table to those of the mixture, and count its rounds.
@@ -497,6 +622,52 @@ class Books:
         }
         states = None if self.games.states is None else list(self.games.states)
         other._take(self._arrays(), states)
+        return other
+
+    def checkpoint_if_due(self) -> None:
+        """Store a checkpoint, if the last one is half the length of the history ago."""
+        if self.rounds < self.next_checkpoint:
+            return
+        if not self.history_size:
+            self.next_checkpoint = _NEVER
+            return
+        here = Checkpoint(
+            self._arrays(),
+            None if self.games.states is None else list(self.games.states),
+            len(self.names),
+            len(self.items),
+            self.rounds,
+            self.next_ticket,
+            self.expired,
+            self.pending.copy(),
+            self.history[-1] if self.history else None,
+        )
+        self.checkpoints = (*self.checkpoints[-1:], here)
+        self.next_checkpoint = self.rounds + max(1, self.history_size // 2)
+
+    def at_checkpoint(self, checkpoint: Checkpoint) -> "Books":
+        """Return a copy of these books as they were at a checkpoint.
+
+        Ids and the times of tables stay as they are now: no checkpoint survives a table.
+
+        Parameters
+        ----------
+        checkpoint
+            One of the checkpoints.
+        """
+        other = self.copy()
+        other.names, other.items = self.names[: checkpoint.experts], self.items[: checkpoint.items]
+        other._index = {name: k for k, name in enumerate(other.names)}
+        other._item_index = {name: k for k, name in enumerate(other.items)}
+        other.pending = checkpoint.pending.copy()
+        other.rounds, other.next_ticket = checkpoint.rounds, checkpoint.next_ticket
+        while other.history and other.history[-1] is not checkpoint.last:
+            other.history.pop()
+        other.simple = other._is_simple(other.names, other.items)
+        other.checkpoints = tuple(c for c in self.checkpoints if c.rounds <= checkpoint.rounds)
+        other.next_checkpoint = checkpoint.rounds + max(1, self.history_size // 2)
+        states = None if checkpoint.states is None else list(checkpoint.states)
+        other._take(tuple(array.copy() for array in checkpoint.arrays), states)
         return other
 
     def _arrays(self) -> tuple[np.ndarray, ...]:

@@ -4,8 +4,6 @@ This module is long because `Mixture` is the public class: most of it is documen
 that pass a call on to the books.
 """
 
-import warnings
-from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from copy import deepcopy
@@ -14,9 +12,9 @@ from typing import Any, Self
 
 import numpy as np
 
-from normalhedge import _inputs
 from normalhedge._core import Games
 from normalhedge._inputs import Floats
+from normalhedge._terminal import clipped
 from normalhedge.certificates import Bound
 from normalhedge.hedgers import Hedger
 from normalhedge.mixtures import saved
@@ -29,15 +27,22 @@ from normalhedge.mixtures.forecasts import (
     read,
     read_outcome,
 )
+from normalhedge.mixtures.history import SettledRound, settled_rounds
+from normalhedge.mixtures.live_rounds import (
+    find_settled,
+    play_again,
+    predict_round,
+    settle_round,
+)
 from normalhedge.mixtures.losses import Loss, LossFunction
 from normalhedge.mixtures.operations import Operation, id_text
 from normalhedge.mixtures.recipe import Recipe
 from normalhedge.mixtures.summarising import summarise
 from normalhedge.mixtures.summary import Summary
-from normalhedge.mixtures.tickets import PendingRound, Prediction, shaped
+from normalhedge.mixtures.tickets import PendingRound, Prediction
 
-# Bound to names of this module: with five experts each further look-up is measurable.
-_empty, _new = np.empty, tuple.__new__
+# Bound to a name of this module: with five experts each further look-up is measurable.
+_new = tuple.__new__
 
 FIRST_ITEM = np.zeros(1, dtype=np.int32)
 """The items of a round with one item."""
@@ -92,7 +97,8 @@ class Mixture:
         The largest number of rounds that wait for their outcomes, and the largest number of rounds
         that one of them waits; older rounds expire.
     history
-        The number of settled rounds to keep; `summary` compares the blend with others over these.
+        The number of settled rounds to keep; `summary` compares the blend with others over these,
+        and `correct` can change the outcomes of some of them.
     forget_after
         The number of rounds after which a sleeping expert leaves, once a new name arrives. None
         keeps all experts. Set it if names come and go for months.
@@ -194,9 +200,9 @@ class Mixture:
         return self._books.expired
 
     @property
-    def history(self) -> deque[tuple[PendingRound, Floats]]:
-        """The last settled rounds, with their outcomes."""
-        return self._books.history
+    def history(self) -> list[SettledRound]:
+        """The last settled rounds, with their outcomes and the columns of the present experts."""
+        return settled_rounds(self._books.history, len(self._books.names))
 
     @property
     def max_pending(self) -> int:
@@ -205,7 +211,7 @@ class Mixture:
 
     @property
     def ids(self) -> dict[str, int]:
-        """Tickets by the ids that a stream gave its rounds."""
+        """Tickets of pending rounds by the ids that the caller gave them, written as JSON."""
         return self._books.ids
 
     @property
@@ -237,7 +243,11 @@ class Mixture:
         return self._books.levels
 
     def predict(
-        self, forecasts: Mapping[str, Any], confidence: Mapping[str, float] | None = None
+        self,
+        forecasts: Mapping[str, Any],
+        confidence: Mapping[str, float] | None = None,
+        *,
+        id: Any = None,  # noqa: A002
     ) -> Prediction:
         """Return the blend of the forecasts, the weights of the experts and a ticket.
 
@@ -250,57 +260,69 @@ class Mixture:
             None or NaN.
         confidence
             The confidence of experts in their forecasts, by name, in [0, 1]; by default 1.
+        id
+            Your own id of the round, which `update` accepts in place of the ticket: text, a number,
+            or anything else that JSON can hold.
 
         Raises
         ------
         ValueError, TypeError
-            If an argument is not as described; the mixture does not change then.
+            If an argument is not as described, or a round with this id waits for its outcome; the
+            mixture does not change then.
         """
         # The common case, a dict with a number for each name in their order, takes one call of the
         # core. No other thread can come in between, and the core declines while one has its turn.
         books = self._books
-        if confidence is None and books.simple:
+        if confidence is None and id is None and books.simple:
             found = books.games.predict_numbers(forecasts, FIRST_ITEM, PendingRound, books.__dict__)
             if found is not None:
                 value, ticket, distribution = found
                 return _new(Prediction, (value, ticket, books.names, distribution, None))
         with self._books._lock, self._untouched():
-            return self._predict(forecasts, confidence)
+            return self._predict(forecasts, confidence, None if id is None else id_text(id))
 
     def _predict(
-        self, forecasts: Mapping[str, Any], confidence: Mapping[str, float] | None
+        self, forecasts: Mapping[str, Any], confidence: Mapping[str, float] | None, text: str | None
     ) -> Prediction:
-        """Do what `predict` does, for forecasts of any form."""
+        """Do what `predict` does, for forecasts of any form and an id as JSON text."""
         books = self._books
         check_mapping(forecasts)
         if confidence is not None:
             check_confidence(confidence, lambda name: books.knows(name) or name in forecasts)
+        if text is not None and books.ids.get(text) in books.pending:
+            raise ValueError(f"a round with id {clipped(text, 80)} waits for its outcome already")
         if books.forget_after is not None:
-            books.retire(forecasts)
-        version = books.games.version
+            books.forget_sleepers(forecasts)
         table, keys, new = self._read(forecasts)
-        growth, items = books.grow(new, [""] if keys is None else [str(key) for key in keys])
-        names = growth.changes.get("names", books.names)
         confidences = None
         if confidence is not None:
+            names = (*books.names, *new)
             confidences = np.array([float(confidence.get(name, 1.0)) for name in names])
-        if books.recipe.include:
-            books.games.fill_plain(table, confidences)
-        rows, classes, n = table.shape
-        values = _empty((rows, classes * books.games.shape[3]))
-        distribution = _empty((rows, n))
-        number, ticket, expiring = books.rounds, books.next_ticket, books.expiring()
-        pending = PendingRound(table, confidences, values, items, number, keys)
-        changes = {**growth.changes, **books.counted(expiring)}
-        if not books.warned and (np.abs(table) >= _inputs.LARGEST).any():
-            warnings.warn("infinite forecasts count as missing", RuntimeWarning, stacklevel=3)
-            changes["warned"] = True
-        books.games.predict(
-            version, growth.arrays, growth.states, number, table, confidences, values,
-            distribution, items, pending, books.pending, ticket, expiring, vars(books), changes,
-            growth.merges,
-        )  # fmt: skip
-        return Prediction(shaped(values[:, :classes], keys), ticket, names, distribution, keys)
+        return predict_round(books, table, confidences, keys, new, text)
+
+    def peek(
+        self, forecasts: Mapping[str, Any], confidence: Mapping[str, float] | None = None
+    ) -> Prediction:
+        """Return what `predict` would return, and change nothing.
+
+        No round begins: the ticket of the prediction is -1, and no outcome is expected.
+
+        Parameters
+        ----------
+        forecasts, confidence
+            As for `predict`.
+
+        Examples
+        --------
+        >>> mixture = Mixture()
+        >>> mixture.update(mixture.predict({"a": 1.0, "b": 3.0}).ticket, 1.0)
+        >>> tomorrow = mixture.peek({"a": 2.0, "b": 4.0})
+        >>> tomorrow.ticket, tomorrow.value == mixture.predict({"a": 2.0, "b": 4.0}).value
+        (-1, True)
+        """
+        with self._books._lock:
+            aside = Mixture.of(self._books.copy())
+        return aside.predict(forecasts, confidence)._replace(ticket=-1)
 
     def next_weights(self, names: Iterable[str] | None = None) -> dict[str, float]:
         """Return the weights with which `predict` would combine these experts in the next round.
@@ -344,17 +366,25 @@ class Mixture:
         prediction = aside.predict(dict.fromkeys(awake, forecast))
         return dict(zip(prediction.names, prediction.distribution[0].tolist(), strict=True))
 
-    def update(self, ticket: int, outcome: Any) -> None:
+    def update(
+        self,
+        ticket: int | None = None,
+        outcome: Any = None,
+        *,
+        id: Any = None,  # noqa: A002
+    ) -> None:
         """Learn from an outcome.
 
         Parameters
         ----------
         ticket
-            The ticket of the prediction.
+            The ticket of the prediction; None if an id is given.
         outcome
             The outcome, in the form of the forecasts; a class if these were class probabilities.
             If there are several items, some outcomes may be missing (NaN, None, or not in the
             mapping): the mixture does not wait for them any more.
+        id
+            The id that `predict` got for the round, in place of the ticket.
 
         Raises
         ------
@@ -363,18 +393,72 @@ class Mixture:
             mixture does not change then.
         """
         books = self._books
-        if books.simple and books.games.update_number(ticket, outcome, books.__dict__):
-            return
+        if id is None and books.simple:  # noqa: SIM102 -- one condition more costs time
+            if books.games.update_number(ticket, outcome, books.__dict__):
+                return
         with self._books._lock, self._untouched():
-            version, pending = books.games.version, books.pending_round(ticket)
-            positive = books.recipe.loss.of_wealth
-            rows, classes, _ = pending.forecasts.shape
-            outcomes = read_outcome(outcome, pending.keys, rows, classes, positive=positive)
-            table, confidences = books.widen(pending.forecasts, pending.confidence)
-            books.games.update(
-                version, table, confidences, pending.values, outcomes, pending.items, pending,
-                ticket, vars(books),
-            )  # fmt: skip
+            ticket = self._ticket(ticket, id, settled=False)
+            pending = books.pending_round(ticket)
+            settle_round(books, ticket, self._outcomes(pending, outcome))
+            if id is not None:
+                books.forget_id(id_text(id), ticket)
+
+    def correct(
+        self,
+        ticket: int | None = None,
+        outcome: Any = None,
+        *,
+        id: Any = None,  # noqa: A002
+    ) -> None:
+        """Replace the outcome of a settled round by the right one.
+
+        The rounds since a checkpoint before it are played again with the same forecasts. Afterwards
+        the mixture is, to the bit, what it would be if the right outcome had been given at once:
+        also in its sums, where predictions that were made meanwhile count as if they had been made
+        with what is known now. This is possible for the last rounds, at least half of ``history``
+        of them, unless experts or a table arrived in another way than by `predict`, or experts
+        left, since; and it is not possible for rounds before the mixture was loaded from a file.
+
+        Parameters
+        ----------
+        ticket
+            The ticket of the prediction; None if an id is given.
+        outcome
+            The right outcome, as for `update`.
+        id
+            The id that `predict` got for the round, in place of the ticket.
+
+        Raises
+        ------
+        KeyError, ValueError, TypeError
+            If the round is unknown, pending or too long ago, or the outcome is not as described;
+            the mixture does not change then.
+
+        Examples
+        --------
+        >>> mixture = Mixture()
+        >>> mixture.update(mixture.predict({"a": 1.0, "b": 3.0}).ticket, 30.0)
+        >>> mixture.correct(0, 3.0)
+        """
+        with self._books._lock, self._untouched():
+            version = self._books.games.version
+            ticket = self._ticket(ticket, id, settled=True)
+            checkpoint, entries, place = find_settled(self._books, ticket)
+            outcomes = self._outcomes(entries[place].round, outcome)
+            entries[place] = entries[place]._replace(outcomes=outcomes)
+            self._books.take_over(play_again(self._books, checkpoint, entries), version)
+
+    def _ticket(self, ticket: int | None, given: Any, *, settled: bool) -> Any:
+        """Return a ticket that is given itself or by an id."""
+        if (ticket is None) == (given is None):
+            raise TypeError("give the ticket or the id of the round")
+        return ticket if given is None else self._books.ticket_of(given, settled=settled)
+
+    def _outcomes(self, one: PendingRound, outcome: Any) -> Floats:
+        """Return the outcomes of the rows of a round."""
+        rows, classes, _ = one.forecasts.shape
+        positive = self._books.recipe.loss.of_wealth
+        return read_outcome(outcome, one.keys, rows, classes, positive=positive)
 
     def state(self, item: str | None = None) -> Any:
         """Return the state of the hedger.
@@ -440,6 +524,58 @@ class Mixture:
         with self._books._lock, self._untouched():
             self._books.leave(name)
 
+    def rename(self, old: str, new: str) -> None:
+        """Give an expert another name; its weight, its record and its pending forecasts stay.
+
+        Parameters
+        ----------
+        old, new
+            The present name, and a name that no expert has.
+        """
+        with self._books._lock, self._untouched():
+            self._books.rename(old, new)
+
+    def inherit(self, new: str, old: str) -> None:
+        """Let an expert start where another stands, as a new version of a model does.
+
+        The new expert gets a copy of what the hedger remembers of the old one, so that both have
+        the same weight; the record of its own forecasts starts empty. If the old one will not
+        forecast any more, let it `retire` or `leave`.
+
+        Parameters
+        ----------
+        new
+            The name of the new expert; it joins if it is not present.
+        old
+            The name of a present expert.
+
+        Examples
+        --------
+        >>> mixture = Mixture()
+        >>> for outcome in range(30):
+        ...     made = mixture.predict({"gbm": outcome + 0.1, "ar": outcome - 5.0})
+        ...     mixture.update(made.ticket, float(outcome))
+        >>> mixture.inherit("gbm_v2", "gbm")
+        >>> mixture.retire("gbm")
+        >>> mixture.next_weights(["gbm_v2", "ar"])["gbm_v2"] > 0.9
+        True
+        """
+        with self._books._lock, self._untouched():
+            self._books.inherit(new, old)
+
+    def retire(self, name: str) -> None:
+        """Let an expert sleep for good, whatever is forecast in its name.
+
+        Its record stays in the summary and its name stays taken; `leave` removes both.
+
+        Parameters
+        ----------
+        name
+            One of `names`. The last expert cannot retire.
+        """
+        with self._books._lock, self._untouched():
+            self._books.retire(name)
+
     def do(self, operation: Operation) -> Prediction | None:
         """Do an operation of a stream; return the prediction, or None for other operations.
 
@@ -459,10 +595,11 @@ class Mixture:
             if text is not None:
                 self._books.forget_id(text, ticket)
             return None
-        prediction = self.predict(operation["predict"], operation.get("confidence"))
-        if text is not None:
-            self._books.remember_id(text, prediction.ticket)
-        return prediction
+        forecasts, confidence = operation["predict"], operation.get("confidence")
+        if text is None:
+            return self.predict(forecasts, confidence)
+        with self._books._lock, self._untouched():  # the id may be null
+            return self._predict(forecasts, confidence, text)
 
     def redo(self, operation: Operation) -> None:
         """Repeat an operation of a journal; refuse it if its round gets another ticket."""
@@ -502,6 +639,8 @@ class Mixture:
         index = {name: k for k, name in enumerate((*self._books.names, *new))}
         loss = self._books.recipe.loss
         table, keys = read(forecasts, index, len(index), of_classes=loss.of_classes)
+        if self._books.retired:
+            self._books.let_sleep(table)
         levels = len(loss.levels)
         if levels > 1 and (keys is None or len(keys) != levels):
             raise ValueError(f"forecasts must have {levels} numbers each, one for each level")

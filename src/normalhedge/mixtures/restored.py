@@ -24,7 +24,7 @@ KINDS: dict[str, Any] = {
 OPTIONS: dict[str, Callable[[Books], int | None]] = {
     "max_pending": lambda books: books.max_pending,
     "max_age": lambda books: books.max_age,
-    "history": lambda books: books.history.maxlen,
+    "history": lambda books: books.history_size,
     "forget_after": lambda books: books.forget_after,
     "max_names": lambda books: books.max_names,
 }
@@ -99,6 +99,11 @@ def restored(found: Mapping[str, Any], loss: Loss | LossFunction | None) -> Book
     books.rounds, books.expired, books.next_ticket = (
         whole(key, found[key]) for key in ("rounds", "expired", "next_ticket")
     )
+    books.retired = frozenset(words("retired", found.get("retired", [])))
+    if not books.retired <= set(books.names):
+        raise ValueError("retired experts must be among the names")
+    if books.retired:
+        books.simple = False
     _read_arrays(books, found)
     _read_times(books, found)
     for entry in listed("pending", found["pending"]):

@@ -176,6 +176,7 @@ def _written(snapshot: Snapshot) -> dict[str, Any]:
         "ledgers": games.ledgers.tolist(),
         "commons": games.totals.tolist(),
         "joined_late": books.joined_late,
+        "retired": sorted(books.retired),
         "marks": games.marks.tolist(),
         "ranges": games.ranges.tolist(),
         "pool_ranges": games.pool_ranges.tolist(),

@@ -24,7 +24,7 @@ from typing import Any
 from normalhedge import _json_lines
 from normalhedge._terminal import clipped
 from normalhedge.mixtures.mixture import Mixture
-from normalhedge.mixtures.operations import Operation, id_text
+from normalhedge.mixtures.operations import Operation
 
 WORDS = {"forecasts", "confidence", "ticket", "outcome", "id", "leave"}
 """The keys of a line that does not consist of forecasts alone."""
@@ -131,11 +131,7 @@ class Stream:
             return ticket
         if "id" not in request:
             raise ValueError("an outcome needs the ticket or the id of its forecasts")
-        name = id_text(request["id"])
-        if name not in self.mixture.ids:
-            shown = clipped(repr(request["id"]), 80)
-            raise ValueError(f"no round with id {shown} waits for its outcome")
-        return self.mixture.ids[name]
+        return self.mixture.books.ticket_of(request["id"])
 
     def _prediction(self, forecasts: Any, request: dict[str, Any]) -> dict[str, Any]:
         """Predict a round; return its part of the answer."""
@@ -146,9 +142,6 @@ class Stream:
             operation["confidence"] = request["confidence"]
         if "id" in request and "outcome" not in request:
             operation["id"] = request["id"]
-            if self.mixture.ids.get(id_text(request["id"])) in self.mixture.pending:
-                shown = clipped(repr(request["id"]), 80)
-                raise ValueError(f"a round with id {shown} waits for its outcome already")
         prediction = self.mixture.do(operation)
         assert prediction is not None
         if self.note is not None:

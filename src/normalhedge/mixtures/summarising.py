@@ -11,6 +11,7 @@ from normalhedge.mixtures.automatic import Automatic, levels_of
 from normalhedge.mixtures.books import Books
 from normalhedge.mixtures.comparing import OFTEN, Settled, compare
 from normalhedge.mixtures.comparison import Comparison
+from normalhedge.mixtures.history import settled_rounds
 from normalhedge.mixtures.recipe import Recipe
 from normalhedge.mixtures.summary import ComponentRow, ExpertRow, Summary
 from normalhedge.mixtures.tickets import PendingRound
@@ -261,7 +262,10 @@ def _confident_forecasts(books: Books, one: PendingRound) -> Floats:
 
 def _comparable_rounds(books: Books) -> list[tuple[PendingRound, Floats]]:
     """Return the rounds of the history that have a prediction and as many classes as the last."""
-    awake = [pair for pair in books.history if not np.isnan(pair[0].values[:, 0]).all()]
+    kept = settled_rounds(books.history, len(books.names))
+    awake = [
+        (one.round, one.outcomes) for one in kept if not np.isnan(one.round.values[:, 0]).all()
+    ]
     return [pair for pair in awake if pair[0].values.shape[1] == awake[-1][0].values.shape[1]]
 
 

@@ -155,10 +155,11 @@ def arrange(books: Books, panel: Panel, lag: int) -> TableRounds:
 def _new_rows(books: Books, panel: Panel, fresh: np.ndarray) -> Floats:
     """Return the forecasts of the rows not seen before, with a column for each name."""
     columns = [books.names.index(name) for name in panel.experts]
-    if fresh.all() and columns == list(range(len(books.names))):
+    if fresh.all() and columns == list(range(len(books.names))) and not books.retired:
         return panel.forecasts
     rows = np.full((fresh.sum(), panel.forecasts.shape[1], len(books.names)), np.nan)
     rows[:, :, columns] = panel.forecasts if fresh.all() else panel.forecasts[fresh]
+    books.let_sleep(rows)
     return rows
 
 
