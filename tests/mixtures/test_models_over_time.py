@@ -79,7 +79,9 @@ def test_a_renamed_expert_keeps_everything(hedger: str | None) -> None:
     assert difference(snapshot(mixture), snapshot(same)) is None
 
 
-@pytest.mark.parametrize("hedger", [None, "normal-hedge", "boa", "squint", "bates-granger", "ml-poly"])
+@pytest.mark.parametrize(
+    "hedger", [None, "normal-hedge", "boa", "squint", "bates-granger", "ml-poly"]
+)
 def test_a_new_version_starts_where_the_old_one_stands(hedger: str | None) -> None:
     mixture, same = learned(hedger), learned(hedger)
     mixture.inherit("gbm_v2", "gbm")

@@ -189,8 +189,26 @@ def scenes() -> dict[str, tuple[Make, Act]]:
         ),
         "blend, own loss": (lambda: blended(loss=own_loss), blend_more()),
     }
-    if hasattr(Mixture, "leave"):
-        found["leave"] = (numbers, leave)
-        found["leave, games"] = (lambda: things(shared=False), leave)
-        found["leave, own hedger"] = (lambda: numbers(hedger=Softmax()), leave)
+    found["leave"] = (numbers, leave)
+    found["leave, games"] = (lambda: things(shared=False), leave)
+    found["leave, own hedger"] = (lambda: numbers(hedger=Softmax()), leave)
+    found["correct"] = (numbers, lambda m: m.correct(2, 9.0))
+    found["correct, games"] = (
+        lambda: things(shared=False),
+        lambda m: m.correct(1, {"x": 3.0, "y": 1.0}),
+    )
+    found["correct, own hedger"] = (
+        lambda: numbers(hedger=Softmax()),
+        lambda m: m.correct(2, 9.0),
+    )
+    found["predict and update by id"] = (numbers, _by_id)
+    found["rename"] = (numbers, lambda m: m.rename("b", "z"))
+    found["inherit, new"] = (numbers, lambda m: m.inherit("z", "b"))
+    found["inherit, known"] = (late, lambda m: m.inherit("d", "b"))
+    found["retire"] = (numbers, lambda m: m.retire("b"))
+    found["peek"] = (numbers, lambda m: m.peek({"a": 1.0, "z": 2.0}))
     return found
+
+
+def _by_id(mixture: Mixture) -> object:
+    return mixture.predict({"a": 1.0, "b": 2.0, "c": 3.0}, id="today")

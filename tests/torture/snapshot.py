@@ -28,6 +28,7 @@ def snapshot(mixture: Mixture, *, history: bool = True) -> Snapshot:
     found["pending"] = _copied(dict(mixture.pending))
     found["waiting"] = _copied(dict(mixture.books.deferred))
     found["recipe"] = str(mixture.recipe)
+    found["retired"] = sorted(mixture.books.retired)
     if history:
         found["history"] = len(mixture.history)
     return found

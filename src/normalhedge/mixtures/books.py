@@ -31,10 +31,10 @@ from normalhedge.mixtures.growth import (
     game_count,
     make_games,
     owned,
-    weighed,
     whole,
     with_experts,
     with_games,
+    with_inheritance,
     without_experts,
 )
 from normalhedge.mixtures.history import Checkpoint, Departure, Entry
@@ -385,16 +385,20 @@ class Books:
             raise ValueError(f"{type(self.recipe.hedger).__name__} does not know how to inherit")
         if new == old or new in self.retired:
             raise ValueError(f"{new!r} cannot inherit from {old!r}")
+        version, games, n = self.games.version, self.games, len(self.names)
+        arrays: dict[str, np.ndarray] = {}
+        places: dict[str, int] = {}
+        changes: dict[str, Any] = {**_AFRESH, "joined_late": True}
         if self.knows(new):
-            self._place(new)
+            target = self._place(new)
         else:
-            self.join([new])
-        version, games, target = self.games.version, self.games, self._index[new]
-        weights, ledgers = games.weights.copy(), games.ledgers.copy()
-        weights[:, target], ledgers[:, :, target] = weights[:, source], ledgers[:, :, source]
-        arrays = whole(games, weighed(games, weights, ledgers) | {"ledgers": ledgers})
-        changes = {**_AFRESH, "joined_late": True}
-        games.replace(version, arrays, None, vars(self), changes, ())
+            target = places[self.unknown_names([new])[0]] = n
+            learned = bool(games.total_sums[STEPS])
+            arrays = with_experts(self.recipe, games, n + 1, None, has_learned=learned)
+            changes["names"] = [*self.names, new]
+        arrays |= with_inheritance(games, arrays, target, source)
+        merges = (self._index, places)
+        games.replace(version, whole(games, arrays), None, vars(self), changes, merges)
 
     def retire(self, name: str) -> None:
         """Do not use the forecasts of an expert any more."""

@@ -201,6 +201,25 @@ def with_games(
     }
 
 
+def with_inheritance(
+    games: Games, arrays: Mapping[str, np.ndarray], target: int, source: int
+) -> dict[str, np.ndarray]:
+    """Return the arrays that change when an expert gets the ledger of another.
+
+    Parameters
+    ----------
+    games
+        The compiled part of the mixture.
+    arrays
+        Arrays that were changed already; they replace those of the compiled part.
+    target, source
+        The columns of the expert that inherits, and of the other.
+    """
+    weights, ledgers = (arrays.get(k, getattr(games, k)).copy() for k in ("weights", "ledgers"))
+    weights[:, target], ledgers[:, :, target] = weights[:, source], ledgers[:, :, source]
+    return {"ledgers": ledgers} | weighed(games, weights, ledgers)
+
+
 def without_experts(
     recipe: Recipe, games: Games, places: Sequence[int]
 ) -> tuple[dict[str, np.ndarray], list[Any] | None]:

@@ -393,9 +393,13 @@ class Mixture:
             mixture does not change then.
         """
         books = self._books
-        if id is None and books.simple:  # noqa: SIM102 -- one condition more costs time
-            if books.games.update_number(ticket, outcome, books.__dict__):
-                return
+        fast = id is None and books.simple
+        if fast and books.games.update_number(ticket, outcome, books.__dict__):
+            return
+        with self._books._lock, self._untouched():
+            books.checkpoint_if_due()
+        if fast and books.games.update_number(ticket, outcome, books.__dict__):
+            return
         with self._books._lock, self._untouched():
             ticket = self._ticket(ticket, id, settled=False)
             pending = books.pending_round(ticket)
