@@ -107,6 +107,34 @@ class StateFile(ABC, Generic[T]):
         self._journal.append(operations)
         self._sequence = self._journal.sequence
 
+    def can_be_repeated(self, operation: Operation) -> bool:
+        """Tell whether a journal can repeat an operation; else the state is written at once."""
+        del operation
+        return True
+
+    def keep(self, thing: T, operations: Sequence[Operation]) -> None:
+        """Append operations to the journal, or write the state if one cannot be repeated.
+
+        Parameters
+        ----------
+        thing
+            The state after the operations.
+        operations
+            The operations.
+        """
+        if all(map(self.can_be_repeated, operations)):
+            self.append(operations)
+            return
+        assert self._journal is not None
+        before, self._sequence = self._sequence, self._sequence + len(operations)
+        try:
+            self._write(thing)
+        except BaseException:
+            self._sequence = before
+            raise
+        self._journal.sequence = self._sequence
+        self._journal.begin()
+
     def fold_if_long(self, thing: T) -> None:
         """Write the state and empty the journal, if the journal has become long."""
         assert self._journal is not None

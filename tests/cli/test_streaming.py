@@ -261,3 +261,21 @@ def test_bad_words_for_a_stream(
     assert error.count("\n") == 1
     assert "\x1b" not in error
     assert sorted(tmp_path.iterdir()) == before
+
+
+def test_a_correction_survives_a_kill(tmp_path: Path) -> None:
+    state, mixture = tmp_path / "s.json", Mixture()
+    rounds = [{"a": 1.0 * t, "b": 2.0, "c": 0.5} for t in range(30)]
+    with running("blend", "--state", str(state)) as process:
+        for t, forecasts in enumerate(rounds):
+            mixture.predict(forecasts)
+            ask(process, json.dumps(forecasts))
+            mixture.update(t, 1.0 * t)
+            ask(process, json.dumps({"ticket": t, "outcome": 99 if t == 7 else 1.0 * t}))
+        assert ask(process, '{"ticket": 7, "correct": 7}')["corrected"] == 7
+        ask(process, json.dumps(rounds[0]))
+        process.kill()
+    mixture.predict(rounds[0])
+    found = Mixture.load(state)
+    assert found.peek(rounds[3]).weights == mixture.peek(rounds[3]).weights
+    assert found.next_ticket == mixture.next_ticket

@@ -102,3 +102,53 @@ def test_an_expert_leaves_by_a_line(hedger: str | None) -> None:
         again.do(operation)
     assert again.names == ["a"]
     assert again.weights == stream.mixture.weights
+
+
+@either
+def test_a_stream_changes_experts_and_corrects_outcomes(hedger: str | None) -> None:
+    done: list[Operation] = []
+    stream, mixture = Stream(Mixture(hedger), done.append), Mixture(hedger)
+    lines = [
+        '{"forecasts": {"gam": 1.0, "ar": 3.0}, "id": "monday"}',
+        '{"id": "monday", "outcome": 30}',
+        '{"id": "monday", "correct": 3}',
+        '{"rename": ["ar", "arima"]}',
+        '{"inherit": ["gam2", "gam"]}',
+        '{"retire": "gam"}',
+        '{"gam": 5.0, "gam2": 1.0, "arima": 2.0}',
+    ]
+    answers = [{k: v for k, v in one.items() if k != "line"} for one in stream.answers(lines)]
+    mixture.predict({"gam": 1.0, "ar": 3.0})
+    mixture.update(0, 3.0)
+    mixture.rename("ar", "arima")
+    mixture.inherit("gam2", "gam")
+    mixture.retire("gam")
+    last = mixture.predict({"gam": 5.0, "gam2": 1.0, "arima": 2.0})
+    assert answers[1:] == [
+        {"settled": 0},
+        {"corrected": 0},
+        {"renamed": ["ar", "arima"]},
+        {"inherited": ["gam2", "gam"]},
+        {"retired": "gam"},
+        {"ticket": 1, "prediction": last.value, "weights": last.weights},
+    ]
+    again = Mixture(hedger)
+    for operation in done:
+        again.redo(operation)
+    assert (
+        again.predict({"gam2": 1.0, "arima": 2.0}).value
+        == mixture.peek({"gam2": 1.0, "arima": 2.0}).value
+    )
+    wrong = [
+        ('{"rename": "ar"}', "rename needs two names"),
+        ('{"rename": ["x", "y"]}', "no expert 'x'"),
+        ('{"retire": ["gam2", "b"]}', "retire needs a name"),
+        ('{"ticket": 0, "correct": 1, "outcome": 2}', "must not have other entries"),
+        ('{"correct": 1}', "needs the ticket or the id"),
+        ('{"ticket": 1, "correct": 1}', "waits for its outcome: use update"),
+        ('{"leave": "gam", "ticket": 1}', "must not have other entries"),
+    ]
+    for line, sentence in wrong:
+        answer = stream.answer(1, line)
+        assert answer is not None
+        assert sentence in answer["error"], line

@@ -40,7 +40,7 @@ from normalhedge.tables.timeline import timeline
 
 FILE_ONLY = (
     *(name for name in PANEL if name != "classes"),
-    "experts", "weights", "out", "report", "safe_csv",
+    "experts", "weights", "future", "out", "report", "safe_csv",
 )  # fmt: skip
 """Options for files only."""
 
@@ -69,6 +69,9 @@ STREAM_ONLY = ("sync", "max_line")
 @click.option("--memory", type=float,
               help=f"The memory of a single rule, in rounds. [default: {MEMORY:g}]")  # fmt: skip
 @click.option("--weights", is_flag=True, help="Add a column of weights for each expert to --out.")
+@click.option("--future", type=click.Path(path_type=Path), metavar="FILE.csv|FILE.parquet",
+              help="Blend these forecasts, whose outcomes are not known yet, too; --out then has "
+              "their blend.")  # fmt: skip
 @click.option("--out", type=click.Path(path_type=Path), metavar="FILE.csv|FILE.parquet",
               help="Write the blend to this file.")  # fmt: skip
 @click.option("--report", type=click.Path(path_type=Path), metavar="FILE.html",
@@ -139,6 +142,10 @@ def _blend_file(
     """Blend a table; write the files that were asked for, and print the summary."""
     outputs = [(given["out"], (".csv", ".parquet")), (given["report"], (".html",))]
     check_outputs(data, outputs)
+    if given["future"] is not None:
+        check_outputs(given["future"], outputs)
+    if given["future"] is not None and given["out"] is None:
+        raise click.UsageError("--future needs --out: where should its blend go?")
     with _bar() as bar:
         task = bar.add_task("reading", total=1.0)
         table = _tables.read_arrow(data)
@@ -152,7 +159,16 @@ def _blend_file(
             **{name: given[name] for name in PANEL},
             **(options if mixture is None else {}),
         )
-    _write(result, data, state_file, given)
+        frame = result.frame
+        if given["future"] is not None:
+            bar.update(task, description="the future")
+            frame = result.predict(_tables.read_arrow(given["future"]), weights=given["weights"])
+    if given["out"] is not None and not frame.num_rows:
+        raise ValueError(
+            f"all rows of {data} were blended before, in an earlier run than the last: "
+            f"{given['out']} and the state stay as they are"
+        )
+    _write(result, frame, data, state_file, given)
 
 
 def _options(given: dict[str, Any]) -> dict[str, Any]:
@@ -210,12 +226,13 @@ def _as_before(text: str, mixture: Mixture) -> Any:
 
 
 def _write(
-    result: Blend, data: Path, state_file: MixtureFile | None, given: dict[str, Any]
+    result: Blend, frame: Any, data: Path, state_file: MixtureFile | None, given: dict[str, Any]
 ) -> None:
+    """Write the files that were asked for, and print the summary."""
     out, report = given["out"], given["report"]
     summary = result.summary()
     if out is not None:
-        _tables.write_arrow(out, result.frame, safe=given["safe_csv"])
+        _tables.write_arrow(out, frame, safe=given["safe_csv"])
     if report is not None:
         write_blend(
             report,

@@ -103,7 +103,7 @@ def _answer_all(
         answers = [stream.answer(number, line, whole=whole) for number, line, whole in batch]
         said = [answer for answer in answers if answer is not None]
         if kept is not None:
-            kept.append(done)
+            kept.keep(thing, done)
         try:
             # A second signal ends it where nobody reads: the answers are kept by now.
             signals.wait(lambda said=said: _print(said), limit=2)  # type: ignore[misc]

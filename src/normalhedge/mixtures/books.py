@@ -40,7 +40,7 @@ from normalhedge.mixtures.growth import (
 from normalhedge.mixtures.history import Checkpoint, Departure, Entry
 from normalhedge.mixtures.operations import id_text
 from normalhedge.mixtures.recipe import PLAIN, Recipe
-from normalhedge.mixtures.tickets import DeferredOutcome, PendingRound
+from normalhedge.mixtures.tickets import DeferredOutcome, LastTable, PendingRound
 
 MAX_PENDING, MAX_NAMES, HISTORY = 10_000, 1_000_000, 200
 """The default limits on the memory of a mixture: see `Mixture`."""
@@ -95,6 +95,8 @@ class Books:
         The outcomes of pending rounds of a table, and when they may be used, by ticket.
     last_times, time_kind
         The last time of each game of a table, and the kind of its times.
+    last_table
+        The last table, so that its rows are not learned twice.
     ids, old_ids
         The tickets of pending rounds, and of rounds settled lately, by the ids of the caller.
     retired
@@ -141,6 +143,7 @@ class Books:
         self.deferred: dict[int, DeferredOutcome] = {}
         self.last_times: dict[int, Any] = {}
         self.time_kind = ""
+        self.last_table: LastTable | None = None
         self.ids: dict[str, int] = {}
         self.old_ids: dict[str, int] = {}
         self.retired: frozenset[str] = frozenset()
@@ -616,8 +619,55 @@ class Books:
         changes = {k: v for k, v in vars(other).items() if k != "_lock"}
         self.games.replace(version, None, None, vars(self), changes, ())
 
-    def copy(self) -> "Books":
-        """Return a copy that shares no mutable part with these books."""
+    def emptied(self) -> "Books":
+        """Return new books with the same settings."""
+        return Books(
+            self.recipe,
+            max_pending=self.max_pending,
+            max_age=self.max_age,
+            forget_after=self.forget_after,
+            max_names=self.max_names,
+            history=self.history_size,
+        )
+
+    def forget_history(self) -> None:
+        """Drop the settled rounds, the checkpoints and the last table."""
+        self.history.clear()
+        self.checkpoints, self.next_checkpoint, self.last_table = (), 0, None
+
+    def start_from_pool(self, items: Sequence[str]) -> None:
+        """Let the games of new items start from the mean of the games of the others.
+
+        With steps ahead, a game starts from the games of the same step, if there are any.
+
+        Parameters
+        ----------
+        items
+            The names of the new items, which are in the books already.
+        """
+        games = self.games
+        if self.recipe.shared or games.states is not None or not items:
+            return
+        new = {self._item_index[name] for name in items}
+        played = games.marks[:, LAST].max(axis=1, initial=-1) >= 0
+        known = [k for k in range(len(self.items)) if played[k] and k not in new]
+        for name in items:
+            game, (_, step, count) = self._item_index[name], name.rpartition("step ")
+            like = [k for k in known if step and self.items[k].endswith(step + count)] or known
+            if like:
+                games.ledgers[game] = games.ledgers[like].mean(axis=0)
+                games.totals[game] = games.totals[like].mean(axis=0)
+                games.weights[game] = games.weights[like].mean(axis=0)
+                games.weigh(game)
+
+    def copy(self, *, history: bool = True) -> "Books":
+        """Return a copy that shares no mutable part with these books.
+
+        Parameters
+        ----------
+        history
+            Whether the copy has the settled rounds, checkpoints and last table, too.
+        """
         other = object.__new__(Books)
         for name, value in vars(self).items():
             vars(other)[name] = copy(value) if isinstance(value, dict | list | deque) else value
@@ -626,6 +676,8 @@ class Books:
         }
         states = None if self.games.states is None else list(self.games.states)
         other._take(self._arrays(), states)
+        if not history:
+            other.forget_history()
         return other
 
     def checkpoint_if_due(self) -> None:

@@ -320,9 +320,12 @@ class Mixture:
         >>> tomorrow.ticket, tomorrow.value == mixture.predict({"a": 2.0, "b": 4.0}).value
         (-1, True)
         """
+        return self._aside().predict(forecasts, confidence)._replace(ticket=-1)
+
+    def _aside(self) -> "Mixture":
+        """Return a copy without the kept rounds."""
         with self._books._lock:
-            aside = Mixture.of(self._books.copy())
-        return aside.predict(forecasts, confidence)._replace(ticket=-1)
+            return Mixture.of(self._books.copy(history=False))
 
     def next_weights(self, names: Iterable[str] | None = None) -> dict[str, float]:
         """Return the weights with which `predict` would combine these experts in the next round.
@@ -361,9 +364,7 @@ class Mixture:
             forecast = [1.0, 0.0]
         elif len(self.recipe.loss.levels) > 1:
             forecast = [1.0] * len(self.recipe.loss.levels)
-        with self._books._lock:
-            aside = Mixture.of(self._books.copy())
-        prediction = aside.predict(dict.fromkeys(awake, forecast))
+        prediction = self._aside().predict(dict.fromkeys(awake, forecast))
         return dict(zip(prediction.names, prediction.distribution[0].tolist(), strict=True))
 
     def update(
@@ -589,8 +590,13 @@ class Mixture:
             The operation; the ticket of a prediction is ignored. If the operation is refused, the
             mixture does not change.
         """
-        if "leave" in operation:
-            self.leave(operation["leave"])
+        for name in ("leave", "retire", "rename", "inherit"):
+            if name in operation:
+                given = operation[name]
+                getattr(self, name)(*(given if isinstance(given, list) else [given]))
+                return None
+        if "correct" in operation:
+            self.correct(operation["correct"], operation["outcome"])
             return None
         text = id_text(operation["id"]) if "id" in operation else None
         if "update" in operation:

@@ -9,7 +9,12 @@ Operation = _journal.Operation
 """``{"predict": forecasts, "confidence": ..., "id": ..., "ticket": 7}`` predicts a round; the
 confidences and the id are optional, and the ticket is the one that the round got. ``{"update": 7,
 "outcome": ..., "id": ...}`` gives the outcome of a round by its ticket; the id is optional.
-``{"leave": name}`` lets an expert leave."""
+``{"leave": name}``, ``{"retire": name}``, ``{"rename": [old, new]}`` and ``{"inherit": [new,
+old]}`` change experts. ``{"correct": 7, "outcome": ...}`` replaces an outcome; a journal cannot
+repeat it, because the earlier rounds that it needs are not in the state file."""
+
+CANNOT_BE_REPEATED = "correct"
+"""The operation after which the state is written at once."""
 
 LONGEST_ID = 1000
 """The largest number of characters of an id, written as JSON."""

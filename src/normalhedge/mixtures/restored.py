@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 
 from normalhedge.hedgers import HEDGERS
-from normalhedge.mixtures._entries import below, floats, listed, whole, words
+from normalhedge.mixtures._entries import MOST, below, floats, listed, whole, words
 from normalhedge.mixtures._sums import EXPERT_SUMS, MARKS, TOTAL_SUMS
 from normalhedge.mixtures.automatic import Automatic, levels_of
 from normalhedge.mixtures.books import Books
 from normalhedge.mixtures.losses import LOSSES, Loss, LossFunction
 from normalhedge.mixtures.recipe import Recipe
-from normalhedge.mixtures.tickets import DeferredOutcome, PendingRound
+from normalhedge.mixtures.tickets import DeferredOutcome, LastTable, PendingRound
 
 KINDS: dict[str, Any] = {
     kind.__name__: kind for kind in (getattr(f, "__self__", f) for f in HEDGERS.values())
@@ -109,6 +109,8 @@ def restored(found: Mapping[str, Any], loss: Loss | LossFunction | None) -> Book
     for entry in listed("pending", found["pending"]):
         _read_pending(books, entry)
     _read_ids(books, found)
+    if found.get("last_table") is not None:
+        books.last_table = _last_table(books, found["last_table"], found["recipe"], loss)
     return books
 
 
@@ -214,6 +216,27 @@ def _read_times(books: Books, found: Mapping[str, Any]) -> None:
         if below("game", game, len(books.games.weights)) in books.last_times:
             raise ValueError(f"game {game} has two last times")
         books.last_times[game] = _time(books, time)
+
+
+def _last_table(
+    books: Books, found: Mapping[str, Any], recipe: Any, loss: Loss | LossFunction | None
+) -> LastTable:
+    """Read what is known of the last table, with the mixture before it."""
+    before = None
+    if found["before"] is not None:
+        if found["before"]["recipe"] != recipe or found["before"].get("last_table") is not None:
+            raise ValueError("the mixture before the last table does not fit")
+        before = restored(found["before"], loss)
+    until: dict[str, Any] = {}
+    for pair in listed("until", found["until"]):
+        item, time = listed("until", pair, 2)
+        if item not in books.items or item in until:
+            raise ValueError("until must have an item once")
+        until[item] = _time(books, time) if books.time_kind else below("until", time, MOST)
+    if not until or not isinstance(found["digest"], str):
+        raise ValueError("the last table must have items and a digest")
+    rounds, ticket, pending = (whole("mark", k) for k in listed("mark", found["mark"], 3))
+    return LastTable(before, until, found["digest"], (rounds, ticket, pending))
 
 
 def _read_ids(books: Books, found: Mapping[str, Any]) -> None:

@@ -19,7 +19,7 @@ from normalhedge._terminal import clipped, shown
 from normalhedge.mixtures.books import Books
 from normalhedge.mixtures.losses import Loss, LossFunction
 from normalhedge.mixtures.restored import OPTIONS, check_entries, restored
-from normalhedge.mixtures.tickets import DeferredOutcome
+from normalhedge.mixtures.tickets import DeferredOutcome, LastTable
 
 T = TypeVar("T")
 
@@ -184,6 +184,7 @@ def _written(snapshot: Snapshot) -> dict[str, Any]:
         "totals": games.total_sums.tolist(),
         "last_times": list(books.last_times.items()),
         "time_kind": books.time_kind,
+        "last_table": None if books.last_table is None else _last_table(books.last_table),
         # The ids of expired rounds are of no use any more.
         "ids": {name: t for name, t in books.ids.items() if t in books.pending},
         "pending": [
@@ -199,6 +200,16 @@ def _written(snapshot: Snapshot) -> dict[str, Any]:
             }
             for ticket, one in books.pending.items()
         ],
+    }
+
+
+def _last_table(last: LastTable) -> dict[str, Any]:
+    """Return what a file holds of the last table, with the mixture before it."""
+    return {
+        "before": None if last.before is None else _written(Snapshot(last.before)),
+        "until": list(last.until.items()),
+        "digest": last.digest,
+        "mark": list(last.mark),
     }
 
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from normalhedge import _state_file
 from normalhedge.mixtures.mixture import Mixture
-from normalhedge.mixtures.operations import Operation
+from normalhedge.mixtures.operations import CANNOT_BE_REPEATED, Operation
 from normalhedge.mixtures.saved import Snapshot, read_snapshot, write_snapshot
 
 FOLDED = 1 << 23
@@ -49,6 +49,10 @@ class MixtureFile(_state_file.StateFile[Mixture]):
             The operation.
         """
         thing.redo(operation)
+
+    def can_be_repeated(self, operation: Operation) -> bool:
+        """Tell whether a journal can repeat an operation."""
+        return CANNOT_BE_REPEATED not in operation
 
     def limit(self, size: int) -> int:
         """Return the largest size of a journal beside a state of this size, in bytes."""

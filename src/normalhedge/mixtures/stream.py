@@ -6,14 +6,22 @@ Lines in::
     {"gam": 51.2, "ar": 49.9}                                            the same, in short
     {"ticket": 0, "outcome": 50.8}                                         its outcome
     {"ticket": 0, "outcome": 50.8, "forecasts": {...}}                     an outcome, then a round
+    {"ticket": 0, "correct": 50.9}                                         its right outcome
     {"leave": "gam"}                                                       an expert leaves for good
+    {"retire": "gam"}                                                      an expert sleeps for good
+    {"rename": ["gam", "spline"]}                                          an expert gets a new name
+    {"inherit": ["gam2", "gam"]}                                           gam2 starts where gam is
 
 and out::
 
     {"line": 1, "ticket": 0, "prediction": 50.6, "weights": {...}}
     {"line": 2, "settled": 0}
-    {"line": 3, "left": "gam"}
-    {"line": 4, "error": "..."}
+    {"line": 3, "corrected": 0}
+    {"line": 4, "left": "gam"}
+    {"line": 5, "retired": "gam"}
+    {"line": 6, "renamed": ["gam", "spline"]}
+    {"line": 7, "inherited": ["gam2", "gam"]}
+    {"line": 8, "error": "..."}
 
 An ``"id"`` chosen by the caller may replace the ticket; the answer repeats it.
 """
@@ -26,7 +34,10 @@ from normalhedge._terminal import clipped
 from normalhedge.mixtures.mixture import Mixture
 from normalhedge.mixtures.operations import Operation
 
-WORDS = {"forecasts", "confidence", "ticket", "outcome", "id", "leave"}
+CHANGES = {"leave": "left", "retire": "retired", "rename": "renamed", "inherit": "inherited"}
+"""The changes to experts, and the words that answer them."""
+
+WORDS = {"forecasts", "confidence", "ticket", "outcome", "id", "correct", *CHANGES}
 """The keys of a line that does not consist of forecasts alone."""
 
 
@@ -95,8 +106,11 @@ class Stream:
             raise ValueError(
                 f"{clipped(unknown[0], 80)!r} is not one of {', '.join(sorted(WORDS))}"
             )
-        if "leave" in request:
-            answer["left"] = self._left(request)
+        for change in CHANGES.keys() & request.keys():
+            answer[CHANGES[change]] = self._changed(change, request)
+            return
+        if "correct" in request:
+            answer["corrected"] = self._corrected(request)
             return
         if forecasts is None and "outcome" not in request:
             raise ValueError("a line must have forecasts or an outcome")
@@ -111,18 +125,31 @@ class Stream:
         if forecasts is not None:
             answer |= self._prediction(forecasts, request if forecasts is not request else {})
 
-    def _left(self, request: dict[str, Any]) -> str:
-        """Let an expert leave; return its name."""
+    def _changed(self, change: str, request: dict[str, Any]) -> Any:
+        """Do a change to experts; return the names."""
+        names, count = request[change], 1 + (change in {"rename", "inherit"})
         if len(request) > 1:
-            raise ValueError("a line with leave must not have other entries")
-        if not isinstance(request["leave"], str):
-            raise ValueError(f"leave needs a name, got {clipped(repr(request['leave']), 80)}")
+            raise ValueError(f"a line with {change} must not have other entries")
+        given = names if isinstance(names, list) else [names]
+        if len(given) != count or not all(isinstance(name, str) for name in given):
+            wanted = "a name" if count == 1 else "two names, as a list"
+            raise ValueError(f"{change} needs {wanted}, got {clipped(repr(names), 80)}")
         self.mixture.do(request)
         if self.note is not None:
             self.note(request)
-        return request["leave"]
+        return names
 
-    def _ticket(self, request: dict[str, Any]) -> int:
+    def _corrected(self, request: dict[str, Any]) -> int:
+        """Correct the outcome of a settled round; return its ticket."""
+        if request.keys() & {"outcome", "forecasts", "confidence"}:
+            raise ValueError("a line with correct must not have other entries than ticket or id")
+        operation = {"correct": self._ticket(request, settled=True), "outcome": request["correct"]}
+        self.mixture.do(operation)
+        if self.note is not None:
+            self.note(operation)
+        return int(operation["correct"])
+
+    def _ticket(self, request: dict[str, Any], *, settled: bool = False) -> int:
         """Return the ticket of an outcome, given itself or by an id."""
         if "ticket" in request:
             ticket = request["ticket"]
@@ -131,7 +158,7 @@ class Stream:
             return ticket
         if "id" not in request:
             raise ValueError("an outcome needs the ticket or the id of its forecasts")
-        return self.mixture.books.ticket_of(request["id"])
+        return self.mixture.books.ticket_of(request["id"], settled=settled)
 
     def _prediction(self, forecasts: Any, request: dict[str, Any]) -> dict[str, Any]:
         """Predict a round; return its part of the answer."""

@@ -94,6 +94,27 @@ class DeferredOutcome(NamedTuple):
     outcomes: Floats
 
 
+class LastTable(NamedTuple):
+    """The last table of a mixture: see `normalhedge.tables.reruns`.
+
+    Attributes
+    ----------
+    before
+        The books of the mixture before the table; None if the mixture was new.
+    until
+        The last time of each item whose outcome was known.
+    digest
+        A digest of the rows with known outcomes.
+    mark
+        The number of rounds, the next ticket and the number of pending rounds after the table.
+    """
+
+    before: Any
+    until: dict[str, Any]
+    digest: str
+    mark: tuple[int, int, int]
+
+
 def shaped(values: Floats, keys: Keys) -> Any:
     """Return predictions in the form of the forecasts; None if no expert was awake.
 

@@ -17,8 +17,11 @@ from normalhedge.mixtures.summarising import TablePart, summarise
 from normalhedge.mixtures.summary import Summary
 from normalhedge.tables.columns import Columns, count_experts, guess
 from normalhedge.tables.frames import to_arrow
+from normalhedge.tables.future import predict_future
 from normalhedge.tables.panels import Panel, read_panel
 from normalhedge.tables.playing import play_table
+from normalhedge.tables.reruns import describe, go_back, remember, same_table
+from normalhedge.tables.results import result_table
 from normalhedge.tables.rounds import NEVER, TableRounds, arrange, store_pending
 
 
@@ -44,6 +47,10 @@ class Blend:
         The sums of each stretch; see `normalhedge.mixtures._sums`.
     rounds
         The rounds of the table, with their predictions.
+    columns
+        The roles of the columns.
+    last_time
+        The last time whose outcome is known; None without a column of times.
     """
 
     frame: Any
@@ -54,6 +61,46 @@ class Blend:
     sums: Floats
     totals: Floats
     rounds: TableRounds
+    columns: Columns
+    last_time: Any
+
+    def predict(self, future: Any, *, weights: bool = False) -> Any:
+        """Blend a table of forecasts whose outcomes are not known yet; change nothing.
+
+        Each row is blended with the weights after the last outcome. A series that is new starts
+        from the pooled weights.
+
+        Parameters
+        ----------
+        future
+            A table with the columns of the table that was blended, of any kind. It needs no target,
+            and no cutoff: without one, its forecasts count as made after the last known outcome. An
+            expert without a column sleeps.
+        weights
+            Whether to return the weights of the experts in each row, too.
+
+        Returns
+        -------
+        frame
+            A table of the kind that was given, with a column ``blend``.
+
+        Raises
+        ------
+        ValueError
+            If columns are missing, or a time is not after the last known outcome.
+
+        Examples
+        --------
+        >>> import pyarrow as pa
+        >>> past = pa.table({"t": [1, 2, 3], "y": [1.0, 2.0, 3.0], "a": [1.0, 2.0, 3.0],
+        ...                  "b": [0.0, 1.0, 2.0]})
+        >>> found = blend(past, target="y", time="t", hedger="normal-hedge")
+        >>> found.predict(pa.table({"t": [4, 5], "a": [4.0, 5.0], "b": [3.0, 4.0]}))["blend"][1]
+        <pyarrow.DoubleScalar: 5.0>
+        """
+        table, back = to_arrow(future)
+        past = (self.mixture.books, self.columns, self.last_time)
+        return back(predict_future(*past, table, weights=weights))
 
     def summary(self) -> Summary:
         """Return a summary of this table, which prints as tables, also in a notebook."""
@@ -189,22 +236,51 @@ def _blend(
     _refuse_infinite(panel.outcomes, str(columns.target))
     if mixture.recipe.loss.of_wealth:
         _refuse_ruin(panel.outcomes, str(columns.target))
+    ahead = _ahead(panel)
     with mixture.transaction() as books:
+        same = same_table(books, panel, lag)
+        if same:
+            go_back(books)
+        record = describe(books, panel, lag)
         rounds = arrange(books, panel, lag)
-        index = panel.table
+        index, last = panel.table, _last_known(panel, columns)
         del panel
         sums = play_table(books, rounds, weights=weights, progress=progress)
         store_pending(books, rounds)
+        remember(books, record)
+    repeated = ["the rows of the last table are here again: they were not learned twice"] * same
     return Blend(
-        back(_result(index, rounds, sums.distributions, mixture, columns)),
+        back(result_table(index, rounds, sums.distributions, mixture.names, columns)),
         mixture,
-        [*columns.notes, *rounds.notes, *_infinite(sums.totals)],
+        [*columns.notes, *repeated, *rounds.notes, *ahead, *_infinite(sums.totals)],
         sums.starts,
         _when(index, rounds, sums.starts, columns.forecast_time),
         sums.experts,
         sums.totals,
         rounds,
+        columns,
+        last,
     )
+
+
+def _ahead(panel: Panel) -> list[str]:
+    """Return a note on rows at the end whose outcomes are not known yet."""
+    unknown = np.isnan(panel.outcomes)
+    last = panel.times[~unknown].max(initial=-1)
+    count = int((unknown & (panel.times > last)).sum())
+    if not count or last < 0:
+        return []
+    rows = f"{count:,} row{'s' * (count > 1)} at the end without an outcome"
+    return [f"{rows}: forecasts, to be settled when a later table has the outcomes"]
+
+
+def _last_known(panel: Panel, columns: Columns) -> Any:
+    """Return the last time whose outcome is known; None without a column of times."""
+    if columns.time is None:
+        return None
+    pc = _extras.require("pyarrow.compute")
+    known = panel.table.filter(~np.isnan(panel.outcomes))
+    return pc.max(known[columns.time]) if known.num_rows else None
 
 
 def _pooled(
@@ -246,26 +322,6 @@ def _in_step(series: np.ndarray, times: np.ndarray) -> bool:
     return bool(2 * count.sum() >= (last - first + 1)[count > 0].sum())
 
 
-def _result(
-    result: Any, rounds: TableRounds, distributions: Floats, mixture: Mixture, columns: Columns
-) -> Any:
-    """Return the Arrow table of predictions, in the order of the rows of the given table."""
-    pa = _extras.require("pyarrow")
-    place = np.argsort(rounds.row_of, kind="stable")[np.count_nonzero(rounds.row_of < 0) :]
-    if len(place) < result.num_rows:
-        result = result.take(pa.array(rounds.row_of[place]))
-    values = rounds.values[place]
-    names = [f"blend_{name}" for name in columns.classes] if columns.classes else ["blend"]
-    for c, name in enumerate(names):
-        result = result.append_column(_free(name, result), pa.array(values[:, c], from_pandas=True))
-    if len(distributions):
-        weights = distributions[place]
-        for i, name in enumerate(mixture.names):
-            column = pa.array(weights[:, i], from_pandas=True)
-            result = result.append_column(_free(f"weight_{name}", result), column)
-    return result
-
-
 def _infinite(totals: Floats) -> list[str]:
     """Return a note on infinite forecasts; none if there are none."""
     count = int(totals[:, WILD].sum())
@@ -280,13 +336,6 @@ def _when(table: Any, rounds: TableRounds, starts: np.ndarray, time: str | None)
     row = np.zeros(int(rounds.offsets.max()) + 1, dtype=np.int64)
     row[rounds.offsets[new]] = rounds.row_of[rounds.edges[:-1][new]]
     return [table[time][int(row[start - rounds.base])].as_py() for start in starts]
-
-
-def _free(name: str, table: Any) -> str:
-    """Return a name that no column of a table has."""
-    while name in table.column_names:
-        name += "_"
-    return name
 
 
 def _lag(lag: int, columns: Columns) -> int:

@@ -47,6 +47,9 @@ class TableRounds:
         The first round of each game that is not settled.
     base
         The number of the first new round.
+    again
+        The predictions of rows of the panel that were predicted before and still wait for their
+        outcomes, by the place of the row.
     notes
         Sentences about rows that were seen before.
     """
@@ -70,6 +73,7 @@ class TableRounds:
     stop: np.ndarray
     settled: np.ndarray
     base: int
+    again: dict[int, Floats] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
 
     def rows(self, start: int, stop: int) -> tuple[Floats, Floats, Floats]:
@@ -97,10 +101,11 @@ def arrange(books: Books, panel: Panel, lag: int) -> TableRounds:
     """
     books.begin_table(panel.time_kind)
     books.join(panel.experts)
-    items = books.item_indices(panel.items)[panel.series]
-    games = np.zeros_like(items) if books.recipe.shared else items
     notes: list[str] = []
-    fresh = _unseen(books, panel, items, games, notes)
+    items = _join_items(books, panel.items, notes)[panel.series]
+    games = np.zeros_like(items) if books.recipe.shared else items
+    again: dict[int, Floats] = {}
+    fresh = _unseen(books, panel, items, games, again, notes)
     # Rounds are numbered by their times, after the last round of the mixture.
     distinct = np.flatnonzero(np.bincount(panel.times[fresh]))
     rows = _new_rows(books, panel, fresh)
@@ -146,10 +151,22 @@ def arrange(books: Books, panel: Panel, lag: int) -> TableRounds:
         table, outcomes, values, item, row_of, edges,
         offsets, np.empty(0, dtype=np.int32), codes, old,  # _set_ready fills in ``ready``
         _known(books, panel, row_of, edges, code, new), panel.time_keys, panel.known,
-        game[first].astype(np.int64), first, start, stop, first.copy(), books.rounds, notes,
+        game[first].astype(np.int64), first, start, stop, first.copy(), books.rounds, again, notes,
     )  # fmt: skip
     _set_ready(result, list(books.deferred.values()), lag)
     return result
+
+
+def _join_items(books: Books, names: list[str], notes: list[str]) -> np.ndarray:
+    """Let items join that are new, and return the index of each item."""
+    known = set(books.items)
+    new = [name for name in names if name not in known] if known else []
+    found = books.item_indices(names)
+    if new:
+        books.start_from_pool(new)
+        shown = ", ".join(new[:3]) + ", ..." * (len(new) > 3)
+        notes.append(f"{len(new)} new series started from the pooled weights: {shown}")
+    return found
 
 
 def _new_rows(books: Books, panel: Panel, fresh: np.ndarray) -> Floats:
@@ -187,11 +204,17 @@ def _deferred_rows(books: Books) -> list[np.ndarray]:
 
 
 def _unseen(
-    books: Books, panel: Panel, items: np.ndarray, games: np.ndarray, notes: list[str]
+    books: Books,
+    panel: Panel,
+    items: np.ndarray,
+    games: np.ndarray,
+    again: dict[int, Floats],
+    notes: list[str],
 ) -> np.ndarray:
     """Return which rows are later than the last time of their game.
 
-    Outcomes in the other rows are filled into pending rounds that lack them.
+    Outcomes in the other rows are filled into pending rounds that lack them, and the predictions of
+    those rounds are put into ``again``.
     """
     fresh: np.ndarray = np.ones(len(items), dtype=bool)
     if not books.last_times or panel.time_keys is None:
@@ -205,12 +228,17 @@ def _unseen(
             until = deferred.known[place] if deferred.known else None
             waiting[deferred.time, _base(books.items[item], until), until] = (ticket, place)
     filled: dict[int, Floats] = {}
-    for row in np.flatnonzero(~fresh & ~np.isnan(panel.outcomes)):
-        until = _key(panel.known, int(row))
+    classes = panel.forecasts.shape[1]
+    for row in np.flatnonzero(~fresh).tolist() if waiting else ():
+        until = _key(panel.known, row)
         base = _base(books.items[items[row]], until)
         found = waiting.get((_key(keys, panel.times[row]), base, until))
-        if found is not None and np.isnan(books.deferred[found[0]].outcomes[found[1]]):
-            ticket, place = found
+        if found is None:
+            continue
+        ticket, place = found
+        again[row] = books.pending[ticket].values[place, :classes]
+        unknown = np.isnan(books.deferred[ticket].outcomes[place])
+        if unknown and not np.isnan(panel.outcomes[row]):
             books.deferred[ticket].outcomes[place] = panel.outcomes[row]
             news = filled.setdefault(ticket, np.full(len(books.pending[ticket].items), np.nan))
             news[place] = panel.outcomes[row]
@@ -220,7 +248,8 @@ def _unseen(
     if seen:
         notes.append(
             f"{seen} row{'s' * (seen > 1)} seen before: {len(filled)} outcome"
-            f"{'s' * (len(filled) != 1)} filled in, the rest left out"
+            f"{'s' * (len(filled) != 1)} filled in, {len(again)} with the forecast of then, the "
+            "rest left out"
         )
     return fresh
 

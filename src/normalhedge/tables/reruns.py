@@ -1,0 +1,153 @@
+"""Blend the same table twice and learn from it once.
+
+The books of a mixture remember the last table: a digest of its rows with known outcomes, and the
+books as they were before it. If a later table holds the same rows again, with or without further
+ones, the mixture goes back to the books before and blends the whole table. As a blend is causal,
+the same rows get the same forecasts again, and nothing is learned twice. Rows of the last table
+whose outcomes were not known may have changed: they were forecasts, and are forecast again.
+"""
+
+import json
+import zlib
+from hashlib import sha256
+from typing import Any
+
+import numpy as np
+
+from normalhedge.mixtures.books import Books
+from normalhedge.mixtures.tickets import LastTable
+from normalhedge.tables.panels import Panel
+
+FEWEST = 10
+"""Without a column of times, fewer rows than this count as new rows, even if they are the same."""
+
+
+def same_table(books: Books, panel: Panel, lag: int) -> bool:
+    """Tell whether a panel holds all rows of the last table of a mixture again.
+
+    Parameters
+    ----------
+    books
+        The memory of the mixture.
+    panel
+        The rows of a table.
+    lag
+        The number of further rounds for which an outcome stays unknown.
+    """
+    last = books.last_table
+    if last is None or last.mark != _mark(books):
+        return False
+    times, known = _times(panel), ~np.isnan(panel.outcomes)
+    ends = [last.until.get(name) for name in panel.items]
+    there = np.array([end is not None for end in ends])[panel.series] & known
+    there &= _new_rows(last.before, panel)
+    if not there.any():
+        return False
+    if isinstance(next(iter(last.until.values())), str) != (times.dtype.kind in "OU"):
+        return False
+    filled = np.array([times[0] if end is None else end for end in ends])
+    there &= times <= filled[panel.series]
+    return last.digest == _digest(panel, there, lag)
+
+
+def go_back(books: Books) -> None:
+    """Let books be what they were before the last table."""
+    assert books.last_table is not None
+    before = books.last_table.before
+    books.take_over(books.emptied() if before is None else before.copy(), books.games.version)
+
+
+def describe(books: Books, panel: Panel, lag: int) -> LastTable | None:
+    """Return what to remember of a table; None if its rows could not be recognised.
+
+    Parameters
+    ----------
+    books
+        The memory of the mixture before the table.
+    panel, lag
+        The rows of the table, and the lag of its outcomes.
+    """
+    before = None
+    if books.rounds or books.pending:
+        before = books.copy()
+        before.forget_history()
+    known = ~np.isnan(panel.outcomes) & _new_rows(before, panel)
+    if not known.any() or (panel.time_keys is None and known.sum() < FEWEST):
+        return None
+    last = np.full(len(panel.items), -1, dtype=np.int64)
+    np.maximum.at(last, panel.series[known], panel.times[known])
+    keys = np.arange(int(panel.times.max()) + 1) if panel.time_keys is None else panel.time_keys
+    until = {
+        name: keys[k].item() if isinstance(keys[k], np.generic) else keys[k]
+        for name, k in zip(panel.items, last.tolist(), strict=True)
+        if k >= 0
+    }
+    return LastTable(before, until, _digest(panel, known, lag), (0, 0, 0))
+
+
+def remember(books: Books, table: LastTable | None) -> None:
+    """Remember a table after it was blended.
+
+    Parameters
+    ----------
+    books
+        The memory of the mixture after the table.
+    table
+        The description of the table.
+    """
+    books.last_table = None if table is None else table._replace(mark=_mark(books))
+
+
+def _mark(books: Books) -> tuple[int, int, int]:
+    """Return numbers that change when the mixture is used otherwise after a table."""
+    return books.rounds, books.next_ticket, len(books.pending)
+
+
+def _times(panel: Panel) -> Any:
+    """Return the time of each row; its place in its series without a column of times."""
+    return panel.times if panel.time_keys is None else panel.time_keys[panel.times]
+
+
+def _new_rows(before: Books | None, panel: Panel) -> np.ndarray:
+    """Return which rows are later than the last times of the books."""
+    new = np.ones(len(panel.series), dtype=bool)
+    if before is None or panel.time_keys is None or not before.last_times:
+        return new
+    index = {name: k for k, name in enumerate(before.items)}
+    games = [0 if before.recipe.shared else index.get(name, -1) for name in panel.items]
+    ends = [before.last_times.get(game) for game in games]
+    first = np.array(
+        [0 if end is None else int(np.searchsorted(panel.time_keys, end, "right")) for end in ends]
+    )
+    new &= panel.times >= first[panel.series]
+    return new
+
+
+def _digest(panel: Panel, rows: np.ndarray, lag: int) -> str:
+    """Return a digest of some rows of a panel that does not depend on the order of rows."""
+    used = np.unique(panel.series[rows])
+    names = sorted((panel.items[k], int(k)) for k in used)
+    rank = np.zeros(len(panel.items), dtype=np.int64)
+    rank[[k for _, k in names]] = np.arange(len(names))
+    places = np.flatnonzero(rows)
+    key = rank[panel.series[places]] * (np.int64(panel.times.max()) + 1) + panel.times[places]
+    if (key[1:] < key[:-1]).any():
+        order = np.argsort(key, kind="stable")
+        places, key = places[order], key[order]
+    columns = sorted((name, k) for k, name in enumerate(panel.experts))
+    parts: list[Any] = [lag, panel.time_kind, [name for name, _ in names]]
+    parts.append([name for name, _ in columns])
+    parts += [_sum(rank[panel.series[places]]), _sum(_times(panel)[places])]
+    parts += [_sum(panel.outcomes[places])]
+    if panel.known is not None:
+        parts.append(_sum(panel.known[places]))
+    for c in range(panel.forecasts.shape[1]):
+        parts += [_sum(panel.forecasts[places, c, k]) for _, k in columns]
+    return sha256(json.dumps(parts).encode()).hexdigest()
+
+
+def _sum(column: np.ndarray) -> int:
+    """Return a checksum of a column."""
+    if column.dtype.kind in "OU":
+        return zlib.crc32("\0".join(map(str, column)).encode())
+    return zlib.crc32(np.ascontiguousarray(column).data)
