@@ -90,6 +90,13 @@ def settle_round(books: Books, ticket: int, outcomes: Floats) -> None:
 def find_settled(books: Books, ticket: int) -> tuple[Checkpoint, list[SettledRound], int]:
     """Return a checkpoint before a settled round, the rounds settled since, and its place in them.
 
+    Parameters
+    ----------
+    books
+        The memory of the mixture.
+    ticket
+        The ticket of the round.
+
     Raises
     ------
     KeyError
