@@ -12,6 +12,7 @@ EXTRAS = {
     "plotext": "cli",
     "plotly": "cli",
     "pyarrow": "frames",
+    "python_calamine": "excel",
     "rich": "cli",
     "scipy": "certify",
 }

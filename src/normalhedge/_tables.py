@@ -1,8 +1,7 @@
 """Tables in files: read numbers in blocks, and write results whole or not at all."""
 
 import csv
-import gzip
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
@@ -177,50 +176,6 @@ def write_table(path: Path, columns: dict[str, Any], *, safe: bool = False) -> N
 def _inert(cell: Any) -> Any:
     """Return a cell that no spreadsheet takes for a formula."""
     return f"'{cell}" if isinstance(cell, str) and cell.startswith(FORMULA) else cell
-
-
-def read_arrow(path: Path) -> "pa.Table":
-    """Read a whole CSV or Parquet file, depending on the suffix of the path."""
-    if not path.is_file():
-        raise ValueError(f"there is no file {path}")
-    name = path.name.lower().removesuffix(".gz")
-    if name.endswith((".parquet", ".pq")):
-        reader: Callable[[Path], Any] = _extras.require("pyarrow.parquet").read_table
-    elif name.endswith((".csv", ".tsv", ".txt")):
-        reader = _read_csv
-    else:
-        raise ValueError(f"{path} must end in .csv, .csv.gz or .parquet")
-    try:
-        table = reader(path)
-        _ = table.column_names  # raises an error if they are not UTF-8
-        return table
-    except (_extras.require("pyarrow").ArrowException, UnicodeDecodeError) as error:
-        raise ValueError(f"{path} cannot be read: {str(error).splitlines()[0]}") from None
-
-
-def _read_csv(path: Path) -> Any:
-    """Read a CSV file; the delimiter is the most frequent of comma, semicolon and tab."""
-    arrow = _extras.require("pyarrow.csv")
-    opened = gzip.open if path.suffix.lower() == ".gz" else open
-    with opened(path, "rt", encoding="utf-8-sig", errors="replace") as file:
-        first = file.readline()
-    delimiter = max(",;\t", key=first.count)
-    # In a single column, an empty line is a missing value.
-    single = delimiter not in first
-    table = arrow.read_csv(
-        path,
-        parse_options=arrow.ParseOptions(delimiter=delimiter, ignore_empty_lines=not single),
-        # NA and similar words are missing values in columns of text too.
-        convert_options=arrow.ConvertOptions(strings_can_be_null=True),
-    )
-    return _without_empty_end(table) if single else table
-
-
-def _without_empty_end(table: Any) -> Any:
-    """Return a table of one column without the missing values at its end."""
-    known = _extras.require("pyarrow.compute").is_valid(table.column(0)).to_numpy()
-    rows = int(known.nonzero()[0].max(initial=-1)) + 1
-    return table.slice(0, rows)
 
 
 def write_arrow(path: Path, table: "pa.Table", *, safe: bool = False) -> None:

@@ -169,7 +169,7 @@ def test_the_command_on_a_stream(
         (["{data}", "--memory", "0"], "memory must be"),
         (["-", "--target", "y"], "--target is for files"),
         (["{data}", "--even", "2"], "even must be"),
-        (["{text}"], "must end in .csv, .csv.gz or .parquet"),
+        (["{text}"], "must end in .csv, .csv.gz, .tsv, .parquet, .xlsx, .ods or .jsonl"),
         (["{broken}"], "cannot be read"),
         (["{empty}"], "cannot be read"),
     ],
@@ -179,7 +179,7 @@ def test_bad_words_for_blend(
 ) -> None:
     places = {
         "data": write(tmp_path / "data.csv", wide()),
-        "text": tmp_path / "data.xlsx",
+        "text": tmp_path / "data.docx",
         "broken": tmp_path / "broken.parquet",
         "empty": tmp_path / "empty.csv",
     }

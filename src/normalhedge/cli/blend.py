@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 import normalhedge
-from normalhedge import _tables
+from normalhedge import _table_files, _tables
 from normalhedge._owner import Owner
 from normalhedge.cli.options import (
     PANEL,
@@ -40,7 +40,7 @@ from normalhedge.tables.timeline import timeline
 
 FILE_ONLY = (
     *(name for name in PANEL if name != "classes"),
-    "experts", "weights", "future", "out", "report", "safe_csv",
+    "experts", "weights", "encoding", "future", "out", "report", "safe_csv",
 )  # fmt: skip
 """Options for files only."""
 
@@ -60,7 +60,7 @@ STREAM_ONLY = ("sync", "max_line")
     "can lose the last moments before it, unless --sync is given. SIGTERM, SIGINT and SIGHUP end a "
     "stream between two lines, with exit code 128 + signal.",
 )
-@click.argument("data", metavar="DATA.csv|DATA.parquet|-")
+@click.argument("data", metavar="DATA.csv|DATA.parquet|DATA.xlsx|DATA.jsonl|-")
 @click.option("--experts", callback=words, metavar="A,B,...", help="The columns of the experts.")
 @panel_options
 @click.option("--hedger", metavar="NAME[:KEY=VALUE,...]",
@@ -69,6 +69,8 @@ STREAM_ONLY = ("sync", "max_line")
 @click.option("--memory", type=float,
               help=f"The memory of a single rule, in rounds. [default: {MEMORY:g}]")  # fmt: skip
 @click.option("--weights", is_flag=True, help="Add a column of weights for each expert to --out.")
+@click.option("--encoding", metavar="NAME",
+              help="The encoding of CSV files, such as latin-1.  [default: utf-8]")  # fmt: skip
 @click.option("--future", type=click.Path(path_type=Path), metavar="FILE.csv|FILE.parquet",
               help="Blend these forecasts, whose outcomes are not known yet, too; --out then has "
               "their blend.")  # fmt: skip
@@ -148,7 +150,7 @@ def _blend_file(
         raise click.UsageError("--future needs --out: where should its blend go?")
     with _bar() as bar:
         task = bar.add_task("reading", total=1.0)
-        table = _tables.read_arrow(data)
+        table = _table_files.read_arrow(data, given["encoding"])
         bar.update(task, description="blending")
         result = blend(
             table,
@@ -162,7 +164,9 @@ def _blend_file(
         frame = result.frame
         if given["future"] is not None:
             bar.update(task, description="the future")
-            frame = result.predict(_tables.read_arrow(given["future"]), weights=given["weights"])
+            frame = result.predict(
+                _table_files.read_arrow(given["future"]), weights=given["weights"]
+            )
     if given["out"] is not None and not frame.num_rows:
         raise ValueError(
             f"all rows of {data} were blended before, in an earlier run than the last: "

@@ -11,7 +11,7 @@ import numpy as np
 from rich.console import Console
 
 import normalhedge
-from normalhedge import _names, _tables
+from normalhedge import _names, _table_files, _tables
 from normalhedge._owner import Owner
 from normalhedge.cli.latent_stream import new_regimes, run_latent_stream
 from normalhedge.cli.options import check_columns, check_outputs, check_state, safe_csv, words
@@ -159,7 +159,7 @@ def _infer_file(
     """Find the regimes of a table's columns; print and write the results."""
     outputs = [(given[name], TABLES) for name in ("out", "forecast_out")]
     check_outputs(data, [*outputs, (given["report"], (".html",))])
-    table = _tables.read_arrow(data)
+    table = _table_files.read_arrow(data)
     if all(_is_number(name) for name in table.column_names):
         raise click.UsageError(f"the first row of {data} must name the columns, but it has numbers")
     columns = _columns(table.column_names, given["columns"], data)

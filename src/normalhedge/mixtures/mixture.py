@@ -637,6 +637,16 @@ class Mixture:
                 raise RuntimeError(USED_FROM_WITHIN) from error
             raise
 
+    def __repr__(self) -> str:
+        """Return the settings and the numbers of experts and rounds, in a line."""
+        books = self._books
+        parts = [f"{books.rounds:,} rounds", f"{len(books.pending):,} pending"]
+        parts += [f"{len(books.items):,} items"] * (len(books.items) > 1)
+        shown = ", ".join(books.names[:4]) + ", ..." * (len(books.names) > 4)
+        experts = f"{len(books.names):,} experts" + f" ({shown})" * bool(shown)
+        rule = "auto" if isinstance(books.recipe.hedger, Automatic) else repr(books.recipe.hedger)
+        return f"Mixture({rule}, {books.recipe.loss}: {experts}, {', '.join(parts)})"
+
     def __copy__(self) -> Self:
         """Return a deep copy: two mixtures cannot share arrays."""
         return deepcopy(self)

@@ -15,6 +15,7 @@ from normalhedge.mixtures.mixture import Mixture
 from normalhedge.mixtures.recipe import hedger_of, is_automatic
 from normalhedge.mixtures.summarising import TablePart, summarise
 from normalhedge.mixtures.summary import Summary
+from normalhedge.tables.cleaning import Labels, labels_of, suspects, with_numbers
 from normalhedge.tables.columns import Columns, count_experts, guess
 from normalhedge.tables.frames import to_arrow
 from normalhedge.tables.future import predict_future
@@ -25,7 +26,7 @@ from normalhedge.tables.results import result_table
 from normalhedge.tables.rounds import NEVER, TableRounds, arrange, store_pending
 
 
-@dataclass
+@dataclass(repr=False)
 class Blend:
     """The result of `blend`.
 
@@ -63,6 +64,11 @@ class Blend:
     rounds: TableRounds
     columns: Columns
     last_time: Any
+
+    def __repr__(self) -> str:
+        """Return what was blended, in a line."""
+        rows, mixture = len(self.rounds.outcomes), self.mixture
+        return f"Blend({rows:,} rows of {self.columns.target}, {mixture!r})"
 
     def predict(self, future: Any, *, weights: bool = False) -> Any:
         """Blend a table of forecasts whose outcomes are not known yet; change nothing.
@@ -209,15 +215,11 @@ def _blend(
 ) -> Blend:
     """Do what `blend` does, with the roles of columns in one object."""
     table, back = to_arrow(frame)
-    columns = guess(table, given)
+    table, columns, labels = _prepared(table, given, mixture, options)
     lag = _lag(lag, columns)
     continued = mixture is not None
     if mixture is None:
-        plain = _tuple(options.get("include", ()))  # it may be an iterator, and is read twice
-        options = options | {"include": plain}
-        if isinstance(options.get("hedger"), str) and not is_automatic(options["hedger"]):
-            tuned = hedger_of(options["hedger"], count_experts(table, columns) + len(plain))
-            options = options | {"hedger": tuned}
+        options = _tuned(table, columns, options)
         mixture = Mixture(**options)
     elif options:
         raise TypeError(f"{next(iter(options))} belongs to the mixture, which is given already")
@@ -227,6 +229,8 @@ def _blend(
             " probabilities: see classes"
         )
     panel = read_panel(table, columns)
+    if given.experts is None and columns.experts is not None and labels is None:
+        columns.notes += suspects(panel.experts, panel.forecasts, panel.outcomes)
     mixture = _pooled(mixture, columns, panel, pooled, continued, options)
     classes = panel.forecasts.shape[1]
     if any(waiting.forecasts.shape[1] != classes for waiting in mixture.pending.values()):
@@ -249,8 +253,12 @@ def _blend(
         store_pending(books, rounds)
         remember(books, record)
     repeated = ["the rows of the last table are here again: they were not learned twice"] * same
+    result = result_table(index, rounds, sums.distributions, mixture.names, columns)
+    if labels is not None:
+        decoded = [str(columns.target)] + ["blend"] * (not columns.classes)
+        result = labels.decode(result, decoded)
     return Blend(
-        back(result_table(index, rounds, sums.distributions, mixture.names, columns)),
+        back(result),
         mixture,
         [*columns.notes, *repeated, *rounds.notes, *ahead, *_infinite(sums.totals)],
         sums.starts,
@@ -261,6 +269,31 @@ def _blend(
         columns,
         last,
     )
+
+
+def _prepared(
+    table: Any, given: Columns, mixture: Mixture | None, options: Mapping[str, Any]
+) -> tuple[Any, Columns, Labels | None]:
+    """Return a table with numbers where numbers are needed, its columns, and its labels."""
+    table, remarks = with_numbers(table, given)
+    of_labels = str(options.get("loss", "")).startswith("zero-one")
+    if mixture is not None:
+        of_labels = mixture.recipe.loss.of_labels
+    labels = labels_of(table, given, of_labels=of_labels)
+    if labels is not None:
+        table = labels.encode(table)
+    columns = guess(table, given)
+    columns.notes += remarks
+    return table, columns, labels
+
+
+def _tuned(table: Any, columns: Columns, options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the options of a new mixture, its hedger tuned by the number of experts."""
+    plain = _tuple(options.get("include", ()))  # it may be an iterator, and is read twice
+    hedger = options.get("hedger")
+    if isinstance(hedger, str) and not is_automatic(hedger):
+        hedger = hedger_of(hedger, count_experts(table, columns) + len(plain))
+    return {**options, "include": plain, "hedger": hedger}
 
 
 def _ahead(panel: Panel) -> list[str]:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from normalhedge import _names
-from normalhedge.tables.frames import encoded, is_number, may_hold_numbers
+from normalhedge.tables.frames import encoded, is_number, may_hold_numbers, time_of_index
 
 TIMES = ("ds", "time", "date", "datetime", "timestamp", "reference_date", "forecast_date", "t")
 SERIES = ("unique_id", "series", "series_id", "location", "item_id")
@@ -81,7 +81,7 @@ def guess(table: Any, columns: Columns) -> Columns:  # noqa: C901 -- one line fo
     model = columns.model
     if model is None and columns.experts is None:
         model = find("long table, models in", MODELS)
-    time = columns.time or find("time", TIMES)
+    time = columns.time or find("time", [*filter(None, [time_of_index(table)]), *TIMES])
     by = columns.by or tuple(filter(None, [find("series", SERIES)]))
     cutoff = columns.cutoff
     if cutoff is None and time is not None:

@@ -10,6 +10,12 @@ import numpy as np
 from normalhedge import _extras
 from normalhedge._inputs import Floats
 
+TIME_OF_INDEX = b"normalhedge.time"
+"""The entry of a schema that names the column of the dates of a pandas index."""
+
+WITH_OFFSET = r"^\d{4}-\d\d-\d\d[ T]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d)$"
+"""Times with their distance from UTC, which do not sort as words."""
+
 DAY_FIRST = r"^\d{1,2}[/.-]\d{1,2}[/.-]\d{2,4}"
 """Dates that do not sort as words."""
 
@@ -28,14 +34,48 @@ def to_arrow(frame: Any) -> tuple[Any, Any]:
     table = own.to_arrow()
     index = [name for name in table.column_names if name.startswith("__index_level_")]
     table = table.drop_columns(index)  # the index of pandas is not one of its columns
+    table, dates = _with_dates(frame, table)
 
     def back(result: Any) -> Any:
+        if dates in result.column_names and len(result) == len(frame):
+            result = result.drop_columns([dates])  # it is the index again
         native = nw.from_arrow(result, backend=own.implementation).to_native()
         if hasattr(frame, "index") and hasattr(native, "index") and len(native) == len(frame):
             native.index = frame.index  # of pandas
         return native
 
     return table, back
+
+
+def _with_dates(frame: Any, table: Any) -> tuple[Any, str]:
+    """Return a table with the dates of a pandas index as a column, and its name; else empty."""
+    pa = _extras.require("pyarrow")
+    index: Any = getattr(frame, "index", None)
+    kind = type(index).__name__
+    if kind not in {"DatetimeIndex", "PeriodIndex"}:
+        return table, ""
+    dates = index.to_timestamp() if kind == "PeriodIndex" else index
+    name = str(index.name or "time")
+    while index.name is None and name in table.column_names:
+        name += "_"
+    if name in table.column_names:
+        table = table.drop_columns([name])
+    table = table.append_column(name, pa.array(dates))
+    return table.replace_schema_metadata({TIME_OF_INDEX: name}), name
+
+
+def time_of_index(table: Any) -> str | None:
+    """Return the column that holds the dates of a pandas index; None if there is none."""
+    found = (table.schema.metadata or {}).get(TIME_OF_INDEX)
+    return None if found is None else str(found.decode())
+
+
+def is_text(kind: Any) -> bool:
+    """Tell whether an Arrow type is one of words."""
+    types = _extras.require("pyarrow.types")
+    if types.is_dictionary(kind):
+        kind = kind.value_type
+    return bool(types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind))
 
 
 def is_number(kind: Any) -> bool:
@@ -89,6 +129,8 @@ def sortable(column: Any) -> Any:
         return column
     texts = column.cast(pa.string())
     pc = _extras.require("pyarrow.compute")
+    if pc.all(pc.match_substring_regex(texts, WITH_OFFSET)).as_py():
+        return texts.cast(pa.timestamp("us", "UTC")).cast(pa.int64())
     if pc.any(pc.match_substring_regex(texts, DAY_FIRST)).as_py():
         raise ValueError(
             f"times such as {texts[0].as_py()!r} do not sort in the order of time: write them as "

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from normalhedge import _names, _tables
+from normalhedge import _names, _table_files
 from normalhedge._inputs import Floats
 from normalhedge.experiments.cells import Arrays
 from normalhedge.experiments.fingerprint import PAPER, fingerprint
@@ -191,7 +191,7 @@ class PanelContest:
 
     @cached_property
     def _table(self) -> Any:
-        return _tables.read_arrow(self.path)
+        return _table_files.read_arrow(self.path)
 
     def hedger(self, entry: Entry) -> Player:
         """Return the player of a participant; a name is set up for this panel."""
