@@ -114,3 +114,24 @@ def test_names_tuned_by_the_number_of_experts() -> None:
         blend(pa.table(table), "y", hedger="hedge-fixed")
     assert Mixture("normal-hedge:memory=50").recipe.hedger == NormalHedge(memory=50)
     assert Mixture("squint:alpha=0").recipe.hedger == named("squint", alpha=0.0)
+
+
+def test_memory_and_half_life() -> None:
+    assert Mixture(memory=50).recipe == Mixture(NormalHedge(memory=50)).recipe
+    assert Mixture(half_life=10).recipe == Mixture(NormalHedge(half_life=10)).recipe
+    rule = Mixture("squint", memory=50).recipe.hedger
+    assert rule == Mixture("squint:alpha=0.02").recipe.hedger
+    for options, error, match in (
+        ({"memory": 5, "half_life": 5}, TypeError, "not both"),
+        ({"hedger": "auto", "memory": 5}, ValueError, "auto hedges over many"),
+        ({"hedger": NormalHedge(memory=5), "memory": 5}, TypeError, "give it to NormalHedge"),
+        ({"hedger": "squint:memory=5", "half_life": 5}, ValueError, "given twice"),
+        ({"memory": 0.5}, ValueError, "memory"),
+    ):
+        with pytest.raises(error, match=match):
+            Mixture(**options)
+
+
+def test_scores_that_people_know() -> None:
+    for score, loss in (("mae", "absolute"), ("MSE", "square"), ("rmse", "square")):
+        assert Mixture(loss=score).recipe == Mixture(loss=loss).recipe

@@ -36,7 +36,7 @@ from normalhedge.mixtures.live_rounds import (
 )
 from normalhedge.mixtures.losses import Loss, LossFunction
 from normalhedge.mixtures.operations import Operation, id_text
-from normalhedge.mixtures.recipe import Recipe
+from normalhedge.mixtures.recipe import Recipe, with_memory
 from normalhedge.mixtures.summarising import summarise
 from normalhedge.mixtures.summary import Summary
 from normalhedge.mixtures.tickets import PendingRound, Prediction
@@ -76,6 +76,7 @@ class Mixture:
     loss
         ``"square"``, ``"absolute"``, ``"pinball:level=0.9"``, ``"log"``, ``"l1"``, ``"zero-one"``,
         ``"log-wealth"`` (see `normalhedge.mixtures.losses`), a `Loss`, or a function of your own.
+        ``"mae"`` stands for the absolute loss, ``"mse"`` and ``"rmse"`` for the square loss.
     combine
         ``"mean"``, ``"median"`` or ``"vote"``. By default the median for the absolute and the
         pinball loss, the vote for the zero-one loss of labels, and the mean for all other losses.
@@ -104,6 +105,9 @@ class Mixture:
         keeps all experts. Set it if names come and go for months.
     max_names
         The largest number of experts; more are refused.
+    memory, half_life
+        How fast a single rule forgets, if its name does not say so: in rounds, either of them. With
+        neither a name nor ``"auto"``, the rule is NormalHedge.
 
     Notes
     -----
@@ -140,7 +144,10 @@ class Mixture:
         history: int = HISTORY,
         forget_after: int | None = None,
         max_names: int = MAX_NAMES,
+        memory: float | None = None,
+        half_life: float | None = None,
     ) -> None:
+        hedger = with_memory(hedger, memory, half_life)
         self._books = Books(
             Recipe.of(
                 hedger, loss, combine, gradient=gradient, shared=shared, even=even, include=include

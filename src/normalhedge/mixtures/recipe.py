@@ -189,6 +189,36 @@ def automatic_of(text: str) -> Automatic:
     return _names.make("hedger", text, {"auto": Automatic})
 
 
+def with_memory(hedger: Any, memory: float | None, half_life: float | None) -> Any:
+    """Return a hedger that forgets at the given rate; the hedger itself if none is given.
+
+    Parameters
+    ----------
+    hedger
+        The name of a single rule, or None for NormalHedge.
+    memory, half_life
+        The number of rounds of which the hedger remembers most, or after which it has forgotten
+        half: ``alpha = 1 / memory``, ``(1 - alpha)^half_life = 1/2``. At most one of them.
+    """
+    given = {"memory": memory, "half_life": half_life}
+    named_ = [name for name, value in given.items() if value is not None]
+    if not named_:
+        return hedger
+    if len(named_) == 2:
+        raise TypeError("give memory or half_life, not both")
+    if isinstance(hedger, Automatic) or is_automatic(hedger):
+        raise ValueError(f"{named_[0]} belongs to a single rule, and auto hedges over many")
+    if hedger is not None and not isinstance(hedger, str):
+        raise TypeError(f"{named_[0]} belongs to the hedger: give it to {type(hedger).__name__}")
+    alpha = NormalHedge(memory=memory, half_life=half_life).alpha
+    if hedger is None:
+        return NormalHedge(alpha)
+    _, settings = _names.settings_in(hedger)
+    if settings.keys() & {"alpha", "memory", "half_life"}:
+        raise ValueError(f"{named_[0]} is given twice: {hedger!r} has one, too")
+    return f"{hedger}{',' if ':' in hedger else ':'}alpha={alpha!r}"
+
+
 def hedger_of(given: object, experts: int | None = None) -> Hedger[Any]:
     """Return a hedger, given itself or by its name.
 
@@ -214,13 +244,17 @@ def hedger_of(given: object, experts: int | None = None) -> Hedger[Any]:
     return given
 
 
+SCORES = {"mae": "absolute", "mse": "square", "rmse": "square"}
+"""Names of scores that people know, and the losses that they are means of."""
+
+
 def _loss(given: str | Loss | LossFunction) -> Loss:
     if isinstance(given, Loss):
         if given.kind is None and (given.function is None or given.of_classes):
             raise ValueError("a loss of your own needs a function of numbers, not of classes")
         return given
     if isinstance(given, str):
-        return _names.make("loss", given, LOSSES)
+        return _names.make("loss", SCORES.get(given.lower(), given), LOSSES)
     if not callable(given):
         raise TypeError(f"loss must be a name, a Loss or a function, got {type(given).__name__}")
     return Loss(getattr(given, "__name__", "own"), function=given)

@@ -12,7 +12,7 @@ from normalhedge.mixtures._sums import WILD
 from normalhedge.mixtures.automatic import Automatic
 from normalhedge.mixtures.comparing import Settled
 from normalhedge.mixtures.mixture import Mixture
-from normalhedge.mixtures.recipe import hedger_of, is_automatic
+from normalhedge.mixtures.recipe import hedger_of, is_automatic, with_memory
 from normalhedge.mixtures.summarising import TablePart, summarise
 from normalhedge.mixtures.summary import Summary
 from normalhedge.tables.cleaning import Labels, labels_of, suspects, with_numbers
@@ -290,10 +290,11 @@ def _prepared(
 def _tuned(table: Any, columns: Columns, options: Mapping[str, Any]) -> dict[str, Any]:
     """Return the options of a new mixture, its hedger tuned by the number of experts."""
     plain = _tuple(options.get("include", ()))  # it may be an iterator, and is read twice
-    hedger = options.get("hedger")
+    rest = {k: v for k, v in options.items() if k not in {"memory", "half_life"}}
+    hedger = with_memory(options.get("hedger"), options.get("memory"), options.get("half_life"))
     if isinstance(hedger, str) and not is_automatic(hedger):
         hedger = hedger_of(hedger, count_experts(table, columns) + len(plain))
-    return {**options, "include": plain, "hedger": hedger}
+    return {**rest, "include": plain, "hedger": hedger}
 
 
 def _ahead(panel: Panel) -> list[str]:
