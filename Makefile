@@ -129,10 +129,10 @@ sanitize: $(READY)  ## run the tests of hedgers, mixtures and latent under Addre
 		PYTHONPATH=$(CURDIR)/$(SANITIZED)/package:$$(echo $(CURDIR)/.venv/lib/python*/site-packages) \
 		$(BIN)/python -S -m pytest -q -p no:cacheprovider -p no:xdist $(SANITIZE_TESTS)
 
-SANITIZE_TESTS := $(wildcard tests/test_hedgers.py tests/test_family*.py tests/mixtures/test_*.py \
-	tests/tables/test_*.py tests/latent/banks/test_*.py tests/latent/models/test_*.py tests/latent/models/emissions/test_*.py \
-	tests/test_inputs.py tests/test_extremes.py tests/test_core*.py \
-	tests/test_hindsight.py tests/test_attacks.py tests/test_potentials.py tests/test_frozen.py tests/test_own_hedgers.py)
+SANITIZE_TESTS := $(wildcard tests/hedgers/test_*.py tests/games/test_hindsight.py tests/games/attacks/test_*.py \
+	tests/mixtures/test_*.py tests/tables/test_*.py \
+	tests/latent/banks/test_*.py tests/latent/models/test_*.py tests/latent/models/emissions/test_*.py \
+	tests/test_inputs.py tests/test_core*.py tests/test_potentials.py tests/test_frozen.py tests/test_own_hedgers.py)
 
 # What other processors and compilers get: without the choice at run time; and for aarch64 where there
 # is a cross compiler. The numbers must be the frozen ones.
