@@ -178,7 +178,7 @@ def _task(
         ]
     )
     centre, width = np.zeros(seen.shape[1]), np.ones(seen.shape[1])
-    if issubclass(family, RealEmission):
+    if family.scaled:
         centre, width = scale(known)
         seen = (seen - centre) / width
     else:

@@ -83,11 +83,9 @@ class OnlineEM:
         self.forgetting = _inputs.number("forgetting", forgetting, 0.0, 1.0)
         emission, shares = fitted.emission, fitted.stationary()
         pseudo_count = _inputs.number("pseudo_count", pseudo_count, 0.0, closed=True)
-        real = isinstance(emission, RealEmission)
-        self._relative = _inputs.number("floor", floor, 0.0) if real else 0.0
+        self._relative = _inputs.number("floor", floor, 0.0) if emission.scaled else 0.0
         self._family, d, k = type(emission), emission.columns, fitted.states
         self._centre, self._width = np.zeros(d), np.ones(d)
-        self._single = real and d == 1
         if isinstance(emission, RealEmission):
             self._centre, self._width = _units(emission, shares)
             emission = emission.rescaled(-self._centre / self._width, 1.0 / self._width)
@@ -97,7 +95,7 @@ class OnlineEM:
         self._transition, self._rows = fitted.transition.copy(), rows
         self._filter = shares.copy() if beliefs is None else _distribution(beliefs, k)
         statistics = _core.em_statistics(emission.family, d, len(rows))
-        least = 1e-8 if real else 1e-6
+        least = 1e-8 if emission.scaled else 1e-6
         self._guards = np.array([least, pseudo_count, 3.0])  # degrees that are not estimated
         self._arrays = (
             self._filter,
@@ -172,7 +170,7 @@ class OnlineEM:
     def _plain(self, number: float) -> bool:
         """Return whether no check is needed: a single number in a family of real numbers."""
         small = abs(number) <= _inputs.LARGEST or number != number  # noqa: PLR0124 -- or NaN
-        return small and self._single
+        return small and self._template.scaled and len(self._centre) == 1
 
     def _accepted(self, observations: npt.ArrayLike) -> Floats:
         return (self._template.accepted(observations) - self._centre) / self._width
