@@ -37,6 +37,3 @@ class FollowTheLeader(CompiledHedger):
 
     algorithm: ClassVar[str] = "follow_the_leader"
     free_of_scale: ClassVar[bool] = True
-
-    def __post_init__(self) -> None:
-        self._prepare()

@@ -212,21 +212,21 @@ def test_other_bad_input_is_a_sentence() -> None:
     tracker = HedgedTracker(window=5)
     tracker.run(np.arange(20.0))
     for call, sentence in (
-        (lambda: tracker.predict(-1), "steps must be 0 or more"),
+        (lambda: tracker.predict(-1), "steps must be at least 0"),
         (lambda: tracker.predict(10**9), "steps must be at most 100000"),
         (lambda: tracker.observe(1.0, round=10**9), "round must be at most 100020"),
         (lambda: tracker.predict(1.5), "steps must be a whole number"),  # type: ignore[arg-type]
         (lambda: tracker.predict(level=1.0), "level must be strictly between 0 and 1"),
         (lambda: tracker.predict(of="x"), "of must be 'position' or 'observation'"),  # type: ignore[arg-type]
         (lambda: tracker.observe(1.0, round=3), "round 3 is too long ago: only the last 5 of 20"),
-        (lambda: tracker.observe(1.0, round=-1), "round must be 0 or more"),
+        (lambda: tracker.observe(1.0, round=-1), "round must be at least 0"),
         (lambda: tracker.observe(1.0, round=18), "round 18 already has an observation"),
         (lambda: tracker.run(np.zeros((2, 2, 2))), "table must be T x k"),
         (lambda: tracker.run(np.zeros((2, 3))), "observation must have 1 numbers"),
         (lambda: tracker.run([[1.0], [2.0, 3.0]]), "table must have the same number of columns"),
         (lambda: tracker.run(["a"]), "table must be numbers or None"),
         (lambda: HedgedTracker(window=0), "window must be at least 1"),
-        (lambda: own(seed=-1), "rng must be 0 or more"),
+        (lambda: own(seed=-1), "rng must be at least 0"),
         (lambda: own().predict(of="observation"), "needs a first observation"),
         (lambda: own().observe([1.0, 2.0, 3.0]), "does not match paths with 2"),
         (lambda: HedgedTracker(np.ones((3, 1)), lambda p: p[:2], jitter).observe(1.0), "move must"),
