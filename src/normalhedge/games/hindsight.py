@@ -79,7 +79,7 @@ def best_expert(gains: npt.ArrayLike, alpha: float = 0.0) -> Comparator:
     Parameters
     ----------
     gains, alpha
-        T x N finite numbers, one round in each row; and the discount rate, in [0, 1).
+        As for `leads`.
 
     Examples
     --------
@@ -98,7 +98,7 @@ def best_quantile(gains: npt.ArrayLike, quantile: float, alpha: float = 0.0) -> 
     Parameters
     ----------
     gains, alpha
-        As for `best_expert`.
+        As for `leads`.
     quantile
         The share of the experts, in (0, 1].
 
@@ -124,7 +124,7 @@ def best_sequence(gains: npt.ArrayLike, switches: int, alpha: float = 0.0) -> Co
     Parameters
     ----------
     gains, alpha
-        As for `best_expert`.
+        As for `leads`.
     switches
         The largest number m of switches from one expert to another.
 

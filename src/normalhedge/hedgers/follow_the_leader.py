@@ -20,7 +20,7 @@ class FollowTheLeader(CompiledHedger):
     Parameters
     ----------
     alpha
-        The discount rate, in [0, 1); 0 never forgets.
+        The discount rate of the total gains, in [0, 1); 0 never forgets.
 
     Notes
     -----

@@ -19,7 +19,7 @@ class RegretMatching(CompiledHedger):
     Parameters
     ----------
     alpha
-        The discount rate, in [0, 1); 0 never forgets.
+        The discount rate of the regrets, in [0, 1); 0 never forgets.
 
     Notes
     -----

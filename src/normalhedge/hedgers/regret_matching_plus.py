@@ -24,7 +24,7 @@ class RegretMatchingPlus(CompiledHedger):
     Parameters
     ----------
     alpha
-        The discount rate, in [0, 1); 0 never forgets.
+        The discount rate of the regrets, clipped or not, in [0, 1); 0 never forgets.
 
     Notes
     -----

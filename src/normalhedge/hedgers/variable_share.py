@@ -25,12 +25,8 @@ class VariableShare(SharingHedger):
 
     Parameters
     ----------
-    eta
-        The learning rate, > 0.
-    share
-        s, strictly between 0 and 1. `tuned` chooses both.
-    alpha
-        The discount rate of the regrets in the state, in [0, 1); it does not change the weights.
+    eta, share, alpha
+        As for `FixedShare`.
 
     Notes
     -----
