@@ -174,9 +174,9 @@ def _infer_file(
             found = resume(live, values, **known)
         else:
             found = infer(values, kind=given["kind"], above=given["above"], **options, **known)
-        what = " and ".join(columns)
-        _print(found, what, given)
-        bar.done(0, "comparing")
+    what = " and ".join(columns)
+    _print(found, what, given)
+    with ProgressBar("comparing"):
         _write(found, what, data.name, given)
     if kept is not None:
         kept.finish(found.live)
