@@ -34,7 +34,7 @@ SERIES = np.random.default_rng(0).normal(size=120)
 
 WORK: dict[str, Callable[[Listener], object]] = {
     "blending": lambda told: blend(pa.table({"y": SERIES, "a": SERIES}), "y", progress=told),
-    "learning": lambda told: infer(SERIES, states=1, progress=told),
+    "learning": lambda told: infer([*SERIES, None], states=1, progress=told),
     "playing": lambda told: play([NormalHedge(0.1)], IndependentCoins(3), 70, 2, progress=told),
 }
 
