@@ -114,25 +114,30 @@ wheel: $(READY)  ## build the sdist and the wheel, and try the wheel in an empty
 		chmod -R u+w $$folder; du -sh $$folder/venv/lib/python*/site-packages/normalhedge | cut -f1; \
 		rm -rf $$folder; exit $$status
 
+# A copy of the package with a core of its own: $(call package_with_core,folder,options of CMake). Without -S, Python
+# would find the installed one first.
+define package_with_core
+	rm -rf $(1) && mkdir -p $(1)/package
+	cmake -S . -B $(1)/cmake $(2) -DPython_EXECUTABLE=$(CURDIR)/$(BIN)/python >$(1)/cmake.log
+	cmake --build $(1)/cmake --parallel 2
+	cp -r src/normalhedge $(1)/package/
+	cp $(1)/cmake/_core*.so $(1)/package/normalhedge/
+endef
+WITH_CORE = PYTHONPATH=$(CURDIR)/$(1)/package:$$(echo $(CURDIR)/.venv/lib/python*/site-packages) \
+	$(BIN)/python -S -m pytest -q -p no:cacheprovider -p no:xdist
+
 SANITIZED := build/sanitized
 ASAN = $(shell $${CXX:-c++} -print-file-name=libasan.so):$(shell $${CXX:-c++} -print-file-name=libubsan.so)
 
-# The sanitized core in a copy of the package. Without -S, Python would find the installed one first.
 sanitize: $(READY)  ## run the tests of hedgers, mixtures and latent under AddressSanitizer and UBSan
-	rm -rf $(SANITIZED) && mkdir -p $(SANITIZED)/package
-	cmake -S . -B $(SANITIZED)/cmake -DCMAKE_BUILD_TYPE=Debug -DNORMALHEDGE_SANITIZE=ON \
-		-DPython_EXECUTABLE=$(CURDIR)/$(BIN)/python >$(SANITIZED)/cmake.log
-	cmake --build $(SANITIZED)/cmake --parallel 2
-	cp -r src/normalhedge $(SANITIZED)/package/
-	cp $(SANITIZED)/cmake/_core*.so $(SANITIZED)/package/normalhedge/
+	$(call package_with_core,$(SANITIZED),-DCMAKE_BUILD_TYPE=Debug -DNORMALHEDGE_SANITIZE=ON)
 	LD_PRELOAD=$(ASAN) ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1 \
-		PYTHONPATH=$(CURDIR)/$(SANITIZED)/package:$$(echo $(CURDIR)/.venv/lib/python*/site-packages) \
-		$(BIN)/python -S -m pytest -q -p no:cacheprovider -p no:xdist $(SANITIZE_TESTS)
+		$(call WITH_CORE,$(SANITIZED)) $(SANITIZE_TESTS)
 
-SANITIZE_TESTS := $(wildcard tests/test_hedgers.py tests/test_family*.py tests/mixtures/test_*.py \
-	tests/tables/test_*.py tests/latent/banks/test_*.py tests/latent/models/test_*.py tests/latent/models/emissions/test_*.py \
-	tests/test_inputs.py tests/test_extremes.py tests/test_core*.py \
-	tests/test_hindsight.py tests/test_attacks.py tests/test_potentials.py tests/test_frozen.py tests/test_own_hedgers.py)
+SANITIZE_TESTS := $(wildcard tests/hedgers/test_*.py tests/games/test_hindsight.py tests/games/attacks/test_*.py \
+	tests/mixtures/test_*.py tests/tables/test_*.py \
+	tests/latent/banks/test_*.py tests/latent/models/test_*.py tests/latent/models/emissions/test_*.py \
+	tests/test_inputs.py tests/test_core*.py tests/test_potentials.py tests/test_frozen.py tests/test_own_hedgers.py)
 
 # What other processors and compilers get: without the choice at run time; and for aarch64 where there
 # is a cross compiler. The numbers must be the frozen ones.
@@ -140,14 +145,8 @@ PORTABLE := build/portable
 INCLUDES = $(shell $(BIN)/python -c 'import numpy, sysconfig; print("-isystem", sysconfig.get_path("include"), "-isystem", numpy.get_include())')
 
 portable: $(READY)  ## build the core for a plain x86-64 and compile it for aarch64; run the frozen tests
-	rm -rf $(PORTABLE) && mkdir -p $(PORTABLE)/package
-	cmake -S . -B $(PORTABLE)/cmake -DCMAKE_BUILD_TYPE=Release -DNORMALHEDGE_PLAIN=ON \
-		-DPython_EXECUTABLE=$(CURDIR)/$(BIN)/python >$(PORTABLE)/cmake.log
-	cmake --build $(PORTABLE)/cmake --parallel 2
-	cp -r src/normalhedge $(PORTABLE)/package/
-	cp $(PORTABLE)/cmake/_core*.so $(PORTABLE)/package/normalhedge/
-	PYTHONPATH=$(CURDIR)/$(PORTABLE)/package:$$(echo $(CURDIR)/.venv/lib/python*/site-packages) \
-		$(BIN)/python -S -m pytest -q -p no:cacheprovider -p no:xdist tests/test_frozen.py
+	$(call package_with_core,$(PORTABLE),-DCMAKE_BUILD_TYPE=Release -DNORMALHEDGE_PLAIN=ON)
+	$(call WITH_CORE,$(PORTABLE)) tests/test_frozen.py
 	@command -v aarch64-linux-gnu-g++ >/dev/null || { echo "no compiler for aarch64 here: left out"; exit 0; }; \
 		for file in src/core/*.cpp; do echo "aarch64: $$file"; aarch64-linux-gnu-g++ -std=c++17 -O2 \
 		-fopenmp-simd -fPIC $(INCLUDES) -c $$file -o $(PORTABLE)/aarch64.o || exit 1; done

@@ -3,6 +3,8 @@
 The single hedgers are those of the package, which have oracles of their own; all around them is
 written from the words at the top of ``src/core/automatic.hpp``, ``guard.hpp`` and ``mixture.hpp``.
 A row has a forecast for each expert, NaN for one that sleeps.
+
+It is one long file so that the whole rule can be read from top to bottom.
 """
 
 import math

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from normalhedge import Hedge, Hedger, NormalHedge, checks
+from normalhedge import Hedge, Hedger, NormalHedge, checks, hedgers
 from normalhedge.checks import Law
 
 HEDGERS: list[Hedger[Any]] = [
@@ -99,3 +99,21 @@ def test_a_broken_hedger_is_caught(law: str, method: str, spoil: Callable[..., A
 def test_a_hedger_is_a_hedger() -> None:
     assert all(isinstance(hedger, Hedger) for hedger in HEDGERS)
     assert not isinstance(object(), Hedger)
+
+
+def test_check_hedger_leaves_out_what_is_declared(monkeypatch: pytest.MonkeyPatch) -> None:
+    names = ("weights_are_a_distribution", "only_differences_matter", "a_sleeper_changes_nothing")
+    monkeypatch.setattr(checks, "LAWS", {name: checks.LAWS[name] for name in names})
+    checks.check_hedger(hedgers.VariableShare(1.0, 0.1))
+
+    class Dishonest(hedgers.VariableShare):
+        breaks = {"a_sleeper_changes_nothing": "as it is"}  # noqa: RUF012
+
+    with pytest.raises(AssertionError, match="breaks the law only_differences_matter"):
+        checks.check_hedger(Dishonest(1.0, 0.5))
+
+    class Confused(hedgers.Uniform):
+        breaks = {"no_such_law": "?"}  # noqa: RUF012
+
+    with pytest.raises(AssertionError, match="no_such_law"):
+        checks.check_hedger(Confused())

@@ -24,19 +24,17 @@ def number(
 
     Parameters
     ----------
-    name
-        The name of the argument, for error messages.
-    value
-        The value to check.
+    name, value
+        The name of the argument, for error messages, and the value to check.
     low, high
         The ends of the interval.
     closed
         Whether the ends are accepted.
     """
-    if isinstance(value, bool | np.bool_) or not isinstance(value, numbers.Real):
+    if not is_number(value):
         raise TypeError(f"{name} must be a number, got {_shown(value)} ({type(value).__name__})")
     try:
-        result = float(value)
+        result = float(value)  # type: ignore[arg-type]
     except OverflowError:
         result = math.inf
     inside = low <= result <= high if closed else low < result < high
@@ -51,6 +49,11 @@ def number(
     return result
 
 
+def is_number(value: object) -> bool:
+    """Return whether a value is a real number; truth values are not."""
+    return isinstance(value, numbers.Real) and not isinstance(value, bool | np.bool_)
+
+
 def quantile(value: object) -> float:
     """Check that a value is a share of the experts in (0, 1], and return it as a float."""
     try:
@@ -59,15 +62,15 @@ def quantile(value: object) -> float:
         raise ValueError(f"quantile must be in (0, 1], got {value!r}") from None
 
 
-def count(name: str, value: object) -> int:
-    """Check that a value is a whole number of at least one, and return it as an int.
+def count(name: str, value: object, least: int = 1) -> int:
+    """Check that a value is a whole number that is not too small, and return it as an int.
 
     Parameters
     ----------
-    name
-        The name of the argument, for error messages.
-    value
-        The value to check.
+    name, value
+        The name of the argument, for error messages, and the value to check.
+    least
+        The smallest number that is accepted.
     """
     try:
         if isinstance(value, bool | np.bool_):
@@ -77,8 +80,8 @@ def count(name: str, value: object) -> int:
         raise TypeError(
             f"{name} must be a whole number, got {_shown(value)} ({type(value).__name__})"
         ) from None
-    if result < 1:
-        raise ValueError(f"{name} must be at least 1, got {result}")
+    if result < least:
+        raise ValueError(f"{name} must be at least {least}, got {result}")
     return result
 
 
@@ -87,10 +90,8 @@ def numbers_array(name: str, values: object) -> np.ndarray:
 
     Parameters
     ----------
-    name
-        The name of the argument, for error messages.
-    values
-        Anything that NumPy converts to an array.
+    name, values
+        The name of the argument, for error messages, and anything that NumPy converts to an array.
     """
     if isinstance(values, np.ma.MaskedArray):
         raise TypeError(f"{name} must not be a masked array: fill it, or let experts sleep")
@@ -128,10 +129,8 @@ def vector(name: str, values: object, length: int) -> np.ndarray:
 
     Parameters
     ----------
-    name
-        The name of the argument, for error messages.
-    values
-        One number for each expert.
+    name, values
+        The name of the argument, for error messages, and one number for each expert.
     length
         The number of experts.
     """
@@ -163,10 +162,8 @@ def points(name: str, values: object) -> Floats:
 
     Parameters
     ----------
-    name
-        The name of the argument, for error messages.
-    values
-        The numbers to check.
+    name, values
+        The name of the argument, for error messages, and the numbers to check.
     """
     array = numbers_array(name, values).astype(np.float64, copy=False)
     if array.ndim != 1 or not array.size:

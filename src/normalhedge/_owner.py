@@ -6,7 +6,6 @@ import socket
 import sys
 from datetime import datetime
 from pathlib import Path
-from types import TracebackType
 
 from normalhedge._terminal import clipped, shown
 
@@ -60,12 +59,7 @@ class Owner:
                     os.close(handle)
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         """Remove the lock."""
         if self._handle is not None:
             if _is_same(self._handle, self.lock):

@@ -1,5 +1,7 @@
 """Progress of long work: one protocol for all functions that report it."""
 
+from collections.abc import Callable
+from threading import Lock
 from typing import Protocol
 
 
@@ -53,3 +55,109 @@ class Silent:
 
 
 SILENT = Silent()
+
+Listener = Progress | Callable[[float], object] | None
+"""The argument ``progress`` of long work: a `Progress`, a function that is called with the share of
+the work that is done, or None."""
+
+
+class _OfShares:
+    """A progress that calls a function with the share of the work that is done."""
+
+    def __init__(self, function: Callable[[float], object]) -> None:
+        self._function = function
+        self._total = 1.0
+        self._finished = 0.0
+        self._lock = Lock()
+
+    def total(self, units: float) -> None:
+        self._total = units
+
+    def done(self, units: float, what: str) -> None:  # noqa: ARG002
+        with self._lock:
+            self._finished += units
+            self._function(min(self._finished / self._total, 1.0))
+
+    def say(self, sentence: str) -> None:
+        """Keep it: a function of a share has no room for a sentence."""
+
+
+def listener(progress: Listener) -> Progress:
+    """Return the progress that an argument ``progress`` stands for.
+
+    Examples
+    --------
+    >>> told = listener(print)
+    >>> told.total(4)
+    >>> told.done(1, "the first of four")
+    0.25
+    """
+    if progress is None:
+        return SILENT
+    return _OfShares(progress) if callable(progress) else progress
+
+
+class PieceOfWork:
+    """A progress for a piece of larger work, of which it finishes some units.
+
+    Parameters
+    ----------
+    whole
+        The progress of the larger work.
+    units
+        The units of the larger work that the piece is worth.
+    what
+        The name of the piece.
+    """
+
+    def __init__(self, whole: Progress, units: float, what: str) -> None:
+        self._whole = whole
+        self._units = units
+        self._what = what
+        self._total = 1.0
+
+    def total(self, units: float) -> None:
+        """Announce how many units of its own the piece has."""
+        self._total = units
+
+    def done(self, units: float, what: str) -> None:  # noqa: ARG002
+        """Report finished work.
+
+        Parameters
+        ----------
+        units
+            Units of the piece.
+        what
+            Ignored: the larger work knows the piece by its name.
+        """
+        self._whole.done(units / self._total * self._units, self._what)
+
+    def say(self, sentence: str) -> None:
+        """Pass on a sentence."""
+        self._whole.say(sentence)
+
+
+def shares(progress: Listener, what: str) -> Callable[[float], object]:
+    """Return a function that reports the finished share of the work.
+
+    Parameters
+    ----------
+    progress
+        The argument ``progress``.
+    what
+        The name of the work.
+
+    Examples
+    --------
+    >>> shares(print, "reading")(0.5)
+    0.5
+    """
+    told, before = listener(progress), 0.0
+    told.total(1.0)
+
+    def report(share: float) -> None:
+        nonlocal before
+        told.done(share - before, what)
+        before = share
+
+    return report

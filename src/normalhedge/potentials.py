@@ -12,6 +12,7 @@ proportional to ``x^(p-1) exp(rate x^p)``; ``src/core/potential.hpp`` computes t
 """
 
 import math
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 
 import numpy as np
@@ -24,7 +25,7 @@ from normalhedge._inputs import Floats
 LOG2_E = math.log2(math.e)
 
 
-class Potential:
+class Potential(ABC):
     """The base class of both potentials: ``Phi(x) = exp(rate x^p)``, computed by its logarithm."""
 
     squared: bool
@@ -34,9 +35,9 @@ class Potential:
     """The name of the algorithm of the core that uses it."""
 
     @property
+    @abstractmethod
     def rate(self) -> float:
         """The factor in the exponent."""
-        raise NotImplementedError
 
     def log(self, x: npt.ArrayLike) -> Floats:
         """Return ``ln Phi(x)``; infinity if even the logarithm exceeds the largest float."""

@@ -13,9 +13,9 @@ import pytest
 
 from normalhedge import Mixture, blend
 from normalhedge.mixtures.stream import Stream
+from tests.cli.command import call
 from tests.rules import either
 from tests.tables.examples import values, wide, write
-from tests.test_cli import call
 
 
 @pytest.mark.parametrize("name", ["squint", "hedge-fixed:eta=0.3", "ml-prod:alpha=0"])

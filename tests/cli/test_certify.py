@@ -7,7 +7,7 @@ import pytest
 
 from normalhedge.certificates.check_proof import check_proof
 from normalhedge.experiments.paper import frontier
-from tests.test_cli import call
+from tests.cli.command import call
 
 
 def test_certify_in_the_terminal(

@@ -11,8 +11,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from normalhedge.latent import Regimes
+from tests.cli.command import call
 from tests.latent.regimes.examples import switching, weather
-from tests.test_cli import call
 
 FAST = ("--states", "1-2")
 

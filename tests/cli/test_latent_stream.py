@@ -11,9 +11,9 @@ import pytest
 
 from normalhedge.latent import Live, Regimes
 from normalhedge.latent.regimes.code import Code
+from tests.cli.command import call
 from tests.cli.processes import ask, running
 from tests.latent.regimes.examples import answers, bits, switching
-from tests.test_cli import call
 
 FAST = ("--states", "1-2")
 

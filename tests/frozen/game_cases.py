@@ -1,4 +1,7 @@
-"""Games of hedgers, what could have been in them, and attacks."""
+"""Games of hedgers, what could have been in them, and attacks.
+
+It is long because it is frozen: the cases were written once, and none is changed or moved.
+"""
 
 import functools
 from collections.abc import Iterator

@@ -4,7 +4,7 @@
 engine was compiled by numba: a clone of that commit was given this folder, the command was run in
 it, and the files were copied back. They are not to be written again by a later version: what is
 frozen is what that one computed. (Its best convex combinations were taken out: they were not the
-best, and ``tests/test_convex.py`` has SciPy's.)
+best, and ``tests/mixtures/test_convex.py`` has SciPy's.)
 
 With ``--sensitivity`` nothing is written: every case is computed with its input changed by rounding
 alone, and those that move by more than their tolerance are listed.

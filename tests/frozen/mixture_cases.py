@@ -1,4 +1,7 @@
-"""Mixtures, tables that are blended, and mixtures in files."""
+"""Mixtures, tables that are blended, and mixtures in files.
+
+It is long because it is frozen: the cases were written once, and none is changed or moved.
+"""
 
 import functools
 import tempfile

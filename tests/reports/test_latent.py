@@ -1,6 +1,5 @@
 """The page about the regimes of a series."""
 
-import shutil
 from pathlib import Path
 from typing import Any
 
@@ -11,10 +10,10 @@ from normalhedge.latent import infer, resume
 from normalhedge.latent.regimes.baselines import baselines
 from normalhedge.reports import write_inferred
 from tests.latent.regimes.examples import switching, weather
-from tests.test_report import opened
+from tests.reports.browser import in_browser, opened
 
 
-@pytest.mark.skipif(shutil.which("chromium") is None, reason="no Chromium here")
+@in_browser
 @pytest.mark.parametrize("kind", ["two", "many", "numbers", "columns", "counts"])
 def test_the_page_in_a_browser(tmp_path: Path, kind: str) -> None:
     values: Any = weather()

@@ -11,9 +11,9 @@ from normalhedge._sealed import sealed
 from normalhedge.mixtures import Mixture
 from tests.torture.edits import by_depth, edited
 from tests.torture.journals import run_journals
-from tests.torture.result import Report, Result, is_sentence, isolated, one_line
+from tests.torture.result import Report, Result, isolated
 from tests.torture.scenes import blended, numbers, things, warm_up
-from tests.torture.snapshot import Snapshot, difference, snapshot, unusable
+from tests.torture.snapshot import Snapshot, difference, loaded, snapshot, unusable
 
 VERSION_2 = Path(__file__).with_name("version2.json")
 """A file without a checksum: what is accepted of it need not be the same, but it must be usable."""
@@ -52,13 +52,9 @@ def judge(path: Path, original: Snapshot | None) -> str | None:
 
     What is accepted must be the original, if there is one, and it must be usable.
     """
-    try:
-        mixture = Mixture.load(path)
-    except ValueError as error:
-        return None if is_sentence(str(error)) else f"no sentence: {str(error)[:200]!r}"
-    except Exception as error:
-        return one_line(error)
-    wrong = None
+    mixture, wrong = loaded(path)
+    if mixture is None:
+        return wrong
     if original is not None:
         wrong = difference(snapshot(mixture, history=False), original)
         wrong = wrong and f"loaded with other content: {wrong}"

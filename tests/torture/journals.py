@@ -14,8 +14,8 @@ from normalhedge._journal import journal_of
 from normalhedge.mixtures import Mixture
 from tests.torture.command import Session, commands
 from tests.torture.ledger import Ledger
-from tests.torture.result import Report, Result, is_sentence, isolated, one_line
-from tests.torture.snapshot import Snapshot, difference, snapshot, unusable
+from tests.torture.result import Report, Result, isolated
+from tests.torture.snapshot import Snapshot, difference, loaded, snapshot, unusable
 
 LINES = 40
 
@@ -83,12 +83,9 @@ def damages(journal: bytes, quick: bool, seed: int) -> Iterator[Damaged]:
 
 def judge(path: Path, states: list[Snapshot], fine: set[int]) -> str | None:
     """Load a state beside a damaged journal; return what is wrong, or None."""
-    try:
-        mixture = Mixture.load(path)
-    except ValueError as error:
-        return None if is_sentence(str(error)) else f"no sentence: {str(error)[:200]!r}"
-    except Exception as error:
-        return one_line(error)
+    mixture, wrong = loaded(path)
+    if mixture is None:
+        return wrong
     found = _seen(mixture)
     differ = [difference(found, states[k]) for k in sorted(fine)]
     if None not in differ:

@@ -1,13 +1,14 @@
 """Everything that is to be seen of a mixture, and whether it is sound."""
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from normalhedge.mixtures import Mixture
 from normalhedge.mixtures.growth import ARRAYS
-from tests.torture.result import one_line
+from tests.torture.result import is_sentence, one_line
 
 FIELDS = (
     "names", "items", "rounds", "next_ticket", "expired", "ids", "last_times", "time_kind",
@@ -15,6 +16,16 @@ FIELDS = (
 )  # fmt: skip
 
 Snapshot = dict[str, Any]
+
+
+def loaded(path: Path) -> tuple[Mixture | None, str | None]:
+    """Return the mixture of a file; or none, and what is wrong with the refusal, if anything is."""
+    try:
+        return Mixture.load(path), None
+    except ValueError as error:
+        return None, None if is_sentence(str(error)) else f"no sentence: {str(error)[:200]!r}"
+    except Exception as error:
+        return None, one_line(error)
 
 
 def snapshot(mixture: Mixture, *, history: bool = True) -> Snapshot:

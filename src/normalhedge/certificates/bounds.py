@@ -138,10 +138,8 @@ def hedge_bound(alpha: float, n_experts: int, eta: float, quantile: float | None
     ----------
     alpha, eta
         The settings of Hedge.
-    n_experts
-        The number of experts that ever took part, including those that left.
-    quantile
-        Epsilon in (0, 1], to bound the regret to the best epsilon-quantile. None: to every expert.
+    n_experts, quantile
+        As for `theorem_1`.
 
     Examples
     --------

@@ -150,10 +150,8 @@ def quick_potential(alpha: float, n_experts: int, c: float) -> float:
 
     Parameters
     ----------
-    alpha, c
-        The settings of NormalHedge.
-    n_experts
-        The number N of experts that ever take part.
+    alpha, n_experts, c
+        As for `certify`.
     """
     setting = Setting(max(n_experts, 2), c, roots(alpha, alpha))
     with np.errstate(over="ignore", invalid="ignore"):  # where it overflows there is no beta

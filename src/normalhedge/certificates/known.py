@@ -68,12 +68,8 @@ def best_known(
 
     Parameters
     ----------
-    alpha, c
-        The settings of NormalHedge.
-    n_experts
-        The number of experts that ever took part, including those that left.
-    quantile
-        Epsilon in (0, 1], to bound the regret to the best epsilon-quantile. None: to every expert.
+    alpha, n_experts, c, quantile
+        As for `theorem_1`.
     numerical
         Whether to use a certificate in floating point if nothing is proved. It comes from the first
         grid of `certify`, with a safety margin, for N rounded up to a power of ten; its source says

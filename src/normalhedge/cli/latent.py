@@ -8,13 +8,13 @@ from typing import Any
 
 import click
 import numpy as np
-from rich.console import Console
 
 import normalhedge
 from normalhedge import _names, _table_files, _tables
 from normalhedge._owner import Owner
 from normalhedge.cli.latent_stream import new_regimes, run_latent_stream
 from normalhedge.cli.options import check_columns, check_outputs, check_state, safe_csv, words
+from normalhedge.cli.progress import ProgressBar
 from normalhedge.cli.terminal import echo
 from normalhedge.hedgers import named
 from normalhedge.latent import Inferred, Live, infer
@@ -168,18 +168,15 @@ def _infer_file(
         when = table.column(_column(table.column_names, given["time"], data)).to_pylist()
     values: Any = {name: table.column(name).to_pylist() for name in columns}
     values = values if len(columns) > 1 else values[columns[0]]
-    with Console(stderr=True).status("learning") as status:
-        known: dict[str, Any] = {
-            "time": when,
-            "progress": lambda share: status.update(f"learning {share:.0%}"),
-        }
+    with ProgressBar("learning") as bar:
+        known: dict[str, Any] = {"time": when, "progress": bar}
         if live is not None:
             found = resume(live, values, **known)
         else:
             found = infer(values, kind=given["kind"], above=given["above"], **options, **known)
-        what = " and ".join(columns)
-        _print(found, what, given)
-        status.update("comparing")
+    what = " and ".join(columns)
+    _print(found, what, given)
+    with ProgressBar("comparing"):
         _write(found, what, data.name, given)
     if kept is not None:
         kept.finish(found.live)

@@ -101,7 +101,6 @@ def command(
         rounds = world.rounds if isinstance(world, Replay) else round(10 / alpha)
     rounds = _inputs.count("rounds", rounds)
     with ProgressBar("playing") as bar:
-        bar.total(rounds * runs)
         trace = play(
             players,
             world,
@@ -111,7 +110,7 @@ def command(
             every=max(rounds // POINTS, 1) if every is None else every,
             quantile=quantile,
             jobs=jobs,
-            progress=lambda played: bar.done(played, "playing"),
+            progress=bar,
         )
     title = f"{world.experts:,} experts, {nature}, {runs} run{'s' * (runs > 1)}"
     Console().print(_summary(trace, players, world.experts, rounds, Text(shown(title))))

@@ -1,6 +1,5 @@
 """The bar of progress in the terminal."""
 
-from types import TracebackType
 from typing import Self
 
 from rich.console import Console
@@ -63,10 +62,5 @@ class ProgressBar:
         self._bar.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._bar.stop()

@@ -63,10 +63,8 @@ class Cells:
 
         Parameters
         ----------
-        name
-            The name of the cell.
-        key
-            Everything that the numbers depend on.
+        name, key
+            As for `load`.
         arrays
             The numbers.
         """

@@ -59,10 +59,8 @@ def leads(gains: npt.ArrayLike, alpha: float = 0.0) -> Floats:
 
     Parameters
     ----------
-    gains
-        T x N, one round in each row; finite numbers.
-    alpha
-        The discount rate, in [0, 1).
+    gains, alpha
+        T x N finite numbers, one round in each row; and the discount rate, in [0, 1).
 
     Examples
     --------
@@ -80,10 +78,8 @@ def best_expert(gains: npt.ArrayLike, alpha: float = 0.0) -> Comparator:
 
     Parameters
     ----------
-    gains
-        T x N, one round in each row; finite numbers.
-    alpha
-        The discount rate, in [0, 1).
+    gains, alpha
+        As for `leads`.
 
     Examples
     --------
@@ -101,12 +97,10 @@ def best_quantile(gains: npt.ArrayLike, quantile: float, alpha: float = 0.0) -> 
 
     Parameters
     ----------
-    gains
-        T x N, one round in each row; finite numbers.
+    gains, alpha
+        As for `leads`.
     quantile
         The share of the experts, in (0, 1].
-    alpha
-        The discount rate, in [0, 1).
 
     Examples
     --------
@@ -129,12 +123,10 @@ def best_sequence(gains: npt.ArrayLike, switches: int, alpha: float = 0.0) -> Co
 
     Parameters
     ----------
-    gains
-        T x N, one round in each row; finite numbers.
+    gains, alpha
+        As for `leads`.
     switches
         The largest number m of switches from one expert to another.
-    alpha
-        The discount rate, in [0, 1).
 
     Examples
     --------
@@ -144,8 +136,7 @@ def best_sequence(gains: npt.ArrayLike, switches: int, alpha: float = 0.0) -> Co
     """
     table = _table(gains)
     rounds = len(table)
-    if switches != 0:
-        switches = min(_inputs.count("switches", switches), rounds - 1)
+    switches = min(_inputs.count("switches", switches, 0), rounds - 1)
     late = _kept(alpha) ** np.arange(rounds - 1, -1, -1, dtype=np.float64)
     experts = np.empty(rounds, dtype=np.int64)
     return Comparator(_core.best_sequence(table * late[:, None], switches, experts), experts)

@@ -11,6 +11,7 @@ import numpy as np
 
 from normalhedge import _inputs
 from normalhedge._inputs import Floats
+from normalhedge._progress import Listener, Progress, listener
 from normalhedge._threads import cores
 from normalhedge.games._record import Means, Plan, Record
 from normalhedge.games.natures import Nature
@@ -30,7 +31,7 @@ def play(
     quantile: float | None = None,
     keep_weights: bool = False,
     jobs: int | None = None,
-    progress: Callable[[int], object] | None = None,
+    progress: Listener = None,
 ) -> Trace:
     """Play several games in which every hedger gets the same gains.
 
@@ -61,7 +62,8 @@ def play(
     jobs
         How many runs are played in parallel. None: one on each core.
     progress
-        Called after each block of rounds with the length of the block, in the thread of the run.
+        A function that is called with the finished share of the work, or a
+        `normalhedge._progress.Progress`; it is called in the threads of the runs.
 
     Examples
     --------
@@ -87,12 +89,13 @@ def play(
     means = Means(len(named), runs, parts)
     weights = None
     stop = Event()
+    told = listener(progress)
+    told.total(rounds * runs)
 
     def play_run(run: int) -> Record:
         rng = np.random.default_rng(seeds[run])
         keep = keep_weights and run == 0
-        report = progress or (lambda _: None)
-        return _one_run(list(named.values()), nature, plan, rng, stop, report, keep_weights=keep)
+        return _one_run(list(named.values()), nature, plan, rng, stop, told, keep_weights=keep)
 
     for run, record in enumerate(_in_order(play_run, runs, jobs, stop)):
         means.add(run, record)
@@ -130,7 +133,7 @@ def _one_run(
     plan: Plan,
     rng: np.random.Generator,
     stop: Event,
-    progress: Callable[[int], object],
+    progress: Progress,
     *,
     keep_weights: bool,
 ) -> Record:
@@ -174,7 +177,7 @@ def _one_run(
                     record.quantile_regret[h, rows] = run.state.quantile_regret(plan.quantile)
                 if record.weights is not None:
                     record.weights[h, rows] = run.state.weights
-        progress(len(block))
+        progress.done(len(block), "playing")
         start = end
     if start != plan.rounds:
         raise ValueError(f"{nature} gave {start} rounds of gains and not {plan.rounds}")

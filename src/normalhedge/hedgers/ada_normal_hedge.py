@@ -56,20 +56,14 @@ class AdaNormalHedge(CompiledHedger):
 
     algorithm: ClassVar[str] = "ada_normal_hedge"
     row_names: ClassVar[tuple[str, ...]] = ("clock",)
-
-    def __post_init__(self) -> None:
-        self._prepare()
+    uncovered: ClassVar[str] = "AdaNormalHedge with a discount"
 
     def _a_priori(self, n: int, rounds: float, share: float) -> tuple[float, str]:  # noqa: ARG002
-        if self.alpha > 0.0:
-            return math.inf, "no theorem covers AdaNormalHedge with a discount"
         potential = 2.5 + 1.5 * math.log1p(rounds)
         regret = 2.0 * math.sqrt(3.0 * rounds * math.log(potential / share))
         return regret, "Luo and Schapire 2015, Theorem 1"
 
     def _a_posteriori(self, state: State) -> Floats:
-        if self.alpha > 0.0:
-            return super()._a_posteriori(state)
         clocks = state.ledger[OWN_ROW]
         # The clocks of experts that have left are not known: at most the number of rounds.
         unknown = (state.joined - len(clocks)) * (1.0 + math.log1p(state.rounds))

@@ -54,8 +54,14 @@ class Algorithm:
     breaks: ClassVar[Mapping[str, str]] = {}
     """The laws of `normalhedge.checks` that it does not obey, each with the reason."""
 
+    uncovered: ClassVar[str] = ""
+    """What no theorem covers if there is a discount, in words; empty if there are bounds then."""
+
     alpha: float
     _engine: Engine
+
+    def __post_init__(self) -> None:
+        self._prepare()
 
     def _prepare(self, *settings: float) -> None:
         """Check alpha, and make the engine with the settings of the algorithm."""
@@ -98,13 +104,15 @@ class Algorithm:
         n = _inputs.count("n_experts", n_experts)
         length = math.inf if rounds is None else _inputs.count("rounds", rounds)
         share = 1.0 / n if quantile is None else rank(_inputs.quantile(quantile), n) / n
+        if self.alpha > 0.0 and self.uncovered:
+            return Bound(math.inf, f"no theorem covers {self.uncovered}")
         regret, source = self._a_priori(n, length, share)
         if rounds is None and math.isinf(regret) and self._a_priori(n, 1, share)[0] < math.inf:
             return Bound(math.inf, f"the bound of {type(self).__name__} grows with the rounds")
         return Bound(regret, source)
 
     def _a_priori(self, n: int, rounds: float, share: float) -> tuple[float, str]:
-        """Return the regret bound before the game, and its source."""
+        """Return the regret bound before the game, and its source, where it is not `uncovered`."""
         del n, rounds, share
         return math.inf, f"no theorem covers {type(self).__name__} here"
 
@@ -116,10 +124,12 @@ class Algorithm:
         self._check(state)
         if state.rounds == 0:
             return np.zeros(len(state.weights))
+        if self.alpha > 0.0 and self.uncovered:
+            return np.full(len(state.weights), math.inf)
         return np.minimum(self._a_posteriori(state), self.bound(state.joined, state.rounds).regret)
 
     def _a_posteriori(self, state: State) -> Floats:
-        """Return the bounds on the regrets that follow from the ledger."""
+        """Return the bounds that follow from the state, where it is not `uncovered`."""
         return np.full(len(state.weights), math.inf)
 
     def effective_rounds(self, rounds: float) -> float:

@@ -60,18 +60,12 @@ class BOA(CompiledHedger):
     row_names: ClassVar[tuple[str, ...]] = ("squares", "priced regret")
     scaling_exponents: ClassVar[Mapping[str, int]] = {"squares": 2}
     breaks: ClassVar[Mapping[str, str]] = {"a_sleeper_changes_nothing": NEEDS_COUNT}
-
-    def __post_init__(self) -> None:
-        self._prepare()
+    uncovered: ClassVar[str] = "BOA with a discount"
 
     def _a_priori(self, n: int, rounds: float, share: float) -> tuple[float, str]:  # noqa: ARG002
-        if self.alpha > 0.0:
-            return math.inf, "no theorem covers BOA with a discount"
         return float(_bounded(n, rounds, np.float64(rounds))), "as ML-Prod"
 
     def _a_posteriori(self, state: State) -> Floats:
-        if self.alpha > 0.0:
-            return super()._a_posteriori(state)
         return np.asarray(_bounded(state.joined, state.rounds, state.ledger[OWN_ROW]))
 
 

@@ -56,9 +56,6 @@ class DecreasingHedge(CompiledHedger):
     free_of_scale: ClassVar[bool] = True
     breaks: ClassVar[Mapping[str, str]] = {"a_sleeper_changes_nothing": NEEDS_COUNT}
 
-    def __post_init__(self) -> None:
-        self._prepare()
-
     def _a_priori(self, n: int, rounds: float, share: float) -> tuple[float, str]:  # noqa: ARG002
         regret = 2.0 * math.sqrt(self.effective_rounds(rounds) * math.log(n))
         return regret, "Hedge at a falling rate"

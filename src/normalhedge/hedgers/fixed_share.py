@@ -1,18 +1,16 @@
 """Fixed Share (Herbster and Warmuth, 1998)."""
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
 from normalhedge import _inputs
 from normalhedge.certificates import Bound
-from normalhedge.hedgers.compiled_hedger import CompiledHedger
-from normalhedge.potentials import LARGEST_ETA
+from normalhedge.hedgers.sharing import SharingHedger
 
 
 @dataclass(frozen=True)
-class FixedShare(CompiledHedger):
+class FixedShare(SharingHedger):
     r"""Hedge that redistributes a share of the weight evenly after every round.
 
     No weight ever falls below ``share / N``, so an expert that becomes the best gains weight within
@@ -53,44 +51,12 @@ class FixedShare(CompiledHedger):
     array([0.91 , 0.052, 0.038])
     """
 
-    eta: float
-    share: float
-    alpha: float = 0.0
-
     algorithm: ClassVar[str] = "fixed_share"
-    scaling_exponents: ClassVar[Mapping[str, int]] = {"weights": 1}
-    breaks: ClassVar[Mapping[str, str]] = {
-        "a_sleeper_changes_nothing": "a share of the weight goes to every expert, asleep or not"
-    }
+    uncovered: ClassVar[str] = "the discounted regret of Fixed Share"
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "eta", _inputs.number("eta", self.eta, 0.0, LARGEST_ETA))
-        object.__setattr__(self, "share", _inputs.number("share", self.share, 0.0, 1.0))
+        super().__post_init__()
         self._prepare(self.eta, self.share)
-
-    @classmethod
-    def tuned(
-        cls, alpha: float, n_experts: int, *, share: float | None = None, eta: float | None = None
-    ) -> "FixedShare":
-        """Choose the learning rate that minimises the bound for a switch every 1/share rounds.
-
-        It is ``eta^2 = 2 (s ln(N / s) + (1 - s) ln(1 / (1 - s)))``.
-
-        Parameters
-        ----------
-        alpha
-            The discount rate of the regrets that the state keeps, and the default of ``share``.
-        n_experts
-            The number of experts N.
-        share
-            The share s, strictly between 0 and 1. None: alpha.
-        eta
-            The learning rate. None: the one above.
-        """
-        s = _inputs.number("share", alpha if share is None else share, 0.0, 1.0)
-        n = max(_inputs.count("n_experts", n_experts), 2)
-        nats = s * math.log(n / s) - (1.0 - s) * math.log1p(-s)
-        return cls(math.sqrt(2.0 * nats) if eta is None else eta, s, alpha)
 
     def bound(
         self,
@@ -110,18 +76,13 @@ class FixedShare(CompiledHedger):
             How often the sequence changes from one expert to another.
         """
         plain = super().bound(n_experts, rounds, quantile)
-        if switches == 0:
-            return plain
-        switches = _inputs.count("switches", switches)
-        if rounds is None:
+        if _inputs.count("switches", switches, 0) == 0 or rounds is None:
             return plain
         if switches >= rounds:
             raise ValueError(f"switches must be fewer than rounds = {rounds}, got {switches}")
         return Bound(self._sequence(n_experts, rounds, switches), plain.source)
 
     def _a_priori(self, n: int, rounds: float, share: float) -> tuple[float, str]:  # noqa: ARG002
-        if self.alpha > 0.0:
-            return math.inf, "no theorem covers the discounted regret of Fixed Share"
         return self._sequence(n, rounds, 0), "Cesa-Bianchi and Lugosi 2006, Fixed Share"
 
     def _sequence(self, n: int, rounds: float, switches: int) -> float:

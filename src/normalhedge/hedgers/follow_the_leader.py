@@ -20,7 +20,7 @@ class FollowTheLeader(CompiledHedger):
     Parameters
     ----------
     alpha
-        The discount rate, in [0, 1); 0 never forgets.
+        The discount rate of the total gains, in [0, 1); 0 never forgets.
 
     Notes
     -----
@@ -37,6 +37,3 @@ class FollowTheLeader(CompiledHedger):
 
     algorithm: ClassVar[str] = "follow_the_leader"
     free_of_scale: ClassVar[bool] = True
-
-    def __post_init__(self) -> None:
-        self._prepare()

@@ -6,12 +6,12 @@ from typing import ClassVar
 
 from normalhedge import _inputs
 from normalhedge.certificates import Bound, hedge_bound
-from normalhedge.hedgers.compiled_hedger import CompiledHedger
+from normalhedge.hedgers.potential_hedger import PotentialHedger
 from normalhedge.potentials import LOG2_E, ExponentialPotential
 
 
 @dataclass(frozen=True)
-class Hedge(CompiledHedger):
+class Hedge(PotentialHedger):
     r"""Weigh experts by the exponential of their discounted gain.
 
     .. math::
@@ -53,8 +53,6 @@ class Hedge(CompiledHedger):
     """
 
     algorithm: ClassVar[str] = "hedge"
-    has_potential: ClassVar[bool] = True
-    free_of_scale: ClassVar[bool] = True
 
     alpha: float
     eta: float
@@ -71,10 +69,8 @@ class Hedge(CompiledHedger):
 
         Parameters
         ----------
-        alpha
-            The discount rate, strictly between 0 and 1.
-        n_experts
-            The number of experts N.
+        alpha, n_experts
+            The discount rate, strictly between 0 and 1, and the number of experts N.
         """
         alpha, log_n = _checked(alpha, n_experts)
         return cls(alpha, math.sqrt((alpha - alpha * alpha / 2.0) * log_n))
@@ -87,10 +83,8 @@ class Hedge(CompiledHedger):
 
         Parameters
         ----------
-        alpha
-            The discount rate, strictly between 0 and 1.
-        n_experts
-            The number of experts N.
+        alpha, n_experts
+            The discount rate, strictly between 0 and 1, and the number of experts N.
         """
         alpha, log_n = _checked(alpha, n_experts)
         return cls(alpha, math.sqrt(4.0 * (alpha - alpha * alpha / 2.0) * log_n))
@@ -103,28 +97,13 @@ class Hedge(CompiledHedger):
 
         Parameters
         ----------
-        alpha
-            The discount rate, strictly between 0 and 1.
-        n_experts
-            The number of experts N.
+        alpha, n_experts
+            The discount rate, strictly between 0 and 1, and the number of experts N.
         """
         alpha, log_n = _checked(alpha, n_experts)
         return cls(alpha, math.sqrt(2.0 * alpha * (1.0 - alpha) * log_n))
 
-    def bound(
-        self, n_experts: int, rounds: int | None = None, quantile: float | None = None
-    ) -> Bound:
-        """Return the bound of `certificates.hedge_bound`, which holds for games of any length.
-
-        Parameters
-        ----------
-        n_experts, quantile
-            As for `CompiledHedger.bound`.
-        rounds
-            Ignored: the bound is the same for all lengths.
-        """
-        if rounds is not None:
-            _inputs.count("rounds", rounds)
+    def _bound(self, n_experts: int, quantile: float | None) -> Bound:
         return hedge_bound(self.alpha, n_experts, self.eta, quantile)
 
 

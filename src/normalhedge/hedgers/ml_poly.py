@@ -54,19 +54,13 @@ class MLPoly(CompiledHedger):
     algorithm: ClassVar[str] = "ml_poly"
     row_names: ClassVar[tuple[str, ...]] = ("squares",)
     scaling_exponents: ClassVar[Mapping[str, int]] = {"squares": 2}
-
-    def __post_init__(self) -> None:
-        self._prepare()
+    uncovered: ClassVar[str] = "ML-Poly with a discount"
 
     def _a_priori(self, n: int, rounds: float, share: float) -> tuple[float, str]:
-        if self.alpha > 0.0:
-            return math.inf, "no theorem covers ML-Poly with a discount"
         quantile_size = share * n  # this many experts share the potential
         regret = 2.0 * math.sqrt(n / quantile_size * (1.0 + math.log1p(rounds)) * (1.0 + rounds))
         return regret, "Gaillard et al. 2014, ML-Poly"
 
     def _a_posteriori(self, state: State) -> Floats:
-        if self.alpha > 0.0:
-            return super()._a_posteriori(state)
         factor = state.joined * (1.0 + math.log1p(state.rounds))
         return np.asarray(2.0 * np.sqrt(factor * (1.0 + state.ledger[OWN_ROW])))

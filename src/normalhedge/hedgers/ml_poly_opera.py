@@ -58,9 +58,6 @@ class MLPolyOpera(CompiledHedger):
     scaling_exponents: ClassVar[Mapping[str, int]] = {"squares": 2, "largest square": 2}
     free_of_scale: ClassVar[bool] = True
 
-    def __post_init__(self) -> None:
-        self._prepare()
-
     def _a_priori(self, n: int, rounds: float, share: float) -> tuple[float, str]:
         del n, rounds, share
         return math.inf, "no theorem covers ML-Poly with a learned scale"

@@ -62,21 +62,15 @@ class MLProd(CompiledHedger):
     # slowly once it has fallen. Halving it is on the safe side: the weights become more even.
     scaling_exponents: ClassVar[Mapping[str, int]] = {"squares": 2}
     breaks: ClassVar[Mapping[str, str]] = {"a_sleeper_changes_nothing": NEEDS_COUNT}
-
-    def __post_init__(self) -> None:
-        self._prepare()
+    uncovered: ClassVar[str] = "ML-Prod with a discount"
 
     def _begin(self, columns: Floats, n: int) -> None:
         columns[OWN_ROW + 1] = -math.log(n)
 
     def _a_priori(self, n: int, rounds: float, share: float) -> tuple[float, str]:  # noqa: ARG002
-        if self.alpha > 0.0:
-            return math.inf, "no theorem covers ML-Prod with a discount"
         return float(_bounded(n, rounds, np.float64(rounds))), "Gaillard et al. 2014, ML-Prod"
 
     def _a_posteriori(self, state: State) -> Floats:
-        if self.alpha > 0.0:
-            return super()._a_posteriori(state)
         return np.asarray(_bounded(state.joined, state.rounds, state.ledger[OWN_ROW]))
 
 

@@ -6,12 +6,12 @@ from typing import ClassVar, cast
 
 from normalhedge import _inputs
 from normalhedge.certificates import PAPER_C, Bound, best_known
-from normalhedge.hedgers.compiled_hedger import CompiledHedger
+from normalhedge.hedgers.potential_hedger import PotentialHedger
 from normalhedge.potentials import LOG2_E, NormalPotential
 
 
 @dataclass(frozen=True)
-class NormalHedge(CompiledHedger):
+class NormalHedge(PotentialHedger):
     r"""Weigh experts by how far the hedger is behind them, and forget at rate alpha.
 
     An expert has weight only while its discounted gain is larger than the hedger's, and more weight
@@ -70,9 +70,7 @@ class NormalHedge(CompiledHedger):
     """
 
     algorithm: ClassVar[str] = "normal_hedge"
-    has_potential: ClassVar[bool] = True
     least_potential: ClassVar[float] = 1.0
-    free_of_scale: ClassVar[bool] = True
 
     alpha: float = cast(float, None)  # set by __post_init__ if memory or half_life is given
     c: float = 1.0
@@ -114,20 +112,7 @@ class NormalHedge(CompiledHedger):
         """
         return cls(cast(float, alpha), PAPER_C, memory=memory, half_life=half_life)
 
-    def bound(
-        self, n_experts: int, rounds: int | None = None, quantile: float | None = None
-    ) -> Bound:
-        """Return the bound of `certificates.best_known`, which holds for games of any length.
-
-        Parameters
-        ----------
-        n_experts, quantile
-            As for `CompiledHedger.bound`.
-        rounds
-            Ignored: the bound is the same for all lengths.
-        """
-        if rounds is not None:
-            _inputs.count("rounds", rounds)
+    def _bound(self, n_experts: int, quantile: float | None) -> Bound:
         return best_known(self.alpha, n_experts, self.c, quantile, numerical=True)
 
 

@@ -61,9 +61,6 @@ class NormalHedge2009(CompiledHedger):
         "a_sleeper_changes_nothing": "the average potential is over all experts, asleep or not"
     }
 
-    def __post_init__(self) -> None:
-        self._prepare()
-
     def spread(self, state: State) -> float:
         """Return c, the spread of the potential; 0 if no regret is positive."""
         exponent, lead = state.totals

@@ -49,13 +49,9 @@ class NormalHedgeDT(CompiledHedger):
     algorithm: ClassVar[str] = "normal_hedge_dt"
     total_names: ClassVar[tuple[str, ...]] = ("time",)
     scaling_exponents: ClassVar[Mapping[str, int]] = {"time": 0}
-
-    def __post_init__(self) -> None:
-        self._prepare()
+    uncovered: ClassVar[str] = "NormalHedge.DT with a discount"
 
     def _a_priori(self, n: int, rounds: float, share: float) -> tuple[float, str]:  # noqa: ARG002
-        if self.alpha > 0.0:
-            return math.inf, "no theorem covers NormalHedge.DT with a discount"
         potential = math.expm1(4.0 / 3.0) * (math.log(rounds) + 1.0) / (2.0 * share) + 1.0
         regret = 2.0 * math.sqrt(3.0 * rounds * math.log(potential))
         return regret, "Luo and Schapire 2014"

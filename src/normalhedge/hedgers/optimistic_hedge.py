@@ -10,6 +10,7 @@ import numpy as np
 from normalhedge import _inputs
 from normalhedge._inputs import Floats
 from normalhedge.hedgers.compiled_hedger import CompiledHedger
+from normalhedge.hedgers.hedge import Hedge
 from normalhedge.hedgers.state import State
 from normalhedge.potentials import LARGEST_ETA
 
@@ -61,6 +62,7 @@ class OptimisticHedge(CompiledHedger):
     row_names: ClassVar[tuple[str, ...]] = ("last rise",)
     total_names: ClassVar[tuple[str, ...]] = ("variation",)
     scaling_exponents: ClassVar[Mapping[str, int]] = {"variation": 2}
+    uncovered: ClassVar[str] = "Optimistic Hedge with a discount"
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "eta", _inputs.number("eta", self.eta, 0.0, LARGEST_ETA))
@@ -72,18 +74,13 @@ class OptimisticHedge(CompiledHedger):
 
         Parameters
         ----------
-        alpha
-            The discount rate, strictly between 0 and 1.
-        n_experts
-            The number of experts N.
+        alpha, n_experts
+            As for `Hedge.corrected`.
         """
-        alpha = _inputs.number("alpha", alpha, 0.0, 1.0)
-        log_n = math.log(max(_inputs.count("n_experts", n_experts), 2))
-        return cls(math.sqrt(2.0 * alpha * (1.0 - alpha) * log_n), alpha)
+        hedge = Hedge.corrected(alpha, n_experts)
+        return cls(hedge.eta, hedge.alpha)
 
     def _a_priori(self, n: int, rounds: float, share: float) -> tuple[float, str]:  # noqa: ARG002
-        if self.alpha > 0.0:
-            return math.inf, "no theorem covers Optimistic Hedge with a discount"
         return self._bounded(n, 4.0 * rounds), "Syrgkanis et al. 2015, optimistic FTRL"
 
     def _a_posteriori(self, state: State) -> Floats:
@@ -91,6 +88,4 @@ class OptimisticHedge(CompiledHedger):
         return np.full(len(state.weights), limit)
 
     def _bounded(self, n: int, variation: float) -> float:
-        if self.alpha > 0.0:
-            return math.inf
         return math.log(n) / self.eta + self.eta * variation

@@ -86,10 +86,8 @@ class Hedger(Protocol[StateT]):
 
         Parameters
         ----------
-        gains
-            T x N, one round in each row.
-        confidence
-            T x N. None: all experts are always awake.
+        gains, confidence
+            T x N, one round in each row. Without confidences all experts are always awake.
         state
             The state to start from. None: start a new game.
         keep_weights
@@ -112,14 +110,8 @@ def fold(
     ----------
     hedger
         The hedger that plays; only its ``init``, ``play`` and ``step`` are called.
-    gains
-        T x N, one round in each row.
-    confidence
-        T x N. None: all experts are always awake.
-    state
-        The state to start from. None: start a new game.
-    keep_weights
-        Whether to return the distribution of every round, T x N.
+    gains, confidence, state, keep_weights
+        As for `Hedger.run`.
 
     Returns
     -------

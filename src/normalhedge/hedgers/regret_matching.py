@@ -19,7 +19,7 @@ class RegretMatching(CompiledHedger):
     Parameters
     ----------
     alpha
-        The discount rate, in [0, 1); 0 never forgets.
+        The discount rate of the regrets, in [0, 1); 0 never forgets.
 
     Notes
     -----
@@ -48,10 +48,20 @@ class RegretMatching(CompiledHedger):
     algorithm: ClassVar[str] = "regret_matching"
     free_of_scale: ClassVar[bool] = True
 
-    def __post_init__(self) -> None:
-        self._prepare()
-
     def _a_priori(self, n: int, rounds: float, share: float) -> tuple[float, str]:
-        # The k-th largest of [R]+ is at most 1/sqrt(k) of the length of [R]+.
-        regret = 2.0 * math.sqrt((n - 1) * self.effective_rounds(rounds) / (share * n))
-        return regret, "Blackwell's condition"
+        return blackwell_bound(n, self.effective_rounds(rounds), share), "Blackwell's condition"
+
+
+def blackwell_bound(n: int, effective_rounds: float, share: float) -> float:
+    """Return the largest regret to a share of the experts that Blackwell's condition allows.
+
+    The k-th largest of [R]+ is at most 1/sqrt(k) of the length of [R]+.
+
+    Parameters
+    ----------
+    n, share
+        The number of experts, and the share of them.
+    effective_rounds
+        The discounted number of rounds, see `CompiledHedger.effective_rounds`.
+    """
+    return 2.0 * math.sqrt((n - 1) * effective_rounds / (share * n))

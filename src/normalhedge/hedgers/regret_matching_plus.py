@@ -1,6 +1,5 @@
 """Regret matching plus (Tammelin, 2014)."""
 
-import math
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -8,6 +7,7 @@ import numpy as np
 
 from normalhedge._inputs import Floats
 from normalhedge.hedgers.compiled_hedger import CompiledHedger
+from normalhedge.hedgers.regret_matching import blackwell_bound
 from normalhedge.hedgers.state import OWN_ROW, State
 
 
@@ -24,7 +24,7 @@ class RegretMatchingPlus(CompiledHedger):
     Parameters
     ----------
     alpha
-        The discount rate, in [0, 1); 0 never forgets.
+        The discount rate of the regrets, clipped or not, in [0, 1); 0 never forgets.
 
     Notes
     -----
@@ -51,12 +51,8 @@ class RegretMatchingPlus(CompiledHedger):
     row_names: ClassVar[tuple[str, ...]] = ("clipped regret",)
     free_of_scale: ClassVar[bool] = True
 
-    def __post_init__(self) -> None:
-        self._prepare()
-
     def _a_priori(self, n: int, rounds: float, share: float) -> tuple[float, str]:
-        regret = 2.0 * math.sqrt((n - 1) * self.effective_rounds(rounds) / (share * n))
-        return regret, "Tammelin et al. 2015"
+        return blackwell_bound(n, self.effective_rounds(rounds), share), "Tammelin et al. 2015"
 
     def _a_posteriori(self, state: State) -> Floats:
         # Q and R have different rounding errors.

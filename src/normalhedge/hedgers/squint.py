@@ -60,19 +60,13 @@ class Squint(CompiledHedger):
     algorithm: ClassVar[str] = "squint"
     row_names: ClassVar[tuple[str, ...]] = ("squares",)
     scaling_exponents: ClassVar[Mapping[str, int]] = {"squares": 2}
-
-    def __post_init__(self) -> None:
-        self._prepare()
+    uncovered: ClassVar[str] = "Squint with a discount"
 
     def _a_priori(self, n: int, rounds: float, share: float) -> tuple[float, str]:  # noqa: ARG002
-        if self.alpha > 0.0:
-            return math.inf, "no theorem covers Squint with a discount"
         regret = float(_improper(np.float64(rounds), rounds, share))
         return regret, "Koolen and van Erven 2015, improper prior"
 
     def _a_posteriori(self, state: State) -> Floats:
-        if self.alpha > 0.0:
-            return super()._a_posteriori(state)
         return np.asarray(_improper(state.ledger[OWN_ROW], state.rounds, 1.0 / state.joined))
 
 

@@ -30,6 +30,3 @@ class Uniform(CompiledHedger):
 
     algorithm: ClassVar[str] = "uniform"
     free_of_scale: ClassVar[bool] = True
-
-    def __post_init__(self) -> None:
-        self._prepare()

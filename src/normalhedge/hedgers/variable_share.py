@@ -5,14 +5,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
-from normalhedge import _inputs
-from normalhedge.hedgers.compiled_hedger import CompiledHedger
-from normalhedge.hedgers.fixed_share import FixedShare
-from normalhedge.potentials import LARGEST_ETA
+from normalhedge.hedgers.sharing import SharingHedger
 
 
 @dataclass(frozen=True)
-class VariableShare(CompiledHedger):
+class VariableShare(SharingHedger):
     r"""Hedge that redistributes a share of the weight of the experts that lose.
 
     Like `FixedShare`, but an expert without loss keeps all its weight: if the best expert is
@@ -28,12 +25,8 @@ class VariableShare(CompiledHedger):
 
     Parameters
     ----------
-    eta
-        The learning rate, > 0.
-    share
-        s, strictly between 0 and 1. `tuned` chooses both.
-    alpha
-        The discount rate of the regrets in the state, in [0, 1); it does not change the weights.
+    eta, share, alpha
+        As for `FixedShare`.
 
     Notes
     -----
@@ -54,38 +47,12 @@ class VariableShare(CompiledHedger):
     array([1., 0., 0.])
     """
 
-    eta: float
-    share: float
-    alpha: float = 0.0
-
     algorithm: ClassVar[str] = "variable_share"
-    scaling_exponents: ClassVar[Mapping[str, int]] = {"weights": 1}
     breaks: ClassVar[Mapping[str, str]] = {
-        "a_sleeper_changes_nothing": "a share of the weight goes to every expert, asleep or not",
+        **SharingHedger.breaks,
         "only_differences_matter": "the losses themselves decide how much weight is shared",
     }
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "eta", _inputs.number("eta", self.eta, 0.0, LARGEST_ETA))
-        object.__setattr__(self, "share", _inputs.number("share", self.share, 0.0, 1.0))
+        super().__post_init__()
         self._prepare(self.eta, math.log2(1.0 - self.share))
-
-    @classmethod
-    def tuned(
-        cls, alpha: float, n_experts: int, *, share: float | None = None, eta: float | None = None
-    ) -> "VariableShare":
-        """Use the learning rate and the share of `FixedShare.tuned`.
-
-        Parameters
-        ----------
-        alpha
-            The discount rate of the regrets that the state keeps, and the default of ``share``.
-        n_experts
-            The number of experts N.
-        share
-            The share s, strictly between 0 and 1. None: alpha.
-        eta
-            The learning rate. None: that of `FixedShare.tuned`.
-        """
-        fixed = FixedShare.tuned(alpha, n_experts, share=share, eta=eta)
-        return cls(fixed.eta, fixed.share, fixed.alpha)

@@ -129,10 +129,8 @@ def probabilities(found: Inferred, when: Sequence[Any], width: int) -> str:
 
     Parameters
     ----------
-    found
-        The regimes of the series.
-    when
-        The horizontal axis, one entry for each round.
+    found, when
+        As for `series`.
     width
         The number of rounds in each mean.
     """
@@ -155,10 +153,8 @@ def parameters(found: Inferred, when: Sequence[Any]) -> tuple[str, str]:
 
     Parameters
     ----------
-    found
-        The regimes of the series.
-    when
-        The horizontal axis, one entry for each round.
+    found, when
+        As for `series`.
     """
     if found.sequence.labels:
         return _symbol_parameters(found, when)
@@ -228,12 +224,10 @@ def score_curves(found: Inferred, baselines: Mapping[str, Floats], when: Sequenc
 
     Parameters
     ----------
-    found
-        The regimes of the series.
+    found, when
+        As for `series`.
     baselines
         The log scores of each baseline.
-    when
-        The horizontal axis, one entry for each round.
     """
     own = found.course.log_scores
     figure = empty_figure(yaxis_title="lead of the regimes, in nats")

@@ -1,6 +1,6 @@
 """Blend a table of forecasts and outcomes in the order of time, as a loop over `Mixture` would."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,6 +8,7 @@ import numpy as np
 
 from normalhedge import _extras, _inputs
 from normalhedge._inputs import LARGEST, Floats
+from normalhedge._progress import Listener, shares
 from normalhedge.mixtures._sums import WILD
 from normalhedge.mixtures.automatic import Automatic
 from normalhedge.mixtures.comparing import Settled
@@ -131,7 +132,7 @@ def blend(
     classes: Sequence[str] = (),
     weights: bool = False,
     mixture: Mixture | None = None,
-    progress: Callable[[float], object] | None = None,
+    progress: Listener = None,
     **options: Any,
 ) -> Blend:
     """Blend the forecasts of a table, causally: no prediction uses an outcome of a later time.
@@ -172,7 +173,8 @@ def blend(
     mixture
         The mixture to continue with; by default a new one is made from the options.
     progress
-        Called with the finished share of the work.
+        A function that is called with the finished share of the work, or a
+        `normalhedge._progress.Progress`.
     **options
         Arguments of `Mixture`: ``hedger``, ``loss``, ``combine``, ``even``, ``include`` and others.
         Hedgers that are tuned by the number of experts, such as ``"hedge"``, are tuned by the
@@ -210,7 +212,7 @@ def _blend(
     pooled: bool | None,
     weights: bool,
     mixture: Mixture | None,
-    progress: Callable[[float], object] | None,
+    progress: Listener,
     options: dict[str, Any],
 ) -> Blend:
     """Do what `blend` does, with the roles of columns in one object."""
@@ -249,7 +251,7 @@ def _blend(
         rounds = arrange(books, panel, lag)
         index, last = panel.table, _last_known(panel, columns)
         del panel
-        sums = play_table(books, rounds, weights=weights, progress=progress)
+        sums = play_table(books, rounds, weights=weights, progress=shares(progress, "blending"))
         store_pending(books, rounds)
         remember(books, record)
     repeated = ["the rows of the last table are here again: they were not learned twice"] * same

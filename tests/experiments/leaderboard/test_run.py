@@ -1,13 +1,11 @@
 """Everybody takes part, and finished runs are not played again."""
 
-import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow.csv
 import pytest
 
@@ -21,6 +19,7 @@ from normalhedge.experiments.leaderboard.yardsticks import GAME_SCORES
 from normalhedge.hedgers import Hedger, Run
 from normalhedge.tables import blend
 from tests.experiments.leaderboard.samples import SMALL, panel_file
+from tests.test_own_hedgers import Own, Totals
 
 
 def test_everybody_takes_part() -> None:
@@ -135,54 +134,6 @@ class Listener(Silent):
         self.sentences.append(sentence)
 
 
-class Leading(NamedTuple):
-    weights: Floats
-    totals: Floats
-
-
-@dataclass(frozen=True)
-class Leaders:
-    """A hedger of one's own: even weights on all experts whose total is near the largest."""
-
-    near: float = 3.0
-
-    def init(self, n: int) -> Leading:
-        return Leading(np.full(n, 1.0 / n), np.zeros(n))
-
-    def play(self, state: Leading, confidence: npt.ArrayLike | None = None) -> Floats:
-        shares = state.weights * (1.0 if confidence is None else np.asarray(confidence))
-        return shares / (shares.sum() or 1.0)
-
-    def step(
-        self, state: Leading, gains: npt.ArrayLike, confidence: npt.ArrayLike | None = None
-    ) -> Leading:
-        rated = np.ones(len(state.totals)) if confidence is None else np.asarray(confidence)
-        told = np.where(rated > 0.0, gains, 0.0)
-        totals = state.totals + rated * (told - self.play(state, confidence) @ told)
-        ahead = totals >= totals.max() - self.near
-        return Leading(ahead / ahead.sum(), totals)
-
-    def run(
-        self,
-        gains: npt.ArrayLike,
-        confidence: npt.ArrayLike | None = None,
-        *,
-        state: Leading | None = None,
-        keep_weights: bool = False,
-    ) -> Run[Leading]:
-        table = np.asarray(gains, dtype=float)
-        rated = np.ones_like(table) if confidence is None else np.asarray(confidence)
-        now = self.init(table.shape[1]) if state is None else state
-        played, leads = np.empty_like(table), np.empty(len(table))
-        for t, row in enumerate(table):
-            played[t] = self.play(now, rated[t])
-            now = self.step(now, row, rated[t])
-            leads[t] = now.totals.max()
-        earned = np.where(rated > 0.0, table, 0.0)
-        own = np.where(rated.any(axis=1), (played * earned).sum(axis=1), math.nan)
-        return Run(now, own, leads, np.full(len(table), math.nan), played if keep_weights else None)
-
-
 def test_a_hedger_of_ones_own_takes_part(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     played = counted(monkeypatch)
     columns = {"target": "y", "by": ("series",), "time": "day"}
@@ -191,7 +142,7 @@ def test_a_hedger_of_ones_own_takes_part(tmp_path: Path, monkeypatch: pytest.Mon
     greedy, contrary = (NatureContest(name, steady.settings) for name in ("greedy", "contrary"))
     games = [steady, greedy, contrary]
     entries: dict[str, Entry] = {
-        "mine": Leaders(),
+        "mine": Own(),
         "short": NormalHedge(memory=5),
         "uniform": "uniform",
     }
@@ -202,23 +153,23 @@ def test_a_hedger_of_ones_own_takes_part(tmp_path: Path, monkeypatch: pytest.Mon
     # Greedy is aimed at hedgers with a potential, and at no others.
     taking_part = np.isfinite(regrets).tolist()
     assert taking_part == [[True] * 3, [True] * 3, [False, True, False], [True] * 3]
-    expected = steady._yardsticks(0, steady._nature(Leaders())).score(Leaders())
+    expected = steady._yardsticks(0, steady._nature(Own())).score(Own())
     timeless = [k for k, name in enumerate(GAME_SCORES) if name != "seconds"]
     np.testing.assert_array_equal(board.games[0].scores[0, 0, timeless], expected[timeless])
     table = pyarrow.csv.read_csv(panel.path)
-    alone = blend(table, "y", by="series", time="day", hedger=Leaders()).summary()
+    alone = blend(table, "y", by="series", time="day", hedger=Own()).summary()
     assert board.panels[0].mean("loss")[0] == pytest.approx(alone.blend)
     # Those of the package are kept, whatever they are called, and one's own are not.
-    names = ("Leaders", "NormalHedge", "Uniform")
+    names = ("Own", "NormalHedge", "Uniform")
     assert [who for _, who in played] == [names] * 3
-    again = compare([NormalHedge(memory=5), Leaders()], games, folder=tmp_path / "cells")
-    assert again.hedgers == ("NormalHedge(alpha=0.2, c=1.0)", "Leaders(near=3.0)")
-    assert [who for _, who in played[3:]] == [("Leaders",)] * 3
+    again = compare([NormalHedge(memory=5), Own()], games, folder=tmp_path / "cells")
+    assert again.hedgers == ("NormalHedge(alpha=0.2, c=1.0)", "Own(alpha=0.1, eta=0.5)")
+    assert [who for _, who in played[3:]] == [("Own",)] * 3
     np.testing.assert_array_equal(again.games[0].curves, board.games[0].curves[[1, 0]])
 
 
-class Wrong(Leaders):
-    def run(self, *arguments: Any, **options: Any) -> Run[Leading]:
+class Wrong(Own):
+    def run(self, *arguments: Any, **options: Any) -> Run[Totals]:
         found = super().run(*arguments, **options)
         return found._replace(gains=found.gains[1:])
 
@@ -226,9 +177,9 @@ class Wrong(Leaders):
 @pytest.mark.parametrize(
     ("given", "error", "words"),
     [
-        ([Leaders], TypeError, "must be a name, or have init, play, step and run: got <class"),
+        ([Own], TypeError, "must be a name, or have init, play, step and run: got <class"),
         ({"mine": object()}, TypeError, "must be a name, or have init, play, step and run"),
-        ([Leaders(), Leaders()], ValueError, r"Leaders\(near=3.0\) is there twice"),
+        ([Own(), Own()], ValueError, r"Own\(alpha=0.1, eta=0.5\) is there twice"),
         ([Wrong()], ValueError, r"a gain for each of 120 rounds, got an array of shape \(119,\)"),
         ({}, ValueError, "at least one hedger"),
     ],

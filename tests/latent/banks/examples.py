@@ -1,18 +1,16 @@
 """Models and series that several tests share."""
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from normalhedge import Run
-from normalhedge._inputs import Floats
 from normalhedge.latent import (
     HMMBank,
     Predictor,
     categorical_bank,
     random_gaussian_bank,
 )
+from normalhedge.latent.banks.bank_state import BankState
 
 
 def models(n: int, k: int, m: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -64,51 +62,6 @@ GOOD: dict[str, Any] = {
 }
 
 
-class PlainState(NamedTuple):
-    weights: Floats
-    totals: Floats
-
-
-class Plain:
-    """Exponential weights with the protocol and nothing else: no alpha, join, leave or in_place."""
-
-    def init(self, n: int) -> PlainState:
-        return PlainState(np.full(n, 1.0 / n), np.zeros(n))
-
-    def play(self, state: PlainState, confidence: npt.ArrayLike | None = None) -> Floats:
-        if confidence is None:
-            return state.weights.copy()
-        heard = state.weights * np.asarray(confidence)
-        return np.asarray(heard / heard.sum())
-
-    def step(
-        self, state: PlainState, gains: npt.ArrayLike, confidence: npt.ArrayLike | None = None
-    ) -> PlainState:
-        told = np.asarray(gains)
-        rated = np.ones(len(told)) if confidence is None else np.asarray(confidence)
-        totals = state.totals + rated * (told - self.play(state, rated) @ told)
-        raw = np.exp(0.1 * (totals - totals.max()))
-        return PlainState(raw / raw.sum(), totals)
-
-    def run(
-        self,
-        gains: npt.ArrayLike,
-        confidence: npt.ArrayLike | None = None,
-        *,
-        state: PlainState | None = None,
-        keep_weights: bool = False,
-    ) -> Run[PlainState]:
-        table = np.asarray(gains)
-        rated = np.ones(table.shape) if confidence is None else np.asarray(confidence)
-        state = self.init(table.shape[1]) if state is None else state
-        played = np.empty(table.shape)
-        for t in range(len(table)):
-            played[t] = self.play(state, rated[t])
-            state = self.step(state, table[t], rated[t])
-        nothing = np.full(len(table), np.nan)
-        return Run(state, nothing, nothing, nothing, played if keep_weights else None)
-
-
 ROUNDS = 60
 
 
@@ -139,3 +92,13 @@ def bank_and_sequence(kind: str, missing: np.ndarray) -> tuple[HMMBank, np.ndarr
         bank = categorical_bank([[1.0, 0.0]] * 5, moves, says)
         numbers = rng.integers(3, size=ROUNDS).astype(np.float64)
     return bank, np.where(missing, np.nan, numbers)
+
+
+def scored_as_by_hmmlearn(bank: HMMBank, models: list[Any], series: np.ndarray) -> BankState:
+    """Return the state of a bank after a series, whose likelihoods are those of hmmlearn."""
+    state = bank.init()
+    for x in series.tolist():
+        state = bank.observe(state, x)
+    scores = [model.score(series[:, np.newaxis]) for model in models]
+    np.testing.assert_allclose(state.log_likelihood, scores, rtol=1e-10)
+    return state

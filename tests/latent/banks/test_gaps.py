@@ -14,10 +14,12 @@ from normalhedge.latent import (
     StateExperts,
     follow,
 )
-from tests.latent.banks.examples import Plain, bank_and_sequence, gaps
+from tests.latent.banks.examples import bank_and_sequence, gaps
+from tests.test_own_hedgers import Own
 
 HEDGERS: list[Hedger[Any]] = [
-    NormalHedge(alpha=0.05, c=1.0), Squint(), AdaHedge(alpha=0.01), FixedShare(0.5, 0.1), Plain()
+    NormalHedge(alpha=0.05, c=1.0), Squint(), AdaHedge(alpha=0.01), FixedShare(0.5, 0.1),
+    Own(alpha=0.0, eta=0.1),
 ]  # fmt: skip
 
 

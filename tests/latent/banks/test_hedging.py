@@ -18,7 +18,6 @@ from normalhedge.latent import (
     follow,
 )
 from tests.latent.banks.examples import (
-    Plain,
     bank_and_sequence,
     bank_of,
     gaps,
@@ -26,6 +25,7 @@ from tests.latent.banks.examples import (
     models,
     sequence,
 )
+from tests.test_own_hedgers import Own
 
 
 def test_regrets_of_states_add_up_to_the_regret_of_the_candidate() -> None:
@@ -103,13 +103,13 @@ def test_every_hedger_of_the_package_drives_the_predictors(name: str) -> None:
 @pytest.mark.parametrize("kind", [StateExperts, ModelExperts])
 @pytest.mark.parametrize("rounded", [False, True])
 def test_any_hedger_of_the_protocol_will_do(kind: Any, rounded: bool) -> None:
-    assert isinstance(Plain(), Hedger)
+    assert isinstance(Own(alpha=0.0, eta=0.1), Hedger)
     stay, says = [[0.95, 0.05], [0.05, 0.95]], [[0.9, 0.1], [0.1, 0.9]]
     truth = categorical_bank([[0.5, 0.5]], [stay], [says])
     even = categorical_bank([[0.5, 0.5]], [[[0.5, 0.5]] * 2], [[[0.5, 0.5]] * 2])
     bank = truth.joined(even)
     _, symbols = truth.sample(400, np.random.default_rng(3))
-    predictor = kind(bank, Plain(), rounded=rounded)
+    predictor = kind(bank, Own(alpha=0.0, eta=0.1), rounded=rounded)
     followed = follow(predictor, symbols)
     assert followed.losses[200:].mean() < 0.35
     assert predictor.weights[:, 0].sum() > 0.9

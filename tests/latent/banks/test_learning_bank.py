@@ -12,7 +12,8 @@ from normalhedge.latent import (
     follow,
     random_categorical_bank,
 )
-from tests.latent.banks.examples import Plain, bank_and_sequence, bank_of, gaps
+from tests.latent.banks.examples import bank_and_sequence, bank_of, gaps
+from tests.test_own_hedgers import Own
 
 
 def test_a_learning_bank_replaces_those_behind() -> None:
@@ -53,5 +54,5 @@ def test_a_learning_bank_must_know_when_to_lose_patience() -> None:
 
 def test_a_learning_bank_needs_experts_that_come_and_go() -> None:
     bank, _ = bank_and_sequence("symbols", gaps("all"))
-    with pytest.raises(TypeError, match=r"needs a hedger whose experts can join and leave.*Plain"):
-        LearningBank(bank, np.random.default_rng(0), Plain(), patience=10)
+    with pytest.raises(TypeError, match=r"needs a hedger whose experts can join and leave.*Own"):
+        LearningBank(bank, np.random.default_rng(0), Own(), patience=10)

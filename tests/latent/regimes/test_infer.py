@@ -178,6 +178,7 @@ def test_numbers_with_memory_one_state_and_another_hedger() -> None:
     found = infer(values.tolist(), states=1, progress=told.append)
     assert found.probabilities.shape == (200, 1)
     assert told == sorted(told)
+    assert told[-1] == 1.0
 
 
 @pytest.mark.parametrize(

@@ -12,8 +12,8 @@ import pytest
 from normalhedge import NormalHedge
 from normalhedge._sealed import sealed
 from normalhedge.latent import Regimes
-from tests.latent.banks.examples import Plain
 from tests.latent.regimes.examples import bits, series
+from tests.test_own_hedgers import Own as WithoutJoin
 
 KINDS = ("gaussian", "student", "autoregressive", "poisson", "negative_binomial", "categorical",
          "diagonal", "full")  # fmt: skip
@@ -90,7 +90,7 @@ def test_a_hedger_of_your_own_cannot_be_written(tmp_path: Path) -> None:
         regimes.save(tmp_path / "s.json")
     assert not list(tmp_path.iterdir())
     with pytest.raises(TypeError, match="join and leave"):
-        Regimes(hedger=Plain())
+        Regimes(hedger=WithoutJoin())
 
 
 @pytest.fixture(scope="module")

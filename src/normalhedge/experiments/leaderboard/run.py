@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from normalhedge._progress import SILENT, Progress
+from normalhedge._progress import Listener, listener
 from normalhedge._threads import cores
 from normalhedge.experiments.cells import Arrays, Cells
 from normalhedge.experiments.leaderboard.contests import Contest, Entry, PanelContest, Player
@@ -58,7 +58,7 @@ def compare(
     *,
     folder: Path | None = None,
     jobs: int | None = None,
-    progress: Progress = SILENT,
+    progress: Listener = None,
 ) -> Leaderboard:
     """Let every hedger take part in every contest.
 
@@ -83,7 +83,8 @@ def compare(
     jobs
         The number of runs in parallel; none for all cores.
     progress
-        Receives a report after each run.
+        A function that is called with the finished share of the work, or a
+        `normalhedge._progress.Progress`.
 
     Examples
     --------
@@ -110,8 +111,9 @@ def compare(
     for name in names:
         if all(field[name] is None for field in fields.values()):
             raise ValueError(f"{name} combines forecasts, and takes part on panels only")
-    cells = None if folder is None else Cells(folder, progress.say)
-    progress.total(sum(contest.units * len(names) * contest.runs for contest in contests))
+    told = listener(progress)
+    cells = None if folder is None else Cells(folder, told.say)
+    told.total(sum(contest.units * len(names) * contest.runs for contest in contests))
     with ThreadPoolExecutor(jobs or cores()) as pool:
         work = {
             pool.submit(_run, contest, run, fields[contest], cells): (contest, run)
@@ -122,7 +124,7 @@ def compare(
             for done in as_completed(work):
                 contest, run = work[done]
                 found[contest, run] = done.result()
-                progress.done(contest.units * len(names), contest.name)
+                told.done(contest.units * len(names), contest.name)
         finally:
             pool.shutdown(cancel_futures=True)
     return Leaderboard(

@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 
 from normalhedge import _tables
+from normalhedge._progress import Progress
 from normalhedge.experiments.cells import Arrays
 from normalhedge.experiments.paper.part import (
     Measured,
     Measurement,
     PaperSettings,
     Part,
-    ShareDone,
 )
 from normalhedge.experiments.paper.simulation import ALPHA, GAMMAS, PRINTED_C
 from normalhedge.games import Curves, GoodAndBad, Trace, play
@@ -170,7 +170,7 @@ def units(panel: FigurePanel, settings: PaperSettings) -> float:
 
 
 def measure(
-    panel: FigurePanel, settings: PaperSettings, jobs: int | None, share_done: ShareDone
+    panel: FigurePanel, settings: PaperSettings, jobs: int | None, progress: Progress
 ) -> Arrays:
     """Play the games of a panel, and return their trace as arrays.
 
@@ -182,8 +182,8 @@ def measure(
         The number of runs and rounds, and the seed.
     jobs
         The number of runs in parallel; none for all cores.
-    share_done
-        Receives the share of the work that was finished since its last call.
+    progress
+        Receives the rounds that are played.
     """
     trace = play(
         panel.hedgers(),
@@ -195,7 +195,7 @@ def measure(
         every=EVERY,
         parts=PARTS_OF_A_GAME,
         jobs=jobs,
-        progress=lambda rounds: share_done(rounds / (settings.runs * settings.rounds)),
+        progress=progress,
     )
     return trace_to_arrays(trace)
 

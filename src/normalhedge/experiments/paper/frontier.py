@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from normalhedge._progress import SILENT, Progress
+from normalhedge._progress import Listener, listener
 from normalhedge.certificates import (
     PAPER_C,
     PAPER_POTENTIAL,
@@ -95,7 +95,7 @@ def frontier(
     alpha: float,
     experts: int,
     cs: Sequence[float],
-    progress: Progress = SILENT,
+    progress: Listener = None,
 ) -> list[FrontierPoint]:
     """Certify and attack several c.
 
@@ -106,13 +106,15 @@ def frontier(
     cs
         The values of c.
     progress
-        Receives a report after each c.
+        A function that is called with the finished share of the work, or a
+        `normalhedge._progress.Progress`.
     """
-    progress.total(len(cs))
+    told = listener(progress)
+    told.total(len(cs))
     points = []
     for c in cs:
         points.append(point(alpha, experts, c))
-        progress.done(1, f"c = {c:g}")
+        told.done(1, f"c = {c:g}")
     return points
 
 
@@ -184,7 +186,7 @@ def bound_text(value: float) -> str:
 TABLE_CS, TABLE_EXPERTS = (0.6, 0.7, 1.0, 2.0, 4.0), (10, 10**3, 10**6)
 
 
-def markdown(alpha: float, progress: Progress = SILENT) -> str:
+def markdown(alpha: float, progress: Listener = None) -> str:
     """Return the table of C over c and N, with proof and attack in each cell, as Markdown.
 
     Parameters
@@ -194,7 +196,8 @@ def markdown(alpha: float, progress: Progress = SILENT) -> str:
     progress
         Receives a report after each cell.
     """
-    progress.total(len(TABLE_CS) * len(TABLE_EXPERTS))
+    told = listener(progress)
+    told.total(len(TABLE_CS) * len(TABLE_EXPERTS))
     head = "| c | " + " | ".join(f"N = {n:,}" for n in TABLE_EXPERTS) + " |"
     rows = [head, "|---" * (1 + len(TABLE_EXPERTS)) + "|"]
     for c in TABLE_CS:
@@ -207,7 +210,7 @@ def markdown(alpha: float, progress: Progress = SILENT) -> str:
                 f"**{bound_text(p.potential)}**, {proof}, {attacked}; "
                 f"R√α: {bound_text(p.bound)}, attack {p.attack_regret:.4g}"
             )
-            progress.done(1, f"c = {c:g}, N = {n:,}")
+            told.done(1, f"c = {c:g}, N = {n:,}")
         rows.append(f"| {c:g} | " + " | ".join(cells) + " |")
     return "\n".join(rows) + "\n"
 

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from normalhedge._progress import Progress
 from normalhedge.experiments.cells import Arrays
 from normalhedge.experiments.paper.claim import PaperClaim
 from normalhedge.reports import Section
@@ -35,9 +36,6 @@ QUICK = PaperSettings(runs=2, quick=True)
 Measured = Mapping[str, Arrays]
 """The arrays of each finished measurement, by its id."""
 
-ShareDone = Callable[[float], object]
-"""A function that receives the share of a measurement that was finished since its last call."""
-
 UNITS = 3e8
 """The rough cost of a usual measurement, in rounds x experts x hedgers of the figures."""
 
@@ -52,7 +50,7 @@ class Measurement:
         The name of the cell.
     measure
         A pure function of the settings. It also receives the number of jobs (none for all cores),
-        and a function to call with the share of the work that is done.
+        and a progress to report to.
     units
         The cost, as a function of the settings.
     parallel
@@ -60,7 +58,7 @@ class Measurement:
     """
 
     id: str
-    measure: Callable[[PaperSettings, int | None, ShareDone], Arrays]
+    measure: Callable[[PaperSettings, int | None, Progress], Arrays]
     units: Callable[[PaperSettings], float] = lambda _: UNITS
     parallel: bool = False
 
@@ -76,9 +74,9 @@ def on_one_core(name: str, measure: Callable[[PaperSettings], Arrays]) -> Measur
         A pure function of the settings.
     """
 
-    def measured(settings: PaperSettings, _: int | None, share_done: ShareDone) -> Arrays:
+    def measured(settings: PaperSettings, _: int | None, progress: Progress) -> Arrays:
         arrays = measure(settings)
-        share_done(1.0)
+        progress.done(1.0, name)
         return arrays
 
     return Measurement(name, measured)

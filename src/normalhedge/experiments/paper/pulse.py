@@ -122,12 +122,8 @@ def errors(sigma: float, outliers: float, rng: np.random.Generator) -> list[floa
 
     Parameters
     ----------
-    sigma
-        The deviation of the noise.
-    outliers
-        The share of pixels with ten times that noise.
-    rng
-        The source of the numbers.
+    sigma, outliers, rng
+        As for `draw`.
     """
     places, seen = draw(sigma, outliers, rng)
     found = []

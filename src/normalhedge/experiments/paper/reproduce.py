@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from normalhedge import _files, _names
-from normalhedge._progress import SILENT, Progress
+from normalhedge._progress import Listener, PieceOfWork, Progress, listener
 from normalhedge._threads import cores
 from normalhedge.experiments.cells import Arrays, Cells
 from normalhedge.experiments.fingerprint import LEADERBOARD, fingerprint
@@ -30,7 +30,7 @@ def reproduce(
     *,
     only: Sequence[str] = (),
     jobs: int | None = None,
-    progress: Progress = SILENT,
+    progress: Listener = None,
 ) -> PaperResult:
     """Run the measurements that are not yet in the folder, and write figures, claims and the page.
 
@@ -45,13 +45,15 @@ def reproduce(
     jobs
         The number of threads; none for all cores.
     progress
-        Receives a report after each piece of work.
+        A function that is called with the finished share of the work, or a
+        `normalhedge._progress.Progress`.
     """
     for name in only:
         if name not in CHOICES:
             raise _names.nearest("part of the paper", name, CHOICES)
     _files.sweep(out)
-    cells = Cells(out / "cells", progress.say)
+    told = listener(progress)
+    cells = Cells(out / "cells", told.say)
     chosen = [name for name in CHOICES if not only or name in only]
     work = {
         measurement.id: (part, measurement)
@@ -60,17 +62,17 @@ def reproduce(
         if name in chosen
         for measurement in measurements
     }
-    progress.total(sum(measurement.units(settings) for _, measurement in work.values()))
+    told.total(sum(measurement.units(settings) for _, measurement in work.values()))
 
     def run(name: str) -> Arrays:
-        return _measured(*work[name], settings, jobs, cells, progress)
+        return _measured(*work[name], settings, jobs, cells, told)
 
     beside = [name for name, (_, measurement) in work.items() if not measurement.parallel]
     with ThreadPoolExecutor(jobs or cores()) as pool:
         measured = dict(zip(beside, pool.map(run, beside), strict=True))
     measured |= {name: run(name) for name in work if name not in beside}
     claims = [claim for part in PARTS for claim in part.judge(measured)]
-    files = write_paper(out, settings, chosen, measured, claims, progress)
+    files = write_paper(out, settings, chosen, measured, claims, told)
     return PaperResult(claims, files)
 
 
@@ -89,7 +91,7 @@ def _measured(
     if arrays is not None:
         progress.done(units, name)
         return arrays
-    arrays = measurement.measure(settings, jobs, lambda share: progress.done(share * units, name))
+    arrays = measurement.measure(settings, jobs, PieceOfWork(progress, units, name))
     cells.save(name, key, arrays)
     return arrays
 

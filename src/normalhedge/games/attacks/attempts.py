@@ -102,10 +102,8 @@ def break_away(
 
     Parameters
     ----------
-    alpha, c
-        The settings of NormalHedge.
-    n_experts
-        The number of experts N, at least 2.
+    alpha, n_experts, c
+        As for `hold`.
     half
         The size of the first group. None: ``N // 2``.
     leaders

@@ -61,10 +61,8 @@ class Groups:
 
         Parameters
         ----------
-        rounds
-            How many rounds to yield, at most the rows of the table.
-        rng
-            Ignored: the gains are not random.
+        rounds, rng
+            As for `Nature.gains`: at most the rows of the table; rng is ignored.
         """
         if rounds > len(self.table):
             raise ValueError(f"rounds must be at most {len(self.table)}, got {rounds}")
@@ -87,10 +85,8 @@ class Attack:
         The number of experts in each group; all experts of a group have the same gains.
     gains
         The gains, one row for each round and one column for each group.
-    log_potential
-        The highest ``ln Psi`` of any round.
-    regret
-        The largest ``sqrt(alpha) R`` of any round.
+    log_potential, regret
+        As in `Reached`.
     """
 
     name: str
@@ -172,9 +168,7 @@ def settings(
         raise ValueError(f"goal must be one of {', '.join(get_args(Goal))}, got {goal!r}")
     alpha = _inputs.number("alpha", alpha, 0.0, 1.0)
     c = _inputs.number("c", c, SMALLEST_C)
-    if _inputs.count("n_experts", n_experts) < least:
-        raise ValueError(f"n_experts must be at least {least}, got {n_experts}")
-    return alpha, int(n_experts), c
+    return alpha, _inputs.count("n_experts", n_experts, least), c
 
 
 def carry_out(

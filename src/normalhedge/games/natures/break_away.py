@@ -31,9 +31,7 @@ class BreakAway:
     alpha: float
 
     def __post_init__(self) -> None:
-        experts = _inputs.count("experts", self.experts)
-        if experts < 2:
-            raise ValueError(f"experts must be at least 2, got {experts}")
+        experts = _inputs.count("experts", self.experts, 2)
         object.__setattr__(self, "experts", experts)
         object.__setattr__(self, "alpha", _inputs.number("alpha", self.alpha, 0.0, 1.0))
 

@@ -38,9 +38,7 @@ class Contrary:
     target: Hedger[Any]
 
     def __post_init__(self) -> None:
-        experts = _inputs.count("experts", self.experts)
-        if experts < 2:
-            raise ValueError(f"experts must be at least 2, got {experts}")
+        experts = _inputs.count("experts", self.experts, 2)
         if isinstance(self.target, type) or not isinstance(self.target, Hedger):
             raise TypeError(f"target must be a hedger, got {self.target!r}")
         object.__setattr__(self, "experts", experts)
@@ -50,10 +48,9 @@ class Contrary:
 
         Parameters
         ----------
-        rounds
-            How many rounds of gains to yield.
-        rng
-            Breaks ties between equal weights, in the same way in all rounds.
+        rounds, rng
+            As for `Nature.gains`; rng breaks ties between equal weights, in the same way in all
+            rounds.
         """
         state = self.target.init(self.experts)
         tie = rng.random(self.experts)

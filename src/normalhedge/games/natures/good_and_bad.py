@@ -72,10 +72,8 @@ class GoodAndBad:
 
         Parameters
         ----------
-        rounds
-            How many rounds of gains to yield.
-        rng
-            The source of all coins.
+        rounds, rng
+            As for `Nature.gains`.
         """
         longest = max(BLOCK // self.experts, 1)
         start = 0

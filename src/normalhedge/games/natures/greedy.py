@@ -30,9 +30,7 @@ class Greedy:
     target: CompiledHedger
 
     def __post_init__(self) -> None:
-        experts = _inputs.count("experts", self.experts)
-        if experts < 2:
-            raise ValueError(f"experts must be at least 2, got {experts}")
+        experts = _inputs.count("experts", self.experts, 2)
         if not getattr(self.target, "has_potential", False):
             raise TypeError(
                 "target must be a hedger with a potential, such as NormalHedge(0.01), got "
@@ -45,10 +43,9 @@ class Greedy:
 
         Parameters
         ----------
-        rounds
-            How many rounds of gains to yield.
-        rng
-            Orders the experts in the first round, where all regrets are zero.
+        rounds, rng
+            As for `Nature.gains`; rng orders the experts in the first round, where all regrets
+            are zero.
         """
         moves = self._moves()
         state = self.target.init(self.experts)

@@ -43,10 +43,8 @@ class IndependentCoins:
 
         Parameters
         ----------
-        rounds
-            How many rounds of gains to yield.
-        rng
-            The source of all coins.
+        rounds, rng
+            As for `Nature.gains`.
         """
         good = round(self.f * self.experts)
         length = max(BLOCK // self.experts, 1)

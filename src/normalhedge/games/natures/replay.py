@@ -65,10 +65,8 @@ class Replay:
 
         Parameters
         ----------
-        rounds
-            How many rounds to yield, at most the number of recorded rounds.
-        rng
-            Ignored: the gains are not random.
+        rounds, rng
+            As for `Nature.gains`: at most the number of recorded rounds; rng is ignored.
         """
         if rounds > self.rounds:
             raise ValueError(f"rounds must be at most {self.rounds}, as recorded, got {rounds}")

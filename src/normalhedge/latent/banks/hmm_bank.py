@@ -11,6 +11,7 @@ import numpy.typing as npt
 from normalhedge import _core, _inputs
 from normalhedge._inputs import Floats
 from normalhedge.latent.banks.bank_state import BankRun, BankState
+from normalhedge.latent.models.fitted import draw_path
 
 _observe = _core.filter_observe  # looked up once
 
@@ -173,12 +174,10 @@ class HMMBank(ABC):
 
         Parameters
         ----------
-        state
-            The state before the observation; it is not changed.
+        state, keep
+            As for `observe`.
         scores
             The scores of the observation by `scores`, k x N; None where it is missing.
-        keep
-            As for `observe`.
         """
         try:
             return _observe(state, scores, self.transition, keep)
@@ -269,22 +268,13 @@ class HMMBank(ABC):
 
         Parameters
         ----------
-        rounds
-            The number of rounds.
-        rng
-            The generator of random numbers.
+        rounds, rng
+            The number of rounds, and the generator of random numbers.
         candidate
             The index of the candidate.
         """
-        rounds = _inputs.count("rounds", rounds)
         one = self.take(candidate)
-        places = rng.random(rounds)
-        moves = np.cumsum(one.transition[..., 0], axis=1)
-        states = np.empty(rounds, dtype=np.intp)
-        row = np.cumsum(one.initial[:, 0])
-        for t in range(rounds):
-            states[t] = min(int(row.searchsorted(places[t], side="right")), self.states - 1)
-            row = moves[states[t]]
+        states = draw_path(one.initial[:, 0], one.transition[..., 0], rounds, rng)
         return states, one._draw(states, rng)
 
 

@@ -1,5 +1,6 @@
 """The interface of predictors of symbols or real numbers: `predict`, then `observe`."""
 
+from abc import ABC, abstractmethod
 from typing import ClassVar, NamedTuple, Protocol
 
 from normalhedge._inputs import Floats
@@ -46,7 +47,7 @@ class BatchPredictions(NamedTuple):
     weights: Floats
 
 
-class BatchPredictor:
+class BatchPredictor(ABC):
     """A predictor that can process many rounds in one call."""
 
     steady: ClassVar[bool] = True
@@ -55,10 +56,10 @@ class BatchPredictor:
     block: int = BLOCK
     """The number of rounds that `run` processes in little memory."""
 
+    @abstractmethod
     def check(self, symbols: Floats) -> None:
         """Refuse a sequence with an observation that `observe` would refuse."""
-        raise NotImplementedError
 
+    @abstractmethod
     def run(self, symbols: Floats) -> BatchPredictions:
         """Predict and learn symbols, NaN where missing, as `observe` does one by one."""
-        raise NotImplementedError

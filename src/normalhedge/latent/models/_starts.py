@@ -68,10 +68,8 @@ def transition(labels: Labels, states: int) -> Floats:
 
     Parameters
     ----------
-    labels
-        The state of each observation.
-    states
-        The number of states, k.
+    labels, states
+        As for `shares`.
     """
     counts = np.ones((states, states))
     np.add.at(counts, (labels[:-1], labels[1:]), 1.0)

@@ -87,18 +87,34 @@ class Fitted:
 
         Parameters
         ----------
-        rounds
-            The number of rounds.
-        rng
-            The generator of random numbers.
+        rounds, rng
+            As for `draw_path`.
         """
-        path = np.empty(_inputs.count("rounds", rounds), dtype=np.intp)
-        steps, draws = np.cumsum(self.transition, axis=1), rng.random(len(path))
-        chances = np.cumsum(self.initial)
-        for t, draw in enumerate(draws):
-            path[t] = min(int(np.searchsorted(chances, draw, side="right")), self.states - 1)
-            chances = steps[path[t]]
+        path = draw_path(self.initial, self.transition, rounds, rng)
         return path, self.emission.sample(path, rng)
+
+
+def draw_path(
+    initial: Floats, transition: Floats, rounds: int, rng: np.random.Generator
+) -> npt.NDArray[np.intp]:
+    """Draw the hidden states of a Markov chain.
+
+    Parameters
+    ----------
+    initial, transition
+        The probabilities of the k states in the first round, and k x k, of the next state.
+    rounds
+        The number of rounds.
+    rng
+        The generator of random numbers.
+    """
+    path = np.empty(_inputs.count("rounds", rounds), dtype=np.intp)
+    steps, draws = np.cumsum(transition, axis=1), rng.random(len(path))
+    chances = np.cumsum(initial)
+    for t, draw in enumerate(draws):
+        path[t] = min(int(np.searchsorted(chances, draw, side="right")), len(initial) - 1)
+        chances = steps[path[t]]
+    return path
 
 
 def stationary(transition: Floats) -> Floats:

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from normalhedge import _core, _inputs
 from normalhedge._inputs import Floats
 from normalhedge.latent.models import _starts
-from normalhedge.latent.models.emissions import FAMILIES, Categorical, Emission
+from normalhedge.latent.models.emissions import FAMILIES, Categorical, Emission, RealEmission
 from normalhedge.latent.models.emissions.protocol import checked
 from normalhedge.latent.models.fitted import Fitted
 
@@ -196,7 +196,7 @@ def _rows(family: type[Emission], seen: Floats, symbols: int | None) -> Floats:
     if family is not Categorical:
         if symbols is not None:
             raise ValueError("symbols are for emission='categorical'")
-        return family.starting_parameters(seen, 1)
+        return family.starting_parameters(seen)
     most = int(np.nanmax(seen)) + 1
     m = most if symbols is None else _inputs.count("symbols", symbols)
     if most > m:
@@ -240,7 +240,7 @@ def _warm(task: _Task, warm: Fitted, k: int) -> _Model:
             f"warm must be a {task.family.__name__} model with {k} states, "
             f"got a {type(given).__name__} model with {warm.states}"
         )
-    if given.scaled and given.columns == len(task.centre):
+    if isinstance(given, RealEmission) and given.columns == len(task.centre):
         given = given.rescaled(-task.centre / task.width, 1.0 / task.width)
     rows = given.parameters()
     if len(rows) != len(task.rows):
@@ -277,7 +277,7 @@ def _restored(task: _Task, model: _Model) -> Fitted:
     """Return the model in the units of the observations."""
     emission = task.family.from_parameters(model.rows)
     total = model.log_likelihood
-    if task.family.scaled:
+    if isinstance(emission, RealEmission):
         emission = emission.rescaled(task.centre, task.width)
         known = ~np.isnan(task.observations[:, 0])
         if task.family.family == "autoregressive":

@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 from normalhedge import _core, _inputs
 from normalhedge._inputs import Floats
-from normalhedge.latent.models.emissions import Emission
+from normalhedge.latent.models.emissions import Emission, RealEmission
 from normalhedge.latent.models.fitted import Fitted
 from normalhedge.latent.models.fitting import FLOOR, PSEUDO_COUNT
 
@@ -86,7 +86,7 @@ class OnlineEM:
         self._relative = _inputs.number("floor", floor, 0.0) if emission.scaled else 0.0
         self._family, d, k = type(emission), emission.columns, fitted.states
         self._centre, self._width = np.zeros(d), np.ones(d)
-        if emission.scaled:
+        if isinstance(emission, RealEmission):
             self._centre, self._width = _units(emission, shares)
             emission = emission.rescaled(-self._centre / self._width, 1.0 / self._width)
         self._place, self._scale = float(self._centre[0]), float(self._width[0])
@@ -177,7 +177,9 @@ class OnlineEM:
 
     def _restored(self, rows: Floats) -> Emission:
         emission = self._family.from_parameters(rows)
-        return emission.rescaled(self._centre, self._width) if emission.scaled else emission
+        if isinstance(emission, RealEmission):
+            return emission.rescaled(self._centre, self._width)
+        return emission
 
 
 def _units(emission: Emission, shares: Floats) -> tuple[Floats, Floats]:

@@ -39,7 +39,7 @@ def plain(row: int, value: Any) -> Any:
         return None
     if not isinstance(value, PLAIN):
         raise ValueError(f"values must be words or numbers, got {str(value)[:60]} in row {row}")
-    if is_number(value) and not -_inputs.LARGEST <= value <= _inputs.LARGEST:  # type: ignore[operator]
+    if _inputs.is_number(value) and not -_inputs.LARGEST <= value <= _inputs.LARGEST:  # type: ignore[operator]
         raise ValueError(f"numbers must be within ±1e100, got {str(value)[:60]} in row {row}")
     return value
 
@@ -59,12 +59,7 @@ def refuse_fractions(numbers: Floats) -> None:
 
 def label(value: Any) -> str:
     """Return the name of a symbol; whole numbers have no decimals."""
-    return str(int(value)) if is_number(value) and float(value).is_integer() else str(value)
-
-
-def is_number(value: Any) -> bool:
-    """Return whether a value is a number; truth values are not."""
-    return isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
+    return str(int(value)) if _inputs.is_number(value) and float(value).is_integer() else str(value)
 
 
 def number(row: int, value: Any) -> float:
@@ -72,14 +67,12 @@ def number(row: int, value: Any) -> float:
 
     Parameters
     ----------
-    row
-        The row of the value, for messages.
-    value
-        The value.
+    row, value
+        As for `plain`.
     """
     if value is None:
         return math.nan
-    if not is_number(value):
+    if not _inputs.is_number(value):
         raise ValueError(f"values must be numbers, got {clipped(repr(value), 60)} in row {row}")
     return float(value)
 

@@ -1,7 +1,6 @@
 """Find the regimes of a whole series."""
 
 import copy
-from collections.abc import Callable
 from collections.abc import Sequence as Row
 from dataclasses import replace
 from typing import Any
@@ -9,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from normalhedge._inputs import Floats
+from normalhedge._progress import Listener, listener
 from normalhedge.hedgers import Hedger
 from normalhedge.latent.models.emissions import Categorical
 from normalhedge.latent.regimes.candidates import ENOUGH
@@ -38,7 +38,7 @@ def infer(
     hedger: Hedger[Any] | None = None,
     worth: float = 0.02,
     seed: int = 0,
-    progress: Callable[[float], object] | None = None,
+    progress: Listener = None,
 ) -> Inferred:
     """Find the regimes of a series, and predict each round from the rounds before it.
 
@@ -61,7 +61,8 @@ def infer(
     seed
         The seed of the random starts of fits.
     progress
-        A function that is called with the share of the rounds that is done.
+        A function that is called with the finished share of the work, or a
+        `normalhedge._progress.Progress`.
 
     Notes
     -----
@@ -116,7 +117,7 @@ def resume(
     values: Any,
     *,
     time: Row[Any] | None = None,
-    progress: Callable[[float], object] | None = None,
+    progress: Listener = None,
 ) -> Inferred:
     """Continue with the values that came since; ``live`` is not changed.
 
@@ -142,7 +143,7 @@ def _inferred(
     sequence: Sequence,
     live: Live,
     time: Row[Any] | None,
-    progress: Callable[[float], object] | None,
+    progress: Listener,
 ) -> Inferred:
     rounds, regimes, labels = len(sequence.numbers), live.regimes, sequence.labels
     if time is not None and len(time) != rounds:
@@ -153,6 +154,8 @@ def _inferred(
     parts: list[Course] = []
     history: list[tuple[int, dict[int, Floats]]] = []
     start, reviews = 0, 0
+    told = listener(progress)
+    told.total(rounds)
     for stop in _stops(sequence):
         if stop > start:
             parts.append(regimes.run(sequence.numbers[start:stop]))
@@ -167,9 +170,9 @@ def _inferred(
         if labels and len(regimes.history) > reviews:
             reviews = len(regimes.history)
             history.append((regimes.rounds, _symbols(regimes)))
-        if progress is not None:
-            progress(stop / rounds)
+        told.done(stop + 1 - start, "learning")
         start = stop + 1
+    told.done(rounds - start, "learning")
     return Inferred(
         sequence,
         None if time is None else tuple(time),

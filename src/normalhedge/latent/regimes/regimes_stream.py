@@ -66,10 +66,8 @@ class RegimesStream:
 
         Parameters
         ----------
-        number
-            The number of the line.
-        line
-            The line as text, or as bytes in UTF-8.
+        number, line
+            The number of the line; and the line as text, or as bytes in UTF-8.
         whole
             Whether the line is complete; if not, it was too long.
         """

@@ -61,10 +61,8 @@ def write(regimes: Learner, path: Path, extra: dict[str, Any] | None = None) -> 
 
     Parameters
     ----------
-    regimes
-        The regimes.
-    path
-        The file.
+    regimes, path
+        As for `save`.
     extra
         Further entries of the file, in plain JSON.
     """
@@ -122,10 +120,8 @@ def read(path: Path, kind: type[T]) -> tuple[T, dict[str, Any]]:
 
     Parameters
     ----------
-    path
-        The file; refused if it is damaged.
-    kind
-        The class of the regimes.
+    path, kind
+        As for `load`.
     """
     found = _sealed.read(path, FORMAT, range(1, VERSION + 1), 1, "regimes")
     try:

@@ -47,10 +47,8 @@ def l1(probabilities: npt.ArrayLike, outcomes: npt.ArrayLike) -> Floats:
 
     Parameters
     ----------
-    probabilities
-        The forecasts, T x m.
-    outcomes
-        T whole numbers below m.
+    probabilities, outcomes
+        As for `brier`.
 
     Examples
     --------

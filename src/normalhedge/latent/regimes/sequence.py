@@ -209,7 +209,7 @@ def _check_several(columns: dict[str, Any], kind: str | None, above: float | Non
 
 
 def _guess(known: list[Any]) -> str:
-    if not all(_values.is_number(value) for value in known):
+    if not all(_inputs.is_number(value) for value in known):
         return "symbols"
     if not all(float(value).is_integer() for value in known):
         return "numbers"
@@ -246,7 +246,7 @@ def _symbols(plain: list[Any], known: list[Any], *, guessed: bool) -> Sequence:
             f"{len(distinct):,} different symbols in {len(known):,} rows are too many: are these "
             "times, or names?"
         )
-    numeric = all(_values.is_number(value) for value in distinct)
+    numeric = all(_inputs.is_number(value) for value in distinct)
     order = sorted(distinct) if numeric else sorted(distinct, key=str)
     place = {value: float(k) for k, value in enumerate(order)}
     coded = np.array([math.nan if value is None else place[value] for value in plain])

@@ -70,12 +70,8 @@ def forecast_columns(ahead: Forecast, found: Inferred, level: float = 0.9) -> di
 
     Parameters
     ----------
-    ahead
-        The forecast.
-    found
-        The regimes of the series.
-    level
-        The probability of the intervals.
+    ahead, found, level
+        As for `forecast_table`.
     """
     code = found.sequence.code
     columns: dict[str, Any] = {"ahead": list(range(1, len(ahead) + 1))}

@@ -43,7 +43,7 @@ def _floats(name: str, values: Any) -> Floats:
     except ValueError:
         raise ValueError(f"{name} must have the same number of columns in each row") from None
     if array.dtype == object:
-        wrong = [v for v in array.ravel() if not (v is None or _is_number(v))]
+        wrong = [v for v in array.ravel() if not (v is None or _inputs.is_number(v))]
         if wrong:
             raise TypeError(f"{name} must be numbers or None, got {wrong[0]!r}")
     elif array.dtype.kind not in "fiu":
@@ -54,32 +54,17 @@ def _floats(name: str, values: Any) -> Floats:
     return floats
 
 
-def _is_number(value: Any) -> bool:
-    return isinstance(value, numbers.Real) and not isinstance(value, bool | np.bool_)
-
-
-def _is_zero(value: Any) -> bool:
-    return isinstance(value, int | np.integer) and not isinstance(value, bool) and value == 0
-
-
 def whole(name: str, value: Any, most: int | None = None) -> int:
     """Return a whole number of at least zero.
 
     Parameters
     ----------
-    name
-        The name of the argument, for messages.
-    value
-        The number.
+    name, value
+        The name of the argument, for messages, and the number.
     most
         The largest accepted number; None for no limit.
     """
-    if _is_zero(value):
-        return 0
-    try:
-        found = _inputs.count(name, value)
-    except ValueError:
-        raise ValueError(f"{name} must be 0 or more, got {value}") from None
+    found = _inputs.count(name, value, 0)
     if most is not None and found > most:
         raise ValueError(f"{name} must be at most {most}, got {found}")
     return found

@@ -2,7 +2,7 @@
 
 from normalhedge.latent.models.emissions.counts import Categorical, NegativeBinomial, Poisson
 from normalhedge.latent.models.emissions.normal import Autoregressive, Gaussian, StudentT
-from normalhedge.latent.models.emissions.protocol import Emission
+from normalhedge.latent.models.emissions.protocol import Emission, RealEmission
 from normalhedge.latent.models.emissions.several import DiagonalGaussian, FullGaussian
 
 FAMILIES: dict[str, type[Emission]] = {
@@ -27,5 +27,6 @@ __all__ = [
     "Gaussian",
     "NegativeBinomial",
     "Poisson",
+    "RealEmission",
     "StudentT",
 ]

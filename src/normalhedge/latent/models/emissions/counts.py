@@ -64,9 +64,9 @@ class Poisson(Stepwise):
         return rng.poisson(self.rates[path]).astype(np.float64)
 
     @classmethod
-    def _starting_parameters(cls, observations: Floats, states: int) -> Floats:
-        """Return the mean rate in all states."""
-        return np.full((1, states), max(float(np.nanmean(observations)), 1e-3))
+    def starting_parameters(cls, observations: Floats) -> Floats:
+        """Return the mean."""
+        return np.array([[_mean(observations)]])
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,10 +108,9 @@ class NegativeBinomial(Stepwise):
         return rng.negative_binomial(size, size / (size + mean)).astype(np.float64)
 
     @classmethod
-    def _starting_parameters(cls, observations: Floats, states: int) -> Floats:
-        """Return the mean, and the size 5, in all states."""
-        mean = max(float(np.nanmean(observations)), 1e-3)
-        return np.repeat([[mean], [5.0]], states, axis=1)
+    def starting_parameters(cls, observations: Floats) -> Floats:
+        """Return the mean, and the size 5."""
+        return np.array([[_mean(observations)], [5.0]])
 
 
 @dataclass(frozen=True, eq=False)
@@ -172,3 +171,14 @@ class Categorical(Stepwise):
         steps = np.cumsum(self.probabilities, axis=1)[path]
         drawn = (rng.random(len(path))[:, np.newaxis] * steps[:, -1:] >= steps).sum(axis=1)
         return np.asarray(drawn, dtype=np.float64)
+
+    @classmethod
+    def starting_parameters(cls, observations: Floats) -> Floats:
+        """Return the same probability of all symbols up to the largest one."""
+        symbols = int(np.nanmax(observations)) + 1
+        return np.full((symbols, 1), 1.0 / symbols)
+
+
+def _mean(observations: Floats) -> float:
+    """Return the mean of a series of counts, which must not be zero."""
+    return max(float(np.nanmean(observations)), 1e-3)

@@ -9,11 +9,41 @@ import numpy.typing as npt
 
 from normalhedge import _core
 from normalhedge._inputs import Floats
-from normalhedge.latent.models.emissions.protocol import Emission, Path, positive
+from normalhedge.latent.models.emissions.protocol import Path, RealEmission, positive
 
 
 @dataclass(frozen=True, eq=False)
-class Gaussian(Emission):
+class IndependentNormals(RealEmission):
+    """One column of normal numbers or several, independent within a state."""
+
+    means: Floats
+    deviations: Floats
+
+    family: ClassVar[str] = "gaussian"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        positive("deviations", self.deviations)
+
+    def moments(self) -> tuple[Floats, Floats]:
+        """Return means and variances in each state."""
+        return self.means, self.deviations**2
+
+    def _draw(self, path: Path, rng: np.random.Generator) -> Floats:
+        return rng.normal(self.means[path], self.deviations[path])
+
+    def _rescaled(self, centre: Floats, width: Floats) -> Self:
+        return type(self)(centre + width * self.means, width * self.deviations)
+
+    @classmethod
+    def starting_parameters(cls, observations: Floats) -> Floats:
+        """Return standard normal columns."""
+        d = observations.shape[1]
+        return np.concatenate([np.zeros((d, 1)), np.ones((d, 1))])
+
+
+@dataclass(frozen=True, eq=False)
+class Gaussian(IndependentNormals):
     """Normal numbers: y ~ N(mean_s, deviation_s^2) in state s.
 
     Attributes
@@ -21,16 +51,6 @@ class Gaussian(Emission):
     means, deviations
         One for each state.
     """
-
-    means: Floats
-    deviations: Floats
-
-    family: ClassVar[str] = "gaussian"
-    scaled: ClassVar[bool] = True
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        positive("deviations", self.deviations)
 
     def parameters(self) -> Floats:
         """Return means and variances."""
@@ -41,30 +61,14 @@ class Gaussian(Emission):
         """Return the emission with these means and variances."""
         return cls(rows[0], np.sqrt(rows[1]))
 
-    def moments(self) -> tuple[Floats, Floats]:
-        """Return mean and variance in each state."""
-        return self.means, self.deviations**2
-
     def cdf(self, x: npt.ArrayLike) -> Floats:
         """Return P(y <= x) in each state; the states are the last axis."""
         places = np.asarray(x, dtype=np.float64)[..., np.newaxis]
         return normal_cdf((places - self.means) / self.deviations)
 
-    def _draw(self, path: Path, rng: np.random.Generator) -> Floats:
-        return rng.normal(self.means[path], self.deviations[path])
-
-    def _rescaled(self, centre: Floats, width: Floats) -> Self:
-        return type(self)(centre[0] + width[0] * self.means, width[0] * self.deviations)
-
-    @classmethod
-    def _starting_parameters(cls, observations: Floats, states: int) -> Floats:
-        """Return the standard normal distribution in all states."""
-        del observations
-        return np.repeat([[0.0], [1.0]], states, axis=1)
-
 
 @dataclass(frozen=True, eq=False)
-class StudentT(Emission):
+class StudentT(RealEmission):
     """Numbers with outliers: (y - location_s) / scale_s ~ t(degrees_s) in state s.
 
     Attributes
@@ -78,7 +82,6 @@ class StudentT(Emission):
     degrees: Floats
 
     family: ClassVar[str] = "student"
-    scaled: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -113,14 +116,13 @@ class StudentT(Emission):
         )
 
     @classmethod
-    def _starting_parameters(cls, observations: Floats, states: int) -> Floats:
-        """Return a standard distribution with 8 degrees of freedom in all states."""
-        del observations
-        return np.repeat([[0.0], [1.0], [8.0]], states, axis=1)
+    def starting_parameters(cls, observations: Floats) -> Floats:  # noqa: ARG003
+        """Return a standard distribution with 8 degrees of freedom."""
+        return np.array([[0.0], [1.0], [8.0]])
 
 
 @dataclass(frozen=True, eq=False)
-class Autoregressive(Emission):
+class Autoregressive(RealEmission):
     """Autoregression within a state: y_t = intercept_s + slope_s y_{t-1} + deviation_s e_t.
 
     The observation at t - 1 is given, so the first one, and each one after a gap, has the log
@@ -137,7 +139,6 @@ class Autoregressive(Emission):
     deviations: Floats
 
     family: ClassVar[str] = "autoregressive"
-    scaled: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -198,10 +199,9 @@ class Autoregressive(Emission):
         return type(self)(intercepts, self.slopes, width[0] * self.deviations)
 
     @classmethod
-    def _starting_parameters(cls, observations: Floats, states: int) -> Floats:
-        """Return white noise in all states."""
-        del observations
-        return np.repeat([[0.0], [0.0], [1.0]], states, axis=1)
+    def starting_parameters(cls, observations: Floats) -> Floats:  # noqa: ARG003
+        """Return white noise."""
+        return np.array([[0.0], [0.0], [1.0]])
 
 
 def normal_cdf(z: npt.ArrayLike) -> Floats:

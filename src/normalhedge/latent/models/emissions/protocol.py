@@ -112,6 +112,24 @@ class Emission(ABC):
             raise ValueError(f"order must name each of the {self.states} states once, got {places}")
         return type(self)(*(getattr(self, field.name)[places] for field in fields(self)))
 
+    @classmethod
+    @abstractmethod
+    def starting_parameters(cls, observations: Floats) -> Floats:
+        """Return the parameters of a state, rows x 1, from which a fit to a series can start.
+
+        Parameters
+        ----------
+        observations
+            The series, T x columns; NaN where missing. Real numbers are standardised.
+        """
+
+
+@dataclass(frozen=True, eq=False)
+class RealEmission(Emission):
+    """Emissions of real numbers, which can be standardised."""
+
+    scaled: ClassVar[bool] = True
+
     def rescaled(self, centre: Floats, width: Floats) -> Self:
         """Return the emission of centre + width y.
 
@@ -122,25 +140,9 @@ class Emission(ABC):
         """
         return self._rescaled(centre, width)
 
+    @abstractmethod
     def _rescaled(self, centre: Floats, width: Floats) -> Self:
-        raise NotImplementedError
-
-    @classmethod
-    def starting_parameters(cls, observations: Floats, states: int) -> Floats:
-        """Return parameters, rows x k, from which the first maximisation can start.
-
-        Parameters
-        ----------
-        observations
-            The series, T x columns; NaN where missing.
-        states
-            The number of states, k, which all get the same parameters.
-        """
-        return cls._starting_parameters(observations, states)
-
-    @classmethod
-    def _starting_parameters(cls, observations: Floats, states: int) -> Floats:
-        raise NotImplementedError
+        """Return the emission of centre + width y."""
 
 
 def checked(family: type[Emission], observations: npt.ArrayLike, columns: int | None) -> Floats:

@@ -6,11 +6,12 @@ from typing import ClassVar, Self
 import numpy as np
 
 from normalhedge._inputs import Floats
-from normalhedge.latent.models.emissions.protocol import Emission, Path, positive
+from normalhedge.latent.models.emissions.normal import IndependentNormals
+from normalhedge.latent.models.emissions.protocol import Path, RealEmission, positive
 
 
 @dataclass(frozen=True, eq=False)
-class DiagonalGaussian(Emission):
+class DiagonalGaussian(IndependentNormals):
     """Several normal columns, independent within a state.
 
     Attributes
@@ -19,17 +20,10 @@ class DiagonalGaussian(Emission):
         k x d.
     """
 
-    means: Floats
-    deviations: Floats
-
-    family: ClassVar[str] = "gaussian"
-    scaled: ClassVar[bool] = True
-
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.means.ndim != 2 or self.deviations.shape != self.means.shape:
             raise ValueError("means and deviations must be states x columns")
-        positive("deviations", self.deviations)
 
     @property
     def columns(self) -> int:
@@ -46,25 +40,9 @@ class DiagonalGaussian(Emission):
         means, variances = np.split(rows, 2)
         return cls(means.T, np.sqrt(variances.T))
 
-    def moments(self) -> tuple[Floats, Floats]:
-        """Return means and variances in each state, k x d."""
-        return self.means, self.deviations**2
-
-    def _draw(self, path: Path, rng: np.random.Generator) -> Floats:
-        return rng.normal(self.means[path], self.deviations[path])
-
-    def _rescaled(self, centre: Floats, width: Floats) -> Self:
-        return type(self)(centre + width * self.means, width * self.deviations)
-
-    @classmethod
-    def _starting_parameters(cls, observations: Floats, states: int) -> Floats:
-        """Return standard normal columns in all states."""
-        d = observations.shape[1]
-        return np.concatenate([np.zeros((d, states)), np.ones((d, states))])
-
 
 @dataclass(frozen=True, eq=False)
-class FullGaussian(Emission):
+class FullGaussian(RealEmission):
     """Several normal columns, correlated within a state: y ~ N(mean_s, covariance_s).
 
     Attributes
@@ -79,7 +57,6 @@ class FullGaussian(Emission):
     covariances: Floats
 
     family: ClassVar[str] = "full"
-    scaled: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -120,8 +97,7 @@ class FullGaussian(Emission):
         return type(self)(centre + width * self.means, self.covariances * np.outer(width, width))
 
     @classmethod
-    def _starting_parameters(cls, observations: Floats, states: int) -> Floats:
-        """Return standard normal columns in all states."""
+    def starting_parameters(cls, observations: Floats) -> Floats:
+        """Return standard normal columns."""
         d = observations.shape[1]
-        unit = np.concatenate([np.zeros(d), np.eye(d).ravel()])
-        return np.repeat(unit[:, np.newaxis], states, axis=1)
+        return np.concatenate([np.zeros(d), np.eye(d).ravel()])[:, np.newaxis]

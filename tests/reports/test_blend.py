@@ -1,8 +1,5 @@
-"""The page, opened in a browser."""
+"""The page of a blend, opened in a browser."""
 
-import re
-import shutil
-import subprocess
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,74 +8,20 @@ import pyarrow as pa
 import pytest
 
 from normalhedge import blend
-from normalhedge.experiments.paper.part import PaperSettings
-from normalhedge.experiments.paper.parts import CHOICES
-from normalhedge.experiments.paper.reproduce import reproduce
 from normalhedge.mixtures import Summary
 from normalhedge.mixtures.comparison import Line
 from normalhedge.reports import write_blend
+from normalhedge.tables.blending import Blend
 from normalhedge.tables.timeline import timeline
-
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
-OPTIONS = [
-    "--headless",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--disable-quic",
-    "--no-first-run",
-    "--enable-logging=stderr",
-    "--virtual-time-budget=20000",
-    "--dump-dom",
-]
+from tests.reports.browser import from_outside, in_browser, opened
 
 
-@pytest.fixture(scope="module")
-def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    out = tmp_path_factory.mktemp("paper")
-    settings = PaperSettings(runs=2, rounds=1000, quick=True)
-    left_out = {"learning", "frontier", *(f"hidden-{c}" for c in ("among", "without", "mild"))}
-    parts = [part for part in CHOICES if part not in left_out]
-    reproduce(out, settings, only=parts)
-    return out / "report.html"
-
-
-def test_the_page_stands_alone(page: Path) -> None:
-    html = page.read_text("utf-8")
-    outside = re.findall(r'<(?:script|img|link)[^>]*(?:src|href)="(?!data:)[^"]*"', html)
-    assert outside == []
-    assert "normalhedge paper --seed 0 --quick" in html
-    assert html.count('class="verdict') == 12
-
-
-def opened(page: Path, folder: Path) -> str:
-    """Return what a browser makes of a page; it must not complain."""
-    assert CHROMIUM is not None
-    shown = subprocess.run(
-        [CHROMIUM, *OPTIONS, f"--user-data-dir={folder}", page.as_uri()],
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=True,
-    )
-    console = [line for line in shown.stderr.splitlines() if "CONSOLE" in line]
-    assert console == []
-    return shown.stdout
-
-
-@pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed")
-def test_the_page_opens_without_errors(page: Path, tmp_path: Path) -> None:
-    shown = opened(page, tmp_path)
-    assert shown.count("<svg") >= 3
-    for figure, panels in (("figure-1", 8), ("figure-2", 8), ("figure-3", 6)):
-        part = shown.split(f'id="{figure}"')[1].split("<h2")[0]
-        titles = re.findall(r"γ = 0\.\d, (?:f|N) = [\d.]+", part)
-        assert len(titles) >= panels
-        # Four printed curves in each panel; those of the second set are switched off.
-        assert part.count('class="js-line"') >= 4 * panels
-    assert shown.count('class="verdict') == 12
+def write(path: Path, result: Blend, summary: Summary, title: str) -> None:
+    """Write the page of a blend."""
+    write_blend(
+        path, summary, timeline(result), title=title, notes=result.notes,
+        command="normalhedge blend", settings={},
+    )  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -91,28 +34,20 @@ def blend_page(tmp_path_factory: pytest.TempPathFactory) -> Path:
     columns["ar & co"][:30_000] = np.nan
     result = blend(pa.table({"y": y, **columns}), "y", hedger="hedge-fixed:alpha=0.05,eta=0.5")
     path = tmp_path_factory.mktemp("blend") / "report.html"
-    write_blend(
-        path,
-        result.summary(),
-        timeline(result),
-        title="A hundred thousand rounds",
-        notes=result.notes,
-        command="normalhedge blend",
-        settings={},
-    )
+    write(path, result, result.summary(), "A hundred thousand rounds")
     return path
 
 
 def test_the_page_of_a_blend_stands_alone_and_stays_small(blend_page: Path) -> None:
     html = blend_page.read_text("utf-8")
-    assert re.findall(r'<(?:script|img|link)[^>]*(?:src|href)="(?!data:)[^"]*"', html) == []
+    assert from_outside(html) == []
     assert len(html) < 7_000_000  # of which the library that draws is 4.5
     assert "Each point is a mean over 200 rounds." in html
     assert "It never exceeds" in html
     assert "<b>gam</b></td>" not in html
 
 
-@pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed")
+@in_browser
 def test_the_page_of_a_blend_opens_without_errors(blend_page: Path, tmp_path: Path) -> None:
     shown = opened(blend_page, tmp_path)
     for section in ("behind", "weights", "loss", "awake", "regret"):
@@ -137,15 +72,7 @@ def auto_page(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Summary]:
     summary = result.summary()
     lines = (worse, *summary.comparison.lines[1:])
     summary = replace(summary, comparison=replace(summary.comparison, lines=lines))
-    write_blend(
-        path,
-        summary,
-        timeline(result),
-        title="Two series",
-        notes=result.notes,
-        command="normalhedge blend",
-        settings={},
-    )
+    write(path, result, summary, "Two series")
     return path, summary
 
 
@@ -168,7 +95,7 @@ def test_the_page_of_auto_explains_it(auto_page: tuple[Path, Summary]) -> None:
     assert 'id="regret"' not in html
 
 
-@pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed")
+@in_browser
 def test_the_page_of_auto_opens_without_errors(
     auto_page: tuple[Path, Summary], tmp_path: Path
 ) -> None:
@@ -185,13 +112,5 @@ def test_a_page_without_any_outcome(tmp_path: Path) -> None:
     table = pa.table({"day": [1, 2], "y": pa.array([None, None], pa.float64()), "a": [1.0, 2.0]})
     result = blend(table, "y", time="day")
     path = tmp_path / "report.html"
-    write_blend(
-        path,
-        result.summary(),
-        timeline(result),
-        title="Nothing yet",
-        notes=[],
-        command="normalhedge blend",
-        settings={},
-    )
+    write(path, result, result.summary(), "Nothing yet")
     assert "No row has an outcome yet." in path.read_text("utf-8")

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from normalhedge import Hedge, NormalHedge
-from normalhedge.hedgers import CompiledHedger
+from normalhedge.hedgers import CompiledHedger, State
+from tests.hedgers.examples import FAMILY, discounted, each
 
 MILLION = 1_000_000
 
@@ -128,3 +129,55 @@ def test_one_expert_among_a_million() -> None:
         state = hedger.step(state, gains, in_place=True)
     assert state.weights[123_456] == pytest.approx(1.0)
     assert state.weights.sum() == pytest.approx(1.0)
+
+
+def _sound(state: State) -> None:
+    assert np.isfinite(state.ledger).all()
+    assert np.isfinite(state.totals).all()
+    assert (state.weights >= 0).all()
+    assert abs(state.weights.sum() - 1) < 1e-9
+
+
+@each
+def test_extremes(hedger: CompiledHedger) -> None:
+    rng = np.random.default_rng(9)
+    for hedged in (hedger, discounted(hedger, 1e-6), discounted(hedger, 0.999)):
+        for n in (1, 2, 30):
+            for scale in (1.0, 1e-12, 1e-200):
+                gains = scale * rng.uniform(-1, 1, (200, n))
+                _sound(hedged.run(gains).state)
+                _sound(hedged.run(gains, (rng.random((200, n)) < 0.3) * 1e-9).state)
+            steady = np.zeros((3000, n))
+            steady[:, 0] = 1.0
+            _sound(hedged.run(steady).state)
+            _sound(hedged.run(-steady).state)
+
+
+@each
+def test_tiny_gains_count(hedger: CompiledHedger) -> None:
+    """Where one expert leads by 1e-12 a round, it never has less weight than the others."""
+    gains = np.zeros((50, 4))
+    gains[:, 2] = 1e-12
+    weights = hedger.run(gains).state.weights
+    assert weights[2] >= weights.max() - 1e-12
+
+
+@each
+def test_a_million_rounds_and_a_million_experts(hedger: CompiledHedger) -> None:
+    rng = np.random.default_rng(10)
+    block = rng.choice([-1.0, 1.0], (1000, 3))
+    block[:, 0] = np.where(rng.random(1000) < 0.6, 1.0, -1.0)
+    _sound(hedger.run(np.tile(block, (1000, 1))).state)
+    wide = rng.uniform(-1, 1, 1_000_000)
+    state = hedger.step(hedger.init(1_000_000), wide)
+    _sound(hedger.step(state, wide, in_place=True))
+
+
+@pytest.mark.parametrize("name", ["AdaHedge", "DecreasingHedge", "OptimisticHedge"])
+def test_those_awake_are_weighed_although_the_leader_sleeps(name: str) -> None:
+    hedger = FAMILY[name]
+    gains = np.tile([1.0, -0.2, -1.0], (5000, 1))
+    state = hedger.run(gains).state
+    played = hedger.play(state, [0.0, 1.0, 1.0])
+    assert state.weights[1] < 1e-6
+    assert played[1] > 0.99

@@ -7,6 +7,8 @@ import pytest
 
 from normalhedge import Hedge, NormalHedge
 from normalhedge.games import GoodAndBad, IndependentCoins, Replay, play
+from normalhedge.hedgers import HEDGERS as NAMES
+from normalhedge.hedgers import named
 
 NATURE = GoodAndBad(20, 0.5, 0.1, 0.02)
 HEDGERS = {"normal": NormalHedge(0.02, c=1.0), "hedge": Hedge.corrected(0.02, 20)}
@@ -72,9 +74,10 @@ def test_a_sequence_of_hedgers_is_called_what_it_prints_as() -> None:
 
 
 def test_progress_is_told_of_every_round() -> None:
-    told: list[int] = []
+    told: list[float] = []
     play(HEDGERS, NATURE, 130, 6, progress=told.append)
-    assert sum(told) == 6 * 130
+    assert told == sorted(told)
+    assert told[-1] == 1.0
     assert len(told) > 6
 
 
@@ -147,3 +150,15 @@ def test_bad_settings(options: dict[str, object], words: str) -> None:
     arguments: dict[str, object] = {"hedgers": HEDGERS, "nature": NATURE, "rounds": 10}
     with pytest.raises(ValueError, match=words):
         play(**(arguments | options))  # type: ignore[arg-type]
+
+
+def test_play_takes_every_hedger_by_name() -> None:
+    made = {name: named(name, 20, alpha=0.05) for name in NAMES if name != "hedge-fixed"}
+    nature = GoodAndBad(experts=20, gamma=0.4, f=0.1, alpha=0.05)
+    trace = play(made, nature, 100, runs=2, every=10, quantile=0.1, keep_weights=True, jobs=1)
+    assert trace.regret.mean.shape == (len(made), 10)
+    assert np.isfinite(trace.regret.mean).all()
+    assert np.isfinite(trace.highest_regret).all()
+    known = {name for name, hedger in made.items() if hedger.has_potential}
+    for name, highest in zip(trace.hedgers, trace.highest_potential, strict=True):
+        assert np.isfinite(highest) == (name in known)

@@ -1,0 +1,71 @@
+"""The verb `paper`."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.cli.command import call
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["pape"], "unknown command 'pape': did you mean paper?"),
+        (["paper", "--only", "figur-1"], "did you mean figure-1?"),
+        (["paper", "--jobs", "0"], "--jobs"),
+        (["paper", "--seed", "-1"], "--seed"),
+        (["paper", "--quick", "--out", "/proc/nowhere"], "/proc/nowhere"),
+    ],
+)
+def test_bad_words_for_the_paper(
+    capsys: pytest.CaptureFixture[str], arguments: list[str], words: str
+) -> None:
+    code, _, error = call(capsys, *arguments)
+    assert code == 2
+    assert words in error
+
+
+def test_an_output_folder_that_is_a_file(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    (tmp_path / "out").write_text("here")
+    code, _, error = call(capsys, "paper", "--quick", "--out", str(tmp_path / "out"))
+    assert code == 2
+    assert "out" in error
+
+
+def test_the_paper_in_part(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    code, out, _ = call(
+        capsys, "paper", "--quick", "--only", "hedge-bound", "--out", str(tmp_path / "a[/b]" / "p")
+    )
+    assert code == 0
+    assert "does not hold" in out
+    assert (tmp_path / "a[/b]" / "p" / "report.html").exists()
+
+
+@pytest.mark.parametrize("stop", [signal.SIGKILL, signal.SIGINT])
+def test_a_killed_run_is_continued(tmp_path: Path, stop: signal.Signals) -> None:
+    out = tmp_path / "paper"
+    command = [sys.executable, "-m", "normalhedge", "paper", "--quick", "--only", "figure-3"]
+    command += ["--out", str(out)]
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    cells = out / "cells"
+    end = time.monotonic() + 120
+    while not (cells.exists() and list(cells.glob("panel*.npz"))) and time.monotonic() < end:
+        time.sleep(0.005)
+    os.kill(process.pid, stop)
+    _, error = process.communicate(timeout=60)
+    assert process.returncode not in {0, 1}
+    assert b"Traceback" not in error
+    finished = {path.name: path.stat().st_mtime_ns for path in cells.glob("panel*.npz")}
+    assert finished
+    subprocess.run(command, check=True, capture_output=True, timeout=120)
+    for name, when in finished.items():
+        assert (cells / name).stat().st_mtime_ns == when
+    assert (out / "report.html").exists()
+    assert not list(cells.glob(".*"))
