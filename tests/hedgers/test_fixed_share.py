@@ -45,6 +45,10 @@ def test_fixed_share_against_the_best_sequence() -> None:
     assert hedgers.VariableShare.tuned(0.0, n, share=s).eta == least.eta
     with pytest.raises(ValueError, match="fewer than rounds"):
         tuned.bound(n, 10, switches=10)
+    assert least.bound(n, 100, switches=3).regret < math.inf
+    discounted = hedgers.FixedShare(0.1, 0.05, alpha=0.1)
+    assert discounted.bound(n, 100, switches=3) == discounted.bound(n, 100)
+    assert discounted.bound(n, 100).regret == math.inf
 
 
 def test_river_ewa() -> None:

@@ -80,6 +80,8 @@ class FixedShare(SharingHedger):
             return plain
         if switches >= rounds:
             raise ValueError(f"switches must be fewer than rounds = {rounds}, got {switches}")
+        if math.isinf(plain.regret):
+            return plain
         return Bound(self._sequence(n_experts, rounds, switches), plain.source)
 
     def _a_priori(self, n: int, rounds: float, share: float) -> tuple[float, str]:  # noqa: ARG002
