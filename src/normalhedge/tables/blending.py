@@ -19,6 +19,13 @@ from normalhedge.tables.columns import Columns, count_experts, guess
 from normalhedge.tables.frames import to_arrow
 from normalhedge.tables.panels import Panel, read_panel
 from normalhedge.tables.playing import play_table
+from normalhedge.tables.quantiles.layouts import Quantiles, recognise
+from normalhedge.tables.quantiles.summary import (
+    levels_of_loss,
+    quantile_options,
+    summarise_quantiles,
+)
+from normalhedge.tables.quantiles.table import QuantileTable
 from normalhedge.tables.rounds import NEVER, TableRounds, arrange, store_pending
 
 
@@ -44,6 +51,8 @@ class Blend:
         The sums of each stretch; see `normalhedge.mixtures._sums`.
     rounds
         The rounds of the table, with their predictions.
+    quantiles
+        The levels and the layout of a table of quantile forecasts; None for other tables.
     """
 
     frame: Any
@@ -54,13 +63,17 @@ class Blend:
     sums: Floats
     totals: Floats
     rounds: TableRounds
+    quantiles: QuantileTable | None = None
 
     def summary(self) -> Summary:
         """Return a summary of this table, which prints as tables, also in a notebook."""
         rounds, new = self.rounds, self.rounds.row_of >= 0
         parts: tuple[Any, ...] = (rounds.forecasts, rounds.outcomes, rounds.items, rounds.values)
         rows = Settled(*(parts if new.all() else (part[new] for part in parts)))
-        return summarise(self.mixture.books, TablePart(self.sums, self.totals, rows))
+        found = summarise(self.mixture.books, TablePart(self.sums, self.totals, rows))
+        if self.quantiles is None:
+            return found
+        return summarise_quantiles(found, self.quantiles, rounds, self.mixture.names)
 
 
 def blend(
@@ -76,6 +89,8 @@ def blend(
     model: str | None = None,
     forecast: str | None = None,
     classes: Sequence[str] = (),
+    level: str | None = None,
+    quantiles: Quantiles = None,
     weights: bool = False,
     mixture: Mixture | None = None,
     progress: Callable[[float], object] | None = None,
@@ -114,6 +129,14 @@ def blend(
     model, forecast, classes
         The columns of a long table: the names of the experts, and their forecasts or, for class
         probabilities, a column for each class.
+    level
+        The column of levels of a long table of quantile forecasts. By default a column with a usual
+        name, such as ``level``, ``quantile`` or ``output_type_id``.
+    quantiles
+        The columns of quantiles of a wide table, whose names say their levels: ``q0.1``, ``P10``;
+        or a mapping of columns to levels. By default all columns with such names, if there is a
+        column ``model``; and ``gam-lo-90``, ``gam_q0.1`` in tables with a column for each model.
+        The result has the layout of the table, and its quantiles never cross.
     weights
         Whether to return the weights of the experts in each row, too.
     mixture
@@ -142,8 +165,8 @@ def blend(
                 target, None if experts is None else _tuple(experts), _tuple(by), time, cutoff,
                 model, forecast, _tuple(classes),
             ),
-            lag, pooled=pooled, weights=weights, mixture=mixture, progress=progress,
-            options=options,
+            lag, level=level, quantiles=quantiles, pooled=pooled, weights=weights, mixture=mixture,
+            progress=progress, options=options,
         )  # fmt: skip
     except arrow.ArrowException as error:
         raise ValueError(f"the table cannot be read: {str(error).splitlines()[0]}") from None
@@ -154,6 +177,8 @@ def _blend(
     given: Columns,
     lag: int,
     *,
+    level: str | None,
+    quantiles: Quantiles,
     pooled: bool | None,
     weights: bool,
     mixture: Mixture | None,
@@ -162,9 +187,12 @@ def _blend(
 ) -> Blend:
     """Do what `blend` does, with the roles of columns in one object."""
     table, back = to_arrow(frame)
-    columns = guess(table, given)
+    found = recognise(table, given, level, quantiles)
+    table, columns = (found.table, found.columns) if found else (table, guess(table, given))
     lag = _lag(lag, columns)
     continued = mixture is not None
+    if found is not None and mixture is None:
+        options = quantile_options(found.levels, options)
     if mixture is None:
         plain = _tuple(options.get("include", ()))  # it may be an iterator, and is read twice
         options = options | {"include": plain}
@@ -174,6 +202,7 @@ def _blend(
         mixture = Mixture(**options)
     elif options:
         raise TypeError(f"{next(iter(options))} belongs to the mixture, which is given already")
+    levels_of_loss(mixture.recipe.loss, None if found is None else found.levels)
     if bool(columns.classes) != mixture.recipe.loss.of_classes:
         raise ValueError(
             f"loss {mixture.recipe.loss} needs {'class' if not columns.classes else 'numbers, not'}"
@@ -189,14 +218,16 @@ def _blend(
     _refuse_infinite(panel.outcomes, str(columns.target))
     if mixture.recipe.loss.of_wealth:
         _refuse_ruin(panel.outcomes, str(columns.target))
+    panel = panel if found is None else found.spread(panel)
     with mixture.transaction() as books:
         rounds = arrange(books, panel, lag)
         index = panel.table
         del panel
         sums = play_table(books, rounds, weights=weights, progress=progress)
         store_pending(books, rounds)
+    result = _result(index, rounds, sums.distributions, mixture, columns)
     return Blend(
-        back(_result(index, rounds, sums.distributions, mixture, columns)),
+        back(result if found is None else found.shaped(result)),
         mixture,
         [*columns.notes, *rounds.notes, *_infinite(sums.totals)],
         sums.starts,
@@ -204,6 +235,7 @@ def _blend(
         sums.experts,
         sums.totals,
         rounds,
+        found,
     )
 
 
