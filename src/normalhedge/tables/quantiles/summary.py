@@ -1,6 +1,6 @@
 """How quantile forecasts are blended and scored: the loss, and the summary of a table."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -169,7 +169,7 @@ def score_quantiles(
     """
     known = ~np.isnan(outcomes)
     values, forecasts, outcomes = values[known], forecasts[known], outcomes[known]
-    plain = [_plain(forecasts, way) for way in (np.nanmean, np.nanmedian)]
+    plain = [plain_combination(forecasts, way) for way in (np.nanmean, np.nanmedian)]
     every = np.concatenate([np.stack([values, *plain], axis=2), forecasts], axis=2)
     scores = wis(every, outcomes, levels)
     whole = ~np.isnan(scores) & ~np.isnan(scores[:, :1])
@@ -186,7 +186,16 @@ def score_quantiles(
     )
 
 
-def _plain(forecasts: Floats, way: Any) -> Floats:
+def plain_combination(forecasts: Floats, way: Callable[..., Any]) -> Floats:
+    """Return the mean or the median of the experts awake; NaN where none is.
+
+    Parameters
+    ----------
+    forecasts
+        Cells x levels x experts.
+    way
+        ``np.nanmean`` or ``np.nanmedian``.
+    """
     awake = ~np.isnan(forecasts).all(axis=2)
     found = np.full(awake.shape, np.nan)
     found[awake] = way(forecasts[awake], axis=1)
@@ -230,6 +239,32 @@ class QuantileSummary(Summary):
         return [*found, *super().tables()]
 
 
+def cells_of(
+    rounds: TableRounds, count: int, *, of_classes: bool = False
+) -> tuple[Floats, Floats, Floats]:
+    """Return predictions, forecasts and outcomes by cell, in the order of the table's result.
+
+    That is cells x levels, cells x levels x experts, and cells; quantiles are sorted.
+
+    Parameters
+    ----------
+    rounds
+        The rounds of a table, with their predictions.
+    count
+        The number of levels, or of classes.
+    of_classes
+        Whether rows have class probabilities; otherwise each row is one level of a cell.
+    """
+    order = np.argsort(rounds.row_of, kind="stable")[np.count_nonzero(rounds.row_of < 0) :]
+    forecasts = rounds.forecasts[order]
+    if of_classes:
+        return rounds.values[order, :count], forecasts, rounds.outcomes[order]
+    values = rounds.values[order, 0].reshape(-1, count).copy()
+    uncross(values)
+    forecasts = forecasts.reshape(len(values), count, -1)
+    return values, forecasts, rounds.outcomes[order].reshape(-1, count)[:, 0]
+
+
 def summarise_quantiles(
     found: Summary, quantiles: QuantileTable, rounds: TableRounds, experts: Sequence[str]
 ) -> QuantileSummary:
@@ -246,12 +281,7 @@ def summarise_quantiles(
     experts
         The names of the experts of the mixture.
     """
-    count = len(quantiles.levels)
-    order = np.argsort(rounds.row_of, kind="stable")[np.count_nonzero(rounds.row_of < 0) :]
-    values = rounds.values[order, 0].reshape(-1, count).copy()
-    uncross(values)
-    forecasts = rounds.forecasts[order, 0].reshape(len(values), count, -1)
-    outcomes = rounds.outcomes[order].reshape(-1, count)[:, 0]
+    values, forecasts, outcomes = cells_of(rounds, len(quantiles.levels))
     scores = score_quantiles(values, forecasts, outcomes, quantiles.levels, experts)
     own = {part.name: getattr(found, part.name) for part in fields(found)}
     return QuantileSummary(**own, scores=scores)
