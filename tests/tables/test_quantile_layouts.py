@@ -130,6 +130,14 @@ def test_a_table_continues_where_an_earlier_one_ended(pooled: bool) -> None:
         blend(table.drop(columns="q0.5"), mixture=first.mixture)
 
 
+def test_the_same_table_again_has_nothing_new() -> None:
+    table = wide(series=2)
+    first = blend(table)
+    again = blend(table, mixture=first.mixture)
+    assert again.mixture.rounds == first.mixture.rounds
+    assert np.isnan(again.summary().scores.wis[0])  # type: ignore[attr-defined]
+
+
 def test_with_cutoffs_every_step_and_level_waits_for_its_own_outcome() -> None:
     rng = np.random.default_rng(0)
     rows = [

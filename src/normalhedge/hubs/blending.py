@@ -13,7 +13,7 @@ import numpy as np
 from normalhedge import _extras, _inputs
 from normalhedge._inputs import Floats
 from normalhedge.hubs.folder import Hub, read_hub
-from normalhedge.hubs.games import SCORES, Game, Played, mean_score, play_game
+from normalhedge.hubs.games import SCORES, HubGame, Played, mean_score, play_game
 from normalhedge.hubs.outcomes import read_outcomes
 from normalhedge.hubs.submissions import ID, KIND, MODEL, VALUE, read_submissions
 from normalhedge.hubs.tasks import END, HORIZON, TARGET, Task, task_of
@@ -186,7 +186,7 @@ def _games(
     day: Date,
     known_after: int,
     notes: list[str],
-) -> list[Game]:
+) -> list[HubGame]:
     """Return a game for each horizon of an output type: forecasts with their outcomes."""
     pc = _extras.require("pyarrow.compute")
     table = table.filter(pc.equal(table[KIND], kind))
@@ -214,7 +214,7 @@ def _games(
         own = np.array([one == step for one in steps], dtype=bool)
         part = table.filter(_extras.require("pyarrow").array(own))
         if day.isoformat() in set(part[task.date].to_pylist()):
-            found.append(Game(step, part, truth[own], kind, output.ids, task, known_after))
+            found.append(HubGame(step, part, truth[own], kind, output.ids, task, known_after))
     return found
 
 
@@ -224,7 +224,7 @@ def _add(
     weights: list[dict[str, Any]],
     task: Task,
     kind: str,
-    game: Game,
+    game: HubGame,
     day: Date,
     max_weight: float | None,
     hedger: str | None,
@@ -251,7 +251,7 @@ def _add(
     result.scores.append(_score(task, kind, game, played, values))
 
 
-def _score(task: Task, kind: str, game: Game, played: Played, values: Floats) -> HubScore:
+def _score(task: Task, kind: str, game: HubGame, played: Played, values: Floats) -> HubScore:
     """Return how the blend did, beside plain combinations, over all cells with an outcome."""
     ways: list[Any] = [np.nanmean] if kind == "pmf" else [np.nanmean, np.nanmedian]
     every = [values, *(plain_combination(played.forecasts, way) for way in ways)]

@@ -14,7 +14,7 @@ from normalhedge.mixtures.forecasts import SUM_TOLERANCE
 from normalhedge.tables import Blend, blend
 from normalhedge.tables.frames import encoded, floats
 from normalhedge.tables.quantiles.levels import DIGITS
-from normalhedge.tables.quantiles.scores import wis
+from normalhedge.tables.quantiles.scores import wis_scores
 from normalhedge.tables.quantiles.summary import cells_of
 
 MADE, KNOWN, TRUTH, LEVEL = "(made)", "(known)", "(truth)", "(level)"
@@ -33,7 +33,7 @@ SCORES = {"quantile": "WIS", "pmf": "log loss", "mean": "square error", "median"
 """What is scored, in words."""
 
 
-class Game(NamedTuple):
+class HubGame(NamedTuple):
     """The forecasts of one output type and horizon, with outcomes.
 
     Attributes
@@ -86,7 +86,7 @@ class Played(NamedTuple):
     outcomes: Floats
 
 
-def play_game(game: Game, day: Date, hedger: str | None, notes: list[str]) -> Played:
+def play_game(game: HubGame, day: Date, hedger: str | None, notes: list[str]) -> Played:
     """Blend the forecasts of all dates.
 
     All series share one round of each date: the core hedges over weights for all of them, and
@@ -125,7 +125,7 @@ class _Parts(NamedTuple):
     width: int
 
 
-def _base(game: Game, rows: Any) -> dict[str, Any]:
+def _base(game: HubGame, rows: Any) -> dict[str, Any]:
     """Return the columns of some rows that all output types have."""
     made = rows[game.task.date].to_numpy(zero_copy_only=False).astype("datetime64[D]")
     ends = rows[END].to_numpy(zero_copy_only=False).astype("datetime64[D]")
@@ -135,7 +135,7 @@ def _base(game: Game, rows: Any) -> dict[str, Any]:
     return found | {MADE: made, KNOWN: known}
 
 
-def _quantiles(game: Game, notes: list[str]) -> _Parts:
+def _quantiles(game: HubGame, notes: list[str]) -> _Parts:
     """Return a long table with a column of levels: those of the hub, and no others."""
     pa = _extras.require("pyarrow")
     levels = np.array([_level(text) for text in game.table[ID].to_pylist()])
@@ -162,7 +162,7 @@ def _level(text: str) -> float:
         return np.nan
 
 
-def _classes(game: Game, notes: list[str]) -> _Parts:
+def _classes(game: HubGame, notes: list[str]) -> _Parts:
     """Return a long table with a column for each class; left out are sums that are not one."""
     pa, pc = _extras.require("pyarrow"), _extras.require("pyarrow.compute")
     keys = [*game.task.series, MODEL, game.task.date, END]
@@ -188,14 +188,14 @@ def _classes(game: Game, notes: list[str]) -> _Parts:
     return _Parts(table, {"classes": names}, len(names))
 
 
-def _points(game: Game, notes: list[str]) -> _Parts:  # noqa: ARG001 -- as the others
+def _points(game: HubGame, notes: list[str]) -> _Parts:  # noqa: ARG001 -- as the others
     """Return a long table of numbers."""
     pa = _extras.require("pyarrow")
     base = {**_base(game, game.table), TRUTH: game.truth, VALUE: game.table[VALUE]}
     return _Parts(pa.table(base), {"forecast": VALUE}, 1)
 
 
-def _last(game: Game, day: Date, result: Blend, count: int, notes: list[str]) -> Played:
+def _last(game: HubGame, day: Date, result: Blend, count: int, notes: list[str]) -> Played:
     """Return all cells in the order of the result, and which of them are of the last date."""
     values, forecasts, outcomes = cells_of(result.rounds, count, of_classes=game.kind == "pmf")
     step = count if game.kind == "quantile" else 1
@@ -244,7 +244,7 @@ def mean_score(kind: str, values: Floats, outcomes: Floats, ids: Sequence[str]) 
     if not len(outcomes):
         return float("nan")
     if kind == "quantile":
-        return float(wis(values, outcomes, [_level(text) for text in ids]).mean())
+        return float(wis_scores(values, outcomes, [_level(text) for text in ids]).mean())
     if kind == "pmf":
         chance = values[np.arange(len(values)), outcomes.astype(np.int64)]
         return float(-np.log(np.maximum(chance, LEAST)).mean())

@@ -88,33 +88,34 @@ def repair(forecasts: Floats, levels: Sequence[float], experts: Sequence[str]) -
     list of str
         A sentence for each kind of change.
     """
-    crossed, filled, asleep = {}, {}, {}
     infinite = np.abs(forecasts) >= LARGEST
-    forecasts[infinite] = np.nan
-    for i, name in enumerate(experts):
+    count = int(infinite.sum())
+    if count:
+        forecasts[infinite] = np.nan
+    gaps = np.isnan(forecasts).any(axis=(0, 1))
+    falls = (forecasts[:, 1:] < forecasts[:, :-1]).any(axis=(0, 1))
+    said: dict[str, list[str]] = {
+        "crossing quantiles sorted (rows)": [],
+        "quantiles interpolated": [],
+        "asleep for want of levels": [],
+    }
+    for i in np.flatnonzero(gaps | falls).tolist():
         own = np.ascontiguousarray(forecasts[:, :, i])
-        awake = ~np.isnan(own).all(axis=1)
-        crossing = int(uncross(own).sum())
-        between = np.asarray(interpolate(own, levels).any(axis=0))
+        for told, what in zip(said.values(), _repair_one(own, levels), strict=True):
+            told.extend([f"{experts[i]} {what}"] if what else [])
         forecasts[:, :, i] = own
-        if crossing:
-            crossed[name] = f"{name} ({crossing:,})"
-        if between.any():
-            filled[name] = f"{name} at {_shown(levels, between)}"
-        missing = np.asarray(np.isnan(own[awake]).any(axis=0))
-        if missing.any():
-            asleep[name] = f"{name} at {_shown(levels, missing)}"
-    notes = []
-    if infinite.any():
-        count = int(infinite.sum())
-        notes.append(f"{count:,} infinite forecast{'s' * (count > 1)} counted as missing")
-    if crossed:
-        notes.append(f"crossing quantiles sorted (rows): {_few(list(crossed.values()))}")
-    if filled:
-        notes.append(f"quantiles interpolated: {_few(list(filled.values()))}")
-    if asleep:
-        notes.append(f"asleep for want of levels: {_few(list(asleep.values()))}")
-    return notes
+    notes = [f"{count:,} infinite forecast{'s' * (count > 1)} counted as missing"] if count else []
+    return notes + [f"{words}: {_few(told)}" for words, told in said.items() if told]
+
+
+def _repair_one(own: Floats, levels: Sequence[float]) -> tuple[str, str, str]:
+    """Repair the quantiles of one model; return the crossings, and levels filled in and missing."""
+    awake = ~np.isnan(own).all(axis=1)
+    crossing = int(uncross(own).sum())
+    between = np.asarray(interpolate(own, levels).any(axis=0))
+    missing = np.asarray(np.isnan(own[awake]).any(axis=0))
+    at = [f"at {_shown(levels, own)}" if own.any() else "" for own in (between, missing)]
+    return f"({crossing:,})" if crossing else "", at[0], at[1]
 
 
 def _shown(levels: Sequence[float], chosen: np.ndarray) -> str:

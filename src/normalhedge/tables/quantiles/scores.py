@@ -51,7 +51,7 @@ def pinball_losses(forecasts: Floats, outcomes: Floats, levels: Sequence[float])
     return np.asarray(np.where(below > 0.0, tau * below, (tau - 1.0) * below))
 
 
-def wis(forecasts: Floats, outcomes: Floats, levels: Sequence[float]) -> Floats:
+def wis_scores(forecasts: Floats, outcomes: Floats, levels: Sequence[float]) -> Floats:
     """Return the weighted interval score of each cell; NaN where a level is missing.
 
     Parameters
@@ -61,13 +61,13 @@ def wis(forecasts: Floats, outcomes: Floats, levels: Sequence[float]) -> Floats:
 
     Examples
     --------
-    >>> wis(np.array([[1.0, 2.0, 4.0]]), np.array([5.0]), [0.25, 0.5, 0.75]).round(4)
+    >>> wis_scores(np.array([[1.0, 2.0, 4.0]]), np.array([5.0]), [0.25, 0.5, 0.75]).round(4)
     array([2.1667])
     """
     return np.asarray(2.0 * pinball_losses(forecasts, outcomes, levels).mean(axis=1))
 
 
-def crps(forecasts: Floats, outcomes: Floats, levels: Sequence[float]) -> Floats:
+def crps_scores(forecasts: Floats, outcomes: Floats, levels: Sequence[float]) -> Floats:
     """Return the continuous ranked probability score of each cell, by a sum over the levels.
 
     Parameters

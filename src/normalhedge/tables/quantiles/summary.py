@@ -10,12 +10,20 @@ from normalhedge._inputs import Floats
 from normalhedge.mixtures.losses import Loss, pinball
 from normalhedge.mixtures.summary import Summary, Table
 from normalhedge.tables.quantiles.repair import uncross
-from normalhedge.tables.quantiles.scores import central_intervals, crps, pinball_losses, wis
+from normalhedge.tables.quantiles.scores import (
+    central_intervals,
+    crps_scores,
+    pinball_losses,
+    wis_scores,
+)
 from normalhedge.tables.quantiles.table import QuantileTable
 from normalhedge.tables.rounds import TableRounds
 
 SHOWN = 20
 """The number of models whose scores are printed."""
+
+CHUNK = 1 << 22
+"""About how many forecasts are scored at a time."""
 
 
 def quantile_options(levels: tuple[float, ...], options: Mapping[str, Any]) -> dict[str, Any]:
@@ -167,23 +175,32 @@ def score_quantiles(
     experts
         The names of the experts.
     """
-    known = ~np.isnan(outcomes)
-    values, forecasts, outcomes = values[known], forecasts[known], outcomes[known]
+    known = np.flatnonzero(~np.isnan(outcomes))
+    length = max(CHUNK // max(forecasts[:1].size, 1), 1)
+    starts = range(0, max(len(known), 1), length)
+    pieces = [known[start : start + length] for start in starts]
+    sums = [_sums(values[k], forecasts[k], outcomes[k], levels) for k in pieces]
+    totals = [np.sum(part, axis=0) for part in zip(*sums, strict=True)]
+    with np.errstate(invalid="ignore"):
+        pinball, wis, crps, same, below = (total[0] / total[1] for total in totals)
+    cells = totals[1][1].astype(np.int64)
+    names = ["blend", "plain mean", "plain median", *experts]
+    return QuantileScores(levels, names, pinball.T, wis, crps, same, cells, below)
+
+
+def _sums(
+    values: Floats, forecasts: Floats, outcomes: Floats, levels: tuple[float, ...]
+) -> list[Floats]:
+    """Return the sums and counts of the scores of some cells, as in `QuantileScores`."""
     plain = [plain_combination(forecasts, way) for way in (np.nanmean, np.nanmedian)]
     every = np.concatenate([np.stack([values, *plain], axis=2), forecasts], axis=2)
-    scores = wis(every, outcomes, levels)
-    whole = ~np.isnan(scores) & ~np.isnan(scores[:, :1])
+    scores = wis_scores(every, outcomes, levels)
+    scores = np.where(np.isnan(scores[:, :1]), np.nan, scores)
+    integrals = np.where(np.isnan(scores), np.nan, crps_scores(every, outcomes, levels))
     below = np.where(np.isnan(values), np.nan, outcomes[:, np.newaxis] <= values)
-    return QuantileScores(
-        levels,
-        ["blend", "plain mean", "plain median", *experts],
-        _mean(pinball_losses(every, outcomes, levels)).T,
-        _mean(np.where(whole, scores, np.nan)),
-        _mean(np.where(whole, crps(every, outcomes, levels), np.nan)),
-        _mean(np.where(whole, scores[:, :1], np.nan)),
-        whole.sum(axis=0),
-        _mean(below),
-    )
+    same = np.where(np.isnan(scores), np.nan, scores[:, :1])
+    parts = (pinball_losses(every, outcomes, levels), scores, integrals, same, below)
+    return [np.stack([np.nansum(part, axis=0), (~np.isnan(part)).sum(axis=0)]) for part in parts]
 
 
 def plain_combination(forecasts: Floats, way: Callable[..., Any]) -> Floats:
@@ -196,17 +213,14 @@ def plain_combination(forecasts: Floats, way: Callable[..., Any]) -> Floats:
     way
         ``np.nanmean`` or ``np.nanmedian``.
     """
-    awake = ~np.isnan(forecasts).all(axis=2)
+    missing = np.isnan(forecasts)
+    if not missing.any():
+        plain = {np.nanmean: np.mean, np.nanmedian: np.median}[way]
+        return np.asarray(plain(forecasts, axis=2))
+    awake = ~missing.all(axis=2)
     found = np.full(awake.shape, np.nan)
     found[awake] = way(forecasts[awake], axis=1)
     return found
-
-
-def _mean(table: Floats) -> Floats:
-    """Return means over the first axis, of the known numbers; NaN without any."""
-    known = ~np.isnan(table)
-    count = known.sum(axis=0)
-    return np.asarray(np.where(known, table, 0.0).sum(axis=0) / np.where(count > 0, count, np.nan))
 
 
 @dataclass(frozen=True)
@@ -261,7 +275,7 @@ def cells_of(
         return rounds.values[order, :count], forecasts, rounds.outcomes[order]
     values = rounds.values[order, 0].reshape(-1, count).copy()
     uncross(values)
-    forecasts = forecasts.reshape(len(values), count, -1)
+    forecasts = forecasts.reshape(len(values), count, forecasts.shape[2])
     return values, forecasts, rounds.outcomes[order].reshape(-1, count)[:, 0]
 
 
