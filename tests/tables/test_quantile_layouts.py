@@ -1,5 +1,6 @@
 """Quantile forecasts of any layout: levels come from the data, and results look like the table."""
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -128,6 +129,34 @@ def test_a_table_continues_where_an_earlier_one_ended(pooled: bool) -> None:
     np.testing.assert_array_equal(np.concatenate([numbers(first), numbers(second)]), numbers(whole))
     with pytest.raises(ValueError, match="the levels of the table must be those of the mixture"):
         blend(table.drop(columns="q0.5"), mixture=first.mixture)
+
+
+def test_a_series_that_joins_later_has_its_levels_in_order(tmp_path: Path) -> None:
+    table = wide(series=3)
+    table = table[(table.ds >= 20) | (table.unique_id != "s0")]
+    whole = blend(table, pooled=False)
+    first = blend(table[table.ds < 20], pooled=False)
+    first.mixture.save(tmp_path / "mixture.json")
+    kept = Mixture.load(tmp_path / "mixture.json")
+    second = blend(table[table.ds >= 20], pooled=False, mixture=kept)
+    key = ["ds", "unique_id"]
+    parts = pd.concat([first.frame, second.frame]).sort_values(key, ignore_index=True)
+    pd.testing.assert_frame_equal(parts, whole.frame.sort_values(key, ignore_index=True))
+    alone = blend(table[table.unique_id == "s0"], pooled=False)
+    own = second.frame[second.frame.unique_id == "s0"][columns()].to_numpy()
+    np.testing.assert_array_equal(own, numbers(alone))
+
+
+@pytest.mark.parametrize("level", [0.1, 0.9])
+def test_a_single_level_is_learned_as_that_level(level: float) -> None:
+    long = as_long(wide(rounds=60)).query("level in (0.05, 0.95)").assign(level=level)
+    long = long.assign(model=long.model + long.value.gt(long.y).astype(str))
+    long = long.drop_duplicates(["ds", "model"])
+    found = blend(long)
+    assert found.mixture.recipe.loss == pinball(level)
+    named = long.rename(columns={"value": f"q{level}"}).drop(columns="level")
+    same = blend(named, quantiles=[f"q{level}"]).frame[f"q{level}"]
+    np.testing.assert_array_equal(same, found.frame["value"])
 
 
 def test_the_same_table_again_has_nothing_new() -> None:

@@ -39,7 +39,8 @@ class Blend:
         A table of the kind that was given, with its rows in their order (for a long table, one row
         for each time and series). Its columns are those that identify a row, the target, ``blend``
         (empty if no expert is awake; one column for each class) and, if asked for, a column of
-        weights for each expert.
+        weights for each expert. Quantiles have the layout of the given table, and the blend is one
+        of its models.
     mixture
         The mixture after the last round; pass it on to continue with a later table.
     notes

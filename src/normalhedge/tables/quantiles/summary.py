@@ -215,7 +215,7 @@ def plain_combination(forecasts: Floats, way: Callable[..., Any]) -> Floats:
     """
     missing = np.isnan(forecasts)
     if not missing.any():
-        plain = {np.nanmean: np.mean, np.nanmedian: np.median}[way]
+        plain: Any = {np.nanmean: np.mean, np.nanmedian: np.median}[way]
         return np.asarray(plain(forecasts, axis=2))
     awake = ~missing.all(axis=2)
     found = np.full(awake.shape, np.nan)
