@@ -185,14 +185,21 @@ def test_models_of_the_hub_and_the_blend_itself_are_left_out(hub: Path) -> None:
     assert any(note.startswith("left out Toy-ensemble: its metadata") for note in first.notes)
     kept = blend_hub(hub, COUNT, keep="Toy-base*", leave_out=["Bad-*"])
     assert set(kept.weights["model_id"]) == {"Good-arima", "Wide-band", "Toy-baseline"}
-    own = hub / "model-output" / "normalhedge-blend"
-    shutil.copytree(hub / "model-output" / "Bad-guess", own)
-    for path in list(own.iterdir()):
-        path.rename(own / path.name.replace("Bad-guess", "normalhedge-blend"))
+    _copy(hub, "Bad-guess", "normalhedge-blend")
+    _copy(hub, "Bad-guess", "ToyHub-simple")
     assert same(blend_hub(hub, COUNT), first)
+    assert not same(blend_hub(hub, COUNT, keep="ToyHub-*"), first)
+    shutil.rmtree(hub / "model-output" / "ToyHub-simple")
     (hub / "hub-config" / "admin.json").unlink()
     (hub / "model-metadata" / "Toy-ensemble.yml").unlink()
     assert {"Toy-ensemble", "Toy-baseline"} <= set(blend_hub(hub, COUNT).weights["model_id"])
+
+
+def _copy(hub: Path, model: str, name: str) -> None:
+    """Submit the forecasts of a model under another name, too."""
+    own = shutil.copytree(hub / "model-output" / model, hub / "model-output" / name)
+    for path in list(own.iterdir()):
+        path.rename(own / path.name.replace(model, name))
 
 
 @pytest.mark.parametrize("cap", [0.2, 0.5, 0.7])

@@ -297,6 +297,9 @@ def test_the_names_of_other_tables_are_no_levels() -> None:
     long = pd.DataFrame({"t": [0, 0], "model": ["a", "b"], "level": ["state", "state"]})
     long = long.assign(y=1.0, forecast=[1.0, 2.0])
     assert blend(long).quantiles is None
+    quarters = pd.concat([long.assign(q=1, level=1), long.assign(q=2, level=2)])
+    assert blend(quarters.drop(columns="level"), by="q", time="t").quantiles is None
+    assert blend(quarters.drop(columns="q"), by="level", time="t").quantiles is None
 
 
 LONG = as_long(wide(rounds=2)).sort_values(["ds", "model", "level"]).reset_index(drop=True)

@@ -43,6 +43,9 @@ def test_the_crps_is_that_of_the_normal_distribution() -> None:
         assert crps_scores(quantiles, np.array([y]), levels.tolist()) == pytest.approx(
             exact, abs=1e-3
         )
+    # A few levels stand for all of (0, 1), each for the part nearest to it.
+    few = crps_scores(np.array([[1.0, 2.0, 4.0]]), np.array([2.5]), [0.1, 0.5, 0.8])
+    assert few[0] == pytest.approx(2 * (0.3 * 0.1 * 1.5 + 0.35 * 0.5 * 0.5 + 0.35 * 0.2 * 1.5))
     # Levels that crowd on one side do not count for more.
     crowded = np.concatenate([levels[:200], levels[200::8]])
     some = np.array([[normal.inv_cdf(level) for level in crowded]])

@@ -21,7 +21,8 @@ TABLES = (".csv", ".parquet")
     epilog="FOLDER has the layout of the hubverse: hub-config/tasks.json, model-metadata, "
     "model-output/TEAM-MODEL/DATE-TEAM-MODEL.csv or .parquet, and target-data. Left out are the "
     "hub's own models: those whose metadata say ensemble_of_hub_models, and those of the team "
-    "whose abbreviation is in the name of the hub (FluSight-baseline); --keep brings them back. "
+    "whose abbreviation is in the name of the hub (FluSight-baseline), or has 'hub' in it; --keep "
+    "brings them back. "
     "Files of later dates are not opened, and the same date gives the same file again.",
 )
 @click.argument("folder", type=click.Path(path_type=Path), metavar="FOLDER")

@@ -94,8 +94,8 @@ def read_hub(folder: str | Path) -> Hub:
     """Return the forecast hub in a folder; submissions and target data are read when needed.
 
     A model counts as made by the hub, and is left out of blends, if its metadata say that it is an
-    ensemble of the hub's models, or if the abbreviation of its team is a word in the name of the
-    hub or of its repository (``hub-config/admin.json``).
+    ensemble of the hub's models, or if the abbreviation of its team has ``hub`` in it, or is a word
+    in the name of the hub or of its repository (``hub-config/admin.json``).
     """
     root = Path(folder)
     if not root.is_dir():
@@ -141,7 +141,7 @@ def _made_by_hub(root: Path, model: str, words: set[str]) -> str:
     team = metadata.get("team_abbr") or model.partition("-")[0]
     if metadata.get("ensemble_of_hub_models", "").lower() in {"true", "yes"}:
         return "its metadata say that it is an ensemble of the hub's models"
-    if team.lower() in words:
+    if team.lower() in words or "hub" in team.lower():
         return f"{team} is the hub's own team"
     return ""
 

@@ -106,14 +106,20 @@ def _column_of_levels(table: Any, given: Columns) -> str | None:
     for name in LEVELS:
         if name not in table.column_names or name in taken:
             continue
-        column = table[name]
-        if name in {"level", "q"} and not is_number(column.type):
-            try:
-                read_levels(column, name)
-            except ValueError:  # a word such as the level of a region
-                continue
+        # Levels of regions, quarters and other words and numbers may have such a name, too.
+        unsure = name == "q" or (name == "level" and not is_number(table[name].type))
+        if (unsure or name in given.by) and not _holds_levels(table[name]):
+            continue
         return name
     return None
+
+
+def _holds_levels(column: Any) -> bool:
+    try:
+        read_levels(column, "")
+    except ValueError:
+        return False
+    return True
 
 
 def _level_columns(table: Any, given: Columns, quantiles: Quantiles) -> dict[str, float]:
