@@ -53,7 +53,9 @@ STREAM_ONLY = ("sync", "max_line")
     epilog="Losses: "
     + ", ".join(LOSSES)
     + ". Without --experts, every column of numbers without another role is an expert; a column "
-    "'model' makes a long table. '-' reads JSON lines from stdin and answers each with one: "
+    "'model' makes a long table. Quantiles are known by a column 'level' or 'quantile', or by "
+    "columns such as q0.1, P10 and gam-lo-90. '-' reads JSON lines from stdin and answers each "
+    "with one: "
     '{"a": 1.5, "b": 2} is a round, {"ticket": 0, "outcome": 1.8} its outcome. With --state, every '
     "line that was answered survives the end of the process, kill -9 included: it is in FILE.json "
     "or in FILE.json.journal beside it, and only one process at a time may use them. A power cut "

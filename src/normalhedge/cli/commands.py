@@ -22,6 +22,7 @@ class _Lazy(click.Group):
             "blend": "Blend the forecasts of a file or a stream, causally.",
             "certify": "Say what can be promised for NormalHedge, prove it, and attack it.",
             "compare": "Let hedgers meet natures and panels, and say who followed best.",
+            "hub": "Blend the submissions of many teams to a forecast hub, as of a date.",
             "latent": "Find the regimes of a series and predict it, causally.",
             "paper": "Replay the figures of the paper, judge its claims and write a report.",
             "play": "Play hedgers against a nature and show the regret to the best expert.",

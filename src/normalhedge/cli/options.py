@@ -64,7 +64,10 @@ def words(_: click.Context, __: click.Parameter, value: str | None) -> tuple[str
     return () if value is None else tuple(word.strip() for word in value.split(",") if word.strip())
 
 
-PANEL = ("target", "by", "time", "lag", "cutoff", "model", "forecast", "classes", "pooled")
+PANEL = (
+    "target", "by", "time", "lag", "cutoff", "model", "forecast", "classes", "level", "quantiles",
+    "pooled",
+)  # fmt: skip
 """The options that say what the columns of a table of forecasts are, as `blend` calls them."""
 
 MIXTURE = ("loss", "combine", "gradient", "even", "include")
@@ -85,13 +88,21 @@ _PANEL_OPTIONS = (
     click.option(
         "--classes", callback=words, metavar="A,B,...", help="... of class probabilities."
     ),
+    click.option("--level", help="Long table: the column of levels of quantiles."),
+    click.option(
+        "--quantiles", callback=words, metavar="q0.1,q0.5,...", help="The columns of quantiles."
+    ),
     click.option(
         "--pooled/--separate",
         default=None,
         help="All series share their weights, or each has its own. [default: auto hedges over "
         "both; separate]",
     ),
-    click.option("--loss", metavar="NAME[:level=Q]", help="[default: square; l1 for classes]"),
+    click.option(
+        "--loss",
+        metavar="NAME[:level=Q]",
+        help="[default: square; l1 for classes; pinball for quantiles]",
+    ),
     click.option(
         "--combine",
         type=click.Choice(["mean", "median", "vote"]),

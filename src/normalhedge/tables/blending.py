@@ -19,9 +19,16 @@ from normalhedge.mixtures.summary import Summary
 from normalhedge.tables.cleaning import Labels, labels_of, suspects, with_numbers
 from normalhedge.tables.columns import Columns, count_experts, guess
 from normalhedge.tables.frames import to_arrow
-from normalhedge.tables.future import predict_future
+from normalhedge.tables.future import Past, predict_future
 from normalhedge.tables.panels import Panel, read_panel
 from normalhedge.tables.playing import play_table
+from normalhedge.tables.quantiles.layouts import Quantiles, recognise
+from normalhedge.tables.quantiles.summary import (
+    levels_of_loss,
+    quantile_options,
+    summarise_quantiles,
+)
+from normalhedge.tables.quantiles.table import QuantileTable
 from normalhedge.tables.reruns import describe, go_back, remember, same_table
 from normalhedge.tables.results import result_table
 from normalhedge.tables.rounds import NEVER, TableRounds, arrange, store_pending
@@ -37,7 +44,8 @@ class Blend:
         A table of the kind that was given, with its rows in their order (for a long table, one row
         for each time and series). Its columns are those that identify a row, the target, ``blend``
         (empty if no expert is awake; one column for each class) and, if asked for, a column of
-        weights for each expert.
+        weights for each expert. Quantiles have the layout of the given table, and the blend is one
+        of its models.
     mixture
         The mixture after the last round; pass it on to continue with a later table.
     notes
@@ -53,6 +61,8 @@ class Blend:
         The roles of the columns.
     last_time
         The last time whose outcome is known; None without a column of times.
+    quantiles
+        The levels and the layout of a table of quantile forecasts; None for other tables.
     """
 
     frame: Any
@@ -65,6 +75,7 @@ class Blend:
     rounds: TableRounds
     columns: Columns
     last_time: Any
+    quantiles: QuantileTable | None = None
 
     def __repr__(self) -> str:
         """Return what was blended, in a line."""
@@ -106,15 +117,18 @@ class Blend:
         <pyarrow.DoubleScalar: 5.0>
         """
         table, back = to_arrow(future)
-        past = (self.mixture.books, self.columns, self.last_time)
-        return back(predict_future(*past, table, weights=weights))
+        past = Past(self.mixture.books, self.columns, self.last_time, self.quantiles)
+        return back(predict_future(past, table, weights=weights))
 
     def summary(self) -> Summary:
         """Return a summary of this table, which prints as tables, also in a notebook."""
         rounds, new = self.rounds, self.rounds.row_of >= 0
         parts: tuple[Any, ...] = (rounds.forecasts, rounds.outcomes, rounds.items, rounds.values)
         rows = Settled(*(parts if new.all() else (part[new] for part in parts)))
-        return summarise(self.mixture.books, TablePart(self.sums, self.totals, rows))
+        found = summarise(self.mixture.books, TablePart(self.sums, self.totals, rows))
+        if self.quantiles is None:
+            return found
+        return summarise_quantiles(found, self.quantiles, rounds, self.mixture.names)
 
 
 def blend(
@@ -130,6 +144,8 @@ def blend(
     model: str | None = None,
     forecast: str | None = None,
     classes: Sequence[str] = (),
+    level: str | None = None,
+    quantiles: Quantiles = None,
     weights: bool = False,
     mixture: Mixture | None = None,
     progress: Listener = None,
@@ -168,6 +184,14 @@ def blend(
     model, forecast, classes
         The columns of a long table: the names of the experts, and their forecasts or, for class
         probabilities, a column for each class.
+    level
+        The column of levels of a long table of quantile forecasts. By default a column with a usual
+        name, such as ``level``, ``quantile`` or ``output_type_id``.
+    quantiles
+        The columns of quantiles of a wide table, whose names say their levels: ``q0.1``, ``P10``;
+        or a mapping of columns to levels. By default all columns with such names, if there is a
+        column ``model``; and ``gam-lo-90``, ``gam_q0.1`` in tables with a column for each model.
+        The result has the layout of the table, and its quantiles never cross.
     weights
         Whether to return the weights of the experts in each row, too.
     mixture
@@ -197,8 +221,8 @@ def blend(
                 target, None if experts is None else _tuple(experts), _tuple(by), time, cutoff,
                 model, forecast, _tuple(classes),
             ),
-            lag, pooled=pooled, weights=weights, mixture=mixture, progress=progress,
-            options=options,
+            lag, level=level, quantiles=quantiles, pooled=pooled, weights=weights, mixture=mixture,
+            progress=progress, options=options,
         )  # fmt: skip
     except arrow.ArrowException as error:
         raise ValueError(f"the table cannot be read: {str(error).splitlines()[0]}") from None
@@ -209,6 +233,8 @@ def _blend(
     given: Columns,
     lag: int,
     *,
+    level: str | None,
+    quantiles: Quantiles,
     pooled: bool | None,
     weights: bool,
     mixture: Mixture | None,
@@ -217,21 +243,22 @@ def _blend(
 ) -> Blend:
     """Do what `blend` does, with the roles of columns in one object."""
     table, back = to_arrow(frame)
-    table, columns, labels = _prepared(table, given, mixture, options)
+    table, columns, labels, found = _prepared(table, given, (level, quantiles), mixture, options)
     lag = _lag(lag, columns)
     continued = mixture is not None
     if mixture is None:
-        options = _tuned(table, columns, options)
+        options = _tuned(table, columns, options, found)
         mixture = Mixture(**options)
     elif options:
         raise TypeError(f"{next(iter(options))} belongs to the mixture, which is given already")
+    levels_of_loss(mixture.recipe.loss, None if found is None else found.levels)
     if bool(columns.classes) != mixture.recipe.loss.of_classes:
         raise ValueError(
             f"loss {mixture.recipe.loss} needs {'class' if not columns.classes else 'numbers, not'}"
             " probabilities: see classes"
         )
     panel = read_panel(table, columns)
-    if given.experts is None and columns.experts is not None and labels is None:
+    if given.experts is None and columns.experts and labels is None and found is None:
         columns.notes += suspects(panel.experts, panel.forecasts, panel.outcomes)
     mixture = _pooled(mixture, columns, panel, pooled, continued, options)
     classes = panel.forecasts.shape[1]
@@ -243,6 +270,7 @@ def _blend(
     if mixture.recipe.loss.of_wealth:
         _refuse_ruin(panel.outcomes, str(columns.target))
     ahead = _ahead(panel)
+    panel = panel if found is None else found.spread(panel)
     with mixture.transaction() as books:
         same = same_table(books, panel, lag)
         if same:
@@ -260,7 +288,7 @@ def _blend(
         decoded = [str(columns.target)] + ["blend"] * (not columns.classes)
         result = labels.decode(result, decoded)
     return Blend(
-        back(result),
+        back(result if found is None else found.shaped(result)),
         mixture,
         [*columns.notes, *repeated, *rounds.notes, *ahead, *_infinite(sums.totals)],
         sums.starts,
@@ -270,14 +298,23 @@ def _blend(
         rounds,
         columns,
         last,
+        found,
     )
 
 
 def _prepared(
-    table: Any, given: Columns, mixture: Mixture | None, options: Mapping[str, Any]
-) -> tuple[Any, Columns, Labels | None]:
-    """Return a table with numbers where numbers are needed, its columns, and its labels."""
+    table: Any,
+    given: Columns,
+    levels: tuple[str | None, Quantiles],
+    mixture: Mixture | None,
+    options: Mapping[str, Any],
+) -> tuple[Any, Columns, Labels | None, QuantileTable | None]:
+    """Return a table with numbers where they are needed, its columns, labels and quantiles."""
     table, remarks = with_numbers(table, given)
+    found = recognise(table, given, *levels)
+    if found is not None:
+        found.columns.notes += remarks
+        return found.table, found.columns, None, found
     of_labels = str(options.get("loss", "")).startswith("zero-one")
     if mixture is not None:
         of_labels = mixture.recipe.loss.of_labels
@@ -286,11 +323,15 @@ def _prepared(
         table = labels.encode(table)
     columns = guess(table, given)
     columns.notes += remarks
-    return table, columns, labels
+    return table, columns, labels, None
 
 
-def _tuned(table: Any, columns: Columns, options: Mapping[str, Any]) -> dict[str, Any]:
+def _tuned(
+    table: Any, columns: Columns, options: dict[str, Any], found: QuantileTable | None
+) -> dict[str, Any]:
     """Return the options of a new mixture, its hedger tuned by the number of experts."""
+    if found is not None:
+        options = quantile_options(found.levels, options)
     plain = _tuple(options.get("include", ()))  # it may be an iterator, and is read twice
     rest = {k: v for k, v in options.items() if k not in {"memory", "half_life"}}
     hedger = with_memory(options.get("hedger"), options.get("memory"), options.get("half_life"))

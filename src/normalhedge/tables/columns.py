@@ -15,7 +15,7 @@ from normalhedge.tables.frames import encoded, is_number, may_hold_numbers, time
 TIMES = ("ds", "time", "date", "datetime", "timestamp", "reference_date", "forecast_date", "t")
 SERIES = ("unique_id", "series", "series_id", "location", "item_id")
 TARGETS = ("y", "target", "truth", "actual", "outcome", "y_true")
-MODELS = ("model", "forecaster", "expert", "team")
+MODELS = ("model", "model_id", "forecaster", "expert", "team")
 COUNTS = ("id", "index", "row", "horizon", "step", "Unnamed: 0", "")
 """The usual names of columns, for guesses; columns of counts are not experts."""
 

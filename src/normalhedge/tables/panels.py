@@ -95,7 +95,7 @@ def read_panel(table: Any, columns: Columns) -> Panel:
             _refuse_classes(forecasts)
         known = None if known is None else known[first]
         series, codes = series[first], codes[first]
-        outcomes = _agreed(outcomes, cells, len(first))
+        outcomes = agreed(outcomes, cells, len(first))
         kept = kept.take(pa.array(first))
     if columns.classes:
         _refuse_labels(outcomes, len(columns.classes), str(columns.target))
@@ -162,8 +162,16 @@ def _cells(
     return cell_codes, first, cells
 
 
-def _agreed(target: Floats, cells: np.ndarray, count: int) -> Floats:
-    """Return the outcome of each cell, on which its rows must agree; NaN if no row has one."""
+def agreed(target: Floats, cells: np.ndarray, count: int) -> Floats:
+    """Return the outcome of each cell, on which its rows must agree; NaN if no row has one.
+
+    Parameters
+    ----------
+    target
+        The outcome in each row.
+    cells, count
+        The cell of each row, and the number of cells.
+    """
     outcomes = np.full(count, np.nan)
     known = ~np.isnan(target)
     outcomes[cells[known]] = target[known]
