@@ -147,7 +147,79 @@ void conformal_run(Settings settings, Matrix<double> games, Places which, Sheet 
     settle(rounds);
 }
 
+// Whether games are of the size of the ladder, and there is one of this number.
+template <class T>
+bool is_game(const Ladder& ladder, PyObject* games, std::int64_t game) {
+    if (!is_array<T>(games, 2)) return false;
+    auto* array = reinterpret_cast<PyArrayObject*>(games);
+    return extent(array, 1) == ladder.size() && game >= 0 &&
+           static_cast<size_t>(game) < extent(array, 0);
+}
+
+double* row_of(PyObject* games, const Ladder& ladder, std::int64_t game) {
+    return data_of<double>(reinterpret_cast<PyArrayObject*>(games)) +
+           static_cast<size_t>(game) * ladder.size();
+}
+
+Reference row(size_t n) {
+    npy_intp size = static_cast<npy_intp>(n);
+    return Reference::checked(PyArray_SimpleNew(1, &size, NPY_DOUBLE));
+}
+
+// conformal_predict_one(settings, games, center, game, moment, type) -> low, high and token as a tuple of
+// the type, or None where an argument is not in the plainest form: Python then says which, or converts.
+PyObject* conformal_predict_one(PyObject*, PyObject* const* given, Py_ssize_t count) {
+    return guarded([&]() -> PyObject* {
+        check_count(count, 6);
+        if (!PyFloat_Check(given[2]) || !PyLong_CheckExact(given[3]) ||
+            !PyLong_CheckExact(given[4]))
+            Py_RETURN_NONE;
+        const Ladder ladder = ladder_of(From<Settings>::get(given[0]));
+        const auto game = From<std::int64_t>::get(given[3]);
+        if (ladder.quantiles || !is_game<const double>(ladder, given[1], game)) Py_RETURN_NONE;
+        const double center = PyFloat_AS_DOUBLE(given[2]);
+        const size_t phase = phase_of(ladder, From<std::int64_t>::get(given[4]));
+        const size_t levels = ladder.levels.size();
+        Reference parts[] = {row(levels), row(levels), row(ladder.token_size())};
+        Scratch bounds(2 * levels);
+        predict_interval(ladder, row_of(given[1], ladder, game), &center, phase, bounds.data(),
+                         data_of<double>(parts[2].array()));
+        for (size_t l = 0; l < levels; ++l)
+            for (size_t side = 0; side < 2; ++side)
+                data_of<double>(parts[side].array())[l] = bounds.data()[2 * l + side];
+        auto* type = reinterpret_cast<PyTypeObject*>(given[5]);
+        Reference told = Reference::checked(type->tp_alloc(type, 3));
+        for (Py_ssize_t i = 0; i < 3; ++i) PyTuple_SET_ITEM(told.get(), i, parts[i].release());
+        return told.release();
+    });
+}
+
+// conformal_observe_one(settings, games, token, outcome, game, late) -> whether the arguments were in the
+// plainest form, and the game has learned in place.
+PyObject* conformal_observe_one(PyObject*, PyObject* const* given, Py_ssize_t count) {
+    return guarded([&]() -> PyObject* {
+        check_count(count, 6);
+        if (!is_array<const double>(given[2], 1) || !PyFloat_Check(given[3]) ||
+            !PyLong_CheckExact(given[4]) || !PyLong_CheckExact(given[5]))
+            Py_RETURN_FALSE;
+        const Ladder ladder = ladder_of(From<Settings>::get(given[0]));
+        const auto game = From<std::int64_t>::get(given[4]);
+        const auto late = From<std::int64_t>::get(given[5]);
+        auto* token = reinterpret_cast<PyArrayObject*>(given[2]);
+        if (!is_game<double>(ladder, given[1], game) || extent(token, 0) != ladder.token_size() ||
+            late < 0)
+            Py_RETURN_FALSE;
+        check_token(ladder, data_of<double>(token));
+        Scratch room(room_to_settle(ladder));
+        observe_interval(ladder, row_of(given[1], ladder, game), data_of<double>(token),
+                         PyFloat_AS_DOUBLE(given[3]), static_cast<double>(late), room.data());
+        Py_RETURN_TRUE;
+    });
+}
+
 PyMethodDef functions[] = {
+    fast("conformal_predict_one", conformal_predict_one, "Return the interval of a round, or None."),
+    fast("conformal_observe_one", conformal_observe_one, "Let a game learn; return whether it did."),
     bind<conformal_sizes>("conformal_sizes", "Return the lengths of a game, of a token and of a level."),
     bind<conformal_begin>("conformal_begin", "Write games before their first round."),
     bind<conformal_predict>("conformal_predict", "Write the intervals and the tokens of rounds."),

@@ -54,6 +54,7 @@ constexpr double seasonal_memories[] = {50.0, 250.0, 2500.0};
 constexpr size_t seasonal_scales = 3;
 constexpr size_t common_seasonal = 1;  // the one that phases are compared with
 constexpr double far = 64.0;           // times the scale: what lies beyond counts as that
+constexpr double same = 1e-9;          // losses that differ by less, relatively, differ by rounding
 constexpr double most = 1e270;         // the largest scale, so that nothing overflows
 constexpr double visits = 64.0;        // memory of a phase, in its own rounds
 constexpr double doubt = 4.0;          // rounds by which the ratio of a phase is drawn to 1
@@ -284,7 +285,7 @@ NORMALHEDGE_VECTORISED inline bool write_member_gains(const LevelView& level, si
 #pragma omp simd reduction(+ : difference)
     for (size_t i = 0; i < k; ++i) difference += std::fabs(gains[i] - mean);
     difference /= static_cast<double>(k);
-    if (!(difference > 0.0 && difference < infinity)) return false;
+    if (!(difference > same * mean && difference < infinity)) return false;
     double& usual = level.counts[3];
     usual = usual > 0.0 ? usual + (smaller(difference, far * usual) - usual) / usual_memory : difference;
     const double unit = 1.0 / (gain_range * larger(usual, tiny));
@@ -293,17 +294,28 @@ NORMALHEDGE_VECTORISED inline bool write_member_gains(const LevelView& level, si
     return true;
 }
 
-// Move multiples of the scales by scores; `rate` may be half where both sides move the same ones.
-inline void follow(double* multiples, const double* scales, size_t count, double score, double a,
-                   double rate, const double* from) {
+// Move multiples of the scales by scores.
+[[gnu::always_inline]] inline void follow(double* multiples, const double* scales, size_t count,
+                                          double score, double a, double rate) {
 #pragma omp simd
     for (size_t m = 0; m < count; ++m)
-        multiples[m] += rate * ((score > scales[m] * from[m] ? 1.0 : 0.0) - a);
+        multiples[m] += rate * ((score > scales[m] * multiples[m] ? 1.0 : 0.0) - a);
+}
+
+// The same with the scores of both sides.
+[[gnu::always_inline]] inline void follow_both(double* multiples, const double* scales, size_t count,
+                                               double below, double above, double a, double rate) {
+#pragma omp simd
+    for (size_t m = 0; m < count; ++m) {
+        const double bound = scales[m] * multiples[m];
+        const double misses = (below > bound ? 1.0 : 0.0) + (above > bound ? 1.0 : 0.0);
+        multiples[m] += 0.5 * rate * (misses - 2.0 * a);
+    }
 }
 
 NORMALHEDGE_VECTORISED inline void follow_quantiles(const LevelView& level, const double* scales,
                                                     size_t count, double below, double above,
-                                                    const Coverage& coverage, double seen, double* room) {
+                                                    const Coverage& coverage, double seen) {
     const double a = coverage.a();
     const double slope = 1.0 / coverage.density();
     const double first = slope / (seen + 1.0 / a);
@@ -312,18 +324,12 @@ NORMALHEDGE_VECTORISED inline void follow_quantiles(const LevelView& level, cons
     const double hasty = larger(first, slope / larger(quick_memory, 3.5 / a));
     double* lower = level.lower;
     double* upper = level.upper;
-    follow(lower, scales, count, below, a, calm, lower);
-    follow(upper, scales, count, above, a, calm, upper);
-    lower += count;
-    upper += count;
-    std::copy(lower, lower + count, room);
-    follow(lower, scales, count, below, a, 0.5 * calm, room);
-    follow(lower, scales, count, above, a, 0.5 * calm, room);
-    std::copy(lower, lower + count, upper);
-    lower += count;
-    upper += count;
-    follow(lower, scales, count, below, a, hasty, lower);
-    follow(upper, scales, count, above, a, hasty, upper);
+    follow(lower, scales, count, below, a, calm);
+    follow(upper, scales, count, above, a, calm);
+    follow_both(lower + count, scales, count, below, above, a, calm);
+    std::copy(lower + count, lower + 2 * count, upper + count);
+    follow(lower + 2 * count, scales, count, below, a, hasty);
+    follow(upper + 2 * count, scales, count, above, a, hasty);
 }
 
 inline void learn_mean(double& mean, double value, double memory, double seen) {
@@ -381,7 +387,7 @@ inline void observe_interval(const Ladder& ladder, double* game, const double* t
             const Columns now{k, k, k, level.weights, level.ledger, nullptr};
             play_round(AdaNormalHedge(&keep), now, now, Gains(gains, Gains::Kind::float64), nullptr);
         }
-        follow_quantiles(level, scales, ladder.scales(), below, above, coverage, game[0], gains);
+        follow_quantiles(level, scales, ladder.scales(), below, above, coverage, game[0]);
     }
     learn_scales(ladder, game, phase, residual);
     game[0] += 1.0;

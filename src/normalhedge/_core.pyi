@@ -204,6 +204,18 @@ def write_loss_table(
 ) -> int: ...
 def conformal_sizes(settings: Floats, /) -> tuple[int, int, int]: ...
 def conformal_begin(settings: Floats, games: Floats, /) -> None: ...
+def conformal_predict_one(
+    settings: Floats,
+    games: Any,
+    center: Any,
+    game: Any,
+    moment: Any,
+    kind: type[_State],
+    /,
+) -> _State | None: ...
+def conformal_observe_one(
+    settings: Floats, games: Any, token: Any, outcome: Any, game: Any, late: Any, /
+) -> bool: ...
 def conformal_predict(
     settings: Floats,
     games: Floats,

@@ -160,6 +160,9 @@ class Conformal:
         Interval
             Infinite while a game has no outcome yet.
         """
+        told = _core.conformal_predict_one(self._settings, games, center, game, moment, Interval)
+        if told is not None:
+            return told
         self._check_games(games)
         bases, shape = bases_of(center, self.levels, quantiles=self.quantiles)
         rounds = len(bases)
@@ -205,6 +208,9 @@ class Conformal:
         in_place
             Whether to change ``games`` itself, which saves a copy.
         """
+        after = games.copy() if not in_place and isinstance(games, np.ndarray) else games
+        if _core.conformal_observe_one(self._settings, after, token, outcome, game, late):
+            return after
         self._check_games(games)
         tokens = np.atleast_2d(floats_of("token", token))
         rounds = len(tokens)
@@ -222,7 +228,6 @@ class Conformal:
         which = whole_numbers("game", game, rounds, below=len(games))
         if in_place and not games.flags.writeable:
             raise ValueError("games must be writeable to be changed in place: copy the array first")
-        after = games if in_place else games.copy()
         _core.conformal_observe(self._settings, after, which, tokens, numbers, delays)
         return after
 
