@@ -40,7 +40,7 @@ namespace normalhedge {
 
 // What was tried on series to develop on, and found to matter little: see benchmarks/intervals.
 constexpr double patience = 48.0;      // misses too many, or too few, until an interval is all or nothing
-constexpr double outer_rate = 0.0134;  // times sqrt(a): how fast the outer step repairs coverage
+constexpr double outer_rate = 0.0045;  // times sqrt(a): how fast the outer step repairs coverage
 constexpr double late_rate = 10.0;     // 1 / (the same, times how late outcomes are): else it swings
 constexpr double slow_memory = 5000.0;  // of multiples, in rounds
 constexpr double quick_memory = 70.0;
@@ -165,7 +165,7 @@ inline double limit_of(const double* game) { return patience + 2.0 * game[2]; }
 
 // How far the outer step moves a bound, in units of S.
 inline double outer_shift(const double* game, const Coverage& level, double excess) {
-    const double c = limit_of(game) / 12.0;
+    const double c = limit_of(game) / 16.0;
     const double calm = outer_rate * std::sqrt(level.a());
     const double rate = calm / (1.0 + late_rate * calm * game[1]);
     return rate / level.density() * c * std::sinh(within(excess / c, -20.0, 20.0));

@@ -68,8 +68,8 @@ class Oracle:
         return scales
 
     def shift(self, level: Level, excess: float) -> float:
-        c = (48 + 2 * self.longest) / 12
-        calm = 0.0134 * math.sqrt(level.a)
+        c = (48 + 2 * self.longest) / 16
+        calm = 0.0045 * math.sqrt(level.a)
         rate = calm / (1 + 10 * calm * self.late)
         return rate / level.density * c * math.sinh(clip(excess / c, -20, 20))
 
