@@ -370,7 +370,7 @@ inline void observe_interval(const Ladder& ladder, double* game, const double* t
         write_scales(ladder, game, bases, phase, now);
         scales = now;
     }
-    const double largest = leading(scales, ladder.scales());
+    const bool spread = leading(scales, ladder.scales()) > 0.0;
     double* gains = room + ladder.scales();
     const size_t k = ladder.members();
     const double keep = 1.0 - 1.0 / hedge_memory;
@@ -379,10 +379,9 @@ inline void observe_interval(const Ladder& ladder, double* game, const double* t
         const Coverage& coverage = ladder.levels[l];
         const double* told = token + ladder.token_levels_at() + l * ladder.token_level_size();
         if (known || ladder.quantiles) count_round(told, y, level.counts);
-        if (!(largest > 0.0)) continue;
-        const double edge = 1e6 * largest;
-        const double below = within(lower_base(ladder, bases, l) - y, -edge, edge);
-        const double above = within(y - upper_base(ladder, bases, l), -edge, edge);
+        if (!spread) continue;
+        const double below = lower_base(ladder, bases, l) - y;
+        const double above = y - upper_base(ladder, bases, l);
         if (known && write_member_gains(level, k, told + 3, told + 3 + k, below, above, coverage.a(), gains)) {
             const Columns now{k, k, k, level.weights, level.ledger, nullptr};
             play_round(AdaNormalHedge(&keep), now, now, Gains(gains, Gains::Kind::float64), nullptr);

@@ -118,8 +118,7 @@ class Oracle:
                 level.above += y > high
             if max(scales) <= 0.0:
                 continue
-            edge = 1e6 * max(scales)
-            below, above = clip(base_low - y, -edge, edge), clip(y - base_high, -edge, edge)
+            below, above = base_low - y, y - base_high
             if known:
                 self.judge(level, lower, upper, below, above)
             self.follow(level, scales, below, above)
