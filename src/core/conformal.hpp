@@ -25,7 +25,7 @@
 // (f: about the density of e / S at its quantile). Where both sides together reach E_u + E_l >= h the
 // interval is the whole line, where they reach -h it is a point. That alone is why
 // |E_u + E_l| < h + (1 - alpha)(d + 1) for every sequence whose outcomes come at most d rounds late: see
-// docs/intervals.md. The limit h is `patience` + the longest delay so far.
+// docs/intervals.md. The limit h is `patience` + twice the longest delay so far.
 #pragma once
 
 #include <algorithm>
