@@ -90,6 +90,7 @@ $(PEERS): pyproject.toml $(CORE) | compiler
 peers: $(PEERS)  ## run other libraries beside ours: the same weights, and the time of a round
 	.venv-peers/bin/pytest -m '' tests/test_peers.py tests/tables/test_nixtla.py
 	.venv-peers/bin/python -m benchmarks.peers
+	.venv-peers/bin/python -m benchmarks.intervals.mapie_peer
 
 $(PANELS): pyproject.toml $(CORE) | compiler
 	@echo "setting up .venv-panels (once)"
@@ -135,7 +136,7 @@ sanitize: $(READY)  ## run the tests of hedgers, mixtures and latent under Addre
 		$(call WITH_CORE,$(SANITIZED)) $(SANITIZE_TESTS)
 
 SANITIZE_TESTS := $(wildcard tests/hedgers/test_*.py tests/games/test_hindsight.py tests/games/attacks/test_*.py \
-	tests/mixtures/test_*.py tests/tables/test_*.py \
+	tests/intervals/test_*.py tests/mixtures/test_*.py tests/tables/test_*.py \
 	tests/latent/banks/test_*.py tests/latent/models/test_*.py tests/latent/models/emissions/test_*.py \
 	tests/test_inputs.py tests/test_core*.py tests/test_potentials.py tests/test_frozen.py tests/test_own_hedgers.py)
 

@@ -46,5 +46,6 @@ void add_games(PyObject* module);
 void add_turn(PyObject* module);
 void add_functions(PyObject* module);
 void add_fitting(PyObject* module);
+void add_conformal(PyObject* module);
 
 }  // namespace normalhedge

@@ -202,3 +202,48 @@ def write_loss_table(
     losses: Floats,
     /,
 ) -> int: ...
+def conformal_sizes(settings: Floats, /) -> tuple[int, int, int]: ...
+def conformal_begin(settings: Floats, games: Floats, /) -> None: ...
+def conformal_predict_one(
+    settings: Floats,
+    games: Any,
+    center: Any,
+    game: Any,
+    moment: Any,
+    kind: type[_State],
+    /,
+) -> _State | None: ...
+def conformal_observe_one(
+    settings: Floats, games: Any, token: Any, outcome: Any, game: Any, late: Any, /
+) -> bool: ...
+def conformal_predict(
+    settings: Floats,
+    games: Floats,
+    which: np.ndarray,
+    bases: Floats,
+    moments: np.ndarray,
+    bounds: Floats,
+    tokens: Floats,
+    /,
+) -> None: ...
+def conformal_observe(
+    settings: Floats,
+    games: Floats,
+    which: np.ndarray,
+    tokens: Floats,
+    outcomes: Floats,
+    late: Floats,
+    /,
+) -> None: ...
+def conformal_run(
+    settings: Floats,
+    games: Floats,
+    which: np.ndarray,
+    bases: Floats,
+    moments: np.ndarray,
+    outcomes: Floats,
+    known_at: np.ndarray,
+    order: np.ndarray,
+    bounds: Floats,
+    /,
+) -> None: ...

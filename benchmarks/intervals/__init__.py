@@ -1,0 +1,1 @@
+"""Intervals: ours beside ACI at its best rate, DtACI, AgACI and MAPIE."""

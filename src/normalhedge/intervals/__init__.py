@@ -1,0 +1,5 @@
+"""Intervals around any forecasts whose long-run coverage is kept for every sequence."""
+
+from normalhedge.intervals.conformal import Conformal, Interval, IntervalRun
+
+__all__ = ["Conformal", "Interval", "IntervalRun"]
