@@ -132,7 +132,7 @@ class Books:
         self.games = make_games(recipe)
         games = 1 if recipe.shared else 0
         states = [None] * games  # each gets its state when the first expert joins
-        arrays = first_arrays(self.games, games)
+        arrays = first_arrays(recipe, self.games, games)
         self.games.replace(self.games.version, arrays, states, vars(self), {}, ())
         self._lock = Turn()
         _alive.add(self)
@@ -295,7 +295,12 @@ class Books:
         loss = self.recipe.loss
         plain = not self.recipe.include and not loss.of_classes and loss.kind is not None
         named = bool(names) and bool(items) and items[0] == ""
-        return plain and named and self.games.states is None and len(loss.levels) <= 1
+        return (
+            plain
+            and named
+            and self.games.states is None
+            and not (loss.of_levels or len(loss.levels) > 1)
+        )
 
     def _take_over(self, version: int, growth: Growth) -> None:
         """Make changes that were prepared for this version of the mixture."""

@@ -69,8 +69,8 @@ class Mixture:
         again whenever an expert joins. With ``combine``, ``gradient``, ``even`` or ``include``,
         which are settings of a single rule, None means ``NormalHedge(memory=20)``.
     loss
-        ``"square"``, ``"absolute"``, ``"pinball:level=0.9"``, ``"log"``, ``"l1"``, ``"zero-one"``,
-        ``"log-wealth"`` (see `normalhedge.mixtures.losses`), a `Loss`, or a function of your own.
+        ``"square"``, ``"absolute"``, ``"pinball:level=0.9"``, ``"crps:levels=0.1/0.5/0.9"``,
+        ``"log"``, ``"l1"``, ``"zero-one"``, ``"log-wealth"`` (see `normalhedge.mixtures.losses`), a `Loss`, or a function of your own.
     combine
         ``"mean"``, ``"median"`` or ``"vote"``. By default the median for the absolute and the
         pinball loss, the vote for the zero-one loss of labels, and the mean for all other losses.
@@ -246,8 +246,10 @@ class Mixture:
         forecasts
             The forecast of each expert, by name: a number; or a sequence or a mapping of numbers,
             for vectors and for several items in one round. With a loss of class probabilities, a
-            sequence of probabilities replaces each number. An expert sleeps where its forecast is
-            None or NaN.
+            sequence of probabilities replaces each number; with the crps loss, a sequence of
+            quantiles, one for each level, or a mapping of levels to quantiles. An expert sleeps
+            where its forecast is None or NaN. Missing quantiles between two others are
+            interpolated; without the first or the last one the expert sleeps.
         confidence
             The confidence of experts in their forecasts, by name, in [0, 1]; by default 1.
 
@@ -369,6 +371,7 @@ class Mixture:
             version, pending = books.games.version, books.pending_round(ticket)
             positive = books.recipe.loss.of_wealth
             rows, classes, _ = pending.forecasts.shape
+            classes = 1 if books.recipe.loss.of_levels else classes
             outcomes = read_outcome(outcome, pending.keys, rows, classes, positive=positive)
             table, confidences = books.widen(pending.forecasts, pending.confidence)
             books.games.update(
@@ -501,6 +504,9 @@ class Mixture:
         new = self._books.unknown_names(forecasts)
         index = {name: k for k, name in enumerate((*self._books.names, *new))}
         loss = self._books.recipe.loss
+        if loss.of_levels:
+            table, keys = read(forecasts, index, len(index), of_classes=False, levels=loss.levels)
+            return table, keys, new
         table, keys = read(forecasts, index, len(index), of_classes=loss.of_classes)
         levels = len(loss.levels)
         if levels > 1 and (keys is None or len(keys) != levels):

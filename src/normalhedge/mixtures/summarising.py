@@ -11,6 +11,7 @@ from normalhedge.mixtures.automatic import Automatic, levels_of
 from normalhedge.mixtures.books import Books
 from normalhedge.mixtures.comparing import OFTEN, Settled, compare
 from normalhedge.mixtures.comparison import Comparison
+from normalhedge.mixtures.components import ledger_weights
 from normalhedge.mixtures.recipe import Recipe
 from normalhedge.mixtures.summary import ComponentRow, ExpertRow, Summary
 from normalhedge.mixtures.tickets import PendingRound
@@ -118,15 +119,14 @@ def expert_weights(books: Books) -> Floats:
     levels, ledgers = _level_weights(books), books.games.ledgers
     components = hedger.components(books.recipe.loss)
     plain = sum(one.hedger is None for one in components)
-    sizes = [1 + one.hedger._engine.rows for one in components if one.hedger is not None]
-    rows = np.cumsum([0, *sizes[:-1]])  # the ledger rows that hold the weights of each component
+    blocks = ledger_weights(components, ledgers, len(books.levels))
     result = levels[:, :plain].sum() / ledgers.shape[2] * np.ones(ledgers.shape[2])
     if _several(books):
         shared, own = np.split(levels[:, plain:], 2, axis=1)
-        result += np.einsum("ik,kn->n", shared, ledgers[0, rows])
-        result += np.einsum("ik,ikn->n", own, ledgers[1:, rows])
+        result += np.einsum("ik,kn->n", shared, blocks[0])
+        result += np.einsum("ik,ikn->n", own, blocks[1:])
     else:
-        result += np.einsum("gk,gkn->n", levels[:, plain:], ledgers[:, rows])
+        result += np.einsum("gk,gkn->n", levels[:, plain:], blocks)
     return np.asarray(result / len(levels))
 
 
