@@ -314,7 +314,13 @@ public:
         const size_t n = rows.n;
         Scratch room(3 * n + rows.classes * n);
         std::vector<double> tamed;
-        const Rows sane = guards_ ? see_outcomes(rows, items, room.data(), tamed) : rows;
+        Rows sane = guards_ ? see_outcomes(rows, items, room.data(), tamed) : rows;
+        Scratch ratings(of_levels() ? rows.count * n : 0);
+        if (of_levels()) {  // each strand would look at all levels again
+            for (size_t j = 0; j < rows.count; ++j)
+                rate_experts(rows.row(j), rows.confidence, ratings.data() + j * n);
+            sane.ratings = ratings.data();
+        }
         const Game shared = game_of(0);
         if (!several || !said_alone(rows)) {
             learn(shared, 0, sane, late, items, components_.size());

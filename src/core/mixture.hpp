@@ -86,6 +86,7 @@ struct Rows {
     const std::int32_t* items;    // count
     const double* own = nullptr;  // count x (n + 2): losses of your own, of experts, blend, uniform
     const double* own_slopes = nullptr;  // count
+    const double* ratings = nullptr;     // count x n: the confidences of those awake, if they are known
 
     // From one row to the next, and from one class to the next.
     size_t step = classes * n;
@@ -111,6 +112,7 @@ struct Rows {
         if (outcomes) one.outcomes += j;
         if (own) one.own += j * own_step;
         if (own_slopes) one.own_slopes += j * slope_step;
+        if (ratings) one.ratings += j * n;
         return one;
     }
 };
@@ -158,6 +160,19 @@ NORMALHEDGE_VECTORISED inline Awake rate_experts(const Forecasts& forecasts, con
         whole += rated[i] == 1.0 ? 1.0 : 0.0;
     }
     return {static_cast<size_t>(awake), whole == static_cast<double>(n)};
+}
+
+// Write the confidences in a row.
+inline Awake rate_row(const Rows& rows, size_t j, double* rated) {
+    if (!rows.ratings) return rate_experts(rows.row(j), rows.confidence, rated);
+    const double* known = rows.ratings + j * rows.n;
+    Awake awake{0, true};
+    for (size_t i = 0; i < rows.n; ++i) {
+        rated[i] = known[i];
+        awake.count += known[i] > 0.0 ? 1 : 0;
+        awake.all = awake.all && known[i] == 1.0;
+    }
+    return awake;
 }
 
 // Write even weights over those awake.
@@ -474,7 +489,7 @@ inline void settle_round(const Recipe& recipe, const Hedger& hedger, const Game&
     for (size_t j = 0; j < rows.count; ++j) {
         if (!rows.known(j)) continue;
         ++known;
-        const Awake awake = rate_experts(rows.row(j), rows.confidence, rated);
+        const Awake awake = rate_row(rows, j, rated);
         full = awake.all;
         if (awake.count == 0) {
             if (!several) fill(gains, n, 0.0);

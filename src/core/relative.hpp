@@ -59,7 +59,7 @@ public:
         double round = 0.0;
         bool first = true;
         for (size_t j = 0; j < rows.count; ++j) {
-            if (!rows.known(j) || rate_experts(rows.row(j), rows.confidence, rated).count == 0)
+            if (!rows.known(j) || rate_row(rows, j, rated).count == 0)
                 continue;
             if (first) {
                 for (size_t i = 0; i < n; ++i) own[i] *= keep_;

@@ -17,12 +17,14 @@ for class probabilities: the range of their losses is bounded, so no absurd fore
 PLAIN_WAYS = {"median": "median", "trimmed mean": "trimmed", "mean": "mean"}
 """The plain combinations, and what the core calls them."""
 
-PLAIN_QUANTILES = (0.05, 0.05, 0.3)
+PLAIN_QUANTILES = (0.12, 0.12, 0.1)
 """The priors of the plain combinations of quantiles, in the order of `PLAIN_WAYS`."""
 
-RELATIVE = {2: 0.2, 4: 0.2, 8: 0.1}
-"""The powers of relative losses by which quantiles are combined, and their priors. They begin as
-the plain mean, so they need less trust than other ways."""
+BY_TRIMMED, BY_RELATIVE, BY_GRADIENT, BY_OTHERS = 0.2, 0.12, 0.24, 0.1
+"""The priors of the other ways of combining quantiles: relative losses, combined by trimmed mean
+and by mean; the gradient trick; and all further ways. They are chosen by simulated hubs, by the
+medians of a hub of deaths, and by half of the places of a hub of quantiles: relative losses begin
+as a plain combination, so they need less trust than the ways of combining numbers."""
 
 SMOOTH = 5
 """The number of knots of weights that are smooth over the levels of quantiles."""
@@ -203,28 +205,34 @@ def _of_quantiles(loss: Loss) -> list[Component]:
         for (name, combine), share in zip(PLAIN_WAYS.items(), PLAIN_QUANTILES, strict=True)
     ]
     relative = [
-        Component(f"relative loss, power {power}", RelativeLoss(power), "mean", prior=share)
-        for power, share in RELATIVE.items()
+        Component("relative loss, trimmed mean", RelativeLoss(2.0), "trimmed", prior=BY_TRIMMED),
+        Component("relative loss", RelativeLoss(4.0), "mean", prior=BY_RELATIVE),
     ]
-    shared = [
-        Component("NormalHedge 20", NormalHedge(memory=20), "mean"),
-        Component("NormalHedge 100", NormalHedge(memory=100), "mean"),
-        Component("NormalHedge 20, median", NormalHedge(memory=20), "median"),
-        Component("AdaNormalHedge 20, gradient", AdaNormalHedge(alpha=0.05), "mean", gradient=True),
-        Component("AdaNormalHedge, gradient", AdaNormalHedge(), "mean", gradient=True),
-        Component("inverse loss 100, squared", BatesGranger(alpha=0.01, power=2.0), "mean"),
+    quick, slow = AdaNormalHedge(alpha=0.05), AdaNormalHedge()
+    gradient = [
+        Component("AdaNormalHedge 20, gradient", quick, "mean", gradient=True),
+        Component("AdaNormalHedge, gradient", slow, "mean", gradient=True),
     ]
     count = len(loss.levels)
     shapes = {"smooth": SMOOTH} if count > SMOOTH else {}
     shapes |= {"by level": count} if count > 1 else {}
-    varying = [
-        way._replace(name=f"{way.name}, {shape}", knots=knots)
-        for shape, knots in shapes.items()
-        for way in (
-            Component("relative loss, power 4", RelativeLoss(4), "mean"),
-            Component("AdaNormalHedge, gradient", AdaNormalHedge(), "mean", gradient=True),
-        )
+    others = [
+        Component("NormalHedge 20", NormalHedge(memory=20), "mean"),
+        Component("NormalHedge 100", NormalHedge(memory=100), "mean"),
+        *(
+            way._replace(name=f"{way.name}, {shape}", knots=knots)
+            for shape, knots in shapes.items()
+            for way in (relative[-1], gradient[-1])
+        ),
     ]
-    given = sum(one.prior for one in (*plain, *relative))
-    rest = (1.0 - given) / (len(shared) + len(varying))
-    return [*plain, *relative, *(one._replace(prior=rest) for one in (*shared, *varying))]
+    return [
+        *plain,
+        *relative,
+        *_sharing(BY_GRADIENT, gradient),
+        *_sharing(BY_OTHERS, others),
+    ]
+
+
+def _sharing(prior: float, ways: list[Component]) -> list[Component]:
+    """Return ways that share a prior evenly."""
+    return [way._replace(prior=prior / len(ways)) for way in ways]
