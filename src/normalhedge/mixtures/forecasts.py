@@ -115,22 +115,20 @@ def _quantile_rows(
     name: str, given: Any, levels: Sequence[float]
 ) -> tuple[Keys, list[Floats]] | None:
     """Return the keys and the quantiles of an expert's forecast; None if it sleeps."""
-    if given is None or (isinstance(given, Mapping) and not given):
+    if _is_missing(given) or (isinstance(given, Mapping) and not given):
         return None
     if isinstance(given, Mapping):
-        if all(_is_number(value) for value in given.values()):
-            if any(not _is_missing(value) for value in given.values()):
-                return None, [_by_level(name, given, levels)]
+        if all(_is_missing(value) for value in given.values()):  # of levels, or of series
             return None if all(_place(key, levels) is not None for key in given) else ([], [])
+        if not any(isinstance(value, Mapping) or np.ndim(value) for value in given.values()):
+            return None, [_by_level(name, given, levels)]
         own = [str(key) for key in given]
         return own, [_quantiles(name, value, levels) for value in given.values()]
-    if _is_number(given):
-        return None if _is_missing(given) else (None, [_quantiles(name, given, levels)])
     cells = _numbers(name, given, None)
-    if cells.ndim == 1:
-        return None, [_quantiles(name, cells, levels)]
-    if cells.ndim != 2 or not len(cells):
+    if cells.ndim > 2 or not cells.size:
         raise ValueError(f"forecasts of {name!r} must be quantiles by level, got {given!r}")
+    if cells.ndim < 2:
+        return None, [_quantiles(name, cells, levels)]
     return range(len(cells)), [_quantiles(name, cell, levels) for cell in cells]
 
 
@@ -138,7 +136,7 @@ def _quantiles(name: str, given: Any, levels: Sequence[float]) -> Floats:
     """Return the quantiles of one item; all NaN if the expert sleeps there."""
     if isinstance(given, Mapping):
         return _by_level(name, given, levels)
-    if _is_number(given) and _is_missing(given):
+    if _is_missing(given):
         return np.full(len(levels), np.nan)
     cells = np.atleast_1d(_numbers(name, given, None))
     if cells.shape != (len(levels),):
@@ -174,14 +172,9 @@ def _place(key: Any, levels: Sequence[float]) -> int | None:
     return next(near, None)
 
 
-def _is_number(value: Any) -> bool:
-    return value is None or (
-        isinstance(value, numbers.Real) and not isinstance(value, bool | np.bool_)
-    )
-
-
 def _is_missing(value: Any) -> bool:
-    return value is None or bool(np.isnan(value))
+    """Tell whether a value is None or a number that is NaN."""
+    return value is None or (isinstance(value, float | np.floating) and bool(np.isnan(value)))
 
 
 def _float(name: str, number: numbers.Real) -> float:

@@ -86,7 +86,7 @@ def first_arrays(recipe: Recipe, games: Games, count: int) -> tuple[Any, ...]:
         np.empty((count, MARKS, 0), dtype=np.int64),
         np.zeros((count, 2)),
         np.zeros((0, item_size)),
-        np.zeros((EXPERT_SUMS + recipe.loss.of_levels, 0)),  # how often quantiles crossed
+        np.zeros((EXPERT_SUMS + recipe.loss.of_levels, 0)),  # and CROSSED
         np.zeros(TOTAL_SUMS),
         0,
     )

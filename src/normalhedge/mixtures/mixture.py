@@ -70,7 +70,8 @@ class Mixture:
         which are settings of a single rule, None means ``NormalHedge(memory=20)``.
     loss
         ``"square"``, ``"absolute"``, ``"pinball:level=0.9"``, ``"crps:levels=0.1/0.5/0.9"``,
-        ``"log"``, ``"l1"``, ``"zero-one"``, ``"log-wealth"`` (see `normalhedge.mixtures.losses`), a `Loss`, or a function of your own.
+        ``"log"``, ``"l1"``, ``"zero-one"``, ``"log-wealth"`` (see
+        `normalhedge.mixtures.losses`), a `Loss`, or a function of your own.
     combine
         ``"mean"``, ``"median"`` or ``"vote"``. By default the median for the absolute and the
         pinball loss, the vote for the zero-one loss of labels, and the mean for all other losses.

@@ -65,7 +65,8 @@ def summarise(books: Books, table: TablePart | None = None) -> Summary:
         comparison=comparison,
         automatic=automatic,
         components=_components(books, names, comparison),
-        moved=_moved(books, sums),
+        moved=_counted(books, sums[_sums.ABSURD]),
+        crossed=_counted(books, sums[_sums.CROSSED]) if books.recipe.loss.of_levels else [],
         regret=_regret(books, totals),
         bound=books.bound(),
         ranges=np.zeros(0) if automatic else books.ranges[:, 0].copy(),
@@ -177,9 +178,8 @@ def _settings(recipe: Recipe) -> str:
     )
 
 
-def _moved(books: Books, sums: Floats) -> list[tuple[str, int]]:
-    """Return experts with the number of their forecasts that the guard moved, largest first."""
-    counts = sums[_sums.ABSURD]
+def _counted(books: Books, counts: Floats) -> list[tuple[str, int]]:
+    """Return the experts whose count is not zero, largest first."""
     found = [(books.names[i], int(counts[i])) for i in np.flatnonzero(counts)]
     return sorted(found, key=lambda pair: (-pair[1], pair[0]))
 
