@@ -92,7 +92,10 @@ class QuantileJudge(Judge):
         slopes = np.where(
             one.value > y, 1.0 - self.levels, np.where(one.value < y, -self.levels, 0)
         )
-        return np.asarray((2.0 * self.shares * slopes) @ (one.row - one.value[:, np.newaxis]))
+        value = one.value[:, np.newaxis]
+        apart = one.row - value
+        apart[np.abs(apart) <= 1e-13 * np.abs(value)] = 0.0  # all weight on one, but for rounding
+        return np.asarray((2.0 * self.shares * slopes) @ apart)
 
 
 class Strand:
