@@ -297,6 +297,7 @@ class Judge:
             return np.clip(mean, -1.0, 1.0), rated, False
         awake = covered > 0.0
         costs = np.where(awake, mean.max(initial=-np.inf, where=awake) - mean, 0.0)
+        costs[costs < 1e-15] = 0.0  # gains are of order one: the rest is rounding
         doubled = _learn(self.pool, costs, awake, hedger.weights * rated)
         return gains_of(costs, self.pool.size, gradient=False), rated, doubled
 
