@@ -58,6 +58,11 @@ class Automatic:
     and 100, and by weighted medians; AdaNormalHedge and NormalHedge with the gradient trick, which
     compete with the best convex combination; inverse losses (`BatesGranger`).
 
+    Quantiles have ways of their own: relative losses (`RelativeLoss`), by mean and by trimmed mean;
+    NormalHedge at memories 20 and 100; AdaNormalHedge with the gradient trick. The weights of these
+    are common to all levels. Relative losses and the gradient trick come, too, with weights that
+    are smooth over the levels, and with weights for each level by itself.
+
     **What is proved.** Nothing is proved of the second level itself. But the blend is insured: it
     is a weighted mean of the forecasts of the level and of the ways. The weights are those of
     AdaNormalHedge, whose prior gives the level 95 %. Its theorem, with the priors rho, says of
@@ -70,7 +75,8 @@ class Automatic:
         C_k = \sum_t (1 + d_t) |\ell_t - \ell_{k,t}| / S_t
 
     S is the range of the loss or, if that is unknown, the largest difference so far. X is zero if
-    the loss is convex and outcomes are known at once. Otherwise the condition of the theorem is
+    the loss is convex and outcomes are known at once; the crps loss is convex in the vector of
+    quantiles, and sorting them never raises it. Otherwise the condition of the theorem is
     checked in each round, and X is the total by which it was violated: the bound of
     `Mixture.bound` holds for all losses and delays, but it may be large. The insurance changes the
     blend only after a way has been ahead for long: on the panels of ``make panels`` by less than
