@@ -923,8 +923,11 @@ PyObject* fill_plain_columns(PyObject* object, PyObject* const* given, Py_ssize_
                                                : From<Vector<const double>>::get(given[1]);
         if (table.columns < content.include.size() || rated.n != table.columns || !table.rows)
             raise(PyExc_ValueError, "there must be a column for each plain combination");
+        if (!content.takes(table.rows))
+            raise(PyExc_ValueError, "the arrays of a round do not fit the mixture");
         fill_plain(table.data, table.layers, table.rows, table.columns, rated.data,
-                   content.include);
+                   content.include,
+                   content.of_levels() ? content.recipe.levels.data() : nullptr);
         Py_RETURN_NONE;
     });
 }

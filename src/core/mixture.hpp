@@ -533,17 +533,27 @@ inline void settle_round(const Recipe& recipe, const Hedger& hedger, const Game&
         totals[Sums::log_potential] = larger(totals[Sums::log_potential], outcome.log_potential);
 }
 
-// Write the plain mean or median of the experts awake as the forecasts of the first experts.
+// Write the plain mean or median of the experts awake as the forecasts of the first experts. Where
+// classes are `levels`, quantiles are repaired first, in a copy.
 inline void fill_plain(double* table, size_t rows, size_t classes, size_t n,
-                       const double* confidence, const std::vector<Way>& ways) {
+                       const double* confidence, const std::vector<Way>& ways,
+                       const double* levels) {
     const size_t m = ways.size();
     const size_t others = n - m;
-    Scratch room(3 * others + classes);
+    Scratch room(4 * others + classes + (levels ? classes * n : 0));
     double* rated = room.data();
     double* result = rated + 3 * others;
+    double* counts = result + classes;  // they are counted when the round is predicted
+    double* copy = counts + others;
+    fill(counts, others, 0.0);
     for (size_t j = 0; j < rows; ++j) {
         double* row = table + j * classes * n;
-        const Forecasts forecasts{row + m, classes, others, n};
+        Forecasts forecasts{row + m, classes, others, n};
+        if (levels) {
+            std::copy(row, row + classes * n, copy);
+            forecasts.data = copy + m;
+            repair_row(forecasts, copy + m, levels, largest_forecast, counts);
+        }
         const Awake awake = rate_experts(forecasts, confidence ? confidence + m : nullptr, rated);
         for (size_t i = 0; i < others; ++i)
             rated[i] = rated[i] > 0.0 ? 1.0 / static_cast<double>(awake.count) : 0.0;

@@ -292,6 +292,23 @@ def test_gaps_are_filled_in_a_straight_line(hedger: str | None) -> None:
         assert mixture.predict({"a": [math.inf, 2.0, 5.0, 6.0], "b": math.nan}).value is None
 
 
+def test_plain_combinations_are_of_sorted_quantiles() -> None:
+    mixture = Mixture("normal-hedge", crps(LEVELS), include=("mean", "median"))
+    made = mixture.predict({"a": [3.0, 1.0, 2.0], "b": [3.0, None, 5.0]})
+    table = mixture.pending[made.ticket].forecasts[0]
+    np.testing.assert_array_equal(table[:, 0], [2.0, 3.0, 4.0])
+    np.testing.assert_array_equal(table[:, 1], [2.0, 3.0, 4.0])
+    mixture.update(made.ticket, 2.0)
+    assert mixture.summary().crossed == [("a", 1)]
+
+
+def test_many_levels_are_not_listed() -> None:
+    mixture = Mixture(loss=crps([k / 20 for k in range(1, 20)]))
+    mixture.update(mixture.predict({"a": np.arange(19)}).ticket, 3.0)
+    assert "loss crps, 19 levels from 0.05 to 0.95" in str(mixture.summary())
+    assert str(crps(LEVELS)) == crps(LEVELS).brief
+
+
 def test_forecasts_come_in_many_forms() -> None:
     levels, x = (0.1, 0.5, 0.9), [1.0, 2.0, 4.0]
     forms: list[Any] = [
@@ -343,11 +360,12 @@ def test_bad_forecasts_change_nothing(given: Any, message: str) -> None:
         ([0.5, 0.1], "levels must rise, got 0.5 before 0.1"),
         ([0.1, 0.1], "levels must rise"),
         ([0.1, 1.0], "level must"),
+        (None, "levels must be numbers, as in"),
         ("0.1/high", "levels must be numbers, as in 0.1/0.5/0.9, got 'high'"),
     ],
 )
 def test_bad_levels(levels: Any, message: str) -> None:
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises((ValueError, TypeError), match=message):
         crps(levels)
 
 

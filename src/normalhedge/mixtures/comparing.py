@@ -129,7 +129,7 @@ def compare(
         remark += f"; fitted to one row in {every}" if every > 1 else ""
         lines.append(_line(BEST_CONVEX, means[:, len(combined) - 1], remark))
     return Comparison(
-        str(loss),
+        loss.brief,
         count,
         rows.since,
         rows.rounds,

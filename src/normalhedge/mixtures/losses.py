@@ -24,7 +24,7 @@ The core computes the losses, as one table (``src/core/losses.hpp``). Hedgers le
 which are made of losses in ``src/core/mixture.hpp``, and nowhere else.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
@@ -33,6 +33,10 @@ from normalhedge._inputs import Floats
 
 LossFunction = Callable[[Floats, float], Floats]
 """A function of an array of forecasts and an outcome that returns the loss of each forecast."""
+
+
+FEW = 5
+"""The largest number of levels that `Loss.brief` lists."""
 
 
 @dataclass(frozen=True)
@@ -97,6 +101,14 @@ class Loss:
         """Whether the loss of a mean is the mean of the losses."""
         return self.kind == "l1"
 
+    @property
+    def brief(self) -> str:
+        """The name, and the levels where there are few of them; for tables."""
+        if len(self.levels) > FEW and self.of_levels:
+            low, high = self.levels[0], self.levels[-1]
+            return f"{self.name}, {len(self.levels)} levels from {low:g} to {high:g}"
+        return str(self)
+
     def __str__(self) -> str:
         """Return the name, and the levels where there are any."""
         if self.of_levels:
@@ -142,6 +154,8 @@ def crps(levels: str | float | Sequence[float]) -> Loss:
     'crps:levels=0.1/0.5/0.9'
     """
     given = levels.split("/") if isinstance(levels, str) else levels
+    if not isinstance(given, int | float | Iterable):
+        raise TypeError(f"levels must be numbers, as in [0.1, 0.5, 0.9], got {given!r}")
     parts = [given] if isinstance(given, int | float) else list(given)
     if not parts:
         raise ValueError("levels must be numbers between 0 and 1, got none")

@@ -169,9 +169,9 @@ def _settings(recipe: Recipe) -> str:
         loss = recipe.loss
         guarded = not (loss.of_classes or loss.of_labels or loss.of_wealth)
         guard = f", guard {'on' if hedger.guard else 'off'}" if guarded else ""
-        return f"auto ({ways}{memory}{guard}), loss {recipe.loss}"
+        return f"auto ({ways}{memory}{guard}), loss {recipe.loss.brief}"
     return (
-        f"{hedger!r}, loss {recipe.loss}, {recipe.combine}"
+        f"{hedger!r}, loss {recipe.loss.brief}, {recipe.combine}"
         + (", gradient" if recipe.gradient else "")
         + (f", even {recipe.even:g}" if recipe.even else "")
         + (f", with the plain {' and '.join(recipe.include)}" if recipe.include else "")
