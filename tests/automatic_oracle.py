@@ -8,14 +8,19 @@ It is one long file so that the whole rule can be read from top to bottom.
 """
 
 import math
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from normalhedge._inputs import Floats
 from normalhedge.mixtures import LOSSES as KINDS
-from normalhedge.mixtures.automatic import Automatic, Component
+from normalhedge.mixtures.automatic import Automatic
+from normalhedge.mixtures.components import Component
 from tests.mixture_oracle import LOSSES, SLOPES, Range, weighted_median
+
+LossOf = Callable[[Any, float], float]
+"""A loss of a forecast, a number or a vector, and an outcome."""
 
 
 def shared_out(raw: Floats) -> Floats:
@@ -134,8 +139,8 @@ class Usual:
 class Level:
     """What weighs ways of combining by their losses, and its own."""
 
-    def __init__(self, prior: Floats, loss: str, alpha: float) -> None:
-        self.prior, self.loss, self.alpha = prior, LOSSES[loss], alpha
+    def __init__(self, prior: Floats, loss: LossOf, alpha: float) -> None:
+        self.prior, self.loss, self.alpha = prior, loss, alpha
         self.R, self.V, self.unit = np.zeros(len(prior)), np.zeros(len(prior)), 0.0
 
     @property
@@ -152,9 +157,9 @@ class Level:
     ) -> None:
         """Learn from what the ways said in each row, and what the level did itself."""
         rises = [
-            self._rises(row, float(said), float(y), one)
+            self._rises(row, said, float(y), one)
             for row, said, y, one in zip(ways, own, outcomes, usual, strict=True)
-            if not math.isnan(y) and not math.isnan(said)
+            if not math.isnan(y) and not np.isnan(said).any()
         ]
         if not rises:
             return
@@ -165,7 +170,7 @@ class Level:
         self.V[:first] = keep * self.V[:first] + (1 + late) * r**2
         self.unit = max(keep * self.unit, float(np.abs(r).max()))
 
-    def _rises(self, row: Floats, said: float, outcome: float, usual: Usual) -> Floats:
+    def _rises(self, row: Floats, said: Any, outcome: float, usual: Usual) -> Floats:
         mine, losses = self.loss(said, outcome), np.array([self.loss(x, outcome) for x in row])
         leads = mine - losses
         leads[np.abs(leads) <= 1e-12 * (abs(mine) + np.abs(losses))] = 0.0
@@ -181,8 +186,8 @@ class Level:
 class Insurance:
     """AdaNormalHedge over the levels together and the ways, by the largest difference so far."""
 
-    def __init__(self, prior: Floats, loss: str) -> None:
-        self.prior, self.loss = np.array([0.95, *(0.05 * prior)]), LOSSES[loss]
+    def __init__(self, prior: Floats, loss: LossOf) -> None:
+        self.prior, self.loss = np.array([0.95, *(0.05 * prior)]), loss
         self.R, self.C = np.zeros(len(self.prior)), np.zeros(len(self.prior))
 
     def halves(self) -> Floats:
@@ -203,7 +208,7 @@ class Insurance:
         """Learn from the blend, and what the levels and ways said in each row."""
         rises = []
         for said, y, item in zip(values, outcomes.tolist(), items, strict=True):
-            if math.isnan(y) or math.isnan(said[0]):
+            if math.isnan(y) or np.isnan(said[0]).any():
                 continue
             mine, losses = self.loss(said[0], y), np.array([self.loss(x, y) for x in said[3:]])
             leads = mine - losses
@@ -222,7 +227,7 @@ class Settled(NamedTuple):
 
     row: Floats
     rated: Floats
-    value: float
+    value: Any
     outcome: float
     range: Range
 
@@ -241,7 +246,8 @@ class Judge:
     """How a hedger learns from the losses of rows."""
 
     def __init__(self, loss: str, slope: str | None) -> None:
-        self.loss, self.slope = LOSSES[loss], slope
+        self.loss, self.gradient = LOSSES[loss], slope is not None
+        self.slope = SLOPES[slope] if slope is not None else None
         self.pool = Range()
 
     def settle(self, hedger: Packaged, rows: list[Settled]) -> None:
@@ -262,15 +268,19 @@ class Judge:
         awake = one.rated > 0.0
         if not awake.any():
             return np.zeros(len(awake)), False
-        if self.slope is not None:
-            costs = SLOPES[self.slope](one.value, one.outcome) * (one.row - one.value)
-            excess = 2.0 * np.abs(costs)
-        else:
-            costs = np.array([self.loss(x, one.outcome) for x in one.row])
+        costs = self.costs(one)
+        excess = 2.0 * np.abs(costs)
+        if not self.gradient:
             costs = excess = costs - (0.0 if hedger.by_losses else costs[awake].min())
         doubled = _learn(one.range, excess, awake, hedger.weights * one.rated)
         told = np.where(awake, costs, 0.0)
-        return gains_of(told, one.range.size, gradient=self.slope is not None), doubled
+        return gains_of(told, one.range.size, gradient=self.gradient), doubled
+
+    def costs(self, one: Settled) -> Floats:
+        """Return the losses of a row, linear with the gradient trick."""
+        if self.slope is not None:
+            return np.asarray(self.slope(one.value, one.outcome) * (one.row - one.value))
+        return np.array([self.loss(x, one.outcome) for x in one.row])
 
     def _pooled(self, hedger: Packaged, rows: list[Settled]) -> tuple[Floats, Floats, bool]:
         """Return one gain and one confidence of several rows."""
@@ -289,6 +299,7 @@ class Judge:
             return np.clip(mean, -1.0, 1.0), rated, False
         awake = covered > 0.0
         costs = np.where(awake, mean.max(initial=-np.inf, where=awake) - mean, 0.0)
+        costs[costs < 1e-15] = 0.0  # gains are of order one: the rest is rounding
         doubled = _learn(self.pool, costs, awake, hedger.weights * rated)
         return gains_of(costs, self.pool.size, gradient=False), rated, doubled
 
@@ -307,7 +318,7 @@ class Game:
             for one in oracle.hedged
         ]
         self.hedgers = [Packaged(one.hedger, oracle.n) for one in oracle.hedged]
-        self.above = Level(oracle.priors[:ways], oracle.loss, oracle.alpha)
+        self.above = Level(oracle.priors[:ways], LOSSES[oracle.loss], oracle.alpha)
 
 
 class Item:
@@ -354,8 +365,8 @@ class Oracle:
         self.priors = np.array([one.prior for one in (*parts, *self.hedged)])
         self.ways = len(parts)
         self.shared = Game(self, self.ways)
-        self.choice = Level(np.array([0.75, 0.25]), loss, self.alpha)
-        self.insurance = Insurance(self.priors, loss)
+        self.choice = Level(np.array([0.75, 0.25]), LOSSES[loss], self.alpha)
+        self.insurance = Insurance(self.priors, LOSSES[loss])
         self.items: dict[int, Item] = {}
         self.rounds = 0
 

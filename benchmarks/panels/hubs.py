@@ -12,14 +12,18 @@ they are what to compare with. Outcomes become known by date, not by a number of
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
+import numpy as np
 import pandas as pd
+
+from normalhedge._inputs import Floats
 
 DATA = Path(__file__).parents[3] / "shared" / "data"
 """Where the files of the hubs are: beside this project."""
 
 CLASSES = ("large_decrease", "decrease", "stable", "increase", "large_increase")
+FLUSIGHT_KEYS = ["reference_date", "location"]
 HUB, BASELINE = "EuroCOVIDhub-ensemble", "EuroCOVIDhub-baseline"
 
 
@@ -52,6 +56,90 @@ def flusight(horizon: int) -> pd.DataFrame:
     long.insert(0, "time", data["reference_date"] + pd.Timedelta(weeks=horizon))
     long.insert(0, "cutoff", data["reference_date"] - pd.Timedelta(weeks=1))
     return long.reset_index(drop=True)
+
+
+class QuantilePanel(NamedTuple):
+    """Quantile forecasts of teams, a row for each place and date.
+
+    Attributes
+    ----------
+    levels, experts
+        The levels, and the names of the teams.
+    forecasts
+        Rows x levels x teams; NaN where a team sleeps.
+    outcomes, series
+        The outcome and the place of each row.
+    made, known
+        The number of the day up to which outcomes were known when the forecasts were made, and the
+        day of the outcome.
+    """
+
+    levels: tuple[float, ...]
+    experts: tuple[str, ...]
+    forecasts: Floats
+    outcomes: Floats
+    series: np.ndarray
+    made: np.ndarray
+    known: np.ndarray
+
+    def only(self, rows: np.ndarray) -> "QuantilePanel":
+        """Return some of the rows."""
+        parts = (self.forecasts, self.outcomes, self.series, self.made, self.known)
+        return QuantilePanel(self.levels, self.experts, *(part[rows] for part in parts))
+
+
+def flusight_quantiles(horizon: int) -> QuantilePanel:
+    """Return the teams' quantiles of hospital admissions in 53 places, season 2023-24."""
+    data, columns = _flusight_season(horizon)
+    teams = data[~data["model"].str.startswith("FluSight-")]
+    names, who = np.unique(teams["model"].to_numpy(str), return_inverse=True)
+    rows = _flusight_rows(data)
+    forecasts = np.full((len(rows), len(columns), len(names)), np.nan)
+    forecasts[rows.get_indexer(pd.MultiIndex.from_frame(teams[FLUSIGHT_KEYS])), :, who] = teams[
+        columns
+    ].to_numpy()
+    truths = data.groupby(FLUSIGHT_KEYS)["truth"].first().reindex(rows).to_numpy(float)
+    days = rows.get_level_values(0).to_numpy("datetime64[D]").astype(np.int64)
+    levels = tuple(float(name[1:]) for name in columns)
+    place = rows.get_level_values(1).to_numpy(str)
+    return QuantilePanel(
+        levels, tuple(names.tolist()), forecasts, truths, place, days - 7, days + 7 * horizon
+    )
+
+
+def flusight_ensembles(horizon: int) -> dict[str, Floats]:
+    """Return the quantiles of the hub's own models, in the rows of `flusight_quantiles`."""
+    data, columns = _flusight_season(horizon)
+    rows = _flusight_rows(data)
+    theirs = data[data["model"].str.startswith("FluSight-")]
+    return {
+        str(name): part.set_index(FLUSIGHT_KEYS)[columns].reindex(rows).to_numpy()
+        for name, part in theirs.groupby("model")
+    }
+
+
+def _flusight_season(horizon: int) -> tuple[pd.DataFrame, list[str]]:
+    """Return the forecasts of one horizon, and the columns of quantiles."""
+    data = pd.read_parquet(DATA / "flusight_quantiles_2023_24.parquet")
+    data = data[data["horizon"] == horizon]
+    data = data.astype({"model": str, "location": str})
+    return data, [name for name in data.columns if name.startswith("q0")]
+
+
+def _flusight_rows(data: pd.DataFrame) -> pd.MultiIndex:
+    """Return the dates and places that teams forecast."""
+    teams = data[~data["model"].str.startswith("FluSight-")]
+    return pd.MultiIndex.from_frame(teams[FLUSIGHT_KEYS].drop_duplicates()).sort_values()
+
+
+def deaths_as_quantiles(horizon: int) -> QuantilePanel:
+    """Return the median forecasts of deaths in Europe as quantiles of one level."""
+    wide = eu_deaths(horizon)
+    names = tuple(name for name in wide.columns if name not in {"series", "time", "cutoff", "y"})
+    days = [wide[name].to_numpy("datetime64[D]").astype(np.int64) for name in ("cutoff", "time")]
+    forecasts = wide[list(names)].to_numpy()[:, np.newaxis]
+    outcomes, series = wide["y"].to_numpy(), wide["series"].to_numpy(str)
+    return QuantilePanel((0.5,), names, forecasts, outcomes, series, *days)
 
 
 def trump_approval() -> pd.DataFrame:

@@ -17,6 +17,12 @@
 //     values of a row:  the blend; then, class by class, the two upper levels, z_0, the plain components,
 //                       the hedged ones that are shared, the hedged ones of the item alone
 //
+// Where a row is of quantiles at several levels, a component may have several strands, one for each knot of
+// its weights over the levels (`quantiles.hpp`); the others have one. What a way says is put into order,
+// and so is the blend: the loss of a row is convex in the quantiles and sorting never raises it, so that
+// the insurance holds as it does for numbers. The guard looks at each level by itself, with the errors of
+// the level nearest to 1/2.
+//
 // What is remembered lies in the arrays of the mixture. Of each expert in each game: the weights and the
 // ledger of every hedged component, one after the other. Of each game: their totals and the ranges of
 // their pooled gains, then weights, ledger and range of the upper level, of the choice between two, and
@@ -27,6 +33,7 @@
 
 #include "guard.hpp"
 #include "mixture.hpp"
+#include "relative.hpp"
 
 namespace normalhedge {
 
@@ -35,6 +42,16 @@ struct Component {
     const Hedger* hedger;
     Recipe recipe;
     double prior;
+    size_t knots = 1;
+    const Relative* relative = nullptr;  // the hedger, if it is one of these
+};
+
+// The strand of a component at one knot: its weights count this much at each level, and it learns from
+// the losses of the levels with the shares of its recipe.
+struct Strand {
+    Recipe recipe;
+    std::vector<double> hat;  // for each level; none if there is one strand for all of them
+    double share = 1.0;       // of the weights, over all levels
 };
 
 // The upper level judges ways by their losses.
@@ -186,9 +203,16 @@ public:
                 ++plain_;
                 continue;
             }
-            rows_ += 1 + component.hedger->rows();
-            totals_ += component.hedger->totals() + 2;
+            first_strand_.resize(first_row_.size(), strands_.size());
+            add_strands(component);
+            rows_ += component.knots * (1 + component.hedger->rows());
+            totals_ += component.knots * (component.hedger->totals() + 2);
         }
+        const std::vector<double>& levels = components_[0].recipe.levels;
+        for (size_t c = 0; c < levels.size(); ++c)
+            if (std::fabs(levels[c] - 0.5) < std::fabs(levels[middle_] - 0.5)) middle_ = c;
+        for (size_t c = 0; c < plain_; ++c)
+            if (components_[c].recipe.way == Way::mean) mean_ = c;
         hedged_ = components_.size() - plain_;
         upper_total_ = totals_;
         totals_ += Level::size(most()) + Level::size(2) + Insurance::size(1 + most());
@@ -198,7 +222,7 @@ public:
     size_t totals() const override { return totals_; }
 
     // How many numbers are remembered of an item, and how many values a row has for each class.
-    size_t item_size() const { return 4 + 4 * hedged_ + 8; }
+    size_t item_size() const { return 4 + 4 * strands_.size() + 8; }
     size_t value_count() const { return 1 + first_way + most(); }
 
     // Note that the items of these rows are forecast.
@@ -221,21 +245,15 @@ public:
     void halve(const Columns&) const override {}
 
     void play(const Columns& now, const double* confidence, double* played) const override {
-        const double total = added(confidence, now.n);
-        for (size_t i = 0; i < now.n; ++i)
-            played[i] = total > 0.0 ? confidence[i] * now.weights[i] : 0.0;
-        const double heard = added(played, now.n);
-        if (heard > tiny)
-            divide(played, now.n, heard);
-        else if (total > 0.0)
-            spread_evenly(confidence, now.n, played);
+        play_by_weights(now, confidence, played);
     }
 
     // Write the weights of every component and of the upper level, and of all together.
     double weigh(const Columns& now) const override {
         const Game game{now, nullptr, nullptr};
         for (size_t c = plain_; c < components_.size(); ++c)
-            components_[c].hedger->weigh(columns(game, c));
+            for (size_t k = 0; k < components_[c].knots; ++k)
+                components_[c].hedger->weigh(columns(game, c, k));
         weigh_upper(upper(game, most()));
         weigh_choice(choice(game));
         weigh_insurance(insurance(game, most()));
@@ -282,6 +300,7 @@ public:
             say_followed(levels, say);
             make_like_ways(forecasts, rated, levels.count, say);
             say_blend(levels, say, rows.value(j));
+            if (of_levels()) sort_levels(rows.value(j), rows.classes, 1);
             add_played(shared, alone, levels, awake, rated, heard, weights);
             add_weights(rated, weights, n, seen, sums);
         }
@@ -293,9 +312,15 @@ public:
     void settle(const GameOf& game_of, bool several, const Rows& rows, double late, double* items,
                 double* totals) const {
         const size_t n = rows.n;
-        Scratch room(2 * n);
+        Scratch room(3 * n + rows.classes * n);
         std::vector<double> tamed;
-        const Rows sane = guards_ ? see_outcomes(rows, items, room.data(), tamed) : rows;
+        Rows sane = guards_ ? see_outcomes(rows, items, room.data(), tamed) : rows;
+        Scratch ratings(of_levels() ? rows.count * n : 0);
+        if (of_levels()) {  // each strand would look at all levels again
+            for (size_t j = 0; j < rows.count; ++j)
+                rate_experts(rows.row(j), rows.confidence, ratings.data() + j * n);
+            sane.ratings = ratings.data();
+        }
         const Game shared = game_of(0);
         if (!several || !said_alone(rows)) {
             learn(shared, 0, sane, late, items, components_.size());
@@ -310,7 +335,7 @@ public:
                       items, most());
         learn(shared, 0, sane, late, items, most());
         const Level two = choice(shared);
-        judge(two, sane, 0, followed, late, items + 4 + 4 * hedged_ + 4);
+        judge(two, sane, 0, followed, late, items + usual_place() + 4);
         weigh_choice(two);
         insure(shared, sane, late, items, most());
         totals[Sums::steps] += 1.0;
@@ -382,18 +407,43 @@ private:
     };
 
     size_t most() const { return plain_ + 2 * hedged_; }
+    bool of_levels() const { return components_[0].recipe.of_levels(); }
 
-    Columns columns(const Game& game, size_t c) const {
+    // Where the usual differences of an item begin.
+    size_t usual_place() const { return 4 + 4 * strands_.size(); }
+
+    void add_strands(const Component& component) {
+        if (component.knots == 1) {
+            strands_.push_back({component.recipe, {}, 1.0});
+            return;
+        }
+        const size_t levels = component.recipe.levels.size();
+        const std::vector<double> hats = hat_functions(component.knots, levels);
+        for (size_t k = 0; k < component.knots; ++k) {
+            const double* hat = hats.data() + k * levels;
+            Strand strand{component.recipe, {hat, hat + levels}, 0.0};
+            const double total = added(hat, levels);
+            for (size_t c = 0; c < levels; ++c) strand.recipe.shares[c] = hat[c] / total;
+            strand.share = total / static_cast<double>(levels);
+            strands_.push_back(std::move(strand));
+        }
+    }
+    const Strand& strand(size_t c, size_t k) const { return strands_[first_strand_[c] + k]; }
+
+    // The columns of a component at one of its knots.
+    Columns columns(const Game& game, size_t c, size_t k) const {
         const Columns& all = game.columns;
-        return {all.n, all.experts, all.stride, all.row(first_row_[c]), all.row(first_row_[c] + 1),
-                all.totals + first_total_[c], all.game};
+        const Hedger& hedger = *components_[c].hedger;
+        const size_t row = first_row_[c] + k * (1 + hedger.rows());
+        return {all.n, all.experts, all.stride, all.row(row), all.row(row + 1),
+                all.totals + first_total_[c] + k * (hedger.totals() + 2), all.game};
     }
 
-    // The game of one component.
-    Game game_of_component(const Game& game, size_t c) const {
-        double* totals = game.columns.totals + first_total_[c];
-        return {columns(game, c), nullptr,
-                reinterpret_cast<Range*>(totals + components_[c].hedger->totals())};
+    // The game of one component at one of its knots.
+    Game game_of_component(const Game& game, size_t c, size_t k) const {
+        const Columns own = columns(game, c, k);
+        return {own, nullptr,
+                reinterpret_cast<Range*>(own.totals + components_[c].hedger->totals())};
     }
 
     Level upper(const Game& game, size_t k) const {
@@ -435,26 +485,43 @@ private:
                       double* tamed, const Sums& sums) const {
         const Forecasts forecasts = rows.row(j);
         if (!guards_) return forecasts;
-        const double* x = forecasts.of_class(0);
         const size_t n = rows.n;
-        const Spread spread = spread_of(x, rated, n, room);
-        const Gate gate = gate_of(x, rated, n, spread, seen_of(items, rows.items[j]));
-        if (!tame(x, rated, n, gate, tamed)) return forecasts;
-        for (size_t i = 0; i < n; ++i)
-            if (rated[i] > 0.0 && !gate.lets(x[i])) sums.row(Sums::absurd)[i] += 1.0;
-        return {tamed, 1, n, n};
+        double* moved = room + n;
+        if (!tame_row(forecasts, rated, seen_of(items, rows.items[j]), room, moved, tamed))
+            return forecasts;
+        for (size_t i = 0; i < n; ++i) sums.row(Sums::absurd)[i] += moved[i];
+        return {tamed, rows.classes, n, n};
     }
 
-    // Write forecasts with those that a gate does not let through moved to its edge; false if it lets
-    // all of them through, and nothing was written.
-    static bool tame(const double* x, const double* rated, size_t n, const Gate& gate,
-                     double* tamed) {
-        size_t stopped = 0;
-        for (size_t i = 0; i < n; ++i) stopped += rated[i] > 0.0 && !gate.lets(x[i]) ? 1 : 0;
-        if (stopped == 0) return false;
-        for (size_t i = 0; i < n; ++i)
-            tamed[i] = rated[i] > 0.0 ? within(x[i], gate.low, gate.high) : x[i];
-        return true;
+    // Write a row with the forecasts that the guard does not let through moved to its edge, and for each
+    // expert whether one of its own was; false if the guard lets all of them through. Each level by
+    // itself; what was moved is put into order. `room` is for n doubles, `moved` for n.
+    static bool tame_row(const Forecasts& forecasts, const double* rated, const Seen& seen,
+                         double* room, double* moved, double* tamed) {
+        const size_t n = forecasts.n;
+        bool any = false;
+        fill(moved, n, 0.0);
+        for (size_t c = 0; c < forecasts.classes; ++c) {
+            const double* x = forecasts.of_class(c);
+            const Gate gate = gate_of(x, rated, n, spread_of(x, rated, n, room), seen);
+            size_t stopped = 0;
+            for (size_t i = 0; i < n; ++i) stopped += rated[i] > 0.0 && !gate.lets(x[i]) ? 1 : 0;
+            if (stopped == 0) {
+                if (any) std::copy(x, x + n, tamed + c * n);
+                continue;
+            }
+            for (size_t k = 0; !any && k < c; ++k)
+                std::copy(forecasts.of_class(k), forecasts.of_class(k) + n, tamed + k * n);
+            any = true;
+            for (size_t i = 0; i < n; ++i) {
+                const bool here = rated[i] > 0.0 && !gate.lets(x[i]);
+                tamed[c * n + i] = here ? within(x[i], gate.low, gate.high) : x[i];
+                moved[i] = here ? 1.0 : moved[i];
+            }
+        }
+        for (size_t i = 0; any && i < n; ++i)
+            if (moved[i] > 0.0) sort_levels(tamed + i, forecasts.classes, n);
+        return any;
     }
 
     // Let the guard see the outcomes; return the rows as it lets them through now.
@@ -462,34 +529,35 @@ private:
                       std::vector<double>& tamed) const {
         const size_t n = rows.n;
         double* rated = room;
-        double* line = room + n;
+        double* spare = room + n;
+        double* moved = room + 2 * n;
+        double* line = room + 3 * n;
         Rows sane = rows;
         for (size_t j = 0; j < rows.count; ++j) {
             if (!rows.known(j)) continue;
             rate_experts(rows.row(j), rows.confidence, rated);
-            const double* x = rows.row(j).of_class(0);
+            const double* x = rows.row(j).of_class(rows.classes > 1 ? middle_ : 0);
             Seen& seen = seen_of(items, rows.items[j]);
-            const Spread spread = spread_of(x, rated, n, line);
-            see(x, rated, n, spread, rows.outcomes[j], seen);
-            if (!tame(x, rated, n, gate_of(x, rated, n, spread, seen), line)) continue;
+            see(x, rated, n, spread_of(x, rated, n, spare), rows.outcomes[j], seen);
+            if (!tame_row(rows.row(j), rated, seen, spare, moved, line)) continue;
             if (tamed.empty()) {
                 tamed.assign(rows.forecasts, rows.forecasts + rows.count * rows.step);
                 sane.forecasts = tamed.data();
             }
-            std::copy(line, line + n, tamed.data() + j * rows.step);
+            std::copy(line, line + rows.classes * n, tamed.data() + j * rows.step);
         }
         return sane;
     }
 
-    // What is played of a component in a row.
-    void write_played(const Game& game, size_t c, const Awake& awake, const double* rated,
-                      double* played) const {
+    // What is played of a component in a row, at one of its knots.
+    void write_played(const Game& game, size_t c, size_t k, const Awake& awake,
+                      const double* rated, double* played) const {
         const Hedger* hedger = components_[c].hedger;
         if (!hedger) {
             spread_evenly(rated, game.columns.n, played);
             return;
         }
-        const Columns own = columns(game, c);
+        const Columns own = columns(game, c, k);
         if (awake.all)
             std::copy(own.weights, own.weights + own.n, played);
         else
@@ -503,15 +571,44 @@ private:
         Scratch values(say.classes);
         double* result = values.data();
         for (size_t c = shift ? plain_ : 0; c < components_.size(); ++c) {
-            write_played(game, c, awake, rated, heard);
             const Way way = components_[c].recipe.way;
-            combine(forecasts, heard, way, room, result);
-            if (say.classes > 1 && way != Way::mean) {
+            if (components_[c].knots > 1) {
+                say_by_level(game, c, awake, forecasts, rated, room, result);
+            } else {
+                write_played(game, c, 0, awake, rated, heard);
+                combine(forecasts, heard, way, room, result);
+            }
+            if (of_levels()) {
+                sort_levels(result, say.classes, 1);
+            } else if (say.classes > 1 && way != Way::mean) {
                 const double total = added(result, say.classes);
                 if (total > tiny) divide(result, say.classes, total);
             }
             for (size_t k = 0; k < say.classes; ++k)
                 say.data[k * say.step + first_way + c + shift] = result[k];
+        }
+    }
+
+    // Write what a component says whose weights differ from level to level.
+    void say_by_level(const Game& game, size_t c, const Awake& awake, const Forecasts& forecasts,
+                      const double* rated, double* room, double* result) const {
+        const size_t n = forecasts.n;
+        const size_t knots = components_[c].knots;
+        Scratch spare((1 + knots) * n);
+        double* mixed = spare.data();
+        double* played = mixed + n;
+        for (size_t k = 0; k < knots; ++k) write_played(game, c, k, awake, rated, played + k * n);
+        for (size_t level = 0; level < forecasts.classes; ++level) {
+            fill(mixed, n, 0.0);
+            for (size_t k = 0; k < knots; ++k) {
+                const double share = strand(c, k).hat[level];
+                const double* own = played + k * n;
+                if (share == 0.0) continue;
+#pragma omp simd
+                for (size_t i = 0; i < n; ++i) mixed[i] += share * own[i];
+            }
+            combine({forecasts.of_class(level), 1, n, n}, mixed, components_[c].recipe.way, room,
+                    result + level);
         }
     }
 
@@ -588,11 +685,20 @@ private:
             const double weight = levels.weight(k);
             if (!(weight > 0.0)) continue;
             const bool second = k >= components_.size();
-            write_played(second ? alone : shared, second ? k - hedged_ : k, awake, rated, heard);
+            const size_t c = second ? k - hedged_ : k;
+            for (size_t knot = 0; knot < components_[c].knots; ++knot) {
+                const double share = weight * share_of(c, knot);
+                write_played(second ? alone : shared, c, knot, awake, rated, heard);
 #pragma omp simd
-            for (size_t i = 0; i < n; ++i) weights[i] += weight * heard[i];
+                for (size_t i = 0; i < n; ++i) weights[i] += share * heard[i];
+            }
         }
         normalise(weights, n);  // rounding aside they sum to one already
+    }
+
+    // The share of a knot in the weights of a component, over all levels.
+    double share_of(size_t c, size_t k) const {
+        return components_[c].hedger ? strand(c, k).share : 1.0;
     }
 
     // Let the components of a game and the level above them learn.
@@ -604,13 +710,25 @@ private:
             own.values = rows.values + rows.classes + first_way + c + shift;
             own.value_class_step = value_count() - 1;
             if (rows.own_slopes) own.own_slopes = rows.own_slopes + 1 + first_way + c + shift;
-            settle_round(components_[c].recipe, *components_[c].hedger, game_of_component(game, c),
-                         own, ItemRanges{items + 4 + 2 * (c - plain_ + shift), item_size()}, none);
+            for (size_t k = 0; k < components_[c].knots; ++k) {
+                const Recipe& recipe = strand(c, k).recipe;
+                if (components_[c].relative) {
+                    const auto mean = [&](size_t j) {
+                        return rows.value(j) + rows.classes + first_way + mean_;
+                    };
+                    components_[c].relative->learn(recipe, columns(game, c, k), rows, mean,
+                                                   value_count() - 1);
+                    continue;
+                }
+                const size_t place = first_strand_[c] + k + (shift ? strands_.size() : 0);
+                settle_round(recipe, *components_[c].hedger, game_of_component(game, c, k), own,
+                             ItemRanges{items + 4 + 2 * place, item_size()}, none);
+            }
         }
         const Level above = upper(game, count);
         const bool only = count == components_.size();
         const size_t own_value = only ? followed : shift ? own_level : common_level;
-        judge(above, rows, first_way, own_value, late, items + 4 + 4 * hedged_ + (shift ? 2 : 0));
+        judge(above, rows, first_way, own_value, late, items + usual_place() + (shift ? 2 : 0));
         weigh_upper(above);
         write_weights(game, count);
     }
@@ -626,7 +744,7 @@ private:
         for (size_t j = 0; j < rows.count; ++j) {
             if (!write_leads(rows, j, followed, insured.count, blend_value, leads)) continue;
             double& largest =
-                items[static_cast<size_t>(rows.items[j]) * item_size() + 4 + 4 * hedged_ + 6];
+                items[static_cast<size_t>(rows.items[j]) * item_size() + usual_place() + 6];
             largest = larger(largest, components_[0].recipe.width);
             for (size_t k = 0; k < insured.count; ++k) largest = larger(largest, std::fabs(leads[k]));
             known += 1.0;
@@ -659,15 +777,14 @@ private:
         const Recipe& recipe = components_[0].recipe;
         double mine;
         if (recipe.loss) {
-            const double level_of = recipe.level_of(rows.items[j]);
+            const Quantiles at = recipe.quantiles_of(rows.items[j]);
             const size_t step = value_count() - 1;
             const double* said = row + rows.classes;
-            recipe.loss->write({said + first, rows.classes, count, step}, rows.outcomes[j], level_of,
-                               leads);
+            recipe.loss->write({said + first, rows.classes, count, step}, rows.outcomes[j], at, leads);
             const Forecasts self = own == blend_value
                                        ? Forecasts{row, rows.classes, 1, 1}
                                        : Forecasts{said + own, rows.classes, 1, step};
-            recipe.loss->write(self, rows.outcomes[j], level_of, &mine);
+            recipe.loss->write(self, rows.outcomes[j], at, &mine);
         } else {
             const double* given = rows.own_losses(j) + rows.n;
             std::copy(given + 1 + first, given + 1 + first + count, leads);
@@ -724,13 +841,16 @@ private:
         for (size_t c = 0; c < components_.size(); ++c) {
             const bool both = c >= plain_ && c + hedged_ < count;
             const double weight = weight_of(c) + (both ? weight_of(c + hedged_) : 0.0);
-            const double* own = components_[c].hedger ? game.columns.row(first_row_[c]) : nullptr;
-            if (own) {
-#pragma omp simd
-                for (size_t i = 0; i < n; ++i) weights[i] += weight * own[i];
-            } else {
+            if (!components_[c].hedger) {
 #pragma omp simd
                 for (size_t i = 0; i < n; ++i) weights[i] += weight * even;
+                continue;
+            }
+            for (size_t k = 0; k < components_[c].knots; ++k) {
+                const double* own = columns(game, c, k).weights;
+                const double share = weight * share_of(c, k);
+#pragma omp simd
+                for (size_t i = 0; i < n; ++i) weights[i] += share * own[i];
             }
         }
         normalise(weights, n);
@@ -743,6 +863,10 @@ private:
     double trust_;
     std::vector<size_t> first_row_;
     std::vector<size_t> first_total_;
+    std::vector<size_t> first_strand_;  // of each component; the plain ones have none
+    std::vector<Strand> strands_;
+    size_t middle_ = 0;  // the level nearest to 1/2
+    size_t mean_ = 0;    // the place of the plain mean
     size_t plain_ = 0;
     size_t hedged_ = 0;
     size_t rows_ = 0;

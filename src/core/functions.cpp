@@ -178,14 +178,18 @@ double best_sequence(Sheet gains, std::int64_t switches, Vector<std::int64_t> ex
                               experts.data);
 }
 
-Table table_of(Stack forecasts, Row outcomes, Items items, Row levels, const Loss* loss) {
-    const Table table{forecasts.layers, forecasts.rows, forecasts.columns,
-                      forecasts.data,   outcomes.data,  items.data,
-                      levels.data,      levels.n,       loss};
-    require(outcomes.n == table.rows && items.n == table.rows && levels.n > 0 && table.classes > 0,
+// `shares` is for the shares of the levels.
+Table table_of(Stack forecasts, Row outcomes, Items items, Row levels, const Loss* loss,
+               std::vector<double>& shares) {
+    shares.assign(levels.n, 1.0 / static_cast<double>(levels.n));
+    const Table table{forecasts.layers, forecasts.rows, forecasts.columns, forecasts.data,
+                      outcomes.data,    items.data,     levels.data,       levels.n,
+                      shares.data(),    loss};
+    require(outcomes.n == table.rows && items.n == table.rows && levels.n > 0 && table.classes > 0 &&
+                (!loss->of_levels || levels.n == table.classes),
             "the arrays of a table must be of one size");
     const double classes = static_cast<double>(table.classes);
-    for (size_t j = 0; j < table.rows && table.classes > 1; ++j)
+    for (size_t j = 0; j < table.rows && table.classes > 1 && !loss->of_levels; ++j)
         require(!table.known(j) || (outcomes[j] >= 0.0 && outcomes[j] < classes),
                 "an outcome must be one of the classes");
     return table;
@@ -193,7 +197,9 @@ Table table_of(Stack forecasts, Row outcomes, Items items, Row levels, const Los
 
 void fill_sleepers(Stack forecasts, Row outcomes, Items items, Row levels, const Loss* loss,
                    Way way, Matrix<double> said) {
-    const Table table = table_of(forecasts, outcomes, items, levels, loss);
+    require(!loss->of_levels, "there is no one forecast of several levels");
+    std::vector<double> shares;
+    const Table table = table_of(forecasts, outcomes, items, levels, loss, shares);
     require(said.rows == table.rows && said.columns == table.n,
             "there must be a forecast for each row and expert");
     Scratch room(3 * table.n + table.classes);
@@ -202,7 +208,8 @@ void fill_sleepers(Stack forecasts, Row outcomes, Items items, Row levels, const
 
 std::int64_t write_loss_table(Stack forecasts, Row outcomes, Items items, Row levels,
                               const Loss* loss, Way way, Matrix<double> losses) {
-    const Table table = table_of(forecasts, outcomes, items, levels, loss);
+    std::vector<double> shares;
+    const Table table = table_of(forecasts, outcomes, items, levels, loss, shares);
     require(losses.rows == table.rows && losses.columns == table.n,
             "there must be a loss for each row and expert");
     Scratch room(3 * table.n + table.classes);

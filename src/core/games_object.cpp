@@ -17,7 +17,7 @@ namespace {
 //     weights      games x n                  marks        games x 3 x n, whole numbers
 //     ledgers      games x rows x n           pool_ranges  games x 2
 //     totals       games x totals             ranges       items x 2
-//     expert_sums  6 x n                      total_sums   9
+//     expert_sums  6 x n, 7 x n of quantiles  total_sums   9
 //
 // Those with a column for each expert may have more columns, for newcomers.
 enum Part { weights, ledgers, totals, marks, pool_ranges, ranges, expert_sums, total_sums, parts };
@@ -40,6 +40,7 @@ struct Content {
     Reference engine;  // whose hedger is used, or the hedger written in Python
     std::unique_ptr<Hedger> own_hedger;
     std::vector<Reference> components;  // engines
+    std::vector<std::unique_ptr<Relative>> relatives;
     std::unique_ptr<Automatic> automatic;
     const Hedger* hedger = nullptr;
     Reference own_loss;  // a function (forecasts, values, outcomes) -> losses, slopes; or none
@@ -60,6 +61,15 @@ struct Content {
     bool several() const { return has_both() && automatic->knows_two(data(ranges), items); }
     size_t value_count() const { return automatic ? automatic->value_count() : 1; }
     size_t item_size() const { return automatic ? automatic->item_size() : 2; }
+
+    bool of_levels() const { return recipe.of_levels(); }
+    size_t sum_count() const { return Sums::expert_sums + (of_levels() ? 1 : 0); }
+
+    // Whether outcomes are classes of rows with so many numbers, and whether rows may have so many.
+    bool has_classes(size_t count) const { return count > 1 && !of_levels(); }
+    bool takes(size_t count) const {
+        return count > 0 && (!of_levels() || count == recipe.levels.size());
+    }
 
     // Where the steps of rows are those of this mixture.
     void set_steps(Rows& rows) const {
@@ -127,7 +137,7 @@ void check_shapes(const Content& content, const std::array<Reference, parts>& ar
     if (!has(ledgers, {games, content.hedger->rows(), n}) ||
         !has(totals, {games, content.hedger->totals()}) ||
         !has(marks, {games, size_t{Sums::mark_rows}, n}) || !has(pool_ranges, {games, 2}) ||
-        !has(ranges, {items, content.item_size()}) || !has(expert_sums, {size_t{Sums::expert_sums}, n}) ||
+        !has(ranges, {items, content.item_size()}) || !has(expert_sums, {content.sum_count(), n}) ||
         !has(total_sums, {size_t{Sums::total_sums}}))
         raise(PyExc_ValueError, "the arrays of a mixture must be of one size");
 }
@@ -273,7 +283,8 @@ Rows rows_of(const Content& content, PyObject* table, PyObject* confidence, PyOb
     content.set_steps(rows);
     bool fit = content.arrays[weights] && (content.games > 0 || rows.count == 0) &&
                forecasts.columns == content.n && predicted.rows == rows.count &&
-               predicted.columns == rows.value_step && places.n == rows.count && rows.classes > 0;
+               predicted.columns == rows.value_step && places.n == rows.count &&
+               content.takes(rows.classes);
     if (confidence != Py_None) {
         const auto rated = From<Vector<const double>>::get(confidence);
         rows.confidence = rated.data;
@@ -283,7 +294,7 @@ Rows rows_of(const Content& content, PyObject* table, PyObject* confidence, PyOb
         const auto known = From<Vector<const double>>::get(outcomes);
         rows.outcomes = known.data;
         fit = fit && known.n == rows.count;
-        for (size_t j = 0; fit && rows.classes > 1 && j < rows.count; ++j)
+        for (size_t j = 0; fit && content.has_classes(rows.classes) && j < rows.count; ++j)
             fit = !rows.known(j) || (known[j] >= 0.0 && known[j] < static_cast<double>(rows.classes));
     }
     for (size_t j = 0; fit && j < rows.count; ++j) {
@@ -293,6 +304,11 @@ Rows rows_of(const Content& content, PyObject* table, PyObject* confidence, PyOb
     }
     if (!fit) raise(PyExc_ValueError, "the arrays of a round do not fit the mixture");
     return rows;
+}
+
+// Refuse forecasts that cannot be repaired in place, where they are quantiles.
+void check_writeable(const Content& content, PyObject* table) {
+    if (content.of_levels()) From<Cube<double>>::get(table);
 }
 
 // The rows of a round that belong to one game: all of them, or each by itself.
@@ -309,6 +325,9 @@ void game_by_game(const Content& content, const Rows& rows, const Work& work) {
 // Predict the rows of a game.
 void predict_game(const Content& content, size_t g, const Rows& rows, std::int64_t number,
                   double* played, const Sums& sums) {
+    // The arrays are writeable: see `check_writeable`.
+    if (content.of_levels())
+        repair_rows(content.recipe, rows, const_cast<double*>(rows.forecasts), sums);
     if (!content.automatic) {
         predict_round(content.recipe, *content.hedger, content.game(g), rows, number, played, sums);
         return;
@@ -391,6 +410,7 @@ PyObject* predict(PyObject* object, PyObject* const* given, Py_ssize_t count) {
         Change change(object, filing.target, From<std::int64_t>::get(given[0]));
         change.take(given[1], given[2]);
         const std::int64_t number = From<std::int64_t>::get(given[3]);
+        check_writeable(content, given[4]);
         const Rows rows = rows_of(content, given[4], given[5], given[6], Py_None, given[8]);
         const auto played = From<Matrix<double>>::get(given[7]);
         if (played.rows != rows.count || played.columns != rows.n)
@@ -699,9 +719,9 @@ struct Schedule {
                    (!content.has_both() || content.games > content.items) &&
                    outcomes.n == count && items.n == count && forecasts.columns == content.n &&
                    (played.rows == 0 || (played.rows == count && played.columns == content.n)) &&
-                   expert_sums.layers == bin_count && expert_sums.rows == Sums::expert_sums &&
+                   expert_sums.layers == bin_count && expert_sums.rows == content.sum_count() &&
                    expert_sums.columns == content.n && total_sums.columns == Sums::total_sums &&
-                   forecasts.rows > 0 && edges[0] >= 0;
+                   content.takes(forecasts.rows) && edges[0] >= 0;
         for (size_t r = 0; fit && r < rounds; ++r)
             fit = edges[r] <= edges[r + 1] && bins[r] >= 0 &&
                   static_cast<size_t>(bins[r]) < bin_count;
@@ -713,7 +733,7 @@ struct Schedule {
         const double classes = static_cast<double>(forecasts.rows);
         for (size_t j = 0; fit && j < count; ++j)
             fit = items[j] >= 0 && static_cast<size_t>(items[j]) < content.items &&
-                  (forecasts.rows == 1 || outcomes[j] != outcomes[j] ||
+                  (!content.has_classes(forecasts.rows) || outcomes[j] != outcomes[j] ||
                    (outcomes[j] >= 0.0 && outcomes[j] < classes));
         return fit;
     }
@@ -784,6 +804,7 @@ PyObject* play(PyObject* object, PyObject* const* given, Py_ssize_t count) {
     return guarded([&]() -> PyObject* {
         check_count(count, 16);
         const Content& content = content_of(object);
+        check_writeable(content, given[8]);
         const Schedule schedule{
             From<Vector<const std::int64_t>>::get(given[0]),
             From<Vector<const std::int64_t>>::get(given[1]),
@@ -856,7 +877,7 @@ PyObject* join(PyObject* object, PyObject* const* given, Py_ssize_t count) {
                 std::fill(row, row + more, -1);
             }
         }
-        for (size_t r = 0; r < Sums::expert_sums; ++r)
+        for (size_t r = 0; r < content.sum_count(); ++r)
             fill(content.data(expert_sums) + r * content.capacity + content.n, more, 0.0);
         const auto end = static_cast<Py_ssize_t>(content.n);
         if (PyList_SetSlice(given[1], end, end, given[2]) < 0) throw PythonError();
@@ -910,8 +931,11 @@ PyObject* fill_plain_columns(PyObject* object, PyObject* const* given, Py_ssize_
                                                : From<Vector<const double>>::get(given[1]);
         if (table.columns < content.include.size() || rated.n != table.columns || !table.rows)
             raise(PyExc_ValueError, "there must be a column for each plain combination");
+        if (!content.takes(table.rows))
+            raise(PyExc_ValueError, "the arrays of a round do not fit the mixture");
         fill_plain(table.data, table.layers, table.rows, table.columns, rated.data,
-                   content.include);
+                   content.include,
+                   content.of_levels() ? content.recipe.levels.data() : nullptr);
         Py_RETURN_NONE;
     });
 }
@@ -977,7 +1001,8 @@ PyObject* get_states(PyObject* object, void*) {
 }
 
 // The components of an automatic mixture: a tuple (components, way, alpha, guard), each component being
-// (engine or None, way, gradient, whose slope or None, prior).
+// (engine or None, way, gradient, whose slope or None, prior, knots); or (1 - alpha, power) in place of an
+// engine, for relative losses.
 void make_automatic(Content& content, PyObject* given) {
     PyObject *parts_given, *way;
     double alpha, trust;
@@ -991,18 +1016,28 @@ void make_automatic(Content& content, PyObject* given) {
         const char* slope;
         int gradient;
         double prior;
-        if (!PyArg_ParseTuple(PySequence_Fast_GET_ITEM(list.get(), i), "OOpzd", &engine, &own_way,
-                              &gradient, &slope, &prior))
+        Py_ssize_t knots;
+        if (!PyArg_ParseTuple(PySequence_Fast_GET_ITEM(list.get(), i), "OOpzdn", &engine, &own_way,
+                              &gradient, &slope, &prior, &knots))
             throw PythonError();
-        Component component{nullptr, content.recipe, prior};
+        if (knots < 1 || (knots > 1 && (!content.of_levels() || engine == Py_None ||
+                                        static_cast<size_t>(knots) > content.recipe.levels.size())))
+            raise(PyExc_ValueError, "there must be fewer knots than levels");
+        Component component{nullptr, content.recipe, prior, static_cast<size_t>(knots)};
         component.recipe.way = From<Way>::get(own_way);
         component.recipe.gradient = gradient != 0;
         component.recipe.slope_of = slope ? find_loss(slope) : nullptr;
-        if (engine != Py_None) {
+        if (PyTuple_CheckExact(engine)) {
+            double keep, power;
+            if (!content.recipe.loss) raise(PyExc_ValueError, "relative losses need a loss of the core");
+            if (!PyArg_ParseTuple(engine, "dd", &keep, &power)) throw PythonError();
+            content.relatives.push_back(std::make_unique<Relative>(keep, power));
+            component.hedger = component.relative = content.relatives.back().get();
+        } else if (engine != Py_None) {
             if (Py_TYPE(engine) != engine_type) raise(PyExc_TypeError, "a component needs an engine");
             component.hedger = reinterpret_cast<EngineObject*>(engine)->hedger;
             content.components.push_back(Reference::borrowed(engine));
-        } else if (!content.components.empty()) {
+        } else if (!components.empty() && components.back().hedger) {
             raise(PyExc_ValueError, "the plain components must come first");
         }
         components.push_back(std::move(component));
@@ -1041,6 +1076,8 @@ PyObject* create(PyTypeObject* type, PyObject* arguments, PyObject*) {
             content->recipe.levels.push_back(
                 From<double>::get(PySequence_Fast_GET_ITEM(numbers.get(), i)));
         if (content->recipe.levels.empty()) raise(PyExc_ValueError, "there must be a level");
+        content->recipe.shares.assign(content->recipe.levels.size(),
+                                      1.0 / static_cast<double>(content->recipe.levels.size()));
         Reference ways = Reference::checked(PySequence_Fast(include, "include must be names"));
         for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(ways.get()); ++i)
             content->include.push_back(From<Way>::get(PySequence_Fast_GET_ITEM(ways.get(), i)));

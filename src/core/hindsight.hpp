@@ -90,13 +90,17 @@ struct Table {
     const double* forecasts;  // rows x classes x n
     const double* outcomes;
     const std::int32_t* items;
-    const double* levels;  // of the pinball loss, in turns over the items
+    const double* levels;  // of the pinball loss, in turns over the items; or of the classes
     size_t level_count;
+    const double* shares;  // of the levels
     const Loss* loss;
 
     Forecasts row(size_t j) const { return {forecasts + j * classes * n, classes, n, n}; }
     bool known(size_t j) const { return outcomes[j] == outcomes[j]; }
-    double level(size_t j) const { return levels[static_cast<size_t>(items[j]) % level_count]; }
+    Quantiles quantiles(size_t j) const {
+        if (loss->of_levels) return {levels, shares};
+        return {levels + static_cast<size_t>(items[j]) % level_count, shares};
+    }
 };
 
 // Replace the ones of those awake by even weights, and write what these say of a row. `rated` is for
@@ -150,10 +154,10 @@ NORMALHEDGE_VECTORISED inline size_t write_all_losses(const Table& table, Way wa
             continue;
         }
         ++known;
-        table.loss->write(forecasts, table.outcomes[j], table.level(j), own);
+        table.loss->write(forecasts, table.outcomes[j], table.quantiles(j), own);
         combine_evenly(forecasts, awake, way, rated, even);
         const double uniform =
-            table.loss->of(even, table.classes, table.outcomes[j], table.level(j));
+            table.loss->of(even, table.classes, table.outcomes[j], table.quantiles(j));
 #pragma omp simd
         for (size_t i = 0; i < n; ++i) own[i] = rated[i] > 0.0 ? own[i] : uniform;
     }

@@ -9,6 +9,10 @@
 //     l1          1 - p_y
 //     log-wealth  -ln max(x / y, 1e-6)
 //     zero-one    1 where x, or the most probable class, is not y; else 0
+//     crps        sum_c s_c 2 pinball(x_c, y; level_c),   sum_c s_c = 1, of quantiles x_c at several levels
+//
+// With even shares s_c the last is the weighted interval score, where levels come in pairs a, 1 - a, and
+// tends to the CRPS where they become dense.
 #pragma once
 
 #include <cstring>
@@ -25,6 +29,13 @@ struct Forecasts {
     size_t stride;  // from one class to the next: n, or more where some experts are left out
 
     const double* of_class(size_t c) const { return data + c * stride; }
+};
+
+// The levels that a loss of quantiles is of, and the share of each; other losses look at the first
+// level, or at none.
+struct Quantiles {
+    const double* levels;
+    const double* shares;
 };
 
 struct Square {
@@ -89,18 +100,19 @@ inline size_t class_of(size_t classes, double outcome) {
 
 // Write the loss of each expert; those of experts that sleep are whatever comes out.
 template <class Kind>
-NORMALHEDGE_VECTORISED void write_losses(const Forecasts& forecasts, double outcome, double level,
-                                         double* losses) {
+NORMALHEDGE_VECTORISED void write_losses(const Forecasts& forecasts, double outcome,
+                                         const Quantiles& at, double* losses) {
+    const double level = *at.levels;
     const double* x = forecasts.of_class(class_of(forecasts.classes, outcome));
 #pragma omp simd
     for (size_t i = 0; i < forecasts.n; ++i) losses[i] = Kind::value(x[i], outcome, level);
 }
 
 // The most probable class counts, the first of those that tie.
-inline void write_wrong_classes(const Forecasts& forecasts, double outcome, double level,
+inline void write_wrong_classes(const Forecasts& forecasts, double outcome, const Quantiles& at,
                                 double* losses) {
     if (forecasts.classes == 1) {
-        write_losses<ZeroOne>(forecasts, outcome, level, losses);
+        write_losses<ZeroOne>(forecasts, outcome, at, losses);
         return;
     }
     for (size_t i = 0; i < forecasts.n; ++i) {
@@ -111,24 +123,42 @@ inline void write_wrong_classes(const Forecasts& forecasts, double outcome, doub
     }
 }
 
+// Quantiles at several levels; a level without a share is not looked at.
+NORMALHEDGE_VECTORISED inline void write_crps(const Forecasts& forecasts, double outcome,
+                                              const Quantiles& at, double* losses) {
+    fill(losses, forecasts.n, 0.0);
+    for (size_t c = 0; c < forecasts.classes; ++c) {
+        if (at.shares[c] == 0.0) continue;
+        const double* x = forecasts.of_class(c);
+        const double above = 2.0 * at.shares[c] * (1.0 - at.levels[c]);
+        const double below = -2.0 * at.shares[c] * at.levels[c];
+#pragma omp simd
+        for (size_t i = 0; i < forecasts.n; ++i) {
+            const double over = x[i] - outcome;
+            losses[i] += over * (over > 0.0 ? above : below);
+        }
+    }
+}
+
 // A row of the table.
 struct Loss {
     const char* name;
-    void (*write)(const Forecasts& forecasts, double outcome, double level, double* losses);
+    void (*write)(const Forecasts& forecasts, double outcome, const Quantiles& at, double* losses);
     double (*slope)(double prediction, double outcome, double level);
-    bool relative;  // whether outcomes must be positive
+    bool relative;   // whether outcomes must be positive
+    bool of_levels;  // whether the classes of a row are levels
 
     // The loss of one prediction, a number for each class.
-    double of(const double* value, size_t classes, double outcome, double level) const {
+    double of(const double* value, size_t classes, double outcome, const Quantiles& at) const {
         double result;
-        write({value, classes, 1, 1}, outcome, level, &result);
+        write({value, classes, 1, 1}, outcome, at, &result);
         return result;
     }
 };
 
 template <class Kind>
 constexpr Loss loss_row(bool relative = false) {
-    return {Kind::name, write_losses<Kind>, Kind::slope, relative};
+    return {Kind::name, write_losses<Kind>, Kind::slope, relative, false};
 }
 
 inline const Loss losses_table[] = {
@@ -138,7 +168,8 @@ inline const Loss losses_table[] = {
     loss_row<Log>(),
     loss_row<L1>(),
     loss_row<LogWealth>(true),
-    {ZeroOne::name, write_wrong_classes, ZeroOne::slope, false},
+    {ZeroOne::name, write_wrong_classes, ZeroOne::slope, false, false},
+    {"crps", write_crps, Pinball::slope, false, true},
 };
 
 inline const Loss* find_loss(const char* name) {

@@ -26,6 +26,7 @@
 #include "combining.hpp"
 #include "hedger.hpp"
 #include "losses.hpp"
+#include "quantiles.hpp"
 #include "range.hpp"
 
 namespace normalhedge {
@@ -41,9 +42,13 @@ struct Recipe {
     double width = 0.0;  // the range of the loss, where it is known; else 0
     double even = 0.0;   // the share of the weight that is spread evenly
     std::vector<double> levels;
+    std::vector<double> shares;  // of the levels, where a row has several
 
-    double level_of(std::int32_t item) const {
-        return levels[static_cast<size_t>(item) % levels.size()];
+    bool of_levels() const { return loss && loss->of_levels; }
+
+    Quantiles quantiles_of(std::int32_t item) const {
+        if (of_levels()) return {levels.data(), shares.data()};
+        return {levels.data() + static_cast<size_t>(item) % levels.size(), shares.data()};
     }
 };
 
@@ -56,13 +61,13 @@ struct Game {
 
 // What is added up on the way, for summaries and reports.
 struct Sums {
-    enum Expert { weight, awake, loss, blend_loss, scored, absurd, expert_sums };
+    enum Expert { weight, awake, loss, blend_loss, scored, absurd, expert_sums, crossed = expert_sums };
     enum Total {
         rows, silent, settled, blend, uniform, steps, wild, regret, log_potential, total_sums
     };
     enum Mark { first, last, since, mark_rows };
 
-    double* experts;  // expert_sums x n
+    double* experts;  // expert_sums x n; one more where forecasts are quantiles, which may have crossed
     double* totals;   // total_sums
     size_t stride;    // from one row of `experts` to the next
 
@@ -81,6 +86,7 @@ struct Rows {
     const std::int32_t* items;    // count
     const double* own = nullptr;  // count x (n + 2): losses of your own, of experts, blend, uniform
     const double* own_slopes = nullptr;  // count
+    const double* ratings = nullptr;     // count x n: the confidences of those awake, if they are known
 
     // From one row to the next, and from one class to the next.
     size_t step = classes * n;
@@ -106,6 +112,7 @@ struct Rows {
         if (outcomes) one.outcomes += j;
         if (own) one.own += j * own_step;
         if (own_slopes) one.own_slopes += j * slope_step;
+        if (ratings) one.ratings += j * n;
         return one;
     }
 };
@@ -155,12 +162,45 @@ NORMALHEDGE_VECTORISED inline Awake rate_experts(const Forecasts& forecasts, con
     return {static_cast<size_t>(awake), whole == static_cast<double>(n)};
 }
 
+// Write the confidences in a row.
+inline Awake rate_row(const Rows& rows, size_t j, double* rated) {
+    if (!rows.ratings) return rate_experts(rows.row(j), rows.confidence, rated);
+    const double* known = rows.ratings + j * rows.n;
+    Awake awake{0, true};
+    for (size_t i = 0; i < rows.n; ++i) {
+        rated[i] = known[i];
+        awake.count += known[i] > 0.0 ? 1 : 0;
+        awake.all = awake.all && known[i] == 1.0;
+    }
+    return awake;
+}
+
 // Write even weights over those awake.
 NORMALHEDGE_VECTORISED inline void spread_evenly(const double* rated, size_t n, double* weights) {
     const double total = added(rated, n);
 #pragma omp simd
     for (size_t i = 0; i < n; ++i) weights[i] = rated[i];
     divide(weights, n, total);
+}
+
+// Write weights times confidences, summing to one; even ones where nobody awake has any weight.
+inline void play_by_weights(const Columns& now, const double* confidence, double* played) {
+    const double total = added(confidence, now.n);
+    for (size_t i = 0; i < now.n; ++i)
+        played[i] = total > 0.0 ? confidence[i] * now.weights[i] : 0.0;
+    const double heard = added(played, now.n);
+    if (heard > tiny)
+        divide(played, now.n, heard);
+    else if (total > 0.0)
+        spread_evenly(confidence, now.n, played);
+}
+
+// Repair the quantiles of the experts in all rows, in place: see `quantiles.hpp`.
+inline void repair_rows(const Recipe& recipe, const Rows& rows, double* forecasts,
+                        const Sums& sums) {
+    for (size_t j = 0; j < rows.count; ++j)
+        repair_row(rows.row(j), forecasts + j * rows.step, recipe.levels.data(), largest_forecast,
+                   sums.row(static_cast<Sums::Expert>(Sums::crossed)));
 }
 
 // Note when the experts that are awake in a round were, and whether they carry weight.
@@ -253,6 +293,7 @@ inline void predict_round(const Recipe& recipe, const Hedger& hedger, const Game
             hedger.play(game.columns, rated, own);
         if (recipe.even > 0.0) mix_evenly(rated, n, recipe.even, own);
         combine(forecasts, own, recipe.way, rated + 3 * n, rows.value(j));
+        if (recipe.of_levels()) sort_levels(rows.value(j), rows.classes, 1);
         add_weights(rated, own, n, seen, sums);
     }
     mark_round(game, number, seen);
@@ -275,12 +316,12 @@ inline void note_round(const Recipe& recipe, const Rows& rows, const Sums& sums)
         double blend;
         double uniform;
         if (recipe.loss) {
-            const double level = recipe.level_of(rows.items[j]);
-            recipe.loss->write(forecasts, rows.outcomes[j], level, buffer);
+            const Quantiles at = recipe.quantiles_of(rows.items[j]);
+            recipe.loss->write(forecasts, rows.outcomes[j], at, buffer);
             spread_evenly(rated, n, alike);
             combine(forecasts, alike, recipe.way, rated + 3 * n, plain);
-            blend = recipe.loss->of(rows.value(j), rows.classes, rows.outcomes[j], level);
-            uniform = recipe.loss->of(plain, rows.classes, rows.outcomes[j], level);
+            blend = recipe.loss->of(rows.value(j), rows.classes, rows.outcomes[j], at);
+            uniform = recipe.loss->of(plain, rows.classes, rows.outcomes[j], at);
         } else {
             losses = rows.own_losses(j);
             blend = losses[n];
@@ -302,6 +343,26 @@ NORMALHEDGE_VECTORISED inline void linearise(const double* forecasts, const doub
         costs[i] = rated[i] > 0.0 ? slope * (forecasts[i] - value) : 0.0;
         excess[i] = fullest * std::fabs(costs[i]);
     }
+}
+
+// The same for quantiles of several levels: the sum of their linearised losses.
+NORMALHEDGE_VECTORISED inline void linearise_levels(const Rows& rows, size_t j, const Quantiles& at,
+                                                    const double* rated, double* costs,
+                                                    double* excess) {
+    const size_t n = rows.n;
+    const Forecasts forecasts = rows.row(j);
+    fill(costs, n, 0.0);
+    for (size_t c = 0; c < rows.classes; ++c) {
+        if (at.shares[c] == 0.0) continue;
+        const double* x = forecasts.of_class(c);
+        const double value = rows.value(j, c);
+        const double slope =
+            2.0 * at.shares[c] * Pinball::slope(value, rows.outcomes[j], at.levels[c]);
+#pragma omp simd
+        for (size_t i = 0; i < n; ++i) costs[i] += rated[i] > 0.0 ? slope * (x[i] - value) : 0.0;
+    }
+#pragma omp simd
+    for (size_t i = 0; i < n; ++i) excess[i] = fullest * std::fabs(costs[i]);
 }
 
 // Replace losses by how much they exceed the least of those awake.
@@ -333,19 +394,23 @@ inline void measure_row(const Recipe& recipe, bool by_losses, const Rows& rows, 
     const size_t n = rows.n;
     const Forecasts forecasts = rows.row(j);
     const double outcome = rows.outcomes[j];
-    const double level = recipe.level_of(rows.items[j]);
+    const Quantiles at = recipe.quantiles_of(rows.items[j]);
+    if (recipe.gradient && recipe.of_levels()) {
+        linearise_levels(rows, j, at, rated, costs, excess);
+        return;
+    }
     if (recipe.gradient) {
         const size_t c = class_of(rows.classes, outcome);
         const double* x = forecasts.of_class(c);
         const double value = rows.value(j, c);
         const Loss* by = recipe.slope_of ? recipe.slope_of : recipe.loss;
         const double slope =
-            by ? by->slope(value, outcome, level) : rows.own_slopes[j * rows.slope_step];
+            by ? by->slope(value, outcome, *at.levels) : rows.own_slopes[j * rows.slope_step];
         linearise(x, rated, n, value, slope, costs, excess);
         return;
     }
     if (recipe.loss)
-        recipe.loss->write(forecasts, outcome, level, costs);
+        recipe.loss->write(forecasts, outcome, at, costs);
     else
         std::copy(rows.own_losses(j), rows.own_losses(j) + n, costs);
     if (by_losses)
@@ -424,7 +489,7 @@ inline void settle_round(const Recipe& recipe, const Hedger& hedger, const Game&
     for (size_t j = 0; j < rows.count; ++j) {
         if (!rows.known(j)) continue;
         ++known;
-        const Awake awake = rate_experts(rows.row(j), rows.confidence, rated);
+        const Awake awake = rate_row(rows, j, rated);
         full = awake.all;
         if (awake.count == 0) {
             if (!several) fill(gains, n, 0.0);
@@ -468,17 +533,27 @@ inline void settle_round(const Recipe& recipe, const Hedger& hedger, const Game&
         totals[Sums::log_potential] = larger(totals[Sums::log_potential], outcome.log_potential);
 }
 
-// Write the plain mean or median of the experts awake as the forecasts of the first experts.
+// Write the plain mean or median of the experts awake as the forecasts of the first experts. Where
+// classes are `levels`, quantiles are repaired first, in a copy.
 inline void fill_plain(double* table, size_t rows, size_t classes, size_t n,
-                       const double* confidence, const std::vector<Way>& ways) {
+                       const double* confidence, const std::vector<Way>& ways,
+                       const double* levels) {
     const size_t m = ways.size();
     const size_t others = n - m;
-    Scratch room(3 * others + classes);
+    Scratch room(4 * others + classes + (levels ? classes * n : 0));
     double* rated = room.data();
     double* result = rated + 3 * others;
+    double* counts = result + classes;  // they are counted when the round is predicted
+    double* copy = counts + others;
+    fill(counts, others, 0.0);
     for (size_t j = 0; j < rows; ++j) {
         double* row = table + j * classes * n;
-        const Forecasts forecasts{row + m, classes, others, n};
+        Forecasts forecasts{row + m, classes, others, n};
+        if (levels) {
+            std::copy(row, row + classes * n, copy);
+            forecasts.data = copy + m;
+            repair_row(forecasts, copy + m, levels, largest_forecast, counts);
+        }
         const Awake awake = rate_experts(forecasts, confidence ? confidence + m : nullptr, rated);
         for (size_t i = 0; i < others; ++i)
             rated[i] = rated[i] > 0.0 ? 1.0 / static_cast<double>(awake.count) : 0.0;

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from normalhedge import Mixture
+from normalhedge.hedgers import CompiledHedger
 from normalhedge.mixtures.automatic import Automatic, levels_of
 from tests.automatic_oracle import Oracle, Round
 from tests.mixtures.automatic_examples import NAMES, experts
@@ -123,7 +124,10 @@ def test_hedged_components_are_mixtures_of_a_single_rule() -> None:
     whole = Mixture(Automatic(guard=False))
     parts = [one for one in Automatic().components(whole.recipe.loss) if one.hedger is not None]
     first = 4 + len(Automatic().components(whole.recipe.loss)) - len(parts)
-    alone = [Mixture(one.hedger, combine=one.combine, gradient=one.gradient) for one in parts]
+    alone: list[Mixture] = []
+    for part in parts:
+        assert isinstance(part.hedger, CompiledHedger)
+        alone.append(Mixture(part.hedger, combine=part.combine, gradient=part.gradient))
     for mixture in (whole, *alone):
         mixture.join(NAMES)
     for row, outcome in zip(forecasts[:, 0], y[:, 0], strict=True):

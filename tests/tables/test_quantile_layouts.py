@@ -194,7 +194,7 @@ def test_the_future_of_quantiles(layout: str) -> None:
     key = ["ds", "unique_id"] + ["level"] * (layout == "long")
     one, other = (frame.sort_values(key, ignore_index=True) for frame in (result, expected))
     pd.testing.assert_frame_equal(one, other)
-    with pytest.raises(ValueError, match="levels of the past|column"):
+    with pytest.raises(ValueError, match=r"levels of the past|column"):
         found.predict(table[table.ds >= 35].iloc[:, :3])
 
 

@@ -5,6 +5,9 @@ WEIGHT, AWAKE, LOSS, BLEND_LOSS, SCORED, ABSURD = range(6)
 ones among them its losses, the losses of the blend, and their number; and the number of its
 forecasts that the guard moved."""
 
+CROSSED = 6
+"""A further sum of an expert where forecasts are quantiles: how many of them crossed."""
+
 ROWS, SILENT, SETTLED, BLEND, UNIFORM, STEPS, WILD, REGRET, LOG_POTENTIAL = range(9)
 """The sums of the blend: the numbers of rows, of rows without any expert awake and of settled rows;
 the losses of the blend and of uniform weights in settled rows; the numbers of rounds learned from
@@ -15,4 +18,5 @@ FIRST, LAST, SINCE = range(3)
 been at least that of uniform weights. -1 stands for never, or not now."""
 
 EXPERT_SUMS, TOTAL_SUMS, MARKS = 6, 9, 3
-"""The number of sums of an expert, of sums of the blend, and of marks of an expert."""
+"""The number of sums of an expert without `CROSSED`, of sums of the blend, and of marks of an
+expert."""

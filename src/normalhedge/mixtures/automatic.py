@@ -10,15 +10,8 @@ from normalhedge import _inputs
 from normalhedge._core import Games
 from normalhedge._inputs import Floats
 from normalhedge.certificates.bounds import Bound
-from normalhedge.hedgers import AdaNormalHedge, BatesGranger, CompiledHedger, NormalHedge
+from normalhedge.mixtures.components import Component, components_of
 from normalhedge.mixtures.losses import Loss
-
-TRUST, TRUST_OF_CLASSES = 0.95, 0.5
-"""The share of the prior of the plain combinations, which the other ways must overcome. It is less
-for class probabilities: the range of their losses is bounded, so no absurd forecast costs more."""
-
-PLAIN_WAYS = {"median": "median", "trimmed mean": "trimmed", "mean": "mean"}
-"""The plain combinations, and what the core calls them."""
 
 VALUES_BEFORE_WAYS = 4
 """The values of a row before those of the ways: the forecasts of the blend, of the level that all
@@ -26,33 +19,6 @@ items share, of the level of the item alone, and of both levels together."""
 
 INSURED = 0.95
 """The share of the insurance's prior that the levels have; the ways have the rest."""
-
-
-class Component(NamedTuple):
-    """A way of combining.
-
-    Attributes
-    ----------
-    name
-        Its name in summaries.
-    hedger
-        The hedger that weighs the experts; None if all experts have the same weight.
-    combine
-        How weights and forecasts make its forecast.
-    gradient
-        Whether its hedger learns by the gradient trick.
-    slope
-        The loss whose gradient is used; None for the loss of the mixture.
-    prior
-        Its weight before the first outcome.
-    """
-
-    name: str
-    hedger: CompiledHedger | None
-    combine: str
-    gradient: bool = False
-    slope: str | None = None
-    prior: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -92,6 +58,11 @@ class Automatic:
     and 100, and by weighted medians; AdaNormalHedge and NormalHedge with the gradient trick, which
     compete with the best convex combination; inverse losses (`BatesGranger`).
 
+    Quantiles have ways of their own: relative losses (`RelativeLoss`), by mean and by trimmed mean;
+    NormalHedge at memories 20 and 100; AdaNormalHedge with the gradient trick. The weights of these
+    are common to all levels. Relative losses and the gradient trick come, too, with weights that
+    are smooth over the levels, and with weights for each level by itself.
+
     **What is proved.** Nothing is proved of the second level itself. But the blend is insured: it
     is a weighted mean of the forecasts of the level and of the ways. The weights are those of
     AdaNormalHedge, whose prior gives the level 95 %. Its theorem, with the priors rho, says of
@@ -104,7 +75,8 @@ class Automatic:
         C_k = \sum_t (1 + d_t) |\ell_t - \ell_{k,t}| / S_t
 
     S is the range of the loss or, if that is unknown, the largest difference so far. X is zero if
-    the loss is convex and outcomes are known at once. Otherwise the condition of the theorem is
+    the loss is convex and outcomes are known at once; the crps loss is convex in the vector of
+    quantiles, and sorting them never raises it. Otherwise the condition of the theorem is
     checked in each round, and X is the total by which it was violated: the bound of
     `Mixture.bound` holds for all losses and delays, but it may be large. The insurance changes the
     blend only after a way has been ahead for long: on the panels of ``make panels`` by less than
@@ -136,25 +108,7 @@ class Automatic:
 
     def components(self, loss: Loss) -> list[Component]:
         """Return the ways of combining for a loss, the plain ones first."""
-        if loss.of_labels:
-            plain, hedged = [Component("plain vote", None, "vote", prior=1.0)], _on_losses("vote")
-        elif loss.of_wealth:
-            plain = [Component("plain mean", None, "mean", prior=1.0)]
-            hedged = [*_on_losses("mean"), *_by_gradient(loss)]
-        else:
-            # The logarithm punishes small probabilities, which medians make smaller.
-            shares = (0.05, 0.05, 0.9) if loss.kind == "log" else (0.65, 0.3, 0.05)
-            plain = [
-                Component(f"plain {name}", None, combine, prior=share)
-                for (name, combine), share in zip(PLAIN_WAYS.items(), shares, strict=True)
-            ]
-            hedged = [*_on_losses("mean"), *_by_median(), *_by_gradient(loss), *_by_inverse_loss()]
-        trust = TRUST_OF_CLASSES if loss.of_classes else TRUST
-        rest = (1.0 - trust) / len(hedged)
-        return [
-            *(one._replace(prior=trust * one.prior) for one in plain),
-            *(one._replace(prior=rest) for one in hedged),
-        ]
+        return components_of(loss)
 
     def bound(self, loss: Loss, games: Games) -> Bound:
         """Return the proved bound on the regret of the blend to each component, up to now.
@@ -195,6 +149,7 @@ class Automatic:
                     one.gradient,
                     one.slope,
                     one.prior,
+                    one.knots,
                 )
                 for one in self.components(loss)
             ],
@@ -237,50 +192,3 @@ def levels_of(games: Games) -> Levels:
     last = games.totals[:, -sum(sizes) :]
     ways, _, choice, _, *insurance, _ = np.split(last, np.cumsum(sizes[:-1]), axis=1)
     return Levels(ways, choice, *insurance)
-
-
-def _on_losses(combine: str) -> list[Component]:
-    """Return NormalHedge on the losses themselves, with three lengths of memory."""
-    return [
-        Component(f"NormalHedge {memory}", NormalHedge(memory=memory), combine)
-        for memory in (5, 20, 100)
-    ]
-
-
-def _by_median() -> list[Component]:
-    """Return hedgers whose forecast is a weighted median, which no single expert can move far."""
-    return [
-        Component("NormalHedge 20, median", NormalHedge(memory=20), "median"),
-        Component("AdaNormalHedge 20, median", AdaNormalHedge(alpha=0.05), "median"),
-    ]
-
-
-def _by_gradient(loss: Loss) -> list[Component]:
-    """Return hedgers that compete with the best convex combination; none for a linear loss.
-
-    The gradient of the absolute loss is only a sign, and that of the square loss says more: for the
-    absolute loss, two of the three hedgers use the gradient of the square loss.
-    """
-    if loss.linear or not loss.differentiable:
-        return []
-    slope = "square" if loss.kind == "absolute" else None
-    return [
-        Component(
-            "AdaNormalHedge 20, gradient",
-            AdaNormalHedge(alpha=0.05),
-            "mean",
-            gradient=True,
-            slope=slope,
-        ),
-        Component("AdaNormalHedge, gradient", AdaNormalHedge(), "mean", gradient=True, slope=slope),
-        Component("NormalHedge 100, gradient", NormalHedge(memory=100), "mean", gradient=True),
-    ]
-
-
-def _by_inverse_loss() -> list[Component]:
-    """Return hedgers whose weights are inverse losses, which change slowly."""
-    return [
-        Component("inverse loss 100", BatesGranger(alpha=0.01), "mean"),
-        Component("inverse loss 100, squared", BatesGranger(alpha=0.01, power=2.0), "mean"),
-        Component("inverse loss 20, squared", BatesGranger(alpha=0.05, power=2.0), "mean"),
-    ]

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from normalhedge import _core
-from normalhedge._inputs import Floats
+from normalhedge._inputs import LARGEST, Floats
 from normalhedge.mixtures.convex import least_loss
 
 SAMPLE = 1 << 22
@@ -77,12 +77,16 @@ def best_convex(
     outcomes
         The outcome of each row; NaN if unknown.
     items, levels, kind
-        The item of each row, the levels of the pinball loss, and the name of the loss in the core.
+        The item of each row, the levels of the pinball or crps loss, and the name of the loss in
+        the core.
     way
         How uniform weights combine the forecasts of the experts awake.
     sample
         The number of forecasts to which the weights are fitted; None for about four million.
     """
+    if kind == "crps":
+        found = best_convex(*_by_level(forecasts, outcomes, levels), levels, "pinball", way, sample)
+        return Convex(found.weights, 2.0 * found.loss, 2.0 * found.gap)
     n = forecasts.shape[2]
     filled = np.empty((len(outcomes), n))
     _core.fill_sleepers(forecasts, outcomes, items, levels, kind, way, filled)
@@ -96,3 +100,17 @@ def best_convex(
     )
     loss = mean_loss(filled @ weights, outcomes, items, levels, kind)
     return Convex(weights, loss, max(loss - bound, 0.0))
+
+
+def _by_level(
+    forecasts: Floats, outcomes: Floats, levels: Floats
+) -> tuple[Floats, Floats, np.ndarray]:
+    """Return quantiles as rows of one number each; the items are the levels.
+
+    Rows of one level stand together, so that every sample has rows of all levels.
+    """
+    rows, count, n = forecasts.shape
+    asleep = ~(np.abs(forecasts) < LARGEST).all(axis=1, keepdims=True)
+    numbers = np.where(asleep, np.nan, forecasts).swapaxes(0, 1).reshape(rows * count, 1, n)
+    items = np.repeat(np.arange(len(levels), dtype=np.int32), rows)
+    return np.ascontiguousarray(numbers), np.tile(outcomes, count), items

@@ -153,7 +153,7 @@ class Books:
         self.games = make_games(recipe)
         games = 1 if recipe.shared else 0
         states = [None] * games  # each gets its state when the first expert joins
-        arrays = first_arrays(self.games, games)
+        arrays = first_arrays(recipe, self.games, games)
         self.games.replace(self.games.version, arrays, states, vars(self), {}, ())
         self._lock = Turn()
         _alive.add(self)
@@ -316,7 +316,7 @@ class Books:
         loss = self.recipe.loss
         plain = not self.recipe.include and not loss.of_classes and loss.kind is not None
         named = bool(names) and bool(items) and items[0] == ""
-        several = len(loss.levels) > 1 or self.retired
+        several = len(loss.levels) > 1 or loss.of_levels or self.retired
         return plain and named and self.games.states is None and not several
 
     def _take_over(self, version: int, growth: Growth) -> None:

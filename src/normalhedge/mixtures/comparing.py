@@ -1,6 +1,7 @@
 """Compare the blend with its yardsticks: plain combinations, and the best in hindsight."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from itertools import pairwise
 from math import ceil, nan
 from typing import NamedTuple
@@ -105,7 +106,7 @@ def compare(
     rows_awake = np.zeros(len(names))
     component_sums, component_rows = np.zeros(components), 0
     for part in _parts(rows):
-        table, awake = _columns(part, plain, substitute, convex)
+        table, awake = _columns(loss, part, plain, substitute, convex)
         rows_awake += awake.sum(axis=0)
         if components:
             table = np.concatenate([table, part.components(components)], axis=2)
@@ -119,7 +120,8 @@ def compare(
                 table = table[:, :, : means.shape[1]]
     lines = [_line(name, means[:, k]) for k, name in enumerate(("blend", *plain))]
     lines += _best_expert(means[:, len(combined) :], rows_awake / count, names, substitute)
-    every = max(rows.forecasts[:, 0].size // SAMPLE, 1) if loss.kind not in EXACT else 1
+    fitted = rows.forecasts if loss.of_levels else rows.forecasts[:, 0]
+    every = max(fitted.size // SAMPLE, 1) if loss.kind not in EXACT else 1
     if convex is not None:
         asleep = rows_awake.min() < count
         remark = "in hindsight"
@@ -127,7 +129,7 @@ def compare(
         remark += f"; fitted to one row in {every}" if every > 1 else ""
         lines.append(_line(BEST_CONVEX, means[:, len(combined) - 1], remark))
     return Comparison(
-        str(loss),
+        loss.brief,
         count,
         rows.since,
         rows.rounds,
@@ -153,7 +155,7 @@ def plain_means(forecasts: Floats, awake: np.ndarray) -> Floats:
     return result
 
 
-def plain_medians(forecasts: Floats, awake: np.ndarray) -> Floats:
+def plain_medians(forecasts: Floats, awake: np.ndarray, *, of_classes: bool = True) -> Floats:
     """Return the median forecast of the experts awake; rows x classes.
 
     The medians of class probabilities are divided by their sum.
@@ -164,6 +166,8 @@ def plain_medians(forecasts: Floats, awake: np.ndarray) -> Floats:
         Rows x classes x experts.
     awake
         Whether an expert is awake; rows x experts.
+    of_classes
+        Whether several numbers are class probabilities, not quantiles.
     """
     if awake.all():
         middle: Floats = np.median(forecasts, axis=2)
@@ -175,7 +179,7 @@ def plain_medians(forecasts: Floats, awake: np.ndarray) -> Floats:
             for at in ((count - 1) // 2, count // 2)
         )
         middle = low + 0.5 * (high - low)
-    if middle.shape[1] == 1:
+    if middle.shape[1] == 1 or not of_classes:
         return middle
     mass = middle.sum(axis=1, keepdims=True)
     return np.where(mass > 0.0, middle / np.where(mass > 0.0, mass, 1.0), middle)
@@ -196,7 +200,11 @@ def plain_votes(forecasts: Floats, awake: np.ndarray) -> Floats:
     return np.array([[combine(labels, share, "vote")] for labels, share in pairs])
 
 
-_PLAIN = {PLAIN_MEAN: plain_means, PLAIN_MEDIAN: plain_medians, PLAIN_VOTE: plain_votes}
+_PLAIN: dict[str, Callable[[Floats, np.ndarray], Floats]] = {
+    PLAIN_MEAN: plain_means,
+    PLAIN_MEDIAN: plain_medians,
+    PLAIN_VOTE: plain_votes,
+}
 
 
 def _plain_names(loss: Loss) -> list[str]:
@@ -206,8 +214,8 @@ def _plain_names(loss: Loss) -> list[str]:
 
 
 def _only_its_loss(loss: Loss) -> bool:
-    """Tell whether absolute errors are meaningless: for classes, labels and price relatives."""
-    return loss.of_classes or loss.of_labels or loss.of_wealth
+    """Tell whether there are no errors of one number: for classes, labels, relatives, quantiles."""
+    return loss.of_classes or loss.of_labels or loss.of_wealth or loss.of_levels
 
 
 def _parts(rows: Settled) -> Iterator[Settled]:
@@ -221,11 +229,12 @@ def _parts(rows: Settled) -> Iterator[Settled]:
 
 
 def _columns(
-    part: Settled, plain: Sequence[str], substitute: str, convex: Convex | None
+    loss: Loss, part: Settled, plain: Sequence[str], substitute: str, convex: Convex | None
 ) -> tuple[Floats, np.ndarray]:
     """Return the forecasts of the blend, of its yardsticks and of the experts; and who is awake."""
     awake: np.ndarray = np.all(np.abs(part.forecasts) < LARGEST, axis=1)
-    combined = {name: _PLAIN[name](part.forecasts, awake)[:, :, np.newaxis] for name in plain}
+    ways = _PLAIN | {PLAIN_MEDIAN: partial(plain_medians, of_classes=loss.of_classes)}
+    combined = {name: ways[name](part.forecasts, awake)[:, :, np.newaxis] for name in plain}
     experts = np.where(awake[:, np.newaxis], part.forecasts, combined[substitute])
     mixed = [] if convex is None else [(experts @ convex.weights)[:, :, np.newaxis]]
     columns = [part.blend[:, :, np.newaxis], *combined.values(), *mixed, experts]

@@ -15,6 +15,9 @@ Keys = Sequence[str] | range | None
 SUM_TOLERANCE = 0.01
 """The largest distance from one of a sum of class probabilities."""
 
+SAME_LEVEL = 1e-9
+"""Levels that differ by less are the same."""
+
 
 def check_mapping(forecasts: Any) -> None:
     """Refuse forecasts that are not a mapping of names."""
@@ -43,7 +46,12 @@ def check_confidence(confidence: Any, known: Callable[[str], bool]) -> None:
 
 
 def read(
-    forecasts: Mapping[str, Any], index: Mapping[str, int], n: int, *, of_classes: bool
+    forecasts: Mapping[str, Any],
+    index: Mapping[str, int],
+    n: int,
+    *,
+    of_classes: bool,
+    levels: Sequence[float] = (),
 ) -> tuple[Floats, Keys]:
     """Return forecasts as a table of rows x classes x experts, and the keys of its rows.
 
@@ -55,14 +63,22 @@ def read(
         The column of each name, and the number of columns.
     of_classes
         Whether forecasts are class probabilities.
+    levels
+        The levels, if forecasts are quantiles; they take the place of the classes.
     """
-    columns = {name: _rows(name, given, of_classes=of_classes) for name, given in forecasts.items()}
+    columns = {
+        name: _quantile_rows(name, given, levels)
+        if levels
+        else _rows(name, given, of_classes=of_classes)
+        for name, given in forecasts.items()
+    }
     awake = {name: column for name, column in columns.items() if column is not None}
     keys = _common_keys(awake)
     rows = 1 if keys is None else len(keys)
     if not rows:
         raise ValueError("forecasts must be of at least one item, got empty mappings")
-    classes = max((cell.size for _, cells in awake.values() for cell in cells), default=1)
+    sizes = (cell.size for _, cells in awake.values() for cell in cells)
+    classes = len(levels) or max(sizes, default=1)
     table = np.full((rows, classes, n), np.nan)
     place = {key: row for row, key in enumerate(keys or ())}
     for name, (own, cells) in awake.items():
@@ -93,6 +109,72 @@ def _rows(name: str, given: Any, *, of_classes: bool) -> tuple[Keys, list[Floats
     if cells.ndim != (2 if of_classes else 1) or not len(cells):
         raise ValueError(f"forecasts of {name!r} must be a number or a sequence, got {given!r}")
     return range(len(cells)), [np.atleast_1d(cell) for cell in cells]
+
+
+def _quantile_rows(
+    name: str, given: Any, levels: Sequence[float]
+) -> tuple[Keys, list[Floats]] | None:
+    """Return the keys and the quantiles of an expert's forecast; None if it sleeps."""
+    if _is_missing(given) or (isinstance(given, Mapping) and not given):
+        return None
+    if isinstance(given, Mapping):
+        if all(_is_missing(value) for value in given.values()):  # of levels, or of series
+            return None if all(_place(key, levels) is not None for key in given) else ([], [])
+        if not any(isinstance(value, Mapping) or np.ndim(value) for value in given.values()):
+            return None, [_by_level(name, given, levels)]
+        own = [str(key) for key in given]
+        return own, [_quantiles(name, value, levels) for value in given.values()]
+    cells = _numbers(name, given, None)
+    if cells.ndim > 2 or not cells.size:
+        raise ValueError(f"forecasts of {name!r} must be quantiles by level, got {given!r}")
+    if cells.ndim < 2:
+        return None, [_quantiles(name, cells, levels)]
+    return range(len(cells)), [_quantiles(name, cell, levels) for cell in cells]
+
+
+def _quantiles(name: str, given: Any, levels: Sequence[float]) -> Floats:
+    """Return the quantiles of one item; all NaN if the expert sleeps there."""
+    if isinstance(given, Mapping):
+        return _by_level(name, given, levels)
+    if _is_missing(given):
+        return np.full(len(levels), np.nan)
+    cells = np.atleast_1d(_numbers(name, given, None))
+    if cells.shape != (len(levels),):
+        raise ValueError(
+            f"forecasts of {name!r} must have {len(levels)} quantiles each, one for each level, "
+            f"got {cells.size}"
+        )
+    return cells
+
+
+def _by_level(name: str, given: Mapping[Any, Any], levels: Sequence[float]) -> Floats:
+    """Return the quantiles of a mapping of levels to numbers; NaN for levels it does not have."""
+    result, found = np.full(len(levels), np.nan), set[int]()
+    for key, value in given.items():
+        place = _place(key, levels)
+        if place is None:
+            known = ", ".join(f"{level:g}" for level in levels)
+            raise ValueError(f"forecasts of {name!r} have level {key!r}, which is none of {known}")
+        if place in found:
+            raise ValueError(f"forecasts of {name!r} have level {levels[place]:g} twice")
+        found.add(place)
+        result[place] = _numbers(name, value, 0)[0]
+    return result
+
+
+def _place(key: Any, levels: Sequence[float]) -> int | None:
+    """Return the place of a level, given as a number or as its text; None if it is unknown."""
+    try:
+        level = float(key)
+    except (TypeError, ValueError):
+        return None
+    near = (k for k, one in enumerate(levels) if abs(one - level) < SAME_LEVEL)
+    return next(near, None)
+
+
+def _is_missing(value: Any) -> bool:
+    """Tell whether a value is None or a number that is NaN."""
+    return value is None or (isinstance(value, float | np.floating) and bool(np.isnan(value)))
 
 
 def _float(name: str, number: numbers.Real) -> float:

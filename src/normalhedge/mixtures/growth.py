@@ -68,13 +68,13 @@ def make_games(recipe: Recipe) -> Games:
     )
 
 
-def first_arrays(games: Games, count: int) -> tuple[Any, ...]:
+def first_arrays(recipe: Recipe, games: Games, count: int) -> tuple[Any, ...]:
     """Return the arrays of games without experts and items.
 
     Parameters
     ----------
-    games
-        The compiled part of the mixture.
+    recipe, games
+        The settings and the compiled part of the mixture.
     count
         The number of games.
     """
@@ -86,7 +86,7 @@ def first_arrays(games: Games, count: int) -> tuple[Any, ...]:
         np.empty((count, MARKS, 0), dtype=np.int64),
         np.zeros((count, 2)),
         np.zeros((0, item_size)),
-        np.zeros((EXPERT_SUMS, 0)),
+        np.zeros((EXPERT_SUMS + recipe.loss.of_levels, 0)),  # and CROSSED
         np.zeros(TOTAL_SUMS),
         0,
     )

@@ -74,8 +74,9 @@ class Mixture:
         again whenever an expert joins. With ``combine``, ``gradient``, ``even`` or ``include``,
         which are settings of a single rule, None means ``NormalHedge(memory=20)``.
     loss
-        ``"square"``, ``"absolute"``, ``"pinball:level=0.9"``, ``"log"``, ``"l1"``, ``"zero-one"``,
-        ``"log-wealth"`` (see `normalhedge.mixtures.losses`), a `Loss`, or a function of your own.
+        ``"square"``, ``"absolute"``, ``"pinball:level=0.9"``, ``"crps:levels=0.1/0.5/0.9"``,
+        ``"log"``, ``"l1"``, ``"zero-one"``, ``"log-wealth"`` (see
+        `normalhedge.mixtures.losses`), a `Loss`, or a function of your own.
         ``"mae"`` stands for the absolute loss, ``"mse"`` and ``"rmse"`` for the square loss.
     combine
         ``"mean"``, ``"median"`` or ``"vote"``. By default the median for the absolute and the
@@ -263,8 +264,10 @@ class Mixture:
         forecasts
             The forecast of each expert, by name: a number; or a sequence or a mapping of numbers,
             for vectors and for several items in one round. With a loss of class probabilities, a
-            sequence of probabilities replaces each number. An expert sleeps where its forecast is
-            None or NaN.
+            sequence of probabilities replaces each number; with the crps loss, a sequence of
+            quantiles, one for each level, or a mapping of levels to quantiles. An expert sleeps
+            where its forecast is None or NaN. Missing quantiles between two others are
+            interpolated; without the first or the last one the expert sleeps.
         confidence
             The confidence of experts in their forecasts, by name, in [0, 1]; by default 1.
         id
@@ -469,8 +472,9 @@ class Mixture:
     def _outcomes(self, one: PendingRound, outcome: Any) -> Floats:
         """Return the outcomes of the rows of a round."""
         rows, classes, _ = one.forecasts.shape
-        positive = self._books.recipe.loss.of_wealth
-        return read_outcome(outcome, one.keys, rows, classes, positive=positive)
+        loss = self._books.recipe.loss
+        classes = 1 if loss.of_levels else classes
+        return read_outcome(outcome, one.keys, rows, classes, positive=loss.of_wealth)
 
     def state(self, item: str | None = None) -> Any:
         """Return the state of the hedger.
@@ -665,10 +669,11 @@ class Mixture:
         new = self._books.unknown_names(forecasts)
         index = {name: k for k, name in enumerate((*self._books.names, *new))}
         loss = self._books.recipe.loss
-        table, keys = read(forecasts, index, len(index), of_classes=loss.of_classes)
+        levels = loss.levels if loss.of_levels else ()
+        table, keys = read(forecasts, index, len(index), of_classes=loss.of_classes, levels=levels)
         if self._books.retired:
             self._books.let_sleep(table)
-        levels = len(loss.levels)
-        if levels > 1 and (keys is None or len(keys) != levels):
-            raise ValueError(f"forecasts must have {levels} numbers each, one for each level")
+        count = 0 if loss.of_levels else len(loss.levels)
+        if count > 1 and (keys is None or len(keys) != count):
+            raise ValueError(f"forecasts must have {count} numbers each, one for each level")
         return table, keys, new

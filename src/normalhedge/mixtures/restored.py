@@ -9,7 +9,7 @@ import numpy as np
 
 from normalhedge.hedgers import HEDGERS
 from normalhedge.mixtures._entries import MOST, below, floats, listed, whole, words
-from normalhedge.mixtures._sums import EXPERT_SUMS, MARKS, TOTAL_SUMS
+from normalhedge.mixtures._sums import MARKS, TOTAL_SUMS
 from normalhedge.mixtures.automatic import Automatic, levels_of
 from normalhedge.mixtures.books import Books
 from normalhedge.mixtures.losses import LOSSES, Loss, LossFunction
@@ -169,8 +169,11 @@ def _read_arrays(books: Books, found: Mapping[str, Any]) -> None:
     own.ranges[:] = floats("ranges", found["ranges"], own.ranges.shape, least, 1e300)
     own.pool_ranges[:] = floats("pool_ranges", found["pool_ranges"], (games, 2), 0.0, 1e300)
     sums = floats("sums", found["sums"], (len(found["sums"]), n), -1e300, 1e300)
-    if len(sums) not in {EXPERT_SUMS, SUMS_BEFORE_THE_GUARD}:
-        raise ValueError(f"sums must have {EXPERT_SUMS} rows, it has {len(sums)}")
+    count = len(own.expert_sums)
+    if len(sums) not in (
+        {count} if books.recipe.loss.of_levels else {count, SUMS_BEFORE_THE_GUARD}
+    ):
+        raise ValueError(f"sums must have {count} rows, it has {len(sums)}")
     own.expert_sums[: len(sums)] = sums
     own.total_sums[:] = floats("totals", found["totals"], (TOTAL_SUMS,), -1e300, 1e300)
 
@@ -274,7 +277,9 @@ def _read_pending(books: Books, entry: Mapping[str, Any]) -> None:
         confidence = floats("confidence", entry["confidence"], (n,), 0.0, 1.0)
     keys = _keys(ticket, entry["keys"], rows)
     awake = np.any(np.all(np.abs(forecasts) < 1e100, axis=1), axis=1)
-    if (classes > 1) != books.recipe.loss.of_classes and (classes > 1 or awake.any()):
+    loss = books.recipe.loss
+    fits = classes == len(loss.levels) if loss.of_levels else (classes > 1) == loss.of_classes
+    if not fits and (classes > 1 or awake.any()):
         raise ValueError(f"ticket {ticket} does not fit the loss, with {classes} classes")
     if (np.isnan(values[:, :classes]).any(axis=1) & awake).any() and confidence is None:
         raise ValueError(f"ticket {ticket} has no prediction")
@@ -310,7 +315,8 @@ def _deferred(
     due = DeferredOutcome(**found)
     outcomes = floats("outcomes", due.outcomes, (rows,), -1e100, 1e100, missing=True)
     known = outcomes[~np.isnan(outcomes)]
-    if classes > 1 and not np.isin(known, range(classes)).all():
+    of_classes = books.recipe.loss.of_classes
+    if of_classes and classes > 1 and not np.isin(known, range(classes)).all():
         raise ValueError(f"outcomes of ticket {ticket} must be classes in 0..{classes - 1}")
     below("game", due.game, len(books.games.weights))
     whole("due", due.due)

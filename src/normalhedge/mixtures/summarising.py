@@ -11,6 +11,7 @@ from normalhedge.mixtures.automatic import Automatic, levels_of
 from normalhedge.mixtures.books import Books
 from normalhedge.mixtures.comparing import OFTEN, Settled, compare
 from normalhedge.mixtures.comparison import Comparison
+from normalhedge.mixtures.components import ledger_weights
 from normalhedge.mixtures.history import settled_rounds
 from normalhedge.mixtures.recipe import Recipe
 from normalhedge.mixtures.summary import ComponentRow, ExpertRow, Summary
@@ -65,7 +66,8 @@ def summarise(books: Books, table: TablePart | None = None) -> Summary:
         comparison=comparison,
         automatic=automatic,
         components=_components(books, names, comparison),
-        moved=_moved(books, sums),
+        moved=_counted(books, sums[_sums.ABSURD]),
+        crossed=_counted(books, sums[_sums.CROSSED]) if books.recipe.loss.of_levels else [],
         regret=_regret(books, totals),
         bound=books.bound(),
         ranges=np.zeros(0) if automatic else books.ranges[:, 0].copy(),
@@ -119,15 +121,14 @@ def expert_weights(books: Books) -> Floats:
     levels, ledgers = _level_weights(books), books.games.ledgers
     components = hedger.components(books.recipe.loss)
     plain = sum(one.hedger is None for one in components)
-    sizes = [1 + one.hedger._engine.rows for one in components if one.hedger is not None]
-    rows = np.cumsum([0, *sizes[:-1]])  # the ledger rows that hold the weights of each component
+    blocks = ledger_weights(components, ledgers, len(books.levels))
     result = levels[:, :plain].sum() / ledgers.shape[2] * np.ones(ledgers.shape[2])
     if _several(books):
         shared, own = np.split(levels[:, plain:], 2, axis=1)
-        result += np.einsum("ik,kn->n", shared, ledgers[0, rows])
-        result += np.einsum("ik,ikn->n", own, ledgers[1:, rows])
+        result += np.einsum("ik,kn->n", shared, blocks[0])
+        result += np.einsum("ik,ikn->n", own, blocks[1:])
     else:
-        result += np.einsum("gk,gkn->n", levels[:, plain:], ledgers[:, rows])
+        result += np.einsum("gk,gkn->n", levels[:, plain:], blocks)
     return np.asarray(result / len(levels))
 
 
@@ -169,18 +170,17 @@ def _settings(recipe: Recipe) -> str:
         loss = recipe.loss
         guarded = not (loss.of_classes or loss.of_labels or loss.of_wealth)
         guard = f", guard {'on' if hedger.guard else 'off'}" if guarded else ""
-        return f"auto ({ways}{memory}{guard}), loss {recipe.loss}"
+        return f"auto ({ways}{memory}{guard}), loss {recipe.loss.brief}"
     return (
-        f"{hedger!r}, loss {recipe.loss}, {recipe.combine}"
+        f"{hedger!r}, loss {recipe.loss.brief}, {recipe.combine}"
         + (", gradient" if recipe.gradient else "")
         + (f", even {recipe.even:g}" if recipe.even else "")
         + (f", with the plain {' and '.join(recipe.include)}" if recipe.include else "")
     )
 
 
-def _moved(books: Books, sums: Floats) -> list[tuple[str, int]]:
-    """Return experts with the number of their forecasts that the guard moved, largest first."""
-    counts = sums[_sums.ABSURD]
+def _counted(books: Books, counts: Floats) -> list[tuple[str, int]]:
+    """Return the experts whose count is not zero, largest first."""
     found = [(books.names[i], int(counts[i])) for i in np.flatnonzero(counts)]
     return sorted(found, key=lambda pair: (-pair[1], pair[0]))
 

@@ -99,6 +99,9 @@ class Summary:
         The ways of combining of an automatic mixture, sorted by weight; a single rule has none.
     moved
         Experts with the number of their forecasts that the guard moved, largest first.
+    crossed
+        Experts with the number of their quantile forecasts that crossed and were sorted, largest
+        first.
     regret, bound
         The largest regret so far, in units of gain, and its proved bound. For an automatic mixture,
         the largest regret to a component, in the units of the bound.
@@ -122,6 +125,7 @@ class Summary:
     automatic: bool
     components: list[ComponentRow]
     moved: list[tuple[str, int]]
+    crossed: list[tuple[str, int]]
     regret: float
     bound: Bound
     ranges: Floats
@@ -160,15 +164,20 @@ class Summary:
         """A sentence about the forecasts that the guard moved; empty if there are none."""
         if not self.moved:
             return ""
-        total = sum(count for _, count in self.moved)
-        parts = [f"{count:,} of {name}" for name, count in self.moved[:NAMED]]
-        others = self.moved[NAMED:]
-        if others:
-            parts.append(f"{sum(count for _, count in others):,} of {len(others)} others")
+        total, parts = _told(self.moved)
         return (
-            f"the guard moved {total:,} absurd forecast{'s' * (total != 1)}: {', '.join(parts)}; "
+            f"the guard moved {total:,} absurd forecast{'s' * (total != 1)}: {parts}; "
             "auto:guard=false switches it off"
         )
+
+    @property
+    def rearranged(self) -> str:
+        """A sentence about the quantiles that crossed; empty if there are none."""
+        if not self.crossed:
+            return ""
+        total, parts = _told(self.crossed)
+        some = f"{total:,} forecast{'s' * (total != 1)}"
+        return f"the quantiles of {some} crossed and were sorted: {parts}"
 
     def facts(self) -> list[tuple[str, str]]:
         """Return the numbers about the whole mixture, each with its label."""
@@ -235,7 +244,7 @@ class Summary:
         lines = [self.settings]
         lines += [f"  Warning: {self.warning}."] if self.warning else []
         lines += [f"  {name:<24}{text}" for name, text in self.facts()]
-        lines += [f"  {self.guarded}"] if self.guarded else []
+        lines += [f"  {said}" for said in (self.guarded, self.rearranged) if said]
         for title, (head, body) in self.tables():
             lines += ["", *([f"  {title}"] if title else [])]
             lines += [f"  {line}".rstrip() for line in _tables.as_text(head, body)]
@@ -249,7 +258,8 @@ class Summary:
         parts = [f"<p><b>{html.escape(self.settings)}</b></p>"]
         parts += [f"<p><b>Warning: {html.escape(self.warning)}.</b></p>"] if self.warning else []
         parts.append(f"<table>{facts}</table>")
-        parts += [f"<p>{html.escape(self.guarded)}</p>"] if self.guarded else []
+        said = (self.guarded, self.rearranged)
+        parts += [f"<p>{html.escape(sentence)}</p>" for sentence in said if sentence]
         for title, table in self.tables():
             parts += [f"<p>{html.escape(title)}</p>"] if title else []
             parts.append(_as_html(*table))
@@ -266,3 +276,12 @@ def _as_html(head: Sequence[str], body: Sequence[Sequence[str]]) -> str:
 
 def _number(value: float) -> str:
     return "" if np.isnan(value) else f"{value:.4g}"
+
+
+def _told(counts: Sequence[tuple[str, int]]) -> tuple[int, str]:
+    """Return the sum of counts, and the counts of the first names in words."""
+    parts = [f"{count:,} of {name}" for name, count in counts[:NAMED]]
+    others = counts[NAMED:]
+    if others:
+        parts.append(f"{sum(count for _, count in others):,} of {len(others)} others")
+    return sum(count for _, count in counts), ", ".join(parts)

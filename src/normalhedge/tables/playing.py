@@ -67,7 +67,8 @@ def play_table(
     # With a million rounds and 500 bins the product exceeds 32 bits.
     bins = (np.maximum(rounds.offsets, 0) * np.int64(size) // count).astype(np.int32)
     distributions = np.full((len(rounds.outcomes), n) if weights else (0, n), np.nan)
-    experts, totals = np.zeros((size, EXPERT_SUMS, n)), np.zeros((size, TOTAL_SUMS))
+    experts = np.zeros((size, len(books.games.expert_sums), n))
+    totals = np.zeros((size, TOTAL_SUMS))
     pieces = _pieces(rounds, n)
     # Functions of the user are called in the thread of the user.
     own = books.recipe.loss.kind is None or books.games.states is not None
@@ -122,7 +123,7 @@ def _play_part(
     size: int,
 ) -> tuple[Floats, Floats]:
     """Play some games, each up to a given round; return the sums."""
-    experts = np.zeros((size, EXPERT_SUMS, len(books.names)))
+    experts = np.zeros((size, *books.games.expert_sums.shape))
     totals = np.zeros((size, TOTAL_SUMS))
     books.games.play(
         rounds.games[games], rounds.start[games], stop, rounds.settled[games], rounds.edges,

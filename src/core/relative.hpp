@@ -1,0 +1,95 @@
+// Weights by relative losses: how much an expert lost compared with the plain mean, in the same rows.
+//
+//     A_i <- a A_i + sum_j k_ij l_ij,     B_i <- a B_i + sum_j k_ij m_j      over the rows j of a round
+//     M <- a M + sum_j m_j,               T <- a T + 1
+//     p_i ∝ ((A_i + M / T) / (B_i + M / T))^-power
+//
+// with l_ij the loss of expert i in row j, m_j that of the plain mean of those awake, and k_ij the
+// confidence. Losses are added up as they are: a large item, and a time of large losses, count as much as
+// they do in the total loss. Nothing depends on their unit. M / T is one usual round more in which
+// everybody lost what the mean did: an expert starts with the weight of the plain mean, and moves away
+// from it slowly; one that forecasts easy rows only is compared with the mean in these.
+#pragma once
+
+#include "hedger.hpp"
+#include "mixture.hpp"
+
+namespace normalhedge {
+
+class Relative final : public Hedger {
+public:
+    Relative(double keep, double power) : keep_(keep), power_(power) {}
+
+    size_t rows() const override { return 2; }
+    size_t totals() const override { return 2; }
+
+    // It learns from rows: see `learn`.
+    Outcome step(const Columns&, const Columns&, const Gains&, const double*) const override {
+        return {not_a_number, 0.0, not_a_number, true};
+    }
+    void halve(const Columns&) const override {}
+
+    void play(const Columns& now, const double* confidence, double* played) const override {
+        play_by_weights(now, confidence, played);
+    }
+
+    double weigh(const Columns& now) const override {
+        const double* losses = now.row(0);
+        const double* usual = now.row(1);
+        const double round = now.totals[1] > 0.0 ? now.totals[0] / now.totals[1] : 0.0;
+        for (size_t i = 0; i < now.n; ++i) {
+            const double ratio = (losses[i] + round + least) / (usual[i] + round + least);
+            now.weights[i] = -power_ * log2_e * log(ratio);
+        }
+        raise_scores(now.weights, now.n);
+        return not_a_number;
+    }
+
+    // Learn from the rows whose outcome is known; what the plain mean said of a row begins at
+    // `mean(j)`, a number for each class `mean_step` apart.
+    template <class Mean>
+    void learn(const Recipe& recipe, const Columns& now, const Rows& rows, const Mean& mean,
+               size_t mean_step) const {
+        const size_t n = rows.n;
+        Scratch room(2 * n);
+        double* rated = room.data();
+        double* losses = rated + n;
+        double* own = now.row(0);
+        double* usual = now.row(1);
+        double round = 0.0;
+        bool first = true;
+        for (size_t j = 0; j < rows.count; ++j) {
+            if (!rows.known(j) || rate_row(rows, j, rated).count == 0)
+                continue;
+            if (first) {
+                for (size_t i = 0; i < n; ++i) own[i] *= keep_;
+                for (size_t i = 0; i < n; ++i) usual[i] *= keep_;
+                first = false;
+            }
+            const Quantiles at = recipe.quantiles_of(rows.items[j]);
+            double plain;
+            recipe.loss->write(rows.row(j), rows.outcomes[j], at, losses);
+            recipe.loss->write({mean(j), rows.classes, 1, mean_step}, rows.outcomes[j], at, &plain);
+            plain = smaller(plain, most);
+            round += plain;
+#pragma omp simd
+            for (size_t i = 0; i < n; ++i) {
+                own[i] += rated[i] > 0.0 ? rated[i] * smaller(losses[i], most) : 0.0;
+                usual[i] += rated[i] * plain;
+            }
+        }
+        if (first) return;
+        now.totals[0] = keep_ * now.totals[0] + round;
+        now.totals[1] = keep_ * now.totals[1] + 1.0;
+        weigh(now);
+    }
+
+private:
+    static constexpr double least = 1e-200;
+    static constexpr double most = 1e90;  // of a loss: sums stay within what a file may hold
+
+    double keep_;
+    double power_;
+};
+
+}  // namespace normalhedge

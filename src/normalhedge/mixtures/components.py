@@ -1,0 +1,238 @@
+"""The ways of combining that the default blend hedges over."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from normalhedge._inputs import Floats
+from normalhedge.hedgers import AdaNormalHedge, BatesGranger, CompiledHedger, NormalHedge
+from normalhedge.mixtures.losses import Loss
+
+TRUST, TRUST_OF_CLASSES = 0.95, 0.5
+"""The share of the prior of the plain combinations, which the other ways must overcome. It is less
+for class probabilities: the range of their losses is bounded, so no absurd forecast costs more."""
+
+PLAIN_WAYS = {"median": "median", "trimmed mean": "trimmed", "mean": "mean"}
+"""The plain combinations, and what the core calls them."""
+
+PLAIN_QUANTILES = (0.12, 0.12, 0.1)
+"""The priors of the plain combinations of quantiles, in the order of `PLAIN_WAYS`."""
+
+BY_TRIMMED, BY_RELATIVE, BY_GRADIENT, BY_OTHERS = 0.2, 0.12, 0.24, 0.1
+"""The priors of the other ways of combining quantiles: relative losses, combined by trimmed mean
+and by mean; the gradient trick; and all further ways. They are chosen by simulated hubs, by the
+medians of a hub of deaths, and by half of the places of a hub of quantiles: relative losses begin
+as a plain combination, so they need less trust than the ways of combining numbers."""
+
+SMOOTH = 5
+"""The number of knots of weights that are smooth over the levels of quantiles."""
+
+
+@dataclass(frozen=True)
+class RelativeLoss:
+    r"""Weights by relative losses: the loss of an expert divided by that of the plain mean.
+
+    .. math::
+
+        p_i \propto \left(\frac{A_i + M/T}{B_i + M/T}\right)^{-power}
+
+    A is the discounted loss of the expert over the rows in which it was awake, B the loss of the
+    plain mean over the same rows, and M / T the usual loss of the plain mean in a round. All losses
+    are added up in their own unit: see ``src/core/relative.hpp``.
+
+    Parameters
+    ----------
+    power
+        How far the weights follow the losses: 0 is the plain mean.
+    memory
+        The memory in rounds.
+    """
+
+    power: float
+    memory: float = 100.0
+
+    @property
+    def _engine(self) -> tuple[float, float]:
+        """The arguments that the core needs."""
+        return 1.0 - 1.0 / self.memory, self.power
+
+
+class Component(NamedTuple):
+    """A way of combining.
+
+    Attributes
+    ----------
+    name
+        Its name in summaries.
+    hedger
+        The hedger that weighs the experts; None if all experts have the same weight.
+    combine
+        How weights and forecasts make its forecast.
+    gradient
+        Whether its hedger learns by the gradient trick.
+    slope
+        The loss whose gradient is used; None for the loss of the mixture.
+    prior
+        Its weight before the first outcome.
+    knots
+        For quantiles, the number of knots of its weights over the levels: one if all levels share
+        their weights, as many as levels if each has its own.
+    """
+
+    name: str
+    hedger: CompiledHedger | RelativeLoss | None
+    combine: str
+    gradient: bool = False
+    slope: str | None = None
+    prior: float = 0.0
+    knots: int = 1
+
+    @property
+    def rows(self) -> int:
+        """The number of rows of a ledger for each of its knots; its weights come first."""
+        assert self.hedger is not None
+        return 3 if isinstance(self.hedger, RelativeLoss) else 1 + self.hedger._engine.rows
+
+    def knot_shares(self, levels: int) -> Floats:
+        """Return the share of each knot in its weights, over so many levels."""
+        places = np.linspace(0.0, self.knots - 1.0, levels)
+        distances = np.abs(places - np.arange(self.knots)[:, np.newaxis])
+        shares: Floats = np.maximum(1.0 - distances, 0.0).mean(axis=1)
+        return shares if self.knots > 1 else np.ones(1)
+
+
+def ledger_weights(components: Sequence[Component], ledgers: Floats, levels: int) -> Floats:
+    """Return the weights of the experts by each hedged component; games x components x experts.
+
+    Parameters
+    ----------
+    components
+        All components.
+    ledgers
+        The ledgers of the games.
+    levels
+        The number of levels of the loss.
+    """
+    row, found = 0, []
+    for one in components:
+        if one.hedger is not None:
+            stop = row + one.knots * one.rows
+            found.append(
+                np.einsum("k,gkn->gn", one.knot_shares(levels), ledgers[:, row : stop : one.rows])
+            )
+            row = stop
+    return np.stack(found, axis=1)
+
+
+def components_of(loss: Loss) -> list[Component]:
+    """Return the ways of combining for a loss, the plain ones first."""
+    if loss.of_levels:
+        return _of_quantiles(loss)
+    if loss.of_labels:
+        plain, hedged = [Component("plain vote", None, "vote", prior=1.0)], _on_losses("vote")
+    elif loss.of_wealth:
+        plain = [Component("plain mean", None, "mean", prior=1.0)]
+        hedged = [*_on_losses("mean"), *_by_gradient(loss)]
+    else:
+        # The logarithm punishes small probabilities, which medians make smaller.
+        shares = (0.05, 0.05, 0.9) if loss.kind == "log" else (0.65, 0.3, 0.05)
+        plain = [
+            Component(f"plain {name}", None, combine, prior=share)
+            for (name, combine), share in zip(PLAIN_WAYS.items(), shares, strict=True)
+        ]
+        hedged = [*_on_losses("mean"), *_by_median(), *_by_gradient(loss), *_by_inverse_loss()]
+    trust = TRUST_OF_CLASSES if loss.of_classes else TRUST
+    rest = (1.0 - trust) / len(hedged)
+    return [
+        *(one._replace(prior=trust * one.prior) for one in plain),
+        *(one._replace(prior=rest) for one in hedged),
+    ]
+
+
+def _on_losses(combine: str) -> list[Component]:
+    """Return NormalHedge on the losses themselves, with three lengths of memory."""
+    return [
+        Component(f"NormalHedge {memory}", NormalHedge(memory=memory), combine)
+        for memory in (5, 20, 100)
+    ]
+
+
+def _by_median() -> list[Component]:
+    """Return hedgers whose forecast is a weighted median, which no single expert can move far."""
+    return [
+        Component("NormalHedge 20, median", NormalHedge(memory=20), "median"),
+        Component("AdaNormalHedge 20, median", AdaNormalHedge(alpha=0.05), "median"),
+    ]
+
+
+def _by_gradient(loss: Loss) -> list[Component]:
+    """Return hedgers that compete with the best convex combination; none for a linear loss.
+
+    The gradient of the absolute loss is only a sign, and that of the square loss says more: for the
+    absolute loss, two of the three hedgers use the gradient of the square loss.
+    """
+    if loss.linear or not loss.differentiable:
+        return []
+    slope = "square" if loss.kind == "absolute" else None
+    return [
+        Component(
+            "AdaNormalHedge 20, gradient",
+            AdaNormalHedge(alpha=0.05),
+            "mean",
+            gradient=True,
+            slope=slope,
+        ),
+        Component("AdaNormalHedge, gradient", AdaNormalHedge(), "mean", gradient=True, slope=slope),
+        Component("NormalHedge 100, gradient", NormalHedge(memory=100), "mean", gradient=True),
+    ]
+
+
+def _by_inverse_loss() -> list[Component]:
+    """Return hedgers whose weights are inverse losses, which change slowly."""
+    return [
+        Component("inverse loss 100", BatesGranger(alpha=0.01), "mean"),
+        Component("inverse loss 100, squared", BatesGranger(alpha=0.01, power=2.0), "mean"),
+        Component("inverse loss 20, squared", BatesGranger(alpha=0.05, power=2.0), "mean"),
+    ]
+
+
+def _of_quantiles(loss: Loss) -> list[Component]:
+    """Return the ways of combining quantiles: weights shared over levels, smooth, and by level."""
+    plain = [
+        Component(f"plain {name}", None, combine, prior=share)
+        for (name, combine), share in zip(PLAIN_WAYS.items(), PLAIN_QUANTILES, strict=True)
+    ]
+    relative = [
+        Component("relative loss, trimmed mean", RelativeLoss(2.0), "trimmed", prior=BY_TRIMMED),
+        Component("relative loss", RelativeLoss(4.0), "mean", prior=BY_RELATIVE),
+    ]
+    quick, slow = AdaNormalHedge(alpha=0.05), AdaNormalHedge()
+    gradient = [
+        Component("AdaNormalHedge 20, gradient", quick, "mean", gradient=True),
+        Component("AdaNormalHedge, gradient", slow, "mean", gradient=True),
+    ]
+    count = len(loss.levels)
+    shapes = {"smooth": SMOOTH} if count > SMOOTH else {}
+    shapes |= {"by level": count} if count > 1 else {}
+    others = [
+        Component("NormalHedge 20", NormalHedge(memory=20), "mean"),
+        Component("NormalHedge 100", NormalHedge(memory=100), "mean"),
+        *(
+            way._replace(name=f"{way.name}, {shape}", knots=knots)
+            for shape, knots in shapes.items()
+            for way in (relative[-1], gradient[-1])
+        ),
+    ]
+    return [
+        *plain,
+        *relative,
+        *_sharing(BY_GRADIENT, gradient),
+        *_sharing(BY_OTHERS, others),
+    ]
+
+
+def _sharing(prior: float, ways: list[Component]) -> list[Component]:
+    """Return ways that share a prior evenly."""
+    return [way._replace(prior=prior / len(ways)) for way in ways]

@@ -1,0 +1,444 @@
+"""Quantiles at several levels: an oracle of the whole rule, order, gaps, files, tables, bounds."""
+
+import json
+import math
+from collections import deque
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from normalhedge import Mixture
+from normalhedge.mixtures import crps
+from normalhedge.mixtures.automatic import Automatic, levels_of
+from normalhedge.mixtures.components import ledger_weights
+from normalhedge.mixtures.growth import ARRAYS
+from normalhedge.tables.panels import Panel
+from normalhedge.tables.playing import play_table
+from normalhedge.tables.rounds import arrange
+from tests.quantile_oracle import QuantileOracle, QuantileRound, hats, quantile_loss
+
+LEVELS = (0.1, 0.5, 0.9)
+MANY = (0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95)
+NAMES = ["ant", "bee", "cat", "dog", "eel"]
+
+
+def forecasters(
+    rounds: int,
+    seed: int,
+    levels: tuple[float, ...] = LEVELS,
+    *,
+    items: int = 1,
+    n: int = 5,
+    asleep: float = 0.2,
+    wild: float = 0.03,
+    crossing: float = 0.05,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return quantiles, rounds x items x levels x n, some absurd and some crossing; outcomes."""
+    rng = np.random.default_rng(seed)
+    y = 3.0 * rng.normal(size=(rounds, items)).cumsum(axis=0)
+    middle = y[..., np.newaxis] + rng.normal(size=(rounds, items, n)) * np.linspace(0.3, 2.0, n)
+    chances = np.array(levels)
+    spread = np.log(chances / (1.0 - chances))
+    said = middle[:, :, np.newaxis] + spread[:, np.newaxis] * np.linspace(1.5, 0.3, n)
+    said[rng.random(said.shape) < wild] *= 1e3
+    crossed = np.broadcast_to(rng.random((rounds, items, 1, n)) < crossing, said.shape)
+    said = np.where(crossed, rng.permuted(said, axis=2), said)
+    sleeps = np.broadcast_to(rng.random((rounds, items, 1, n)) < asleep, said.shape)
+    return np.where(sleeps, np.nan, said), y
+
+
+def said_by(names: list[str], rows: np.ndarray, items: list[int], *, alone: bool) -> dict[str, Any]:
+    """Return the forecasts of a round, items x levels x n, as a mixture takes them."""
+    if alone:
+        return {name: rows[0, :, k] for k, name in enumerate(names)}
+    return {
+        name: {f"i{item}": row[:, k] for item, row in zip(items, rows, strict=True)}
+        for k, name in enumerate(names)
+    }
+
+
+SETTINGS: dict[str, dict[str, Any]] = {
+    "one item": {},
+    "many levels": {"levels": MANY},
+    "one level": {"levels": (0.3,)},
+    "outcomes are late": {"lag": 3},
+    "newcomers": {"late": 2, "lag": 2},
+    "two experts": {"n": 2},
+    "three items": {"items": 3},
+    "three items, many levels, late, newcomers": {"items": 3, "levels": MANY, "lag": 4, "late": 1},
+    "items that begin later": {"items": 3, "begins": (0, 15, 40), "lag": 3},
+}
+
+
+def compare_with_oracle(
+    seed: int,
+    *,
+    levels: tuple[float, ...] = LEVELS,
+    items: int = 1,
+    n: int = 5,
+    lag: int = 0,
+    late: int = 0,
+    begins: tuple[int, ...] = (0, 0, 0),
+) -> None:
+    """Play a game with sleepers; all that is said must be what the oracle says."""
+    forecasts, y = forecasters(70, seed, levels, items=items, n=n)
+    forecasts[30:32] = np.nan
+    rng = np.random.default_rng([seed, 1])
+    y[rng.random(y.shape) < (0.1 if items > 1 else 0.0)] = np.nan
+    mixture, oracle = Mixture(loss=crps(levels)), QuantileOracle(n - late, levels)
+    names = [f"e{i}" for i in range(n)]
+    mixture.join(names[: n - late])
+    waiting: deque[tuple[int, QuantileRound, np.ndarray]] = deque()
+    for t in range(len(y)):
+        if t == 35 and late:
+            oracle.join(late)
+        who = names if t >= 35 else names[: n - late]
+        now = [i for i in range(items) if t >= begins[i]]
+        rows = forecasts[t, now, :, : len(who)]
+        made = mixture.predict(said_by(who, rows, now, alone=items == 1))
+        slow = oracle.predict(now, rows)
+        size = np.abs(rows).max(initial=1.0, where=~np.isnan(rows))
+        found = mixture.pending[made.ticket].values
+        blend, rest = found[:, : len(levels)], found[:, len(levels) :]
+        rest = rest.reshape(len(now), len(levels), -1).swapaxes(1, 2)
+        found = np.concatenate([blend[:, np.newaxis], rest], axis=1)
+        np.testing.assert_allclose(found, slow.values, rtol=1e-9, atol=1e-9 * size)
+        waiting.append((made.ticket, slow, y[t, now]))
+        if len(waiting) > lag:
+            ticket, slow, outcomes = waiting.popleft()
+            if not np.isnan(outcomes).all():
+                pairs = zip(slow.items, outcomes.tolist(), strict=True)
+                told = {f"i{i}": x for i, x in pairs if not math.isnan(x)}
+                mixture.update(ticket, float(outcomes[0]) if items == 1 else told)
+                oracle.update(slow, outcomes)
+
+
+@pytest.mark.parametrize("setting", SETTINGS.values(), ids=SETTINGS.keys())
+def test_it_is_the_oracle(setting: dict[str, Any]) -> None:
+    compare_with_oracle(0, **setting)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("setting", SETTINGS.values(), ids=SETTINGS.keys())
+def test_it_is_the_oracle_in_many_games(setting: dict[str, Any]) -> None:
+    for seed in range(1, 9):
+        compare_with_oracle(seed, **setting)
+
+
+def loss_of(x: list[float], y: float, levels: tuple[float, ...]) -> float:
+    """Return the loss that a mixture notes of a single expert."""
+    mixture = Mixture("uniform", crps(levels))
+    mixture.update(mixture.predict({"a": x}).ticket, y)
+    return mixture.summary().experts[0].loss
+
+
+def test_the_loss_is_the_weighted_interval_score() -> None:
+    rng = np.random.default_rng(0)
+    levels = (0.025, 0.1, 0.25, 0.5, 0.75, 0.9, 0.975)
+    for _ in range(20):
+        x, y = np.sort(rng.normal(size=7)), float(2.0 * rng.normal())
+        score = 0.5 * abs(y - x[3])
+        for k, alpha in enumerate((0.05, 0.2, 0.5)):
+            low, high = x[k], x[6 - k]
+            beyond = max(low - y, 0.0) + max(y - high, 0.0)
+            score += alpha / 2.0 * (high - low + 2.0 / alpha * beyond)
+        assert loss_of(x.tolist(), y, levels) == pytest.approx(score / 3.5)
+
+
+finite = st.floats(-1e6, 1e6)
+
+
+@given(st.lists(finite, min_size=4, max_size=4), finite)
+def test_sorting_never_raises_the_loss(x: list[float], y: float) -> None:
+    levels, shares = np.array([0.1, 0.4, 0.5, 0.9]), np.full(4, 0.25)
+    before = quantile_loss(x, y, levels, shares)
+    after = quantile_loss(sorted(x), y, levels, shares)
+    assert after <= before + 1e-9 * (1.0 + abs(before))
+
+
+def test_the_crps_of_a_normal_distribution_is_the_limit() -> None:
+    from statistics import NormalDist  # noqa: PLC0415 -- for this test alone
+
+    levels = tuple((np.arange(400) + 0.5) / 400.0)
+    quantiles = [NormalDist().inv_cdf(level) for level in levels]
+    y, normal = 0.7, NormalDist()
+    exact = y * (2.0 * normal.cdf(y) - 1.0) + 2.0 * normal.pdf(y) - 1.0 / math.sqrt(math.pi)
+    assert loss_of(quantiles, y, levels) == pytest.approx(exact, abs=2e-3)
+
+
+def play(
+    forecasts: np.ndarray, y: np.ndarray, levels: tuple[float, ...], *, lag: int = 0
+) -> tuple[Mixture, np.ndarray, np.ndarray]:
+    """Play a table, rounds x items x levels x n; return the blends, and all that was said."""
+    rounds, items, count, n = forecasts.shape
+    mixture = Mixture(loss=crps(levels))
+    panel = Panel(
+        None, [f"m{i}" for i in range(n)], forecasts.reshape(-1, count, n).copy(), y.ravel(),
+        [f"i{k}" for k in range(items)] if items > 1 else [""],
+        np.tile(np.arange(items, dtype=np.int32), rounds),
+        np.repeat(np.arange(rounds, dtype=np.int32), items), np.arange(rounds), None, "numbers",
+    )  # fmt: skip
+    found = arrange(mixture.books, panel, lag)
+    play_table(mixture.books, found, weights=False, progress=None)
+    blends = found.values[:, :count].reshape(rounds, items, count)
+    return mixture, blends, found.values[:, count:].reshape(rounds, items, count, -1)
+
+
+def check_order(rounds: int, seed: int, levels: tuple[float, ...], **options: Any) -> None:
+    forecasts, y = forecasters(rounds, seed, levels, wild=0.1, crossing=0.3, **options)
+    holes = np.random.default_rng([seed, 2]).random(forecasts.shape) < 0.05
+    _, blends, _ = play(np.where(holes, np.nan, forecasts), y, levels, lag=seed % 3)
+    with np.errstate(invalid="ignore"):
+        assert not (np.diff(blends, axis=2) < 0.0).any()
+    assert np.isfinite(blends).mean() > 0.9
+
+
+@pytest.mark.parametrize("items", [1, 3])
+@pytest.mark.parametrize("levels", [LEVELS, MANY], ids=["three levels", "seven levels"])
+def test_the_blend_never_crosses(levels: tuple[float, ...], items: int) -> None:
+    for seed in range(3):
+        check_order(600, seed, levels, items=items)
+
+
+@pytest.mark.slow
+def test_the_blend_never_crosses_in_a_million_rounds() -> None:
+    for seed in range(20):
+        check_order(50_000, 100 + seed, MANY if seed % 2 else LEVELS)
+
+
+def test_weights_of_a_knot_lie_within_its_reach() -> None:
+    for knots, levels in ((1, 7), (2, 7), (3, 7), (5, 23), (7, 7)):
+        table = hats(knots, levels)
+        np.testing.assert_allclose(table.sum(axis=0), 1.0)
+        found = Automatic().components(crps(MANY))
+        one = found[-1]._replace(knots=knots)
+        np.testing.assert_allclose(one.knot_shares(levels), table.mean(axis=1))
+
+
+def test_a_table_is_played_as_a_mixture_is() -> None:
+    forecasts, y = forecasters(60, 1, MANY, items=3)
+    table, blends, _ = play(forecasts, y, MANY)
+    mixture = Mixture(loss=crps(MANY))
+    mixture.join(table.names)
+    mixture.books.item_indices(table.items)
+    for rows, outcomes, expected in zip(forecasts, y, blends, strict=True):
+        made = mixture.predict(said_by(table.names, rows, [0, 1, 2], alone=False))
+        found = [[math.nan] * 7 if one is None else one for one in made.value.values()]
+        np.testing.assert_array_equal(found, expected)
+        mixture.update(made.ticket, {f"i{k}": float(one) for k, one in enumerate(outcomes)})
+    for name in ARRAYS:  # a table adds up in stretches
+        rtol = 1e-12 if name.endswith("sums") else 0.0
+        one, other = getattr(mixture.games, name), getattr(table.games, name)
+        np.testing.assert_allclose(one, other, rtol=rtol, atol=0.0)
+
+
+def test_a_file_continues_to_the_bit(tmp_path: Path) -> None:
+    forecasts, y = forecasters(60, 2, MANY, items=2)
+    one = Mixture(loss=crps(MANY))
+    waiting: list[tuple[int, np.ndarray]] = []
+    for t, (rows, outcomes) in enumerate(zip(forecasts, y, strict=True)):
+        if t % 20 == 13:
+            one.save(tmp_path / "state.json")
+            other = Mixture.load(tmp_path / "state.json")
+            assert json.dumps(other.recipe.to_plain()) == json.dumps(one.recipe.to_plain())
+            for name in ARRAYS:
+                np.testing.assert_array_equal(getattr(other.games, name), getattr(one.games, name))
+            for ticket, pending in one.pending.items():
+                np.testing.assert_array_equal(other.pending[ticket].values, pending.values)
+            one = other
+        made = one.predict({name: rows[:, :, k] for k, name in enumerate(NAMES)})
+        waiting.append((made.ticket, outcomes))
+        if len(waiting) > 3:
+            one.update(*waiting.pop(0))
+    assert len(one.pending) == 3
+    assert sum(count for _, count in one.summary().crossed) > 0
+
+
+def test_quantiles_that_cross_are_sorted_and_counted() -> None:
+    mixtures = [Mixture(loss=crps(LEVELS)) for _ in range(2)]
+    rng = np.random.default_rng(3)
+    for t in range(40):
+        a, b, y = np.sort(rng.normal(size=3)), np.sort(rng.normal(size=3)), float(rng.normal())
+        crossed = a[[2, 0, 1]] if t % 4 == 0 else a
+        made = [
+            mixture.predict({"a": said, "b": b})
+            for mixture, said in zip(mixtures, (crossed, a), strict=True)
+        ]
+        np.testing.assert_array_equal(made[0].value, made[1].value)
+        for mixture, one in zip(mixtures, made, strict=True):
+            mixture.update(one.ticket, y)
+    first, second = (mixture.summary() for mixture in mixtures)
+    assert first.crossed == [("a", 10)]
+    assert second.crossed == []
+    assert "the quantiles of 10 forecasts crossed and were sorted: 10 of a" in str(first)
+    assert "crossed" not in str(second)
+
+
+@pytest.mark.parametrize("hedger", [None, "normal-hedge", "squint"])
+def test_gaps_are_filled_in_a_straight_line(hedger: str | None) -> None:
+    mixture = Mixture(hedger, crps((0.1, 0.2, 0.5, 0.9)))
+    assert mixture.predict({"a": [1.0, None, 5.0, 9.0]}).value.tolist() == [1.0, 2.0, 5.0, 9.0]
+    found = mixture.predict({"a": {0.1: 5.0, 0.9: 1.0}}).value.tolist()
+    np.testing.assert_allclose(found, [1.0, 1.5, 3.0, 5.0])
+    made = mixture.predict({"a": [1.0, 2.0, 5.0, None], "b": [0.0, 0.0, 0.0, 0.0]})
+    assert made.value.tolist() == [0.0] * 4  # without the last one it sleeps
+    assert made.weights["a"] == 0.0
+    assert mixture.predict({"a": [None, 2.0, 5.0, 6.0]}).value is None
+    with pytest.warns(RuntimeWarning, match="infinite forecasts count as missing"):
+        assert mixture.predict({"a": [math.inf, 2.0, 5.0, 6.0], "b": math.nan}).value is None
+
+
+def test_plain_combinations_are_of_sorted_quantiles() -> None:
+    mixture = Mixture("normal-hedge", crps(LEVELS), include=("mean", "median"))
+    made = mixture.predict({"a": [3.0, 1.0, 2.0], "b": [3.0, None, 5.0]})
+    table = mixture.pending[made.ticket].forecasts[0]
+    np.testing.assert_array_equal(table[:, 0], [2.0, 3.0, 4.0])
+    np.testing.assert_array_equal(table[:, 1], [2.0, 3.0, 4.0])
+    mixture.update(made.ticket, 2.0)
+    assert mixture.summary().crossed == [("a", 1)]
+
+
+def test_many_levels_are_not_listed() -> None:
+    mixture = Mixture(loss=crps([k / 20 for k in range(1, 20)]))
+    mixture.update(mixture.predict({"a": np.arange(19)}).ticket, 3.0)
+    assert "loss crps, 19 levels from 0.05 to 0.95" in str(mixture.summary())
+    assert str(crps(LEVELS)) == crps(LEVELS).brief
+
+
+def test_forecasts_come_in_many_forms() -> None:
+    levels, x = (0.1, 0.5, 0.9), [1.0, 2.0, 4.0]
+    forms: list[Any] = [
+        x, tuple(x), np.array(x), dict(zip(levels, x, strict=True)),
+        {"0.9": 4.0, "0.1": 1.0, ".5": 2.0}, {np.float64(0.5): 2, 0.1: 1, 0.9: 4},
+    ]  # fmt: skip
+    for form in forms:
+        mixture = Mixture(loss=crps(levels))
+        made = mixture.predict({"a": form, "b": None, "c": math.nan, "d": {}})
+        assert made.value.tolist() == x
+        mixture.update(made.ticket, 1.5)
+        for series in ({"US": form, "06": x, "07": None}, {"US": form, "06": form}):
+            made = mixture.predict({"a": series, "b": {"US": None}})
+            assert made.value["US"] == made.value["06"] == x
+            mixture.update(made.ticket, {"US": 1.0, "06": None})
+    made = mixture.predict({"a": [x, x], "b": np.array([x, [np.nan] * 3])})
+    assert made.value.tolist() == [x, x]
+    mixture.update(made.ticket, [1.0, 2.0])
+    assert Mixture(loss=crps(0.5)).predict({"a": 3.0, "b": [3.0]}).value == 3.0
+
+
+BAD: dict[str, tuple[Any, str]] = {
+    "too few": ([1.0, 2.0], "forecasts of 'a' must have 3 quantiles each"),
+    "a number": (1.0, "forecasts of 'a' must have 3 quantiles each"),
+    "an unknown level": ({0.1: 1.0, 0.3: 2.0}, "level 0.3, which is none of 0.1, 0.5, 0.9"),
+    "a level twice": ({0.1: 1.0, "0.1": 2.0}, "have level 0.1 twice"),
+    "a series without levels": ({"US": 1.0}, "level 'US', which is none of"),
+    "too few of a series": ({"US": [1.0], "06": None}, "must have 3 quantiles each"),
+    "words": (["a", "b", "c"], "must be numbers"),
+    "three axes": (np.zeros((2, 2, 3)), "must be quantiles by level"),
+}
+
+
+@pytest.mark.parametrize(("given", "message"), BAD.values(), ids=BAD.keys())
+def test_bad_forecasts_change_nothing(given: Any, message: str) -> None:
+    mixture = Mixture(loss=crps(LEVELS))
+    mixture.predict({"a": [1.0, 2.0, 3.0]})
+    version = mixture.games.version
+    with pytest.raises((ValueError, TypeError), match=message):
+        mixture.predict({"a": given})
+    assert mixture.games.version == version
+    assert mixture.rounds == 1
+
+
+@pytest.mark.parametrize(
+    ("levels", "message"),
+    [
+        ([], "levels must be numbers between 0 and 1, got none"),
+        ([0.5, 0.1], "levels must rise, got 0.5 before 0.1"),
+        ([0.1, 0.1], "levels must rise"),
+        ([0.1, 1.0], "level must"),
+        (None, "levels must be numbers, as in"),
+        ("0.1/high", "levels must be numbers, as in 0.1/0.5/0.9, got 'high'"),
+    ],
+)
+def test_bad_levels(levels: Any, message: str) -> None:
+    with pytest.raises((ValueError, TypeError), match=message):
+        crps(levels)
+
+
+def test_the_name_of_the_loss() -> None:
+    named = Mixture(loss="crps:levels=0.1/0.5/0.9").recipe.loss
+    assert named == crps(LEVELS)
+    assert Mixture(loss=str(named)).recipe.loss == named
+    assert Mixture(loss="crps:levels=0.5").recipe.loss == crps([0.5])
+    with pytest.raises(ValueError, match="crps needs levels, as in crps:levels="):
+        Mixture(loss="crps")
+
+
+def test_a_single_level_of_one_half_is_the_absolute_loss() -> None:
+    forecasts, y = forecasters(80, 5, (0.5,), crossing=0.0)
+    for options in ({"combine": "mean"}, {"combine": "mean", "gradient": False}):
+        one = Mixture("normal-hedge", crps([0.5]), **options)
+        two = Mixture("normal-hedge", "absolute", **options)
+        for row, outcome in zip(forecasts[:, 0, 0], y[:, 0], strict=True):
+            said = dict(zip(NAMES, row.tolist(), strict=True))
+            made = [mixture.predict(said) for mixture in (one, two)]
+            assert made[0].value == made[1].value
+            for mixture, prediction in zip((one, two), made, strict=True):
+                mixture.update(prediction.ticket, float(outcome))
+
+
+def test_the_bound_is_a_theorem() -> None:
+    """Known at once, nothing exceeds the condition of the theorem, for sorting only helps."""
+    for seed, items in ((6, 1), (7, 3)):
+        forecasts, y = forecasters(400, seed, LEVELS, items=items, crossing=0.3, wild=0.1)
+        mixture, _, _ = play(forecasts, y, LEVELS)
+        levels = levels_of(mixture.games)
+        assert levels.excess[0].max() < 1e-9
+        assert levels.regrets[0].max() <= mixture.bound().regret
+    late, _, _ = play(forecasts, y, LEVELS, lag=7)
+    assert levels_of(late.games).regrets[0].max() <= late.bound().regret
+
+
+def test_the_blend_is_within_the_hull_and_follows_scale_and_order() -> None:
+    forecasts, y = forecasters(120, 8, MANY, items=2, asleep=0.1, crossing=0.0, wild=0.0)
+    _, one, _ = play(forecasts, y, MANY)
+    low, high = (part(forecasts, axis=3) for part in (np.nanmin, np.nanmax))
+    assert ((low <= one) & (one <= high))[~np.isnan(one)].all()
+    _, scaled, _ = play(2.0**30 * forecasts, 2.0**30 * y, MANY)
+    np.testing.assert_array_equal(scaled, 2.0**30 * one)
+    order = [3, 0, 4, 1, 2]
+    _, other, _ = play(forecasts[..., order], y, MANY)
+    np.testing.assert_allclose(one, other, rtol=1e-9, atol=1e-9)
+
+
+def test_weights_by_level_are_found_where_they_are_needed() -> None:
+    """One expert knows the low quantiles and another one the high ones."""
+    rng, levels = np.random.default_rng(9), np.array(MANY)
+    y = rng.normal(size=(600, 1))
+    spread = np.log(levels / (1.0 - levels)) / 1.7
+    noise = np.where(levels < 0.5, 0.1, 3.0) * rng.normal(size=(600, 1, 1))
+    other = np.where(levels > 0.5, 0.1, 3.0) * rng.normal(size=(600, 1, 1))
+    mixture, blends, said = play(
+        np.moveaxis(np.stack([np.sort(spread + part, axis=2) for part in (noise, other)]), 0, 3),
+        y, MANY,
+    )  # fmt: skip
+    names = [one.name for one in Automatic().components(crps(MANY))]
+
+    def mean_loss(x: np.ndarray) -> float:
+        shares = np.full(len(levels), 1.0 / len(levels))
+        return float(
+            np.mean([quantile_loss(a[0], b[0], levels, shares) for a, b in zip(x, y, strict=True)])
+        )
+
+    losses = {name: mean_loss(said[..., 3 + k]) for k, name in enumerate(names)}
+    varying = [name for name in names if name.endswith(("by level", "smooth"))]
+    shared = [name for name in names if name not in varying]
+    assert min(losses[name] for name in varying) < 0.97 * min(losses[name] for name in shared)
+    assert mean_loss(blends) < min(losses[name] for name in shared)
+    weights = ledger_weights(Automatic().components(crps(MANY)), mixture.games.ledgers, len(MANY))
+    np.testing.assert_allclose(weights.sum(axis=2), 1.0)
+    assert math.fsum(row.weight for row in mixture.summary().experts) == pytest.approx(1.0)
