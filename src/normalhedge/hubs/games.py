@@ -90,7 +90,7 @@ def play_game(game: HubGame, day: Date, hedger: str | None, notes: list[str]) ->
     """Blend the forecasts of all dates.
 
     All series share one round of each date: the core hedges over weights for all of them, and
-    weights for each series and level by itself.
+    weights for each series by itself.
 
     Parameters
     ----------
@@ -197,8 +197,8 @@ def _points(game: HubGame, notes: list[str]) -> _Parts:  # noqa: ARG001 -- as th
 
 def _last(game: HubGame, day: Date, result: Blend, count: int, notes: list[str]) -> Played:
     """Return all cells in the order of the result, and which of them are of the last date."""
-    values, forecasts, outcomes = cells_of(result.rounds, count, of_classes=game.kind == "pmf")
-    step = count if game.kind == "quantile" else 1
+    values, forecasts, outcomes = cells_of(result.rounds, count)
+    step = count if game.kind == "quantile" else 1  # rows of a long result for each cell
     frame = result.frame
     names = result.mixture.names
     places = [frame.column_names.index(f"weight_{name}") for name in names]

@@ -30,7 +30,7 @@ from normalhedge.tables.quantiles.summary import (
 )
 from normalhedge.tables.quantiles.table import QuantileTable
 from normalhedge.tables.reruns import describe, go_back, remember, same_table
-from normalhedge.tables.results import result_table
+from normalhedge.tables.results import result_table, value_names
 from normalhedge.tables.rounds import NEVER, TableRounds, arrange, store_pending
 
 
@@ -261,6 +261,7 @@ def _blend(
     if given.experts is None and columns.experts and labels is None and found is None:
         columns.notes += suspects(panel.experts, panel.forecasts, panel.outcomes)
     mixture = _pooled(mixture, columns, panel, pooled, continued, options)
+    panel = panel if found is None else found.stacked(panel)
     classes = panel.forecasts.shape[1]
     if any(waiting.forecasts.shape[1] != classes for waiting in mixture.pending.values()):
         raise ValueError("the number of classes must be that of the earlier table")
@@ -270,7 +271,6 @@ def _blend(
     if mixture.recipe.loss.of_wealth:
         _refuse_ruin(panel.outcomes, str(columns.target))
     ahead = _ahead(panel)
-    panel = panel if found is None else found.spread(panel)
     with mixture.transaction() as books:
         same = same_table(books, panel, lag)
         if same:
@@ -283,7 +283,8 @@ def _blend(
         store_pending(books, rounds)
         remember(books, record)
     repeated = ["the rows of the last table are here again: they were not learned twice"] * same
-    result = result_table(index, rounds, sums.distributions, mixture.names, columns)
+    parts = value_names(columns.classes) if found is None else found.value_names()
+    result = result_table(index, rounds, sums.distributions, mixture.names, parts)
     if labels is not None:
         decoded = [str(columns.target)] + ["blend"] * (not columns.classes)
         result = labels.decode(result, decoded)

@@ -13,7 +13,7 @@ from normalhedge.tables.panels import read_panel
 from normalhedge.tables.playing import play_table
 from normalhedge.tables.quantiles.layouts import recognise
 from normalhedge.tables.quantiles.table import QuantileTable
-from normalhedge.tables.results import result_table
+from normalhedge.tables.results import result_table, value_names
 from normalhedge.tables.rounds import arrange
 
 
@@ -63,13 +63,14 @@ def predict_future(past: Past, table: Any, *, weights: bool) -> Any:
     panel = read_panel(table, columns)
     panel.outcomes = np.full(len(panel.outcomes), np.nan)
     _refuse_past(past.columns.time, past.last_time, table)
-    panel = panel if found is None else found.spread(panel)
+    panel = panel if found is None else found.stacked(panel)
     books = past.books.copy(history=False)
     rounds = arrange(books, panel, 0)
     sums = play_table(books, rounds, weights=weights, progress=None)
     if not len(rounds.again) and not (rounds.row_of >= 0).any():
         raise ValueError("every row of the future table was blended before")
-    result = result_table(panel.table, rounds, sums.distributions, books.names, columns)
+    parts = value_names(columns.classes) if found is None else found.value_names()
+    result = result_table(panel.table, rounds, sums.distributions, books.names, parts)
     return (result if found is None else found.shaped(result)).drop_columns([target])
 
 

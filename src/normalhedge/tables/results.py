@@ -7,12 +7,15 @@ import numpy as np
 
 from normalhedge import _extras
 from normalhedge._inputs import Floats
-from normalhedge.tables.columns import Columns
 from normalhedge.tables.rounds import TableRounds
 
 
 def result_table(
-    index: Any, rounds: TableRounds, distributions: Floats, names: Sequence[str], columns: Columns
+    index: Any,
+    rounds: TableRounds,
+    distributions: Floats,
+    names: Sequence[str],
+    parts: Sequence[str] = ("blend",),
 ) -> Any:
     """Return the Arrow table of predictions, in the order of the rows of the given table.
 
@@ -26,14 +29,13 @@ def result_table(
         The distribution over the experts in each row; empty if it is not wanted.
     names
         The names of the experts.
-    columns
-        The roles of the columns of the given table.
+    parts
+        The names of the columns of the blend: one, or one for each class or level.
     """
     pa = _extras.require("pyarrow")
     result = index
     place = np.argsort(rounds.row_of, kind="stable")[np.count_nonzero(rounds.row_of < 0) :]
-    classes = max(len(columns.classes), 1)
-    values, rows = rounds.values[place, :classes], rounds.row_of[place]
+    values, rows = rounds.values[place, : len(parts)], rounds.row_of[place]
     if rounds.again:  # rows that were predicted before, and still wait
         rows = np.concatenate([rows, np.array(list(rounds.again), dtype=rows.dtype)])
         order = np.argsort(rows, kind="stable")
@@ -45,7 +47,6 @@ def result_table(
         distributions = distributions[place]
     if len(rows) < result.num_rows:
         result = result.take(pa.array(rows))
-    parts = [f"blend_{name}" for name in columns.classes] if columns.classes else ["blend"]
     for c, name in enumerate(parts):
         result = result.append_column(_free(name, result), pa.array(values[:, c], from_pandas=True))
     if len(distributions):
@@ -60,3 +61,8 @@ def _free(name: str, table: Any) -> str:
     while name in table.column_names:
         name += "_"
     return name
+
+
+def value_names(classes: Sequence[str]) -> list[str]:
+    """Return the names of the columns of the blend of numbers, or of class probabilities."""
+    return [f"blend_{name}" for name in classes] or ["blend"]

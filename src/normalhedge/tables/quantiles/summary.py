@@ -7,9 +7,8 @@ from typing import Any
 import numpy as np
 
 from normalhedge._inputs import Floats
-from normalhedge.mixtures.losses import Loss, pinball
+from normalhedge.mixtures.losses import Loss, crps
 from normalhedge.mixtures.summary import Summary, Table
-from normalhedge.tables.quantiles.repair import uncross
 from normalhedge.tables.quantiles.scores import (
     central_intervals,
     crps_scores,
@@ -37,12 +36,11 @@ def quantile_options(levels: tuple[float, ...], options: Mapping[str, Any]) -> d
         The arguments that were given.
     """
     loss = options.get("loss")
-    if loss is None or loss == "pinball":
-        return {**options, "loss": pinball(levels)}
-    if isinstance(loss, Loss) and loss.name == "pinball" and sorted(loss.levels) == list(levels):
-        return {**options, "loss": pinball(levels)}
-    if isinstance(loss, Loss) and loss.levels == levels:
-        return dict(options)
+    if loss is None or loss in {"pinball", "crps", "wis"}:
+        return {**options, "loss": crps(levels)}
+    same = isinstance(loss, Loss) and tuple(sorted(loss.levels)) == levels
+    if same and loss.name in {"pinball", "crps"}:
+        return {**options, "loss": crps(levels)}
     raise ValueError(
         f"this table has quantiles at {_listed(levels)}, so its loss is the pinball loss at these "
         f"levels: leave out loss, got {loss if isinstance(loss, str | Loss) else 'a function'}"
@@ -253,12 +251,10 @@ class QuantileSummary(Summary):
         return [*found, *super().tables()]
 
 
-def cells_of(
-    rounds: TableRounds, count: int, *, of_classes: bool = False
-) -> tuple[Floats, Floats, Floats]:
+def cells_of(rounds: TableRounds, count: int) -> tuple[Floats, Floats, Floats]:
     """Return predictions, forecasts and outcomes by cell, in the order of the table's result.
 
-    That is cells x levels, cells x levels x experts, and cells; quantiles are sorted.
+    That is cells x levels, cells x levels x experts, and cells.
 
     Parameters
     ----------
@@ -266,17 +262,9 @@ def cells_of(
         The rounds of a table, with their predictions.
     count
         The number of levels, or of classes.
-    of_classes
-        Whether rows have class probabilities; otherwise each row is one level of a cell.
     """
     order = np.argsort(rounds.row_of, kind="stable")[np.count_nonzero(rounds.row_of < 0) :]
-    forecasts = rounds.forecasts[order]
-    if of_classes:
-        return rounds.values[order, :count], forecasts, rounds.outcomes[order]
-    values = rounds.values[order, 0].reshape(-1, count).copy()
-    uncross(values)
-    forecasts = forecasts.reshape(len(values), count, forecasts.shape[2])
-    return values, forecasts, rounds.outcomes[order].reshape(-1, count)[:, 0]
+    return rounds.values[order, :count], rounds.forecasts[order], rounds.outcomes[order]
 
 
 def summarise_quantiles(
@@ -287,7 +275,7 @@ def summarise_quantiles(
     Parameters
     ----------
     found
-        The summary of the rows, each of which is one level of a cell.
+        The summary of the rows, each of which is a cell.
     quantiles
         The levels of the table.
     rounds

@@ -1,7 +1,7 @@
 """A table of quantile forecasts, whatever its layout."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,7 @@ from normalhedge._inputs import Floats
 from normalhedge.tables.columns import Columns
 from normalhedge.tables.frames import floats, may_hold_numbers
 from normalhedge.tables.panels import Panel
-from normalhedge.tables.quantiles.repair import repair, uncross
+from normalhedge.tables.quantiles.repair import repair
 
 BLEND = "blend"
 """The name of the blend among the models of a result."""
@@ -46,53 +46,34 @@ class QuantileTable:
     level: str = ""
     names: dict[str, float] = field(default_factory=dict)
 
-    def spread(self, panel: Panel) -> Panel:
-        """Return the panel with a row for each level: items are the levels of each series.
+    def stacked(self, panel: Panel) -> Panel:
+        """Return the panel with the quantiles of each cell, sorted and made whole.
 
-        The core takes the level of an item from its number, which it divides by the number of
-        levels. So the levels of a series follow each other, in order.
+        The levels take the place of classes: cells x levels x experts.
         """
-        pa = _extras.require("pyarrow")
-        count = len(self.levels)
         known = ~np.isnan(panel.forecasts[:, 0])
         rows = np.where(known, panel.forecasts[:, 0], 0.0).astype(np.int64)
         forecasts = np.where(known[..., np.newaxis], self.numbers[rows], np.nan).swapaxes(1, 2)
         forecasts = np.ascontiguousarray(forecasts)  # cells x levels x experts
         self.columns.notes += repair(forecasts, self.levels, panel.experts)
-        self.numbers = np.empty((0, count))
-        items = [
-            f"q{level:.12g}|{item}" if item else str(k)
-            for item in panel.items
-            for k, level in enumerate(self.levels)
-        ]
-        series = panel.series.astype(np.int32)[:, np.newaxis] * np.int32(count)
-        return Panel(
-            panel.table.take(pa.array(np.repeat(np.arange(len(forecasts)), count))),
-            panel.experts,
-            forecasts.reshape(-1, 1, forecasts.shape[2]),
-            np.repeat(panel.outcomes, count),
-            items,
-            (series + np.arange(count, dtype=np.int32)).ravel(),
-            np.repeat(panel.times, count),
-            panel.time_keys,
-            None if panel.known is None else np.repeat(panel.known, count),
-            panel.time_kind,
-        )
+        self.numbers = np.empty((0, len(self.levels)))
+        return replace(panel, forecasts=forecasts)
+
+    def value_names(self) -> list[str]:
+        """Return names for the quantiles of a result that `shaped` takes."""
+        return [f"quantile {level!r}" for level in self.levels]
 
     def shaped(self, result: Any) -> Any:
-        """Return a result with a row for each cell and level in the layout of the given table.
-
-        The quantiles of a cell are sorted, which never increases the sum of their pinball losses.
-        """
+        """Return a result with a row for each cell in the layout of the given table."""
         pa = _extras.require("pyarrow")
         count = len(self.levels)
         parts = [*self.columns.by, self.columns.time, self.columns.cutoff, self.columns.target]
         kept = len([name for name in parts if name])
-        index, weights = result.select(range(kept)), result.column_names[kept + 1 :]
-        values = floats(result.column(kept)).reshape(-1, count).copy()
-        uncross(values)
-        if self.layout != "long":
-            index = index.take(pa.array(np.arange(0, result.num_rows, count)))
+        index, weights = result.select(range(kept)), result.column_names[kept + count :]
+        values = np.column_stack([floats(result.column(kept + k)) for k in range(count)])
+        if self.layout == "long":
+            index = result.take(pa.array(np.repeat(np.arange(result.num_rows), count)))
+            result, index = index, index.select(range(kept))
         if self.layout != "intervals":
             who = pa.array([BLEND] * index.num_rows, pa.string())
             index = index.append_column(str(self.columns.model), who)
@@ -106,10 +87,7 @@ class QuantileTable:
             name: pa.array(values[:, self.levels.index(level)], from_pandas=True)
             for name, level in self.names.items()
         }
-        for name in weights:
-            mean = floats(result[name]).reshape(-1, count).mean(axis=1)
-            found[name] = pa.array(mean, from_pandas=True)
-        return _with(index, found)
+        return _with(index, found | {name: result[name] for name in weights})
 
 
 def _with(table: Any, columns: Mapping[str, Any]) -> Any:
