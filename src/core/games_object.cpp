@@ -694,10 +694,12 @@ struct Schedule {
     Vector<const std::int64_t> games;   // whose rounds
     Vector<const std::int64_t> start;   // the first round to predict
     Vector<const std::int64_t> stop;    // and the end
-    Vector<std::int64_t> settled;       // how far the game is settled; brought up to date
+    Vector<std::int64_t> settled;       // how far in `order` the game is settled; brought up to date
     Vector<const std::int32_t> edges;   // the first row of each round, and one more at the end
     Vector<const std::int32_t> offsets; // the number of the round, counted from `base`
     Vector<const std::int32_t> ready;   // the round from which on its outcomes may be used
+    Vector<const std::int32_t> order;   // the rounds of each game as they are settled: by `ready`
+    Vector<const std::int32_t> places;  // the number of the round in its game, negative before these
     Vector<const std::int32_t> bins;    // the sums it is added to
     Cube<const double> forecasts;
     Matrix<double> values;
@@ -714,6 +716,7 @@ struct Schedule {
         const size_t bin_count = total_sums.rows;
         bool fit = start.n == games.n && stop.n == games.n && settled.n == games.n &&
                    edges.n == rounds + 1 && ready.n == rounds && bins.n == rounds &&
+                   order.n == rounds && places.n == rounds &&
                    values.rows == count &&
                    values.columns == forecasts.rows * content.value_count() &&
                    (!content.has_both() || content.games > content.items) &&
@@ -724,7 +727,8 @@ struct Schedule {
                    content.takes(forecasts.rows) && edges[0] >= 0;
         for (size_t r = 0; fit && r < rounds; ++r)
             fit = edges[r] <= edges[r + 1] && bins[r] >= 0 &&
-                  static_cast<size_t>(bins[r]) < bin_count;
+                  static_cast<size_t>(bins[r]) < bin_count && order[r] >= 0 &&
+                  static_cast<size_t>(order[r]) < rounds && ready[order[r]] > order[r];
         fit = fit && static_cast<size_t>(edges[rounds]) <= count;
         for (size_t k = 0; fit && k < games.n; ++k)
             fit = games[k] >= 0 && static_cast<size_t>(games[k]) < content.games &&
@@ -778,11 +782,14 @@ void play_schedule(const Content& content, const Schedule& schedule, const Losse
         auto oldest = static_cast<size_t>(schedule.settled[k]);
         const auto stop = static_cast<size_t>(schedule.stop[k]);
         for (auto r = static_cast<size_t>(schedule.start[k]); r <= stop; ++r) {
-            for (; oldest < r && static_cast<size_t>(schedule.ready[oldest]) <= r; ++oldest) {
-                Rows rows = schedule.rows(content, oldest);
-                [[maybe_unused]] const auto kept = add_losses(rows, oldest);
-                const auto late = static_cast<double>(r - oldest - 1);
-                settle_game(content, g, rows, late, schedule.sums(oldest).totals);
+            for (; oldest < r; ++oldest) {
+                const auto due = static_cast<size_t>(schedule.order[oldest]);
+                if (static_cast<size_t>(schedule.ready[due]) > r) break;
+                Rows rows = schedule.rows(content, due);
+                [[maybe_unused]] const auto kept = add_losses(rows, due);
+                const std::int32_t now = r < stop ? schedule.places[r] : schedule.places[r - 1] + 1;
+                const auto late = static_cast<double>(now - schedule.places[due] - 1);
+                settle_game(content, g, rows, late, schedule.sums(due).totals);
             }
             if (r == stop) break;
             Rows rows = schedule.rows(content, r);
@@ -798,13 +805,13 @@ void play_schedule(const Content& content, const Schedule& schedule, const Losse
     }
 }
 
-// play(games, start, stop, settled, edges, offsets, ready, bins, forecasts, values, outcomes, items,
-// played, expert_sums, total_sums, base): see `Schedule`.
+// play(games, start, stop, settled, edges, offsets, ready, order, places, bins, forecasts, values,
+// outcomes, items, played, expert_sums, total_sums, base): see `Schedule`.
 PyObject* play(PyObject* object, PyObject* const* given, Py_ssize_t count) {
     return guarded([&]() -> PyObject* {
-        check_count(count, 16);
+        check_count(count, 18);
         const Content& content = content_of(object);
-        check_writeable(content, given[8]);
+        check_writeable(content, given[10]);
         const Schedule schedule{
             From<Vector<const std::int64_t>>::get(given[0]),
             From<Vector<const std::int64_t>>::get(given[1]),
@@ -814,14 +821,16 @@ PyObject* play(PyObject* object, PyObject* const* given, Py_ssize_t count) {
             From<Vector<const std::int32_t>>::get(given[5]),
             From<Vector<const std::int32_t>>::get(given[6]),
             From<Vector<const std::int32_t>>::get(given[7]),
-            From<Cube<const double>>::get(given[8]),
-            From<Matrix<double>>::get(given[9]),
-            From<Vector<const double>>::get(given[10]),
-            From<Vector<const std::int32_t>>::get(given[11]),
-            From<Matrix<double>>::get(given[12]),
-            From<Cube<double>>::get(given[13]),
+            From<Vector<const std::int32_t>>::get(given[8]),
+            From<Vector<const std::int32_t>>::get(given[9]),
+            From<Cube<const double>>::get(given[10]),
+            From<Matrix<double>>::get(given[11]),
+            From<Vector<const double>>::get(given[12]),
+            From<Vector<const std::int32_t>>::get(given[13]),
             From<Matrix<double>>::get(given[14]),
-            From<std::int64_t>::get(given[15]),
+            From<Cube<double>>::get(given[15]),
+            From<Matrix<double>>::get(given[16]),
+            From<std::int64_t>::get(given[17]),
         };
         if (!content.arrays[weights] || !schedule.fits(content))
             raise(PyExc_ValueError, "the arrays of a table of rounds do not fit the mixture");
@@ -829,9 +838,9 @@ PyObject* play(PyObject* object, PyObject* const* given, Py_ssize_t count) {
         const auto nothing = [](Rows&, size_t) { return 0; };
         const auto own = [&](Rows& rows, size_t round) {
             const auto first = static_cast<size_t>(schedule.edges[round]);
-            OwnLosses found = own_losses(content, view_rows(given[8], first, rows.count).get(),
-                                         view_rows(given[9], first, rows.count).get(),
-                                         view_rows(given[10], first, rows.count).get());
+            OwnLosses found = own_losses(content, view_rows(given[10], first, rows.count).get(),
+                                         view_rows(given[11], first, rows.count).get(),
+                                         view_rows(given[12], first, rows.count).get());
             found.give_to(rows);
             return found;
         };

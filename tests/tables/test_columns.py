@@ -26,7 +26,7 @@ def test_classes_are_columns_of_a_long_table() -> None:
 def test_nixtla_as_it_is(hedger: str | None) -> None:
     frame, _ = cross_validation()
     options: dict[str, Any] = {"loss": "absolute", "hedger": hedger}
-    found = blend(frame, **options)
+    found = blend(frame, **options, pooled=False)
     assert found.notes == [
         "target: y",
         "time: ds",

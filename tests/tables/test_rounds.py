@@ -141,3 +141,37 @@ def test_what_waits_is_not_thrown_away(hedger: str | None) -> None:
     found = blend(pa.table(silent), "y", hedger=hedger, max_pending=10).mixture
     assert len(found.books.deferred) == len(found.pending) == 10
     assert found.expired == 50
+
+
+@either
+def test_steps_that_share_weights_are_learned_one_by_one(hedger: str | None) -> None:
+    """Each step of a cutoff is a round; outcomes are learned when they are known, out of order."""
+    frame, _ = cross_validation()
+    mixture = Mixture(hedger, "absolute")
+    mixture.join(["AutoARIMA", "Naive"])
+    steps = frame.groupby(["unique_id", "cutoff"]).cumcount() + 1
+    waiting: list[tuple[Any, int, dict[str, float]]] = []
+    expected = pd.Series(np.nan, frame.index)
+    for (cutoff, step), rows in frame.groupby(["cutoff", steps]):
+        if step == 1:
+            for known, ticket, outcome in sorted(waiting, key=lambda w: w[1]):
+                if known <= cutoff:
+                    mixture.update(ticket, outcome)
+            waiting = [w for w in waiting if w[0] > cutoff]
+        keys = [f"{key}|step {step}" for key in rows.unique_id]
+        made = mixture.predict(
+            {name: dict(zip(keys, rows[name], strict=True)) for name in ("AutoARIMA", "Naive")}
+        )
+        outcome = dict(zip(keys, rows.y, strict=True))
+        waiting.append((rows.ds.iloc[0], made.ticket, outcome))
+        expected[rows.index] = [made.value[key] for key in keys]
+    found = blend(frame, loss="absolute", hedger=hedger, pooled=True)
+    if hedger is not None:  # auto has a game for each item, which a loop knows when it sees them
+        np.testing.assert_allclose(found.frame["blend"], expected, rtol=1e-12)
+    early = frame[frame.cutoff < frame.cutoff.iloc[-1] - pd.Timedelta(days=9)]
+    part = blend(early.assign(y=early.y.where(early.ds <= early.cutoff.max())),
+                 loss="absolute", hedger=hedger, pooled=True)  # fmt: skip
+    np.testing.assert_array_equal(part.frame["blend"], found.frame.loc[early.index, "blend"])
+    rest = frame[~frame.index.isin(early.index) | (frame.ds > early.cutoff.max())]
+    later = blend(rest, mixture=part.mixture)
+    np.testing.assert_array_equal(later.frame["blend"], found.frame.loc[rest.index, "blend"])

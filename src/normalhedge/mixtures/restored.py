@@ -324,7 +324,7 @@ def _deferred(
     if times and len(times) != rows:
         raise ValueError(f"ticket {ticket} does not fit the times of its outcomes")
     time = None if due.time is None else _time(books, due.time)
-    return DeferredOutcome(due.game, due.due, times, time, outcomes)
+    return DeferredOutcome(due.game, due.due, times, time, outcomes, whole("since", due.since))
 
 
 def _loss(written: Mapping[str, Any], given: Loss | LossFunction | None) -> Any:

@@ -85,6 +85,8 @@ class DeferredOutcome(NamedTuple):
         The time of the round; None without a column of times.
     outcomes
         The outcomes of the table; NaN where it has none.
+    since
+        The number of rounds of the game that were predicted after it.
     """
 
     game: int
@@ -92,6 +94,7 @@ class DeferredOutcome(NamedTuple):
     known: list[Any]
     time: Any
     outcomes: Floats
+    since: int = 0
 
 
 class LastTable(NamedTuple):

@@ -174,13 +174,13 @@ def blend(
         Whether all series of one time make one round, with common weights; otherwise each series
         has its own weights. A round is learned from once, with the outcomes that are known then.
         By default, a single rule has weights for each series. ``"auto"`` hedges over both, provided
-        that the series have most of their times in common and, with a cutoff, one step each. The
-        times of the whole table decide this: set ``pooled`` to decide it yourself.
+        that the series have most of their times in common. The times of the whole table decide
+        this: set ``pooled`` to decide it yourself.
     cutoff
         The column of times at which forecasts were made, if ``time`` is the time they are for. An
-        outcome is known to forecasts made at its time or later. Each step ahead has its own
-        weights, unless pooled; then a round is learned from when the outcome of its last step is
-        known.
+        outcome is known to forecasts made at its time or later. Each step ahead of a time is a
+        round of its own, which is learned from when its outcome is known. Steps share their weights
+        if series do.
     model, forecast, classes
         The columns of a long table: the names of the experts, and their forecasts or, for class
         probabilities, a column for each class.
@@ -372,15 +372,13 @@ def _pooled(
     """Return the mixture with all series of one time in one round, or with a game for each series.
 
     An automatic mixture has both if the series are in step: otherwise a lag would be another time
-    for each series. With several steps ahead, each step has its own game, as their outcomes are
-    known at different times.
+    for each series.
     """
     shared = not columns.by and columns.cutoff is None
     if not shared and pooled is None and continued:
         shared = mixture.recipe.shared
     elif not shared and pooled is None:
-        one_step = columns.cutoff is None or all(name.endswith("step 1") for name in panel.items)
-        in_step = one_step and _in_step(panel.series, panel.times)
+        in_step = _in_step(panel.series, panel.times)
         shared = in_step and isinstance(mixture.recipe.hedger, Automatic)
     elif not shared:
         shared = bool(pooled)

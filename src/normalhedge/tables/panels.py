@@ -37,6 +37,8 @@ class Panel:
         With a cutoff, the time at which the outcome of each row is known; otherwise None.
     time_kind
         The kind of the times: dates, numbers or words; empty without a column of times.
+    steps
+        With a cutoff, the number of the step ahead of each row, from 0 on; otherwise None.
     """
 
     table: Any
@@ -49,6 +51,7 @@ class Panel:
     time_keys: np.ndarray | None
     known: np.ndarray | None
     time_kind: str
+    steps: np.ndarray | None = None
 
 
 def read_panel(table: Any, columns: Columns) -> Panel:
@@ -68,12 +71,12 @@ def read_panel(table: Any, columns: Columns) -> Panel:
     items, series = _items(table, columns.by)
     when = columns.forecast_time
     codes, time_keys = (_places(series), None) if when is None else times(table[when])
-    known = None
+    known = steps = None
     if columns.cutoff is not None:
         known = sortable(table[columns.time]).to_numpy()
         if time_kind(table[columns.time].type) != time_kind(table[columns.cutoff].type):
             raise TypeError("cutoff and time must be of one kind: dates, numbers or words")
-        items, series = _horizons(table, columns, items, series, codes)
+        items, series, steps = _horizons(table, columns, items, series, codes)
     index = [*columns.by, *([columns.time] if columns.time else [])]
     index += [columns.cutoff] if columns.cutoff else []
     kept = table.select([*index, str(columns.target)])
@@ -93,14 +96,16 @@ def read_panel(table: Any, columns: Columns) -> Panel:
             forecasts[cells, c, who] = floats(table[part])
         if columns.classes:
             _refuse_classes(forecasts)
-        known = None if known is None else known[first]
+        known, steps = (None if part is None else part[first] for part in (known, steps))
         series, codes = series[first], codes[first]
         outcomes = agreed(outcomes, cells, len(first))
         kept = kept.take(pa.array(first))
     if columns.classes:
         _refuse_labels(outcomes, len(columns.classes), str(columns.target))
     kind = "" if when is None else time_kind(table[when].type)
-    panel = Panel(kept, experts, forecasts, outcomes, items, series, codes, time_keys, known, kind)
+    panel = Panel(
+        kept, experts, forecasts, outcomes, items, series, codes, time_keys, known, kind, steps
+    )
     if columns.model is None:
         _refuse_doubles(panel, columns)
     pa.default_memory_pool().release_unused()  # large tables: memory of intermediate results
@@ -122,8 +127,8 @@ def _items(table: Any, by: Sequence[str]) -> tuple[list[str], np.ndarray]:
 
 def _horizons(
     table: Any, columns: Columns, items: list[str], series: np.ndarray, cutoffs: np.ndarray
-) -> tuple[list[str], np.ndarray]:
-    """Return an item for each step ahead of each series: the names, and the item of each row."""
+) -> tuple[list[str], np.ndarray, np.ndarray]:
+    """Return an item for each step ahead of each series: names, items and steps of the rows."""
     targets, _ = times(table[str(columns.time)])
     # The steps of one forecast: distinct target times after one cutoff, in order.
     pairs = cutoffs * (np.int64(targets.max()) + 1) + targets
@@ -137,7 +142,7 @@ def _horizons(
         for item in items
         for step in range(width)
     ]
-    return names, series * width + steps
+    return names, series * width + steps, steps.astype(np.int32)
 
 
 def _places(series: np.ndarray) -> np.ndarray:

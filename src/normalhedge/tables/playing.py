@@ -127,8 +127,8 @@ def _play_part(
     totals = np.zeros((size, TOTAL_SUMS))
     books.games.play(
         rounds.games[games], rounds.start[games], stop, rounds.settled[games], rounds.edges,
-        rounds.offsets, rounds.ready, bins, rounds.forecasts, rounds.values, rounds.outcomes,
-        rounds.items, distributions, experts, totals, rounds.base,
+        rounds.offsets, rounds.ready, rounds.order, rounds.places, bins, rounds.forecasts,
+        rounds.values, rounds.outcomes, rounds.items, distributions, experts, totals, rounds.base,
     )  # fmt: skip
     rounds.start[games] = stop
     return experts, totals

@@ -30,6 +30,11 @@ class TableRounds:
         The number of each round, counted from ``base``; -1 for a pending round of earlier tables.
     ready
         For each round, the round of its game from which on its outcomes may be used.
+    order
+        The rounds of each game in the order in which they are settled: by ``ready``.
+    places
+        The number of each new round, whose differences count the rounds of a game; for a pending
+        round, minus one and the number of rounds of its game that were predicted after it.
     codes
         The index of each round's time in ``time_keys``; -1 for a pending round.
     old
@@ -44,7 +49,7 @@ class TableRounds:
     first, start, stop
         The first round of each game, its first new round, and its end.
     settled
-        The first round of each game that is not settled.
+        The place in ``order`` of the first round of each game that is not settled.
     base
         The number of the first new round.
     again
@@ -62,6 +67,8 @@ class TableRounds:
     edges: np.ndarray
     offsets: np.ndarray
     ready: np.ndarray
+    order: np.ndarray
+    places: np.ndarray
     codes: np.ndarray
     old: np.ndarray
     known: np.ndarray | None
@@ -113,28 +120,25 @@ def arrange(books: Books, panel: Panel, lag: int) -> TableRounds:
     outcomes, items, games, times = parts if fresh.all() else (part[fresh] for part in parts)
     if len(distinct) <= distinct.max(initial=-1):  # some times are not new
         times = np.searchsorted(distinct, times).astype(np.int32)
-    new = np.arange(len(fresh), dtype=np.int32)
+    places, none = np.arange(len(fresh), dtype=np.int32), np.empty(0, dtype=np.int32)
+    # The steps ahead of one time are rounds of their own: their outcomes are known one by one.
+    steps = np.zeros_like(times)
+    if panel.steps is not None and books.recipe.shared:
+        steps = panel.steps[fresh]
     columns = [
-        rows, outcomes, items, games, times, new if fresh.all() else new[fresh],
-        np.full((len(rows), rows.shape[1] * books.games.shape[3]), np.nan),
+        rows, outcomes, items, games, times, places if fresh.all() else places[fresh],
+        np.full((len(rows), rows.shape[1] * books.games.shape[3]), np.nan), steps,
     ]  # fmt: skip
-    del parts, items, games, times, fresh, new
+    del parts, items, games, times, fresh, places, steps
     if books.deferred:
         deferred = _deferred_rows(books)
         columns = [np.concatenate(pair) for pair in zip(deferred, columns, strict=True)]
-    key = columns[3] * np.int64(len(distinct) + len(books.deferred) + 1)
-    key += columns[4]
-    key *= len(books.items)
-    key += columns[2]
-    if (key[1:] < key[:-1]).any():
-        order = np.argsort(key, kind="stable")
-        columns = [column[order] for column in columns]
-    del key
-    table, outcomes, item, game, code, row_of, values = columns
+    columns = _sorted(columns, len(distinct) + len(books.deferred) + 1, len(books.items))
+    table, outcomes, item, game, code, row_of, values, step = columns
     if books.recipe.include:
         books.games.fill_plain(table, None)
     begins = np.ones(len(game), dtype=bool)
-    begins[1:] = (game[1:] != game[:-1]) | (code[1:] != code[:-1])
+    begins[1:] = (game[1:] != game[:-1]) | (code[1:] != code[:-1]) | (step[1:] != step[:-1])
     edges = np.append(np.flatnonzero(begins), len(game)).astype(np.int32)
     game, code, new = game[begins], code[begins], row_of[begins] >= 0
     first = np.flatnonzero(np.diff(game, prepend=-1)) if len(game) else np.zeros(0, dtype=np.int64)
@@ -149,12 +153,26 @@ def arrange(books: Books, panel: Panel, lag: int) -> TableRounds:
         old = np.where(new, old, code + np.int32(len(books.deferred)))
     result = TableRounds(
         table, outcomes, values, item, row_of, edges,
-        offsets, np.empty(0, dtype=np.int32), codes, old,  # _set_ready fills in ``ready``
+        offsets, none, none, none, codes, old,  # _set_ready fills in three
         _known(books, panel, row_of, edges, code, new), panel.time_keys, panel.known,
         game[first].astype(np.int64), first, start, stop, first.copy(), books.rounds, again, notes,
     )  # fmt: skip
     _set_ready(result, list(books.deferred.values()), lag)
     return result
+
+
+def _sorted(columns: list[np.ndarray], times: int, items: int) -> list[np.ndarray]:
+    """Return the columns of rows, as in `arrange`, by game, time, step and item."""
+    steps = columns[7]
+    key = columns[3] * np.int64(times)
+    for column, count in ((columns[4], int(steps.max(initial=0)) + 1), (steps, items)):
+        key += column
+        key *= count
+    key += columns[2]
+    if (key[1:] < key[:-1]).any():
+        order = np.argsort(key, kind="stable")
+        columns = [column[order] for column in columns]
+    return columns
 
 
 def _join_items(books: Books, names: list[str], notes: list[str]) -> np.ndarray:
@@ -185,7 +203,7 @@ def _deferred_rows(books: Books) -> list[np.ndarray]:
 
     Their codes are negative: they come before the new rows, in the order of their tickets.
     """
-    columns: list[list[np.ndarray]] = [[] for _ in range(7)]
+    columns: list[list[np.ndarray]] = [[] for _ in range(8)]
     for k, (ticket, deferred) in enumerate(books.deferred.items()):
         pending = books.pending[ticket]
         rows = len(pending.items)
@@ -197,6 +215,7 @@ def _deferred_rows(books: Books) -> list[np.ndarray]:
             np.full(rows, k - len(books.deferred), dtype=np.int32),
             np.full(rows, -1, dtype=np.int32),
             pending.values,
+            np.zeros(rows, dtype=np.int32),
         )
         for column, part in zip(columns, parts, strict=True):
             column.append(part)
@@ -279,15 +298,19 @@ def _known(
 
 
 def _set_ready(rounds: TableRounds, deferred: list[DeferredOutcome], lag: int) -> None:
-    """Set the round from which on outcomes may be used; never before those of an earlier round."""
+    """Set the round from which on outcomes may be used, the order of settling, and the places."""
     old = rounds.old >= 0
     if rounds.known is None and not old.any():
         rounds.ready = np.arange(len(rounds.offsets), dtype=np.int32)
         rounds.ready += 1 + lag
         np.minimum(rounds.ready, NEVER, out=rounds.ready)
+        rounds.order = rounds.places = np.arange(len(rounds.offsets), dtype=np.int32)
         return
     here = np.arange(len(rounds.offsets))
     of = np.repeat(np.arange(len(rounds.games)), rounds.stop - rounds.first)
+    since = np.array([w.since for w in deferred], dtype=np.int64)
+    rounds.places = (here - rounds.start[of]).astype(np.int32)
+    rounds.places[old] = -1 - since[rounds.old[old]]
     ready = here + 1 + lag
     if rounds.known is not None and rounds.time_keys is not None:
         # The first round of the game whose cutoff is not before the outcome.
@@ -299,9 +322,8 @@ def _set_ready(rounds: TableRounds, deferred: list[DeferredOutcome], lag: int) -
     else:
         due = np.array([w.due for w in deferred], dtype=np.int64)
         ready[old] = rounds.start[of[old]] + due[rounds.old[old]]
-    # One running maximum for all games: a game's numbers start above those before it.
-    lifted = np.minimum(ready, NEVER) + of * (NEVER + 1)
-    rounds.ready = (np.maximum.accumulate(lifted) - of * (NEVER + 1)).astype(np.int32)
+    rounds.ready = np.minimum(ready, NEVER).astype(np.int32)
+    rounds.order = np.lexsort((rounds.ready, of)).astype(np.int32)
 
 
 def store_pending(books: Books, rounds: TableRounds) -> None:
@@ -320,8 +342,9 @@ def store_pending(books: Books, rounds: TableRounds) -> None:
     unknown = np.logical_and.reduceat(np.isnan(rounds.outcomes), rounds.edges[:-1])
     late = unknown.copy()
     for settled, stop in zip(rounds.settled, rounds.stop, strict=True):
-        late[settled:stop] = False
-        unknown[settled:stop] = True
+        open_rounds = rounds.order[settled:stop]
+        late[open_rounds] = False
+        unknown[open_rounds] = True
     keys = rounds.time_keys
     if keys is not None:
         for game, last in zip(rounds.games.tolist(), rounds.codes[rounds.stop - 1], strict=True):
@@ -346,11 +369,13 @@ def store_pending(books: Books, rounds: TableRounds) -> None:
             time, rows = _key(keys, rounds.codes[r]), rounds.row_of[a:b]
             known = [] if rounds.known_rows is None else [_key(rounds.known_rows, k) for k in rows]
         due = max(int(rounds.ready[r]) - int(rounds.stop[of[r]]), 0)
+        last = max(int(rounds.places[rounds.stop[of[r]] - 1]), -1)  # -1 if no round is new
+        since = last - int(rounds.places[r])
         kept.append(
             (
                 ticket,
                 PendingRound(forecasts, None, values, items, number, keys_of_rows),
-                DeferredOutcome(int(rounds.games[of[r]]), due, known, time, outcomes),
+                DeferredOutcome(int(rounds.games[of[r]]), due, known, time, outcomes, since),
             )
         )
     books.store_deferred(kept, len(given_up))
