@@ -17,6 +17,7 @@ from normalhedge.experiments.paper.reproduce import reproduce
 from normalhedge.mixtures import Summary
 from normalhedge.mixtures.comparison import Line
 from normalhedge.reports import write_blend
+from normalhedge.tables.review import review
 from normalhedge.tables.timeline import timeline
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
@@ -95,6 +96,7 @@ def blend_page(tmp_path_factory: pytest.TempPathFactory) -> Path:
         path,
         result.summary(),
         timeline(result),
+        review(result),
         title="A hundred thousand rounds",
         notes=result.notes,
         command="normalhedge blend",
@@ -106,8 +108,8 @@ def blend_page(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_the_page_of_a_blend_stands_alone_and_stays_small(blend_page: Path) -> None:
     html = blend_page.read_text("utf-8")
     assert re.findall(r'<(?:script|img|link)[^>]*(?:src|href)="(?!data:)[^"]*"', html) == []
-    assert len(html) < 7_000_000  # of which the library that draws is 4.5
-    assert "Each point is a mean over 200 rounds." in html
+    assert len(html) < 3_000_000  # of which the library that draws is 2
+    assert "Mean weights over 4,000 rounds around each time." in html
     assert "It never exceeds" in html
     assert "<b>gam</b></td>" not in html
 
@@ -141,6 +143,7 @@ def auto_page(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Summary]:
         path,
         summary,
         timeline(result),
+        review(result),
         title="Two series",
         notes=result.notes,
         command="normalhedge blend",
@@ -153,8 +156,8 @@ def test_the_page_of_auto_explains_it(auto_page: tuple[Path, Summary]) -> None:
     path, summary = auto_page
     html = path.read_text("utf-8").split("<body>")[1]
     assert "auto (14 ways of combining, guard on), loss square" in html
-    assert f'<p class="warning">Warning: {summary.warning}.</p>' in html
-    assert html.index('class="warning"') < html.index("<h2")
+    assert f"{summary.warning[0].upper()}{summary.warning[1:]}." in html
+    assert html.index('id="verdict"') < html.index("<h2")
     assert "more than the plain mean" in summary.warning or "times as much" in summary.warning
     assert "The guard moved " in html
     assert "of &lt;b&gt;gam&lt;/b&gt;" in html
@@ -189,6 +192,7 @@ def test_a_page_without_any_outcome(tmp_path: Path) -> None:
         path,
         result.summary(),
         timeline(result),
+        review(result),
         title="Nothing yet",
         notes=[],
         command="normalhedge blend",
