@@ -15,7 +15,7 @@ from normalhedge.reports.blend_figures import (
 from normalhedge.reports.curves import awake_plot, error_plot, weights_plot
 from normalhedge.reports.page import Fold, Section, write_page
 from normalhedge.reports.research import research_sections
-from normalhedge.reports.verdict import IN_WORDS, called, verdict
+from normalhedge.reports.verdict import FEW, IN_WORDS, called, verdict
 from normalhedge.reports.wording import excess, moment, number, percent
 from normalhedge.tables.errors import Errors
 from normalhedge.tables.review import Review
@@ -23,6 +23,9 @@ from normalhedge.tables.timeline import Timeline
 
 TOP = 5
 """The numbers of models, and of series at each end, that are shown unfolded."""
+
+OFF = 0.05
+"""Intervals whose coverage is off by more than this are too narrow or too wide."""
 
 MOST_ROWS = 1000
 """The largest number of rows of a folded table."""
@@ -229,9 +232,15 @@ def _intervals(review: Review) -> list[Section]:
     listed = misses if len(misses) <= 3 else [misses[0], misses[-1]]
     text = f"Over {found.rows:,} rows, {' and '.join(listed)}."
     text += f" The weighted interval score (WIS) is {number(found.wis)}." if found.wis >= 0 else ""
-    head = ["interval", "holds", "mean width", "median width"]
+    head = ["interval", "holds", "mean width", "median width", ""]
     rows = [
-        [f"{100 * level:g} %", percent(float(a)), number(float(b)), number(float(c))]
+        [
+            f"{100 * level:g} %",
+            percent(float(a)),
+            number(float(b)),
+            number(float(c)),
+            _kept(float(a - level), found.rows),
+        ]
         for level, a, b, c in zip(
             found.levels, found.covered, found.width, found.middle_width, strict=True
         )
@@ -251,6 +260,13 @@ def _intervals(review: Review) -> list[Section]:
     )
     right = Section("reliability", "Are the quantiles right?", words, reliability_plot(found))
     return [over, right]
+
+
+def _kept(gap: float, rows: int) -> str:
+    """Return in a word how an interval keeps its promise."""
+    if rows < FEW:
+        return "too few rows to say"
+    return "as promised" if abs(gap) <= OFF else "too narrow" if gap < 0.0 else "too wide"
 
 
 def _over_time(summary: Summary, timeline: Timeline, review: Review) -> list[Section]:

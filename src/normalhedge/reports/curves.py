@@ -118,7 +118,7 @@ def awake_plot(timeline: Timeline) -> str:
             hovertemplate="%{y}: %{z:.0%}<extra></extra>",
         )
     )
-    figure.update_layout(hovermode="closest", margin={"l": 150})
+    figure.update_layout(hovermode="closest", margin={"l": 150, "r": 80})
     figure.update_yaxes(autorange="reversed", tickfont={"size": 10}, type="category")
     return _finished(figure, timeline, "awake")
 

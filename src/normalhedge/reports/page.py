@@ -12,7 +12,7 @@ from typing import NamedTuple
 from normalhedge import _extras, _files
 from normalhedge._terminal import shown
 
-NUMBER = re.compile(r"[-−+]?[\d.,]+(?: ?%)?|–")
+NUMBER = re.compile(r"[-−+]?[\d.,]+(?:e[-+]\d+| × 10[⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+| ?%)?|–")
 """Cells of a table that stand at the right."""
 
 

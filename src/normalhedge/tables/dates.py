@@ -93,6 +93,8 @@ def _dates_of_numbers(numbers: np.ndarray, name: str) -> np.ndarray | None:
 def calendar(dates: np.ndarray) -> list[Grouping]:
     """Return the rows by hour, weekday and month, as far as these vary over a longer time.
 
+    Rows a day apart have no hours worth a comparison, and rows a month apart no weekdays.
+
     Parameters
     ----------
     dates
@@ -104,13 +106,15 @@ def calendar(dates: np.ndarray) -> list[Grouping]:
     hours = ((dates - days) // np.timedelta64(1, "h")).astype(np.int64)
     weekdays = (days.astype(np.int64) + 3) % 7  # 1 January 1970 was a Thursday
     months = dates.astype("datetime64[M]").astype(np.int64) % 12
-    span = (dates.max() - dates.min()) / DAY
+    distinct = np.unique(dates)
+    span = (distinct[-1] - distinct[0]) / DAY
+    gap = float(np.median(np.diff(distinct) / DAY)) if len(distinct) > 1 else np.inf
     found = []
-    if span >= 2:
+    if span >= 2 and gap < 1:
         found.append(_present("hour of the day", [f"{h:02d}:00" for h in range(24)], hours))
-    if span >= 14:
+    if span >= 14 and gap < 2:
         found.append(_present("weekday", list(WEEKDAYS), weekdays))
-    if span >= 90:
+    if span >= 90 and gap < 100:
         found.append(_present("month", list(MONTHS), months))
     return [grouping for grouping in found if len(grouping.labels) > 1]
 
