@@ -60,7 +60,8 @@ def write_blend(
         Names and values for the footer, such as versions.
     """
     found = verdict(review)
-    guessed = f"Guessed: {'; '.join(notes).rstrip('.')}." if notes else ""
+    listed = "; ".join(notes)
+    guessed = f"Guessed: {listed}{'' if listed.endswith('.') else '.'}" if notes else ""
     few = len(timeline.when) < 2
     sections = [
         *_forecasts(review),

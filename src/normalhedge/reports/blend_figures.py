@@ -9,13 +9,13 @@ import numpy as np
 from normalhedge import _extras
 from normalhedge._terminal import clipped
 from normalhedge.reports.axes import cut_off, positions, robust_range
+from normalhedge.reports.curves import LONGEST_NAME
 from normalhedge.reports.figures import COLOURS, GREY, as_html, empty_figure, label
 from normalhedge.tables.coverage import CoverageReview
 from normalhedge.tables.errors import MEAN, Errors
 from normalhedge.tables.tracks import SeriesCurves, SeriesTrack
 
 BLACK, BLUE = "#000000", COLOURS[0]
-LONGEST_NAME = 40
 
 
 def track_plot(tracks: Sequence[SeriesTrack], target: str) -> tuple[str, str]:

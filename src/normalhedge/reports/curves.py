@@ -1,17 +1,36 @@
 """Curves over the time of a blend, for the plots of its page."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from normalhedge import _extras
+from normalhedge._terminal import clipped
 from normalhedge.plots import PALETTE
 from normalhedge.reports.axes import cut_off, positions, robust_range
 from normalhedge.reports.figures import COLOURS, GREY, as_html, empty_figure, label
 from normalhedge.tables.timeline import Timeline
 
+LONGEST_NAME = 28
+"""The largest number of letters of a name in a legend, so that plots keep their room."""
+
 MOST_AWAKE = 60
 """The largest number of models in the plot of those awake."""
+
+
+def short_names(names: Sequence[str]) -> list[str]:
+    """Return names short enough for a legend; as they are, if two of them would become alike.
+
+    Examples
+    --------
+    >>> short_names(["a" * 40, "b"])
+    ['aaaaaaaaaaaaaaaa ... aaaaaaa', 'b']
+    >>> len(short_names([f"{'b' * 40}{k}{'b' * 40}" for k in range(2)])[1])
+    81
+    """
+    short = [clipped(name, LONGEST_NAME) for name in names]
+    return short if len(set(short)) == len(set(names)) else list(names)
 
 
 def _add(figure: Any, timeline: Timeline, values: np.ndarray, name: str, **style: Any) -> None:
@@ -46,7 +65,7 @@ def behind_plot(timeline: Timeline) -> tuple[str, str]:
     seen = "legendonly" if timeline.wild[-1] else True
     _add(figure, timeline, timeline.behind[:, -1], "uniform weights", line=plain, visible=seen)
     shown = [] if timeline.wild[-1] else [timeline.behind[:, -1]]
-    for k, name in enumerate(timeline.names):
+    for k, name in enumerate(short_names(timeline.names)):
         visible = True if k < 6 and not timeline.wild[k] else "legendonly"
         _add(figure, timeline, timeline.behind[:, k], name, line=_line(k), visible=visible)
         shown += [timeline.behind[:, k]] if visible is True else []
@@ -59,7 +78,7 @@ def behind_plot(timeline: Timeline) -> tuple[str, str]:
 def weights_plot(timeline: Timeline) -> str:
     """Return a plot of the weights of the models."""
     figure = empty_figure(yaxis_title="weight", yaxis_range=[0, 1], yaxis_tickformat=".0%")
-    for k, name in enumerate(timeline.names):
+    for k, name in enumerate(short_names(timeline.names)):
         style = {"width": 0.4, "color": COLOURS[k % len(COLOURS)]}
         values = np.nan_to_num(timeline.weights[:, k])
         _add(figure, timeline, values, name, stackgroup="one", line=style, hover="%{y:.1%}")
@@ -90,7 +109,7 @@ def error_plot(timeline: Timeline, name: str, *, square: bool) -> tuple[str, str
     colours = {"blend": "#000000", "plain average": GREY}
     for key, curve in curves.items():
         _add(figure, timeline, curve, key, line={"color": colours[key], "width": 2.1})
-    for k, key in enumerate(timeline.names):
+    for k, key in enumerate(short_names(timeline.names)):
         _add(figure, timeline, experts[:, k], key, line=_line(k), visible="legendonly")
     scale = np.nanmedian(np.abs(curves["blend"])) if len(timeline.when) else 0.0
     near = [x for x in curves.values() if np.nanmedian(np.abs(x)) <= 5.0 * scale]
@@ -109,7 +128,7 @@ def awake_plot(timeline: Timeline) -> str:
     figure.add_trace(
         go.Heatmap(
             x=x,
-            y=[label(name) for name in shown],
+            y=[label(name) for name in short_names(shown)],
             z=timeline.awake[: len(shown)].astype(np.float32),
             zmin=0,
             zmax=1,
@@ -118,7 +137,7 @@ def awake_plot(timeline: Timeline) -> str:
             hovertemplate="%{y}: %{z:.0%}<extra></extra>",
         )
     )
-    figure.update_layout(hovermode="closest", margin={"l": 150, "r": 80})
+    figure.update_layout(hovermode="closest", margin={"l": 170, "r": 80})
     figure.update_yaxes(autorange="reversed", tickfont={"size": 10}, type="category")
     return _finished(figure, timeline, "awake")
 
