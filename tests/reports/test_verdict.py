@@ -68,6 +68,18 @@ def test_a_best_model_that_slept_is_compared_over_its_own_rows() -> None:
     )
 
 
+def test_the_median_is_named_where_a_model_spoils_the_average() -> None:
+    rng = np.random.default_rng(5)
+    y = rng.normal(size=300)
+    models = {name: y + rng.normal(size=300) for name in ("a", "b", "c")} | {"d": np.full(300, 1e9)}
+    result = blend(pa.table({"y": y, **models}), "y")
+    found = review(result)
+    share = rmse(result.frame["blend"], y) / rmse(np.median([*models.values()], axis=0), y) - 1.0
+    assert "less than 1 % of that of the plain average" in verdict(found).sentence
+    assert f"{excess(share)} the plain median" in verdict(found).sentence
+    assert "plain median" not in verdict(review(blend(pa.table(table()), "y"))).sentence
+
+
 def test_two_rounds_are_too_few() -> None:
     found = verdict(review(blend(pa.table(table(2)), "y")))
     assert found.sentence.startswith("After 2 rounds it is too early to say")
@@ -100,7 +112,7 @@ def test_one_model_and_no_outcome() -> None:
     only = review(blend(pa.table({"y": data["y"], "a": data["a"]}), "y"))
     assert "one model only" in verdict(only).sentence
     none = pa.table({"y": pa.array([None, None], pa.float64()), "a": [1.0, 2.0], "b": [1.0, 2.0]})
-    assert "No outcome is known yet" in verdict(review(blend(none, "y"))).sentence
+    assert "No row of this table has an outcome yet" in verdict(review(blend(none, "y"))).sentence
 
 
 def test_a_single_absurd_row_is_named() -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 
 from normalhedge.mixtures import Summary
+from normalhedge.mixtures.comparing import OFTEN
 from normalhedge.reports.blend_figures import (
     coverage_plot,
     group_plot,
@@ -122,10 +123,8 @@ def _errors(review: Review) -> list[Section]:
     models = range(1 + plain, len(errors.names))
     wealth = errors.measures[0].name == "log-wealth loss"  # its losses may be negative
     relative = (np.nan if wealth else 1.0) * errors.above_blend
-    order = sorted(models, key=lambda k: np.nan_to_num(relative[k], nan=np.inf))
-    order = [k for k in order if errors.counts[0, k]] + [
-        k for k in order if not errors.counts[0, k]
-    ]
+    often = errors.counts[0] >= OFTEN * review.rows
+    order = sorted(models, key=lambda k: (not often[k], np.nan_to_num(relative[k], nan=np.inf)))
     columns = _ordered(errors)
     bias = not np.isnan(errors.bias).all()
     head = ["", *(errors.measures[m].name for m in columns), *(["bias"] if bias else [])]
@@ -142,7 +141,12 @@ def _errors(review: Review) -> list[Section]:
     text = f"{units}{', bias the mean of forecast minus actual' if bias and meant else ''}."
     text = (text if meant else "") + (
         f" The comparison is by {errors.measures[0].name}, over the rows in which the model made a "
-        "forecast; the best models come first."
+        "forecast. The best models come first"
+        + (
+            ", and those with forecasts in less than half of the rows last."
+            if not often.all()
+            else "."
+        )
     )
     first, rest = order[:TOP], order[TOP:]
     folds = []

@@ -1,14 +1,19 @@
 """What the numbers of a blend say, in sentences."""
 
+from collections.abc import Sequence
 from math import expm1, isinf
 from typing import NamedTuple
 
 from normalhedge.reports.wording import excess, moment, number, percent
-from normalhedge.tables.errors import MEAN
+from normalhedge.tables.errors import MEAN, MEDIAN
 from normalhedge.tables.review import Review
 
 FEW = 30
 """With fewer rounds it is too early to say how good a blend is."""
+
+MATCH = 0.9
+"""If the error of the plain median is smaller than this share of that of the plain mean, the blend
+is compared with the median, too."""
 
 MUCH = 0.25
 """A single row with this share of the error is mentioned."""
@@ -54,7 +59,9 @@ def verdict(review: Review) -> BlendVerdict:
     """
     errors = review.errors
     if not review.rows:
-        return BlendVerdict("No outcome is known yet: nothing can be said about errors.", "", [])
+        return BlendVerdict(
+            "No row of this table has an outcome yet: nothing can be said about errors.", "", []
+        )
     models = errors.names[1 + _plain_count(review) :]
     if len(models) == 1:
         found = f"{errors.measures[0].name} {number(float(errors.values[0, 0, 0]))}"
@@ -63,9 +70,12 @@ def verdict(review: Review) -> BlendVerdict:
         )
     parts = [] if review.best is None else [(review.best, f"the best single model ({review.best})")]
     parts.append((review.plain, f"the {called(review.plain)}"))
-    phrases = [_phrase(review, name, words) for name, words in parts]
-    signs = [_share(review, name) > 0.0 for name, _ in parts]
-    joined = (" and " if len(set(signs)) == 1 else ", but ").join(phrases)
+    if _median_matters(review):
+        parts.append((MEDIAN, f"the {MEDIAN}"))
+    phrases = [(_share(review, name) > 0.0, _phrase(review, name, words)) for name, words in parts]
+    alike = [words for above, words in phrases if above == phrases[0][0]]
+    unlike = [words for above, words in phrases if above != phrases[0][0]]
+    joined = ", but ".join(_listed(words) for words in (alike, unlike) if words)
     subject = "the blend's error is" if not _of_wealth(review) else "the blend earned"
     if review.rounds < FEW:
         rounds = f"{review.rounds:,} round{'s' * (review.rounds != 1)}"
@@ -75,9 +85,23 @@ def verdict(review: Review) -> BlendVerdict:
     sentences = [f"{start} {joined}."]
     unclear = [words for name, words in parts if not review.leads[name].clear]
     if unclear and review.rounds >= FEW:
-        words = " and ".join(unclear)
+        words = _listed(unclear)
         sentences.append(f"The difference from {words} is within the range of chance.")
     return BlendVerdict(" ".join(sentences), _small(review), _warnings(review))
+
+
+def _listed(words: Sequence[str]) -> str:
+    """Return words with commas, and "and" before the last."""
+    return " and ".join(filter(None, [", ".join(words[:-1]), words[-1]]))
+
+
+def _median_matters(review: Review) -> bool:
+    """Tell whether the plain mean is no match: absurd models may spoil it, but not the median."""
+    errors = review.errors
+    if MEDIAN not in errors.names[1:3] or _of_wealth(review):
+        return False
+    mean, median = (errors.values[0, 0, errors.names.index(name)] for name in (MEAN, MEDIAN))
+    return bool(median < MATCH * mean)
 
 
 def _of_wealth(review: Review) -> bool:

@@ -37,7 +37,7 @@ class Review:
     best
         The best single model in hindsight; None if no model was often awake.
     leads
-        The lead of the blend over the plain mean (or vote) and over the best model, by name.
+        The lead of the blend over plain combinations and over the best model, by name.
     groups
         The errors by steps ahead, hour, weekday and month, each with its title.
     series
@@ -106,7 +106,7 @@ def review(
     best = scores.best_model(errors)
     names = [*errors.names[: 1 + len(scores.plain)], *([best] if best is not None else [])]
     table = scores.table_with(best)
-    others = {1: scores.plain[0], **({} if best is None else {len(names) - 1: best})}
+    others = dict(enumerate(names[1:], start=1))
     found = [*([rows.steps] if rows.steps else []), *(calendar(rows.times) if rows.dated else [])]
     several = len(rows.series.labels) > 1
     frame = to_arrow(blend.frame)[0]
