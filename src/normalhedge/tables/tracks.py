@@ -8,7 +8,7 @@ from normalhedge._inputs import Floats
 from normalhedge.tables.blended import BlendedRows
 from normalhedge.tables.coverage import IntervalBands
 
-MOST, DETAIL, POINTS = 12, 200, 1000
+MOST, DETAIL, POINTS = 12, 200, 1200
 """The largest numbers of series, of rows in detail, and of points over the whole time."""
 
 BAND_LEVELS = 3
