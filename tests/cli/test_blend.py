@@ -91,7 +91,7 @@ def test_the_command(
     expected = values(blend(pa.table(table), "y", lag=2, loss="absolute", hedger=hedger))
     np.testing.assert_allclose(found["blend"], expected, rtol=1e-12)
     assert "weight_gam" in found.columns
-    assert "Weights of the experts" in report.read_text("utf-8")
+    assert "Which models the blend relies on" in report.read_text("utf-8")
 
 
 def test_the_command_continues(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from normalhedge.mixtures import Summary
 from normalhedge.mixtures.comparison import Line
 from normalhedge.reports import write_blend
 from normalhedge.tables.blending import Blend
+from normalhedge.tables.review import review
 from normalhedge.tables.timeline import timeline
 from tests.reports.browser import from_outside, in_browser, opened
 
@@ -19,7 +20,7 @@ from tests.reports.browser import from_outside, in_browser, opened
 def write(path: Path, result: Blend, summary: Summary, title: str) -> None:
     """Write the page of a blend."""
     write_blend(
-        path, summary, timeline(result), title=title, notes=result.notes,
+        path, summary, timeline(result), review(result), title=title, notes=result.notes,
         command="normalhedge blend", settings={},
     )  # fmt: skip
 
@@ -41,8 +42,8 @@ def blend_page(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_the_page_of_a_blend_stands_alone_and_stays_small(blend_page: Path) -> None:
     html = blend_page.read_text("utf-8")
     assert from_outside(html) == []
-    assert len(html) < 7_000_000  # of which the library that draws is 4.5
-    assert "Each point is a mean over 200 rounds." in html
+    assert len(html) < 3_000_000  # of which the library that draws is 2
+    assert "Mean weights over 4,000 rounds around each time." in html
     assert "It never exceeds" in html
     assert "<b>gam</b></td>" not in html
 
@@ -80,8 +81,8 @@ def test_the_page_of_auto_explains_it(auto_page: tuple[Path, Summary]) -> None:
     path, summary = auto_page
     html = path.read_text("utf-8").split("<body>")[1]
     assert "auto (14 ways of combining, guard on), loss square" in html
-    assert f'<p class="warning">Warning: {summary.warning}.</p>' in html
-    assert html.index('class="warning"') < html.index("<h2")
+    assert f"{summary.warning[0].upper()}{summary.warning[1:]}." in html
+    assert html.index('id="verdict"') < html.index("<h2")
     assert "more than the plain mean" in summary.warning or "times as much" in summary.warning
     assert "The guard moved " in html
     assert "of &lt;b&gt;gam&lt;/b&gt;" in html

@@ -21,3 +21,23 @@ def test_the_course_adds_up(hedger: str | None) -> None:
     assert went.behind[-1, -1] == pytest.approx((summary.uniform - summary.blend) * summary.settled)
     assert summary.rounds == 3000
     assert summary.convex <= summary.uniform
+
+
+def test_weights_are_means_around_each_time() -> None:
+    found = blend(pa.table(wide(200, asleep=0.0)), "y", ["gam", "ar", "naive"], weights=True)
+    went = timeline(found)
+    assert went.window == pytest.approx(8.0)
+    own = np.column_stack([found.frame[f"weight_{name}"].to_numpy() for name in went.names])
+    for k in (0, 3, 100, 199):
+        around = own[max(k - 4, 0) : k + 4]
+        np.testing.assert_allclose(went.weights[k], around.mean(axis=0))
+
+
+def test_times_are_dates() -> None:
+    table = wide(40)
+    table["ds"] = np.datetime64("2024-01-01") + table["ds"]
+    went = timeline(blend(pa.table(table), "y", ["gam", "ar", "naive"], time="ds"))
+    assert went.when[0] == np.datetime64("2024-01-01")
+    table["ds"] = [f"week {k:02d}" for k in range(40)]
+    went = timeline(blend(pa.table(table), "y", ["gam", "ar", "naive"], time="ds"))
+    assert went.when[0] == "week 00"

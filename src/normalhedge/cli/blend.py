@@ -36,6 +36,7 @@ from normalhedge.mixtures.state_file import MixtureFile
 from normalhedge.mixtures.stream import Stream
 from normalhedge.reports import write_blend
 from normalhedge.tables import Blend, blend
+from normalhedge.tables.review import review
 from normalhedge.tables.timeline import timeline
 
 FILE_ONLY = (
@@ -244,6 +245,7 @@ def _write(
             report,
             summary,
             timeline(result),
+            review(result),
             title=f"{data.name}, blended",
             notes=result.notes,
             command=shlex.join(["normalhedge", *sys.argv[1:]]),

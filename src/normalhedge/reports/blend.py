@@ -1,47 +1,56 @@
-"""The page of a blend."""
+"""The page of a blend: first what anybody wants to know, then what researchers ask."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
-from normalhedge import _extras
-from normalhedge.certificates.bounds import at_most
 from normalhedge.mixtures import Summary
-from normalhedge.plots import PALETTE
-from normalhedge.reports.figures import (
-    COLOURS,
-    GREY,
-    as_html,
-    empty_figure,
-    label,
+from normalhedge.mixtures.comparing import OFTEN
+from normalhedge.reports.blend_figures import (
+    coverage_plot,
+    group_plot,
+    reliability_plot,
+    track_plot,
 )
-from normalhedge.reports.page import Section, sentence, write_page
+from normalhedge.reports.curves import awake_plot, error_plot, weights_plot
+from normalhedge.reports.page import Fold, Section, write_page
+from normalhedge.reports.research import research_sections
+from normalhedge.reports.verdict import FEW, IN_WORDS, called, verdict
+from normalhedge.reports.wording import excess, moment, number, percent
+from normalhedge.tables.errors import Errors
+from normalhedge.tables.review import Review
 from normalhedge.tables.timeline import Timeline
 
-WIDE = 10.0
-"""The axis of losses is logarithmic if the largest is this many times the smallest."""
+TOP = 5
+"""The numbers of models, and of series at each end, that are shown unfolded."""
+
+OFF = 0.05
+"""Intervals whose coverage is off by more than this are too narrow or too wide."""
+
+MOST_ROWS = 1000
+"""The largest number of rows of a folded table."""
 
 
 def write_blend(
     path: Path,
     summary: Summary,
     timeline: Timeline,
+    review: Review,
     *,
     title: str,
     notes: Sequence[str],
     command: str,
     settings: Mapping[str, object],
 ) -> None:
-    """Write the page of a blend: yardsticks, components, experts, and curves over time.
+    """Write the page of a blend: the verdict, forecasts, errors, weights; then losses and regrets.
 
     Parameters
     ----------
     path
         The file to write.
-    summary, timeline
-        The summary and the timeline of the blend.
+    summary, timeline, review
+        The summary, the timeline and the review of the blend.
     title
         The title of the page.
     notes
@@ -51,43 +60,26 @@ def write_blend(
     settings
         Names and values for the footer, such as versions.
     """
-    head, rows = summary.table()
-    rounds = timeline.rounds
-    unit = f"Each point is a mean over {rounds:,.3g} rounds." if rounds > 1.5 else ""
+    found = verdict(review)
+    listed = "; ".join(notes)
+    guessed = f"Guessed: {listed}{'' if listed.endswith('.') else '.'}" if notes else ""
+    few = len(timeline.when) < 2
     sections = [
-        _yardsticks(summary, notes),
-        *([_components(summary)] if summary.components else []),
-        Section(
-            "behind",
-            "Cumulative loss, compared with the blend",
-            "The cumulative loss of each expert minus that of the blend in the same rows: above "
-            "zero, the blend did better. Curves off the scale, and those of experts with little "
-            "weight, are hidden: click their names in the legend to show them.",
-            _behind(timeline),
-        ),
-        Section("weights", "Weights of the experts", f"Mean weights. {unit}", _weights(timeline)),
-        Section(
-            "loss",
-            "Loss over time",
-            f"Mean losses over the last {timeline.window:,.3g} rounds. Click an expert in the "
-            "legend to show its curve.",
-            _losses(timeline),
-        ),
-        Section(
-            "awake",
-            "Awake experts",
-            "The share of rows in which each expert made a forecast.",
-            _awake(timeline),
-        ),
-        *([] if summary.automatic else [_regrets(summary, timeline)]),
-        Section("experts", "The experts", "After the last round.", head=head, rows=rows),
-        Section("facts", "Other numbers", head=["", ""], rows=summary.facts()),
+        *_forecasts(review),
+        *_errors(review),
+        *_groups(review),
+        *_series(review),
+        *_intervals(review),
+        *([] if few else _over_time(summary, timeline, review)),
+        *research_sections(summary, timeline),
     ]
     write_page(
         path,
         title=title,
         subtitle=summary.settings,
-        warnings=[f"Warning: {summary.warning}."] if summary.warning else [],
+        verdict=found.sentence,
+        small=" ".join(filter(None, [found.small, guessed])),
+        warnings=found.warnings,
         claims=[],
         sections=sections,
         command=command,
@@ -95,178 +87,215 @@ def write_blend(
     )
 
 
-def _yardsticks(summary: Summary, notes: Sequence[str]) -> Section:
-    compared = summary.comparison
-    head, rows = compared.table()
-    words = [
-        f"Guessed: {'; '.join(notes)}." if notes else "",
-        f"Means over {compared.where}." if compared.rows else "No row has an outcome yet.",
-        sentence(summary.guarded),
+def _forecasts(review: Review) -> list[Section]:
+    """Return the section of forecasts beside outcomes."""
+    shown = [track for track in review.tracks if len(track.last.times)]
+    if not shown:
+        return []
+    plot, cut = track_plot(shown, review.target)
+    first = shown[0]
+    rows = len(first.last.times)
+    words = [f"Above: the last {rows:,} rows" if first.whole else f"{rows:,} rows"]
+    words[0] += f", {moment(first.last.times[0])} to {moment(first.last.times[-1])}."
+    if first.whole:
+        means = f", in means over {first.each:,} rows" if first.each > 1 else ""
+        words.append(f"Below: the whole time{means}. Drag over a part to zoom in.")
+    if len(review.tracks) > 1:
+        total = 0 if review.series is None else len(review.series.labels)
+        largest = f"the {len(shown)} largest of {total:,} series" if total > len(shown) else "all"
+        words.append(f"The menu has {largest}.".replace("has all", "has all series"))
+    return [Section("forecast", "Forecast and actual", " ".join(words) + cut, plot)]
+
+
+def _ordered(errors: Errors) -> list[int]:
+    """Return the indices of the measures in the order of the columns: MAE before RMSE."""
+    names = [measure.name for measure in errors.measures]
+    known = [names.index(name) for name in ("WIS", "MAE", "RMSE") if name in names]
+    return [*(k for k in range(len(names)) if k not in known), *known]
+
+
+def _errors(review: Review) -> list[Section]:
+    """Return the section of the errors of all forecasters."""
+    errors = review.errors
+    if not review.rows:
+        return []
+    plain = sum(name.startswith("plain ") for name in errors.names[1:3])
+    models = range(1 + plain, len(errors.names))
+    wealth = errors.measures[0].name == "log-wealth loss"  # its losses may be negative
+    relative = (np.nan if wealth else 1.0) * errors.above_blend
+    often = errors.counts[0] >= OFTEN * review.rows
+    order = sorted(models, key=lambda k: (not often[k], np.nan_to_num(relative[k], nan=np.inf)))
+    columns = _ordered(errors)
+    bias = not np.isnan(errors.bias).all()
+    head = ["", *(errors.measures[m].name for m in columns), *(["bias"] if bias else [])]
+    head += ["compared with the blend", "forecasts made"]
+
+    def row(k: int) -> list[str]:
+        cells = [called(errors.names[k]), *(number(float(errors.values[m, 0, k])) for m in columns)]
+        cells += [number(float(errors.bias[0, k]))] if bias else []
+        against = "" if k == 0 else excess(float(relative[k])).removesuffix(" as")
+        return [*cells, against, percent(errors.counts[0, k] / review.rows)]
+
+    meant = [f"{m.name} is {IN_WORDS[m.name]}" for m in errors.measures if m.name in IN_WORDS]
+    units = f"In the units of {review.target}: {', '.join(sorted(meant))}" if meant else ""
+    text = f"{units}{', bias the mean of forecast minus actual' if bias and meant else ''}."
+    text = (text if meant else "") + (
+        f" The comparison is by {errors.measures[0].name}, over the rows in which the model made a "
+        "forecast. The best models come first"
+        + (
+            ", and those with forecasts in less than half of the rows last."
+            if not often.all()
+            else "."
+        )
+    )
+    first, rest = order[:TOP], order[TOP:]
+    folds = []
+    if rest:
+        kept = rest[:MOST_ROWS]
+        folds = [Fold(f"{len(rest):,} more models", head, [row(k) for k in kept])]
+    body = [row(k) for k in (*range(1 + plain), *first)]
+    return [Section("errors", "Errors", text.strip(), head=head, rows=body, folds=folds)]
+
+
+def _shown_measure(errors: Errors) -> int:
+    """Return the index of the measure of plots: MAE, or the first."""
+    names = [measure.name for measure in errors.measures]
+    return names.index("MAE") if "MAE" in names and names[0] == "RMSE" else 0
+
+
+def _group_table(
+    errors: Errors, title: str, order: Sequence[int]
+) -> tuple[list[str], list[list[str]]]:
+    """Return a header and rows: the errors in some groups."""
+    columns = _ordered(errors)
+    last = errors.names[-1] if len(errors.names) > 3 else None
+    head = [title, "rows", *(f"{errors.measures[m].name}" for m in columns)]
+    head += [f"against the {called(errors.names[1])}", *([f"against {last}"] if last else [])]
+    beside = [errors.excess(errors.names[1]), *([errors.excess(last)] if last else [])]
+    body = [
+        [
+            errors.labels[g],
+            f"{errors.counts[g, 0]:,}",
+            *(number(float(errors.values[m, g, 0])) for m in columns),
+            *(excess(float(part[g])).removesuffix(" as") for part in beside),
+        ]
+        for g in order
     ]
-    return Section(
-        "yardsticks",
-        "The blend and its yardsticks",
-        " ".join(filter(None, words)),
-        head=head,
-        rows=rows,
-    )
+    return head, body
 
 
-def _components(summary: Summary) -> Section:
-    rows = summary.comparison.component_rows
+def _groups(review: Review) -> list[Section]:
+    """Return the sections of errors by steps ahead, hour, weekday and month."""
+    sections = []
+    for title, errors in review.groups:
+        plot, cut = group_plot(title, errors, _shown_measure(errors))
+        text = f"{errors.measures[_shown_measure(errors)].name} by {title}.{cut}"
+        head, rows = _group_table(errors, title, range(len(errors.labels)))
+        fold = Fold("The numbers of the blend", head, rows)
+        section = Section(
+            f"group-{title.replace(' ', '-')}", f"Errors by {title}", text, plot, folds=[fold]
+        )
+        sections.append(section)
+    return sections
+
+
+def _series(review: Review) -> list[Section]:
+    """Return the section of errors by series: those where the blend does worst, and best."""
+    errors = review.series
+    if errors is None or not review.rows:
+        return []
+    share = np.nan_to_num(errors.excess(review.plain), nan=-np.inf)
+    there = np.flatnonzero(errors.counts[:, 0] > 0)
+    order = there[np.argsort(-share[there], kind="stable")].tolist()
     text = (
-        "The blend is a weighted mean of these ways of combining the experts. The plot shows their "
-        f"weights at the end, and their mean losses over {rows:,} rows; the vertical line is the "
-        "loss of the blend."
+        "Where the error of the blend is largest and smallest, compared with the "
+        f"{called(review.plain)} ({errors.measures[0].name})."
     )
-    head, body = summary.component_table()
-    names = [row.name for row in summary.components]
-    weights = np.array([row.weight for row in summary.components])
-    losses = np.array([row.loss for row in summary.components])
-    plot = _bars(names, weights, losses, summary.comparison.loss_of("blend"))
-    return Section("components", "The components of the blend", text, plot, head, body)
+    folds = []
+    shown = order
+    if len(order) > 2 * TOP:
+        shown = [*order[:TOP], *order[-TOP:]]
+        rest = order[TOP:-TOP]
+        head, rows = _group_table(errors, "series", rest[:MOST_ROWS])
+        left = "" if len(rest) <= MOST_ROWS else f", the first {MOST_ROWS:,} of them"
+        folds = [Fold(f"{len(rest):,} more series{left}", head, rows)]
+    head, rows = _group_table(errors, "series", shown)
+    if folds:
+        rows.insert(TOP, ["…", *[""] * (len(head) - 1)])
+    return [Section("series", "Errors by series", text, head=head, rows=rows, folds=folds)]
 
 
-def _regrets(summary: Summary, timeline: Timeline) -> Section:
-    return Section(
-        "regret",
-        "Regret and its bound",
-        "The largest discounted regret to an expert, in units of gain. "
-        + (f"It never exceeds {at_most(summary.bound.regret, 4)}: " if summary.bound else "")
-        + sentence(summary.bound.source),
-        _regret(timeline, summary),
-    )
-
-
-def _bars(names: Sequence[str], weights: np.ndarray, losses: np.ndarray, level: float) -> str:
-    """Return a plot of the weights and mean losses of components; a line marks the blend's loss."""
-    go = _extras.require("plotly.graph_objects")
-    figure = _extras.require("plotly.subplots").make_subplots(
-        cols=2, shared_yaxes=True, horizontal_spacing=0.03, subplot_titles=("weight", "mean loss")
-    )
-    rows = [label(name) for name in names]
-    first = {"orientation": "h", "marker_color": COLOURS[0], "text": [f"{x:.2f}" for x in weights]}
-    figure.add_trace(
-        go.Bar(x=weights, y=rows, hovertemplate="%{y}: %{x:.4f}<extra></extra>", **first),
-        row=1,
-        col=1,
-    )
-    marker = {"color": COLOURS[4], "size": 8}
-    hover = "%{y}: %{x:.5g}<extra></extra>"
-    figure.add_trace(
-        go.Scatter(x=losses, y=rows, mode="markers", marker=marker, hovertemplate=hover),
-        row=1,
-        col=2,
-    )
-    figure.add_vline(x=level, line={"color": "#000000", "width": 1}, row=1, col=2)
-    figure.update_layout(
-        template="plotly_white",
-        height=90 + 21 * len(names),
-        showlegend=False,
-        hovermode="closest",
-        margin={"l": 210, "r": 40, "t": 30, "b": 40},
-        modebar={"orientation": "v"},
-    )
-    figure.update_xaxes(range=[0, 1.15 * max(float(weights.max()), 1e-9)], col=1)
-    positive = losses[losses > 0.0]
-    if len(positive) == len(losses) and positive.max() > WIDE * positive.min():
-        figure.update_xaxes(type="log", col=2)
-    figure.update_yaxes(
-        autorange="reversed", tickfont={"size": 11}, type="category", ticksuffix=" "
-    )
-    return as_html(figure, "components")
-
-
-def _as_html(figure: Any, timeline: Timeline, identifier: str) -> str:
-    if isinstance(timeline.when[0], int):
-        figure.update_xaxes(tickformat="d")
-    return as_html(figure, identifier)
-
-
-def _times(timeline: Timeline) -> list[Any]:
-    return [label(time) if isinstance(time, str) else time for time in timeline.when]
-
-
-def _add(figure: Any, timeline: Timeline, values: np.ndarray, name: str, **style: Any) -> None:
-    go = _extras.require("plotly.graph_objects")
-    hover = style.pop("hover", "%{y:.4g}")
-    figure.add_trace(
-        go.Scatter(
-            x=_times(timeline),
-            y=values.astype(np.float32),
-            name=label(name),
-            mode="lines",
-            hovertemplate=hover,
-            **style,
+def _intervals(review: Review) -> list[Section]:
+    """Return the sections of intervals; none if there are none."""
+    found = review.coverage
+    if found is None:
+        return []
+    misses = [
+        f"the {100 * level:g} % interval holds {percent(float(covered))} of the outcomes"
+        for level, covered in zip(found.levels, found.covered, strict=True)
+    ]
+    listed = misses if len(misses) <= 3 else [misses[0], misses[-1]]
+    text = f"Over {found.rows:,} rows, {' and '.join(listed)}."
+    text += f" The weighted interval score (WIS) is {number(found.wis)}." if found.wis >= 0 else ""
+    head = ["interval", "holds", "mean width", "median width", ""]
+    rows = [
+        [
+            f"{100 * level:g} %",
+            percent(float(a)),
+            number(float(b)),
+            number(float(c)),
+            _kept(float(a - level), found.rows),
+        ]
+        for level, a, b, c in zip(
+            found.levels, found.covered, found.width, found.middle_width, strict=True
         )
+    ]
+    over = Section(
+        "coverage",
+        "Intervals: what they promise and what they hold",
+        f"{text} The dashed lines are the promises.",
+        coverage_plot(found),
+        head,
+        rows,
     )
+    words = (
+        "At the left, the share of outcomes below each quantile: on the dashed line, quantiles are "
+        "right. At the right, how many outcomes fall between neighbouring quantiles, relative to "
+        "what these claim: bars above 1 at both ends mean that intervals are too narrow."
+    )
+    right = Section("reliability", "Are the quantiles right?", words, reliability_plot(found))
+    return [over, right]
 
 
-def _line(k: int) -> dict[str, object]:
-    style = PALETTE[1 + k % (len(PALETTE) - 1)]
-    return {"color": COLOURS[k % len(COLOURS)], "dash": style.dash, "width": 1.6}
+def _kept(gap: float, rows: int) -> str:
+    """Return in a word how an interval keeps its promise."""
+    if rows < FEW:
+        return "too few rows to say"
+    return "as promised" if abs(gap) <= OFF else "too narrow" if gap < 0.0 else "too wide"
 
 
-def _behind(timeline: Timeline) -> str:
-    figure = empty_figure(yaxis_title="cumulative loss minus that of the blend")
-    plain = {"color": GREY, "width": 2.4}
-    seen = "legendonly" if timeline.wild[-1] else True
-    _add(figure, timeline, timeline.behind[:, -1], "uniform weights", line=plain, visible=seen)
-    for k, name in enumerate(timeline.names):
-        shown = True if k < 6 and not timeline.wild[k] else "legendonly"
-        _add(figure, timeline, timeline.behind[:, k], name, line=_line(k), visible=shown)
-    figure.add_hline(y=0, line={"color": "#000000", "width": 1})
-    return _as_html(figure, timeline, "behind")
-
-
-def _weights(timeline: Timeline) -> str:
-    figure = empty_figure(yaxis_title="weight", yaxis_range=[0, 1])
-    for k, name in enumerate(timeline.names):
-        style = {"width": 0.4, "color": COLOURS[k % len(COLOURS)]}
-        values = np.nan_to_num(timeline.weights[:, k])
-        _add(figure, timeline, values, name, stackgroup="one", line=style, hover="%{y:.3f}")
-    if len(timeline.everybody) > len(timeline.names):
-        values = np.nan_to_num(timeline.others)
-        style = {"width": 0.4, "color": GREY}
-        _add(figure, timeline, values, "all others", stackgroup="one", line=style, hover="%{y:.3f}")
-    return _as_html(figure, timeline, "weights")
-
-
-def _losses(timeline: Timeline) -> str:
-    figure = empty_figure(yaxis_title="mean loss")
-    _add(figure, timeline, timeline.blend, "blend", line={"color": "#000000", "width": 2.2})
-    _add(figure, timeline, timeline.uniform, "uniform weights", line={"color": GREY, "width": 2.0})
-    for k, name in enumerate(timeline.names):
-        _add(figure, timeline, timeline.losses[:, k], name, line=_line(k), visible="legendonly")
-    return _as_html(figure, timeline, "loss")
-
-
-def _awake(timeline: Timeline) -> str:
-    go = _extras.require("plotly.graph_objects")
-    shown = timeline.everybody[:80]
-    figure = empty_figure(height=90 + 18 * len(shown))
-    figure.add_trace(
-        go.Heatmap(
-            x=_times(timeline),
-            y=[label(name) for name in shown],
-            z=timeline.awake[: len(shown)].astype(np.float32),
-            zmin=0,
-            zmax=1,
-            colorscale=[[0, "#f2f4f6"], [1, "#1f6f8b"]],
-            showscale=False,
-            hovertemplate="%{y}: %{z:.0%}<extra></extra>",
+def _over_time(summary: Summary, timeline: Timeline, review: Review) -> list[Section]:
+    """Return the sections of weights, errors and models awake over time."""
+    around = f"{timeline.window:,.0f}"
+    each = timeline.window < 1.5
+    square = review.errors.measures[0].name == "RMSE"
+    name = "RMSE" if square else review.errors.measures[0].name
+    sections = [
+        Section(
+            "weights",
+            "Which models the blend relies on",
+            "The weights in each round."
+            if each
+            else f"Mean weights over {around} rounds around each time.",
+            weights_plot(timeline),
         )
-    )
-    figure.update_layout(hovermode="closest", margin={"l": 150})
-    figure.update_yaxes(autorange="reversed", tickfont={"size": 10}, type="category")
-    return _as_html(figure, timeline, "awake")
-
-
-def _regret(timeline: Timeline, summary: Summary) -> str:
-    figure = empty_figure(height=300, yaxis_title="regret, units of gain", yaxis_rangemode="tozero")
-    _add(
-        figure, timeline, timeline.regret, "largest regret", line={"color": "#000000", "width": 1.6}
-    )
-    if summary.bound:
-        figure.add_hline(y=summary.bound.regret, line={"color": "#d55e00", "dash": "dash"})
-    return _as_html(figure, timeline, "regret")
+    ]
+    if summary.settled:
+        plot, cut = error_plot(timeline, name, square=square)
+        span = "in each round" if each else f"over the last {around} rounds"
+        text = f"{name} {span}. Click a model in the legend to show it.{cut}"
+        sections.append(Section("loss", "Error over time", text, plot))
+    if np.nanmin(timeline.awake, initial=1.0) < 1.0:
+        text = "The share of rows in which each model made a forecast."
+        sections.append(Section("awake", "When models made forecasts", text, awake_plot(timeline)))
+    return sections

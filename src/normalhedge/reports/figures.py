@@ -315,7 +315,11 @@ def as_html(figure: Any, identifier: str) -> str:
         full_html=False,
         include_plotlyjs=False,
         div_id=identifier,
-        config={"displaylogo": False, "responsive": True},
+        config={
+            "displaylogo": False,
+            "responsive": True,
+            "modeBarButtonsToRemove": ["select2d", "lasso2d", "autoScale2d"],
+        },
     )
     return piece
 

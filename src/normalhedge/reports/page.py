@@ -1,12 +1,35 @@
 """Write results as one self-contained HTML page with interactive plots."""
 
+import base64
+import re
+import zlib
 from collections.abc import Sequence
+from functools import cache
 from importlib import resources
 from pathlib import Path
 from typing import NamedTuple
 
 from normalhedge import _extras, _files
 from normalhedge._terminal import shown
+
+NUMBER = re.compile(r"[-−+]?[\d.,]+(?:e[-+]\d+| × 10[⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+| ?%)?|–")
+"""Cells of a table that stand at the right."""
+
+
+class Fold(NamedTuple):
+    """A table that is shown after a click.
+
+    Attributes
+    ----------
+    title
+        The words to click on.
+    head, rows
+        The header and the rows of the table.
+    """
+
+    title: str
+    head: Sequence[str]
+    rows: Sequence[Sequence[str]]
 
 
 class Section(NamedTuple):
@@ -20,6 +43,10 @@ class Section(NamedTuple):
         A plot as HTML.
     head, rows
         The header and the rows of a table.
+    folds
+        Tables that are shown after a click.
+    part
+        The heading of a part of the page that begins with this section.
     """
 
     id: str
@@ -28,6 +55,8 @@ class Section(NamedTuple):
     plot: str = ""
     head: Sequence[str] = ()
     rows: Sequence[Sequence[str]] = ()
+    folds: Sequence[Fold] = ()
+    part: str = ""
 
 
 def write_page(path: Path, **content: object) -> None:
@@ -40,18 +69,25 @@ def write_page(path: Path, **content: object) -> None:
     **content
         The values that the template ``page.html`` uses. ``claims`` are mappings of texts:
         ``claim``, ``where``, ``measured``, ``sample``, ``rule``, ``verdict``, and its ``kind``:
-        ``yes``, ``partly`` or ``no``. Only ``warnings``, sentences at the top of the page, may be
-        left out.
+        ``yes``, ``partly`` or ``no``. Only ``verdict`` and ``small``, a sentence at the top of the
+        page and the small print below it, and ``warnings``, further sentences, may be left out.
     """
     jinja2 = _extras.require("jinja2")
-    plotlyjs: str = _extras.require("plotly.offline").get_plotlyjs()
     source = resources.files("normalhedge.reports").joinpath("page.html").read_text("utf-8")
     environment = jinja2.Environment(
         autoescape=True, undefined=jinja2.StrictUndefined, finalize=_visible
     )
-    content = {"warnings": [], **content, "plotlyjs": plotlyjs}
+    environment.tests["numeric"] = lambda cell: NUMBER.fullmatch(str(cell)) is not None
+    content = {"verdict": "", "small": "", "warnings": [], **content, "library": _library()}
     html: str = environment.from_string(source).render(content)
     _files.write_whole(path, lambda part: part.write_text(html, "utf-8"))
+
+
+@cache
+def _library() -> str:
+    """Return the library that draws the plots, packed: that is 2 MB in place of 5."""
+    source: str = _extras.require("plotly.offline").get_plotlyjs()
+    return base64.b64encode(zlib.compress(source.encode("utf-8"), 9)).decode("ascii")
 
 
 def sentence(text: str) -> str:

@@ -5,9 +5,11 @@ from typing import Any
 
 import numpy as np
 
+from normalhedge import _extras
 from normalhedge._inputs import Floats
 from normalhedge.mixtures import _sums
 from normalhedge.tables.blending import Blend
+from normalhedge.tables.dates import as_dates
 
 SHOWN = 10
 """The number of experts with curves of their own."""
@@ -26,16 +28,17 @@ class Timeline:
     Attributes
     ----------
     when
-        The time, or the number, of the first round of each stretch.
+        The time of the first round of each stretch: a date, a number or a word; without times, its
+        number.
     rounds
         The mean number of rounds of a stretch.
     window
-        The number of rounds of rolling means.
+        The number of rounds of rolling means, and of the means of weights around each time.
     names
         The experts with the largest mean weight.
     weights, others
-        Their mean weights, and the total weight of all other experts; stretches x experts, and
-        stretches.
+        Their mean weights around each time, and the total weight of all other experts; stretches x
+        experts, and stretches.
     blend, uniform, losses
         Mean losses of the blend, of uniform weights and of these experts over the last ``window``
         rounds; NaN where no row was settled.
@@ -53,7 +56,7 @@ class Timeline:
         The largest discounted regret in each stretch, in units of gain.
     """
 
-    when: list[Any]
+    when: np.ndarray
     rounds: float
     window: float
     names: list[str]
@@ -74,7 +77,6 @@ def timeline(blend: Blend) -> Timeline:
     sums, totals, names = blend.sums, blend.totals, blend.mixture.names
     rows = totals[:, _sums.ROWS]
     predicted = rows - totals[:, _sums.SILENT]
-    weights = _over(sums[:, _sums.WEIGHT], predicted[:, np.newaxis])
     order = np.argsort(-np.nansum(sums[:, _sums.WEIGHT], axis=0), kind="stable")
     top = order[:SHOWN]
     settled = totals[:, _sums.SETTLED]
@@ -83,9 +85,10 @@ def timeline(blend: Blend) -> Timeline:
     awake = _over(sums[:, _sums.AWAKE], rows[:, np.newaxis]).T
     often = np.argsort(-np.nanmean(awake, axis=1), kind="stable")
     width = max(round(ROLLING * len(sums)), 1)
+    weights = _around(sums[:, _sums.WEIGHT], predicted[:, np.newaxis], width)
     rounds = float(np.ptp(blend.starts) / max(len(blend.starts) - 1, 1)) or 1.0
     return Timeline(
-        when=blend.when,
+        when=_when(blend.when, blend.columns.forecast_time),
         rounds=rounds,
         window=rounds * width,
         names=[names[i] for i in top],
@@ -102,6 +105,16 @@ def timeline(blend: Blend) -> Timeline:
     )
 
 
+def _when(times: list[Any], name: str | None) -> np.ndarray:
+    """Return times as dates, if they are dates, or else as numbers or words."""
+    if any(isinstance(time, str) for time in times):
+        plain = np.array([str(time) for time in times], dtype=object)
+    else:
+        plain = np.array(times)
+    dates = as_dates(_extras.require("pyarrow").array(times), name)
+    return plain if dates is None else dates
+
+
 def _wild(distances: Floats) -> np.ndarray:
     """Return whether distances are more than `FAR` times the median distance."""
     return np.asarray(distances > FAR * np.median(distances))
@@ -110,6 +123,15 @@ def _wild(distances: Floats) -> np.ndarray:
 def _over(total: Floats, count: Floats) -> Floats:
     with np.errstate(invalid="ignore", divide="ignore"):
         return np.where(count > 0, total / count, np.nan)
+
+
+def _around(total: Floats, count: Floats, width: int) -> Floats:
+    """Return means over ``width`` stretches, half of them before and half of them after each."""
+    places = np.arange(len(total))
+    first = np.maximum(places - width // 2, 0)
+    stop = np.minimum(places - width // 2 + width, len(total))
+    added = [np.cumsum(np.concatenate([part[:1] * 0.0, part]), axis=0) for part in (total, count)]
+    return _over(added[0][stop] - added[0][first], added[1][stop] - added[1][first])
 
 
 def _rolling(total: Floats, count: Floats, width: int) -> Floats:
