@@ -225,8 +225,9 @@ class Books:
         more = len(self.names) - forecasts.shape[2]
         if not more:
             return forecasts, confidence
-        forecasts = np.pad(forecasts, ((0, 0), (0, 0), (0, more)), constant_values=np.nan)
-        return forecasts, None if confidence is None else np.pad(confidence, (0, more))
+        wider = np.full((*forecasts.shape[:2], len(self.names)), nan)
+        wider[:, :, : forecasts.shape[2]] = forecasts
+        return wider, None if confidence is None else np.pad(confidence, (0, more))
 
     def unknown_names(self, names: Iterable[str]) -> list[str]:
         """Return the names that do not belong to an expert yet, each once."""
