@@ -510,8 +510,6 @@ def _forms() -> Iterator[Case]:
     several: dict[str, Any] = {"target": "y", "time": "ds", "by": "id"}
     ahead: dict[str, Any] = {"target": "y", "time": "ds", "by": "id", "cutoff": "cutoff"}
     yield Case("blend/cutoff", part(blended, cutoff_table, 1, ahead))
-    pooled = ahead | {"pooled": True, "loss": "absolute"}
-    yield Case("blend/cutoff, pooled", part(blended, cutoff_table, 1, pooled))
     tall: dict[str, Any] = several | {"model": "model", "forecast": "said", "weights": True}
     yield Case("blend/long table", part(blended, part(long_table, 2, 30), 1, tall))
     for loss in OF_CLASSES:

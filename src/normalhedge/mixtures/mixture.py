@@ -408,10 +408,6 @@ class Mixture:
         if fast and books.games.update_number(ticket, outcome, books.__dict__):
             return
         with self._books._lock, self._untouched():
-            books.checkpoint_if_due()
-        if fast and books.games.update_number(ticket, outcome, books.__dict__):
-            return
-        with self._books._lock, self._untouched():
             ticket = self._ticket(ticket, id, settled=False)
             pending = books.pending_round(ticket)
             settle_round(books, ticket, self._outcomes(pending, outcome))
