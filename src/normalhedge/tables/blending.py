@@ -63,6 +63,8 @@ class Blend:
         The last time of each series whose outcome is known; empty without a column of times.
     quantiles
         The levels and the layout of a table of quantile forecasts; None for other tables.
+    labels
+        The labels of classes, if they are text.
     """
 
     frame: Any
@@ -76,6 +78,7 @@ class Blend:
     columns: Columns
     known_until: Mapping[str, LastKnown]
     quantiles: QuantileTable | None = None
+    labels: Labels | None = None
 
     def __repr__(self) -> str:
         """Return what was blended, in a line."""
@@ -117,7 +120,7 @@ class Blend:
         <pyarrow.DoubleScalar: 5.0>
         """
         table, back = to_arrow(future)
-        past = Past(self.mixture.books, self.columns, self.known_until, self.quantiles)
+        past = Past(self.mixture.books, self.columns, self.known_until, self.quantiles, self.labels)
         return back(predict_future(past, table, weights=weights))
 
     def summary(self) -> Summary:
@@ -300,6 +303,7 @@ def _blend(
         columns,
         last,
         found,
+        labels,
     )
 
 

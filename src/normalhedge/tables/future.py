@@ -8,9 +8,9 @@ import numpy as np
 
 from normalhedge import _extras
 from normalhedge.mixtures.books import Books
-from normalhedge.tables.cleaning import with_numbers
+from normalhedge.tables.cleaning import Labels, label_numbers, with_numbers
 from normalhedge.tables.columns import Columns
-from normalhedge.tables.frames import may_hold_numbers, time_kind
+from normalhedge.tables.frames import encoded, is_text, may_hold_numbers, time_kind
 from normalhedge.tables.panels import Panel, read_panel
 from normalhedge.tables.playing import play_table
 from normalhedge.tables.quantiles.layouts import recognise
@@ -48,12 +48,15 @@ class Past(NamedTuple):
         The last time of each series whose outcome is known, as `known_until` returns it.
     quantiles
         The levels and the layout of quantile forecasts; None for other tables.
+    labels
+        The labels of classes, if they are text.
     """
 
     books: Books
     columns: Columns
     known_until: Mapping[str, "LastKnown"]
     quantiles: QuantileTable | None
+    labels: Labels | None
 
 
 def predict_future(past: Past, table: Any, *, weights: bool) -> Any:
@@ -71,6 +74,9 @@ def predict_future(past: Past, table: Any, *, weights: bool) -> Any:
     table, _ = with_numbers(table, past.columns)
     target = str(past.columns.target)
     found = None
+    labels = _labels(past, table)
+    if labels is not None:
+        table = labels.encode(table)
     if past.quantiles is None:
         columns = _future_columns(past.columns, table)
         table = _completed(past.known_until, table, columns)
@@ -89,7 +95,20 @@ def predict_future(past: Past, table: Any, *, weights: bool) -> Any:
     sums = play_table(books, rounds, weights=weights, progress=None)
     parts = value_names(columns.classes) if found is None else found.value_names()
     result = result_table(panel.table, rounds, sums.distributions, books.names, parts)
+    if labels is not None and not columns.classes:
+        result = labels.decode(result, parts)
     return (result if found is None else found.shaped(result)).drop_columns([target])
+
+
+def _labels(past: Past, table: Any) -> Labels | None:
+    """Return the labels of a future table, which may have others than the past; None without."""
+    if past.labels is None or past.columns.classes:
+        return past.labels
+    there = [name for name in past.labels.columns if name in table.column_names]
+    words = {
+        word for name in there if is_text(table[name].type) for word in encoded(table[name])[0]
+    }
+    return label_numbers(sorted(filter(None, words)), there)
 
 
 def _quantiles(past: Columns, quantiles: QuantileTable, table: Any) -> QuantileTable:
