@@ -263,3 +263,25 @@ def test_a_good_file_is_never_replaced_by_an_empty_one(
     assert "all rows of" in errors
     assert "were blended before" in errors
     assert (out.read_bytes(), state.read_bytes()) == before
+
+
+def test_the_encoding_is_that_of_the_future_too(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    frame = pd.DataFrame(wide(60, asleep=0.0)).rename(columns={"gam": "Müller"})
+    past, future, out = (tmp_path / name for name in ("data.csv", "next.csv", "out.csv"))
+    frame.head(50).to_csv(past, index=False, encoding="latin-1")
+    frame.iloc[50:].drop(columns=["y"]).to_csv(future, index=False, encoding="latin-1")
+    words = [
+        "blend",
+        str(past),
+        "--encoding",
+        "latin-1",
+        "--future",
+        str(future),
+        "--out",
+        str(out),
+    ]
+    code, _, errors = call(capsys, *words)
+    assert code == 0, errors
+    assert len(pd.read_csv(out)) == 10

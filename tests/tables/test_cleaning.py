@@ -123,3 +123,60 @@ def test_the_target_of_class_probabilities_may_be_text() -> None:
         assert found["y"].iloc[0] in names
     with pytest.raises(ValueError, match="column y has the label 'fog', which is not one of rain"):
         blend(table.assign(y="fog"), "y", **options)
+
+
+def test_labels_may_end_alike() -> None:
+    """Both rain and sun end in n."""
+    rows = [
+        {"ds": t, "model": m, "p_rain": p, "p_sun": 1.0 - p, "y": "rain" if t % 3 else "sun"}
+        for t in range(12)
+        for m, p in (("a", 0.8), ("b", 0.4))
+    ]
+    table = pd.DataFrame(rows)
+    found = blend(table, classes=["p_rain", "p_sun"], loss="log")
+    assert found.frame["y"].tolist() == ["rain" if t % 3 else "sun" for t in range(12)]
+    plain = table.rename(columns={"p_rain": "prain", "p_sun": "psnow"}).replace("sun", "snow")
+    assert blend(plain, classes=["prain", "psnow"], loss="log").frame["y"][0] == "snow"
+
+
+def _weather() -> pd.DataFrame:
+    """Days of rain and sun, and of snow at the end."""
+    rng = np.random.default_rng(0)
+    truth = [*rng.choice(["rain", "sun"], 40), "snow", "snow"]
+    right = rng.random((42, 3)) < [0.9, 0.5, 0.2]
+    table = pd.DataFrame({"ds": range(42), "y": truth})
+    for k, name in enumerate("abc"):
+        table[name] = np.where(right[:, k], truth, "sun")
+    return table
+
+
+def test_labels_keep_their_meaning_from_table_to_table() -> None:
+    """A later table has other labels, and the outcomes of rows that waited."""
+    table, options = _weather(), {"loss": "zero-one", "hedger": "normal-hedge"}
+    whole = blend(table, **options)  # type: ignore[arg-type]
+    said, mixture = [], None
+    for day in range(42):
+        rows = table.iloc[max(day - 1, 0) : day + 1].copy()  # the outcome of yesterday
+        rows.loc[day, "y"] = None
+        found = blend(rows, **({"mixture": mixture} if mixture else options))  # type: ignore[arg-type]
+        mixture = found.mixture
+        said.append(found.frame["blend"].iloc[-1])
+    assert said == whole.frame["blend"].tolist()
+
+
+def test_a_growing_table_with_a_new_label_is_recognised() -> None:
+    table = _weather()
+    first = blend(table.head(40), loss="zero-one", hedger="normal-hedge")
+    later = blend(table, mixture=first.mixture)
+    assert len(later.frame) == 42
+    assert later.frame["blend"].tolist()[:40] == first.frame["blend"].tolist()
+
+
+def test_the_future_of_labels_has_labels() -> None:
+    table = _weather()
+    found = blend(table.head(40), loss="zero-one", hedger="normal-hedge")
+    unknown = table.assign(y=table["y"].where(table.index < 40))
+    expected = blend(unknown, loss="zero-one", hedger="normal-hedge").frame["blend"].tolist()[40:]
+    for columns in (["y"], ["y", "c"]):
+        result = found.predict(table.iloc[40:].drop(columns=columns))
+        assert result["blend"].tolist() == expected

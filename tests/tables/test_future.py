@@ -90,3 +90,47 @@ def test_rows_that_wait_have_the_forecast_that_was_made() -> None:
     found = blend(known, "y")
     result = found.predict(table.iloc[100:].drop(columns=["y"]))
     np.testing.assert_array_equal(result["blend"], values(found)[100:])
+
+
+@pytest.mark.parametrize("pooled", [False, True])
+def test_a_series_whose_outcomes_are_late_has_a_future_of_its_own(pooled: bool) -> None:
+    table = pd.DataFrame(wide(series=2, asleep=0.0))
+    last = table["ds"].max()
+    late = (table["unique_id"] == "s1") & (table["ds"] > last - 5)
+    found = blend(table[~late], "y", pooled=pooled)
+    result = found.predict(table[late].drop(columns=["y"]))
+    assert len(result) == late.sum() == 5
+    assert result["blend"].notna().all()
+    with pytest.raises(ValueError, match=f"{last} of s0, but outcomes are known until {last}"):
+        found.predict(table[late | (table["ds"] == last)])
+
+
+def test_forecasts_that_were_revised_are_blended_again() -> None:
+    """So are those of a new series, at a time that other series have had."""
+    table = pd.DataFrame(wide(series=2, asleep=0.0))
+    ahead = table["ds"] > table["ds"].max() - 3
+    found = blend(table.assign(y=table["y"].where(~ahead)), "y")
+    future = table[ahead].drop(columns=["y"])
+    revised = future.assign(**{name: future[name] + 100.0 for name in ("gam", "ar", "naive")})
+    both = found.predict(future)["blend"] + 100.0
+    np.testing.assert_allclose(found.predict(revised)["blend"], both)
+    new = future[future["unique_id"] == "s0"].assign(unique_id="new")
+    assert len(found.predict(pd.concat([future, new]))) == len(future) + 3
+
+
+def test_futures_of_another_kind_get_a_sentence_each() -> None:
+    table = pd.DataFrame(wide(asleep=0.0))
+    dated = table.assign(ds=pd.Timestamp("2024-01-01") + pd.to_timedelta(table["ds"], unit="D"))
+    past, later = dated.head(100), dated.iloc[100:103].drop(columns=["y"])
+    found = blend(past, "y")
+    with pytest.raises(ValueError, match="column ds of the future table has words, that of the pa"):
+        found.predict(later.assign(ds=later["ds"].astype(str)))
+    with pytest.raises(TypeError, match="column gam must hold numbers"):
+        found.predict(later.assign(gam="high"))
+    days = found.predict(
+        later.assign(ds=later["ds"].dt.date)
+    )  # dates and times of a day go together
+    np.testing.assert_array_equal(days["blend"], found.predict(later)["blend"])
+    unknown = blend(past.assign(y=np.nan, cutoff=past["ds"] - pd.Timedelta(days=1)), "y")
+    with pytest.raises(ValueError, match="needs the column cutoff: no outcome is known yet"):
+        unknown.predict(later)

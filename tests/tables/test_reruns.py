@@ -111,3 +111,40 @@ def test_without_times_the_same_rows_are_recognised_unless_they_are_few() -> Non
     blend(table.head(5), "y", mixture=mixture)
     blend(table.head(5), "y", mixture=mixture)
     assert mixture.rounds == rounds + 10
+
+
+@pytest.mark.parametrize("change", ["retire", "leave", "rename", "inherit"])
+def test_a_change_of_experts_is_not_undone_by_the_next_run(change: str) -> None:
+    table = pd.DataFrame(wide(asleep=0.0))
+    mixture = blend(table.head(80), "y").mixture
+    experts = {"rename": ("gam", "gam_v2"), "inherit": ("gam_v2", "gam")}.get(change, ("gam",))
+    getattr(mixture, change)(*experts)
+    names, retired = mixture.names, mixture.books.retired
+    found = blend(table.head(90), "y", mixture=mixture)
+    assert mixture.names[: len(names)] == names
+    assert mixture.books.retired == retired
+    assert len(found.frame) == 10
+
+
+@either
+def test_a_growing_table_of_steps_is_one_blend_though_some_steps_are_missing(
+    hedger: str | None,
+) -> None:
+    """A step that is not there moves the outcomes of its cutoff to later times."""
+    rng = np.random.default_rng(0)
+    rows = [
+        {"cutoff": t, "ds": t + h, "y": rng.normal(), "a": rng.normal(), "b": rng.normal()}
+        for t in range(20) for h in (1, 2, 3) if (t, h) not in {(6, 1), (6, 2), (9, 1)}
+    ]  # fmt: skip
+    table = pd.DataFrame(rows)
+    table["y"] = table["ds"].map(table.groupby("ds")["y"].first())
+    mixture = None
+    for today in range(5, 20):
+        known = table[table["cutoff"] <= today].copy()
+        known["y"] = known["y"].where(known["ds"] <= today)
+        options = {"hedger": hedger} if mixture is None else {"mixture": mixture}
+        found = blend(known, pooled=False, **options)  # type: ignore[arg-type]
+        mixture = found.mixture
+        fresh = blend(known, pooled=False, hedger=hedger)
+        np.testing.assert_array_equal(values(found), values(fresh))
+        assert difference(snapshot(mixture), snapshot(fresh.mixture)) is None

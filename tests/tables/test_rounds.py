@@ -175,3 +175,31 @@ def test_steps_that_share_weights_are_learned_one_by_one(hedger: str | None) -> 
     rest = frame[~frame.index.isin(early.index) | (frame.ds > early.cutoff.max())]
     later = blend(rest, mixture=part.mixture)
     np.testing.assert_array_equal(later.frame["blend"], found.frame.loc[rest.index, "blend"])
+
+
+@either
+def test_a_late_outcome_of_a_step_is_not_taken_for_a_new_row(hedger: str | None) -> None:
+    """Without its first steps, a second step that comes again looks like a first one."""
+    rng = np.random.default_rng(0)
+    rows = [
+        {"unique_id": s, "cutoff": t, "ds": t + h, "a": rng.normal(), "b": rng.normal()}
+        for t in range(12) for s in ("u", "v") for h in (1, 2)
+        if (s, h) != ("u", 1) or t not in {7, 8}
+    ]  # fmt: skip
+    table = pd.DataFrame(rows)
+    table["y"] = np.sin(table["ds"]) + (table["unique_id"] == "u")
+    whole = blend(table, pooled=False, hedger=hedger).frame["blend"].to_numpy()
+    found, mixture = np.full(len(table), np.nan), None
+    for today in range(12):
+        day = table[(table["cutoff"] == today) | (table["ds"] == today)].copy()
+        day["y"] = day["y"].where(day["ds"] <= today)
+        options = {"hedger": hedger} if mixture is None else {"mixture": mixture}
+        result = blend(day, pooled=False, **options)  # type: ignore[arg-type]
+        mixture = result.mixture
+        assert len(result.frame) == len(day)
+        new = (day["cutoff"] == today).to_numpy()
+        found[day.index[new]] = result.frame["blend"].to_numpy()[new]
+        np.testing.assert_array_equal(
+            result.frame["blend"].to_numpy()[~new], found[day.index[~new]]
+        )
+    np.testing.assert_allclose(found, whole, rtol=1e-9)

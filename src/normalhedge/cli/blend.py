@@ -168,7 +168,8 @@ def _blend_file(
         if given["future"] is not None:
             bar.update(task, description="the future")
             frame = result.predict(
-                _table_files.read_arrow(given["future"]), weights=given["weights"]
+                _table_files.read_arrow(given["future"], given["encoding"]),
+                weights=given["weights"],
             )
     if given["out"] is not None and not frame.num_rows:
         raise ValueError(

@@ -101,7 +101,7 @@ _PANEL_OPTIONS = (
     click.option(
         "--loss",
         metavar="NAME[:level=Q]",
-        help="[default: square; l1 for classes; pinball for quantiles]",
+        help="[default: square; l1 for classes; crps for quantiles]",
     ),
     click.option(
         "--combine",

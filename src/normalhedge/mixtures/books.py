@@ -47,8 +47,8 @@ MAX_PENDING, MAX_NAMES, HISTORY = 10_000, 1_000_000, 200
 
 _NEVER = 1 << 62
 
-_AFRESH: dict[str, Any] = {"checkpoints": (), "next_checkpoint": 0}
-"""The changes after which earlier rounds cannot be played again."""
+_AFRESH: dict[str, Any] = {"checkpoints": (), "next_checkpoint": 0, "last_table": None}
+"""The changes after which earlier rounds, and the last table, cannot be played again."""
 
 _alive: "weakref.WeakSet[Books]" = weakref.WeakSet()
 
@@ -371,6 +371,7 @@ class Books:
             "names": names,
             "_index": {name: k for k, name in enumerate(names)},
             "retired": frozenset(new if name == old else name for name in self.retired),
+            "last_table": None,
         }
         self.games.replace(self.games.version, None, None, vars(self), changes, ())
 

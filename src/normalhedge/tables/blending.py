@@ -19,7 +19,7 @@ from normalhedge.mixtures.summary import Summary
 from normalhedge.tables.cleaning import Labels, labels_of, suspects, with_numbers
 from normalhedge.tables.columns import Columns, count_experts, guess
 from normalhedge.tables.frames import to_arrow
-from normalhedge.tables.future import Past, predict_future
+from normalhedge.tables.future import LastKnown, Past, known_until, predict_future
 from normalhedge.tables.panels import Panel, read_panel
 from normalhedge.tables.playing import play_table
 from normalhedge.tables.quantiles.layouts import Quantiles, recognise
@@ -59,10 +59,12 @@ class Blend:
         The rounds of the table, with their predictions.
     columns
         The roles of the columns.
-    last_time
-        The last time whose outcome is known; None without a column of times.
+    known_until
+        The last time of each series whose outcome is known; empty without a column of times.
     quantiles
         The levels and the layout of a table of quantile forecasts; None for other tables.
+    labels
+        The labels of classes, if they are text.
     """
 
     frame: Any
@@ -74,8 +76,9 @@ class Blend:
     totals: Floats
     rounds: TableRounds
     columns: Columns
-    last_time: Any
+    known_until: Mapping[str, LastKnown]
     quantiles: QuantileTable | None = None
+    labels: Labels | None = None
 
     def __repr__(self) -> str:
         """Return what was blended, in a line."""
@@ -105,7 +108,7 @@ class Blend:
         Raises
         ------
         ValueError
-            If columns are missing, or a time is not after the last known outcome.
+            If columns are missing, or a time is not after the last known outcome of its series.
 
         Examples
         --------
@@ -117,7 +120,7 @@ class Blend:
         <pyarrow.DoubleScalar: 5.0>
         """
         table, back = to_arrow(future)
-        past = Past(self.mixture.books, self.columns, self.last_time, self.quantiles)
+        past = Past(self.mixture.books, self.columns, self.known_until, self.quantiles, self.labels)
         return back(predict_future(past, table, weights=weights))
 
     def summary(self) -> Summary:
@@ -277,7 +280,7 @@ def _blend(
             go_back(books)
         record = describe(books, panel, lag)
         rounds = arrange(books, panel, lag)
-        index, last = panel.table, _last_known(panel, columns)
+        index, last = panel.table, known_until(panel, columns.time)
         del panel
         sums = play_table(books, rounds, weights=weights, progress=shares(progress, "blending"))
         store_pending(books, rounds)
@@ -300,6 +303,7 @@ def _blend(
         columns,
         last,
         found,
+        labels,
     )
 
 
@@ -350,15 +354,6 @@ def _ahead(panel: Panel) -> list[str]:
         return []
     rows = f"{count:,} row{'s' * (count > 1)} at the end without an outcome"
     return [f"{rows}: forecasts, to be settled when a later table has the outcomes"]
-
-
-def _last_known(panel: Panel, columns: Columns) -> Any:
-    """Return the last time whose outcome is known; None without a column of times."""
-    if columns.time is None:
-        return None
-    pc = _extras.require("pyarrow.compute")
-    known = panel.table.filter(~np.isnan(panel.outcomes))
-    return pc.max(known[columns.time]) if known.num_rows else None
 
 
 def _pooled(

@@ -4,6 +4,7 @@ Nothing is changed without a sentence about it.
 """
 
 import re
+import zlib
 from collections import Counter
 from collections.abc import Sequence
 from typing import Any
@@ -29,6 +30,10 @@ FAR = 20.0
 
 ENOUGH = 10
 """The number of rows from which on columns are suspected."""
+
+
+PARTS = "_-. "
+"""Characters between the parts of a name."""
 
 
 def with_numbers(table: Any, given: Columns) -> tuple[Any, list[str]]:
@@ -137,20 +142,27 @@ class Labels:
     Parameters
     ----------
     names
-        The labels, in the order of their numbers.
+        The labels.
     columns
         The columns that hold labels.
+    numbers
+        The number of each label; by default 0, 1, ...
     """
 
-    def __init__(self, names: Sequence[str], columns: Sequence[str]) -> None:
+    def __init__(
+        self, names: Sequence[str], columns: Sequence[str], numbers: Sequence[int] | None = None
+    ) -> None:
         self.names = list(names)
         self.columns = list(columns)
+        self.numbers = list(range(len(self.names)) if numbers is None else numbers)
 
     def encode(self, table: Any) -> Any:
         """Return a table with numbers in place of labels; refuse labels of no class."""
         pa = _extras.require("pyarrow")
-        index = {name: k for k, name in enumerate(self.names)}
+        index = dict(zip(self.names, self.numbers, strict=True))
         for name in self.columns:
+            if name not in table.column_names:
+                continue  # a table of the future needs no target
             words, codes = encoded(table[name])
             unknown = [word for word in words if word and word not in index]
             if unknown:
@@ -174,8 +186,9 @@ class Labels:
             The columns to decode.
         """
         pa = _extras.require("pyarrow")
+        names = dict(zip(self.numbers, self.names, strict=True))
         for name in columns:
-            cells = [None if k is None else self.names[int(k)] for k in table[name].to_pylist()]
+            cells = [None if k is None else names.get(int(k)) for k in table[name].to_pylist()]
             place = table.column_names.index(name)
             table = table.set_column(place, name, pa.array(cells, pa.string()))
         return table
@@ -203,8 +216,8 @@ def labels_of(table: Any, given: Columns, *, of_labels: bool) -> Labels | None:
         return None
     words = set(filter(None, encoded(table[target])[0]))
     if given.classes:
-        classes = list(given.classes)
-        return Labels(classes if words <= set(classes) else _short(classes), [target])
+        named = (list(given.classes), _short(given.classes, PARTS), _short(given.classes))
+        return Labels(next((names for names in named if words <= set(names)), named[1]), [target])
     if not of_labels:
         return None
     roles = {given.time, given.cutoff, given.model, *given.by, *TIMES, *SERIES, *MODELS, target}
@@ -214,12 +227,59 @@ def labels_of(table: Any, given: Columns, *, of_labels: bool) -> Labels | None:
     ]
     for name in columns:
         words |= set(filter(None, encoded(table[name])[0]))
-    return Labels(sorted(words), [target, *columns])
+    return label_numbers(sorted(words), [target, *columns])
 
 
-def _short(names: Sequence[str]) -> list[str]:
-    """Return names without what all of them begin and end with."""
-    first = next((k for k, cs in enumerate(zip(*names, strict=False)) if len(set(cs)) > 1), 0)
+def label_numbers(names: Sequence[str], columns: Sequence[str]) -> Labels:
+    """Return labels whose numbers do not depend on the other labels of a table.
+
+    A later table may have other labels, and outcomes of rounds of this one. A number has two bytes
+    of the label, so that labels mostly keep their order, by which ties of votes are broken, and
+    four bytes of its checksum.
+
+    Parameters
+    ----------
+    names
+        The labels.
+    columns
+        The columns that hold labels.
+    """
+    texts = [name.encode() for name in names]
+    first = (int.from_bytes(text[:2].ljust(2, b"\0"), "big") for text in texts)
+    numbers = [(high << 32) + zlib.crc32(text) for high, text in zip(first, texts, strict=True)]
+    if len(set(numbers)) < len(numbers):
+        raise ValueError("two labels have the same checksum: use numbers in place of labels")
+    return Labels(names, columns, numbers)
+
+
+def _short(names: Sequence[str], parts: str = "") -> list[str]:
+    """Return names without what all of them begin and end with.
+
+    Parameters
+    ----------
+    names
+        The names.
+    parts
+        If given, names are cut at these characters only.
+    """
+    first = _common(names, parts)
     rest = [name[first:][::-1] for name in names]
-    last = next((k for k, cs in enumerate(zip(*rest, strict=False)) if len(set(cs)) > 1), 0)
+    last = _common(rest, parts)
     return [name[last:][::-1] for name in rest]
+
+
+def _common(names: Sequence[str], parts: str) -> int:
+    """Return the number of characters that all names begin with; up to one of ``parts``, if given.
+
+    Parameters
+    ----------
+    names
+        The names.
+    parts
+        The characters at which names may be cut; empty if they may be cut everywhere.
+    """
+    letters = enumerate(zip(*names, strict=False))
+    count = next((k for k, cs in letters if len(set(cs)) > 1), min(map(len, names)))
+    if parts:
+        count = max(names[0][:count].rfind(c) for c in parts) + 1
+    return count

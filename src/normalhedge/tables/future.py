@@ -1,5 +1,6 @@
 """Blend the next horizon: forecasts whose outcomes are not known yet."""
 
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -7,14 +8,31 @@ import numpy as np
 
 from normalhedge import _extras
 from normalhedge.mixtures.books import Books
-from normalhedge.tables.cleaning import with_numbers
+from normalhedge.tables.cleaning import Labels, label_numbers, with_numbers
 from normalhedge.tables.columns import Columns
-from normalhedge.tables.panels import read_panel
+from normalhedge.tables.frames import encoded, is_text, may_hold_numbers, time_kind
+from normalhedge.tables.panels import Panel, read_panel
 from normalhedge.tables.playing import play_table
 from normalhedge.tables.quantiles.layouts import recognise
 from normalhedge.tables.quantiles.table import QuantileTable
+from normalhedge.tables.reruns import series_of, times_of_outcomes
 from normalhedge.tables.results import result_table, value_names
 from normalhedge.tables.rounds import arrange
+
+
+class LastKnown(NamedTuple):
+    """The last time of a series whose outcome is known.
+
+    Attributes
+    ----------
+    key
+        A number or a word that sorts.
+    time
+        The time, an Arrow scalar.
+    """
+
+    key: Any
+    time: Any
 
 
 class Past(NamedTuple):
@@ -26,16 +44,19 @@ class Past(NamedTuple):
         The memory of a mixture that has blended the past.
     columns
         The roles of its columns.
-    last_time
-        The last time whose outcome is known; None without a column of times.
+    known_until
+        The last time of each series whose outcome is known, as `known_until` returns it.
     quantiles
         The levels and the layout of quantile forecasts; None for other tables.
+    labels
+        The labels of classes, if they are text.
     """
 
     books: Books
     columns: Columns
-    last_time: Any
+    known_until: Mapping[str, "LastKnown"]
     quantiles: QuantileTable | None
+    labels: Labels | None
 
 
 def predict_future(past: Past, table: Any, *, weights: bool) -> Any:
@@ -53,25 +74,41 @@ def predict_future(past: Past, table: Any, *, weights: bool) -> Any:
     table, _ = with_numbers(table, past.columns)
     target = str(past.columns.target)
     found = None
+    labels = _labels(past, table)
+    if labels is not None:
+        table = labels.encode(table)
     if past.quantiles is None:
         columns = _future_columns(past.columns, table)
-        table = _completed(past.last_time, table, columns)
+        table = _completed(past.known_until, table, columns)
     else:
-        table = _completed(past.last_time, table, past.columns)
+        _refuse_missing((past.columns.time, *past.columns.by), table)
+        table = _completed(past.known_until, table, past.columns)
         found = _quantiles(past.columns, past.quantiles, table)
         table, columns = found.table, found.columns
     panel = read_panel(table, columns)
     panel.outcomes = np.full(len(panel.outcomes), np.nan)
-    _refuse_past(past.columns.time, past.last_time, table)
+    _refuse_past(past.known_until, panel, past.columns.time)
     panel = panel if found is None else found.stacked(panel)
     books = past.books.copy(history=False)
+    books.last_times = {}  # rows that wait for their outcomes may be blended again
     rounds = arrange(books, panel, 0)
     sums = play_table(books, rounds, weights=weights, progress=None)
-    if not len(rounds.again) and not (rounds.row_of >= 0).any():
-        raise ValueError("every row of the future table was blended before")
     parts = value_names(columns.classes) if found is None else found.value_names()
     result = result_table(panel.table, rounds, sums.distributions, books.names, parts)
+    if labels is not None and not columns.classes:
+        result = labels.decode(result, parts)
     return (result if found is None else found.shaped(result)).drop_columns([target])
+
+
+def _labels(past: Past, table: Any) -> Labels | None:
+    """Return the labels of a future table, which may have others than the past; None without."""
+    if past.labels is None or past.columns.classes:
+        return past.labels
+    there = [name for name in past.labels.columns if name in table.column_names]
+    words = {
+        word for name in there if is_text(table[name].type) for word in encoded(table[name])[0]
+    }
+    return label_numbers(sorted(filter(None, words)), there)
 
 
 def _quantiles(past: Columns, quantiles: QuantileTable, table: Any) -> QuantileTable:
@@ -81,9 +118,6 @@ def _quantiles(past: Columns, quantiles: QuantileTable, table: Any) -> QuantileT
         roles = replace(roles, forecast=past.forecast)
     else:
         roles = replace(roles, model=None if quantiles.layout == "intervals" else past.model)
-    missing = [name for name in (roles.time, *roles.by) if name and name not in table.column_names]
-    if missing:
-        raise ValueError(f"the future table has no column {missing[0]}, which the past has")
     names = quantiles.names if quantiles.layout == "wide" else None
     found = recognise(table, roles, quantiles.level or None, names)
     if found is None or found.levels != quantiles.levels:
@@ -95,41 +129,90 @@ def _quantiles(past: Columns, quantiles: QuantileTable, table: Any) -> QuantileT
 def _future_columns(past: Columns, table: Any) -> Columns:
     """Return the roles of the columns of a future table: those of the past that it has."""
     names = set(table.column_names)
-    needed = [past.time, past.model, past.forecast, *past.by, *past.classes]
-    missing = [name for name in needed if name is not None and name not in names]
-    if missing:
-        raise ValueError(f"the future table has no column {missing[0]}, which the past has")
+    _refuse_missing((past.time, past.model, past.forecast, *past.by, *past.classes), table)
     experts = None
     if past.experts is not None:
         experts = [name for name in past.experts if name in names]
         if not experts:
             shown = ", ".join(past.experts[:3])
             raise ValueError(f"the future table has none of the experts: {shown}, ...")
+    for name in (*(experts or ()), *past.classes, *([past.forecast] if past.forecast else [])):
+        if not may_hold_numbers(table.schema.field(name).type):
+            raise TypeError(f"column {name} must hold numbers, it holds {table[name].type}")
     return replace(past, experts=experts, notes=[])
 
 
-def _completed(last_time: Any, table: Any, columns: Columns) -> Any:
+def _refuse_missing(needed: Iterable[str | None], table: Any) -> None:
+    for name in needed:
+        if name is not None and name not in table.column_names:
+            raise ValueError(f"the future table has no column {name}, which the past has")
+
+
+def known_until(panel: Panel, time: str | None) -> dict[str, LastKnown]:
+    """Return the last time of each series whose outcome is known; empty without times.
+
+    Parameters
+    ----------
+    panel
+        The rows of a table.
+    time
+        The column of times.
+    """
+    found: dict[str, LastKnown] = {}
+    if time is None:
+        return found
+    rows = np.flatnonzero(~np.isnan(panel.outcomes))
+    keys, items = times_of_outcomes(panel)[rows], panel.series[rows]
+    order = np.lexsort((keys, items))
+    ends = order[np.append(items[order][1:] != items[order][:-1], True)] if len(order) else order
+    column = panel.table[time]
+    for k in ends.tolist():
+        name = series_of(panel.items[items[k]], steps=panel.known is not None)
+        if name not in found or keys[k] > found[name].key:
+            found[name] = LastKnown(keys[k], column[int(rows[k])])
+    return found
+
+
+def _completed(past: Mapping[str, LastKnown], table: Any, columns: Columns) -> Any:
     """Return a future table with a target and, if the past has one, a cutoff."""
     pa = _extras.require("pyarrow")
+    last = max(past.values(), key=lambda one: one.key, default=None)
     if columns.target not in table.column_names:
         none = pa.nulls(table.num_rows, pa.float64())
         table = table.append_column(str(columns.target), none)
+    if columns.time is None or last is None:
+        if columns.cutoff is not None and columns.cutoff not in table.column_names:
+            raise ValueError(
+                f"the future table needs the column {columns.cutoff}: no outcome is known yet"
+            )
+        return table
+    kind = table[columns.time].type
+    if time_kind(kind) != time_kind(last.time.type):
+        raise ValueError(
+            f"column {columns.time} of the future table has {time_kind(kind)}, that of the past "
+            f"{time_kind(last.time.type)}"
+        )
     if columns.cutoff is not None and columns.cutoff not in table.column_names:
-        kind = table[columns.time].type
-        made = pa.scalar(last_time.as_py(), kind)
+        made = last.time.cast(kind)
         table = table.append_column(columns.cutoff, pa.repeat(made, table.num_rows))
     return table
 
 
-def _refuse_past(time: str | None, last_time: Any, table: Any) -> None:
-    """Refuse a future table with times that are not after the last known outcome."""
-    if time is None or last_time is None or not table.num_rows:
+def _refuse_past(past: Mapping[str, LastKnown], panel: Panel, time: str | None) -> None:
+    """Refuse a future table with times that are not after the last known outcome of the series."""
+    if time is None or not past:
         return
-    pc = _extras.require("pyarrow.compute")
-    first = pc.min(table[time]).as_py()
-    last = last_time.as_py()
-    if first is not None and first <= last:
+    keys = times_of_outcomes(panel)
+    names = [series_of(name, steps=panel.known is not None) for name in panel.items]
+    ends = [past.get(name) for name in names]
+    filled = np.array([keys[0] if end is None else end.key for end in ends])
+    there = np.array([end is not None for end in ends])
+    wrong = there[panel.series] & (keys <= filled[panel.series])
+    if wrong.any():
+        row = int(wrong.argmax())
+        first, item = panel.table[time][row].as_py(), panel.series[row]
+        of, last = names[item].removesuffix("|"), past[names[item]].time.as_py()
         raise ValueError(
-            f"the future table has {time} {first}, but outcomes are known until {last}: it must "
-            "come after them"
+            f"the future table has {time} {first}{f' of {of}' if of else ''}, but outcomes are "
+            f"known until {last}: it must come after them"
         )

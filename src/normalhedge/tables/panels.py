@@ -197,7 +197,7 @@ def _refuse_doubles(panel: Panel, columns: Columns) -> None:
         when = panel.table[columns.forecast_time][row].as_py()
         of = f" of {panel.items[item]}" if panel.items[item] else ""
         hint = "" if columns.by else "; name the column of the series with by"
-        if isinstance(when, datetime) and when.tzinfo is None and (counts > 1).mean() < 1e-2:
+        if isinstance(when, datetime) and when.tzinfo is None and (counts > 1).mean() < 0.05:
             hint += (
                 "; if this is the hour that the end of daylight saving time repeats, write the "
                 f"times with their offset: {when:%Y-%m-%dT%H:%M}+02:00 and +01:00"

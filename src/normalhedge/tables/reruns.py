@@ -37,7 +37,7 @@ def same_table(books: Books, panel: Panel, lag: int) -> bool:
     last = books.last_table
     if last is None or last.mark != _mark(books):
         return False
-    times, known = _times(panel), ~np.isnan(panel.outcomes)
+    times, known = times_of_outcomes(panel), ~np.isnan(panel.outcomes)
     ends = [last.until.get(name) for name in panel.items]
     there = np.array([end is not None for end in ends])[panel.series] & known
     there &= _new_rows(last.before, panel)
@@ -74,9 +74,9 @@ def describe(books: Books, panel: Panel, lag: int) -> LastTable | None:
     known = ~np.isnan(panel.outcomes) & _new_rows(before, panel)
     if not known.any() or (panel.time_keys is None and known.sum() < FEWEST):
         return None
+    keys, times = np.unique(times_of_outcomes(panel)[known], return_inverse=True)
     last = np.full(len(panel.items), -1, dtype=np.int64)
-    np.maximum.at(last, panel.series[known], panel.times[known])
-    keys = np.arange(int(panel.times.max()) + 1) if panel.time_keys is None else panel.time_keys
+    np.maximum.at(last, panel.series[known], times)
     until = {
         name: keys[k].item() if isinstance(keys[k], np.generic) else keys[k]
         for name, k in zip(panel.items, last.tolist(), strict=True)
@@ -113,14 +113,52 @@ def _new_rows(before: Books | None, panel: Panel) -> np.ndarray:
     new = np.ones(len(panel.series), dtype=bool)
     if before is None or panel.time_keys is None or not before.last_times:
         return new
-    index = {name: k for k, name in enumerate(before.items)}
-    games = [0 if before.recipe.shared else index.get(name, -1) for name in panel.items]
-    ends = [before.last_times.get(game) for game in games]
-    first = np.array(
-        [0 if end is None else int(np.searchsorted(panel.time_keys, end, "right")) for end in ends]
-    )
+    first = first_new_times(before, panel)
     new &= panel.times >= first[panel.series]
     return new
+
+
+def times_of_outcomes(panel: Panel) -> Any:
+    """Return the time at which the outcome of each row is known; its own time without a cutoff."""
+    return _times(panel) if panel.known is None else panel.known
+
+
+def first_new_times(books: Books, panel: Panel) -> np.ndarray:
+    """Return for each item of a panel the first of its times that is later than those of the books.
+
+    With a cutoff, the steps of a series are numbered in each table: a row that comes again, without
+    the steps before it, has another number. So a time is new to all steps of a series or to none.
+
+    Parameters
+    ----------
+    books
+        The memory of a mixture.
+    panel
+        The rows of a table with a column of times.
+    """
+    keys: Any = panel.time_keys
+    ends = {game: int(np.searchsorted(keys, t, "right")) for game, t in books.last_times.items()}
+    if books.recipe.shared:
+        return np.full(len(panel.items), ends.get(0, 0))
+    latest: dict[str, int] = {}
+    for game, end in ends.items():
+        name = series_of(books.items[game], steps=panel.known is not None)
+        latest[name] = max(latest.get(name, 0), end)
+    names = (series_of(name, steps=panel.known is not None) for name in panel.items)
+    return np.array([latest.get(name, 0) for name in names])
+
+
+def series_of(item: str, *, steps: bool) -> str:
+    """Return the series of an item: its name without the step ahead.
+
+    Parameters
+    ----------
+    item
+        The name of the item.
+    steps
+        Whether each step ahead is an item.
+    """
+    return item.rpartition("step ")[0] if steps else item
 
 
 def _digest(panel: Panel, rows: np.ndarray, lag: int) -> str:

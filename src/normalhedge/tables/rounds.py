@@ -9,6 +9,7 @@ from normalhedge._inputs import Floats
 from normalhedge.mixtures.books import Books
 from normalhedge.mixtures.tickets import DeferredOutcome, PendingRound
 from normalhedge.tables.panels import Panel
+from normalhedge.tables.reruns import first_new_times, series_of
 
 NEVER = 1 << 30
 """Stands for the settling round of a round that this table cannot settle."""
@@ -112,7 +113,7 @@ def arrange(books: Books, panel: Panel, lag: int) -> TableRounds:
     items = _join_items(books, panel.items, notes)[panel.series]
     games = np.zeros_like(items) if books.recipe.shared else items
     again: dict[int, Floats] = {}
-    fresh = _unseen(books, panel, items, games, again, notes)
+    fresh = _unseen(books, panel, items, again, notes)
     # Rounds are numbered by their times, after the last round of the mixture.
     distinct = np.flatnonzero(np.bincount(panel.times[fresh]))
     rows = _new_rows(books, panel, fresh)
@@ -226,7 +227,6 @@ def _unseen(
     books: Books,
     panel: Panel,
     items: np.ndarray,
-    games: np.ndarray,
     again: dict[int, Floats],
     notes: list[str],
 ) -> np.ndarray:
@@ -239,19 +239,19 @@ def _unseen(
     if not books.last_times or panel.time_keys is None:
         return fresh
     keys = panel.time_keys
-    ends = {g: int(np.searchsorted(keys, t, "right")) for g, t in books.last_times.items()}
-    fresh = panel.times >= np.array([ends.get(g, 0) for g in range(int(games.max()) + 1)])[games]
+    fresh = panel.times >= first_new_times(books, panel)[panel.series]
     waiting = {}
     for ticket, deferred in books.deferred.items():
         for place, item in enumerate(books.pending[ticket].items):
             until = deferred.known[place] if deferred.known else None
-            waiting[deferred.time, _base(books.items[item], until), until] = (ticket, place)
+            name = series_of(books.items[item], steps=until is not None)
+            waiting[deferred.time, name, until] = (ticket, place)
     filled: dict[int, Floats] = {}
     classes = panel.forecasts.shape[1]
     for row in np.flatnonzero(~fresh).tolist() if waiting else ():
         until = _key(panel.known, row)
-        base = _base(books.items[items[row]], until)
-        found = waiting.get((_key(keys, panel.times[row]), base, until))
+        name = series_of(books.items[items[row]], steps=until is not None)
+        found = waiting.get((_key(keys, panel.times[row]), name, until))
         if found is None:
             continue
         ticket, place = found
@@ -271,11 +271,6 @@ def _unseen(
             "rest left out"
         )
     return fresh
-
-
-def _base(item: str, until: Any) -> str:
-    """Return the series of an item: with a cutoff, times and not names distinguish its steps."""
-    return item if until is None else item.rpartition("step ")[0]
 
 
 def _known(
