@@ -4,11 +4,13 @@ import io
 import json
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
-from normalhedge import Mixture
+from normalhedge import Mixture, blend
 from normalhedge.mixtures.stream import Stream
 from tests.cli.command import call
+from tests.tables.examples import wide, write
 
 
 def test_a_stream_with_intervals_continues(
@@ -57,3 +59,22 @@ def test_wrong_options(
     code, _, errors = call(capsys, "blend", "-", *words)
     assert code == 2
     assert sentence in " ".join(errors.split())
+
+
+def test_a_file_with_intervals(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    frame = pd.DataFrame(wide(60)).drop(columns="unique_id")
+    expected = blend(frame, "y", time="ds", lag=2, interval=(0.5, 0.9), season=4)
+    out, state = tmp_path / "out.csv", tmp_path / "state.json"
+    words = ["--target", "y", "--time", "ds", "--lag", "2", "--out", str(out)]
+    words += ["--state", str(state), "--interval", "0.9,0.5", "--season", "4"]
+    parts = []
+    for k, part in enumerate((frame[:30], frame[30:], frame[30:])):  # the last one is a rerun
+        data = write(tmp_path / f"data{k % 2}.csv", part)
+        code, told, _ = call(capsys, "blend", str(data), *words)
+        assert code == 0
+        assert "90 % interval covers" in told
+        parts.append(pd.read_csv(out))
+    pd.testing.assert_frame_equal(
+        pd.concat([parts[0], parts[2]], ignore_index=True), expected.frame, check_dtype=False
+    )
+    pd.testing.assert_frame_equal(parts[1], parts[2])

@@ -9,6 +9,7 @@ from normalhedge import _extras
 from normalhedge.mixtures.books import Books
 from normalhedge.tables.cleaning import with_numbers
 from normalhedge.tables.columns import Columns
+from normalhedge.tables.intervals import play_intervals
 from normalhedge.tables.panels import read_panel
 from normalhedge.tables.playing import play_table
 from normalhedge.tables.quantiles.layouts import recognise
@@ -69,7 +70,8 @@ def predict_future(past: Past, table: Any, *, weights: bool) -> Any:
     sums = play_table(books, rounds, weights=weights, progress=None)
     if not len(rounds.again) and not (rounds.row_of >= 0).any():
         raise ValueError("every row of the future table was blended before")
-    result = result_table(panel.table, rounds, sums.distributions, books.names, columns)
+    told = play_intervals(books, rounds)
+    result = result_table(panel.table, rounds, sums.distributions, books.names, columns, told)
     return (result if found is None else found.shaped(result)).drop_columns([target])
 
 
