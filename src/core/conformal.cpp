@@ -22,23 +22,18 @@ Ladder ladder_of(Settings settings) {
     return Ladder(settings.data, settings.n);
 }
 
-size_t phase_of(const Ladder& ladder, std::int64_t moment) {
-    if (ladder.season == 0) return 0;
-    const auto season = static_cast<std::int64_t>(ladder.season);
-    const std::int64_t phase = moment % season;
-    return static_cast<size_t>(phase < 0 ? phase + season : phase);
-}
-
 void check_places(Places which, size_t games) {
     for (size_t j = 0; j < which.n; ++j)
         require(which[j] >= 0 && static_cast<size_t>(which[j]) < games, "there is no such game");
 }
 
-// How long a game, a token and a level of a game are; levels are at the end of a game.
-std::tuple<std::int64_t, std::int64_t, std::int64_t> conformal_sizes(Settings settings) {
+// How long a game, a token and a level of a game are, and where the levels of a token begin; levels are at
+// the end of a game and of a token.
+std::tuple<std::int64_t, std::int64_t, std::int64_t, std::int64_t> conformal_sizes(Settings settings) {
     const Ladder ladder = ladder_of(settings);
     return {static_cast<std::int64_t>(ladder.size()), static_cast<std::int64_t>(ladder.token_size()),
-            static_cast<std::int64_t>(ladder.level_size())};
+            static_cast<std::int64_t>(ladder.level_size()),
+            static_cast<std::int64_t>(ladder.token_levels_at())};
 }
 
 void conformal_begin(Settings settings, Matrix<double> games) {
@@ -108,40 +103,57 @@ private:
 };
 
 // Predict the rounds of a table in their order. The outcome of round `order[i]` is known before round
-// `known_at[order[i]]` is predicted; `order` is sorted by that.
+// `known_at[order[i]]` is predicted; `order` is sorted by that. The first rounds, those with a number in
+// their game that is not negative, were predicted before. `predicted` is how many rounds of each game
+// were. A round with a slot has its token in that row of `tokens`, where it stays.
 void conformal_run(Settings settings, Matrix<double> games, Places which, Sheet bases, Places moments,
-                   Numbers outcomes, Places known_at, Places order, Matrix<double> bounds) {
+                   Numbers outcomes, Places known_at, Places order, Matrix<double> bounds,
+                   Vector<std::int64_t> predicted, Vector<std::int64_t> number, Places slots,
+                   Matrix<double> tokens) {
     const Ladder ladder = ladder_of(settings);
     const size_t rounds = which.n;
     require(games.columns == ladder.size() && bases.rows == rounds && bases.columns == ladder.bases() &&
                 moments.n == rounds && outcomes.n == rounds && known_at.n == rounds &&
                 order.n == rounds && bounds.rows == rounds &&
-                bounds.columns == 2 * ladder.levels.size(),
+                bounds.columns == 2 * ladder.levels.size() && predicted.n == games.rows &&
+                number.n == rounds && slots.n == rounds && tokens.columns == ladder.token_size(),
             "the arrays of intervals must be of one size");
     check_places(which, games.rows);
     check_places(order, rounds);
-    for (size_t i = 0; i < rounds; ++i)
+    for (size_t i = 0; i < rounds; ++i) {
         require(known_at[i] > static_cast<std::int64_t>(i), "an outcome cannot be known before its round");
+        require(slots[i] < static_cast<std::int64_t>(tokens.rows) && (number[i] < 0 || slots[i] >= 0),
+                "there is no such token");
+        if (number[i] >= 0) check_token(ladder, tokens.row(static_cast<size_t>(slots[i])));
+    }
     Waiting waiting(rounds, ladder.token_size());
     Scratch room(room_to_settle(ladder));
-    std::vector<std::int64_t> predicted(games.rows, 0);
-    std::vector<std::int64_t> number(rounds);  // of a round in its game
     size_t settled = 0;
     const auto settle = [&](size_t now) {
         for (; settled < rounds; ++settled) {
             const auto j = static_cast<size_t>(order[settled]);
             if (known_at[j] > static_cast<std::int64_t>(now)) break;
             const auto game = static_cast<size_t>(which[j]);
-            observe_interval(ladder, games.row(game), waiting.of(j), outcomes[j],
+            const bool kept = slots[j] >= 0;
+            const double* token = kept ? tokens.row(static_cast<size_t>(slots[j])) : waiting.of(j);
+            observe_interval(ladder, games.row(game), token, outcomes[j],
                              static_cast<double>(predicted[game] - number[j] - 1), room.data());
-            waiting.give_back(j);
+            if (!kept) waiting.give_back(j);
         }
     };
     for (size_t j = 0; j < rounds; ++j) {
         settle(j);
         const auto game = static_cast<size_t>(which[j]);
+        double* token = slots[j] >= 0 ? tokens.row(static_cast<size_t>(slots[j])) : waiting.take(j);
+        if (number[j] >= 0) {
+            for (size_t l = 0; l < ladder.levels.size(); ++l) {
+                const double* told = token + ladder.token_levels_at() + l * ladder.token_level_size();
+                std::copy(told, told + 2, bounds.row(j) + 2 * l);
+            }
+            continue;
+        }
         predict_interval(ladder, games.row(game), bases.row(j), phase_of(ladder, moments[j]),
-                         bounds.row(j), waiting.take(j));
+                         bounds.row(j), token);
         number[j] = predicted[game]++;
     }
     settle(rounds);
@@ -229,6 +241,41 @@ PyMethodDef functions[] = {
 };
 
 }  // namespace
+
+// The intervals of a round of a mixture: a tuple (settings, games, columns, bounds, tokens), or None. The
+// columns are those of the bases in the predictions; tokens may have further columns.
+RoundIntervals::RoundIntervals(PyObject* given, const std::int32_t* items, size_t count, size_t width)
+    : items_(items), count_(given == Py_None ? 0 : count) {
+    if (given == Py_None) return;
+    require(PyTuple_CheckExact(given) && PyTuple_GET_SIZE(given) == 5, "intervals must be a tuple");
+    ladder_ = std::make_unique<Ladder>(ladder_of(From<Settings>::get(PyTuple_GET_ITEM(given, 0))));
+    games_ = From<Matrix<const double>>::get(PyTuple_GET_ITEM(given, 1));
+    columns_ = From<Vector<const std::int64_t>>::get(PyTuple_GET_ITEM(given, 2));
+    bounds_ = From<Matrix<double>>::get(PyTuple_GET_ITEM(given, 3));
+    tokens_ = From<Matrix<double>>::get(PyTuple_GET_ITEM(given, 4));
+    bases_.resize(ladder_->bases());
+    require(games_.columns == ladder_->size() && columns_.n == ladder_->bases() &&
+                bounds_.rows == count && bounds_.columns == 2 * ladder_->levels.size() &&
+                tokens_.rows == count && tokens_.columns >= ladder_->token_size(),
+            "the arrays of intervals must be of one size");
+    for (size_t j = 0; j < count; ++j)
+        require(static_cast<size_t>(items[j]) < games_.rows, "there is no such game");
+    for (size_t k = 0; k < columns_.n; ++k)
+        require(columns_[k] >= 0 && static_cast<size_t>(columns_[k]) < width, "there is no such base");
+}
+
+RoundIntervals::~RoundIntervals() = default;
+
+void RoundIntervals::write(const double* values, size_t step, std::int64_t number) {
+    for (size_t j = 0; j < count_; ++j) {
+        for (size_t k = 0; k < bases_.size(); ++k)
+            bases_[k] = values[j * step + static_cast<size_t>(columns_[k])];
+        for (size_t k = 0; k + 1 < bases_.size(); k += 2)
+            if (bases_[k] > bases_[k + 1]) std::swap(bases_[k], bases_[k + 1]);
+        predict_interval(*ladder_, games_.row(static_cast<size_t>(items_[j])), bases_.data(),
+                         phase_of(*ladder_, number), bounds_.row(j), tokens_.row(j));
+    }
+}
 
 void add_conformal(PyObject* module) {
     if (PyModule_AddFunctions(module, functions) < 0) throw PythonError();

@@ -30,6 +30,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <stdexcept>
 #include <vector>
 
@@ -237,6 +238,7 @@ inline void predict_interval(const Ladder& ladder, const double* game, const dou
             low = -infinity;
             high = infinity;
         }
+        if (base_low != base_low || base_high != base_high) low = high = base_low + base_high;
         told[2] = 0.0;
         if (l > 0) {  // never inside a narrower level
             const double inner_low = bounds[2 * l - 2];
@@ -392,6 +394,14 @@ inline void observe_interval(const Ladder& ladder, double* game, const double* t
     game[0] += 1.0;
     game[1] += (late - game[1]) / smaller(game[0], usual_memory);
     game[2] = larger(game[2], late);
+}
+
+// Which phase of the season a moment has.
+inline size_t phase_of(const Ladder& ladder, std::int64_t moment) {
+    if (ladder.season == 0) return 0;
+    const auto season = static_cast<std::int64_t>(ladder.season);
+    const std::int64_t phase = moment % season;
+    return static_cast<size_t>(phase < 0 ? phase + season : phase);
 }
 
 inline size_t room_to_settle(const Ladder& ladder) { return ladder.scales() + ladder.members(); }

@@ -400,10 +400,11 @@ struct Filing {
 };
 
 // predict(version, arrays, states, number, table, confidence, values, played, items, round, pending,
-// ticket, expired, target, changes, merges): take other arrays and states, if they are not None; write the values and what was played; file the round.
+// ticket, expired, target, changes, merges, intervals): take other arrays and states, if they are not None;
+// write the values, what was played and, if asked for, the intervals; file the round.
 PyObject* predict(PyObject* object, PyObject* const* given, Py_ssize_t count) {
     return guarded([&]() -> PyObject* {
-        check_count(count, 16);
+        check_count(count, 17);
         Content& content = content_of(object);
         const Filing filing{given[10], given[11], given[12], given[13], given[14], given[15]};
         filing.check();
@@ -415,9 +416,11 @@ PyObject* predict(PyObject* object, PyObject* const* given, Py_ssize_t count) {
         const auto played = From<Matrix<double>>::get(given[7]);
         if (played.rows != rows.count || played.columns != rows.n)
             raise(PyExc_ValueError, "the arrays of a round do not fit the mixture");
+        RoundIntervals intervals(given[16], rows.items, rows.count, rows.classes);
         game_by_game(content, rows, [&](size_t g, const Rows& part, size_t j) {
             predict_game(content, g, part, number, played.row(j), content.sums());
         });
+        intervals.write(rows.values, rows.value_step, number);
         filing.file(given[9]);
         change.commit();
         Py_RETURN_NONE;
@@ -441,7 +444,16 @@ bool read_by_name(PyObject* forecasts, PyObject* names, double* numbers) {
 }
 
 // The fields of a round that waits for its outcome, in their order.
-enum Field { table_field, confidence_field, values_field, items_field, number_field, keys_field, fields };
+enum Field {
+    table_field,
+    confidence_field,
+    values_field,
+    items_field,
+    number_field,
+    keys_field,
+    tokens_field,
+    fields
+};
 
 // Whether these are still the games of the mixture, and nobody has it to himself.
 bool is_open(PyObject* games, PyObject* target) {
@@ -510,6 +522,7 @@ PyObject* predict_numbers(PyObject* object, PyObject* const* given, Py_ssize_t c
         PyTuple_SET_ITEM(round.get(), values_field, values.release());
         PyTuple_SET_ITEM(round.get(), items_field, Reference::borrowed(given[1]).release());
         PyTuple_SET_ITEM(round.get(), keys_field, Reference::borrowed(Py_None).release());
+        PyTuple_SET_ITEM(round.get(), tokens_field, Reference::borrowed(Py_None).release());
         Reference result = Reference::checked(PyTuple_New(3));
         predict_game(content, content.shared ? 0 : item, rows,
                      From<std::int64_t>::get(number.get()), data_of<double>(played.array()),
@@ -627,17 +640,19 @@ double lateness(PyObject* round, PyObject* target) {
     return static_cast<double>(now > then ? now - then - 1 : 0);
 }
 
-// update(version, table, confidence, values, outcomes, items, round, ticket, target): add up the losses of
-// a round, learn from it, and file it.
+// update(version, table, confidence, values, outcomes, items, round, ticket, target, changes): add up the
+// losses of a round, learn from it, file it, and change these attributes of the mixture.
 PyObject* update(PyObject* object, PyObject* const* given, Py_ssize_t count) {
     return guarded([&]() -> PyObject* {
-        check_count(count, 9);
+        check_count(count, 10);
         Content& content = content_of(object);
-        if (!PyDict_Check(given[8])) raise(PyExc_TypeError, "attributes must be in a dict");
+        if (!PyDict_Check(given[8]) || !PyDict_CheckExact(given[9]))
+            raise(PyExc_TypeError, "attributes must be in a dict");
         const Settling settling(given[6], given[7], given[8]);
         Change change(object, given[8], From<std::int64_t>::get(given[0]));
         settle(content, given + 1, true, lateness(given[6], given[8]));
         settling.settle(given[4]);
+        if (PyDict_Update(given[8], given[9]) < 0) throw PythonError();
         change.commit();
         Py_RETURN_NONE;
     });

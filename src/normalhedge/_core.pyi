@@ -202,7 +202,7 @@ def write_loss_table(
     losses: Floats,
     /,
 ) -> int: ...
-def conformal_sizes(settings: Floats, /) -> tuple[int, int, int]: ...
+def conformal_sizes(settings: Floats, /) -> tuple[int, int, int, int]: ...
 def conformal_begin(settings: Floats, games: Floats, /) -> None: ...
 def conformal_predict_one(
     settings: Floats,
@@ -245,5 +245,9 @@ def conformal_run(
     known_at: np.ndarray,
     order: np.ndarray,
     bounds: Floats,
+    predicted: np.ndarray,
+    number: np.ndarray,
+    slots: np.ndarray,
+    tokens: Floats,
     /,
 ) -> None: ...

@@ -214,3 +214,42 @@ def test_a_forecast_that_is_not_a_number_has_no_interval_and_teaches_nothing() -
     assert np.array_equal(intervals.observe(games, told.token, 1.0), games)
     told = intervals.predict(games, 0.0)
     assert np.array_equal(intervals.observe(games, told.token, np.nan), games)
+
+
+@pytest.mark.parametrize(("levels", "season", "quantiles", "lag"), CASES)
+def test_a_table_may_be_cut_anywhere(
+    levels: tuple[float, ...], season: int | None, quantiles: bool, lag: int
+) -> None:
+    # Rounds of two games; those that wait at the cut are the first of the second table.
+    rounds, cut = 120, 70
+    y, rng = residuals(3, rounds), np.random.default_rng(4)
+    center = rng.normal(size=(rounds, len(levels), 2)) if quantiles else rng.normal(size=rounds)
+    game = rng.integers(0, 2, size=rounds)
+    intervals = Conformal(levels, season, quantiles)
+    whole = intervals.run(center, y, lag=lag, game=game, games=intervals.init(2))
+    known = np.arange(rounds) + 1 + lag
+    first = intervals.run(
+        center[:cut], y[:cut], known_at=np.where(known[:cut] <= cut, known[:cut], cut + 1),
+        game=game[:cut], games=intervals.init(2),
+    )  # fmt: skip
+    np.testing.assert_array_equal(first.waiting, np.arange(cut)[cut - lag :])
+    both = np.r_[first.waiting, cut:rounds]
+    second = intervals.run(
+        center[both], y[both], known_at=np.maximum(known[both], cut + 1) - cut + lag,
+        game=game[both], moment=both, games=first.games, tokens=first.tokens,
+        numbers=first.numbers, predicted=first.predicted,
+    )  # fmt: skip
+    np.testing.assert_array_equal(second.games, whole.games)
+    np.testing.assert_array_equal(second.predicted, np.bincount(game))
+    for name in ("low", "high"):
+        expected, found = getattr(whole, name), getattr(second, name)
+        np.testing.assert_array_equal(getattr(first, name), expected[:cut])
+        np.testing.assert_array_equal(found, expected[both])
+
+
+def test_there_is_no_interval_without_a_forecast() -> None:
+    intervals = Conformal((0.5, 0.9))
+    for games in (intervals.init(), intervals.run([1.0, 2.0], [1.5, 1.0]).games):
+        told = intervals.predict(games, np.nan)
+        assert np.isnan([told.low, told.high]).all()
+        np.testing.assert_array_equal(intervals.observe(games, told.token, 1.0), games)

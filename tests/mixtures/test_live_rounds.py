@@ -15,6 +15,8 @@ RULES: list[dict[str, Any]] = [
     {"hedger": "normal-hedge"},
     {"hedger": "variable-share:n_experts=5", "loss": "absolute"},
     {"hedger": "squint", "include": ["mean", "median"], "loss": "absolute"},
+    {"interval": (0.5, 0.9), "season": 7},
+    {"hedger": "normal-hedge", "interval": 0.9},
 ]
 
 

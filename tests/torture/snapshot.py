@@ -40,6 +40,9 @@ def snapshot(mixture: Mixture, *, history: bool = True) -> Snapshot:
     found["waiting"] = _copied(dict(mixture.books.deferred))
     found["recipe"] = str(mixture.recipe)
     found["retired"] = sorted(mixture.books.retired)
+    memory = mixture.books.intervals
+    if memory is not None:
+        found["intervals"] = [memory.games.copy(), memory.predicted.copy(), str(memory.conformal)]
     if history:
         found["history"] = len(mixture.history)
     return found

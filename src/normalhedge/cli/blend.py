@@ -2,6 +2,7 @@
 
 import shlex
 import sys
+from collections.abc import Sequence
 from contextlib import AbstractContextManager, ExitStack
 from pathlib import Path
 from typing import Any
@@ -27,6 +28,7 @@ from normalhedge.cli.options import (
 from normalhedge.cli.streaming import run_stream
 from normalhedge.cli.terminal import echo
 from normalhedge.hedgers import named
+from normalhedge.intervals import checked_levels
 from normalhedge.mixtures import LOSSES, Mixture
 from normalhedge.mixtures.automatic import Automatic
 from normalhedge.mixtures.lines import LONGEST
@@ -71,6 +73,10 @@ STREAM_ONLY = ("sync", "max_line")
               "normal-hedge if an option of a single rule is given]")  # fmt: skip
 @click.option("--memory", type=float,
               help=f"The memory of a single rule, in rounds. [default: {MEMORY:g}]")  # fmt: skip
+@click.option("--interval", callback=words, metavar="0.9[,0.5,...]",
+              help="Add intervals that cover these shares of outcomes.")  # fmt: skip
+@click.option("--season", type=click.IntRange(min=2), metavar="ROUNDS",
+              help="With --interval: after how many rounds the spread repeats itself.")  # fmt: skip
 @click.option("--weights", is_flag=True, help="Add a column of weights for each expert to --out.")
 @click.option("--encoding", metavar="NAME",
               help="The encoding of CSV files, such as latin-1.  [default: utf-8]")  # fmt: skip
@@ -181,7 +187,7 @@ def _blend_file(
 
 def _options(given: dict[str, Any]) -> dict[str, Any]:
     """Return the arguments of `Mixture` that the options of the command line give."""
-    options = mixture_settings(given)
+    options = mixture_settings(given) | _interval_options(given)
     if is_automatic(given["hedger"]):
         if given["memory"] is not None:
             raise click.UsageError("--memory is that of a single --hedger: auto has many")
@@ -192,6 +198,38 @@ def _options(given: dict[str, Any]) -> dict[str, Any]:
         options["hedger"] = spelled(given["hedger"], given["memory"], MEMORY)
         named(options["hedger"], n_experts=2)  # refuses a bad name before data is read
     return options
+
+
+def _interval_options(given: dict[str, Any]) -> dict[str, Any]:
+    """Return the arguments of `Mixture` for intervals."""
+    if not given["interval"]:
+        if given["season"] is not None:
+            raise click.UsageError("--season is for intervals: give --interval, too")
+        return {}
+    try:
+        levels = checked_levels([float(word) for word in given["interval"]], "--interval")
+    except ValueError as error:
+        raise click.UsageError(
+            f"--interval must be shares of outcomes such as 0.9 or 0.5,0.9: {error}"
+        ) from None
+    return {"interval": levels, "season": given["season"]}
+
+
+def _check_intervals(path: Path, mixture: Mixture, options: dict[str, Any]) -> None:
+    """Refuse intervals other than those of the mixture of a state."""
+    if "interval" not in options:
+        return
+    memory = mixture.books.intervals
+    own = None if memory is None else memory.settings
+    asked = options["interval"], options["season"]
+    if own is None or own[0] != asked[0] or asked[1] not in {None, own[1]}:
+        said = "without intervals" if own is None else f"with intervals {_spelled(*own)}"
+        raise ValueError(f"{path} was made {said}, not with {_spelled(*asked)}")
+
+
+def _spelled(levels: Sequence[float], season: int | None) -> str:
+    text = ",".join(f"{level:g}" for level in levels)
+    return text if season is None else f"{text} and season {season}"
 
 
 def _resume(
@@ -219,6 +257,7 @@ def _resume(
             if name == "hedger":  # without the list of its components
                 old, new = own.hedger, asked.hedger
             raise ValueError(f"{state_file.path} was made with another {name}: {old}, not {new}")
+    _check_intervals(state_file.path, mixture, options)
     if pooled is not None and pooled != own.shared:
         flag = "with" if own.shared else "without"
         raise ValueError(f"{state_file.path} was made {flag} --pooled")

@@ -9,16 +9,25 @@ from normalhedge import _inputs
 from normalhedge._inputs import Floats
 
 
-def checked_levels(levels: object) -> tuple[float, ...]:
-    """Return the levels in rising order; one number is a level, too."""
+def checked_levels(levels: object, name: str = "levels") -> tuple[float, ...]:
+    """Return the levels in rising order; one number is a level, too.
+
+    Parameters
+    ----------
+    levels
+        The levels.
+    name
+        The name of the argument, for error messages.
+    """
     given = levels if isinstance(levels, Iterable) else (levels,)
     if isinstance(given, str):
-        raise TypeError(f"levels must be numbers strictly between 0 and 1, got {given!r}")
-    numbers = sorted(_inputs.number("a level", level, 0.0, 1.0) for level in given)
+        raise TypeError(f"{name} must be numbers strictly between 0 and 1, got {given!r}")
+    one = "a level" if name == "levels" else name
+    numbers = sorted(_inputs.number(one, level, 0.0, 1.0) for level in given)
     if not numbers:
-        raise ValueError("levels must have at least one level, for example 0.9")
+        raise ValueError(f"{name} must have at least one level, for example 0.9")
     if len(set(numbers)) < len(numbers):
-        raise ValueError(f"levels must differ, got {numbers}")
+        raise ValueError(f"{name} must differ, got {numbers}")
     return tuple(numbers)
 
 

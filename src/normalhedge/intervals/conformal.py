@@ -51,11 +51,21 @@ class IntervalRun(NamedTuple):
         The bounds, a row for each round and a column for each level.
     games
         What all games have learned after the last round.
+    predicted
+        How many rounds of each game were predicted, those before the table included.
+    waiting
+        The rounds whose outcomes are never known in this table, by their place in it.
+    tokens, numbers
+        For each of these, its token, and how many rounds of its game were predicted before it.
     """
 
     low: Floats
     high: Floats
     games: Floats
+    predicted: np.ndarray
+    waiting: np.ndarray
+    tokens: Floats
+    numbers: np.ndarray
 
 
 @dataclass(frozen=True)
@@ -212,13 +222,8 @@ class Conformal:
         if _core.conformal_observe_one(self._settings, after, token, outcome, game, late):
             return after
         self._check_games(games)
-        tokens = np.atleast_2d(floats_of("token", token))
+        tokens = self._checked_tokens(token)
         rounds = len(tokens)
-        if tokens.ndim != 2 or tokens.shape[1] != self._sizes[1]:
-            raise ValueError(
-                f"token must be {self._sizes[1]} numbers that predict of the same Conformal "
-                f"returned, got an array of shape {np.shape(token)}"
-            )
         numbers = np.atleast_1d(floats_of("outcome", outcome))
         if numbers.shape != (rounds,):
             raise ValueError(
@@ -241,6 +246,9 @@ class Conformal:
         game: npt.ArrayLike = 0,
         moment: npt.ArrayLike | None = None,
         games: Floats | None = None,
+        tokens: Floats | None = None,
+        numbers: npt.ArrayLike = 0,
+        predicted: npt.ArrayLike = 0,
     ) -> IntervalRun:
         """Predict and learn a whole table, to the last bit as `predict` and `observe` in turns.
 
@@ -262,15 +270,20 @@ class Conformal:
             The number of each round in time, for the phase of the season. None: 0, 1, 2, ...
         games
             What was learned so far, which is not changed. None: nothing.
+        tokens, numbers
+            If the first rounds of the table were predicted before: a token for each of them, and
+            how many rounds of its game were predicted before it. Their intervals are those of then.
+        predicted
+            How many rounds of each game were predicted before the table.
         """
         bases, shape = bases_of(center, self.levels, quantiles=self.quantiles)
         rounds = len(bases)
         if not shape:
             raise ValueError("center must have a row for each round; predict takes a single one")
-        numbers = floats_of("outcomes", outcomes)
-        if numbers.shape != (rounds,):
+        values = floats_of("outcomes", outcomes)
+        if values.shape != (rounds,):
             raise ValueError(
-                f"outcomes must be one number for each center, {rounds}, got {numbers.shape}"
+                f"outcomes must be one number for each center, {rounds}, got {values.shape}"
             )
         known = known_rounds(known_at, lag, rounds)
         if games is None:
@@ -281,19 +294,23 @@ class Conformal:
             rows = games.copy()
         which = whole_numbers("game", game, rounds, below=len(rows))
         moments = np.arange(rounds) if moment is None else moment
+        given = np.empty((0, self._sizes[1])) if tokens is None else self._checked_tokens(tokens)
+        waiting = np.flatnonzero(known > rounds)
+        slots = np.full(rounds, -1)
+        slots[: len(given)] = np.arange(len(given))
+        new = waiting[waiting >= len(given)]
+        slots[new] = np.arange(len(given), len(given) + len(new))
+        kept = np.concatenate([given, np.empty((len(new), self._sizes[1]))])
+        number = np.full(rounds, -1)
+        number[: len(given)] = whole_numbers("numbers", numbers, len(given), least=0)
+        counts = whole_numbers("predicted", predicted, len(rows), least=0).copy()
         bounds = np.empty((rounds, 2 * len(self.levels)))
         _core.conformal_run(
-            self._settings,
-            rows,
-            which,
-            bases,
-            whole_numbers("moment", moments, rounds),
-            numbers,
-            known,
-            np.argsort(known, kind="stable"),
-            bounds,
-        )
-        return IntervalRun(bounds[:, 0::2].copy(), bounds[:, 1::2].copy(), rows)
+            self._settings, rows, which, bases, whole_numbers("moment", moments, rounds), values,
+            known, np.argsort(known, kind="stable"), bounds, counts, number, slots, kept,
+        )  # fmt: skip
+        low, high = bounds[:, 0::2].copy(), bounds[:, 1::2].copy()
+        return IntervalRun(low, high, rows, counts, waiting, kept[slots[waiting]], number[waiting])
 
     def bound(self, rounds: int, delay: int = 0) -> float:
         """Return by how much the share of misses can differ from alpha, whatever the outcomes are.
@@ -320,6 +337,23 @@ class Conformal:
         size = (len(games), len(self.levels), self._sizes[2])
         return games[:, -size[1] * size[2] :].reshape(size)[:, :, :3].copy()
 
+    @property
+    def sizes(self) -> tuple[int, int]:
+        """The lengths of a row of games and of a token."""
+        return self._sizes[:2]
+
+    @property
+    def bound_columns(self) -> tuple[np.ndarray, np.ndarray]:
+        """The columns of a token with the lower and the upper bound of each level."""
+        count, length, first = len(self.levels), self._sizes[1], self._sizes[3]
+        low = first + np.arange(count) * ((length - first) // count)
+        return low, low + 1
+
+    @property
+    def settings(self) -> Floats:
+        """The settings as the core reads them."""
+        return self._settings
+
     @cached_property
     def _settings(self) -> Floats:
         starts = [_MEAN_ABSOLUTE * NormalDist().inv_cdf(0.5 + 0.5 * level) for level in self.levels]
@@ -329,8 +363,17 @@ class Conformal:
         )
 
     @cached_property
-    def _sizes(self) -> tuple[int, int, int]:
+    def _sizes(self) -> tuple[int, int, int, int]:
         return _core.conformal_sizes(self._settings)
+
+    def _checked_tokens(self, token: npt.ArrayLike) -> Floats:
+        tokens = np.atleast_2d(floats_of("token", token))
+        if tokens.ndim != 2 or tokens.shape[1] != self._sizes[1]:
+            raise ValueError(
+                f"token must be {self._sizes[1]} numbers that predict of the same Conformal "
+                f"returned, got an array of shape {np.shape(token)}"
+            )
+        return tokens
 
     def _check_games(self, games: object) -> None:
         size = self._sizes[0]

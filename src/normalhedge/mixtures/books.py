@@ -38,6 +38,7 @@ from normalhedge.mixtures.growth import (
     without_experts,
 )
 from normalhedge.mixtures.history import Checkpoint, Departure, Entry
+from normalhedge.mixtures.interval_memory import IntervalMemory
 from normalhedge.mixtures.operations import id_text
 from normalhedge.mixtures.recipe import PLAIN, Recipe
 from normalhedge.mixtures.tickets import DeferredOutcome, LastTable, PendingRound
@@ -78,6 +79,8 @@ class Books:
         The settings of the mixture.
     max_pending, max_age, forget_after, max_names, history
         See `Mixture`.
+    intervals
+        The memory of the intervals, without items; None for no intervals.
 
     Attributes
     ----------
@@ -106,6 +109,8 @@ class Books:
     checkpoints, next_checkpoint
         The last two checkpoints, and the number of rounds at which the next one is due. The core
         leaves an outcome to Python when one is due.
+    intervals
+        What was learned for the intervals of each item; None without intervals.
     joined_late
         Whether an expert joined after the first outcome.
     games
@@ -125,6 +130,7 @@ class Books:
         forget_after: int | None = None,
         max_names: int = MAX_NAMES,
         history: int = HISTORY,
+        intervals: IntervalMemory | None = None,
     ) -> None:
         count = _inputs.count
         self.recipe = recipe
@@ -136,6 +142,7 @@ class Books:
         self.history: deque[Entry] = deque(maxlen=self.history_size)
         self.checkpoints: tuple[Checkpoint, ...] = ()
         self.next_checkpoint = 0
+        self.intervals = intervals
         self.names: list[str] = []
         self.items: list[str] = []
         self.rounds = self.expired = self.next_ticket = 0
@@ -297,6 +304,8 @@ class Books:
             item_places |= {key: known + k for k, key in enumerate(new)}
             changes["items"] = [*self.items, *new]
             arrays["ranges"] = np.pad(games.ranges, ((0, len(new)), (0, 0)))
+            if self.intervals is not None:
+                changes["intervals"] = self.intervals.grown(len(new))
             more = game_count(self.recipe, known + len(new)) - len(games.weights)
             if more:
                 arrays |= with_games(self.recipe, games, arrays, more, states)
@@ -317,7 +326,7 @@ class Books:
         loss = self.recipe.loss
         plain = not self.recipe.include and not loss.of_classes and loss.kind is not None
         named = bool(names) and bool(items) and items[0] == ""
-        several = len(loss.levels) > 1 or loss.of_levels or self.retired
+        several = len(loss.levels) > 1 or loss.of_levels or self.retired or self.intervals
         return plain and named and self.games.states is None and not several
 
     def _take_over(self, version: int, growth: Growth) -> None:
@@ -630,6 +639,7 @@ class Books:
             forget_after=self.forget_after,
             max_names=self.max_names,
             history=self.history_size,
+            intervals=None if self.intervals is None else self.intervals.emptied(),
         )
 
     def forget_history(self) -> None:
@@ -698,6 +708,7 @@ class Books:
             self.next_ticket,
             self.expired,
             self.pending.copy(),
+            self.intervals,
             self.history[-1] if self.history else None,
         )
         self.checkpoints = (*self.checkpoints[-1:], here)
@@ -717,7 +728,7 @@ class Books:
         other.names, other.items = self.names[: checkpoint.experts], self.items[: checkpoint.items]
         other._index = {name: k for k, name in enumerate(other.names)}
         other._item_index = {name: k for k, name in enumerate(other.items)}
-        other.pending = checkpoint.pending.copy()
+        other.pending, other.intervals = checkpoint.pending.copy(), checkpoint.intervals
         other.rounds, other.next_ticket = checkpoint.rounds, checkpoint.next_ticket
         while other.history and other.history[-1] is not checkpoint.last:
             other.history.pop()

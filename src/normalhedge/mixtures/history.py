@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from normalhedge._inputs import Floats
+from normalhedge.mixtures.interval_memory import IntervalMemory
 from normalhedge.mixtures.tickets import PendingRound
 
 
@@ -60,6 +61,8 @@ class Checkpoint(NamedTuple):
         As in `normalhedge.mixtures.books.Books`.
     pending
         The rounds that waited for their outcomes, by ticket.
+    intervals
+        What was known of the intervals; None without intervals.
     last
         The last entry of the history; None if there was none.
     """
@@ -72,6 +75,7 @@ class Checkpoint(NamedTuple):
     next_ticket: int
     expired: int
     pending: dict[int, PendingRound]
+    intervals: IntervalMemory | None
     last: Any
 
 

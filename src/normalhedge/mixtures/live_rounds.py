@@ -50,8 +50,11 @@ def predict_round(
     values = _empty((rows, classes * books.games.shape[3]))
     distribution = _empty((rows, n))
     number, ticket, expiring = books.rounds, books.next_ticket, books.expiring()
-    pending = PendingRound(table, confidences, values, items, number, keys)
     changes = {**growth.changes, **books.counted(expiring)}
+    memory, tokens, told = changes.get("intervals", books.intervals), None, None
+    if memory is not None:
+        changes["intervals"], tokens, told = memory.begun(items)
+    pending = PendingRound(table, confidences, values, items, number, keys, tokens)
     if not books.warned and (np.abs(table) >= _inputs.LARGEST).any():
         warnings.warn("infinite forecasts count as missing", RuntimeWarning, stacklevel=4)
         changes["warned"] = True
@@ -59,11 +62,13 @@ def predict_round(
     books.games.predict(
         version, growth.arrays, growth.states, number, table, confidences, values,
         distribution, items, pending, books.pending, ticket, expiring, vars(books), changes,
-        merges,
+        merges, told,
     )  # fmt: skip
     if text is not None:
         books.remember_id(text, ticket)
-    return Prediction(shaped(values[:, :classes], keys), ticket, names, distribution, keys)
+    intervals = None if memory is None else memory.shaped_bounds(told, keys)
+    value = shaped(values[:, :classes], keys)
+    return Prediction(value, ticket, names, distribution, keys, intervals)
 
 
 def settle_round(books: Books, ticket: int, outcomes: Floats) -> None:
@@ -81,9 +86,12 @@ def settle_round(books: Books, ticket: int, outcomes: Floats) -> None:
     books.checkpoint_if_due()
     pending = books.pending[ticket]
     table, confidences = books.widen(pending.forecasts, pending.confidence)
+    version, changes = books.games.version, {}
+    if books.intervals is not None:
+        changes["intervals"] = books.intervals.learned(pending, outcomes)
     books.games.update(
-        books.games.version, table, confidences, pending.values, outcomes, pending.items, pending,
-        ticket, vars(books),
+        version, table, confidences, pending.values, outcomes, pending.items, pending, ticket,
+        vars(books), changes,
     )  # fmt: skip
 
 

@@ -28,6 +28,7 @@ from normalhedge.mixtures.forecasts import (
     read_outcome,
 )
 from normalhedge.mixtures.history import SettledRound, settled_rounds
+from normalhedge.mixtures.interval_memory import IntervalMemory
 from normalhedge.mixtures.live_rounds import (
     find_settled,
     play_again,
@@ -109,6 +110,13 @@ class Mixture:
     memory, half_life
         How fast a single rule forgets, if its name does not say so: in rounds, either of them. With
         neither a name nor ``"auto"``, the rule is NormalHedge.
+    interval
+        The share of outcomes to cover by an interval around the blend, such as 0.9; or several
+        shares. Each `Prediction` has ``intervals``, which `normalhedge.intervals.Conformal` learns
+        from the outcomes, for each item on its own. With the crps loss they correct the quantiles
+        of the blend at the ends of an interval, whose levels the loss must have.
+    season
+        With ``interval``: the number of rounds after which the spread of outcomes repeats itself.
 
     Notes
     -----
@@ -147,12 +155,16 @@ class Mixture:
         max_names: int = MAX_NAMES,
         memory: float | None = None,
         half_life: float | None = None,
+        interval: float | Iterable[float] | None = None,
+        season: int | None = None,
     ) -> None:
         hedger = with_memory(hedger, memory, half_life)
+        recipe = Recipe.of(
+            hedger, loss, combine, gradient=gradient, shared=shared, even=even, include=include
+        )
         self._books = Books(
-            Recipe.of(
-                hedger, loss, combine, gradient=gradient, shared=shared, even=even, include=include
-            ),
+            recipe,
+            intervals=IntervalMemory.of(recipe.loss, interval, season),
             max_pending=max_pending,
             max_age=max_age,
             forget_after=forget_after,
@@ -287,7 +299,7 @@ class Mixture:
             found = books.games.predict_numbers(forecasts, FIRST_ITEM, PendingRound, books.__dict__)
             if found is not None:
                 value, ticket, distribution = found
-                return _new(Prediction, (value, ticket, books.names, distribution, None))
+                return _new(Prediction, (value, ticket, books.names, distribution, None, None))
         with self._books._lock, self._untouched():
             return self._predict(forecasts, confidence, None if id is None else id_text(id))
 

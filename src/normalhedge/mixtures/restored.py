@@ -14,6 +14,7 @@ from normalhedge.mixtures.automatic import Automatic, levels_of
 from normalhedge.mixtures.books import Books
 from normalhedge.mixtures.losses import LOSSES, Loss, LossFunction
 from normalhedge.mixtures.recipe import Recipe
+from normalhedge.mixtures.restored_intervals import new_intervals, read_intervals
 from normalhedge.mixtures.tickets import DeferredOutcome, LastTable, PendingRound
 
 KINDS: dict[str, Any] = {
@@ -108,6 +109,8 @@ def restored(found: Mapping[str, Any], loss: Loss | LossFunction | None) -> Book
     _read_times(books, found)
     for entry in listed("pending", found["pending"]):
         _read_pending(books, entry)
+    if books.intervals is not None:
+        read_intervals(books, found["intervals"])
     _read_ids(books, found)
     if found.get("last_table") is not None:
         books.last_table = _last_table(books, found["last_table"], found["recipe"], loss)
@@ -130,7 +133,7 @@ def _new_books(found: Mapping[str, Any], loss: Loss | LossFunction | None) -> Bo
     if kind is Automatic:
         recipe = {name: recipe[name] for name in ("loss", "shared")}
     checked = Recipe.of(kind(**hedger), _loss(recipe.pop("loss"), loss), **recipe)
-    books = Books(checked, **options)
+    books = Books(checked, intervals=new_intervals(found, checked.loss), **options)
     plain = books.recipe.to_plain()
     if plain["hedger"].get("components") != components:
         raise ValueError("its components are those of another version: blend the table again")
@@ -230,6 +233,11 @@ def _last_table(
         if found["before"]["recipe"] != recipe or found["before"].get("last_table") is not None:
             raise ValueError("the mixture before the last table does not fit")
         before = restored(found["before"], loss)
+        memories = [
+            None if one.intervals is None else one.intervals.settings for one in (before, books)
+        ]
+        if memories[0] != memories[1]:
+            raise ValueError("the mixture before the last table has other intervals")
     until: dict[str, Any] = {}
     for pair in listed("until", found["until"]):
         item, time = listed("until", pair, 2)

@@ -17,6 +17,7 @@ from normalhedge import _files, _sealed
 from normalhedge._journal import Operation, journal_of, replay
 from normalhedge._terminal import clipped, shown
 from normalhedge.mixtures.books import Books
+from normalhedge.mixtures.interval_memory import IntervalMemory
 from normalhedge.mixtures.losses import Loss, LossFunction
 from normalhedge.mixtures.restored import OPTIONS, check_entries, restored
 from normalhedge.mixtures.tickets import DeferredOutcome, LastTable
@@ -185,6 +186,7 @@ def _written(snapshot: Snapshot) -> dict[str, Any]:
         "last_times": list(books.last_times.items()),
         "time_kind": books.time_kind,
         "last_table": None if books.last_table is None else _last_table(books.last_table),
+        "intervals": None if books.intervals is None else _intervals(books, books.intervals),
         # The ids of expired rounds are of no use any more.
         "ids": {name: t for name, t in books.ids.items() if t in books.pending},
         "pending": [
@@ -210,6 +212,18 @@ def _last_table(last: LastTable) -> dict[str, Any]:
         "until": list(last.until.items()),
         "digest": last.digest,
         "mark": list(last.mark),
+    }
+
+
+def _intervals(books: Books, memory: IntervalMemory) -> dict[str, Any]:
+    """Return what a file holds of the intervals. Infinite bounds in tokens become null."""
+    waiting = [(ticket, one.tokens) for ticket, one in books.pending.items()]
+    return {
+        "levels": list(memory.conformal.levels),
+        "season": memory.conformal.season,
+        "games": memory.games.tolist(),
+        "predicted": memory.predicted.tolist(),
+        "tokens": [[t, _nulls(tokens)] for t, tokens in waiting if tokens is not None],
     }
 
 

@@ -23,7 +23,8 @@ and out::
     {"line": 7, "inherited": ["gam2", "gam"]}
     {"line": 8, "error": "..."}
 
-An ``"id"`` chosen by the caller may replace the ticket; the answer repeats it.
+An ``"id"`` chosen by the caller may replace the ticket; the answer repeats it. With intervals, the
+answer to a round has ``"interval": {"0.9": [49.1, 52.3]}``; infinite bounds are null.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -176,11 +177,13 @@ class Stream:
         answer: dict[str, Any] = {"ticket": prediction.ticket}
         if "id" in operation:
             answer["id"] = operation["id"]
-        return {
-            **answer,
-            "prediction": _json_lines.plain(prediction.value),
-            "weights": _json_lines.plain(prediction.weights),
-        }
+        answer["prediction"] = _json_lines.plain(prediction.value)
+        if prediction.intervals is not None:
+            answer["interval"] = {
+                f"{level:g}": _json_lines.plain(list(bounds))
+                for level, bounds in prediction.intervals.items()
+            }
+        return {**answer, "weights": _json_lines.plain(prediction.weights)}
 
 
 def _parsed(line: str) -> dict[str, Any]:

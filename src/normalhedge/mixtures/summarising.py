@@ -68,6 +68,7 @@ def summarise(books: Books, table: TablePart | None = None) -> Summary:
         components=_components(books, names, comparison),
         moved=_counted(books, sums[_sums.ABSURD]),
         crossed=_counted(books, sums[_sums.CROSSED]) if books.recipe.loss.of_levels else [],
+        covered=[] if books.intervals is None else books.intervals.covered(),
         regret=_regret(books, totals),
         bound=books.bound(),
         ranges=np.zeros(0) if automatic else books.ranges[:, 0].copy(),

@@ -102,6 +102,9 @@ class Summary:
     crossed
         Experts with the number of their quantile forecasts that crossed and were sorted, largest
         first.
+    covered
+        For each level of the intervals: the level, the share of outcomes covered, and how many
+        outcomes were counted, over all rounds of the mixture. Empty without intervals.
     regret, bound
         The largest regret so far, in units of gain, and its proved bound. For an automatic mixture,
         the largest regret to a component, in the units of the bound.
@@ -126,6 +129,7 @@ class Summary:
     components: list[ComponentRow]
     moved: list[tuple[str, int]]
     crossed: list[tuple[str, int]]
+    covered: list[tuple[float, float, int]]
     regret: float
     bound: Bound
     ranges: Floats
@@ -190,6 +194,9 @@ class Summary:
         if self.settled > self.comparison.rows:
             losses = f"blend {self.blend:.6g}, uniform weights {self.uniform:.6g}"
             facts.append(("mean loss, all rows", f"{losses} ({self.settled:,} rows)"))
+        for level, share, count in self.covered:
+            said = f"{share:.1%} of {count:,} outcomes" if count else "no outcome counted yet"
+            facts.append((f"{100.0 * level:.10g} % interval covers", said))
         limit = f", never above {at_most(self.bound.regret, 4)}" if self.bound else ""
         if self.automatic:
             largest = f"{max(self.regret, 0.0):.4g} at most{limit} ({self.bound.source})"

@@ -20,6 +20,9 @@ class Prediction(NamedTuple):
     names, distribution, keys
         The experts; the distribution over them, a row for each item; and the keys of the rows.
         `weights` puts the three together.
+    intervals
+        For each level its lower and its upper bound, both in the form of ``value``; infinite
+        before the first outcome. None if the mixture was not asked for intervals.
     """
 
     value: Any
@@ -27,6 +30,12 @@ class Prediction(NamedTuple):
     names: list[str]
     distribution: Floats
     keys: Keys
+    intervals: dict[float, tuple[Any, Any]] | None = None
+
+    @property
+    def interval(self) -> tuple[Any, Any] | None:
+        """The bounds of the only level, or of the largest; None without intervals."""
+        return None if self.intervals is None else self.intervals[max(self.intervals)]
 
     @property
     def weights(self) -> dict[str, Any]:
@@ -54,6 +63,9 @@ class PendingRound(NamedTuple):
         The number of rounds that were predicted before it.
     keys
         The keys of the rows.
+    tokens
+        What is needed to settle the intervals, a row for each row: see
+        `normalhedge.mixtures.interval_memory`. None without intervals.
     """
 
     forecasts: Floats
@@ -62,6 +74,7 @@ class PendingRound(NamedTuple):
     items: np.ndarray
     number: int
     keys: Keys
+    tokens: Floats | None = None
 
     def only(self, places: np.ndarray) -> "PendingRound":
         """Return the round with the experts at these places only, which are in order."""

@@ -20,6 +20,7 @@ from normalhedge.tables.cleaning import Labels, labels_of, suspects, with_number
 from normalhedge.tables.columns import Columns, count_experts, guess
 from normalhedge.tables.frames import to_arrow
 from normalhedge.tables.future import LastKnown, Past, known_until, predict_future
+from normalhedge.tables.intervals import keep_tokens, play_intervals
 from normalhedge.tables.panels import Panel, read_panel
 from normalhedge.tables.playing import play_table
 from normalhedge.tables.quantiles.layouts import Quantiles, recognise
@@ -43,9 +44,9 @@ class Blend:
     frame
         A table of the kind that was given, with its rows in their order (for a long table, one row
         for each time and series). Its columns are those that identify a row, the target, ``blend``
-        (empty if no expert is awake; one column for each class) and, if asked for, a column of
-        weights for each expert. Quantiles have the layout of the given table, and the blend is one
-        of its models.
+        (empty if no expert is awake; one column for each class) and, if asked for, its intervals,
+        ``blend-lo-90`` and ``blend-hi-90``, and a column of weights for each expert. Quantiles
+        have the layout of the given table, and the blend is one of its models.
     mixture
         The mixture after the last round; pass it on to continue with a later table.
     notes
@@ -203,9 +204,10 @@ def blend(
         A function that is called with the finished share of the work, or a
         `normalhedge._progress.Progress`.
     **options
-        Arguments of `Mixture`: ``hedger``, ``loss``, ``combine``, ``even``, ``include`` and others.
-        Hedgers that are tuned by the number of experts, such as ``"hedge"``, are tuned by the
-        number of experts of the table.
+        Arguments of `Mixture`: ``hedger``, ``loss``, ``combine``, ``even``, ``include``,
+        ``interval``, ``season`` and others. With an interval of 0.9, the result has the columns
+        ``blend-lo-90`` and ``blend-hi-90``. Hedgers that are tuned by the number of experts, such
+        as ``"hedge"``, are tuned by the number of experts of the table.
 
     Examples
     --------
@@ -283,11 +285,13 @@ def _blend(
         index, last = panel.table, known_until(panel, columns.time)
         del panel
         sums = play_table(books, rounds, weights=weights, progress=shares(progress, "blending"))
+        intervals = play_intervals(books, rounds)
         store_pending(books, rounds)
+        keep_tokens(books, intervals)
         remember(books, record)
     repeated = ["the rows of the last table are here again: they were not learned twice"] * same
     parts = value_names(columns.classes) if found is None else found.value_names()
-    result = result_table(index, rounds, sums.distributions, mixture.names, parts)
+    result = result_table(index, rounds, sums.distributions, mixture.names, parts, intervals)
     if labels is not None:
         decoded = [str(columns.target)] + ["blend"] * (not columns.classes)
         result = labels.decode(result, decoded)
@@ -336,6 +340,11 @@ def _tuned(
 ) -> dict[str, Any]:
     """Return the options of a new mixture, its hedger tuned by the number of experts."""
     if found is not None:
+        if options.get("interval") is not None:
+            raise ValueError(
+                "interval is for tables of point forecasts: this one has quantiles, and so has its "
+                "blend"
+            )
         options = quantile_options(found.levels, options)
     plain = _tuple(options.get("include", ()))  # it may be an iterator, and is read twice
     rest = {k: v for k, v in options.items() if k not in {"memory", "half_life"}}

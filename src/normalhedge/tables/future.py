@@ -11,6 +11,7 @@ from normalhedge.mixtures.books import Books
 from normalhedge.tables.cleaning import Labels, label_numbers, with_numbers
 from normalhedge.tables.columns import Columns
 from normalhedge.tables.frames import encoded, is_text, may_hold_numbers, time_kind
+from normalhedge.tables.intervals import play_intervals
 from normalhedge.tables.panels import Panel, read_panel
 from normalhedge.tables.playing import play_table
 from normalhedge.tables.quantiles.layouts import recognise
@@ -94,7 +95,8 @@ def predict_future(past: Past, table: Any, *, weights: bool) -> Any:
     rounds = arrange(books, panel, 0)
     sums = play_table(books, rounds, weights=weights, progress=None)
     parts = value_names(columns.classes) if found is None else found.value_names()
-    result = result_table(panel.table, rounds, sums.distributions, books.names, parts)
+    told = play_intervals(books, rounds)
+    result = result_table(panel.table, rounds, sums.distributions, books.names, parts, told)
     if labels is not None and not columns.classes:
         result = labels.decode(result, parts)
     return (result if found is None else found.shaped(result)).drop_columns([target])

@@ -7,6 +7,7 @@ import numpy as np
 
 from normalhedge import _extras
 from normalhedge._inputs import Floats
+from normalhedge.tables.intervals import TableIntervals
 from normalhedge.tables.rounds import TableRounds
 
 
@@ -16,6 +17,7 @@ def result_table(
     distributions: Floats,
     names: Sequence[str],
     parts: Sequence[str] = ("blend",),
+    intervals: TableIntervals | None = None,
 ) -> Any:
     """Return the Arrow table of predictions, in the order of the rows of the given table.
 
@@ -31,23 +33,29 @@ def result_table(
         The names of the experts.
     parts
         The names of the columns of the blend: one, or one for each class or level.
+    intervals
+        The intervals of the rounds; None without intervals.
     """
     pa = _extras.require("pyarrow")
     result = index
     place = np.argsort(rounds.row_of, kind="stable")[np.count_nonzero(rounds.row_of < 0) :]
     values, rows = rounds.values[place, : len(parts)], rounds.row_of[place]
-    if rounds.again:  # rows that were predicted before, and still wait
-        rows = np.concatenate([rows, np.array(list(rounds.again), dtype=rows.dtype)])
+    again = rounds.again
+    if intervals is not None:  # beside the blend
+        values = np.concatenate([values, intervals.bounds[place]], axis=1)
+        again = {row: np.append(again[row], intervals.again[row]) for row in again}
+    if again:  # rows that were predicted before, and still wait
+        rows = np.concatenate([rows, np.array(list(again), dtype=rows.dtype)])
         order = np.argsort(rows, kind="stable")
-        rows, values = rows[order], np.concatenate([values, [*rounds.again.values()]])[order]
-        none = np.full((len(rounds.again), len(names)), np.nan)
+        rows, values = rows[order], np.concatenate([values, [*again.values()]])[order]
+        none = np.full((len(again), len(names)), np.nan)
         if len(distributions):
             distributions = np.concatenate([distributions[place], none])[order]
     elif len(distributions):
         distributions = distributions[place]
     if len(rows) < result.num_rows:
         result = result.take(pa.array(rows))
-    for c, name in enumerate(parts):
+    for c, name in enumerate([*parts, *([] if intervals is None else intervals.names)]):
         result = result.append_column(_free(name, result), pa.array(values[:, c], from_pandas=True))
     if len(distributions):
         for i, name in enumerate(names):
