@@ -44,8 +44,7 @@ def test_another_process_writes_the_same_bytes(hub: Path, tmp_path: Path) -> Non
 
 
 def test_a_folder_gets_a_file_named_as_the_hub_wants_it(hub: Path, tmp_path: Path) -> None:
-    own = hub / "model-output" / "My-blend"
-    own.mkdir()
+    own = hub / "model-output" / "My-blend"  # the first submission makes the folder
     main(["hub", str(hub), "--name", "My-blend", "--out", str(own)])
     first = (own / f"{LAST}-My-blend.csv").read_bytes()
     main(["hub", str(hub), "--name", "My-blend", "--out", str(own)])  # does not blend itself

@@ -276,7 +276,7 @@ def test_a_model_with_other_levels_is_interpolated(hub: Path) -> None:
     kept = [row for row in read_csv(path) if row["output_type_id"] not in {"0.25", "0.975"}]
     write_csv(path, [*kept, {**kept[0], "target": COUNT, "output_type_id": "0.333"}])
     found = blend_hub(hub, COUNT, LAST)
-    assert "1 rows at levels that are not the hub's left out" in found.notes
+    assert "1 row at levels that are not the hub's left out" in found.notes
     text = "\n".join(found.notes)
     assert "quantiles interpolated: Good-arima at 0.25" in text
     assert "asleep for want of levels: Good-arima at 0.975" in text

@@ -148,3 +148,20 @@ def test_a_growing_table_of_steps_is_one_blend_though_some_steps_are_missing(
         fresh = blend(known, pooled=False, hedger=hedger)
         np.testing.assert_array_equal(values(found), values(fresh))
         assert difference(snapshot(mixture), snapshot(fresh.mixture)) is None
+
+
+def test_a_growing_table_of_steps_may_have_all_its_outcomes() -> None:
+    """The outcomes of new rows may be older than those of the last table."""
+    rng = np.random.default_rng(0)
+    rows = [
+        {"cutoff": t, "ds": t + h, "y": np.sin(t + h), "a": rng.normal(), "b": rng.normal()}
+        for t in range(20) for h in (1, 2, 3) if (t, h) not in {(9, 1), (9, 2), (12, 1)}
+    ]  # fmt: skip
+    table = pd.DataFrame(rows)
+    mixture = blend(table[table["cutoff"] < 10], pooled=False).mixture
+    for today in range(10, 20):
+        known = table[table["cutoff"] <= today]
+        found = blend(known, pooled=False, mixture=mixture)
+        fresh = blend(known, pooled=False)
+        np.testing.assert_array_equal(values(found), values(fresh))
+        assert difference(snapshot(mixture), snapshot(fresh.mixture)) is None

@@ -67,7 +67,8 @@ def command(folder: Path, **given: Any) -> None:
             name=given["name"],
             hedger=given["hedger"],
         )
-    if out is not None and out.is_dir():
+    if out is not None and _is_folder(out):
+        out.mkdir(exist_ok=True)
         out /= f"{result.date}-{result.name}.csv"
     for path, columns in ((out, result.submission), (weights_out, result.weights)):
         if path is not None:
@@ -81,11 +82,16 @@ def command(folder: Path, **given: Any) -> None:
 def _outputs(folder: Path, given: dict[str, Any]) -> tuple[Path | None, Path | None]:
     """Return the files to write; refuse those that could not be written."""
     out, weights_out = given["out"], given["weights_out"]
-    into = out is not None and out.is_dir()
+    into = out is not None and _is_folder(out)
     check_outputs(folder, [(None if into else out, TABLES), (weights_out, TABLES)])
-    if out is not None and not into and not out.resolve().parent.is_dir():
+    if out is not None and not out.resolve().parent.is_dir():
         raise click.UsageError(f"--out {out}: there is no folder {out.resolve().parent}")
     return out, weights_out
+
+
+def _is_folder(path: Path) -> bool:
+    """Tell whether a path is a folder, or will be one: the first submission makes its folder."""
+    return path.is_dir() or not (path.suffix or path.exists())
 
 
 def _print(result: HubBlend) -> None:

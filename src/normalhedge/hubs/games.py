@@ -142,7 +142,7 @@ def _quantiles(game: HubGame, notes: list[str]) -> _Parts:
     wanted = np.isin(levels, [_level(text) for text in game.ids])
     if not wanted.all():
         count = int((~wanted).sum())
-        notes.append(f"{count:,} rows at levels that are not the hub's left out")
+        notes.append(f"{count:,} row{'s' * (count > 1)} at levels that are not the hub's left out")
     rows = game.table.filter(pa.array(wanted))
     table = pa.table(
         {

@@ -74,10 +74,8 @@ def _allowed(table: Any, task: Task, notes: list[str]) -> Any:
         left = table.filter(pc.invert(kept))
         if left.num_rows:
             example = left[name][0].as_py()
-            notes.append(
-                f"{left.num_rows:,} rows of {task.target} left out: {name} {example} is not one of "
-                "the hub's"
-            )
+            count = f"{left.num_rows:,} row{'s' * (left.num_rows > 1)} of {task.target}"
+            notes.append(f"{count} left out: {name} {example} is not one of the hub's")
             table = table.filter(kept)
     return table
 

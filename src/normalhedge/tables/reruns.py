@@ -41,6 +41,8 @@ def same_table(books: Books, panel: Panel, lag: int) -> bool:
     ends = [last.until.get(name) for name in panel.items]
     there = np.array([end is not None for end in ends])[panel.series] & known
     there &= _new_rows(last.before, panel)
+    if panel.time_keys is not None:  # forecasts made since then are not rows of the last table
+        there &= ~_new_rows(books, panel)
     if not there.any():
         return False
     if isinstance(next(iter(last.until.values())), str) != (times.dtype.kind in "OU"):
