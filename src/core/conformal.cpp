@@ -62,12 +62,13 @@ void check_token(const Ladder& ladder, const double* token) {
             "a token of intervals is damaged");
 }
 
+// Tokens may have further columns.
 void conformal_observe(Settings settings, Matrix<double> games, Places which, Sheet tokens,
                        Numbers outcomes, Numbers late) {
     const Ladder ladder = ladder_of(settings);
     const size_t rounds = which.n;
     require(games.columns == ladder.size() && tokens.rows == rounds &&
-                tokens.columns == ladder.token_size() && outcomes.n == rounds && late.n == rounds,
+                tokens.columns >= ladder.token_size() && outcomes.n == rounds && late.n == rounds,
             "the arrays of intervals must be of one size");
     check_places(which, games.rows);
     for (size_t j = 0; j < rounds; ++j) check_token(ladder, tokens.row(j));

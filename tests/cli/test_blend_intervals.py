@@ -42,8 +42,8 @@ def test_a_stream_with_intervals_continues(
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (("--interval", "90"), "--interval must be shares of outcomes such as 0.9"),
-        (("--interval", "x"), "--interval must be shares of outcomes such as 0.9"),
+        (("--interval", "90"), "--interval must be strictly between 0 and 1, got 90"),
+        (("--interval", "0.9,x"), "--interval must be numbers such as 0.9,0.5, got 0.9,x"),
         (("--season", "24"), "--season is for intervals: give --interval, too"),
         (("--interval", "0.9", "--season", "1"), "--season"),
         (("--interval", "0.9", "--loss", "log"), "not for class probabilities"),

@@ -207,12 +207,11 @@ def _interval_options(given: dict[str, Any]) -> dict[str, Any]:
             raise click.UsageError("--season is for intervals: give --interval, too")
         return {}
     try:
-        levels = checked_levels([float(word) for word in given["interval"]], "--interval")
-    except ValueError as error:
-        raise click.UsageError(
-            f"--interval must be shares of outcomes such as 0.9 or 0.5,0.9: {error}"
-        ) from None
-    return {"interval": levels, "season": given["season"]}
+        levels = [float(word) for word in given["interval"]]
+    except ValueError:
+        said = ",".join(given["interval"])
+        raise click.UsageError(f"--interval must be numbers such as 0.9,0.5, got {said}") from None
+    return {"interval": checked_levels(levels, "--interval"), "season": given["season"]}
 
 
 def _check_intervals(path: Path, mixture: Mixture, options: dict[str, Any]) -> None:

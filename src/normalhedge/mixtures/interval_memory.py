@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from normalhedge import _core
 from normalhedge._inputs import Floats
 from normalhedge.intervals import Conformal, checked_levels
 from normalhedge.mixtures.forecasts import Keys
@@ -94,10 +95,11 @@ class IntervalMemory:
         predicted = self.predicted.copy()
         predicted[items] += 1
         tokens = np.empty((len(items), self.conformal.sizes[1] + 1))
-        tokens[:, -1] = self.predicted[items]
+        tokens[:, -1] = predicted[items] - 1
         bounds = np.empty((len(items), 2 * len(self.conformal.levels)))
         order = (self.conformal.settings, self.games, self.columns, bounds, tokens)
-        return replace(self, predicted=predicted), tokens, order
+        after = IntervalMemory(self.conformal, self.columns, self.games, predicted)
+        return after, tokens, order
 
     def shaped_bounds(
         self, order: tuple[Any, ...] | None, keys: Keys
@@ -133,11 +135,10 @@ class IntervalMemory:
         """
         if one.tokens is None:
             return self
-        late = self.predicted[one.items] - 1 - one.tokens[:, -1].astype(np.int64)
-        games = self.conformal.observe(
-            self.games, one.tokens[:, :-1], outcomes, one.items.astype(np.int64), late
-        )
-        return replace(self, games=games)
+        late = self.predicted[one.items] - 1.0 - one.tokens[:, -1]
+        games, items = self.games.copy(), one.items.astype(np.int64)
+        _core.conformal_observe(self.conformal.settings, games, items, one.tokens, outcomes, late)
+        return IntervalMemory(self.conformal, self.columns, games, self.predicted)
 
     def covered(self) -> list[tuple[float, float, int]]:
         """Return each level, the share of outcomes covered, and how many were counted."""
