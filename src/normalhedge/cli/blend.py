@@ -216,8 +216,8 @@ def _resume(
     for name in now:
         if now[name] != before[name]:
             old, new = before[name], now[name]
-            if name == "hedger":  # without the list of its components
-                old, new = own.hedger, asked.hedger
+            if name in {"hedger", "loss"}:  # as they are written in options
+                old, new = getattr(own, name), getattr(asked, name)
             raise ValueError(f"{state_file.path} was made with another {name}: {old}, not {new}")
     if pooled is not None and pooled != own.shared:
         flag = "with" if own.shared else "without"

@@ -186,6 +186,9 @@ def _completed(past: Mapping[str, LastKnown], table: Any, columns: Columns) -> A
                 f"the future table needs the column {columns.cutoff}: no outcome is known yet"
             )
         return table
+    for name in (columns.time, columns.cutoff):
+        if name in table.column_names and time_kind(last.time.type) == "dates":
+            table = _dated(table, str(name))
     kind = table[columns.time].type
     if time_kind(kind) != time_kind(last.time.type):
         raise ValueError(
@@ -196,6 +199,18 @@ def _completed(past: Mapping[str, LastKnown], table: Any, columns: Columns) -> A
         made = last.time.cast(kind)
         table = table.append_column(columns.cutoff, pa.repeat(made, table.num_rows))
     return table
+
+
+def _dated(table: Any, name: str) -> Any:
+    """Return a table with dates in a column of texts that are dates, as JSON has them."""
+    pa = _extras.require("pyarrow")
+    if not is_text(table[name].type):
+        return table
+    try:
+        dates = table[name].cast(pa.timestamp("us"))
+    except pa.ArrowException:
+        return table
+    return table.set_column(table.column_names.index(name), name, dates)
 
 
 def _refuse_past(past: Mapping[str, LastKnown], panel: Panel, time: str | None) -> None:
