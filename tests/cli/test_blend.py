@@ -123,7 +123,7 @@ def test_the_command_continues(capsys: pytest.CaptureFixture[str], tmp_path: Pat
         capsys, "blend", str(data), "--target", "y", "--loss", "absolute", *words[6:8]
     )
     assert code == 2
-    assert "was made with another loss" in errors
+    assert "was made with another loss: square, not " in errors
     text = state.read_text()
     state.write_text(text[: len(text) // 2])
     code, _, errors = call(capsys, "blend", str(data), *words)

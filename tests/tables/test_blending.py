@@ -131,3 +131,11 @@ def test_a_loss_of_your_own_in_a_table() -> None:
     square = Loss("mine", function=lambda x, y: (x - y) ** 2, slope=lambda x, y: 2.0 * (x - y))
     own, built_in = (blend(table, "y", lag=1, loss=loss) for loss in (square, "square"))
     np.testing.assert_allclose(values(own), values(built_in), rtol=1e-12)
+
+
+def test_a_table_without_rows_says_so() -> None:
+    empty = pd.DataFrame(
+        {"ds": [], "y": [], "a": [], "b": []}, dtype=str
+    )  # a file with a head only
+    with pytest.raises(ValueError, match="the table has no rows"):
+        blend(empty, "y")

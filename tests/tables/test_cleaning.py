@@ -1,12 +1,13 @@
 """Tables as people have them."""
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from normalhedge import blend
+from normalhedge import Mixture, blend
 from normalhedge.tables.cleaning import _number
 from tests.tables.examples import values, wide
 
@@ -76,7 +77,7 @@ def test_a_datetime_index_is_the_time() -> None:
         np.testing.assert_array_equal(found.frame.sort_index()["blend"], expected)
 
 
-def test_double_hours_are_explained_and_told_apart_by_their_offsets() -> None:
+def test_double_hours_are_explained_and_told_apart_by_their_offsets(tmp_path: Path) -> None:
     hours = pd.date_range("2024-10-25", periods=120, freq="h", tz="Europe/Berlin")
     table = pd.DataFrame(wide(asleep=0.0)).drop(columns=["unique_id"])
     expected = values(blend(table, "y"))
@@ -87,6 +88,16 @@ def test_double_hours_are_explained_and_told_apart_by_their_offsets() -> None:
     assert sorted(texts) != texts
     for times in (hours, texts):
         np.testing.assert_array_equal(values(blend(table.assign(ds=times), "y")), expected)
+    first = blend(table.assign(ds=texts).head(60), "y")
+    first.mixture.save(tmp_path / "m.json")
+    for times in (hours, texts):  # both are dates
+        rest = table.assign(ds=times).iloc[60:]
+        np.testing.assert_array_equal(first.predict(rest.head(1))["blend"], expected[60:61])
+        later = blend(rest, "y", mixture=Mixture.load(tmp_path / "m.json"))
+        np.testing.assert_array_equal(values(later), expected[60:])
+    naive = table.assign(ds=[text[:19] for text in texts]).iloc[60:]
+    with pytest.raises(ValueError, match="cannot be compared with the earlier ones"):
+        blend(naive, "y", mixture=first.mixture)
 
 
 def test_labels_as_text() -> None:

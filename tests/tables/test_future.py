@@ -124,13 +124,12 @@ def test_futures_of_another_kind_get_a_sentence_each() -> None:
     past, later = dated.head(100), dated.iloc[100:103].drop(columns=["y"])
     found = blend(past, "y")
     with pytest.raises(ValueError, match="column ds of the future table has words, that of the pa"):
-        found.predict(later.assign(ds=later["ds"].astype(str)))
+        found.predict(later.assign(ds="next week"))
     with pytest.raises(TypeError, match="column gam must hold numbers"):
         found.predict(later.assign(gam="high"))
-    days = found.predict(
-        later.assign(ds=later["ds"].dt.date)
-    )  # dates and times of a day go together
-    np.testing.assert_array_equal(days["blend"], found.predict(later)["blend"])
+    for dates in (later["ds"].dt.date, later["ds"].astype(str)):
+        days = found.predict(later.assign(ds=dates))
+        np.testing.assert_array_equal(days["blend"], found.predict(later)["blend"])
     unknown = blend(past.assign(y=np.nan, cutoff=past["ds"] - pd.Timedelta(days=1)), "y")
     with pytest.raises(ValueError, match="needs the column cutoff: no outcome is known yet"):
         unknown.predict(later)

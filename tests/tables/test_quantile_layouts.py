@@ -129,6 +129,8 @@ def test_a_table_continues_where_an_earlier_one_ended(pooled: bool) -> None:
     np.testing.assert_array_equal(np.concatenate([numbers(first), numbers(second)]), numbers(whole))
     with pytest.raises(ValueError, match="the levels of the table must be those of the mixture"):
         blend(table.drop(columns="q0.5"), mixture=first.mixture)
+    with pytest.raises(ValueError, match="but the mixture has none: its loss is square"):
+        blend(table, mixture=Mixture(shared=pooled))
 
 
 def test_a_series_that_joins_later_has_its_levels_in_order(tmp_path: Path) -> None:

@@ -253,8 +253,8 @@ def _resume(
     for name in now:
         if now[name] != before[name]:
             old, new = before[name], now[name]
-            if name == "hedger":  # without the list of its components
-                old, new = own.hedger, asked.hedger
+            if name in {"hedger", "loss"}:  # as they are written in options
+                old, new = getattr(own, name), getattr(asked, name)
             raise ValueError(f"{state_file.path} was made with another {name}: {old}, not {new}")
     _check_intervals(state_file.path, mixture, options)
     if pooled is not None and pooled != own.shared:

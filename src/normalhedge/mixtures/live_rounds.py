@@ -121,7 +121,8 @@ def find_settled(books: Books, ticket: int) -> tuple[Checkpoint, list[SettledRou
         raise KeyError(f"ticket {ticket!r} was never given out")
     raise KeyError(
         f"the outcome of ticket {ticket} cannot be corrected any more: it is too many rounds ago "
-        f"(history = {books.history_size}), or experts or a table arrived since"
+        f"(history = {books.history_size}), or experts or a table arrived since, or the mixture "
+        "was loaded from a file since"
     )
 
 

@@ -319,6 +319,8 @@ def _prepared(
     options: Mapping[str, Any],
 ) -> tuple[Any, Columns, Labels | None, QuantileTable | None]:
     """Return a table with numbers where they are needed, its columns, labels and quantiles."""
+    if not table.num_rows:  # its columns have no types by which roles could be guessed
+        raise ValueError("the table has no rows")
     table, remarks = with_numbers(table, given)
     found = recognise(table, given, *levels)
     if found is not None:

@@ -129,7 +129,7 @@ def sortable(column: Any) -> Any:
         return column
     texts = column.cast(pa.string())
     pc = _extras.require("pyarrow.compute")
-    if pc.all(pc.match_substring_regex(texts, WITH_OFFSET)).as_py():
+    if _have_offsets(texts):
         return texts.cast(pa.timestamp("us", "UTC")).cast(pa.int64())
     if pc.any(pc.match_substring_regex(texts, DAY_FIRST)).as_py():
         raise ValueError(
@@ -139,12 +139,21 @@ def sortable(column: Any) -> Any:
     return texts
 
 
-def time_kind(kind: Any) -> str:
-    """Return whether times of an Arrow type are dates, numbers or words."""
+def time_kind(column: Any) -> str:
+    """Return whether the times of a column are dates, numbers or words."""
     types = _extras.require("pyarrow.types")
+    kind = column.type.value_type if types.is_dictionary(column.type) else column.type
     if types.is_temporal(kind):
         return "dates"
-    return "numbers" if is_number(kind) else "words"
+    if is_number(kind):
+        return "numbers"
+    return "dates" if is_text(kind) and _have_offsets(words(column)) else "words"
+
+
+def _have_offsets(texts: Any) -> bool:
+    """Tell whether all texts are times with their offset, which are sorted as dates are."""
+    pc = _extras.require("pyarrow.compute")
+    return bool(pc.all(pc.match_substring_regex(texts, WITH_OFFSET)).as_py())
 
 
 def times(column: Any) -> tuple[np.ndarray, np.ndarray]:

@@ -80,10 +80,10 @@ def predict_future(past: Past, table: Any, *, weights: bool) -> Any:
         table = labels.encode(table)
     if past.quantiles is None:
         columns = _future_columns(past.columns, table)
-        table = _completed(past.known_until, table, columns)
+        table = _completed(past, table, columns)
     else:
         _refuse_missing((past.columns.time, *past.columns.by), table)
-        table = _completed(past.known_until, table, past.columns)
+        table = _completed(past, table, past.columns)
         found = _quantiles(past.columns, past.quantiles, table)
         table, columns = found.table, found.columns
     panel = read_panel(table, columns)
@@ -175,10 +175,10 @@ def known_until(panel: Panel, time: str | None) -> dict[str, LastKnown]:
     return found
 
 
-def _completed(past: Mapping[str, LastKnown], table: Any, columns: Columns) -> Any:
+def _completed(past: Past, table: Any, columns: Columns) -> Any:
     """Return a future table with a target and, if the past has one, a cutoff."""
     pa = _extras.require("pyarrow")
-    last = max(past.values(), key=lambda one: one.key, default=None)
+    last = max(past.known_until.values(), key=lambda one: one.key, default=None)
     if columns.target not in table.column_names:
         none = pa.nulls(table.num_rows, pa.float64())
         table = table.append_column(str(columns.target), none)
@@ -188,16 +188,31 @@ def _completed(past: Mapping[str, LastKnown], table: Any, columns: Columns) -> A
                 f"the future table needs the column {columns.cutoff}: no outcome is known yet"
             )
         return table
-    kind = table[columns.time].type
-    if time_kind(kind) != time_kind(last.time.type):
+    for name in (columns.time, columns.cutoff):
+        if name in table.column_names and past.books.time_kind == "dates":
+            table = _dated(table, str(name))
+    kind = time_kind(table[columns.time])
+    if kind != past.books.time_kind:
         raise ValueError(
-            f"column {columns.time} of the future table has {time_kind(kind)}, that of the past "
-            f"{time_kind(last.time.type)}"
+            f"column {columns.time} of the future table has {kind}, that of the past "
+            f"{past.books.time_kind}"
         )
     if columns.cutoff is not None and columns.cutoff not in table.column_names:
-        made = last.time.cast(kind)
+        made = last.time.cast(table[columns.time].type)
         table = table.append_column(columns.cutoff, pa.repeat(made, table.num_rows))
     return table
+
+
+def _dated(table: Any, name: str) -> Any:
+    """Return a table with dates in a column of texts that are dates, as JSON has them."""
+    pa = _extras.require("pyarrow")
+    if time_kind(table[name]) != "words":
+        return table
+    try:
+        dates = table[name].cast(pa.timestamp("us"))
+    except pa.ArrowException:
+        return table
+    return table.set_column(table.column_names.index(name), name, dates)
 
 
 def _refuse_past(past: Mapping[str, LastKnown], panel: Panel, time: str | None) -> None:

@@ -74,7 +74,7 @@ def read_panel(table: Any, columns: Columns) -> Panel:
     known = steps = None
     if columns.cutoff is not None:
         known = sortable(table[columns.time]).to_numpy()
-        if time_kind(table[columns.time].type) != time_kind(table[columns.cutoff].type):
+        if time_kind(table[columns.time]) != time_kind(table[columns.cutoff]):
             raise TypeError("cutoff and time must be of one kind: dates, numbers or words")
         items, series, steps = _horizons(table, columns, items, series, codes)
     index = [*columns.by, *([columns.time] if columns.time else [])]
@@ -102,7 +102,7 @@ def read_panel(table: Any, columns: Columns) -> Panel:
         kept = kept.take(pa.array(first))
     if columns.classes:
         _refuse_labels(outcomes, len(columns.classes), str(columns.target))
-    kind = "" if when is None else time_kind(table[when].type)
+    kind = "" if when is None else time_kind(table[when])
     panel = Panel(
         kept, experts, forecasts, outcomes, items, series, codes, time_keys, known, kind, steps
     )

@@ -115,6 +115,8 @@ def _new_rows(before: Books | None, panel: Panel) -> np.ndarray:
     new = np.ones(len(panel.series), dtype=bool)
     if before is None or panel.time_keys is None or not before.last_times:
         return new
+    if before.time_kind != panel.time_kind:
+        return new  # `arrange` refuses such a table
     first = first_new_times(before, panel)
     new &= panel.times >= first[panel.series]
     return new

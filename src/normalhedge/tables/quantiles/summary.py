@@ -62,11 +62,15 @@ def levels_of_loss(loss: Loss, levels: tuple[float, ...] | None) -> None:
             f"loss {loss.name} at several levels needs a table that says the level of each "
             "forecast: name the column of levels with level, or the columns with quantiles"
         )
-    if levels is not None and loss.levels != levels:
-        own = _listed(loss.levels) if loss.levels else f"none, its loss is {loss}"
+    if levels is not None and not loss.levels:
         raise ValueError(
-            f"the levels of the table must be those of the mixture, {own}; they are "
-            f"{_listed(levels)}"
+            f"this table has quantiles at {_listed(levels)}, but the mixture has none: its loss is "
+            f"{loss}"
+        )
+    if levels is not None and loss.levels != levels:
+        raise ValueError(
+            "the levels of the table must be those of the mixture, "
+            f"{_listed(loss.levels)}; they are {_listed(levels)}"
         )
 
 
