@@ -85,7 +85,7 @@ def test_the_command(
         "--out", str(out), "--report", str(report), "--weights", "--hedger", hedger or "auto",
     )  # fmt: skip
     assert code == 0
-    assert "guessed: time: ds; series: unique_id; experts: gam, ar, naive" in errors
+    assert "notes: time: ds; series: unique_id; experts: gam, ar, naive" in errors
     assert "best convex combination" in said
     found = pd.read_csv(out) if ending == ".csv" else pd.read_parquet(out)
     expected = values(blend(pa.table(table), "y", lag=2, loss="absolute", hedger=hedger))

@@ -82,7 +82,7 @@ def test_the_command_says_what_it_guessed(
     path = panel_file(tmp_path / "p.csv")
     main(["compare", "--hedger", "hedge", "--panel", str(path), "--target", "y", "--by", "series",
           "--out", str(tmp_path / "out")])  # fmt: skip
-    assert "guessed: experts: day, a, b, c" in capsys.readouterr().err
+    assert "notes: experts: day, a, b, c" in capsys.readouterr().err
 
 
 def test_even_weights_without_a_loss(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -77,7 +77,7 @@ def test_pending_rows_keep_their_forecasts(hedger: str | None) -> None:
     later = blend(second, "y", mixture=found.mixture)
     assert later.frame.index.size == 10
     np.testing.assert_array_equal(values(later)[:5], said[60:])
-    assert "5 rows seen before: 1 outcome filled in, 5 with the forecast of then" in later.notes[-2]
+    assert "5 rows were blended before: 1 outcome filled in, 5 kept the forecast" in later.notes[-2]
 
 
 def test_another_value_is_another_table() -> None:
@@ -89,7 +89,7 @@ def test_another_value_is_another_table() -> None:
         before = snapshot(mixture)
         found = blend(other, "y", mixture=mixture)
         assert len(found.frame) == 0
-        assert "240 rows seen before" in found.notes[-1]
+        assert "240 rows were blended before" in found.notes[-1]
         assert difference(snapshot(mixture), before) is None
 
 

@@ -62,7 +62,9 @@ def test_rows_of_an_earlier_table_are_not_learned_again(hedger: str | None) -> N
     blend(table.iloc[60:100], "y", lag=2, mixture=mixture)
     last = blend(table, "y", lag=2, mixture=mixture)
     np.testing.assert_array_equal(values(last), whole[56:])  # four rows waited for the lag
-    assert "60 rows seen before: 0 outcomes filled in, 4 with the forecast" in last.notes[-1]
+    assert (
+        "60 rows were blended before: 0 outcomes filled in, 4 kept the forecast" in last.notes[-1]
+    )
 
 
 @either

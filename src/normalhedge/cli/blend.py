@@ -293,7 +293,7 @@ def _write(
     if state_file is not None:
         state_file.finish(result.mixture)
     if result.notes:
-        echo("guessed: " + "; ".join(result.notes), err=True)
+        echo("notes: " + "; ".join(result.notes), err=True)
     echo(summary)
     for path in (out, report, None if state_file is None else state_file.path):
         if path is not None:

@@ -169,7 +169,7 @@ def _print(board: Leaderboard) -> None:
     for standing in board.panels:
         panel = standing.contest
         if isinstance(panel, PanelContest) and panel.notes:
-            echo(f"guessed: {'; '.join(panel.notes)}", err=True)
+            echo(f"notes: {'; '.join(panel.notes)}", err=True)
         lines += ["", standing.contest.name, *_tables.as_text(*panel_table(standing))]
     echo("\n".join(lines) + "\n")
 

@@ -62,7 +62,7 @@ def write_blend(
     """
     found = verdict(review)
     listed = "; ".join(notes)
-    guessed = f"Guessed: {listed}{'' if listed.endswith('.') else '.'}" if notes else ""
+    guessed = f"Notes: {listed}{'' if listed.endswith('.') else '.'}" if notes else ""
     few = len(timeline.when) < 2
     sections = [
         *_forecasts(review),

@@ -266,9 +266,9 @@ def _unseen(
     seen = int((~fresh).sum())
     if seen:
         notes.append(
-            f"{seen} row{'s' * (seen > 1)} seen before: {len(filled)} outcome"
-            f"{'s' * (len(filled) != 1)} filled in, {len(again)} with the forecast of then, the "
-            "rest left out"
+            f"{seen} row{'s were' if seen > 1 else ' was'} blended before: {len(filled)} outcome"
+            f"{'s' * (len(filled) != 1)} filled in, {len(again)} kept the forecast made then, "
+            f"{seen - len(again)} left out"
         )
     return fresh
 
