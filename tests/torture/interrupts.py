@@ -111,6 +111,7 @@ def run(quick: bool, rng: np.random.Generator) -> Result:
         "own loss": ({"loss": own_loss}, False),
         "own hedger": ({"hedger": Softmax()}, False),
         "plain experts": ({"include": ("mean", "median")}, False),
+        "intervals": ({"interval": (0.5, 0.9), "season": 3}, True),
     }
     for name, (options, things) in kinds.items():
         seed = int(rng.integers(1 << 30))

@@ -201,6 +201,7 @@ def scenes() -> dict[str, tuple[Make, Act]]:
         lambda: numbers(hedger=Softmax()),
         lambda m: m.correct(2, 9.0),
     )
+    found |= _with_intervals(more)
     found["predict and update by id"] = (numbers, _by_id)
     found["rename"] = (numbers, lambda m: m.rename("b", "z"))
     found["inherit, new"] = (numbers, lambda m: m.inherit("z", "b"))
@@ -208,6 +209,22 @@ def scenes() -> dict[str, tuple[Make, Act]]:
     found["retire"] = (numbers, lambda m: m.retire("b"))
     found["peek"] = (numbers, lambda m: m.peek({"a": 1.0, "z": 2.0}))
     return found
+
+
+def _with_intervals(more: dict[str, dict[str, float]]) -> dict[str, tuple[Make, Act]]:
+    """Return calls of mixtures with intervals; ``more`` are forecasts of a new thing."""
+    several: dict[str, Any] = {"interval": (0.5, 0.9), "season": 3}
+    return {
+        "predict, intervals": (lambda: numbers(interval=0.9), lambda m: m.predict({"a": 3.0})),
+        "predict, intervals of new things": (lambda: things(**several), lambda m: m.predict(more)),
+        "update, intervals": (lambda: things(**several), lambda m: m.update(3, {"x": 2.5})),
+        "update, intervals and own loss": (
+            lambda: numbers(interval=0.9, loss=own_loss),
+            lambda m: m.update(4, 2.5),
+        ),
+        "correct, intervals": (lambda: numbers(**several), lambda m: m.correct(2, 9.0)),
+        "blend, intervals": (lambda: blended(**several), blend_more()),
+    }
 
 
 def _by_id(mixture: Mixture) -> object:

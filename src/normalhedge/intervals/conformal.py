@@ -4,7 +4,6 @@ import math
 from dataclasses import dataclass
 from functools import cached_property
 from statistics import NormalDist
-from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -19,53 +18,12 @@ from normalhedge.intervals._arguments import (
     known_rounds,
     whole_numbers,
 )
+from normalhedge.intervals.results import Interval, IntervalRun
 
 PATIENCE = 48.0
 """How many misses too many, or too few, make an interval all or nothing: `patience` in the core."""
 
 _MEAN_ABSOLUTE = math.sqrt(math.pi / 2.0)  # a normal deviation, in units of its mean absolute value
-
-
-class Interval(NamedTuple):
-    """The intervals of one round, or of several, and what is needed to settle them.
-
-    Attributes
-    ----------
-    low, high
-        The bounds, by level; with one more axis in front if there are several rounds.
-    token
-        Plain numbers that `observe` wants with the outcome. Keep them with the waiting round.
-    """
-
-    low: Floats
-    high: Floats
-    token: Floats
-
-
-class IntervalRun(NamedTuple):
-    """The intervals of a whole table.
-
-    Attributes
-    ----------
-    low, high
-        The bounds, a row for each round and a column for each level.
-    games
-        What all games have learned after the last round.
-    predicted
-        How many rounds of each game were predicted, those before the table included.
-    waiting
-        The rounds whose outcomes are never known in this table, by their place in it.
-    tokens, numbers
-        For each of these, its token, and how many rounds of its game were predicted before it.
-    """
-
-    low: Floats
-    high: Floats
-    games: Floats
-    predicted: np.ndarray
-    waiting: np.ndarray
-    tokens: Floats
-    numbers: np.ndarray
 
 
 @dataclass(frozen=True)
