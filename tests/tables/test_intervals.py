@@ -9,7 +9,9 @@ import pandas as pd
 import pytest
 
 from normalhedge import Mixture, blend
+from normalhedge.mixtures import crps
 from tests.rules import either
+from tests.tables import quantile_examples
 from tests.tables.examples import cross_validation, wide
 
 NAMES = ["gam", "ar", "naive"]
@@ -201,5 +203,30 @@ def test_names_of_columns_and_what_is_refused() -> None:
     quantiles = pd.DataFrame(
         {"ds": [1, 2] * 2, "y": 1.0, "model": ["a", "a", "b", "b"], "q0.1": 0.0, "q0.9": 2.0}
     )
-    with pytest.raises(ValueError, match="interval is for tables of point forecasts"):
+    with pytest.raises(ValueError, match="level"):
         blend(quantiles, "y", time="ds", model="model", interval=0.9)
+
+
+@pytest.mark.parametrize("layout", ["long", "wide", "intervals"])
+def test_quantiles_of_a_table_are_calibrated_as_in_a_loop(layout: str) -> None:
+    table = quantile_examples.wide(rounds=60)
+    mixture = Mixture(loss=crps(quantile_examples.LEVELS), interval=(0.5, 0.9))
+    mixture.join(list(table.model.unique()))
+    expected = []
+    for _, rows in table.groupby("ds"):
+        columns = [f"q{level:g}" for level in quantile_examples.LEVELS]
+        said = dict(zip(rows.model, rows[columns].to_numpy(), strict=True))
+        made = mixture.predict(said)
+        assert made.intervals is not None
+        expected.append([end for level in (0.5, 0.9) for end in made.intervals[level]])
+        mixture.update(made.ticket, rows.y.iloc[0])
+    if layout == "long":
+        table = quantile_examples.as_long(table)
+    elif layout == "intervals":
+        table = quantile_examples.as_nixtla(table)
+    table = table.drop(columns="unique_id")
+    past = blend(table[table.ds < 50], interval=(0.5, 0.9))
+    names = ["calibrated-lo-50", "calibrated-hi-50", "calibrated-lo-90", "calibrated-hi-90"]
+    later = blend(table[table.ds >= 50], mixture=past.mixture).frame
+    frame = pd.concat([past.frame, later]).drop_duplicates("ds").sort_values("ds")
+    np.testing.assert_allclose(frame[names].to_numpy(), np.array(expected), rtol=1e-12)

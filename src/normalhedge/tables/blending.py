@@ -342,11 +342,6 @@ def _tuned(
 ) -> dict[str, Any]:
     """Return the options of a new mixture, its hedger tuned by the number of experts."""
     if found is not None:
-        if options.get("interval") is not None:
-            raise ValueError(
-                "interval is for tables of point forecasts: this one has quantiles, and so has its "
-                "blend"
-            )
         options = quantile_options(found.levels, options)
     plain = _tuple(options.get("include", ()))  # it may be an iterator, and is read twice
     rest = {k: v for k, v in options.items() if k not in {"memory", "half_life"}}

@@ -36,11 +36,10 @@ class TableIntervals:
     again: dict[int, Floats]
     tokens: dict[tuple[int, int, int], Floats]
 
-    @property
-    def names(self) -> list[str]:
-        """The names of the columns of ``bounds``, as Nixtla's libraries have them."""
+    def names(self, of: str = "blend") -> list[str]:
+        """Return the names of the columns of ``bounds``, as Nixtla's libraries have them."""
         percents = [f"{100.0 * level:.10g}" for level in self.levels]
-        return [f"blend-{side}-{percent}" for percent in percents for side in ("lo", "hi")]
+        return [f"{of}-{side}-{percent}" for percent in percents for side in ("lo", "hi")]
 
 
 def play_intervals(books: Books, rounds: TableRounds) -> TableIntervals | None:

@@ -55,7 +55,11 @@ def result_table(
         distributions = distributions[place]
     if len(rows) < result.num_rows:
         result = result.take(pa.array(rows))
-    for c, name in enumerate([*parts, *([] if intervals is None else intervals.names)]):
+    if (
+        intervals is not None
+    ):  # beside quantiles of the blend, which may have intervals of their own
+        parts = [*parts, *intervals.names("blend" if len(parts) == 1 else "calibrated")]
+    for c, name in enumerate(parts):
         result = result.append_column(_free(name, result), pa.array(values[:, c], from_pandas=True))
     if len(distributions):
         for i, name in enumerate(names):
