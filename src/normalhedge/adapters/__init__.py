@@ -9,16 +9,21 @@ from typing import TYPE_CHECKING, Any
 from normalhedge import _extras
 
 if TYPE_CHECKING:
+    from normalhedge.adapters.river import RiverHedgeClassifier, RiverHedgeRegressor
     from normalhedge.adapters.scikit_learn import HedgeClassifier, HedgeRegressor
 
 __all__ = [
     "HedgeClassifier",
     "HedgeRegressor",
+    "RiverHedgeClassifier",
+    "RiverHedgeRegressor",
 ]
 
 _PLACES = {
     "HedgeClassifier": ("scikit_learn", "sklearn"),
     "HedgeRegressor": ("scikit_learn", "sklearn"),
+    "RiverHedgeClassifier": ("river", "river"),
+    "RiverHedgeRegressor": ("river", "river"),
 }
 """The file of each name, and the library that it needs."""
 
