@@ -9,21 +9,27 @@ from typing import TYPE_CHECKING, Any
 from normalhedge import _extras
 
 if TYPE_CHECKING:
+    from normalhedge.adapters.hmmlearn import to_hmmlearn
+    from normalhedge.adapters.nixtla import HedgeEnsemble
     from normalhedge.adapters.river import RiverHedgeClassifier, RiverHedgeRegressor
     from normalhedge.adapters.scikit_learn import HedgeClassifier, HedgeRegressor
 
 __all__ = [
     "HedgeClassifier",
+    "HedgeEnsemble",
     "HedgeRegressor",
     "RiverHedgeClassifier",
     "RiverHedgeRegressor",
+    "to_hmmlearn",
 ]
 
 _PLACES = {
     "HedgeClassifier": ("scikit_learn", "sklearn"),
+    "HedgeEnsemble": ("nixtla", "narwhals"),
     "HedgeRegressor": ("scikit_learn", "sklearn"),
     "RiverHedgeClassifier": ("river", "river"),
     "RiverHedgeRegressor": ("river", "river"),
+    "to_hmmlearn": ("hmmlearn", "hmmlearn"),
 }
 """The file of each name, and the library that it needs."""
 
