@@ -3,6 +3,8 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from normalhedge.mixtures import Mixture
 
 Rows = Iterable[Mapping[str, Any]]
@@ -23,7 +25,8 @@ def learn(mixture: Mixture, rows: Rows, outcomes: Sequence[Any]) -> list[Any]:
     """
     values = []
     predict, update = mixture.predict, mixture.update
-    for row, outcome in zip(rows, outcomes, strict=True):
+    numbers = np.asarray(outcomes).tolist()  # Python's own numbers are read faster
+    for row, outcome in zip(rows, numbers, strict=True):
         prediction = predict(row)
         update(prediction.ticket, outcome)
         values.append(prediction.value)
