@@ -24,6 +24,7 @@ class _RiverEnsemble(base.Ensemble):  # type: ignore[misc]
         self.loss = loss
         self.options = options
         self.names = _names(self.models)
+        self._items: dict[Hashable, str] = {}  # of the labels that a classifier has seen
         self.mixture = Mixture(hedger, loss, **(options or {}))
         given = self.mixture.recipe.loss
         if given.of_classes or given.of_levels or given.of_labels:
@@ -147,16 +148,6 @@ class RiverHedgeClassifier(_RiverEnsemble, base.Classifier):  # type: ignore[mis
     >>> model.predict_one(x) == y
     True
     """
-
-    def __init__(
-        self,
-        models: Iterable[Any],
-        hedger: Any = None,
-        loss: Any = "square",
-        options: Mapping[str, Any] | None = None,
-    ) -> None:
-        super().__init__(models, hedger, loss, options)
-        self._items: dict[Hashable, str] = {}
 
     @classmethod
     def _unit_test_params(cls) -> Iterator[dict[str, Any]]:
