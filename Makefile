@@ -88,7 +88,8 @@ $(PEERS): pyproject.toml $(CORE) | compiler
 	@touch $@
 
 peers: $(PEERS)  ## run other libraries beside ours: the same weights, and the time of a round
-	.venv-peers/bin/pytest -m '' tests/test_peers.py tests/tables/test_nixtla.py
+	.venv-peers/bin/pytest -m '' tests/test_peers.py tests/tables/test_nixtla.py \
+		tests/adapters/test_nixtla.py
 	.venv-peers/bin/python -m benchmarks.peers
 	.venv-peers/bin/python -m benchmarks.intervals.mapie_peer
 

@@ -2,7 +2,7 @@
 
 import platform
 
-from benchmarks import core, family, latent, mixtures, paper, peers, portfolios, stream
+from benchmarks import adapters, core, family, latent, mixtures, paper, peers, portfolios, stream
 from benchmarks.panels import goals
 from benchmarks.timing import HEADER
 from normalhedge._threads import cores
@@ -12,13 +12,23 @@ def main() -> None:
     """Print the tables."""
     print(f"{platform.machine()}, {cores()} cores, Python {platform.python_version()}\n")
     print(HEADER)
-    for rows in (core.rows, family.rows, peers.rows, mixtures.rows, latent.rows, paper.rows):
+    tables = (
+        core.rows,
+        family.rows,
+        peers.rows,
+        mixtures.rows,
+        adapters.rows,
+        latent.rows,
+        paper.rows,
+    )
+    for rows in tables:
         for row in rows():
             print(row, flush=True)
     print()
     texts = (
         core.start_up,
         mixtures.whole,
+        adapters.trump,
         stream.lines,
         goals.lines,
         portfolios.lines,

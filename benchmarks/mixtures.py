@@ -17,7 +17,7 @@ from benchmarks.timing import Row, measure
 from normalhedge import Mixture, blend
 
 
-class PassThrough(base.Regressor):
+class PassThrough(base.Regressor):  # type: ignore[misc]
     """A model of river's that says what a column says."""
 
     def __init__(self, column: str) -> None:

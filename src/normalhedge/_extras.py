@@ -6,6 +6,7 @@ from typing import Any
 EXTRAS = {
     "click": "cli",
     "flint": "certify",
+    "hmmlearn": "hmmlearn",
     "jinja2": "cli",
     "matplotlib": "cli",
     "narwhals": "frames",
@@ -14,7 +15,9 @@ EXTRAS = {
     "pyarrow": "frames",
     "python_calamine": "excel",
     "rich": "cli",
+    "river": "river",
     "scipy": "certify",
+    "sklearn": "sklearn",
 }
 """The extra of this package that installs each library."""
 

@@ -1,6 +1,7 @@
 """The default: a hedger over ways of combining, for users who do not want to choose one."""
 
 from dataclasses import dataclass
+from functools import lru_cache
 from math import inf
 from typing import Any, NamedTuple
 
@@ -140,7 +141,15 @@ class Automatic:
         return Bound(float(regrets.max(initial=0.0)), source, float(potential.max() / shares.sum()))
 
     def engine(self, loss: Loss) -> tuple[Any, ...]:
-        """Return the arguments that the core needs for its part."""
+        """Return the arguments that the core needs for its part.
+
+        They are kept for losses of the core: every `Mixture.peek` asks for them again. Losses of
+        your own are equal if their names are, so that they cannot be looked up.
+        """
+        return self._engine(loss) if loss.kind is None else _engine_of(self, loss)
+
+    def _engine(self, loss: Loss) -> tuple[Any, ...]:
+        """Make what `engine` returns."""
         return (
             [
                 (
@@ -158,6 +167,12 @@ class Automatic:
             INSURED,
             self.guard and not (loss.of_classes or loss.of_labels or loss.of_wealth),
         )
+
+
+@lru_cache(maxsize=64)
+def _engine_of(hedger: Automatic, loss: Loss) -> tuple[Any, ...]:
+    """Return the engine of settings that were seen before."""
+    return hedger._engine(loss)
 
 
 class Levels(NamedTuple):

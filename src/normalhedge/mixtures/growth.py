@@ -289,8 +289,12 @@ def whole(games: Games, arrays: Mapping[str, np.ndarray]) -> tuple[Any, ...]:
 
 
 def owned(array: np.ndarray) -> np.ndarray:
-    """Return an array in the memory layout that the core needs."""
-    return array if array.flags.carray else np.require(array, requirements=["C", "A", "W"])
+    """Return an array of the kind and in the memory layout that the core needs.
+
+    A file of joblib may be read as a map of memory, which is an array of another class.
+    """
+    fits = type(array) is np.ndarray and array.flags.carray
+    return array if fits else np.require(array, requirements=["C", "A", "W", "E"])
 
 
 def _joined(hedger: Any, state: Any, n: int, *, has_learned: bool) -> Any:

@@ -14,6 +14,9 @@ import numpy.typing as npt
 from normalhedge import _inputs
 from normalhedge._inputs import Floats
 
+ROUNDING = 2.0**-52
+"""The error of rounding, for each number of a sum of probabilities."""
+
 SUM_TOLERANCE = 1e-6
 """How far a sum of probabilities may be from one; they are then normalised."""
 
@@ -44,7 +47,10 @@ def dynamics(initial: npt.ArrayLike, transition: npt.ArrayLike) -> Dynamics:
 
 
 def rows(name: str, values: npt.ArrayLike, shape: tuple[int | None, ...]) -> Floats:
-    """Return probabilities whose last axis sums to one exactly.
+    """Return probabilities whose last axis sums to one, up to rounding.
+
+    Rows that sum to one up to rounding stay as they are, to the bit: what was read once and written
+    is the same when it is read again.
 
     Parameters
     ----------
@@ -66,7 +72,7 @@ def rows(name: str, values: npt.ArrayLike, shape: tuple[int | None, ...]) -> Flo
     sums = array.sum(axis=-1, keepdims=True)
     if not (array >= 0.0).all() or not (np.abs(sums - 1.0) <= SUM_TOLERANCE).all():
         raise ValueError(f"{name} must be probabilities: not negative, each row summing to one")
-    return np.asarray(array / sums)
+    return np.where(np.abs(sums - 1.0) <= ROUNDING * array.shape[-1], array, array / sums)
 
 
 def normals(

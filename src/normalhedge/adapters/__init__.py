@@ -1,0 +1,47 @@
+"""Mixtures inside other libraries, by the rules of each; one file for each library.
+
+A library is imported when one of its names is, and not before.
+"""
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+from normalhedge import _extras
+
+if TYPE_CHECKING:
+    from normalhedge.adapters.hmmlearn import to_hmmlearn
+    from normalhedge.adapters.nixtla import HedgeEnsemble
+    from normalhedge.adapters.river import RiverHedgeClassifier, RiverHedgeRegressor
+    from normalhedge.adapters.scikit_learn import HedgeClassifier, HedgeRegressor
+
+__all__ = [
+    "HedgeClassifier",
+    "HedgeEnsemble",
+    "HedgeRegressor",
+    "RiverHedgeClassifier",
+    "RiverHedgeRegressor",
+    "to_hmmlearn",
+]
+
+_PLACES = {
+    "HedgeClassifier": ("scikit_learn", "sklearn"),
+    "HedgeEnsemble": ("nixtla", "narwhals"),
+    "HedgeRegressor": ("scikit_learn", "sklearn"),
+    "RiverHedgeClassifier": ("river", "river"),
+    "RiverHedgeRegressor": ("river", "river"),
+    "to_hmmlearn": ("hmmlearn", "hmmlearn"),
+}
+"""The file of each name, and the library that it needs."""
+
+
+def __getattr__(name: str) -> Any:
+    """Import the file of a name, or say what must be installed for it."""
+    if name not in _PLACES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    file, library = _PLACES[name]
+    _extras.require(library)
+    return getattr(importlib.import_module(f"{__name__}.{file}"), name)
+
+
+def __dir__() -> list[str]:
+    return __all__

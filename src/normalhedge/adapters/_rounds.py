@@ -1,0 +1,49 @@
+"""Rows of forecasts as rounds of a mixture; all that adapters have in common."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from normalhedge.mixtures import Mixture
+
+Rows = Iterable[Mapping[str, Any]]
+"""The forecasts of each round, by name."""
+
+
+def learn(mixture: Mixture, rows: Rows, outcomes: Sequence[Any]) -> list[Any]:
+    """Predict each row and then learn its outcome; return the predictions.
+
+    Parameters
+    ----------
+    mixture
+        The mixture, which learns.
+    rows
+        The forecasts of each round, in the order of time.
+    outcomes
+        The outcome of each round.
+    """
+    values = []
+    predict, update = mixture.predict, mixture.update
+    numbers = np.asarray(outcomes).tolist()  # Python's own numbers are read faster
+    for row, outcome in zip(rows, numbers, strict=True):
+        prediction = predict(row)
+        update(prediction.ticket, outcome)
+        values.append(prediction.value)
+    return values
+
+
+def peek(mixture: Mixture, rows: Rows) -> list[Any]:
+    """Return what `Mixture.peek` says of each row; the mixture does not change.
+
+    Rounds without an outcome change no weight, so that one copy serves for all rows.
+
+    Parameters
+    ----------
+    mixture
+        The mixture.
+    rows
+        The forecasts of each row, by name.
+    """
+    aside = Mixture.of(mixture.books.copy(history=False))
+    return [aside.predict(row).value for row in rows]

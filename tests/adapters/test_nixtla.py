@@ -1,0 +1,181 @@
+"""An ensemble over the engines of Nixtla: a small engine in their shape, and a real one."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from normalhedge import blend
+from normalhedge.adapters import HedgeEnsemble
+
+
+class Engine:
+    """Forecasts the last value and the mean, with the methods of a StatsForecast."""
+
+    def __init__(self, **names: str) -> None:
+        self.ident, self.time = names.get("ident", "unique_id"), names.get("time", "ds")
+        self.target = names.get("target", "y")
+
+    def forecast(
+        self,
+        h: int,
+        df: Any,
+        X_df: Any = None,  # noqa: ARG002
+        level: Sequence[int] | None = None,
+        **columns: str,  # noqa: ARG002
+    ) -> Any:
+        parts = []
+        for name, one in df.groupby(self.ident, sort=True):
+            y, last = one[self.target].to_numpy(), one[self.time].iloc[-1]
+            times = [last + pd.Timedelta(days=k + 1) for k in range(h)]
+            part = pd.DataFrame({self.ident: name, self.time: times})
+            for model, point in (("Naive", y[-1]), ("Mean", y.mean())):
+                part[model] = point
+                for percent in level or ():
+                    part[f"{model}-lo-{percent}"] = point - percent / 50
+                    part[f"{model}-hi-{percent}"] = point + percent / 50
+            parts.append(part)
+        return pd.concat(parts, ignore_index=True)
+
+    def cross_validation(
+        self,
+        h: int,
+        df: Any,
+        n_windows: int = 1,
+        step_size: int = 1,
+        level: Sequence[int] | None = None,
+        **columns: str,
+    ) -> Any:
+        times = sorted(df[self.time].unique())
+        parts = []
+        for window in range(n_windows):
+            place = len(times) - h - step_size * (n_windows - 1 - window)
+            past = df[df[self.time] < times[place]]
+            made = self.forecast(h, past, level=level, **columns)
+            made.insert(2, "cutoff", times[place - 1])
+            parts.append(made.merge(df, on=[self.ident, self.time]))
+        return pd.concat(parts).sort_values([self.ident, "cutoff"]).reset_index(drop=True)
+
+
+class Fitted:
+    """The same forecasts, with the methods of an MLForecast."""
+
+    def __init__(self) -> None:
+        self.engine = Engine()
+
+    def fit(self, df: Any) -> None:
+        self.df = df
+
+    def predict(self, h: int, X_df: Any = None) -> Any:  # noqa: ARG002
+        return self.engine.forecast(h, self.df)
+
+    def cross_validation(self, df: Any, n_windows: int, h: int, step_size: int = 1) -> Any:
+        return self.engine.cross_validation(h, df, n_windows, step_size)
+
+
+def past(count: int = 40) -> pd.DataFrame:
+    rng = np.random.default_rng(0)
+    days = pd.date_range("2024-01-01", periods=count)
+    parts = [
+        pd.DataFrame({"unique_id": f"s{k}", "ds": days, "y": 20 + rng.normal(size=count).cumsum()})
+        for k in range(3)
+    ]
+    return pd.concat(parts, ignore_index=True)
+
+
+def test_one_call_does_what_three_do() -> None:
+    df = past()
+    ensemble = HedgeEnsemble(Engine(), n_windows=8)
+    future = ensemble.forecast(df, 2)
+    assert list(future) == ["unique_id", "ds", "Naive", "Mean", "HedgeEnsemble"]
+    table = Engine().cross_validation(2, df, 8)
+    found = blend(table)
+    expected = found.predict(Engine().forecast(2, df))
+    np.testing.assert_array_equal(future["HedgeEnsemble"], expected["blend"])
+    pd.testing.assert_frame_equal(future[["unique_id", "ds"]], expected[["unique_id", "ds"]])
+    past_blend = ensemble.cross_validation_
+    assert list(past_blend)[:4] == ["unique_id", "ds", "cutoff", "Naive"]
+    np.testing.assert_array_equal(past_blend["HedgeEnsemble"], found.frame["blend"])
+    errors = (past_blend[["HedgeEnsemble", "Mean"]].sub(past_blend["y"], axis=0) ** 2).mean()
+    assert errors["HedgeEnsemble"] < errors["Mean"]
+
+
+def test_nothing_uses_later_outcomes() -> None:
+    df = past()
+    changed = df.copy()
+    changed.loc[changed.ds >= "2024-02-06", "y"] += 50.0
+    one, other = (
+        HedgeEnsemble(Engine(), n_windows=10).fit(given, 2).cross_validation_
+        for given in (df, changed)
+    )
+    early = (one.cutoff < "2024-02-06").to_numpy()
+    np.testing.assert_array_equal(one["HedgeEnsemble"][early], other["HedgeEnsemble"][early])
+    assert (one["HedgeEnsemble"] != other["HedgeEnsemble"])[~early].any()
+
+
+def test_intervals_and_their_evaluation() -> None:
+    evaluation = pytest.importorskip("utilsforecast.evaluation")
+    losses = pytest.importorskip("utilsforecast.losses")
+    ensemble = HedgeEnsemble(Engine(), alias="Hedge")
+    future = ensemble.forecast(past(), h=2, level=[80, 90])
+    ends = ["Hedge-lo-90", "Hedge-lo-80", "Hedge", "Hedge-hi-80", "Hedge-hi-90"]
+    assert (np.diff(future[ends].to_numpy(), axis=1) >= 0.0).all()
+    truth = past(42).merge(future, on=["unique_id", "ds"])
+    metrics = [losses.mae, losses.coverage, losses.mqloss]
+    for table in (truth, ensemble.cross_validation_.drop(columns="cutoff")):
+        scores = evaluation.evaluate(table, metrics=metrics, level=[80, 90])
+        assert list(scores)[2:] == ["Naive", "Mean", "Hedge"]
+        assert np.isfinite(scores["Hedge"]).all()
+
+
+def test_engines_that_are_fitted_first() -> None:
+    one = HedgeEnsemble(Fitted(), hedger="squint").forecast(past(), 3)
+    other = HedgeEnsemble(Engine(), hedger="squint").forecast(past(), 3)
+    pd.testing.assert_frame_equal(one, other)
+    with pytest.raises(ValueError, match="level is given, but cross_validation of the engine has"):
+        HedgeEnsemble(Fitted()).forecast(past(), 3, level=[90])
+
+
+def test_other_names_and_other_tables() -> None:
+    names = {"unique_id": "shop", "ds": "day", "y": "sales"}
+    engine = Engine(ident="shop", time="day", target="sales")
+    ensemble = HedgeEnsemble(engine, id_col="shop", time_col="day", target_col="sales")
+    future = ensemble.forecast(past().rename(columns=names), 2)
+    assert list(future)[:2] == ["shop", "day"]
+    same = HedgeEnsemble(Engine()).forecast(past(), 2)
+    np.testing.assert_array_equal(future["HedgeEnsemble"], same["HedgeEnsemble"])
+
+
+def test_wrong_engines_get_a_sentence() -> None:
+    with pytest.raises(TypeError, match="engine must have cross_validation, and forecast or else"):
+        HedgeEnsemble([1, 2])
+    with pytest.raises(TypeError, match="DataFrame has no cross_validation"):
+        HedgeEnsemble(past())
+    with pytest.raises(TypeError, match="hedgehog"):
+        HedgeEnsemble(Engine(), hedgehog=1).forecast(past(), 2)
+
+
+@pytest.mark.slow
+def test_statsforecast() -> None:
+    """It wants an older pandas, so it is not among the libraries of development."""
+    forecasting = pytest.importorskip("statsforecast")
+    models = pytest.importorskip("statsforecast.models")
+    evaluation = pytest.importorskip("utilsforecast.evaluation")
+    losses = pytest.importorskip("utilsforecast.losses")
+    engine = forecasting.StatsForecast(models=[models.Theta(), models.Naive()], freq="D")
+    ensemble = HedgeEnsemble(engine, n_windows=5)
+    df = past(80)
+    future = ensemble.forecast(df, 3, level=[50, 90])
+    assert set(future) >= {"unique_id", "ds", "Theta", "Naive", "HedgeEnsemble-lo-90"}
+    assert len(future) == 9
+    scores = evaluation.evaluate(
+        ensemble.cross_validation_.drop(columns="cutoff"),
+        metrics=[losses.mae, losses.coverage],
+        level=[50, 90],
+    )
+    assert np.isfinite(scores["HedgeEnsemble"]).all()
+    polars = pytest.importorskip("polars")
+    other = HedgeEnsemble(engine, n_windows=5).forecast(polars.from_pandas(df), 3, level=[50, 90])
+    np.testing.assert_allclose(other["HedgeEnsemble"], future["HedgeEnsemble"])
