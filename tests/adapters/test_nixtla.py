@@ -176,6 +176,30 @@ def test_statsforecast() -> None:
         level=[50, 90],
     )
     assert np.isfinite(scores["HedgeEnsemble"]).all()
+
+
+@pytest.mark.slow
+def test_statsforecast_with_polars() -> None:
     polars = pytest.importorskip("polars")
-    other = HedgeEnsemble(engine, n_windows=5).forecast(polars.from_pandas(df), 3, level=[50, 90])
-    np.testing.assert_allclose(other["HedgeEnsemble"], future["HedgeEnsemble"])
+    forecasting = pytest.importorskip("statsforecast")
+    models = pytest.importorskip("statsforecast.models")
+    found = []
+    for df, freq in ((past(60), "D"), (polars.from_pandas(past(60)), "1d")):
+        engine = forecasting.StatsForecast(models=[models.Theta(), models.Naive()], freq=freq)
+        found.append(HedgeEnsemble(engine, n_windows=5).forecast(df, 3, level=[90]))
+    assert isinstance(found[1], polars.DataFrame)
+    for name in ("HedgeEnsemble", "HedgeEnsemble-lo-90"):
+        np.testing.assert_allclose(found[1][name].to_numpy(), found[0][name].to_numpy())
+
+
+@pytest.mark.slow
+def test_mlforecast() -> None:
+    engine_of = pytest.importorskip("mlforecast")
+    linear = pytest.importorskip("sklearn.linear_model")
+    models = {"ridge": linear.Ridge(), "line": linear.LinearRegression()}
+    engine = engine_of.MLForecast(models=models, freq="D", lags=[1, 2])
+    future = HedgeEnsemble(engine, n_windows=5).forecast(past(60), 3)
+    assert list(future) == ["unique_id", "ds", "ridge", "line", "HedgeEnsemble"]
+    between = future[["ridge", "line"]].to_numpy()
+    blended = future["HedgeEnsemble"].to_numpy()
+    assert ((blended >= between.min(axis=1) - 1e-9) & (blended <= between.max(axis=1) + 1e-9)).all()

@@ -1,0 +1,43 @@
+"""The package of adapters imports a library only when one of its names is used."""
+
+import subprocess
+import sys
+
+import pytest
+
+from normalhedge import adapters
+
+
+def test_every_name_is_there() -> None:
+    assert adapters.__all__ == sorted(adapters.__all__) == dir(adapters)
+    assert all(callable(getattr(adapters, name)) for name in adapters.__all__)
+    with pytest.raises(AttributeError, match="no attribute 'Nobody'"):
+        adapters.Nobody  # noqa: B018
+
+
+def test_libraries_are_imported_when_they_are_used() -> None:
+    program = (
+        "import sys, normalhedge.adapters as adapters\n"
+        "heavy = {'sklearn', 'river', 'hmmlearn', 'narwhals', 'pandas'}\n"
+        "assert not heavy & set(sys.modules), heavy & set(sys.modules)\n"
+        "adapters.HedgeRegressor\n"
+        "assert 'river' not in sys.modules and 'sklearn' in sys.modules\n"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True)
+
+
+@pytest.mark.parametrize(
+    ("name", "library", "extra"),
+    [
+        ("HedgeClassifier", "sklearn", "sklearn"),
+        ("RiverHedgeRegressor", "river", "river"),
+        ("HedgeEnsemble", "narwhals", "frames"),
+        ("to_hmmlearn", "hmmlearn", "hmmlearn"),
+    ],
+)
+def test_a_missing_library_gets_a_sentence(
+    monkeypatch: pytest.MonkeyPatch, name: str, library: str, extra: str
+) -> None:
+    monkeypatch.setitem(sys.modules, library, None)
+    with pytest.raises(ImportError, match=rf"needs {library}: pip install .normalhedge\[{extra}\]"):
+        getattr(adapters, name)
