@@ -24,9 +24,10 @@ The core computes the losses, as one table (``src/core/losses.hpp``). Hedgers le
 which are made of losses in ``src/core/mixture.hpp``, and nowhere else.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
+from typing import Any
 
 from normalhedge import _inputs
 from normalhedge._inputs import Floats
@@ -188,3 +189,27 @@ LOSSES: dict[str, Callable[..., Loss]] = {
     "zero-one-classes": lambda: Loss("zero-one-classes", "zero-one", of_classes=True, width=1.0),
 }
 """Every loss by its name on the command line."""
+
+
+def restored_loss(written: Mapping[str, Any], given: Loss | LossFunction | None) -> Any:
+    """Return the loss that a file names.
+
+    Parameters
+    ----------
+    written
+        The name and the levels of the loss, and whether it is a function of the user.
+    given
+        The loss, if it is a function of the user; None otherwise.
+    """
+    name, levels = written["name"], written["levels"]
+    if bool(written["own"]) != (given is not None):
+        raise ValueError(
+            f"its loss {name!r} was a function of your own: pass it as loss"
+            if given is None
+            else f"its loss {name!r} is one of the package: do not pass a loss"
+        )
+    if given is not None:
+        return given
+    if name not in LOSSES:
+        raise ValueError(f"its loss {name!r} must be one of {', '.join(LOSSES)}")
+    return LOSSES[name](levels) if levels else LOSSES[name]()

@@ -12,7 +12,7 @@ from normalhedge.mixtures._entries import MOST, below, floats, listed, whole, wo
 from normalhedge.mixtures._sums import MARKS, TOTAL_SUMS
 from normalhedge.mixtures.automatic import Automatic, levels_of
 from normalhedge.mixtures.books import Books
-from normalhedge.mixtures.losses import LOSSES, Loss, LossFunction
+from normalhedge.mixtures.losses import Loss, LossFunction, restored_loss
 from normalhedge.mixtures.recipe import Recipe
 from normalhedge.mixtures.restored_intervals import new_intervals, read_intervals
 from normalhedge.mixtures.tickets import DeferredOutcome, LastTable, PendingRound
@@ -132,7 +132,7 @@ def _new_books(found: Mapping[str, Any], loss: Loss | LossFunction | None) -> Bo
     components = hedger.pop("components", None)
     if kind is Automatic:
         recipe = {name: recipe[name] for name in ("loss", "shared")}
-    checked = Recipe.of(kind(**hedger), _loss(recipe.pop("loss"), loss), **recipe)
+    checked = Recipe.of(kind(**hedger), restored_loss(recipe.pop("loss"), loss), **recipe)
     books = Books(checked, intervals=new_intervals(found, checked.loss), **options)
     plain = books.recipe.to_plain()
     if plain["hedger"].get("components") != components:
@@ -333,21 +333,6 @@ def _deferred(
         raise ValueError(f"ticket {ticket} does not fit the times of its outcomes")
     time = None if due.time is None else _time(books, due.time)
     return DeferredOutcome(due.game, due.due, times, time, outcomes, whole("since", due.since))
-
-
-def _loss(written: Mapping[str, Any], given: Loss | LossFunction | None) -> Any:
-    name, levels = written["name"], written["levels"]
-    if bool(written["own"]) != (given is not None):
-        raise ValueError(
-            f"its loss {name!r} was a function of your own: pass it as loss"
-            if given is None
-            else f"its loss {name!r} is one of the package: do not pass a loss"
-        )
-    if given is not None:
-        return given
-    if name not in LOSSES:
-        raise ValueError(f"its loss {name!r} must be one of {', '.join(LOSSES)}")
-    return LOSSES[name](levels) if levels else LOSSES[name]()
 
 
 def _time(books: Books, value: Any) -> Any:

@@ -1,38 +1,36 @@
 """Blend a table of forecasts and outcomes in the order of time, as a loop over `Mixture` would."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from normalhedge import _extras, _inputs
-from normalhedge._inputs import LARGEST, Floats
+from normalhedge import _extras
+from normalhedge._inputs import Floats
 from normalhedge._progress import Listener, shares
-from normalhedge.mixtures._sums import WILD
-from normalhedge.mixtures.automatic import Automatic
 from normalhedge.mixtures.comparing import Settled
 from normalhedge.mixtures.mixture import Mixture
-from normalhedge.mixtures.recipe import hedger_of, is_automatic, with_memory
 from normalhedge.mixtures.summarising import TablePart, summarise
 from normalhedge.mixtures.summary import Summary
 from normalhedge.tables.cleaning import Labels, labels_of, suspects, with_numbers
-from normalhedge.tables.columns import Columns, count_experts, guess
+from normalhedge.tables.columns import Columns, guess
 from normalhedge.tables.frames import to_arrow
-from normalhedge.tables.future import LastKnown, Past, known_until, predict_future
+from normalhedge.tables.future import LastKnown, Past, known_until, predict_future, rows_ahead
 from normalhedge.tables.intervals import keep_tokens, play_intervals
-from normalhedge.tables.panels import Panel, read_panel
+from normalhedge.tables.panels import read_panel, refuse_outcomes
 from normalhedge.tables.playing import play_table
 from normalhedge.tables.quantiles.layouts import Quantiles, recognise
 from normalhedge.tables.quantiles.summary import (
     levels_of_loss,
-    quantile_options,
     summarise_quantiles,
 )
 from normalhedge.tables.quantiles.table import QuantileTable
 from normalhedge.tables.reruns import describe, go_back, remember, same_table
-from normalhedge.tables.results import result_table, value_names
-from normalhedge.tables.rounds import NEVER, TableRounds, arrange, store_pending
+from normalhedge.tables.results import infinite_forecasts, result_table, value_names
+from normalhedge.tables.rounds import TableRounds, arrange
+from normalhedge.tables.settings import as_tuple, checked_lag, pooled_mixture, tuned_options
+from normalhedge.tables.waiting import store_pending
 
 
 @dataclass(repr=False)
@@ -223,8 +221,8 @@ def blend(
         return _blend(
             frame,
             Columns(
-                target, None if experts is None else _tuple(experts), _tuple(by), time, cutoff,
-                model, forecast, _tuple(classes),
+                target, None if experts is None else as_tuple(experts), as_tuple(by), time, cutoff,
+                model, forecast, as_tuple(classes),
             ),
             lag, level=level, quantiles=quantiles, pooled=pooled, weights=weights, mixture=mixture,
             progress=progress, options=options,
@@ -249,10 +247,10 @@ def _blend(
     """Do what `blend` does, with the roles of columns in one object."""
     table, back = to_arrow(frame)
     table, columns, labels, found = _prepared(table, given, (level, quantiles), mixture, options)
-    lag = _lag(lag, columns)
+    lag = checked_lag(lag, columns)
     continued = mixture is not None
     if mixture is None:
-        options = _tuned(table, columns, options, found)
+        options = tuned_options(table, columns, options, found)
         mixture = Mixture(**options)
     elif options:
         raise TypeError(f"{next(iter(options))} belongs to the mixture, which is given already")
@@ -265,17 +263,16 @@ def _blend(
     panel = read_panel(table, columns)
     if given.experts is None and columns.experts and labels is None and found is None:
         columns.notes += suspects(panel.experts, panel.forecasts, panel.outcomes)
-    mixture = _pooled(mixture, columns, panel, pooled, continued, options)
+    mixture = pooled_mixture(mixture, columns, panel, pooled, continued, options)
     panel = panel if found is None else found.stacked(panel)
     classes = panel.forecasts.shape[1]
     if any(waiting.forecasts.shape[1] != classes for waiting in mixture.pending.values()):
         raise ValueError("the number of classes must be that of the earlier table")
     if len(columns.by) and len(panel.outcomes) == len(panel.items) > 1:
         columns.notes.append("every series has one row only, so that nothing can be learned")
-    _refuse_infinite(panel.outcomes, str(columns.target))
-    if mixture.recipe.loss.of_wealth:
-        _refuse_ruin(panel.outcomes, str(columns.target))
-    ahead = _ahead(panel)
+    wealth = mixture.recipe.loss.of_wealth
+    refuse_outcomes(panel.outcomes, str(columns.target), of_wealth=wealth)
+    ahead = rows_ahead(panel)
     with mixture.transaction() as books:
         same = same_table(books, panel, lag)
         if same:
@@ -298,7 +295,7 @@ def _blend(
     return Blend(
         back(result if found is None else found.shaped(result)),
         mixture,
-        [*columns.notes, *repeated, *rounds.notes, *ahead, *_infinite(sums.totals)],
+        [*columns.notes, *repeated, *rounds.notes, *ahead, *infinite_forecasts(sums.totals)],
         sums.starts,
         _when(index, rounds, sums.starts, columns.forecast_time),
         sums.experts,
@@ -337,74 +334,6 @@ def _prepared(
     return table, columns, labels, None
 
 
-def _tuned(
-    table: Any, columns: Columns, options: dict[str, Any], found: QuantileTable | None
-) -> dict[str, Any]:
-    """Return the options of a new mixture, its hedger tuned by the number of experts."""
-    if found is not None:
-        options = quantile_options(found.levels, options)
-    plain = _tuple(options.get("include", ()))  # it may be an iterator, and is read twice
-    rest = {k: v for k, v in options.items() if k not in {"memory", "half_life"}}
-    hedger = with_memory(options.get("hedger"), options.get("memory"), options.get("half_life"))
-    if isinstance(hedger, str) and not is_automatic(hedger):
-        hedger = hedger_of(hedger, count_experts(table, columns) + len(plain))
-    return {**rest, "include": plain, "hedger": hedger}
-
-
-def _ahead(panel: Panel) -> list[str]:
-    """Return a note on rows at the end whose outcomes are not known yet."""
-    unknown = np.isnan(panel.outcomes)
-    last = panel.times[~unknown].max(initial=-1)
-    count = int((unknown & (panel.times > last)).sum())
-    if not count or last < 0:
-        return []
-    rows = f"{count:,} row{'s' * (count > 1)} at the end without an outcome"
-    return [f"{rows}: forecasts, to be settled when a later table has the outcomes"]
-
-
-def _pooled(
-    mixture: Mixture,
-    columns: Columns,
-    panel: Panel,
-    pooled: bool | None,  # noqa: FBT001
-    continued: bool,  # noqa: FBT001
-    options: Mapping[str, Any],
-) -> Mixture:
-    """Return the mixture with all series of one time in one round, or with a game for each series.
-
-    An automatic mixture has both if the series are in step: otherwise a lag would be another time
-    for each series.
-    """
-    shared = not columns.by and columns.cutoff is None
-    if not shared and pooled is None and continued:
-        shared = mixture.recipe.shared
-    elif not shared and pooled is None:
-        in_step = _in_step(panel.series, panel.times)
-        shared = in_step and isinstance(mixture.recipe.hedger, Automatic)
-    elif not shared:
-        shared = bool(pooled)
-    if mixture.recipe.shared == shared:
-        return mixture
-    if continued:
-        raise ValueError(f"the mixture is {'' if mixture.recipe.shared else 'not '}pooled")
-    return Mixture(shared=shared, **options)
-
-
-def _in_step(series: np.ndarray, times: np.ndarray) -> bool:
-    """Tell whether series have most of the times between their first and their last."""
-    count = np.bincount(series)
-    first, last = np.full(len(count), times.max()), np.zeros(len(count), dtype=times.dtype)
-    np.minimum.at(first, series, times)
-    np.maximum.at(last, series, times)
-    return bool(2 * count.sum() >= (last - first + 1)[count > 0].sum())
-
-
-def _infinite(totals: Floats) -> list[str]:
-    """Return a note on infinite forecasts; none if there are none."""
-    count = int(totals[:, WILD].sum())
-    return [f"{count:,} infinite forecast{'s' * (count > 1)} counted as missing"] if count else []
-
-
 def _when(table: Any, rounds: TableRounds, starts: np.ndarray, time: str | None) -> list[Any]:
     """Return the time of each round in ``starts``, or its number without a column of times."""
     new = rounds.row_of[rounds.edges[:-1]] >= 0
@@ -413,33 +342,3 @@ def _when(table: Any, rounds: TableRounds, starts: np.ndarray, time: str | None)
     row = np.zeros(int(rounds.offsets.max()) + 1, dtype=np.int64)
     row[rounds.offsets[new]] = rounds.row_of[rounds.edges[:-1][new]]
     return [table[time][int(row[start - rounds.base])].as_py() for start in starts]
-
-
-def _lag(lag: int, columns: Columns) -> int:
-    if lag != 0 and columns.cutoff is not None:
-        raise ValueError("lag and cutoff both say when outcomes are known: give one of them")
-    try:
-        return 0 if lag == 0 else min(_inputs.count("lag", lag), NEVER)
-    except ValueError:
-        raise ValueError(f"lag must not be negative, got {lag}") from None
-
-
-def _tuple(given: str | Iterable[str]) -> tuple[str, ...]:
-    return (given,) if isinstance(given, str) else tuple(given)
-
-
-def _refuse_infinite(outcomes: Floats, target: str) -> None:
-    wrong = np.abs(outcomes) >= LARGEST
-    if wrong.any():
-        row = int(wrong.argmax())
-        raise ValueError(f"column {target} must be finite, it is {outcomes[row]} in row {row + 1}")
-
-
-def _refuse_ruin(outcomes: Floats, target: str) -> None:
-    wrong = outcomes <= 0.0
-    if wrong.any():
-        row = int(wrong.argmax())
-        raise ValueError(
-            f"column {target} must have price relatives, more than 0, it is {outcomes[row]} in row "
-            f"{row + 1}"
-        )

@@ -233,3 +233,14 @@ def _refuse_past(past: Mapping[str, LastKnown], panel: Panel, time: str | None) 
             f"the future table has {time} {first}{f' of {of}' if of else ''}, but outcomes are "
             f"known until {last}: it must come after them"
         )
+
+
+def rows_ahead(panel: Panel) -> list[str]:
+    """Return a note on rows at the end whose outcomes are not known yet."""
+    unknown = np.isnan(panel.outcomes)
+    last = panel.times[~unknown].max(initial=-1)
+    count = int((unknown & (panel.times > last)).sum())
+    if not count or last < 0:
+        return []
+    rows = f"{count:,} row{'s' * (count > 1)} at the end without an outcome"
+    return [f"{rows}: forecasts, to be settled when a later table has the outcomes"]

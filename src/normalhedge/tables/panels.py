@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from normalhedge import _extras
-from normalhedge._inputs import Floats
+from normalhedge._inputs import LARGEST, Floats
 from normalhedge.mixtures.forecasts import SUM_TOLERANCE
 from normalhedge.tables.columns import Columns
 from normalhedge.tables.frames import encoded, floats, sortable, time_kind, times, words
@@ -224,3 +224,28 @@ def _refuse_labels(outcomes: Floats, classes: int, target: str) -> None:
     known = outcomes[~np.isnan(outcomes)]
     if not np.isin(known, range(classes)).all():
         raise ValueError(f"column {target} must hold classes in 0..{classes - 1}")
+
+
+def refuse_outcomes(outcomes: Floats, target: str, *, of_wealth: bool) -> None:
+    """Refuse infinite outcomes and, for portfolios, price relatives of zero or less.
+
+    Parameters
+    ----------
+    outcomes
+        The outcome of each row.
+    target
+        The column of outcomes.
+    of_wealth
+        Whether outcomes are price relatives.
+    """
+    wrong = np.abs(outcomes) >= LARGEST
+    if wrong.any():
+        row = int(wrong.argmax())
+        raise ValueError(f"column {target} must be finite, it is {outcomes[row]} in row {row + 1}")
+    wrong = outcomes <= 0.0
+    if of_wealth and wrong.any():
+        row = int(wrong.argmax())
+        raise ValueError(
+            f"column {target} must have price relatives, more than 0, it is {outcomes[row]} in row "
+            f"{row + 1}"
+        )

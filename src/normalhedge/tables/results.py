@@ -7,6 +7,7 @@ import numpy as np
 
 from normalhedge import _extras
 from normalhedge._inputs import Floats
+from normalhedge.mixtures._sums import WILD
 from normalhedge.tables.intervals import TableIntervals
 from normalhedge.tables.rounds import TableRounds
 
@@ -78,3 +79,9 @@ def _free(name: str, table: Any) -> str:
 def value_names(classes: Sequence[str]) -> list[str]:
     """Return the names of the columns of the blend of numbers, or of class probabilities."""
     return [f"blend_{name}" for name in classes] or ["blend"]
+
+
+def infinite_forecasts(totals: Floats) -> list[str]:
+    """Return a note on infinite forecasts; none if there are none."""
+    count = int(totals[:, WILD].sum())
+    return [f"{count:,} infinite forecast{'s' * (count > 1)} counted as missing"] if count else []

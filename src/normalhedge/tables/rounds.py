@@ -7,7 +7,7 @@ import numpy as np
 
 from normalhedge._inputs import Floats
 from normalhedge.mixtures.books import Books
-from normalhedge.mixtures.tickets import DeferredOutcome, PendingRound
+from normalhedge.mixtures.tickets import DeferredOutcome
 from normalhedge.tables.panels import Panel
 from normalhedge.tables.reruns import first_new_times, series_of
 
@@ -249,9 +249,9 @@ def _unseen(
     filled: dict[int, Floats] = {}
     classes = panel.forecasts.shape[1]
     for row in np.flatnonzero(~fresh).tolist() if waiting else ():
-        until = _key(panel.known, row)
+        until = key_of(panel.known, row)
         name = series_of(books.items[items[row]], steps=until is not None)
-        found = waiting.get((_key(keys, panel.times[row]), name, until))
+        found = waiting.get((key_of(keys, panel.times[row]), name, until))
         if found is None:
             continue
         ticket, place = found
@@ -321,63 +321,16 @@ def _set_ready(rounds: TableRounds, deferred: list[DeferredOutcome], lag: int) -
     rounds.order = np.lexsort((rounds.ready, of)).astype(np.int32)
 
 
-def store_pending(books: Books, rounds: TableRounds) -> None:
-    """Store the rounds that are not settled, or have no outcome, in the books.
+def key_of(keys: np.ndarray | None, index: int) -> Any:
+    """Return one of the times in a form that JSON can hold; None without times.
 
     Parameters
     ----------
-    books
-        The memory of the mixture.
-    rounds
-        The rounds of a table, after they were played.
+    keys
+        The times.
+    index
+        The place of the time.
     """
-    before = list(books.take_deferred().items())
-    if not len(rounds.games):
-        return
-    unknown = np.logical_and.reduceat(np.isnan(rounds.outcomes), rounds.edges[:-1])
-    late = unknown.copy()
-    for settled, stop in zip(rounds.settled, rounds.stop, strict=True):
-        open_rounds = rounds.order[settled:stop]
-        late[open_rounds] = False
-        unknown[open_rounds] = True
-    keys = rounds.time_keys
-    if keys is not None:
-        for game, last in zip(rounds.games.tolist(), rounds.codes[rounds.stop - 1], strict=True):
-            if last >= 0:
-                books.last_times[game] = _key(keys, last)
-    # Rounds whose outcomes are overdue are not kept for ever.
-    given_up = np.flatnonzero(late)[: -books.max_pending]
-    unknown[given_up] = False
-    of = np.repeat(np.arange(len(rounds.games)), rounds.stop - rounds.first)
-    kept = []
-    for r in np.flatnonzero(unknown).tolist():
-        a, b = rounds.edges[r], rounds.edges[r + 1]
-        forecasts, values, outcomes = (part.copy() for part in rounds.rows(a, b))
-        names = [books.items[i] for i in rounds.items[a:b]]
-        keys_of_rows = None if names == [""] else names
-        items, old = rounds.items[a:b].copy(), int(rounds.old[r])
-        if old >= 0:
-            ticket, (earlier, deferred) = before[old]
-            number, time, known = earlier.number, deferred.time, deferred.known
-        else:
-            ticket, number = None, rounds.base + int(rounds.offsets[r])
-            time, rows = _key(keys, rounds.codes[r]), rounds.row_of[a:b]
-            known = [] if rounds.known_rows is None else [_key(rounds.known_rows, k) for k in rows]
-        due = max(int(rounds.ready[r]) - int(rounds.stop[of[r]]), 0)
-        last = max(int(rounds.places[rounds.stop[of[r]] - 1]), -1)  # -1 if no round is new
-        since = last - int(rounds.places[r])
-        kept.append(
-            (
-                ticket,
-                PendingRound(forecasts, None, values, items, number, keys_of_rows),
-                DeferredOutcome(int(rounds.games[of[r]]), due, known, time, outcomes, since),
-            )
-        )
-    books.store_deferred(kept, len(given_up))
-
-
-def _key(keys: np.ndarray | None, index: int) -> Any:
-    """Return one of the times in a form that JSON can hold."""
     if keys is None:
         return None
     key = keys[index]
