@@ -73,25 +73,37 @@ def _start_ahead(right: Any, state: Any, count: int) -> Any:
     return joined._replace(ledger=joined.ledger + 1.0, weights=joined.weights * 2)
 
 
-@pytest.mark.parametrize(
-    ("law", "method", "spoil"),
-    [
-        ("weights_are_a_distribution", "step", _forget_to_normalise),
-        ("only_the_awake_are_played", "play", _play_sleepers),
-        ("prediction_is_in_the_hull", "run", _skip_a_round),
-        ("step_changes_nothing_it_is_given", "step", _overwrite),
-        ("run_folds_step", "run", _skip_a_round),
-        ("order_does_not_matter", "step", _prefer_the_first),
-        ("ties_keep_weights_uniform", "step", _prefer_the_first),
-        ("bad_input_is_refused", "step", _clip),
-        ("newcomers_and_leavers", "join", _start_ahead),
-        ("a_sleeper_changes_nothing", "play", _play_sleepers),
-    ],
-)
+BROKEN: list[tuple[str, str, Callable[..., Any]]] = [
+    ("weights_are_a_distribution", "step", _forget_to_normalise),
+    ("only_the_awake_are_played", "play", _play_sleepers),
+    ("prediction_is_in_the_hull", "run", _skip_a_round),
+    ("step_changes_nothing_it_is_given", "step", _overwrite),
+    ("run_folds_step", "run", _skip_a_round),
+    ("order_does_not_matter", "step", _prefer_the_first),
+    ("ties_keep_weights_uniform", "step", _prefer_the_first),
+    ("bad_input_is_refused", "step", _clip),
+    ("newcomers_and_leavers", "join", _start_ahead),
+    ("a_sleeper_changes_nothing", "play", _play_sleepers),
+]
+"""The law that a hedger breaks, and how: which of its methods is spoilt by what."""
+
+
+@pytest.mark.parametrize(("law", "method", "spoil"), BROKEN)
 def test_a_broken_hedger_is_caught(law: str, method: str, spoil: Callable[..., Any]) -> None:
     broken: Any = Broken(method, spoil)
     with pytest.raises((AssertionError, ValueError)):
         checks.LAWS[law](broken)
+
+
+@pytest.mark.parametrize(
+    ("method", "spoil"),
+    [
+        pytest.param(method, spoil, marks=[pytest.mark.slow] * (k != 4))  # each tries every law
+        for k, (_, method, spoil) in enumerate(BROKEN)
+    ],
+)
+def test_all_laws_together_catch_it(method: str, spoil: Callable[..., Any]) -> None:
+    broken: Any = Broken(method, spoil)
     with pytest.raises(AssertionError, match="breaks the law"):
         checks.check_hedger(broken)
 

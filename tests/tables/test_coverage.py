@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 from normalhedge import blend
-from normalhedge.tables.coverage import bands_of_quantiles
+from normalhedge.tables.coverage import bands, bands_of_quantiles
 from normalhedge.tables.review import review
 
 
@@ -83,3 +83,13 @@ def test_quantiles_of_opposite_levels_are_intervals() -> None:
     np.testing.assert_allclose(found.lower, [[3.0, 9.0], [1.0, 7.0]])
     np.testing.assert_allclose(found.upper, [[0.0, 6.0], [4.0, 10.0]])
     assert bands_of_quantiles(np.zeros((2, 1)), np.array([0.5])) is None
+
+
+def test_infinite_intervals_are_no_intervals() -> None:
+    lower, upper = {0.5: [-np.inf, 0.0, 1.0], 0.9: [-np.inf, -1.0, 0.0]}, {
+        0.5: [np.inf, 1.0, 2.0], 0.9: [np.inf, 2.0, np.inf],
+    }  # fmt: skip
+    found = bands(lower, upper, 3)
+    assert found is not None
+    np.testing.assert_array_equal(found.lower, [[np.nan, 0.0, np.nan], [np.nan, -1.0, np.nan]])
+    np.testing.assert_array_equal(found.upper, [[np.nan, 1.0, np.nan], [np.nan, 2.0, np.nan]])

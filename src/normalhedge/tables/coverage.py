@@ -52,6 +52,9 @@ def bands(
 ) -> IntervalBands | None:
     """Return intervals from the arrays of their ends; None without any.
 
+    Infinite intervals, such as those before the first outcome, count as no intervals: they would
+    hide the widths of all others.
+
     Parameters
     ----------
     lower, upper
@@ -76,6 +79,9 @@ def bands(
                 f"{name} must have one number for each of the {rows:,} rows of the blend's frame, "
                 f"got {side.shape[1:]}"
             )
+    endless = np.isinf(ends[0]).any(axis=0) | np.isinf(ends[1]).any(axis=0)
+    for side in ends:
+        side[:, endless] = np.nan
     return IntervalBands(np.array(levels), *ends)
 
 
