@@ -1,4 +1,7 @@
-"""What one would use else: Kalman filters, fitted and gated, several at once, and particles."""
+"""What one would use else: Kalman filters, fitted and gated, several at once, and particles.
+
+This module is long because each rival stands here with all of its settings, one after the other.
+"""
 
 import time
 from collections.abc import Callable

@@ -1,5 +1,6 @@
 """What the regressor and the classifier for scikit-learn share: folds, rounds and names."""
 
+from abc import abstractmethod
 from collections.abc import Iterable, Sequence
 from typing import Any, Self
 
@@ -241,17 +242,21 @@ class HedgedEstimators(TransformerMixin, _BaseComposition):  # type: ignore[misc
 
     # What regressors and classifiers do in their own ways.
 
+    @abstractmethod
     def _outcomes(self, y: Any) -> Any:
-        raise NotImplementedError
+        """Return the outcomes of `fit`, checked, as the mixture learns them."""
 
+    @abstractmethod
     def _encoded(self, y: Any) -> Any:
-        raise NotImplementedError
+        """Return the outcomes of `partial_fit` as the mixture learns them."""
 
+    @abstractmethod
     def _labels(self, outcomes: Any) -> Any:
-        raise NotImplementedError
+        """Return outcomes as the estimators learn them."""
 
+    @abstractmethod
     def _forecast(self, estimator: Any, X: Any) -> Any:  # noqa: N803
-        raise NotImplementedError
+        """Return the forecasts of a fitted estimator."""
 
     def _array(self, values: list[Any]) -> Any:
         return np.array(values, dtype=np.float64)
