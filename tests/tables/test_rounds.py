@@ -149,7 +149,7 @@ def test_what_waits_is_not_thrown_away(hedger: str | None) -> None:
 def test_steps_that_share_weights_are_learned_one_by_one(hedger: str | None) -> None:
     """Each step of a cutoff is a round; outcomes are learned when they are known, out of order."""
     frame, _ = cross_validation()
-    mixture = Mixture(hedger, "absolute")
+    mixture = Mixture(hedger, "square")
     mixture.join(["AutoARIMA", "Naive"])
     steps = frame.groupby(["unique_id", "cutoff"]).cumcount() + 1
     waiting: list[tuple[Any, int, dict[str, float]]] = []
@@ -167,12 +167,12 @@ def test_steps_that_share_weights_are_learned_one_by_one(hedger: str | None) -> 
         outcome = dict(zip(keys, rows.y, strict=True))
         waiting.append((rows.ds.iloc[0], made.ticket, outcome))
         expected[rows.index] = [made.value[key] for key in keys]
-    found = blend(frame, loss="absolute", hedger=hedger, pooled=True)
+    found = blend(frame, loss="square", hedger=hedger, pooled=True)
     if hedger is not None:  # auto has a game for each item, which a loop knows when it sees them
         np.testing.assert_allclose(found.frame["blend"], expected, rtol=1e-12)
     early = frame[frame.cutoff < frame.cutoff.iloc[-1] - pd.Timedelta(days=9)]
     part = blend(early.assign(y=early.y.where(early.ds <= early.cutoff.max())),
-                 loss="absolute", hedger=hedger, pooled=True)  # fmt: skip
+                 loss="square", hedger=hedger, pooled=True)  # fmt: skip
     np.testing.assert_array_equal(part.frame["blend"], found.frame.loc[early.index, "blend"])
     rest = frame[~frame.index.isin(early.index) | (frame.ds > early.cutoff.max())]
     later = blend(rest, mixture=part.mixture)
