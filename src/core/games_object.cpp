@@ -618,6 +618,10 @@ struct Settling {
         rounds = Reference::borrowed(attribute(target, rounds_name));
         if (!PyDict_CheckExact(pending.get()) || !PyDict_CheckExact(deferred.get()))
             raise(PyExc_TypeError, "a mixture keeps its rounds in dicts");
+        if (PyDict_GetItemWithError(pending.get(), ticket) != round) {
+            if (PyErr_Occurred()) throw PythonError();
+            raise(PyExc_RuntimeError, used_from_within);
+        }
     }
 
     void settle(PyObject* outcomes) const {

@@ -5,12 +5,17 @@ import os
 import pickle
 import sys
 import threading
+from collections.abc import Callable
+from contextlib import suppress
+from functools import partial
+from types import FrameType
 from typing import Any
 
 import numpy as np
 import pytest
 
 from normalhedge import Mixture
+from normalhedge.mixtures._sums import STEPS
 from tests.mixtures.examples import fed
 
 
@@ -103,6 +108,71 @@ def test_a_mixture_that_is_used_from_within_refuses() -> None:
     assert mixture.names == ["a", "b", "x", "y"]  # the inner round was whole
     assert list(mixture.pending) == [3]
     fed(mixture, "abxy", 2)
+
+
+def at_line(k: int, act: Callable[[], object], intrude: Callable[[], object]) -> bool:
+    """Call something from within at the k-th line, as a signal handler would; False if too few."""
+    lines, refused = 0, (RuntimeError, KeyError)
+
+    def trace(frame: FrameType, event: str, _: object) -> Any:
+        nonlocal lines
+        if "normalhedge" not in frame.f_code.co_filename:
+            return None
+        lines += event == "line"
+        if event == "line" and lines == k:
+            with suppress(*refused):
+                intrude()
+        return trace
+
+    before = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        act()
+    except refused:
+        pass
+    finally:
+        sys.settrace(before)
+    return lines >= k
+
+
+@pytest.mark.parametrize("own", [{"a": 2.0, "b": 1.0}, {"a": 2.0, "new": 1.0}])
+def test_a_signal_handler_at_any_line_does_not_settle_a_round_twice(own: dict[str, float]) -> None:
+    k, more = 0, True
+    while more:
+        k += 1
+        mixture = played(Mixture("squint", history=4), rounds=3)
+        ticket = mixture.predict({"a": 1.0, "b": 2.0}).ticket
+        mixture.predict(own)  # not of the same width as the round before it
+        more = at_line(
+            k, partial(mixture.update, ticket, 1.0), partial(mixture.update, ticket, 2.0)
+        )
+        steps = int(mixture.games.total_sums[STEPS])
+        assert steps == len(mixture.history) == 4, k
+        mixture.correct(ticket, 5.0)
+        right = played(Mixture("squint", history=4), rounds=3)
+        ticket = right.predict({"a": 1.0, "b": 2.0}).ticket
+        right.predict(own)
+        right.update(ticket, 5.0)
+        np.testing.assert_array_equal(mixture.weights[:, :3], right.weights[:, :3])
+    assert k > 20
+
+
+def test_a_signal_handler_at_any_line_does_not_move_the_columns_of_a_round() -> None:
+    k, more = 0, True
+    while more:
+        k += 1
+        mixture = played(Mixture("squint"), rounds=3)
+
+        def intrude(m: Mixture = mixture) -> None:
+            m.leave("b")
+            m.join(["z"])
+
+        more = at_line(k, partial(mixture.predict, {"a": 1.0, "c": 3.0, "b": 2.0}), intrude)
+        for round_ in mixture.pending.values():
+            said = dict(zip(mixture.names, round_.forecasts[0, 0], strict=False))
+            assert (said["a"], said["c"]) == (1.0, 3.0), k
+            assert np.isnan(said.get("z", np.nan)), k
+    assert k > 20
 
 
 def test_pickles_and_copies_beside_a_thread_that_predicts() -> None:

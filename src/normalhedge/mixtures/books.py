@@ -692,8 +692,12 @@ class Books:
             other.forget_history()
         return other
 
-    def checkpoint_if_due(self) -> None:
-        """Store a checkpoint, if the last one is half the length of the history ago."""
+    def checkpoint_if_due(self, version: int) -> None:
+        """Store a checkpoint, if the last one is half the length of the history ago.
+
+        Not if the games have another version when it is complete: then its parts may be of
+        different rounds, since a signal handler used the mixture meanwhile.
+        """
         if self.rounds < self.next_checkpoint:
             return
         if not self.history_size:
@@ -711,6 +715,8 @@ class Books:
             self.intervals,
             self.history[-1] if self.history else None,
         )
+        if self.games.version != version:
+            return
         self.checkpoints = (*self.checkpoints[-1:], here)
         self.next_checkpoint = self.rounds + max(1, self.history_size // 2)
 

@@ -18,6 +18,7 @@ _empty = np.empty
 
 def predict_round(
     books: Books,
+    version: int,
     table: Floats,
     confidences: Floats | None,
     keys: Keys,
@@ -30,6 +31,9 @@ def predict_round(
     ----------
     books
         The memory of the mixture.
+    version
+        The version of its games before the forecasts were read. The round is refused if there is
+        another one by now: a signal handler may have used the mixture in between.
     table
         The forecasts; rows x classes x experts, NaN where an expert sleeps.
     confidences
@@ -41,7 +45,6 @@ def predict_round(
     text
         The id of the round, as JSON; None if it has none.
     """
-    version = books.games.version
     growth, items = books.grow(new, [""] if keys is None else [str(key) for key in keys])
     names = growth.changes.get("names", books.names)
     if books.recipe.include:
@@ -71,22 +74,24 @@ def predict_round(
     return Prediction(value, ticket, names, distribution, keys, intervals)
 
 
-def settle_round(books: Books, ticket: int, outcomes: Floats) -> None:
+def settle_round(books: Books, version: int, ticket: int, outcomes: Floats) -> None:
     """Learn from the outcomes of a pending round.
 
     Parameters
     ----------
     books
         The memory of the mixture.
+    version
+        The version of its games before the pending round was read, as for `predict_round`.
     ticket
         The ticket of the round.
     outcomes
         The outcome of each row; NaN where it is unknown.
     """
-    books.checkpoint_if_due()
+    books.checkpoint_if_due(version)
     pending = books.pending[ticket]
     table, confidences = books.widen(pending.forecasts, pending.confidence)
-    version, changes = books.games.version, {}
+    changes = {}
     if books.intervals is not None:
         changes["intervals"] = books.intervals.learned(pending, outcomes)
     books.games.update(
@@ -152,11 +157,12 @@ def play_again(books: Books, checkpoint: Checkpoint, entries: Sequence[SettledRo
             again.rounds, again.next_ticket = one.number, ticket
             known, n = len(again.names), one.forecasts.shape[2]
             table = one.forecasts.copy()
-            predict_round(again, table, one.confidence, one.keys, books.names[known:n])
+            version, new = again.games.version, books.names[known:n]
+            predict_round(again, version, table, one.confidence, one.keys, new)
 
     for one in entries:
         predict_until(one.rounds)
-        settle_round(again, one.ticket, one.outcomes)
+        settle_round(again, again.games.version, one.ticket, one.outcomes)
     predict_until(books.rounds)
     again.rounds, again.next_ticket = books.rounds, books.next_ticket
     return again

@@ -315,12 +315,13 @@ class Mixture:
             raise ValueError(f"a round with id {clipped(text, 80)} waits for its outcome already")
         if books.forget_after is not None:
             books.forget_sleepers(forecasts)
+        version = books.games.version
         table, keys, new = self._read(forecasts)
         confidences = None
         if confidence is not None:
             names = (*books.names, *new)
             confidences = np.array([float(confidence.get(name, 1.0)) for name in names])
-        return predict_round(books, table, confidences, keys, new, text)
+        return predict_round(books, version, table, confidences, keys, new, text)
 
     def peek(
         self, forecasts: Mapping[str, Any], confidence: Mapping[str, float] | None = None
@@ -420,9 +421,10 @@ class Mixture:
         if fast and books.games.update_number(ticket, outcome, books.__dict__):
             return
         with self._books._lock, self._untouched():
+            version = books.games.version
             ticket = self._ticket(ticket, id, settled=False)
             pending = books.pending_round(ticket)
-            settle_round(books, ticket, self._outcomes(pending, outcome))
+            settle_round(books, version, ticket, self._outcomes(pending, outcome))
             if id is not None:
                 books.forget_id(id_text(id), ticket)
 
