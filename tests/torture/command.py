@@ -15,7 +15,8 @@ from typing import IO, Any
 PYTHON = [sys.executable, *(["-S"] if sys.flags.no_site else [])]
 """Without site-packages where the bench itself is run so: see ``make sanitize``."""
 
-SECONDS = 20.0
+SECONDS = 120.0
+"""How long a command may take to end; one that hangs never does, and a busy disk can take half of it."""
 
 
 class Running:
@@ -45,6 +46,7 @@ class Running:
         while self.poll() is None and time.monotonic() < until:
             time.sleep(0.0005)
         if self._code is None:
+            self._commands.stuck = f"state and times of the process: {_state(self.pid)}"
             self.send(signal.SIGKILL)
             while self.poll() is None:
                 time.sleep(0.001)
@@ -52,10 +54,20 @@ class Running:
         return self._code
 
 
+def _state(pid: int) -> str:
+    """Return what Linux says of a process: R runs, S sleeps, D waits for a disk; ticks used."""
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text("utf-8").rpartition(")")[2].split()
+    except OSError as error:
+        return str(error)
+    return f"{fields[0]} {fields[11]} {fields[12]}"
+
+
 class Commands:
     """Starts commands: forked from a process that has imported all, or really from the start."""
 
     def __init__(self) -> None:
+        self.stuck = ""
         own, other = socket.socketpair()
         self._socket = own
         with other:

@@ -139,7 +139,7 @@ def _judge(
     killed = number == signal.SIGKILL
     wrong = None
     if code is None:
-        wrong = "it did not end within 20 s"
+        wrong = f"it did not end: {session.starter.stuck}"
     elif code not in GOOD | ({-signal.SIGKILL} if killed else set()):
         wrong = f"exit code {code}: {said[-200:]!r}"
     elif "Traceback" in said and 0 < len(answers) < len(lines):  # else Python began or ended
