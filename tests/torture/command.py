@@ -16,7 +16,7 @@ PYTHON = [sys.executable, *(["-S"] if sys.flags.no_site else [])]
 """Without site-packages where the bench itself is run so: see ``make sanitize``."""
 
 SECONDS = 120.0
-"""How long a command may take to end. A busy disk can take half of it; one that hangs never ends."""
+"""How long a command may take to end. A busy disk can take half of it; a hang lasts for ever."""
 
 
 class Running:
