@@ -21,6 +21,7 @@ from normalhedge.certificates.certificate import (
     certify,
     certify_limit,
 )
+from normalhedge.certificates.every_number import EveryCertificate, certify_every, critical_reach
 from normalhedge.certificates.known import Shipped, best_known, shipped
 from normalhedge.certificates.proving import Proof, prove
 from normalhedge.certificates.worst_move import Mass
@@ -30,6 +31,7 @@ __all__ = [
     "PAPER_POTENTIAL",
     "Bound",
     "Certificate",
+    "EveryCertificate",
     "Mass",
     "Multipliers",
     "NoCertificate",
@@ -38,7 +40,9 @@ __all__ = [
     "best_c",
     "best_known",
     "certify",
+    "certify_every",
     "certify_limit",
+    "critical_reach",
     "hedge_bound",
     "prove",
     "shipped",

@@ -11,7 +11,13 @@ import numpy as np
 from normalhedge import _extras, _inputs
 from normalhedge._inputs import Floats
 from normalhedge.certificates.bounds import scaled_limit, share
-from normalhedge.certificates.program import LARGEST_POTENTIAL, Program, Setting, roots
+from normalhedge.certificates.program import (
+    LARGEST_POTENTIAL,
+    BoundedSetting,
+    Program,
+    largest_x,
+    roots,
+)
 from normalhedge.certificates.worst_move import Mass, worst_measure
 
 EDGE = 1e-7
@@ -19,6 +25,10 @@ EDGE = 1e-7
 
 COARSE_POINTS, COARSE_GAINS, LEVELS = 500, 64, 6
 """The sizes of the first grids of x and m, and how often both are doubled at most."""
+
+
+FIRST_POINTS = 1000
+"""The number of points of the grid of x from which a proof is first drafted."""
 
 
 class NoCertificate(ValueError):  # noqa: N818 -- an answer, not a fault
@@ -92,6 +102,26 @@ class Certificate:
         """Return the bound on the regret to the best epsilon-quantile of experts."""
         return self._unscaled(scaled_limit(self.potential, share(self.n_experts, epsilon), self.c))
 
+    @property
+    def claim(self) -> dict[str, float | int]:
+        """What is claimed, without the potential."""
+        names = ("alpha_from", "alpha", "n_experts", "c")
+        return {name: getattr(self, name) for name in names}
+
+    def grid(self, potential: float, finer: int) -> Program:
+        """Return the inequality on a grid from which a proof is drafted.
+
+        Parameters
+        ----------
+        potential
+            The average potential B, which limits x.
+        finer
+            How many times finer than usual.
+        """
+        x_max = largest_x(potential, self.n_experts, self.c) * (1.0 + 1e-12)
+        rates = roots(self.alpha_from, self.alpha, 4 * finer + 1)
+        return Program.on_grid(self.c, x_max, FIRST_POINTS * finer, rates)
+
     def _unscaled(self, limit: float) -> float:
         if not self.alpha_from:
             return math.inf
@@ -153,11 +183,11 @@ def quick_potential(alpha: float, n_experts: int, c: float) -> float:
     alpha, n_experts, c
         As for `certify`.
     """
-    setting = Setting(max(n_experts, 2), c, roots(alpha, alpha))
+    setting = BoundedSetting(c, max(n_experts, 2), roots(alpha, alpha))
     with np.errstate(over="ignore", invalid="ignore"):  # where it overflows there is no beta
         coarse, fine = (
             setting.least_potential(
-                _gains(COARSE_GAINS // part, 0.0), COARSE_POINTS // part, at_least=_below(1.0)
+                grid_of_gains(COARSE_GAINS // part, 0.0), COARSE_POINTS // part, at_least=below(1.0)
             )
             for part in (2, 1)
         )
@@ -247,45 +277,63 @@ def _certify(
     c = _inputs.number("c", c, 1e-3, 1e3, closed=True)
     tolerance = _inputs.number("tolerance", tolerance, 1e-8, 1.0)
     _extras.require("scipy")
-    setting = Setting(max(n_experts, 2), c, roots(alpha_from, alpha))
+    setting = BoundedSetting(c, max(n_experts, 2), roots(alpha_from, alpha))
     potential, worst, error = 1.0, 0.0, math.inf
     for level in range(LEVELS):
-        gains = _gains(COARSE_GAINS * 2**level, worst)
+        gains = grid_of_gains(COARSE_GAINS * 2**level, worst)
         points = COARSE_POINTS * 2**level
         before = potential
-        potential = setting.least_potential(gains, points, at_least=_below(before))
+        potential = setting.least_potential(gains, points, at_least=below(before))
         if not math.isfinite(potential):
             raise NoCertificate(
                 f"no bound on the average potential up to {LARGEST_POTENTIAL:g} was found for "
                 f"alpha={alpha:g}, {n_experts} experts and c={c:g}: try a larger c"
             )
         program = setting.program(potential, points)
-        worst = _worst(program, gains, potential)
+        worst = worst_gain(program, gains, potential)
         error = abs(potential - before)
         if error <= tolerance * potential:
             break
     error += 1e-6 * (potential - 1.0)
     measure = worst_measure(program, worst, potential)
-    rows = tuple(_dual(program, float(m), potential) for m in _gains(COARSE_GAINS, worst))
+    rows = tuple(dual(program, float(m), potential) for m in grid_of_gains(COARSE_GAINS, worst))
     return Certificate(alpha, alpha_from, n_experts, c, potential, error, worst, measure, rows)
 
 
-def _gains(cells: int, near: float) -> Floats:
-    """Return a grid of gains m from -1 to 1, evenly spaced, and finer around ``near``."""
+def grid_of_gains(cells: int, near: float) -> Floats:
+    """Return a grid of gains m from -1 to 1.
+
+    Parameters
+    ----------
+    cells
+        The number of cells of the same width.
+    near
+        The gain around which the grid is finer.
+    """
     even = np.linspace(-1.0, 1.0, cells + 1)
     close = near + np.linspace(-2.0, 2.0, 33) / cells
     gains: Floats = np.unique(np.clip(np.concatenate([even, close]), EDGE - 1.0, 1.0 - EDGE))
     return gains
 
 
-def _below(potential: float) -> float:
+def below(potential: float) -> float:
     """Return a little less: a finer grid does not contain all the constraints of a coarser one."""
     return 1.0 + max((potential - 1.0) * (1.0 - 1e-3), 1e-9)
 
 
-def _worst(program: Program, gains: Iterable[float], potential: float) -> float:
-    """Return the gain that needs the largest potential."""
-    start = _below(potential)
+def worst_gain(program: Program, gains: Iterable[float], potential: float) -> float:
+    """Return the gain that needs the largest potential.
+
+    Parameters
+    ----------
+    program
+        The one-step program on a grid.
+    gains
+        The gains of the hedger to choose from.
+    potential
+        A potential that suffices for all of them.
+    """
+    start = below(potential)
 
     def needed(m: float) -> float:
         lines = program.lines(1.0 - m, -1.0 - m)
@@ -294,6 +342,17 @@ def _worst(program: Program, gains: Iterable[float], potential: float) -> float:
     return float(max(gains, key=needed))
 
 
-def _dual(program: Program, m: float, potential: float) -> Multipliers:
+def dual(program: Program, m: float, potential: float) -> Multipliers:
+    """Return the multipliers that leave the most room at one gain.
+
+    Parameters
+    ----------
+    program
+        The one-step program on a grid.
+    m
+        The gain of the hedger.
+    potential
+        The average potential B.
+    """
     point = program.lines(1.0 - m, -1.0 - m).solve(potential)
     return Multipliers(m, point.a, point.beta)

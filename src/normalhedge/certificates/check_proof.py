@@ -27,6 +27,31 @@ in balls by the mean value theorem,
     G  in  G(z, k) + G_x(box) [-w, w] + G_h(box) [-d, d],
 
 and a box on which that is not clear of the negative numbers is cut in two.
+
+**For every number of experts.** A claim (alpha, reach, power, c, B) without N speaks of all rates
+up to alpha and all N with ``alpha (ln N)^power <= reach``, where the power is 1 or 2. Let
+``B <= 3/2`` and ``N >= 2``; then ``N B - N + 1 <= N`` and ``x_max^2 <= 2 c ln N``. So x has no
+bound as h -> 0, but
+
+    h x <= Z,  Z^2 = 2 c reach  (power 1),      h x^2 <= Y,  Y = 2 c sqrt(reach)  (power 2).
+
+Where ``x <= X_0`` the boxes are as before, without those where that is wrong. Beyond X_0, with
+``v = 1/x`` and ``z = h x``, (1) follows from ``E >= 0``, where E is ``G / x^2`` without the term
+``A B u / x^2 >= 0``:
+
+    E = -A v^2 + beta r v / c - sigma - tau^2 phi(z tau),
+    sigma = s / x^2 = ((r - z)^2 v^2 - 2) / 2c,      tau = t / x = r / c + z sigma.
+
+E is smooth on the rectangle ``0 <= z <= Z``, ``0 <= v <= 1 / X_0``, which is cut into boxes, too.
+For power 2, c must be at least 2, and ``y = h x^2 = z / v`` takes the place of z. With
+``rho = r / c`` and ``phi_3(z) = sum_k z^k / (k+3)!``, by which
+``tau^2 phi(z tau) = tau^2 / 2 + z tau^3 phi_3(z tau)``,
+
+    E / v = (1 - r rho / 2) / (c v) + beta rho - A v - (r - z)^2 v / 2c
+            - y (rho sigma + z sigma^2 / 2 + tau^3 phi_3(z tau)).
+
+The first term is not negative, as ``r^2 <= 4 <= 2c``; on a box it is at least its value at the
+largest v. The others are smooth.
 """
 
 import json
@@ -59,7 +84,14 @@ MOST_ROWS = 5_000
 LARGEST_FILE = 10_000_000
 FEW, MANY = 12, 40
 """The number of terms of the series of phi, for |z| < 1/2 and for larger |z|."""
+FAR_PIECES = 8
+"""The number of pieces that each side of the rectangle of z and v is first cut into."""
 DECIMAL = re.compile(r"-?[0-9]{1,25}(\.[0-9]{1,50})?(e-?[0-9]{1,2})?")
+
+
+BOUNDED = ("alpha_from", "alpha", "n_experts", "c", "potential")
+EVERY = ("alpha", "reach", "power", "c", "potential")
+"""The fields of a claim about at most N experts, and of one about every number of them."""
 
 
 class NotProved(ValueError):  # noqa: N818 -- an answer, not a fault
@@ -67,13 +99,18 @@ class NotProved(ValueError):  # noqa: N818 -- an answer, not a fault
 
 
 class ProofClaim(NamedTuple):
-    """The claim that the average potential of at most N experts never exceeds B, at these rates."""
+    """The claim that the average potential of at most N experts never exceeds B, at these rates.
+
+    Without ``n_experts`` it is about every N with ``alpha (ln N)^power <= reach``.
+    """
 
     alpha_from: Fraction
     alpha: Fraction
-    n_experts: int
+    n_experts: int | None
     c: Fraction
     potential: Fraction
+    reach: Fraction | None = None
+    power: int = 1
 
 
 class Row(NamedTuple):
@@ -86,7 +123,7 @@ class Row(NamedTuple):
 
 
 class Box(NamedTuple):
-    """The box left <= x <= right and low <= h <= high, in units of 2^-UNIT."""
+    """The box left <= x <= right and low <= h <= high, in units of 2^-UNIT; or of z and v."""
 
     left: int
     right: int
@@ -107,12 +144,17 @@ def check_proof(source: str | Path | dict[str, Any]) -> ProofClaim:
     claim, rows = _parse(_load(source) if isinstance(source, str | Path) else source)
     _check_cover(rows)
     with ctx.workprec(BITS):
-        boxes = _first_boxes(claim)
+        near, far = _near_boxes(claim), _far_boxes(claim)
+        beyond = _FarGap if claim.power == 1 else _FartherGap
         for row in rows:
             if row.a * claim.alpha > 1:
                 raise NotProved(f"kappa is less than -1 in {_shown(row)}")
+            if row.a < 0:
+                raise NotProved(f"A is negative in {_shown(row)}")
             for r in (1 - row.start, -1 - row.end):
-                _check_inequality(_Gap(claim, row, r), boxes, f"r = {float(r):.4g}, {_shown(row)}")
+                where = f"r = {float(r):.4g}, {_shown(row)}"
+                _check_inequality(_Gap(claim, row, r), near, f"x = {{:.4g}}, {where}")
+                _check_inequality(beyond(claim, row, r), far, f"h x^p = {{:.4g}}, {where}")
     return claim
 
 
@@ -140,22 +182,33 @@ def _parse(data: object) -> tuple[ProofClaim, list[Row]]:
     fields = _fields("a proof", data, ("format", "claim", "intervals"))
     if fields["format"] != FORMAT:
         raise NotProved(f"the format must be {FORMAT!r}")
-    stated = _fields("the claim", fields["claim"], ProofClaim._fields)
-    n_experts = stated["n_experts"]
-    if type(n_experts) is not int or not 1 <= n_experts <= 10**18:
+    every = isinstance(fields["claim"], dict) and "reach" in fields["claim"]
+    names = EVERY if every else BOUNDED
+    stated = _fields("the claim", fields["claim"], names)
+    n_experts = stated.get("n_experts")
+    if not every and (type(n_experts) is not int or not 1 <= n_experts <= 10**18):
         raise NotProved("n_experts must be a whole number from 1 to 10^18")
-    names = ("alpha_from", "alpha", "c", "potential")
-    alpha_from, alpha, c, potential = (_exact(name, stated[name]) for name in names)
+    power = stated.get("power", 1)
+    if type(power) is not int or power not in {1, 2}:
+        raise NotProved("power must be 1 or 2")
+    whole = {"n_experts", "power"}
+    read = {name: _exact(name, stated[name]) for name in names if name not in whole}
+    alpha_from, alpha = read.get("alpha_from", Fraction(0)), read["alpha"]
+    c, potential, reach = read["c"], read["potential"], read.get("reach")
     if not (0 <= alpha_from <= alpha and Fraction(1, 10**12) <= alpha < 1):
         raise NotProved("alpha must be from 1e-12 to less than 1, and alpha_from from 0 to alpha")
     if not Fraction(1, 1000) <= c <= 1000:
         raise NotProved("c must be from 0.001 to 1000")
     if not 1 <= potential <= 10**12:
         raise NotProved("the potential must be from 1 to 10^12")
+    if reach is not None and not (0 < reach <= 100 and potential <= Fraction(3, 2)):
+        raise NotProved("for every N, reach must be from 0 to 100 and the potential at most 1.5")
+    if power == 2 and c < 2:
+        raise NotProved("for every N and power 2, c must be at least 2")
     rows = fields["intervals"]
     if not isinstance(rows, list) or not 1 <= len(rows) <= MOST_ROWS:
         raise NotProved(f"intervals must be a list of 1 to {MOST_ROWS} rows")
-    claim = ProofClaim(alpha_from, alpha, n_experts, c, potential)
+    claim = ProofClaim(alpha_from, alpha, n_experts, c, potential, reach, power)
     return claim, [_row(i, row) for i, row in enumerate(rows)]
 
 
@@ -187,42 +240,88 @@ def _check_cover(rows: Iterable[Row]) -> None:
         raise NotProved("the intervals do not cover [-1, 1]")
 
 
-def _first_boxes(claim: ProofClaim) -> list[Box]:
-    """Return boxes that cover 0 <= x <= x_max and the square roots of the rates."""
-    highest = _ball(claim.n_experts * (claim.potential - 1) + 1).log()
-    x_max = (2 * _ball(claim.c) * highest).nonnegative_part().sqrt()
-    end, low, high = (
-        _units(x_max)[1],
-        _units(_root(claim.alpha_from))[0],
-        _units(_root(claim.alpha))[1],
-    )
-    cuts = [end * k // PIECES for k in range(PIECES + 1)]
-    return [Box(*piece, low, high) for piece in pairwise(cuts)]
+def _near_boxes(claim: ProofClaim) -> list[Box]:
+    """Return boxes that cover 0 <= x <= x_max, or X_0, and the square roots of the rates."""
+    if claim.n_experts is None:
+        end = _start_of_far(claim)
+    else:
+        highest = _ball(claim.n_experts * (claim.potential - 1) + 1).log()
+        end = _units((2 * _ball(claim.c) * highest).nonnegative_part().sqrt())[1]
+    low, high = _units(_root(claim.alpha_from))[0], _units(_root(claim.alpha))[1]
+    return [Box(*piece, low, high) for piece in _pieces(end, PIECES)]
+
+
+def _far_boxes(claim: ProofClaim) -> list[Box]:
+    """Return boxes that cover 0 <= z <= Z, or y <= Y, and 0 <= v <= 1/X_0; none for bounded N."""
+    if claim.reach is None:
+        return []
+    last = -((-1 << 2 * UNIT) // _start_of_far(claim))
+    return [
+        Box(*side, *other)
+        for side in _pieces(_units(_largest(claim))[1], FAR_PIECES)
+        for other in _pieces(last, FAR_PIECES)
+    ]
+
+
+def _pieces(end: int, count: int) -> list[tuple[int, int]]:
+    """Return intervals from 0 to the end."""
+    return list(pairwise(end * k // count for k in range(count + 1)))
+
+
+def _start_of_far(claim: ProofClaim) -> int:
+    """Return X_0 in units: any number will do, and at 6 sqrt(c) the factor u is e^-18."""
+    return _units(6 * _root(claim.c))[1]
+
+
+def _largest(claim: ProofClaim) -> arb:
+    """Return Z, or Y: the largest h x^power."""
+    reach = claim.reach or Fraction(0)
+    if claim.power == 1:
+        return _root(2 * claim.c * reach)
+    return 2 * _ball(claim.c) * _root(reach)
 
 
 def _check_inequality(gap: "_Gap", boxes: Iterable[Box], where: str) -> None:
-    """Show that G >= 0 on all boxes."""
+    """Show that the gap is not negative on all boxes."""
     todo = list(boxes)
     for _ in range(MOST_BOXES):
         if not todo:
             return
         box = todo.pop()
+        if gap.is_outside(box):
+            continue
         middle, along_x, along_h = gap.enclose(box)
         if middle + along_x + along_h >= 0:
             continue
-        if not (middle >= 0 and along_x.is_finite() and along_h.is_finite()):
+        hopeless = not middle >= 0 and gap.is_inside(box)
+        if hopeless or not (along_x.is_finite() and along_h.is_finite()):
             break
         todo += box.halves(across_x=bool(along_x.rad() >= along_h.rad()))
-    raise NotProved(f"the inequality is not shown near x = {box.left / 2**UNIT:.4g}, {where}")
+    raise NotProved(f"the inequality is not shown near {where.format(box.left / 2**UNIT)}")
 
 
 class _Gap:
     """The function G for one row and one r."""
 
     def __init__(self, claim: ProofClaim, row: Row, r: Fraction) -> None:
+        self.power = claim.power
+        self.limit = None if claim.reach is None else _units(_largest(claim))[1]
         self.c, self.rate, self.r = claim.c, _ball(1 / claim.c), _ball(r)
         self.a, self.lambda0 = _ball(row.a), _ball(row.a * claim.potential)
         self.slope, self.push = _ball(row.beta * r / claim.c), _ball(r / claim.c)
+
+    def is_outside(self, box: Box) -> bool:
+        """Tell whether no point of a box has to be checked."""
+        return self.limit is not None and self._product(box.left, box.low) > self.limit
+
+    def is_inside(self, box: Box) -> bool:
+        """Tell whether all points of a box have to be checked."""
+        return self.limit is None or self._product(box.right, box.high) <= self.limit
+
+    def _product(self, x: int, h: int) -> int:
+        """Return h x^power, which has a limit, in units and rounded down."""
+        product: int = x**self.power * h >> self.power * UNIT
+        return product
 
     def enclose(self, box: Box) -> tuple[arb, arb, arb]:
         """Return balls that contain G in the middle, and its change along x and along h."""
@@ -241,6 +340,78 @@ class _Gap:
         """Return s and t."""
         s = (self.r * (self.r - 2 * h * x) - (2 - h * h) * x * x) * self.rate / 2
         return s, x * self.push + h * s
+
+
+class _FarGap(_Gap):
+    """The function E of z and v for one row and one r."""
+
+    def __init__(self, claim: ProofClaim, row: Row, r: Fraction) -> None:
+        super().__init__(claim, row, r)
+        self.limit = _units(_root(claim.alpha))[1]
+
+    def _product(self, x: int, h: int) -> int:
+        """Return h = z v, or y v^2, which is at most sqrt(alpha), in units and rounded down."""
+        product: int = x * h**self.power >> self.power * UNIT
+        return product
+
+    def enclose(self, box: Box) -> tuple[arb, arb, arb]:
+        """Return balls that contain E in the middle, and its change along z and along v."""
+        (k, z), (j, v) = _side_h(box.left, box.right), _side_h(box.low, box.high)
+        sigma, tau = self._scaled(k, j)
+        value = j * (self.slope - self.a * j) - sigma - tau * tau * _phi(k * tau)
+        sigma, tau = self._scaled(z, v)
+        sigma_z, sigma_v = self._slopes_of_sigma(z, v)
+        w = z * tau
+        tilt = tau * (1 + w * _phi(w))
+        e_z = -sigma_z - tilt * (sigma + z * sigma_z) - tau * tau * tau * _phi_prime(w)
+        e_v = self.slope - 2 * self.a * v - sigma_v - tilt * z * sigma_v
+        return value, e_z * (z - k), e_v * (v - j)
+
+    def _scaled(self, z: arb, v: arb) -> tuple[arb, arb]:
+        """Return sigma and tau."""
+        sigma = (((self.r - z) * v) ** 2 - 2) * self.rate / 2
+        return sigma, self.push + z * sigma
+
+    def _slopes_of_sigma(self, z: arb, v: arb) -> tuple[arb, arb]:
+        """Return the derivatives of sigma along z and along v."""
+        away = self.r - z
+        return -self.rate * v * v * away, self.rate * v * away * away
+
+
+class _FartherGap(_FarGap):
+    """The function E / v of y and v for one row and one r."""
+
+    def __init__(self, claim: ProofClaim, row: Row, r: Fraction) -> None:
+        super().__init__(claim, row, r)
+        self.first = _ball((1 - r * r / (2 * claim.c)) / claim.c)
+
+    def enclose(self, box: Box) -> tuple[arb, arb, arb]:
+        """Return a ball whose lower end is below E / v, and balls of its change along y and v."""
+        (k, y), (j, v) = _side_h(box.left, box.right), _side_h(box.low, box.high)
+        value = self.first / (arb(box.high) * arb(2) ** -UNIT) + self._smooth(k, j)
+        z = y * v
+        sigma, tau = self._scaled(z, v)
+        sigma_z, sigma_v = self._slopes_of_sigma(z, v)
+        w, away = z * tau, self.r - z
+        along_sigma = self.push + z * sigma + tau * tau * _phi(w) * z
+        along_z = sigma * sigma / 2 + tau * tau * (_phi(w) * sigma + tau * tau * _phi_prime(w, 3))
+        bend_y = v * (along_sigma * sigma_z + along_z)
+        bend_v = along_sigma * (sigma_v + y * sigma_z) + y * along_z
+        g_y = self.rate * v * v * away - self._bend(z, sigma, tau) - y * bend_y
+        g_v = -self.a - self.rate * away * (away / 2 - v * y) - y * bend_v
+        return value, g_y * (y - k), g_v * (v - j)
+
+    def _smooth(self, y: arb, v: arb) -> arb:
+        """Return E / v without its first term."""
+        z = y * v
+        sigma, tau = self._scaled(z, v)
+        away = self.r - z
+        rest = self.a + self.rate * away * away / 2
+        return self.slope - v * rest - y * self._bend(z, sigma, tau)
+
+    def _bend(self, z: arb, sigma: arb, tau: arb) -> arb:
+        """Return the factor of -y."""
+        return sigma * (self.push + z * sigma / 2) + tau * tau * tau * _phi(z * tau, 3)
 
 
 @lru_cache(maxsize=20_000)
@@ -265,21 +436,21 @@ def _whole(low: int, high: int) -> arb:
     return _middle(low, high) + arb(0, arb(high - low) * arb(2) ** (-UNIT - 1))
 
 
-def _phi(z: arb) -> arb:
-    """Enclose ``sum_k z^k / (k+2)!``; from the n-th term on it is at most ``|z|^n e^|z| / n!``."""
+def _phi(z: arb, order: int = 2) -> arb:
+    """Enclose ``sum_k z^k / (k + order)!``; from the n-th on all is below ``|z|^n e^|z| / n!``."""
     terms = FEW if z.abs_upper() < 0.5 else MANY
     total = arb(0)
     for k in reversed(range(terms)):
-        total = total * z + INVERSE[k + 2]
+        total = total * z + INVERSE[k + order]
     return total + _tail(z, terms)
 
 
-def _phi_prime(z: arb) -> arb:
-    """Enclose ``sum_k k z^(k-1) / (k+2)!`` in the same way."""
+def _phi_prime(z: arb, order: int = 2) -> arb:
+    """Enclose ``sum_k k z^(k-1) / (k + order)!`` in the same way."""
     terms = FEW if z.abs_upper() < 0.5 else MANY
     total = arb(0)
     for k in reversed(range(1, terms)):
-        total = total * z + k * INVERSE[k + 2]
+        total = total * z + k * INVERSE[k + order]
     return total + _tail(z, terms - 1)
 
 
@@ -306,7 +477,7 @@ def _ball(value: Fraction) -> arb:
 
 
 with ctx.workprec(BITS):
-    INVERSE = [_ball(Fraction(1, factorial(k))) for k in range(MANY + 2)]
+    INVERSE = [_ball(Fraction(1, factorial(k))) for k in range(MANY + 3)]
 
 
 def _shown(row: Row) -> str:
@@ -329,7 +500,15 @@ def main(arguments: list[str]) -> int:
 
 def sentence(claim: ProofClaim) -> str:
     """Return a proved claim as a sentence."""
-    low, high, c, potential = (_in_full(claim[i]) for i in (0, 1, 3, 4))
+    exact = (claim.alpha_from, claim.alpha, claim.c, claim.potential)
+    low, high, c, potential = map(_in_full, exact)
+    if claim.reach is not None:
+        logarithm = "ln N" if claim.power == 1 else "(ln N)^2"
+        return (
+            f"proved: with c = {c}, every positive alpha up to {high} and every number N of "
+            f"experts with alpha {logarithm} <= {_in_full(claim.reach)} the average potential "
+            f"never exceeds {potential}"
+        )
     rates = f"alpha = {high}" if low == high else f"every positive alpha from {low} to {high}"
     return (
         f"proved: with {rates} and c = {c} the average potential of at most {claim.n_experts} "
@@ -337,7 +516,7 @@ def sentence(claim: ProofClaim) -> str:
     )
 
 
-def _in_full(value: Fraction | int) -> str:
+def _in_full(value: Fraction) -> str:
     """Return a decimal with all its digits."""
     exact = Context(prec=400).divide(Decimal(value.numerator), Decimal(value.denominator))
     return f"{exact.normalize(Context(prec=400)):f}"

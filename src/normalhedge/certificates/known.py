@@ -22,11 +22,13 @@ class Shipped(NamedTuple):
     """The claim of a proof that comes with this package; see `check_proof.ProofClaim`."""
 
     file: str
-    alpha_from: str
     alpha: str
-    n_experts: int
     c: str
     potential: str
+    alpha_from: str = "0"
+    n_experts: int | None = None
+    reach: str | None = None
+    power: int = 1
 
     def covers(self, alpha: float, n_experts: int, c: float) -> bool:
         """Tell whether the claim covers these settings.
@@ -41,8 +43,13 @@ class Shipped(NamedTuple):
         n_experts
             The number of experts that ever take part.
         """
-        inside = float(self.alpha_from) <= alpha <= float(self.alpha)
-        return inside and n_experts <= self.n_experts and c == float(self.c)
+        if c != float(self.c) or not float(self.alpha_from) <= alpha <= float(self.alpha):
+            return False
+        if self.n_experts is not None:
+            return n_experts <= self.n_experts
+        # Rounded up: the error of a logarithm is far below a part in 10^12.
+        reached = alpha * math.log(n_experts) ** self.power * (1.0 + 1e-12)
+        return self.reach is not None and reached <= float(self.reach)
 
 
 @lru_cache(maxsize=1)
@@ -63,8 +70,8 @@ def best_known(
     """Return the smallest known bound on the regret of NormalHedge, or the reason for none.
 
     The candidates are Theorem 1 of the paper and the proofs that come with this package, each for a
-    range of rates, one c and up to N experts. The claims are read from an index; `check_proof`
-    checks the proofs themselves.
+    range of rates, one c, and up to N experts or as many as the rate allows. The claims are read
+    from an index; `check_proof` checks the proofs themselves.
 
     Parameters
     ----------

@@ -24,6 +24,7 @@ in on its maximum: a few evaluations on a grid solve the program in two unknowns
 """
 
 import math
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -234,25 +235,22 @@ def _crossing(rise: float, rising_offset: float, fall: float, falling_offset: fl
 
 
 @dataclass(frozen=True, eq=False)
-class Setting:
-    """The settings: N, c, and one or several values of sqrt(alpha)."""
+class Setting(ABC):
+    """The settings for which a potential is to be certified; c is that of NormalHedge."""
 
-    n_experts: int
     c: float
-    roots: Floats
 
+    @abstractmethod
     def program(self, potential: float, points: int) -> Program:
-        """Return the program on the grid of x that a potential allows.
+        """Return the program on a grid.
 
         Parameters
         ----------
         potential
-            The average potential B, which limits x.
+            The average potential B.
         points
             The number of points of the grid.
         """
-        x_max = largest_x(potential, self.n_experts, self.c)
-        return Program.on_grid(self.c, x_max, points, self.roots)
 
     def least_potential(self, gains: Floats, points: int, *, at_least: float) -> float:
         """Return the smallest B that suffices for all gains of the hedger, or infinity.
@@ -285,6 +283,27 @@ class Setting:
             if potential - before <= 1e-8 * (potential - 1.0):
                 return potential
         return math.inf
+
+
+@dataclass(frozen=True, eq=False)
+class BoundedSetting(Setting):
+    """The settings: c, the largest N, and one or several values of sqrt(alpha)."""
+
+    n_experts: int
+    roots: Floats
+
+    def program(self, potential: float, points: int) -> Program:
+        """Return the program on the grid of x that a potential allows.
+
+        Parameters
+        ----------
+        potential
+            The average potential B, which limits x.
+        points
+            The number of points of the grid.
+        """
+        x_max = largest_x(potential, self.n_experts, self.c)
+        return Program.on_grid(self.c, x_max, points, self.roots)
 
 
 def roots(alpha_from: float, alpha: float, count: int = 5) -> Floats:

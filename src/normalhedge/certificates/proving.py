@@ -9,15 +9,16 @@ from typing import Any
 
 from normalhedge import _extras, _files, _inputs
 from normalhedge.certificates.certificate import EDGE, Certificate, NoCertificate
-from normalhedge.certificates.program import Lines, Program, largest_x, roots
+from normalhedge.certificates.every_number import EveryCertificate
+from normalhedge.certificates.program import Lines, Program
 
 FORMAT = "normalhedge proof 1"
 SLACK = 1e-3
 STEP = Decimal("0.000001")
 """The ends of the intervals of m, and the potential, are multiples of this."""
 
-FIRST_POINTS = 1000
-"""The first number of points of the grid of x; a failed check makes it 4 and 16 times as many."""
+WHOLE = ("n_experts", "power")
+"""The fields of a claim that are whole numbers; all others are decimals in quotes."""
 
 DIGITS = Context(prec=7)
 """The precision of the multipliers."""
@@ -34,30 +35,29 @@ class Proof:
 
     Attributes
     ----------
-    alpha_from, alpha
-        The smallest and the largest discount rate, both included (0: all positive rates).
-    n_experts
-        The largest number of experts.
-    c
-        The spread of the potential of NormalHedge.
-    potential
-        B, which the average potential never exceeds.
+    claim
+        What is proved: the names and values that `check_proof.ProofClaim` explains.
     intervals
         Rows of from, to, A, beta.
     """
 
-    alpha_from: str
-    alpha: str
-    n_experts: int
-    c: str
-    potential: str
+    claim: dict[str, Any]
     intervals: tuple[Interval, ...]
 
     @property
-    def claim(self) -> dict[str, Any]:
-        """The claim without its proof."""
-        names = ("alpha_from", "alpha", "n_experts", "c", "potential")
-        return {name: getattr(self, name) for name in names}
+    def potential(self) -> float:
+        """B, which the average potential never exceeds."""
+        return float(self.claim["potential"])
+
+    @property
+    def file_name(self) -> str:
+        """A name for the file, which says what is claimed."""
+        claim = self.claim
+        if "reach" in claim:
+            logarithm = "log" if claim["power"] == 1 else "log-squared"
+            return f"c{claim['c']}-alpha0-to-{claim['alpha']}-{logarithm}{claim['reach']}.json"
+        rates = dict.fromkeys((claim["alpha_from"], claim["alpha"]))
+        return f"c{claim['c']}-alpha{'-to-'.join(rates)}-n{claim['n_experts']}.json"
 
     def to_dict(self) -> dict[str, Any]:
         """Return the content of the file that `write` writes."""
@@ -72,7 +72,7 @@ class Proof:
         _files.write_whole(Path(path), lambda part: part.write_text(text, encoding="utf-8"))
 
 
-def prove(certificate: Certificate, *, slack: float = SLACK) -> Proof:
+def prove(certificate: Certificate | EveryCertificate, *, slack: float = SLACK) -> Proof:
     """Prove a certificate for a slightly larger potential.
 
     The claim is made for ``B = 1 + (C - 1)(1 + slack)``, rounded up in the sixth decimal. That
@@ -84,7 +84,7 @@ def prove(certificate: Certificate, *, slack: float = SLACK) -> Proof:
     Parameters
     ----------
     certificate
-        A result of `certify`. Its alpha and c mean the decimals that Python prints.
+        A result of `certify` or `certify_every`. Its numbers mean the decimals that Python prints.
     slack
         The relative difference of ``B - 1`` and ``C - 1``. Half the slack takes about 1.4 to 2
         times as many intervals.
@@ -99,7 +99,7 @@ def prove(certificate: Certificate, *, slack: float = SLACK) -> Proof:
 
     if not certificate.alpha:
         raise ValueError("a limit cannot be proved; certify a positive alpha")
-    if certificate.n_experts > 10**18:
+    if isinstance(certificate, Certificate) and certificate.n_experts > 10**18:
         raise ValueError("a proof can be about at most 10^18 experts")
     slack = _inputs.number("slack", slack, 0.0, 10.0)
     potential = Decimal(1.0 + (certificate.potential - 1.0) * (1.0 + slack))
@@ -115,14 +115,10 @@ def prove(certificate: Certificate, *, slack: float = SLACK) -> Proof:
     raise NoCertificate(f"the certificate could not be proved: {last_error}")
 
 
-def _draft(certificate: Certificate, potential: Decimal, finer: int) -> Proof:
-    """Return a proof that is not checked yet."""
-    alpha_from, alpha, c = certificate.alpha_from, certificate.alpha, certificate.c
-    n_experts, bound = certificate.n_experts, float(potential)
-    x_max = largest_x(bound, n_experts, c) * (1.0 + 1e-12)
-    program = Program.on_grid(
-        c, x_max, FIRST_POINTS * finer, roots(alpha_from, alpha, 4 * finer + 1)
-    )
+def _draft(certificate: Certificate | EveryCertificate, potential: Decimal, finer: int) -> Proof:
+    """Return a proof that is not checked yet, from a grid so many times as fine as the first."""
+    bound = float(potential)
+    program = certificate.grid(bound, finer)
     margin = 0.3 * _largest_margin(program, bound, certificate)
     while margin > 1e-9:
         try:
@@ -130,12 +126,17 @@ def _draft(certificate: Certificate, potential: Decimal, finer: int) -> Proof:
         except NoCertificate:
             margin /= 2.0
         else:
-            ends = _plain(alpha_from), _plain(alpha)
-            return Proof(*ends, n_experts, _plain(c), _plain(potential), rows)
+            claim = {
+                name: value if isinstance(value, int) and name in WHOLE else _plain(value)
+                for name, value in certificate.claim.items()
+            }
+            return Proof({**claim, "potential": _plain(potential)}, rows)
     raise NoCertificate("no margin is left: use a larger slack or a smaller tolerance")
 
 
-def _largest_margin(program: Program, potential: float, certificate: Certificate) -> float:
+def _largest_margin(
+    program: Program, potential: float, certificate: Certificate | EveryCertificate
+) -> float:
     """Return the largest margin with which the inequality holds on a grid of m."""
     low, high = 0.0, 1.0
     gains = [row.m for row in certificate.multipliers]

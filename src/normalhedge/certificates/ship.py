@@ -11,9 +11,10 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from normalhedge.certificates.certificate import certify
+from normalhedge.certificates.certificate import Certificate, certify
+from normalhedge.certificates.every_number import EveryCertificate, certify_every
 from normalhedge.certificates.known import INDEX, PROOFS
-from normalhedge.certificates.proving import SLACK, Proof, prove
+from normalhedge.certificates.proving import SLACK, prove
 
 
 class ProofSetting(NamedTuple):
@@ -78,7 +79,34 @@ RANGES = [
 SHIPPED = (*SINGLE_RATES, *SMALL_C, *RANGES)
 
 
-def ship(folder: Path, settings: Iterable[ProofSetting] = SHIPPED) -> Iterator[Path]:
+class EverySetting(NamedTuple):
+    """The settings of a proof for every number of experts.
+
+    Attributes
+    ----------
+    alpha, reach, c, power, slack
+        As for `certify_every` and `prove`.
+    """
+
+    alpha: float
+    reach: float
+    c: float
+    power: int = 1
+    slack: float = 2e-3
+
+
+EVERY_NUMBER = [
+    *(EverySetting(alpha, 0.23, 4) for alpha in (1e-1, 1e-2, 1e-3)),
+    EverySetting(0.1, 0.08, 3),
+    EverySetting(0.1, 0.85, 8),
+    *(EverySetting(alpha, 1.0, 2, 2) for alpha in (1e-1, 1e-2, 1e-3)),
+]
+"""Proofs for every number of experts. The paper's Theorem 1 has c = 4 and less than 1/800."""
+
+
+def ship(
+    folder: Path, settings: Iterable[ProofSetting | EverySetting] = (*SHIPPED, *EVERY_NUMBER)
+) -> Iterator[Path]:
     """Write the proofs and then their index; yield the path of each file.
 
     Parameters
@@ -91,15 +119,8 @@ def ship(folder: Path, settings: Iterable[ProofSetting] = SHIPPED) -> Iterator[P
     folder.mkdir(parents=True, exist_ok=True)
     claims = []
     for setting in settings:
-        certificate = certify(
-            setting.alpha,
-            setting.n_experts,
-            setting.c,
-            alpha_from=setting.alpha_from,
-            tolerance=setting.slack / 10.0,
-        )
-        proof = prove(certificate, slack=setting.slack)
-        path = folder / _name(proof)
+        proof = prove(_certified(setting), slack=setting.slack)
+        path = folder / proof.file_name
         proof.write(path)
         claims.append({"file": path.name, **proof.claim})
         yield path
@@ -108,9 +129,13 @@ def ship(folder: Path, settings: Iterable[ProofSetting] = SHIPPED) -> Iterator[P
     yield folder / INDEX
 
 
-def _name(proof: Proof) -> str:
-    rates = dict.fromkeys((proof.alpha_from, proof.alpha))
-    return f"c{proof.c}-alpha{'-to-'.join(rates)}-n{proof.n_experts}.json"
+def _certified(setting: ProofSetting | EverySetting) -> Certificate | EveryCertificate:
+    """Return the certificate from which a proof is made."""
+    alpha, c, tolerance = setting.alpha, setting.c, setting.slack / 10.0
+    if isinstance(setting, EverySetting):
+        return certify_every(alpha, setting.reach, c, power=setting.power, tolerance=tolerance)
+    rates = {"alpha_from": setting.alpha_from, "tolerance": tolerance}
+    return certify(alpha, setting.n_experts, c, **rates)
 
 
 if __name__ == "__main__":

@@ -96,7 +96,7 @@ def _one(bar: ProgressBar, alpha: float, experts: int, given: dict[str, Any]) ->
     if given["wanted"]:
         bar.done(0, "proving")
         proof = prove(found)
-        path = given["out"] or Path(f"proof-c{proof.c}-alpha{proof.alpha}-n{proof.n_experts}.json")
+        path = given["out"] or Path(f"proof-{proof.file_name}")
         proof.write(path)
         bar.done(1, "proved")
     attacks = []

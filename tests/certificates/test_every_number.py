@@ -1,0 +1,288 @@
+"""Certificates and proofs for every number of experts."""
+
+import copy
+import json
+import math
+from decimal import Decimal, localcontext
+from fractions import Fraction
+from typing import Any
+
+import flint
+import numpy as np
+import pytest
+
+from normalhedge import NormalHedge
+from normalhedge.certificates import (
+    best_known,
+    certify,
+    certify_every,
+    critical_reach,
+    prove,
+    shipped,
+    theorem_1,
+)
+from normalhedge.certificates import check_proof as check
+from normalhedge.certificates.check_proof import NotProved, check_proof, sentence
+from normalhedge.certificates.known import PROOFS
+from normalhedge.certificates.program import growth
+from normalhedge.games.attacks import attack
+from tests.certificates.outward import Interval, remainder, shown
+from tests.certificates.test_check_proof import plain_gap
+
+FILES = [claim.file for claim in shipped() if claim.reach is not None]
+FOUR, TWO = "c4-alpha0-to-0.1-log0.23.json", "c2-alpha0-to-0.01-log-squared1.json"
+
+
+def content(file: str) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((PROOFS / file).read_text())
+    return found
+
+
+def test_the_critical_reach() -> None:
+    """At the root the worst r neither gains nor loses, and beyond it it gains."""
+    for c in (2.1, 3.0, 4.0, 8.0, 50.0):
+        z = math.sqrt(2 * c * critical_reach(c))
+        for factor, sign in ((0.99, 1), (1.01, -1)):
+            gap = [
+                1 / c - (math.expm1(w) - w) / (z * factor) ** 2
+                for r in np.linspace(-2, 2, 101)
+                for w in [z * factor * (r - z * factor) / c]
+            ]
+            assert sign * min(gap) > 0
+            assert gap[0] == min(gap)  # r = -2
+    assert critical_reach(1.0) == critical_reach(2.0) == 0.0
+    assert critical_reach(200.0) == pytest.approx(200.0 / 8.0, rel=1e-3)
+
+
+def test_beyond_the_critical_reach_one_round_gains_more_than_any_potential() -> None:
+    """Few experts at the edge of the strip lose, the others are near 1 and win: no B is enough."""
+    c, gains = 4.0, []
+    for h in (1e-4, 1e-5, 1e-6):
+        x, eps = math.sqrt(2 * c * critical_reach(c)) * 1.05 / h, 0.02  # the hedger gets 1 - eps
+        high, low = (
+            growth(np.array([place]), np.array([h]), r, c)[0]
+            for place, r in ((x, eps - 2.0), (1.0, eps))
+        )
+        # The sum of Phi' r is 0 if those at x have this much of the potential, the others 1.
+        gains.append(low + high * eps / (x * (2 - eps)))
+    assert gains[0] > 0
+    assert gains[2] > 5 * gains[1] > 25 * gains[0]
+
+
+def test_a_certificate_for_every_number_is_above_those_for_some() -> None:
+    every = certify_every(0.01, 0.2, 4.0, tolerance=1e-4)
+    for alpha, n in ((0.01, 10**8), (0.001, 10**18)):
+        assert alpha * math.log(n) <= 0.2
+        one = certify(alpha, n, 4.0, tolerance=1e-4)
+        assert one.potential <= every.potential + 1e-4
+    assert every.largest_log_n(0.001) == pytest.approx(200.0)
+    assert every.worst_gain == pytest.approx(-1.0)
+    assert certify_every(0.01, 1.0, 2.0, power=2, tolerance=1e-3).largest_log_n(
+        0.01
+    ) == pytest.approx(10.0)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((0.1, 0.24, 4.0), "reach must be less than 0.2338"),
+        ((0.1, 0.1, 2.0), "try power=2"),
+        ((0.1, 0.1, 1.0), "none for c < 2"),
+        ((0.1, 90.0, 2.0, 2), "try a smaller reach"),
+        ((0.1, 0.1, 4.0, 3), "power must be 1 or 2"),
+        ((0.1, -1.0, 4.0), "reach must be"),
+    ],
+)
+def test_what_does_not_hold_for_every_number(arguments: tuple[Any, ...], message: str) -> None:
+    alpha, reach, c, *power = arguments
+    with pytest.raises(ValueError, match=message):
+        certify_every(alpha, reach, c, power=power[0] if power else 1, tolerance=1e-2)
+
+
+def test_a_proof_is_made() -> None:
+    proof = prove(certify_every(0.05, 0.1, 5.0, tolerance=1e-3), slack=0.01)
+    claim = check_proof(proof.to_dict())
+    assert (claim.n_experts, claim.reach, claim.power) == (None, Fraction("0.1"), 1)
+    assert proof.file_name == "c5-alpha0-to-0.05-log0.1.json"
+    assert "every number N of experts with alpha ln N <= 0.1" in sentence(claim)
+
+
+@pytest.mark.parametrize("file", FILES)
+def test_proofs_hold(file: str) -> None:
+    assert check_proof(PROOFS / file).reach
+
+
+CLAIMS: dict[str, list[Any]] = {
+    "potential": ["1.17", "1.1", "1.0", "1.500001", "2.5", "0.9", "inf", 1.2],
+    "alpha": ["0.15", "0.11", "1", "0", "-0.1"],
+    "reach": ["0.234", "0.24", "0.3", "1", "0", "-0.23", "1e9", None, 0.23],
+    "power": [0, 3, "1", 1.0, True, None],
+    "c": ["3.9", "2", "1", "0"],
+    "n_experts": [1000],
+    "alpha_from": ["0"],
+    "note": ["and for any c"],
+}
+ROWS: list[tuple[tuple[int, int], str]] = [
+    *(((k, 3), value) for k in (0, 10, 20) for value in ("9", "-9", "0")),
+    *(((k, 2), value) for k in (0, 10, 20) for value in ("-1", "0", "11")),
+    ((3, 0), "-0.5"),
+    ((20, 1), "0.99"),
+]
+
+
+@pytest.mark.parametrize(
+    ("field", "value"), [(field, value) for field, values in CLAIMS.items() for value in values]
+)
+def test_forged_claims_are_refused(field: str, value: Any) -> None:
+    proof = content(FOUR)
+    proof["claim"][field] = value
+    with pytest.raises(NotProved, match=r"\w+ \w+"):
+        check_proof(proof)
+
+
+@pytest.mark.parametrize(("place", "value"), ROWS)
+def test_forged_rows_are_refused(place: tuple[int, int], value: str) -> None:
+    proof = content(FOUR)
+    assert len(proof["intervals"]) == 21
+    proof["intervals"][place[0]][place[1]] = value
+    with pytest.raises(NotProved, match=r"\w+ \w+"):
+        check_proof(proof)
+
+
+def test_the_squared_logarithm_is_not_the_logarithm() -> None:
+    """Nor is a c below 2 allowed, and the power cannot be left out."""
+    proof = content(TWO)
+    for changes in ({"power": 1}, {"c": "1.99"}, {"reach": "5"}):
+        forged = copy.deepcopy(proof)
+        forged["claim"].update(changes)
+        with pytest.raises(NotProved):
+            check_proof(forged)
+    del proof["claim"]["power"]
+    with pytest.raises(NotProved, match="exactly the fields"):
+        check_proof(proof)
+
+
+@pytest.mark.parametrize("file", [FOUR, TWO])
+def test_the_checker_encloses_the_inequality_far_out(file: str) -> None:
+    """Its E from the inequality as it stands, in many digits; at corners of boxes, too."""
+    claim, rows = check._parse(content(file))
+    gap_class = check._FarGap if claim.power == 1 else check._FartherGap
+    rng = np.random.default_rng(0)
+    with flint.ctx.workprec(500):
+        for _ in range(40):
+            row = rows[rng.integers(len(rows))]
+            r = 1 - row.start if rng.random() < 0.5 else -1 - row.end
+            left, low = (int(rng.uniform(0.01, scale) * 2**40) for scale in (1.3, 0.08))
+            box = check.Box(left, left + 2**34, low, low + 2**32)
+            gap = gap_class(claim, row, r)
+            middle, along_z, along_v = gap.enclose(box)
+            whole = middle + along_z + along_v
+            for i, j in ((0, 0), (2, 0), (0, 2), (1, 1), (2, 2)):
+                z = (box.left + i * (box.right - box.left) / 2) / 2**40
+                v = (box.low + j * (box.high - box.low) / 2) / 2**40
+                exact = far_gap(claim, row, r, z, v)
+                if claim.power == 1:
+                    assert whole.overlaps(exact)
+                    assert (i, j) != (1, 1) or middle.overlaps(exact)
+                else:
+                    assert whole.lower() <= exact
+
+
+def far_gap(claim: check.ProofClaim, row: check.Row, r: Fraction, z: float, v: float) -> flint.arb:
+    """Return E, or E / v, without ``A B u`` of the plain gap; z is h x or h x^2."""
+    x, h = 1 / Fraction(v), Fraction(z) * Fraction(v) ** claim.power
+
+    def ball(value: Fraction) -> flint.arb:
+        return flint.arb(flint.fmpq(value.numerator, value.denominator))
+
+    u = (-(ball(x) ** 2) / (2 * ball(claim.c))).exp()
+    gap = plain_gap(claim, row, r, x, h) - ball(row.a * claim.potential) * u  # type: ignore[arg-type]
+    return gap / ball(x) ** (2 if claim.power == 1 else 1)
+
+
+@pytest.mark.parametrize("file", FILES)
+def test_the_inequality_in_sixty_digits(file: str) -> None:
+    """Rates from the largest to 1e-9, up to the regret that N allows there."""
+    proof, rng = content(file), np.random.default_rng(0)
+    claim = proof["claim"]
+    with localcontext() as context:
+        context.prec, context.Emax, context.Emin = 60, 10**17, -(10**17)
+        c, level, reach = (Decimal(claim[name]) for name in ("c", "potential", "reach"))
+        for _ in range(150):
+            alpha = Decimal(claim["alpha"]) * Decimal(10) ** Decimal(-8 * rng.uniform() ** 2)
+            log_n = (reach / alpha) ** (1 / Decimal(claim["power"]))
+            x_max = (2 * c * log_n).sqrt()
+            x = x_max * Decimal(float(rng.choice([1.0, rng.uniform() ** 2, rng.uniform()])))
+            start, end, a, beta = map(
+                Decimal, proof["intervals"][rng.integers(len(proof["intervals"]))]
+            )
+            m = start + (end - start) * Decimal(rng.uniform())
+            r = Decimal(int(rng.choice([-1, 1]))) - m
+            h = alpha.sqrt()
+            y = (1 - alpha) * x + h * r
+            left = ((max(y, Decimal(0)) ** 2 - x * x) / (2 * c)).exp() - 1
+            u = (-x * x / (2 * c)).exp()
+            right = alpha * a * (level * u - 1) + h * (1 + h * beta) * x * r / c
+            assert left <= right
+
+
+@pytest.mark.parametrize(
+    "file", [FOUR, pytest.param("c3-alpha0-to-0.1-log0.08.json", marks=pytest.mark.slow)]
+)
+def test_the_inequality_by_other_intervals(file: str) -> None:
+    """All of it again, in doubles that are rounded outwards, and without derivatives."""
+    proof = content(file)
+    claim = proof["claim"]
+    c, level, reach = (Fraction(claim[name]) for name in ("c", "potential", "reach"))
+    edge = math.sqrt(2 * c * reach) * (1 + 1e-12)
+    root = math.sqrt(Fraction(claim["alpha"])) * (1 + 1e-12)
+    middle = 6.1 * math.sqrt(c)
+    for line in proof["intervals"]:
+        start, end, a, beta = map(Fraction, line)
+        for r in (1 - start, -1 - end):
+            push, half = r / c, 1 / (2 * c)
+
+            def near(x: Interval, h: Interval, r: Fraction = r, a: Fraction = a,
+                     slope: Fraction = beta * push, push: Fraction = push,
+                     half: Fraction = half) -> Interval:  # fmt: skip
+                square = x.square()
+                u = (-(half * square)).exp()
+                s = half * (r * r - 2 * r * (h * x) - (2 - h.square()) * square)
+                t = push * x + h * s
+                return a * level * u - a + slope * x - s - t.square() * remainder(h * t, 2)
+
+            def far(z: Interval, v: Interval, r: Fraction = r, a: Fraction = a,
+                    slope: Fraction = beta * push, push: Fraction = push,
+                    half: Fraction = half) -> Interval:  # fmt: skip
+                sigma = half * (((r - z) * v).square() - 2)
+                tau = push + z * sigma
+                return slope * v - a * v.square() - sigma - tau.square() * remainder(z * tau, 2)
+
+            inside = lambda x, h: x * h <= edge  # noqa: E731
+            assert shown(near, ((0.0, middle), (0.0, root)), inside), (line, r)
+            inside = lambda z, v: z * v <= root  # noqa: E731
+            assert shown(far, ((0.0, edge), (0.0, 1 / (6 * math.sqrt(c)))), inside), (line, r)
+
+
+def test_bounds_use_it() -> None:
+    n = 10**90
+    bound = best_known(1e-3, n, 4.0)
+    assert bound.potential < 1.1537
+    assert bound.regret == pytest.approx(math.sqrt(8 * math.log(n * (bound.potential - 1)) / 1e-3))
+    assert not theorem_1(1e-3, n, 4.0)
+    assert not best_known(1e-3, 10**100, 4.0)  # alpha ln N = 0.2303
+    assert best_known(1e-3, 10**13, 2.0)
+    assert not best_known(1e-3, 10**14, 2.0)  # alpha (ln N)^2 = 1.04
+    for power, limit in ((1, 1 / 800), (2, 1 / 800)):
+        alpha = limit / math.log(2.32 * 10**50) ** power
+        ours, paper = best_known(alpha, 10**50, 4.0), theorem_1(alpha, 10**50, 4.0)
+        assert ours.regret < paper.regret if paper else ours
+    assert NormalHedge(alpha=0.001, c=4.0).bound(10**90) == bound
+
+
+def test_attacks_with_very_many_experts_stay_below_it() -> None:
+    for alpha, n in ((0.02, 10**4), (0.005, 10**19)):
+        assert alpha * math.log(n) <= 0.23
+        bound = best_known(alpha, n, 4.0)
+        reached = attack(alpha, n, 4.0, goal="potential")
+        assert 1.05 < reached.potential <= bound.potential
