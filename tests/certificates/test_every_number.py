@@ -16,7 +16,9 @@ from normalhedge.certificates import (
     best_known,
     certify,
     certify_every,
+    certify_limit,
     critical_reach,
+    growth_exponent,
     prove,
     shipped,
     theorem_1,
@@ -26,6 +28,7 @@ from normalhedge.certificates.check_proof import NotProved, check_proof, sentenc
 from normalhedge.certificates.known import PROOFS
 from normalhedge.certificates.program import growth
 from normalhedge.games.attacks import attack
+from normalhedge.games.attacks.hold import _Holding, _play
 from tests.certificates.outward import Interval, remainder, shown
 from tests.certificates.test_check_proof import plain_gap
 
@@ -286,3 +289,46 @@ def test_attacks_with_very_many_experts_stay_below_it() -> None:
         bound = best_known(alpha, n, 4.0)
         reached = attack(alpha, n, 4.0, goal="potential")
         assert 1.05 < reached.potential <= bound.potential
+
+
+def test_the_functional_of_the_lower_bound_gains_exactly_what_the_weight_misses() -> None:
+    """S = q X + (1-q) x grows by 2 h |q - q_t|, whoever wins; D = X - x moves by 2 h."""
+    for n, alpha, c, q in ((2, 0.01, 0.7, 0.3), (30, 0.1, 3.0, 0.5), (1000, 0.001, 1.0, 0.16)):
+        hedger, h = NormalHedge(alpha=alpha, c=c), math.sqrt(alpha)
+        state = hedger.init(n)
+        for _ in range(300):
+            weight = float(state.weights[0])
+            gains = np.full(n, -1.0 if weight < q else 1.0)
+            gains[0] = -gains[1]
+            before = h * state.regrets
+            state = hedger.step(state, gains)
+            after = h * state.regrets
+            s, s_after = (q * x[0] + (1 - q) * x[1] for x in (before, after))
+            assert s_after == pytest.approx((1 - alpha) * s + 2 * h * abs(q - weight), abs=1e-13)
+            moved = after[0] - after[1] - (1 - alpha) * (before[0] - before[1])
+            assert moved == pytest.approx(2 * h * gains[0], abs=1e-13)
+
+
+@pytest.mark.parametrize(("c", "n", "alpha"), [(0.6, 10**9, 1e-4), (1.0, 10**60, 1e-4)])
+def test_the_growth_with_the_number_of_experts_is_reached(c: float, n: int, alpha: float) -> None:
+    growth_ = growth_exponent(c)
+    _, log_potential, _ = _play(_Holding(1, growth_.share), alpha, n, c)
+    assert math.exp(log_potential) > growth_.lower_bound(n) > 1.5
+    assert math.exp(log_potential) > math.exp(1 / (4 * c - 2))  # more than alternation has
+
+
+def test_the_exponent_of_growth() -> None:
+    assert [round(growth_exponent(c).exponent, 4) for c in (0.7, 1.5)] == [0.0646, 0.0001]
+    for c in (0.55, 1.0, 1.9):
+        exponent, kappa, q = growth_exponent(c)
+        assert exponent == pytest.approx(kappa**2 / (1 - kappa**2))
+        for other in (q * 0.99, q * 1.01):
+            assert kappa >= other * (2 * (1 - other) ** 2 / c - 1) / (
+                (1 - other) * (1 - 2 * other**2 / c)
+            )
+    for c in (0.5, 2.0):
+        with pytest.raises(ValueError, match="c must be"):
+            growth_exponent(c)
+    found = [certify_limit(10**k, 0.55, tolerance=1e-3).potential for k in (9, 12)]
+    slope = math.log(found[1] / found[0]) / math.log(1000)
+    assert slope == pytest.approx(growth_exponent(0.55).exponent, abs=0.06)

@@ -62,7 +62,7 @@ def test_a_table(
     ("options", "word"),
     [
         ("--experts 3", "--alpha is needed"),
-        ("--alpha 0.1", "--experts is needed"),
+        ("--alpha 0.1", "--experts or --reach is needed"),
         ("--alpha 2 --experts 3", "alpha must be strictly between 0 and 1, got 2.0"),
         ("--alpha nan --experts 3", "alpha must be strictly between 0 and 1"),
         ("--alpha 0.1 --experts 0", "at least 1, got 0"),
@@ -100,3 +100,27 @@ def test_a_game_shows_its_bound(capsys: pytest.CaptureFixture[str]) -> None:
     code, out, _ = call(capsys, "play", "--rounds", "60", "--experts", "10")
     assert code == 0
     assert "(proof)" in " ".join(out.split())
+
+
+def test_every_number_of_experts(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    path = tmp_path / "p.json"
+    words = ("certify", "--alpha", "0.05", "--reach", "0.2", "--c", "5")
+    code, out, _ = call(capsys, *words, "--prove", "--out", str(path))
+    assert code == 0
+    assert "every N with alpha ln N <= 0.2" in out
+    assert "Beyond alpha ln N = 0.39517" in out
+    assert "proved: with c = 5, every positive alpha up to 0.05" in out
+    assert check_proof(path).power == 1
+    for wrong, said in (
+        (("--experts", "10"), "--reach does not go with --experts"),
+        (("--best",), "--reach does not go with --best"),
+        (("--reach", "3"), "reach must be less than 0.3952"),
+        (("--c", "1"), "there is none for c < 2"),
+        (("--power", "3"), "power"),
+        (("--out", str(path)), "say --prove"),
+    ):
+        code, _, error = call(capsys, *words, *wrong)
+        assert code == 2
+        assert said in " ".join(error.split())
+    code, _, error = call(capsys, "certify", "--alpha", "0.1", "--experts", "9", "--power", "2")
+    assert (code, "--power goes with --reach" in error) == (2, True)

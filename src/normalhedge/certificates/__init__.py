@@ -21,7 +21,13 @@ from normalhedge.certificates.certificate import (
     certify,
     certify_limit,
 )
-from normalhedge.certificates.every_number import EveryCertificate, certify_every, critical_reach
+from normalhedge.certificates.every_number import (
+    EveryCertificate,
+    PotentialGrowth,
+    certify_every,
+    critical_reach,
+    growth_exponent,
+)
 from normalhedge.certificates.known import Shipped, best_known, shipped
 from normalhedge.certificates.proving import Proof, prove
 from normalhedge.certificates.worst_move import Mass
@@ -35,6 +41,7 @@ __all__ = [
     "Mass",
     "Multipliers",
     "NoCertificate",
+    "PotentialGrowth",
     "Proof",
     "Shipped",
     "best_c",
@@ -43,6 +50,7 @@ __all__ = [
     "certify_every",
     "certify_limit",
     "critical_reach",
+    "growth_exponent",
     "hedge_bound",
     "prove",
     "shipped",

@@ -14,6 +14,7 @@ docs/certificates.md has the proofs.
 
 import math
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 
@@ -63,6 +64,53 @@ def critical_reach(c: float) -> float:
         if z in {low, high} and 0.5 * (low + high) == z:
             break
     return low * low / (2.0 * c)
+
+
+class PotentialGrowth(NamedTuple):
+    """How the largest average potential grows with N, as alpha -> 0, where 1/2 < c < 2.
+
+    Attributes
+    ----------
+    exponent
+        It grows as N to this power.
+    kappa
+        The regret of the others, relative to that of the leader, when Nature has come to rest.
+    share
+        The weight at which Nature holds the leader.
+    """
+
+    exponent: float
+    kappa: float
+    share: float
+
+    def lower_bound(self, n_experts: int) -> float:
+        """Return what Nature can force with N experts, in the limit alpha -> 0."""
+        n, q = float(_inputs.count("n_experts", n_experts)), self.share
+        held = self.kappa * q / (1.0 - q)
+        grown = math.exp(self.exponent * max(math.log(held * (n - 1.0)), 0.0)) if n > 1.0 else 1.0
+        return (1.0 - 1.0 / n) * (1.0 + held) * grown
+
+
+def growth_exponent(c: float) -> PotentialGrowth:
+    r"""Return how fast the average potential grows with N, for 1/2 < c < 2.
+
+    .. math:: \kappa = \max_q \frac{q\,(2(1-q)^2/c - 1)}{(1-q)(1 - 2q^2/c)},
+              \qquad \Psi = N^{\kappa^2/(1-\kappa^2) + o(1)}.
+
+    Examples
+    --------
+    >>> round(growth_exponent(0.6).exponent, 4), round(growth_exponent(1.0).exponent, 5)
+    (0.1773, 0.00686)
+    """
+    c = _inputs.number("c", c, 0.5, 2.0)
+    low, high = 0.0, 1.0 - math.sqrt(c / 2.0)  # where 2 (1-q)^2 > c
+    for _ in range(4):
+        q = np.linspace(low, high, 2001)[1:-1]
+        kappa = q * (2.0 * (1.0 - q) ** 2 / c - 1.0) / ((1.0 - q) * (1.0 - 2.0 * q * q / c))
+        best = int(kappa.argmax())
+        low, high = float(q[max(best - 1, 0)]), float(q[min(best + 1, len(q) - 1)])
+    top = float(kappa[best])
+    return PotentialGrowth(top * top / (1.0 - top * top), top, float(q[best]))
 
 
 @dataclass(frozen=True, eq=False)

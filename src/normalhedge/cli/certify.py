@@ -14,8 +14,11 @@ from normalhedge.certificates import (
     PAPER_C,
     PAPER_POTENTIAL,
     Certificate,
+    NoCertificate,
     best_c,
     certify,
+    certify_every,
+    critical_reach,
     prove,
     theorem_1,
 )
@@ -54,6 +57,10 @@ SMALLEST_ALPHA = 1e-4
 )
 @click.option("--alpha", type=float, help="The discount rate, in (0, 1).")
 @click.option("--experts", callback=_whole, metavar="N", help="How many experts; 1e6 will do.")
+@click.option("--reach", type=float, metavar="K",
+              help="Instead of --experts: every number N of experts with alpha ln N <= K, and every "
+              "rate up to alpha.")  # fmt: skip
+@click.option("--power", type=click.IntRange(1, 2), help="With --reach: 2 for alpha (ln N)^2 <= K.")
 @click.option("--c", type=float, help="[default: 1]")
 @click.option("--best", is_flag=True, help="Find the c with the smallest bound on the regret.")
 @click.option("--prove", "wanted", is_flag=True, help="Prove it, and write the proof.")
@@ -79,8 +86,11 @@ def command(alpha: float | None, experts: int | None, **given: Any) -> None:
             _files.write_whole(given["table"], lambda part: part.write_text(text, "utf-8"))
             echo(f"wrote {given['table']}")
             return
+        if given["reach"] is not None:
+            _every(bar, alpha, given)
+            return
         if experts is None:
-            raise click.UsageError("--experts is needed")
+            raise click.UsageError("--experts or --reach is needed")
         _one(bar, alpha, experts, given)
 
 
@@ -120,6 +130,32 @@ def _one(bar: ProgressBar, alpha: float, experts: int, given: dict[str, Any]) ->
         echo(f"wrote {path}")
     if given["plot"] is not None:
         _plot(alpha, experts, found.c, given["plot"])
+
+
+def _every(bar: ProgressBar, alpha: float, given: dict[str, Any]) -> None:
+    """Certify, and prove, one setting for every number of experts."""
+    bar.total(1 + given["wanted"])
+    c, reach = 4.0 if given["c"] is None else given["c"], given["reach"]
+    try:
+        found = certify_every(alpha, reach, c, power=given["power"] or 1)
+    except NoCertificate as error:
+        raise click.ClickException(str(error)) from None
+    bar.done(1, "certified")
+    proof = prove(found, slack=2e-3) if given["wanted"] else None
+    bar.stop()
+    logarithm = "ln N" if found.power == 1 else "(ln N)^2"
+    limit = at_most(found.potential + found.error)
+    echo(
+        f"With c = {c:g}, every alpha up to {alpha:g} and every N with alpha {logarithm} <= "
+        f"{reach:g} the average potential never exceeds {limit}, numerically."
+    )
+    if found.power == 1:
+        echo(f"Beyond alpha ln N = {critical_reach(c):.5g} one round has no such limit.")
+    if proof is not None:
+        path = given["out"] or Path(f"proof-{proof.file_name}")
+        proof.write(path)
+        _check(path)
+        echo(f"wrote {path}")
 
 
 def _table(found: Certificate, proved: float | None, attacks: list[Attack]) -> Table:
@@ -178,7 +214,7 @@ def _check_options(alpha: float | None, experts: int | None, given: dict[str, An
     """Refuse what does not go together, before the work."""
     named = {"alpha": alpha, "experts": experts, "prove": given["wanted"] or None, **given}
     for alone, allowed in (("check", ()), ("table", ("alpha",))):
-        others = [n for n in ("alpha", "experts", "c", "best", "prove", "out", "plot", "table")
+        others = [n for n in ("alpha", "experts", "reach", "power", "c", "best", "prove", "out", "plot", "table")
                   if named[n] not in {None, False} and n not in {alone, *allowed}]  # fmt: skip
         if given[alone] is not None and others:
             raise click.UsageError(f"--{alone} does not go with --{others[0]}")
@@ -189,5 +225,10 @@ def _check_options(alpha: float | None, experts: int | None, given: dict[str, An
             raise click.UsageError(f"{path} must end in {' or '.join(accepted)}")
     if given["out"] is not None and not given["wanted"]:
         raise click.UsageError("--out is for the proof: say --prove, too")
+    if given["power"] is not None and given["reach"] is None:
+        raise click.UsageError("--power goes with --reach")
+    for name in ("experts", "best", "plot"):
+        if given["reach"] is not None and named[name] not in {None, False}:
+            raise click.UsageError(f"--reach does not go with --{name}")
     if given["best"] and given["c"] is not None:
         raise click.UsageError("--best finds c: do not give it")

@@ -70,7 +70,7 @@ def hold(alpha: float, n_experts: int, c: float, goal: Goal = "potential") -> At
 
     since ``Psi ~ Phi(x)`` and ``N Psi ~ Phi(X)``. So for 1/2 < c < 2 no bound on Psi holds for all
     N: the exponent is 0.18 at c = 0.6, 0.065 at 0.7 and 0.0069 at 1, where about 10^28 experts are
-    needed to beat alternation. These are leading terms, not a proof.
+    needed to beat alternation. docs/many-experts.md proves that the exponent is exact.
     The search plays about 300 games of at most ``50/alpha`` rounds, for any N.
     """
     alpha, n_experts, c = settings(alpha, n_experts, c, goal)
