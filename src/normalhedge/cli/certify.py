@@ -46,6 +46,9 @@ def _whole(_: click.Context, __: click.Parameter, value: str | None) -> int | No
     return number
 
 
+NAMES = ("alpha", "experts", "reach", "power", "c", "best", "prove", "out", "plot", "table")
+"""The options, except that which checks a proof."""
+
 SMALLEST_ALPHA = 1e-4
 """Below this, attacks, which last for some 50/alpha rounds, take too long."""
 
@@ -58,8 +61,8 @@ SMALLEST_ALPHA = 1e-4
 @click.option("--alpha", type=float, help="The discount rate, in (0, 1).")
 @click.option("--experts", callback=_whole, metavar="N", help="How many experts; 1e6 will do.")
 @click.option("--reach", type=float, metavar="K",
-              help="Instead of --experts: every number N of experts with alpha ln N <= K, and every "
-              "rate up to alpha.")  # fmt: skip
+              help="Instead of --experts: every N with alpha ln N <= K, and every rate up to "
+              "alpha.")  # fmt: skip
 @click.option("--power", type=click.IntRange(1, 2), help="With --reach: 2 for alpha (ln N)^2 <= K.")
 @click.option("--c", type=float, help="[default: 1]")
 @click.option("--best", is_flag=True, help="Find the c with the smallest bound on the regret.")
@@ -214,8 +217,8 @@ def _check_options(alpha: float | None, experts: int | None, given: dict[str, An
     """Refuse what does not go together, before the work."""
     named = {"alpha": alpha, "experts": experts, "prove": given["wanted"] or None, **given}
     for alone, allowed in (("check", ()), ("table", ("alpha",))):
-        others = [n for n in ("alpha", "experts", "reach", "power", "c", "best", "prove", "out", "plot", "table")
-                  if named[n] not in {None, False} and n not in {alone, *allowed}]  # fmt: skip
+        others = [name for name in NAMES
+                  if named[name] not in {None, False} and name not in {alone, *allowed}]  # fmt: skip
         if given[alone] is not None and others:
             raise click.UsageError(f"--{alone} does not go with --{others[0]}")
     endings = {"out": (".json",), "plot": (".png", ".pdf"), "table": (".md",)}
