@@ -217,8 +217,8 @@ def _check_options(alpha: float | None, experts: int | None, given: dict[str, An
     """Refuse what does not go together, before the work."""
     named = {"alpha": alpha, "experts": experts, "prove": given["wanted"] or None, **given}
     for alone, allowed in (("check", ()), ("table", ("alpha",))):
-        others = [name for name in NAMES
-                  if named[name] not in {None, False} and name not in {alone, *allowed}]  # fmt: skip
+        said = [name for name in NAMES if named[name] not in {None, False}]
+        others = [name for name in said if name not in {alone, *allowed}]
         if given[alone] is not None and others:
             raise click.UsageError(f"--{alone} does not go with --{others[0]}")
     endings = {"out": (".json",), "plot": (".png", ".pdf"), "table": (".md",)}
