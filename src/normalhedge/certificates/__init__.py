@@ -30,6 +30,7 @@ from normalhedge.certificates.every_number import (
 )
 from normalhedge.certificates.known import Shipped, best_known, shipped
 from normalhedge.certificates.proving import Proof, prove
+from normalhedge.certificates.rounding import computed_potential
 from normalhedge.certificates.worst_move import Mass
 
 __all__ = [
@@ -49,6 +50,7 @@ __all__ = [
     "certify",
     "certify_every",
     "certify_limit",
+    "computed_potential",
     "critical_reach",
     "growth_exponent",
     "hedge_bound",

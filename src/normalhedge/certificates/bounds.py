@@ -27,12 +27,16 @@ class Bound:
         nothing is known. An expert that has left counts as asleep.
     numerical
         Whether the bound was found in floating point and is not proved.
+    computed_potential
+        The average potential of the regrets as they are computed, in doubles, never exceeds this;
+        infinity if nothing is known.
     """
 
     regret: float
     source: str
     potential: float = math.inf
     numerical: bool = False
+    computed_potential: float = math.inf
 
     def __bool__(self) -> bool:
         """Tell whether there is a finite bound."""

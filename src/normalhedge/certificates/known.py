@@ -10,6 +10,8 @@ from typing import NamedTuple
 from normalhedge import _inputs
 from normalhedge.certificates.bounds import Bound, at_most, scaled_limit, share, theorem_1
 from normalhedge.certificates.certificate import quick_potential
+from normalhedge.certificates.every_number import LARGEST_POTENTIAL
+from normalhedge.certificates.rounding import computed_potential
 from normalhedge.potentials import SMALLEST_C
 
 PROOFS = Path(__file__).parent / "proofs"
@@ -50,6 +52,21 @@ class Shipped(NamedTuple):
         # Rounded up: the error of a logarithm is far below a part in 10^12.
         reached = alpha * math.log(n_experts) ** self.power * (1.0 + 1e-12)
         return self.reach is not None and reached <= float(self.reach)
+
+    def covers_potential(self, n_experts: int, potential: float) -> bool:
+        """Tell whether the inequality is proved as far as a slightly larger potential lets x go.
+
+        Parameters
+        ----------
+        n_experts
+            The number of experts.
+        potential
+            The larger potential; see `computed_potential`.
+        """
+        if self.n_experts is None:  # x^2 <= 2 c ln N up to here
+            return potential <= LARGEST_POTENTIAL
+        largest = self.n_experts * (float(self.potential) - 1.0)
+        return n_experts * (potential - 1.0) <= largest * (1.0 - 1e-12)
 
 
 @lru_cache(maxsize=1)
@@ -98,18 +115,23 @@ def best_known(
     if n_experts == 1:
         return Bound(0.0, "one expert has no regret", 1.0)
     paper = theorem_1(alpha, n_experts, c, quantile)
-    bounds = [paper] if paper else []
+    bounds, computed = [paper] if paper else [], math.inf
     for claim in shipped():
         if claim.covers(alpha, n_experts, c):
             source = f"proof, average potential <= {claim.potential}"
-            bounds.append(_bound(alpha, c, float(claim.potential), part, source))
+            potential = float(claim.potential)
+            bounds.append(_bound(alpha, c, potential, part, source))
+            level = computed_potential(alpha, n_experts, c, potential)
+            if claim.covers_potential(n_experts, level):
+                computed = min(computed, level)
     if not bounds and numerical:
         # N is rounded up, so that experts that join or leave rarely cause a new computation.
         potential = quick_potential(alpha, max(10 ** len(str(n_experts - 1)), 10), c)
         if math.isfinite(potential):
             source = f"certificate, numerical, average potential <= {at_most(potential, 5)}"
             bounds = [replace(_bound(alpha, c, potential, part, source), numerical=True)]
-    return min(bounds, key=lambda bound: (bound.regret, bound.potential), default=paper)
+    best = min(bounds, key=lambda bound: (bound.regret, bound.potential), default=paper)
+    return replace(best, computed_potential=computed)
 
 
 def _bound(alpha: float, c: float, potential: float, part: float, source: str) -> Bound:
