@@ -76,6 +76,8 @@ class Certificate:
     multipliers
         The dual on a grid of m, as A and beta: ``lambda0 = alpha A C``, ``kappa = -alpha A`` and
         ``lambda1 = sqrt(alpha) (1 + sqrt(alpha) beta)``.
+    delay
+        The number of rounds by which every outcome is late.
     """
 
     alpha: float
@@ -87,6 +89,7 @@ class Certificate:
     worst_gain: float
     worst_measure: tuple[Mass, ...]
     multipliers: tuple[Multipliers, ...] = field(repr=False)
+    delay: int = 0
 
     @property
     def scaled_regret(self) -> float:
@@ -105,7 +108,7 @@ class Certificate:
     @property
     def claim(self) -> dict[str, float | int]:
         """What is claimed, without the potential."""
-        names = ("alpha_from", "alpha", "n_experts", "c")
+        names = ("alpha", "n_experts", "c", "delay" if self.delay else "alpha_from")
         return {name: getattr(self, name) for name in names}
 
     def grid(self, potential: float, finer: int) -> Program:
@@ -120,7 +123,7 @@ class Certificate:
         """
         x_max = largest_x(potential, self.n_experts, self.c) * (1.0 + 1e-12)
         rates = roots(self.alpha_from, self.alpha, 4 * finer + 1)
-        return Program.on_grid(self.c, x_max, FIRST_POINTS * finer, rates)
+        return Program.on_grid(self.c, x_max, FIRST_POINTS * finer, rates, self.delay)
 
     def _unscaled(self, limit: float) -> float:
         if not self.alpha_from:
@@ -134,6 +137,7 @@ def certify(
     c: float,
     *,
     alpha_from: float | None = None,
+    delay: int = 0,
     tolerance: float = 1e-5,
 ) -> Certificate:
     """Find numerically the smallest average potential C that NormalHedge never exceeds.
@@ -150,6 +154,10 @@ def certify(
     alpha_from
         The smallest rate, to certify one C for all rates from it to alpha (0: all positive rates),
         with the same A and beta. That C is somewhat larger. None: certify the rate alpha only.
+    delay
+        The number of rounds by which every outcome is late: when the hedger plays, it does not know
+        those of the last ``delay`` rounds. Only for a single rate, and with a larger c: some
+        4 delay + 2.
     tolerance
         The grids are refined until C changes by less than this, relative to C.
 
@@ -168,7 +176,10 @@ def certify(
     if alpha_from is None:
         alpha_from = alpha
     alpha_from = _inputs.number("alpha_from", alpha_from, 0.0, alpha, closed=True)
-    return _certify(alpha, alpha_from, n_experts, c, tolerance)
+    delay = _inputs.count("delay", delay, least=0)
+    if delay and alpha_from != alpha:
+        raise ValueError("a certificate with a delay is for one rate: leave alpha_from out")
+    return _certify(alpha, alpha_from, n_experts, c, tolerance, delay)
 
 
 @lru_cache(maxsize=256)
@@ -271,13 +282,13 @@ def best_c(alpha: float, n_experts: int) -> Certificate:
 
 
 def _certify(
-    alpha: float, alpha_from: float, n_experts: int, c: float, tolerance: float
+    alpha: float, alpha_from: float, n_experts: int, c: float, tolerance: float, delay: int = 0
 ) -> Certificate:
     n_experts = _inputs.count("n_experts", n_experts)
     c = _inputs.number("c", c, 1e-3, 1e3, closed=True)
     tolerance = _inputs.number("tolerance", tolerance, 1e-8, 1.0)
     _extras.require("scipy")
-    setting = BoundedSetting(c, max(n_experts, 2), roots(alpha_from, alpha))
+    setting = BoundedSetting(c, max(n_experts, 2), roots(alpha_from, alpha), delay)
     potential, worst, error = 1.0, 0.0, math.inf
     for level in range(LEVELS):
         gains = grid_of_gains(COARSE_GAINS * 2**level, worst)
@@ -295,9 +306,11 @@ def _certify(
         if error <= tolerance * potential:
             break
     error += 1e-6 * (potential - 1.0)
-    measure = worst_measure(program, worst, potential)
+    measure = () if delay else worst_measure(program, worst, potential)
     rows = tuple(dual(program, float(m), potential) for m in grid_of_gains(COARSE_GAINS, worst))
-    return Certificate(alpha, alpha_from, n_experts, c, potential, error, worst, measure, rows)
+    return Certificate(
+        alpha, alpha_from, n_experts, c, potential, error, worst, measure, rows, delay
+    )
 
 
 def grid_of_gains(cells: int, near: float) -> Floats:

@@ -52,6 +52,17 @@ For power 2, c must be at least 2, and ``y = h x^2 = z / v`` takes the place of 
 
 The first term is not negative, as ``r^2 <= 4 <= 2c``; on a box it is at least its value at the
 largest v. The others are smooth.
+
+**With a delay.** A claim (alpha, N, c, B, delay d) is about one rate. Between a prediction and its
+own outcome at most d other outcomes are learned. So the weights of a round are those of regrets x'
+that have changed since: ``|x - k x'| <= h Xi``, with ``k = (1-alpha)^d``, ``Xi = 2 (1-k) / alpha``,
+and less if they are fewer than d. Phi'(x') replaces Phi'(x) in (1), which must hold for all such
+x'. If lambda1 >= 0 the worst are ``[x - h Xi]+ / k`` where r > 0, ``(x + h Xi) / k`` where r < 0.
+The left side less the right side stays convex in r. Then
+
+    G = A (B u - 1) + (1 + h beta) psi r / h - (exp((y^2 - x^2) / 2c) - 1) / alpha,
+
+``psi = Phi'(x') / Phi(x)``, is shown to be >= 0 on intervals of x, in the same way.
 """
 
 import json
@@ -90,8 +101,13 @@ DECIMAL = re.compile(r"-?[0-9]{1,25}(\.[0-9]{1,50})?(e-?[0-9]{1,2})?")
 
 
 BOUNDED = ("alpha_from", "alpha", "n_experts", "c", "potential")
+LATE = ("alpha", "n_experts", "c", "potential", "delay")
 EVERY = ("alpha", "reach", "power", "c", "potential")
-"""The fields of a claim about at most N experts, and of one about every number of them."""
+"""The fields of a claim about at most N experts, with late outcomes, and about every N."""
+
+
+WHOLE = {"n_experts": (1, 10**18), "power": (1, 2), "delay": (1, 10_000)}
+"""The fields that are whole numbers, and their limits; all others are decimals in quotes."""
 
 
 class NotProved(ValueError):  # noqa: N818 -- an answer, not a fault
@@ -111,6 +127,7 @@ class ProofClaim(NamedTuple):
     potential: Fraction
     reach: Fraction | None = None
     power: int = 1
+    delay: int = 0
 
 
 class Row(NamedTuple):
@@ -151,9 +168,12 @@ def check_proof(source: str | Path | dict[str, Any]) -> ProofClaim:
                 raise NotProved(f"kappa is less than -1 in {_shown(row)}")
             if row.a < 0:
                 raise NotProved(f"A is negative in {_shown(row)}")
+            if claim.delay and row.beta < 0 and row.beta**2 * claim.alpha >= 1:
+                raise NotProved(f"lambda1 is not positive in {_shown(row)}")
             for r in (1 - row.start, -1 - row.end):
                 where = f"r = {float(r):.4g}, {_shown(row)}"
-                _check_inequality(_Gap(claim, row, r), near, f"x = {{:.4g}}, {where}")
+                gap = _LateGap(claim, row, r) if claim.delay else _Gap(claim, row, r)
+                _check_inequality(gap, near, f"x = {{:.4g}}, {where}")
                 _check_inequality(beyond(claim, row, r), far, f"h x^p = {{:.4g}}, {where}")
     return claim
 
@@ -182,20 +202,25 @@ def _parse(data: object) -> tuple[ProofClaim, list[Row]]:
     fields = _fields("a proof", data, ("format", "claim", "intervals"))
     if fields["format"] != FORMAT:
         raise NotProved(f"the format must be {FORMAT!r}")
-    every = isinstance(fields["claim"], dict) and "reach" in fields["claim"]
-    names = EVERY if every else BOUNDED
-    stated = _fields("the claim", fields["claim"], names)
-    n_experts = stated.get("n_experts")
-    if not every and (type(n_experts) is not int or not 1 <= n_experts <= 10**18):
-        raise NotProved("n_experts must be a whole number from 1 to 10^18")
-    power = stated.get("power", 1)
-    if type(power) is not int or power not in {1, 2}:
-        raise NotProved("power must be 1 or 2")
-    whole = {"n_experts", "power"}
-    read = {name: _exact(name, stated[name]) for name in names if name not in whole}
-    alpha_from, alpha = read.get("alpha_from", Fraction(0)), read["alpha"]
-    c, potential, reach = read["c"], read["potential"], read.get("reach")
-    if not (0 <= alpha_from <= alpha and Fraction(1, 10**12) <= alpha < 1):
+    rows = fields["intervals"]
+    if not isinstance(rows, list) or not 1 <= len(rows) <= MOST_ROWS:
+        raise NotProved(f"intervals must be a list of 1 to {MOST_ROWS} rows")
+    return _claim(fields["claim"]), [_row(i, row) for i, row in enumerate(rows)]
+
+
+def _claim(data: object) -> ProofClaim:
+    given = data if isinstance(data, dict) else {}
+    names = EVERY if "reach" in given else LATE if "delay" in given else BOUNDED
+    stated = _fields("the claim", data, names)
+    read: dict[str, Any] = {
+        name: _counted(name, value, *WHOLE[name]) if name in WHOLE else _exact(name, value)
+        for name, value in stated.items()
+    }
+    if "delay" in read:
+        read["alpha_from"] = read["alpha"]
+    claim = ProofClaim(**{"alpha_from": Fraction(0), "n_experts": None, **read})
+    alpha, c, potential, reach = claim.alpha, claim.c, claim.potential, claim.reach
+    if not (0 <= claim.alpha_from <= alpha and Fraction(1, 10**12) <= alpha < 1):
         raise NotProved("alpha must be from 1e-12 to less than 1, and alpha_from from 0 to alpha")
     if not Fraction(1, 1000) <= c <= 1000:
         raise NotProved("c must be from 0.001 to 1000")
@@ -203,13 +228,15 @@ def _parse(data: object) -> tuple[ProofClaim, list[Row]]:
         raise NotProved("the potential must be from 1 to 10^12")
     if reach is not None and not (0 < reach <= 100 and potential <= Fraction(3, 2)):
         raise NotProved("for every N, reach must be from 0 to 100 and the potential at most 1.5")
-    if power == 2 and c < 2:
+    if claim.power == 2 and c < 2:
         raise NotProved("for every N and power 2, c must be at least 2")
-    rows = fields["intervals"]
-    if not isinstance(rows, list) or not 1 <= len(rows) <= MOST_ROWS:
-        raise NotProved(f"intervals must be a list of 1 to {MOST_ROWS} rows")
-    claim = ProofClaim(alpha_from, alpha, n_experts, c, potential, reach, power)
-    return claim, [_row(i, row) for i, row in enumerate(rows)]
+    return claim
+
+
+def _counted(name: str, value: object, least: int, most: int) -> int:
+    if type(value) is not int or not least <= value <= most:
+        raise NotProved(f"{name} must be a whole number from {least} to {most}")
+    return value
 
 
 def _fields(what: str, data: object, names: tuple[str, ...]) -> dict[str, Any]:
@@ -340,6 +367,50 @@ class _Gap:
         """Return s and t."""
         s = (self.r * (self.r - 2 * h * x) - (2 - h * h) * x * x) * self.rate / 2
         return s, x * self.push + h * s
+
+
+class _LateGap(_Gap):
+    """The function G for outcomes that are late, of x alone."""
+
+    def __init__(self, claim: ProofClaim, row: Row, r: Fraction) -> None:
+        super().__init__(claim, row, r)
+        self.alpha, self.h = _ball(claim.alpha), _root(claim.alpha)
+        kept = (1 - claim.alpha) ** claim.delay
+        self.kept, self.up = _ball(kept), r > 0
+        self.shift = self.h * _ball(2 * (1 - kept) / claim.alpha) * (-1 if r > 0 else 1)
+        self.still = _units(abs(self.shift))[1] if r > 0 else 0
+        self.force = (1 + self.h * _ball(row.beta)) * self.r / self.h
+
+    def is_inside(self, box: Box) -> bool:
+        """Tell whether psi is not a mere lower bound in a part of the box."""
+        return not box.left < self.still < box.right
+
+    def enclose(self, box: Box) -> tuple[arb, arb, arb]:
+        """Return balls that contain G in the middle, and its change along x."""
+        (z, x, u, u1) = _side_x(box.left, box.right, self.c)
+        grown, _ = self._grown(z)
+        psi, _ = self._psi(z, box)
+        value = self.lambda0 * u - self.a + self.force * psi - (grown - 1) / self.alpha
+        _, grown_x = self._grown(x)
+        _, psi_x = self._psi(x, box)
+        g_x = self.lambda0 * u1 + self.force * psi_x - grown_x / self.alpha
+        return value, g_x * (x - z), arb(0)
+
+    def _grown(self, x: arb) -> tuple[arb, arb]:
+        """Return exp((y^2 - x^2) / 2c) and its derivative."""
+        y = (1 - self.alpha) * x + self.h * self.r
+        grown = ((y - x) * (y + x) * self.rate / 2).exp()
+        return grown, grown * ((1 - self.alpha) * y - x) * self.rate
+
+    def _psi(self, x: arb, box: Box) -> tuple[arb, arb]:
+        """Return psi and its derivative; a box where psi may begin to rise has 0, which is less."""
+        if box.left < self.still:
+            return arb(0), arb(0)
+        before = (x + self.shift) / self.kept
+        share = ((before - x) * (before + x) * self.rate / 2).exp() * self.rate
+        return before * share, share * (
+            1 / self.kept + before * (before / self.kept - x) * self.rate
+        )
 
 
 class _FarGap(_Gap):
@@ -509,6 +580,9 @@ def sentence(claim: ProofClaim) -> str:
             f"experts with alpha {logarithm} <= {_in_full(claim.reach)} the average potential "
             f"never exceeds {potential}"
         )
+    if claim.delay:
+        high += f", at most {claim.delay} outcomes between a prediction and its own,"
+        low = high
     rates = f"alpha = {high}" if low == high else f"every positive alpha from {low} to {high}"
     return (
         f"proved: with {rates} and c = {c} the average potential of at most {claim.n_experts} "

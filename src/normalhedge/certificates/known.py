@@ -31,8 +31,9 @@ class Shipped(NamedTuple):
     n_experts: int | None = None
     reach: str | None = None
     power: int = 1
+    delay: int = 0
 
-    def covers(self, alpha: float, n_experts: int, c: float) -> bool:
+    def covers(self, alpha: float, n_experts: int, c: float, delay: int = 0) -> bool:
         """Tell whether the claim covers these settings.
 
         A float stands for the decimal that Python prints: a claim up to 1/20 covers 0.05, although
@@ -44,8 +45,11 @@ class Shipped(NamedTuple):
             The settings of NormalHedge.
         n_experts
             The number of experts that ever take part.
+        delay
+            The number of other outcomes between a prediction and its own, at most.
         """
-        if c != float(self.c) or not float(self.alpha_from) <= alpha <= float(self.alpha):
+        lowest = float(self.alpha if self.delay else self.alpha_from)
+        if c != float(self.c) or not lowest <= alpha <= float(self.alpha) or delay > self.delay:
             return False
         if self.n_experts is not None:
             return n_experts <= self.n_experts
@@ -83,6 +87,7 @@ def best_known(
     quantile: float | None = None,
     *,
     numerical: bool = False,
+    delay: int = 0,
 ) -> Bound:
     """Return the smallest known bound on the regret of NormalHedge, or the reason for none.
 
@@ -98,6 +103,9 @@ def best_known(
         Whether to use a certificate in floating point if nothing is proved. It comes from the first
         grid of `certify`, with a safety margin, for N rounded up to a power of ten; its source says
         that it is numerical.
+    delay
+        The number of other outcomes that are learned between a prediction and its own, at most. The
+        bound is on the regrets over the rounds that are settled.
 
     Examples
     --------
@@ -114,17 +122,20 @@ def best_known(
     part = share(n_experts, quantile)
     if n_experts == 1:
         return Bound(0.0, "one expert has no regret", 1.0)
+    delay = _inputs.count("delay", delay, least=0)
     paper = theorem_1(alpha, n_experts, c, quantile)
+    if delay:
+        paper = Bound(math.inf, f"no theorem covers these settings with a delay of {delay}")
     bounds, computed = [paper] if paper else [], math.inf
     for claim in shipped():
-        if claim.covers(alpha, n_experts, c):
+        if claim.covers(alpha, n_experts, c, delay):
             source = f"proof, average potential <= {claim.potential}"
             potential = float(claim.potential)
             bounds.append(_bound(alpha, c, potential, part, source))
             level = computed_potential(alpha, n_experts, c, potential)
-            if claim.covers_potential(n_experts, level):
+            if not delay and claim.covers_potential(n_experts, level):
                 computed = min(computed, level)
-    if not bounds and numerical:
+    if not bounds and numerical and not delay:
         # N is rounded up, so that experts that join or leave rarely cause a new computation.
         potential = quick_potential(alpha, max(10 ** len(str(n_experts - 1)), 10), c)
         if math.isfinite(potential):

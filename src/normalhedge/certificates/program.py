@@ -18,6 +18,12 @@ The terms of order h cancel. With ``a = alpha A``, ``b = h (1 + h beta)``, divid
 with ``s = (r^2 - 2 h r x - (2-alpha) x^2)/2c`` and ``t = x r/c + h s``. This has a limit as
 alpha -> 0: put h = 0, ``phi(0) = 1/2``.
 
+**Outcomes that come d rounds late.** Then the hedger played weights of earlier regrets, and
+``x r / c`` on the right becomes ``psi r``, where ``psi = Phi'(x') / Phi(x)`` and x' is the regret
+when the round was played. In the d rounds since, it was discounted and moved by at most ``h Xi``,
+``Xi = 2 (1 - (1-alpha)^d) / alpha``. The smallest psi is the worst where r > 0, the largest where
+r < 0.
+
 For a given A the inequality is an upper limit on beta from each x with r < 0 and a lower limit from
 each x with r > 0. Their difference is concave in A, so two lines, one rising and one falling, close
 in on its maximum: a few evaluations on a grid solve the program in two unknowns.
@@ -81,18 +87,24 @@ class Point:
 
 @dataclass(frozen=True, eq=False)
 class Program:
-    """The inequality on a grid: pairs of x > 0 and h = sqrt(alpha), h = 0 for the limit."""
+    """The inequality on a grid: pairs of x > 0 and h = sqrt(alpha), h = 0 for the limit.
+
+    With a ``delay``, all h are the same and positive.
+    """
 
     c: float
     x: Floats
     h: Floats
+    delay: int = 0
     u: Floats = field(init=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "u", np.exp(-self.x * self.x / (2.0 * self.c)))
 
     @classmethod
-    def on_grid(cls, c: float, x_max: float, points: int, roots: Floats) -> "Program":
+    def on_grid(
+        cls, c: float, x_max: float, points: int, roots: Floats, delay: int = 0
+    ) -> "Program":
         """Return the program on a grid of x, finer near zero, for each of several h.
 
         Parameters
@@ -105,10 +117,12 @@ class Program:
             The number of evenly spaced points; a quarter as many are added near zero.
         roots
             The values of h = sqrt(alpha).
+        delay
+            The number of rounds by which outcomes are late.
         """
         even, close = np.linspace(0.0, 1.0, points + 1)[1:], np.geomspace(1e-6, 1.0, points // 4)
         x = x_max * np.unique(np.concatenate([even, close]))
-        return cls(c, np.tile(x, len(roots)), np.repeat(roots, len(x)))
+        return cls(c, np.tile(x, len(roots)), np.repeat(roots, len(x)), delay)
 
     def lines(self, up: float, down: float, margin: float = 0.0) -> "Lines":
         """Return the limits on beta for two values of r.
@@ -120,17 +134,50 @@ class Program:
         margin
             The amount by which the inequality must hold.
         """
-        from_up, from_down = self.c / (self.x * up), self.c / (self.x * -down)
         x, h, c = self.x, self.h, self.c
         zero, highest = np.zeros(1), self.h.max(keepdims=True)
+        rise, fall = self._slopes()
+        from_up, from_down = 1.0 / (rise * up), 1.0 / (fall * -down)
+        grown_up, grown_down = growth(x, h, up, c), growth(x, h, down, c)
+        if self.delay:
+            grown_up = grown_up + (x / c - rise) * up / h
+            grown_down = grown_down + (x / c - fall) * down / h
         return Lines(
             self,
             from_up,
             from_down,
-            (growth(x, h, up, c) + margin) * from_up,
-            (growth(x, h, down, c) + margin) * from_down,
+            (grown_up + margin) * from_up,
+            (grown_down + margin) * from_down,
             max(float(growth(zero, highest, r, c)[0]) for r in (up, down)) + margin,
         )
+
+    def _slopes(self) -> tuple[Floats, Floats]:
+        """Return psi where r > 0 and where r < 0, but not 0, since it is divided by."""
+        if not self.delay:
+            return self.x / self.c, self.x / self.c
+        shift, kept = late_move(float(self.h[0]) ** 2, self.delay)
+        before = (
+            np.maximum(self.x - self.h * shift, 0.0) / kept,
+            (self.x + self.h * shift) / kept,
+        )
+        rise, fall = (
+            y / self.c * np.exp((y - self.x) * (y + self.x) / (2.0 * self.c)) for y in before
+        )
+        return np.maximum(rise, 1e-9), fall
+
+
+def late_move(alpha: float, delay: int) -> tuple[float, float]:
+    """Return Xi, how far regrets can move while an outcome is late, and what is kept of them.
+
+    Parameters
+    ----------
+    alpha
+        The discount rate.
+    delay
+        The number of rounds.
+    """
+    kept = (1.0 - alpha) ** delay
+    return 2.0 * (1.0 - kept) / alpha, kept
 
 
 def growth(x: Floats, h: Floats, r: float, c: float) -> Floats:
@@ -287,10 +334,11 @@ class Setting(ABC):
 
 @dataclass(frozen=True, eq=False)
 class BoundedSetting(Setting):
-    """The settings: c, the largest N, and one or several values of sqrt(alpha)."""
+    """The settings: c, the largest N, one or several values of sqrt(alpha), and the delay."""
 
     n_experts: int
     roots: Floats
+    delay: int = 0
 
     def program(self, potential: float, points: int) -> Program:
         """Return the program on the grid of x that a potential allows.
@@ -303,7 +351,7 @@ class BoundedSetting(Setting):
             The number of points of the grid.
         """
         x_max = largest_x(potential, self.n_experts, self.c)
-        return Program.on_grid(self.c, x_max, points, self.roots)
+        return Program.on_grid(self.c, x_max, points, self.roots, self.delay)
 
 
 def roots(alpha_from: float, alpha: float, count: int = 5) -> Floats:

@@ -17,7 +17,7 @@ SLACK = 1e-3
 STEP = Decimal("0.000001")
 """The ends of the intervals of m, and the potential, are multiples of this."""
 
-WHOLE = ("n_experts", "power")
+WHOLE = ("n_experts", "power", "delay")
 """The fields of a claim that are whole numbers; all others are decimals in quotes."""
 
 DIGITS = Context(prec=7)
@@ -56,8 +56,9 @@ class Proof:
         if "reach" in claim:
             logarithm = "log" if claim["power"] == 1 else "log-squared"
             return f"c{claim['c']}-alpha0-to-{claim['alpha']}-{logarithm}{claim['reach']}.json"
-        rates = dict.fromkeys((claim["alpha_from"], claim["alpha"]))
-        return f"c{claim['c']}-alpha{'-to-'.join(rates)}-n{claim['n_experts']}.json"
+        late = f"-delay{claim['delay']}" if "delay" in claim else ""
+        rates = dict.fromkeys((claim.get("alpha_from", claim["alpha"]), claim["alpha"]))
+        return f"c{claim['c']}-alpha{'-to-'.join(rates)}-n{claim['n_experts']}{late}.json"
 
     def to_dict(self) -> dict[str, Any]:
         """Return the content of the file that `write` writes."""
