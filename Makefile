@@ -5,12 +5,13 @@ BIN := .venv/bin
 READY := .venv/.ready
 PEERS := .venv-peers/.ready
 PANELS := .venv-panels/.ready
+CLUSTER := .venv-cluster/.ready
 MAKEFLAGS += --no-builtin-rules
 
 CORE := CMakeLists.txt $(wildcard src/core/*.?pp src/core/hedgers/*.hpp)
 
 .PHONY: help paper blend latent compare compiler browser test test-all torture check format bench peers \
-	panels wheel sanitize portable clean
+	panels java cluster wheel sanitize portable clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 12
@@ -99,6 +100,23 @@ $(PANELS): pyproject.toml $(CORE) | compiler
 	@.venv-panels/bin/pip install --quiet --disable-pip-version-check --editable '.[panels]'
 	@touch $@
 
+# Spark runs on Java 17 or later; as root on Debian it is installed.
+java:
+	@command -v java >/dev/null || \
+		{ [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && echo "installing Java (once)" && \
+		apt-get update -qq >/dev/null 2>&1 && \
+		apt-get install -y -qq default-jre-headless >/dev/null 2>&1; } || \
+		echo "no Java here: the tests with Spark are skipped"
+
+$(CLUSTER): pyproject.toml $(CORE) $(MODULES) | compiler
+	@echo "setting up .venv-cluster (400 MB, once)"
+	@$(PYTHON) -m venv .venv-cluster
+	@.venv-cluster/bin/pip install --quiet --disable-pip-version-check --editable '.[cluster]'
+	@touch $@
+
+cluster: $(CLUSTER) java  ## run the tests of Dask and Spark, and the examples of docs/clusters.md
+	.venv-cluster/bin/pytest -m '' tests/clusters src/normalhedge/clusters docs/clusters.md
+
 # Panels are made once, in about 15 minutes, and kept in out/panels. KIND=judge when all is settled.
 KIND ?= develop
 
@@ -154,4 +172,4 @@ portable: $(READY)  ## build the core for a plain x86-64 and compile it for aarc
 		-fopenmp-simd -fPIC $(INCLUDES) -c $$file -o $(PORTABLE)/aarch64.o || exit 1; done
 
 clean:  ## remove what the other targets made
-	rm -rf .venv .venv-panels .venv-peers build dist .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf .venv .venv-cluster .venv-panels .venv-peers build dist .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis

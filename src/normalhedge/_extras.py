@@ -5,6 +5,8 @@ from typing import Any
 
 EXTRAS = {
     "click": "cli",
+    "dask": "dask",
+    "distributed": "dask",
     "flint": "certify",
     "hmmlearn": "hmmlearn",
     "jinja2": "cli",
@@ -13,6 +15,7 @@ EXTRAS = {
     "plotext": "cli",
     "plotly": "cli",
     "pyarrow": "frames",
+    "pyspark": "spark",
     "python_calamine": "excel",
     "rich": "cli",
     "river": "river",

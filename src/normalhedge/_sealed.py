@@ -36,10 +36,30 @@ def read(path: Path, form: str, versions: range, checked: int, what: str) -> dic
         raise ValueError(f"there is no file {path}")
     try:
         text = path.read_text("utf-8")
+    except ValueError as error:  # not UTF-8
+        raise ValueError(f"{path} is not a whole JSON file: {clipped(str(error))}") from None
+    return opened(text, str(path), form, versions, checked, what)
+
+
+def opened(
+    text: str, path: str, form: str, versions: range, checked: int, what: str
+) -> dict[str, Any]:
+    """Return the content of a text after verifying its checksum; see `read`.
+
+    Parameters
+    ----------
+    text
+        The text, as `sealed` returns it.
+    path
+        Where the text is from, for error messages.
+    form, versions, checked, what
+        As for `read`.
+    """
+    try:
         found = json.loads(text, parse_constant=_refuse_constant)
     except RecursionError:
         raise ValueError(f"{path} is nested too deeply to be {what}") from None
-    except ValueError as error:  # not UTF-8, not JSON, or a number with too many digits
+    except ValueError as error:  # not JSON, or a number with too many digits
         raise ValueError(f"{path} is not a whole JSON file: {clipped(str(error))}") from None
     if not isinstance(found, dict) or found.get("format") != form:
         raise ValueError(f"{path} does not hold {what}")

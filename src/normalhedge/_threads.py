@@ -5,8 +5,10 @@ lock. They also work inside the threads of a caller and after a fork.
 """
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from contextvars import ContextVar
 from itertools import pairwise
 from typing import Any, TypeVar
 
@@ -18,8 +20,23 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_pools.clear)  # threads do not survive a fork
 
 
+_alone = ContextVar("_alone", default=False)  # whether the work of this thread stays in it
+
+
+@contextmanager
+def on_one_core() -> Iterator[None]:
+    """Use no other thread inside: a cluster has given its other cores to other work."""
+    before = _alone.set(True)
+    try:
+        yield
+    finally:
+        _alone.reset(before)
+
+
 def cores() -> int:
-    """Return the number of cores that this process may use."""
+    """Return the number of cores that this process may use, or this thread in `on_one_core`."""
+    if _alone.get():
+        return 1
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1

@@ -22,6 +22,7 @@ from normalhedge.cli.options import (
 )
 from normalhedge.cli.progress import ProgressBar
 from normalhedge.cli.terminal import echo
+from normalhedge.cli.workers import dask_option, workers_of
 from normalhedge.experiments.leaderboard import (
     FIELD,
     FIELD_ON_PANELS,
@@ -93,6 +94,7 @@ LEGEND = (
 @click.option("--memory", type=float, default=MEMORY, show_default=True,
               help="On a panel, in rounds.")  # fmt: skip
 @click.option("--jobs", type=click.IntRange(min=1), help="Runs in parallel; all cores by default.")
+@dask_option
 @click.option("--out", type=click.Path(path_type=Path), default=Path("out/compare"),
               show_default=True, help="The folder to write to; what was finished there is not "
               "played again.")  # fmt: skip
@@ -103,9 +105,12 @@ def command(
     names = hedgers or (FIELD if panel is None else FIELD_ON_PANELS)
     settings = _settings(given)
     contests = _contests(natures, panel, settings, given)
-    with ProgressBar(width=40) as bar:
+    with workers_of(given["dask"], given["jobs"]) as workers, ProgressBar(width=40) as bar:
         try:
-            board = compare(names, contests, folder=out / "cells", jobs=given["jobs"], progress=bar)
+            board = compare(
+                names, contests, folder=out / "cells", jobs=given["jobs"], progress=bar,
+                workers=workers,
+            )  # fmt: skip
         except KeyboardInterrupt:
             echo(f"what was finished is kept in {out}; the same command continues", err=True)
             raise

@@ -9,6 +9,7 @@ from rich.table import Table
 
 from normalhedge._terminal import shown
 from normalhedge.cli.progress import ProgressBar
+from normalhedge.cli.workers import dask_option, workers_of
 from normalhedge.experiments.paper.part import QUICK, PaperSettings
 from normalhedge.experiments.paper.parts import CHOICES
 from normalhedge.experiments.paper.reproduce import reproduce
@@ -24,14 +25,22 @@ from normalhedge.experiments.paper.reproduce import reproduce
     help="The folder to write to; an interrupted run continues there.",
 )
 @click.option("--jobs", type=click.IntRange(min=1), help="Runs in parallel; all cores by default.")
+@dask_option
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True)
 @click.option("--only", multiple=True, metavar="PART", help="One part of the paper; repeatable.")
-def command(quick: bool, out: Path, jobs: int | None, seed: int, only: tuple[str, ...]) -> None:  # noqa: FBT001
+def command(
+    quick: bool,  # noqa: FBT001
+    out: Path,
+    jobs: int | None,
+    dask: str | None,
+    seed: int,
+    only: tuple[str, ...],
+) -> None:
     """Replay the figures of the paper, judge its claims and write a report."""
     settings = replace(QUICK if quick else PaperSettings(), seed=seed)
-    with ProgressBar() as bar:
+    with workers_of(dask, jobs) as workers, ProgressBar() as bar:
         try:
-            result = reproduce(out, settings, only=only, jobs=jobs, progress=bar)
+            result = reproduce(out, settings, only=only, jobs=jobs, progress=bar, workers=workers)
         except KeyboardInterrupt:
             bar.say(f"what was finished is kept in {out}; the same command continues")
             raise

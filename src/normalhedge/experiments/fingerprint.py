@@ -9,6 +9,7 @@ from normalhedge import _core
 
 SHOWN = (
     "cli",
+    "clusters",
     "reports",
     "plots.py",
     "experiments/paper/claim.py",
@@ -20,7 +21,8 @@ SHOWN = (
     "experiments/leaderboard/recommendation.py",
     "experiments/leaderboard/standings.py",
 )
-"""Code that only lists, judges or shows numbers; it is part of no fingerprint."""
+"""Code that only lists, judges or shows numbers, or has others compute them; it is part of no
+fingerprint."""
 
 PAPER, LEADERBOARD = "experiments/paper", "experiments/leaderboard"
 

@@ -77,6 +77,27 @@ def save(books: Books, path: Path) -> None:
     write_snapshot(Snapshot(books), path)
 
 
+def to_text(snapshot: Snapshot) -> str:
+    """Return the text of a file, for places that are no files; see `from_text`."""
+    return _sealed.sealed(_written(snapshot))
+
+
+def from_text(text: str, name: str, loss: Loss | LossFunction | None = None) -> Snapshot:
+    """Return what `to_text` wrote; refuse a text that is not a mixture.
+
+    Parameters
+    ----------
+    text
+        The text.
+    name
+        Where it is from, for error messages.
+    loss
+        The loss, if it is a function of the user; None otherwise.
+    """
+    found = _sealed.opened(text, name, FORMAT, range(1, VERSION + 1), SEALED, "a mixture")
+    return _snapshot(found, name, loss)
+
+
 def write_snapshot(snapshot: Snapshot, path: Path) -> int:
     """Write a mixture with its place in its journal; return the number of bytes.
 
@@ -87,7 +108,7 @@ def write_snapshot(snapshot: Snapshot, path: Path) -> int:
     path
         The file to write.
     """
-    text = _sealed.sealed(_written(snapshot))
+    text = to_text(snapshot)
     _files.write_whole(path, lambda part: part.write_text(text, "ascii"))
     return len(text)
 
@@ -138,7 +159,11 @@ def read_snapshot(path: Path, loss: Loss | LossFunction | None = None) -> Snapsh
     loss
         The loss, if it is a function of the user; None otherwise.
     """
-    found = _parsed(path)
+    return _snapshot(_parsed(path), str(path), loss)
+
+
+def _snapshot(found: dict[str, Any], path: str, loss: Loss | LossFunction | None) -> Snapshot:
+    """Return the parsed content of a file, or of a text with a name."""
     try:
         check_entries(found)
         books = restored(found, loss)

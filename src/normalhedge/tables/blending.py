@@ -31,6 +31,7 @@ from normalhedge.tables.results import infinite_forecasts, result_table, value_n
 from normalhedge.tables.rounds import TableRounds, arrange
 from normalhedge.tables.settings import as_tuple, checked_lag, pooled_mixture, tuned_options
 from normalhedge.tables.waiting import store_pending
+from normalhedge.tables.whole import WholeTable
 
 
 @dataclass(repr=False)
@@ -151,6 +152,7 @@ def blend(
     weights: bool = False,
     mixture: Mixture | None = None,
     progress: Listener = None,
+    whole: WholeTable | None = None,
     **options: Any,
 ) -> Blend:
     """Blend the forecasts of a table, causally: no prediction uses an outcome of a later time.
@@ -201,6 +203,8 @@ def blend(
     progress
         A function that is called with the finished share of the work, or a
         `normalhedge._progress.Progress`.
+    whole
+        What is known of a larger table of which this is a part; `normalhedge.clusters` knows it.
     **options
         Arguments of `Mixture`: ``hedger``, ``loss``, ``combine``, ``even``, ``include``,
         ``interval``, ``season`` and others. With an interval of 0.9, the result has the columns
@@ -222,7 +226,7 @@ def blend(
             frame,
             Columns(
                 target, None if experts is None else as_tuple(experts), as_tuple(by), time, cutoff,
-                model, forecast, as_tuple(classes),
+                model, forecast, as_tuple(classes), whole=whole or WholeTable(),
             ),
             lag, level=level, quantiles=quantiles, pooled=pooled, weights=weights, mixture=mixture,
             progress=progress, options=options,

@@ -11,6 +11,7 @@ from typing import Any
 
 from normalhedge import _names
 from normalhedge.tables.frames import encoded, is_number, may_hold_numbers, time_of_index
+from normalhedge.tables.whole import WholeTable
 
 TIMES = ("ds", "time", "date", "datetime", "timestamp", "reference_date", "forecast_date", "t")
 SERIES = ("unique_id", "series", "series_id", "location", "item_id")
@@ -30,6 +31,8 @@ class Columns:
         As in `blend`.
     notes
         Sentences about the guesses.
+    whole
+        What is known of a larger table, if this table is a part of it.
     """
 
     target: str | None = None
@@ -41,6 +44,7 @@ class Columns:
     forecast: str | None = None
     classes: Sequence[str] = ()
     notes: list[str] = field(default_factory=list)
+    whole: WholeTable = field(default_factory=WholeTable)
 
     @property
     def forecast_time(self) -> str | None:
@@ -98,7 +102,9 @@ def guess(table: Any, columns: Columns) -> Columns:  # noqa: C901 -- one line fo
         left = [n for n in names if n not in taken and n not in experts]
         if left:
             notes.append(f"left out: {', '.join(left)}")
-    found = Columns(target, experts, by, time, cutoff, model, forecast, columns.classes, notes)
+    found = Columns(
+        target, experts, by, time, cutoff, model, forecast, columns.classes, notes, columns.whole
+    )
     _check(table, found)
     return found
 
@@ -115,7 +121,7 @@ def count_experts(table: Any, columns: Columns) -> int:
     """
     if columns.model is None:
         return len(columns.experts or ())
-    return len(encoded(table[columns.model])[0])
+    return len(columns.whole.models or encoded(table[columns.model])[0])
 
 
 def _check(table: Any, columns: Columns) -> None:

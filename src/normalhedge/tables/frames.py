@@ -3,6 +3,7 @@
 Every table is converted to Arrow, and the result back to the kind that was given.
 """
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,11 @@ def to_arrow(frame: Any) -> tuple[Any, Any]:
     """Return a table of any kind as an Arrow table, and a function that converts one back."""
     if isinstance(frame, _extras.require("pyarrow").Table):
         return frame, lambda result: result
+    if type(frame).__module__.startswith(("dask.", "pyspark.")):
+        raise TypeError(
+            "frame is spread over a cluster: call normalhedge.clusters.blend with the same "
+            "arguments"
+        )
     nw = _extras.require("narwhals")
     try:
         own = nw.from_native(frame, eager_only=True)
@@ -103,14 +109,26 @@ def words(column: Any) -> Any:
     return pc.fill_null(column.cast(pa.string()), "")
 
 
-def encoded(column: Any) -> tuple[list[str], np.ndarray]:
-    """Return the distinct values of a column as strings, and the index of each row's value."""
+def encoded(column: Any, every: Sequence[str] | None = None) -> tuple[list[str], np.ndarray]:
+    """Return the distinct values of a column as strings, and the index of each row's value.
+
+    Parameters
+    ----------
+    column
+        The column.
+    every
+        All values that there may be, if the column is a part of a longer one.
+    """
     types = _extras.require("pyarrow.types")
     if column.null_count or types.is_dictionary(column.type):
         column = words(column)
     coded = column.combine_chunks().dictionary_encode()
     codes: np.ndarray = coded.indices.to_numpy()
-    return words(coded.dictionary).to_pylist(), codes.astype(np.int32, copy=False)
+    names, codes = words(coded.dictionary).to_pylist(), codes.astype(np.int32, copy=False)
+    if every is None:
+        return names, codes
+    place = {name: k for k, name in enumerate(every)}
+    return list(every), np.array([place[name] for name in names], dtype=np.int32)[codes]
 
 
 def sortable(column: Any) -> Any:
@@ -156,10 +174,20 @@ def _have_offsets(texts: Any) -> bool:
     return bool(pc.all(pc.match_substring_regex(texts, WITH_OFFSET)).as_py())
 
 
-def times(column: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Return the number of each row's time, 0, 1, ..., and the distinct times in their order."""
+def times(column: Any, every: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
+    """Return the number of each row's time, 0, 1, ..., and the distinct times in their order.
+
+    Parameters
+    ----------
+    column
+        The times.
+    every
+        All times that there may be, in order, if the column is a part of a longer one.
+    """
     pc = _extras.require("pyarrow.compute")
     ordered = sortable(column).combine_chunks()
+    if every is not None:
+        return np.searchsorted(every, ordered.to_numpy()).astype(np.int32), every
     distinct = pc.unique(ordered)
     distinct = distinct.take(pc.sort_indices(distinct))
     codes: np.ndarray = pc.index_in(ordered, value_set=distinct).to_numpy()

@@ -12,6 +12,7 @@ from normalhedge._inputs import LARGEST, Floats
 from normalhedge.mixtures.forecasts import SUM_TOLERANCE
 from normalhedge.tables.columns import Columns
 from normalhedge.tables.frames import encoded, floats, sortable, time_kind, times, words
+from normalhedge.tables.whole import WholeTable
 
 
 @dataclass
@@ -39,6 +40,8 @@ class Panel:
         The kind of the times: dates, numbers or words; empty without a column of times.
     steps
         With a cutoff, the number of the step ahead of each row, from 0 on; otherwise None.
+    of_whole
+        Whether ``times`` number the times of a larger table, of which some may be missing here.
     """
 
     table: Any
@@ -52,6 +55,7 @@ class Panel:
     known: np.ndarray | None
     time_kind: str
     steps: np.ndarray | None = None
+    of_whole: bool = False
 
 
 def read_panel(table: Any, columns: Columns) -> Panel:
@@ -68,9 +72,9 @@ def read_panel(table: Any, columns: Columns) -> Panel:
     rows = table.num_rows
     if not rows:
         raise ValueError("the table has no rows")
-    items, series = _items(table, columns.by)
+    items, series = named_items(table, columns.by)
     when = columns.forecast_time
-    codes, time_keys = (_places(series), None) if when is None else times(table[when])
+    codes, time_keys = _times(table, columns, series)
     known = steps = None
     if columns.cutoff is not None:
         known = sortable(table[columns.time]).to_numpy()
@@ -88,7 +92,7 @@ def read_panel(table: Any, columns: Columns) -> Panel:
             forecasts[:, 0, i] = floats(table[name])
     else:
         cell_codes, first, cells = _cells(series, codes, len(items))
-        experts, who = encoded(table[columns.model])
+        experts, who = encoded(table[columns.model], columns.whole.models)
         _refuse_repeats(table, columns, cell_codes * np.int64(len(experts)) + who)
         parts = list(columns.classes) or [str(columns.forecast)]
         forecasts = np.full((len(first), len(parts), len(experts)), np.nan)
@@ -104,16 +108,25 @@ def read_panel(table: Any, columns: Columns) -> Panel:
         _refuse_labels(outcomes, len(columns.classes), str(columns.target))
     kind = "" if when is None else time_kind(table[when])
     panel = Panel(
-        kept, experts, forecasts, outcomes, items, series, codes, time_keys, known, kind, steps
-    )
+        kept, experts, forecasts, outcomes, items, series, codes, time_keys, known, kind, steps,
+        columns.whole.times is not None,
+    )  # fmt: skip
     if columns.model is None:
         _refuse_doubles(panel, columns)
     pa.default_memory_pool().release_unused()  # large tables: memory of intermediate results
     return panel
 
 
-def _items(table: Any, by: Sequence[str]) -> tuple[list[str], np.ndarray]:
-    """Return the names of the items, and the item of each row."""
+def named_items(table: Any, by: Sequence[str]) -> tuple[list[str], np.ndarray]:
+    """Return the names of the items, and the item of each row.
+
+    Parameters
+    ----------
+    table
+        An Arrow table.
+    by
+        The columns that name a series.
+    """
     if not by:
         return [""], np.zeros(table.num_rows, dtype=np.int32)
     if len(by) == 1:
@@ -129,13 +142,14 @@ def _horizons(
     table: Any, columns: Columns, items: list[str], series: np.ndarray, cutoffs: np.ndarray
 ) -> tuple[list[str], np.ndarray, np.ndarray]:
     """Return an item for each step ahead of each series: names, items and steps of the rows."""
-    targets, _ = times(table[str(columns.time)])
     # The steps of one forecast: distinct target times after one cutoff, in order.
-    pairs = cutoffs * (np.int64(targets.max()) + 1) + targets
-    distinct, place = np.unique(pairs, return_inverse=True)
-    groups = distinct // (int(targets.max()) + 1)
-    first = np.searchsorted(groups, groups, side="left")
-    steps = (np.arange(len(distinct)) - first)[place]
+    whole = columns.whole
+    if whole.cutoffs is None:
+        targets, _ = times(table[str(columns.time)])
+        steps = WholeTable(cutoffs=cutoffs, targets=targets).steps(cutoffs, targets)
+    else:
+        made, due = (sortable(table[name]).to_numpy() for name in (columns.cutoff, columns.time))
+        steps = whole.steps(made, due)
     width = int(steps.max()) + 1
     names = [
         f"{item}|step {step + 1}" if item else f"step {step + 1}"
@@ -143,6 +157,14 @@ def _horizons(
         for step in range(width)
     ]
     return names, series * width + steps, steps.astype(np.int32)
+
+
+def _times(
+    table: Any, columns: Columns, series: np.ndarray
+) -> tuple[np.ndarray, np.ndarray | None]:
+    """Return the number of each row's time, and the distinct times; None without such a column."""
+    when = columns.forecast_time
+    return (_places(series), None) if when is None else times(table[when], columns.whole.times)
 
 
 def _places(series: np.ndarray) -> np.ndarray:

@@ -116,6 +116,8 @@ def arrange(books: Books, panel: Panel, lag: int) -> TableRounds:
     fresh = _unseen(books, panel, items, again, notes)
     # Rounds are numbered by their times, after the last round of the mixture.
     distinct = np.flatnonzero(np.bincount(panel.times[fresh]))
+    if panel.of_whole and panel.time_keys is not None:
+        distinct = np.arange(len(panel.time_keys))
     rows = _new_rows(books, panel, fresh)
     parts = (panel.outcomes, items, games, panel.times)
     outcomes, items, games, times = parts if fresh.all() else (part[fresh] for part in parts)

@@ -2,14 +2,17 @@
 
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from concurrent.futures import Executor, ThreadPoolExecutor, as_completed
 from pathlib import Path
 
 import numpy as np
 
+from normalhedge._inputs import Floats
 from normalhedge._progress import Listener, listener
-from normalhedge._threads import cores
+from normalhedge._threads import cores, on_one_core
+from normalhedge.experiments.away import done_by, same_code
 from normalhedge.experiments.cells import Arrays, Cells
+from normalhedge.experiments.fingerprint import PAPER, fingerprint
 from normalhedge.experiments.leaderboard.contests import Contest, Entry, PanelContest, Player
 from normalhedge.experiments.leaderboard.standings import PANEL_YARDSTICKS, Leaderboard, Standing
 from normalhedge.experiments.leaderboard.yardsticks import ContestSettings
@@ -25,6 +28,9 @@ FIELD = (
 )
 """The default participants: all hedgers without a required setting, which forget at the rate of the
 contest; NormalHedge as in the paper; and some hedgers as published, which never forget."""
+
+WAITING = 1000
+"""The largest number of runs that a cluster is asked for at once."""
 
 FIELD_ON_PANELS = (*FIELD, "auto")
 """The default participants if there is a panel, with forecasts to combine."""
@@ -59,6 +65,7 @@ def compare(
     folder: Path | None = None,
     jobs: int | None = None,
     progress: Listener = None,
+    workers: Executor | None = None,
 ) -> Leaderboard:
     """Let every hedger take part in every contest.
 
@@ -85,6 +92,9 @@ def compare(
     progress
         A function that is called with the finished share of the work, or a
         `normalhedge._progress.Progress`.
+    workers
+        An executor, such as that of a Dask client, whose workers play; None for this process.
+        Recorded gains must be in files that the workers can read.
 
     Examples
     --------
@@ -114,9 +124,10 @@ def compare(
     told = listener(progress)
     cells = None if folder is None else Cells(folder, told.say)
     told.total(sum(contest.units * len(names) * contest.runs for contest in contests))
-    with ThreadPoolExecutor(jobs or cores()) as pool:
+    threads = min(sum(c.runs for c in contests), WAITING) if workers else jobs or cores()
+    with ThreadPoolExecutor(threads) as pool, done_by(workers):
         work = {
-            pool.submit(_run, contest, run, fields[contest], cells): (contest, run)
+            pool.submit(_run, contest, run, fields[contest], cells, workers): (contest, run)
             for contest, run in _pieces(contests)
         }
         found: dict[tuple[Contest, int], Arrays] = {}
@@ -160,20 +171,24 @@ def _label(name: str, hedger: Player) -> str:
 
 
 def _run(
-    contest: Contest, run: int, field: Mapping[str, Player | None], cells: Cells | None
+    contest: Contest,
+    run: int,
+    field: Mapping[str, Player | None],
+    cells: Cells | None,
+    workers: Executor | None = None,
 ) -> Arrays:
     """Return the scores of all hedgers in a run; saved scores are not computed again."""
     hedgers = {name: hedger for name, hedger in field.items() if hedger is not None}
     key = contest.key(run)
     if cells is None or key is None:
-        return _play(contest, run, hedgers, {})
+        return _play(contest, run, hedgers, {}, workers)
     key = {"contest": contest.name, **key}
     # Other settings have other cells, so that a quick run does not replace a long one. The cell of
     # another version of the code is worth nothing and is replaced.
     what = sorted({**key, "code": None, "run": None}.items())
     place = f"{zlib.crc32(repr(what).encode()):08x}-{run}"
     kept = cells.load(place, key) or {}
-    found = _play(contest, run, hedgers, kept)
+    found = _play(contest, run, hedgers, kept, workers)
     own = {_label(name, hedger) for name, hedger in hedgers.items() if _own(hedger)}
     new = {label: scores for label, scores in found.items() if label not in own}
     if new.keys() != kept.keys():
@@ -181,17 +196,45 @@ def _run(
     return found
 
 
-def _play(contest: Contest, run: int, hedgers: Mapping[str, Player], kept: Arrays) -> Arrays:
+def _play(
+    contest: Contest,
+    run: int,
+    hedgers: Mapping[str, Player],
+    kept: Arrays,
+    workers: Executor | None = None,
+) -> Arrays:
     """Return the saved scores, and the scores of the hedgers that were missing."""
     labels = {_label(name, hedger): hedger for name, hedger in hedgers.items()}
     missing = {label: hedger for label, hedger in labels.items() if label not in kept}
     found = dict(kept)
     if missing:
-        scores = contest.play(run, list(missing.values()))
+        players = list(missing.values())
+        if workers is None:
+            scores = contest.play(run, players)
+        else:
+            code = fingerprint("mixtures", "tables", without=(PAPER,))
+            scores = workers.submit(_play_here, contest, run, players, code).result()
         found |= dict(zip(missing, scores, strict=True))
     if isinstance(contest, PanelContest) and "uniform" not in found:
         found |= contest.yardsticks()
     return found
+
+
+def _play_here(contest: Contest, run: int, players: list[Player], code: str) -> list[Floats]:
+    """Return the scores of some hedgers in a run, as a worker computes them.
+
+    Parameters
+    ----------
+    contest, run
+        The contest, and the number of the run.
+    players
+        The hedgers.
+    code
+        The fingerprint of the code of whoever asked.
+    """
+    same_code(code, fingerprint("mixtures", "tables", without=(PAPER,)))
+    with on_one_core():
+        return contest.play(run, players)
 
 
 def _standing(

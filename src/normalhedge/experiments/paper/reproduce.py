@@ -1,13 +1,14 @@
 """Reproduce the paper: measure its parts, judge its claims, and write the page into a folder."""
 
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from normalhedge import _files, _names
-from normalhedge._progress import Listener, PieceOfWork, Progress, listener
-from normalhedge._threads import cores
+from normalhedge._progress import SILENT, Listener, PieceOfWork, Progress, listener
+from normalhedge._threads import cores, on_one_core
+from normalhedge.experiments.away import done_by, same_code
 from normalhedge.experiments.cells import Arrays, Cells
 from normalhedge.experiments.fingerprint import LEADERBOARD, fingerprint
 from normalhedge.experiments.paper.claim import PaperClaim
@@ -31,6 +32,7 @@ def reproduce(
     only: Sequence[str] = (),
     jobs: int | None = None,
     progress: Listener = None,
+    workers: Executor | None = None,
 ) -> PaperResult:
     """Run the measurements that are not yet in the folder, and write figures, claims and the page.
 
@@ -47,6 +49,8 @@ def reproduce(
     progress
         A function that is called with the finished share of the work, or a
         `normalhedge._progress.Progress`.
+    workers
+        An executor, such as that of a Dask client, whose workers measure; None for this process.
     """
     for name in only:
         if name not in CHOICES:
@@ -65,10 +69,13 @@ def reproduce(
     told.total(sum(measurement.units(settings) for _, measurement in work.values()))
 
     def run(name: str) -> Arrays:
-        return _measured(*work[name], settings, jobs, cells, told)
+        return _measured(*work[name], settings, jobs, cells, told, workers)
 
-    beside = [name for name, (_, measurement) in work.items() if not measurement.parallel]
-    with ThreadPoolExecutor(jobs or cores()) as pool:
+    beside = [
+        name for name, (_, measurement) in work.items() if workers or not measurement.parallel
+    ]
+    threads = len(work) if workers else jobs or cores()  # those that only wait for workers
+    with ThreadPoolExecutor(max(threads, 1)) as pool, done_by(workers):
         measured = dict(zip(beside, pool.map(run, beside), strict=True))
     measured |= {name: run(name) for name in work if name not in beside}
     claims = [claim for part in PARTS for claim in part.judge(measured)]
@@ -83,6 +90,7 @@ def _measured(
     jobs: int | None,
     cells: Cells,
     progress: Progress,
+    workers: Executor | None = None,
 ) -> Arrays:
     """Return the arrays of a measurement, from its cell if it was saved there."""
     name, units = measurement.id, measurement.units(settings)
@@ -91,9 +99,32 @@ def _measured(
     if arrays is not None:
         progress.done(units, name)
         return arrays
-    arrays = measurement.measure(settings, jobs, PieceOfWork(progress, units, name))
+    if workers is None:
+        arrays = measurement.measure(settings, jobs, PieceOfWork(progress, units, name))
+    else:
+        arrays = workers.submit(_measure_here, name, settings, key["code"]).result()
+        progress.done(units, name)
     cells.save(name, key, arrays)
     return arrays
+
+
+def _measure_here(name: str, settings: PaperSettings, code: str) -> Arrays:
+    """Return the arrays of a measurement, as a worker computes them.
+
+    Parameters
+    ----------
+    name
+        The name of the measurement.
+    settings
+        The number of runs and rounds, and the seed.
+    code
+        The fingerprint of the code of whoever asked.
+    """
+    found = {m.id: (part, m) for part in PARTS for ms in part.choices.values() for m in ms}
+    part, measurement = found[name]
+    same_code(code, _code(part))
+    with on_one_core():
+        return measurement.measure(settings, 1, SILENT)
 
 
 def _code(part: Part) -> str:

@@ -44,6 +44,9 @@ def read_long(table: Any, given: Columns, level: str) -> QuantileTable:
         raise ValueError(f"column {level} holds levels: it cannot name a series, too")
     given_levels = read_levels(table[level], level)
     levels, place = np.unique(given_levels, return_inverse=True)
+    if given.whole.levels is not None:
+        levels = np.array(given.whole.levels)
+        place = np.searchsorted(levels, given_levels)
     keys = [*columns.by, columns.time, columns.cutoff, columns.model]
     code = np.zeros(table.num_rows, dtype=np.int64)
     for key in filter(None, keys):
