@@ -5,6 +5,7 @@ from typing import Any
 
 EXTRAS = {
     "click": "cli",
+    "darts": "darts",
     "flint": "certify",
     "hmmlearn": "hmmlearn",
     "jinja2": "cli",
@@ -18,6 +19,7 @@ EXTRAS = {
     "river": "river",
     "scipy": "certify",
     "sklearn": "sklearn",
+    "sktime": "sktime",
 }
 """The extra of this package that installs each library."""
 

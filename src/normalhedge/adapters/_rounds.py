@@ -1,5 +1,6 @@
 """Rows of forecasts as rounds of a mixture; all that adapters have in common."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -47,3 +48,12 @@ def peek(mixture: Mixture, rows: Rows) -> list[Any]:
     """
     aside = Mixture.of(mixture.books.copy(history=False))
     return [aside.predict(row).value for row in rows]
+
+
+def numbered(names: Iterable[str]) -> list[str]:
+    """Return names that are all different: the second of a name gets the number 2."""
+    found, count = [], Counter[str]()
+    for name in names:
+        count[name] += 1
+        found.append(name if count[name] == 1 else f"{name} {count[name]}")
+    return found
