@@ -77,7 +77,8 @@ class ForecastTable:
 def _check(name: str, forecast: TimeSeries, series: TimeSeries) -> None:
     """Refuse a forecast of another series."""
     if not isinstance(forecast, TimeSeries):
-        raise TypeError(f"forecasts of {name} must be series of Darts, got {type(forecast)}")
+        kind = type(forecast).__name__
+        raise TypeError(f"forecasts of {name} must be series of Darts, got {kind}")
     if forecast.n_components != series.n_components:
         raise ValueError(
             f"forecasts of {name} have {forecast.n_components} components, the series has "
@@ -155,7 +156,19 @@ def past_quantiles(
     levels: Sequence[float],
     season: int | None,
 ) -> Floats:
-    """Return quantiles around the blends of a table, each as it was known at its time."""
+    """Return quantiles around the blends of a table, each as it was known at its time.
+
+    Parameters
+    ----------
+    ahead
+        The mixture that made the blends.
+    table, values
+        The forecasts, and the blends: rows x components.
+    levels
+        The levels of the quantiles.
+    season
+        As for `Conformal`.
+    """
     found = np.empty((*values.shape, len(levels)))
     steps = np.array([step for _, step in table.rows])
     for step in np.unique(steps).tolist():
@@ -177,7 +190,19 @@ def _index(times: list[Any], freq: Any) -> Any:
 def as_series(
     times: Any, values: Floats, like: TimeSeries, levels: Sequence[float], freq: Any = None
 ) -> TimeSeries:
-    """Return a series: values x components x samples, or quantiles as components."""
+    """Return a series with the components of another.
+
+    Parameters
+    ----------
+    times, freq
+        The index of times, and its frequency; None: as the index has it.
+    values
+        Times x components x samples; or x quantiles, which become components.
+    like
+        The other series.
+    levels
+        The levels of the quantiles; empty if there are none.
+    """
     names = list(like.components)
     if levels:
         names = [f"{name}_q{level:.3f}" for name in names for level in levels]

@@ -74,6 +74,8 @@ def blend_forecasts(
     """
     if not forecasts:
         raise ValueError("forecasts must name at least one model")
+    if ahead < 1:
+        raise ValueError(f"ahead must be at least 1, got {ahead}")
     whole = {isinstance(one, TimeSeries) for one in forecasts.values()}
     if len(whole) > 1:
         raise ValueError("forecasts must all be series, or all lists of series")

@@ -82,9 +82,6 @@ class HedgeForecaster(_HeterogenousEnsembleForecaster):  # type: ignore[misc]
         "X_inner_mtype": "pd.DataFrame",
     }
 
-    # Nothing here needs the rows of the past, and it is the default of sktime 1.3.
-    _config: ClassVar[dict[str, Any]] = {"remember_data": False}
-
     def __init__(
         self,
         forecasters: Any,
@@ -227,7 +224,7 @@ class HedgeForecaster(_HeterogenousEnsembleForecaster):  # type: ignore[misc]
 
     def _windows(self, y: pd.Series) -> Iterator[np.ndarray]:
         """Yield the rows that were known at each time, in the order of time."""
-        if hasattr(self.cv, "split"):
+        if hasattr(self.cv, "split") and not isinstance(self.cv, str):
             windows = sorted((past for past, _ in self.cv.split(y)), key=lambda past: past[-1])
             yield from (past for past in windows if len(past))
             return
