@@ -41,7 +41,8 @@ def test_checks_of_the_library() -> None:
 def test_the_rounds_are_those_of_a_mixture() -> None:
     """The loop that `fit` and `update` stand for: cutoffs, tickets, and outcomes in their turn."""
     y, steps, split = load_airline(), [1, 3], 130
-    mixture, tickets = Mixture("squint"), {}
+    mixture = Mixture("squint")
+    tickets: dict[tuple[int, int], int] = {}
     for cutoff in range(120, len(y)):
         for step in steps[::-1]:  # the outcome of the last row known; older forecasts first
             if (cutoff - step, step) in tickets:

@@ -44,6 +44,20 @@ def test_the_blends_are_those_of_a_table_with_a_cutoff(hedger: Any) -> None:
     np.testing.assert_array_equal(values, expected.frame["blend"])
 
 
+@pytest.mark.parametrize("hedger", [None, "squint"])
+def test_a_single_item_needs_no_name(hedger: Any) -> None:
+    y, rounds = panel()
+    some = [one for one in rounds if one.item == "step 2"]
+    plain, named = (StepsAhead(Mixture(hedger), single=single) for single in (True, False))
+    values = play(plain, some, outcomes(y))
+    np.testing.assert_array_equal(values, play(named, some, outcomes(y)))
+    row = {"a": 1.0, "b": 2.0}
+    assert plain.peek([("step 2", row)]) == named.peek([("step 2", row)])
+    assert plain.weights(["step 2"], row) == named.weights(["step 2"], row)
+    assert repr(plain.made) == repr(named.made)  # NaN is not equal to itself
+    assert plain.mixture.items == [""]
+
+
 def test_no_blend_uses_a_later_outcome() -> None:
     y, rounds = panel()
     changed = y.copy()
@@ -71,7 +85,8 @@ def test_intervals_are_those_of_a_loop() -> None:
     ahead, item, step = StepsAhead(Mixture()), "step 4", 4
     values = play(ahead, rounds, outcomes(y))
     intervals = Conformal((0.5, 0.9))
-    games, tokens, low = intervals.init(), {}, []
+    games, low = intervals.init(), []
+    tokens: dict[int, Any] = {}
     centers = [value for one, value in zip(rounds, values, strict=True) if one.item == item]
     for t, center in enumerate(centers):
         if t >= step:  # the outcome of time t, for which the forecast was made at t - step
@@ -89,8 +104,9 @@ def test_intervals_are_those_of_a_loop() -> None:
     assert ahead.past_bounds([0.5], "step 3", None).shape == (0, 1, 2)
 
 
-def test_what_is_missing() -> None:
-    ahead = StepsAhead(Mixture())
+@pytest.mark.parametrize("single", [True, False])
+def test_what_is_missing(single: bool) -> None:
+    ahead = StepsAhead(Mixture(), single=single)
     assert np.isnan(ahead.predict("step 1", 0, {"a": np.nan, "b": None}))
     assert ahead.predict("step 1", 1, {"a": 1.0, "b": np.nan}) == 1.0
     ahead.settle(0, 3.0)

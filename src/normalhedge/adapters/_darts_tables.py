@@ -34,8 +34,7 @@ class ForecastTable:
             for one in many:
                 _check(name, one, series)
                 values, self.freq = _numbers(one, levels), one.freq
-                places = [self._place(time) for time in one.time_index]
-                for j, place in enumerate(places):
+                for j, place in enumerate(self._places(one)):
                     step = ahead + (0 if last_points else j)
                     rows.setdefault((place - step, step), {})[name] = values[j]
         self.rows = dict(sorted(rows.items()))
@@ -68,10 +67,14 @@ class ForecastTable:
             found.append(as_series(times, values[part], self.series, levels, self.freq))
         return found[0] if self.last_points else found
 
-    def _place(self, time: Any) -> int:
-        """Return how many steps a time is after the start of the series."""
+    def _places(self, forecast: TimeSeries) -> range:
+        """Return how many steps the times of a forecast are after the start of the series."""
         start, freq = self.series.start_time(), self.series.freq
-        return int(n_steps_between(end=time, start=start, freq=freq))
+        first, second = (
+            int(n_steps_between(end=time, start=start, freq=freq))
+            for time in (forecast.start_time(), forecast.start_time() + forecast.freq)
+        )
+        return range(first, first + len(forecast) * (second - first), second - first)
 
 
 def _check(name: str, forecast: TimeSeries, series: TimeSeries) -> None:

@@ -85,9 +85,10 @@ def blend_forecasts(
     samples = bool(levels) and all(one.n_samples > 1 for many in given.values() for one in many)
     if samples:
         options = {"loss": crps(levels), **options}
-    ahead_of = StepsAhead(Mixture(**options))
     table = ForecastTable(series, given, levels if samples else (), ahead, last_points=last_points)
-    values = play(ahead_of, table.rounds(), outcomes_of(series, 0, 0))
+    rounds = list(table.rounds())
+    ahead_of = StepsAhead(Mixture(**options), single=len({one.item for one in rounds}) < 2)
+    values = play(ahead_of, rounds, outcomes_of(series, 0, 0))
     blended = np.array(values, dtype=np.float64).reshape(len(table.rows), series.n_components, -1)
     if levels and not samples:
         blended = past_quantiles(ahead_of, table, blended[:, :, 0], levels, season)
@@ -201,7 +202,8 @@ class HedgeEnsembleModel(EnsembleModel):  # type: ignore[misc]
         many = [series] if isinstance(series, TimeSeries) else list(series)
         covariates = {"past_covariates": past_covariates, "future_covariates": future_covariates}
         made = [self._backtest(one, series, covariates) for one in self.forecasting_models]
-        self.steps_ahead = StepsAhead(self._new_mixture())
+        single = self.horizon * many[0].n_components == 1
+        self.steps_ahead = StepsAhead(self._new_mixture(), single=single)
         first = min(one.start_time() for one in many)
         rounds, outcomes = [], []
         for k, one in enumerate(many):

@@ -140,8 +140,8 @@ class HedgeForecaster(_HeterogenousEnsembleForecaster):  # type: ignore[misc]
             raise ValueError(f"loss must be a loss of numbers, such as 'square', got {loss}")
         if self.step_length < 1:
             raise ValueError(f"step_length must be at least 1, got {self.step_length}")
-        self.ahead_ = StepsAhead(mixture)
         self._steps = [step for step in self._relative(fh) if step > 0]
+        self.ahead_ = StepsAhead(mixture, single=len(self._steps) < 2)
         settled = 0
         for past in self._windows(y) if self._steps else ():
             start = int(past[-1]) + 1
