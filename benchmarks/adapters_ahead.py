@@ -17,7 +17,7 @@ from darts.models import (
     RegressionEnsembleModel,
 )
 from sklearn.metrics import mean_squared_error
-from sktime.datasets import load_airline, load_lynx, load_PBS_dataset
+from sktime.datasets import load_airline, load_lynx
 from sktime.forecasting.compose import EnsembleForecaster
 from sktime.forecasting.naive import NaiveForecaster
 from sktime.forecasting.online_learning import (
@@ -25,8 +25,7 @@ from sktime.forecasting.online_learning import (
     NormalHedgeEnsemble,
     OnlineEnsembleForecaster,
 )
-from sktime.forecasting.theta import ThetaForecaster
-from sktime.forecasting.trend import TrendForecaster
+from sktime.forecasting.trend import PolynomialTrendForecaster, TrendForecaster
 
 from benchmarks.timing import Row, measure
 from normalhedge import Mixture
@@ -35,7 +34,6 @@ from normalhedge.adapters import HedgeEnsembleModel, HedgeForecaster, blend_fore
 SERIES: dict[str, tuple[Callable[[], Any], int]] = {
     "airline": (load_airline, 12),
     "lynx": (load_lynx, 10),
-    "PBS": (load_PBS_dataset, 12),
 }
 """Series that come with sktime, and their seasons."""
 
@@ -62,7 +60,7 @@ def _sktime_models(season: int) -> dict[str, Callable[[], Any]]:
             ("season", NaiveForecaster("last", sp=season)),
             ("drift", NaiveForecaster("drift")),
             ("line", TrendForecaster()),
-            ("theta", ThetaForecaster(sp=season)),
+            ("curve", PolynomialTrendForecaster(degree=2)),
         ]
 
     def online(rule: Any) -> Any:

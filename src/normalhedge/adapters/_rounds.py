@@ -12,6 +12,23 @@ Rows = Iterable[Mapping[str, Any]]
 """The forecasts of each round, by name."""
 
 
+def mixture_of_numbers(hedger: Any, loss: Any, options: Mapping[str, Any] | None) -> Mixture:
+    """Return a new mixture, whose loss must be one of numbers.
+
+    Parameters
+    ----------
+    hedger, loss
+        As for `Mixture`.
+    options
+        Further arguments of `Mixture`.
+    """
+    mixture = Mixture(hedger, loss, **(options or {}))
+    given = mixture.recipe.loss
+    if given.of_classes or given.of_levels or given.of_labels:
+        raise ValueError(f"loss must be a loss of numbers, such as 'square', got {given}")
+    return mixture
+
+
 def learn(mixture: Mixture, rows: Rows, outcomes: Sequence[Any]) -> list[Any]:
     """Predict each row and then learn its outcome; return the predictions.
 

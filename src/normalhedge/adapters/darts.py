@@ -284,11 +284,7 @@ class HedgeEnsembleModel(EnsembleModel):  # type: ignore[misc]
         return as_series(made.time_index, values, made, levels)
 
     def _new_mixture(self) -> Mixture:
-        mixture = Mixture(self.hedger, self.loss, **(self.options or {}))
-        loss = mixture.recipe.loss
-        if loss.of_classes or loss.of_levels or loss.of_labels:
-            raise ValueError(f"loss must be a loss of numbers, such as 'square', got {loss}")
-        return mixture
+        return _rounds.mixture_of_numbers(self.hedger, self.loss, self.options)
 
     def _backtest(
         self, model: Any, series: Any, covariates: Mapping[str, Any]

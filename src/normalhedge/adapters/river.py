@@ -6,7 +6,6 @@ from typing import Any, Self
 from river import base, compose, linear_model, naive_bayes, preprocessing
 
 from normalhedge.adapters import _rounds
-from normalhedge.mixtures import Mixture
 
 
 class _RiverEnsemble(base.Ensemble):  # type: ignore[misc]
@@ -25,10 +24,7 @@ class _RiverEnsemble(base.Ensemble):  # type: ignore[misc]
         self.options = options
         self.names = _names(self.models)
         self._items: dict[Hashable, str] = {}  # of the labels that a classifier has seen
-        self.mixture = Mixture(hedger, loss, **(options or {}))
-        given = self.mixture.recipe.loss
-        if given.of_classes or given.of_levels or given.of_labels:
-            raise ValueError(f"loss must be a loss of numbers, such as 'square', got {given}")
+        self.mixture = _rounds.mixture_of_numbers(hedger, loss, options)
 
     @property
     def _min_number_of_models(self) -> int:

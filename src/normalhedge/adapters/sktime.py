@@ -8,6 +8,7 @@ import pandas as pd
 from sktime.forecasting.base import ForecastingHorizon
 from sktime.forecasting.base._meta import _HeterogenousEnsembleForecaster
 
+from normalhedge.adapters import _rounds
 from normalhedge.adapters._steps_ahead import StepsAhead, step_item
 from normalhedge.mixtures import Mixture
 
@@ -134,10 +135,7 @@ class HedgeForecaster(_HeterogenousEnsembleForecaster):  # type: ignore[misc]
         y, X, fh
             The series, its features, and the steps ahead.
         """
-        mixture = Mixture(self.hedger, self.loss, **(self.options or {}))
-        loss = mixture.recipe.loss
-        if loss.of_classes or loss.of_levels or loss.of_labels:
-            raise ValueError(f"loss must be a loss of numbers, such as 'square', got {loss}")
+        mixture = _rounds.mixture_of_numbers(self.hedger, self.loss, self.options)
         if self.step_length < 1:
             raise ValueError(f"step_length must be at least 1, got {self.step_length}")
         self._steps = [step for step in self._relative(fh) if step > 0]
