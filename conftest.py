@@ -1,9 +1,11 @@
-"""Modules whose doctests need a library that is not installed here are not collected."""
+"""The doctests of adapters to libraries that `make adapters` installs apart."""
 
 from importlib.util import find_spec
 
+import pytest
+
 _PLACES = {"darts": ("darts", "_darts_tables"), "sktime": ("sktime",)}
-"""Libraries that `make adapters` installs apart, and the adapters that import them."""
+"""These libraries, and the adapters that import them."""
 
 collect_ignore = [
     f"src/normalhedge/adapters/{name}.py"
@@ -11,3 +13,10 @@ collect_ignore = [
     if find_spec(library) is None
     for name in names
 ]
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Let sktime warn: it says of each forecaster what will change in its next version."""
+    for item in items:
+        if item.path.name == "sktime.py":
+            item.add_marker(pytest.mark.filterwarnings("ignore"))
