@@ -6,12 +6,13 @@ READY := .venv/.ready
 PEERS := .venv-peers/.ready
 PANELS := .venv-panels/.ready
 CLUSTER := .venv-cluster/.ready
+ADAPTERS := .venv-adapters/.ready
 MAKEFLAGS += --no-builtin-rules
 
 CORE := CMakeLists.txt $(wildcard src/core/*.?pp src/core/hedgers/*.hpp)
 
 .PHONY: help paper blend latent compare compiler browser test test-all torture check format bench peers \
-	panels java cluster wheel sanitize portable clean
+	panels java cluster wheel sanitize portable adapters clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 12
@@ -94,6 +95,15 @@ peers: $(PEERS)  ## run other libraries beside ours: the same weights, and the t
 	.venv-peers/bin/python -m benchmarks.peers
 	.venv-peers/bin/python -m benchmarks.intervals.mapie_peer
 
+$(ADAPTERS): pyproject.toml $(CORE) $(MODULES) | compiler
+	@echo "setting up .venv-adapters (once; about three minutes)"
+	@$(PYTHON) -m venv .venv-adapters
+	@.venv-adapters/bin/pip install --quiet --disable-pip-version-check --editable '.[adapters]'
+	@touch $@
+
+adapters: $(ADAPTERS)  ## run the adapters with the real libraries, and the suites of these
+	.venv-adapters/bin/pytest -n 2 --dist worksteal -m '' tests/adapters src/normalhedge/adapters
+
 $(PANELS): pyproject.toml $(CORE) | compiler
 	@echo "setting up .venv-panels (once)"
 	@$(PYTHON) -m venv .venv-panels
@@ -172,4 +182,4 @@ portable: $(READY)  ## build the core for a plain x86-64 and compile it for aarc
 		-fopenmp-simd -fPIC $(INCLUDES) -c $$file -o $(PORTABLE)/aarch64.o || exit 1; done
 
 clean:  ## remove what the other targets made
-	rm -rf .venv .venv-cluster .venv-panels .venv-peers build dist .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf .venv* build dist .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis

@@ -5,6 +5,8 @@ library around it.
 """
 
 from collections.abc import Callable, Iterator
+from importlib import import_module
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -158,10 +160,20 @@ def trump() -> Iterator[str]:
         yield f"  {name:<42} {score.get():8.3f}"
 
 
-if __name__ == "__main__":
+def main() -> None:
+    """Print all tables; those of sktime and Darts where both are installed."""
+    apart = all(find_spec(name) for name in ("sktime", "darts"))
+    ahead = import_module("benchmarks.adapters_ahead") if apart else None
     print(HEADER)
-    for line in rows():
+    for line in (*rows(), *(ahead.rows() if ahead else ())):
         print(line, flush=True)
-    print()
-    for text in trump():
-        print(text, flush=True)
+    for table in (trump, *((ahead.sktime_errors, ahead.darts_errors) if ahead else ())):
+        print()
+        for text in table():
+            print(text, flush=True)
+    if ahead is None:
+        print("\nsktime and Darts are not installed here: make adapters has them")
+
+
+if __name__ == "__main__":
+    main()

@@ -5,6 +5,7 @@ from typing import Any
 
 EXTRAS = {
     "click": "cli",
+    "darts": "darts",
     "dask": "dask",
     "distributed": "dask",
     "flint": "certify",
@@ -21,6 +22,7 @@ EXTRAS = {
     "river": "river",
     "scipy": "certify",
     "sklearn": "sklearn",
+    "sktime": "sktime",
 }
 """The extra of this package that installs each library."""
 

@@ -48,14 +48,15 @@ class Engine:
         level: Sequence[int] | None = None,
         **columns: str,
     ) -> Any:
-        times = sorted(df[self.time].unique())
         parts = []
-        for window in range(n_windows):
-            place = len(times) - h - step_size * (n_windows - 1 - window)
-            past = df[df[self.time] < times[place]]
-            made = self.forecast(h, past, level=level, **columns)
-            made.insert(2, "cutoff", times[place - 1])
-            parts.append(made.merge(df, on=[self.ident, self.time]))
+        for _, one in df.groupby(self.ident):  # each to its own end
+            times = sorted(one[self.time].unique())
+            for window in range(n_windows):
+                place = len(times) - h - step_size * (n_windows - 1 - window)
+                past = one[one[self.time] < times[place]]
+                made = self.forecast(h, past, level=level, **columns)
+                made.insert(2, "cutoff", times[place - 1])
+                parts.append(made.merge(one, on=[self.ident, self.time]))
         return pd.concat(parts).sort_values([self.ident, "cutoff"]).reset_index(drop=True)
 
 
@@ -100,6 +101,42 @@ def test_one_call_does_what_three_do() -> None:
     np.testing.assert_array_equal(past_blend["HedgeEnsemble"], found.frame["blend"])
     errors = (past_blend[["HedgeEnsemble", "Mean"]].sub(past_blend["y"], axis=0) ** 2).mean()
     assert errors["HedgeEnsemble"] < errors["Mean"]
+
+
+def uneven(count: int = 40) -> pd.DataFrame:
+    """Series that end 6 and 17 days before the first, whose last days are quite different."""
+    df, last = past(count), pd.Timestamp("2024-01-01") + pd.Timedelta(days=count)
+    for name, days in (("s1", 17), ("s2", 6)):
+        df = df[(df.unique_id != name) | (df.ds < last - pd.Timedelta(days=days))]
+    return df
+
+
+def assert_each_as_alone(engine: Any, df: Any, **asked: Any) -> None:
+    """With weights of its own, a series gets the same forecasts with others and by itself."""
+    options: Any = {"n_windows": 5, "hedger": "squint", "pooled": False}
+    whole = HedgeEnsemble(engine, **options).forecast(df, 3, **asked)
+    for name, one in df.groupby("unique_id"):
+        alone = HedgeEnsemble(engine, **options).forecast(one.reset_index(drop=True), 3, **asked)
+        found = whole[whole.unique_id == name].reset_index(drop=True)
+        assert found.ds.min() == one.ds.max() + pd.Timedelta(days=1)
+        pd.testing.assert_frame_equal(found, alone)
+
+
+@pytest.mark.parametrize("level", [None, [80]])
+def test_series_that_end_at_different_times(level: Any) -> None:
+    assert_each_as_alone(Engine(), uneven(), level=level)
+
+
+def test_steps_are_counted_from_the_end_of_each_series() -> None:
+    ensemble = HedgeEnsemble(Engine(), n_windows=8)
+    future = ensemble.forecast(uneven(), 2)
+    items = ensemble.blend_.mixture.items
+    assert items == [f"s{k}|step {step}" for k in range(3) for step in (1, 2)]
+    ends = uneven().groupby("unique_id").ds.max()
+    table = Engine().forecast(2, uneven())
+    expected = ensemble.blend_.predict(table.assign(cutoff=table.unique_id.map(ends)))
+    np.testing.assert_array_equal(future["HedgeEnsemble"], expected["blend"])
+    assert list(future) == ["unique_id", "ds", "Naive", "Mean", "HedgeEnsemble"]
 
 
 def test_nothing_uses_later_outcomes() -> None:
@@ -179,12 +216,21 @@ def test_statsforecast() -> None:
 
 
 @pytest.mark.slow
+def test_statsforecast_with_series_that_end_at_different_times() -> None:
+    forecasting = pytest.importorskip("statsforecast")
+    models = pytest.importorskip("statsforecast.models")
+    engine = forecasting.StatsForecast(models=[models.Theta(), models.Naive()], freq="D")
+    assert_each_as_alone(engine, uneven(80), level=[80])
+
+
+@pytest.mark.slow
 def test_statsforecast_with_polars() -> None:
     polars = pytest.importorskip("polars")
     forecasting = pytest.importorskip("statsforecast")
     models = pytest.importorskip("statsforecast.models")
     found = []
-    for df, freq in ((past(60), "D"), (polars.from_pandas(past(60)), "1d")):
+    given = uneven(60).reset_index(drop=True)
+    for df, freq in ((given, "D"), (polars.from_pandas(given), "1d")):
         engine = forecasting.StatsForecast(models=[models.Theta(), models.Naive()], freq=freq)
         found.append(HedgeEnsemble(engine, n_windows=5).forecast(df, 3, level=[90]))
     assert isinstance(found[1], polars.DataFrame)

@@ -9,26 +9,34 @@ from typing import TYPE_CHECKING, Any
 from normalhedge import _extras
 
 if TYPE_CHECKING:
+    from normalhedge.adapters.darts import HedgeEnsembleModel, blend_forecasts
     from normalhedge.adapters.hmmlearn import to_hmmlearn
     from normalhedge.adapters.nixtla import HedgeEnsemble
     from normalhedge.adapters.river import RiverHedgeClassifier, RiverHedgeRegressor
     from normalhedge.adapters.scikit_learn import HedgeClassifier, HedgeRegressor
+    from normalhedge.adapters.sktime import HedgeForecaster
 
 __all__ = [
     "HedgeClassifier",
     "HedgeEnsemble",
+    "HedgeEnsembleModel",
+    "HedgeForecaster",
     "HedgeRegressor",
     "RiverHedgeClassifier",
     "RiverHedgeRegressor",
+    "blend_forecasts",
     "to_hmmlearn",
 ]
 
 _PLACES = {
     "HedgeClassifier": ("scikit_learn", "sklearn"),
     "HedgeEnsemble": ("nixtla", "narwhals"),
+    "HedgeEnsembleModel": ("darts", "darts"),
+    "HedgeForecaster": ("sktime", "sktime"),
     "HedgeRegressor": ("scikit_learn", "sklearn"),
     "RiverHedgeClassifier": ("river", "river"),
     "RiverHedgeRegressor": ("river", "river"),
+    "blend_forecasts": ("darts", "darts"),
     "to_hmmlearn": ("hmmlearn", "hmmlearn"),
 }
 """The file of each name, and the library that it needs."""

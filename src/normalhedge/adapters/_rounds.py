@@ -1,5 +1,6 @@
 """Rows of forecasts as rounds of a mixture; all that adapters have in common."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -9,6 +10,23 @@ from normalhedge.mixtures import Mixture
 
 Rows = Iterable[Mapping[str, Any]]
 """The forecasts of each round, by name."""
+
+
+def mixture_of_numbers(hedger: Any, loss: Any, options: Mapping[str, Any] | None) -> Mixture:
+    """Return a new mixture, whose loss must be one of numbers.
+
+    Parameters
+    ----------
+    hedger, loss
+        As for `Mixture`.
+    options
+        Further arguments of `Mixture`.
+    """
+    mixture = Mixture(hedger, loss, **(options or {}))
+    given = mixture.recipe.loss
+    if given.of_classes or given.of_levels or given.of_labels:
+        raise ValueError(f"loss must be a loss of numbers, such as 'square', got {given}")
+    return mixture
 
 
 def learn(mixture: Mixture, rows: Rows, outcomes: Sequence[Any]) -> list[Any]:
@@ -47,3 +65,12 @@ def peek(mixture: Mixture, rows: Rows) -> list[Any]:
     """
     aside = Mixture.of(mixture.books.copy(history=False))
     return [aside.predict(row).value for row in rows]
+
+
+def numbered(names: Iterable[str]) -> list[str]:
+    """Return names that are all different: the second of a name gets the number 2."""
+    found, count = [], Counter[str]()
+    for name in names:
+        count[name] += 1
+        found.append(name if count[name] == 1 else f"{name} {count[name]}")
+    return found

@@ -98,7 +98,7 @@ class HedgeEnsemble:
         """
         self.fit(df, h, level)
         future = self._future(df, h, level, X_df)
-        return self._beside(future, self.blend_.predict(future))
+        return self._beside(future, self.blend_.predict(self._with_cutoff(future, df)))
 
     def fit(self, df: Any, h: int, level: Sequence[float] | None = None) -> "HedgeEnsemble":
         """Cross-validate the models and learn from their forecasts.
@@ -140,6 +140,28 @@ class HedgeEnsemble:
         if "futr_df" in names:
             asked["futr_df"] = asked.pop("X_df")
         return _call(self.engine.predict, {"h": h}, asked, {})
+
+    def _with_cutoff(self, future: Any, df: Any) -> Any:
+        """Return forecasts with the times at which they were made: the end of each series.
+
+        Series may end at different times. Without the end of its own, the step ahead of a row would
+        be counted from the last end of all.
+
+        Parameters
+        ----------
+        future
+            The forecasts of the engine.
+        df
+            The past.
+        """
+        nw = _extras.require("narwhals")
+        name, time = self.columns["id_col"], self.columns["time_col"]
+        ends = nw.from_native(df).group_by(name).agg(nw.col(time).max().alias(CUTOFF))
+        rows = nw.from_native(future)
+        last = dict(zip(ends[name].to_list(), ends[CUTOFF].to_list(), strict=True))
+        made = [last[one] for one in rows[name].to_list()]
+        column = nw.new_series(CUTOFF, made, rows[time].dtype, backend=rows.implementation)
+        return rows.with_columns(column).to_native()
 
     def _renamed(self) -> dict[str, str]:
         """Return the names of columns that are not the usual ones."""

@@ -1,12 +1,11 @@
 """Ensembles of river whose models are blended by a mixture."""
 
-from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Mapping
 from typing import Any, Self
 
 from river import base, compose, linear_model, naive_bayes, preprocessing
 
-from normalhedge.mixtures import Mixture
+from normalhedge.adapters import _rounds
 
 
 class _RiverEnsemble(base.Ensemble):  # type: ignore[misc]
@@ -25,10 +24,7 @@ class _RiverEnsemble(base.Ensemble):  # type: ignore[misc]
         self.options = options
         self.names = _names(self.models)
         self._items: dict[Hashable, str] = {}  # of the labels that a classifier has seen
-        self.mixture = Mixture(hedger, loss, **(options or {}))
-        given = self.mixture.recipe.loss
-        if given.of_classes or given.of_levels or given.of_labels:
-            raise ValueError(f"loss must be a loss of numbers, such as 'square', got {given}")
+        self.mixture = _rounds.mixture_of_numbers(hedger, loss, options)
 
     @property
     def _min_number_of_models(self) -> int:
@@ -222,12 +218,11 @@ def _forecasts_of_items(
 
 def _names(models: Iterable[Any]) -> list[str]:
     """Return a name for each model: its class, and that of the last step of a pipeline."""
-    names, count = [], Counter[str]()
-    for model in models:
-        last = model
-        while isinstance(last, compose.Pipeline):
-            last = list(last.steps.values())[-1]
-        name = type(last).__name__
-        count[name] += 1
-        names.append(name if count[name] == 1 else f"{name} {count[name]}")
-    return names
+    return _rounds.numbered(type(_last(model)).__name__ for model in models)
+
+
+def _last(model: Any) -> Any:
+    """Return a model, or the last step of a pipeline."""
+    while isinstance(model, compose.Pipeline):
+        model = list(model.steps.values())[-1]
+    return model
