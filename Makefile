@@ -10,7 +10,7 @@ MAKEFLAGS += --no-builtin-rules
 CORE := CMakeLists.txt $(wildcard src/core/*.?pp src/core/hedgers/*.hpp)
 
 .PHONY: help paper blend latent compare compiler browser test test-all torture check format bench peers \
-	panels wheel sanitize portable clean
+	panels wheel sanitize portable coverage coverage-core coverage-python matrix clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 12
@@ -153,5 +153,27 @@ portable: $(READY)  ## build the core for a plain x86-64 and compile it for aarc
 		for file in src/core/*.cpp; do echo "aarch64: $$file"; aarch64-linux-gnu-g++ -std=c++17 -O2 \
 		-fopenmp-simd -fPIC $(INCLUDES) -c $$file -o $(PORTABLE)/aarch64.o || exit 1; done
 
+# Python: every test that is not slow, the commands that it starts included. C++: the tests of the core alone, as
+# counting makes it slow. What is left out, and why, is in pyproject.toml and gcovr.cfg.
+COVERED := build/covered
+
+coverage: coverage-core coverage-python  ## measure which lines the tests run: at least 95 % of Python, 90 % of C++
+
+coverage-core: $(READY)
+	$(call package_with_core,$(COVERED),-DCMAKE_BUILD_TYPE=Debug -DNORMALHEDGE_COVERAGE=ON)
+	$(call WITH_CORE,$(COVERED)) $(SANITIZE_TESTS)
+	$(BIN)/gcovr --object-directory $(COVERED)/cmake
+
+coverage-python: $(READY) browser
+	@rm -rf build/coverage && mkdir -p build/coverage
+	$(BIN)/coverage run -m pytest -q -n 2 --dist worksteal
+	@$(BIN)/coverage combine --quiet
+	$(BIN)/coverage report
+
+ONLY ?=
+
+matrix: compiler  ## run the tests with the oldest and the newest dependencies; ONLY=oldest: with these alone
+	$(PYTHON) -m tests.matrix $(addprefix --only ,$(ONLY)) --tests '$(TESTS)'
+
 clean:  ## remove what the other targets made
-	rm -rf .venv .venv-panels .venv-peers build dist .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf .venv .venv-newest .venv-oldest .venv-panels .venv-peers build dist .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
