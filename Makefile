@@ -154,8 +154,10 @@ portable: $(READY)  ## build the core for a plain x86-64 and compile it for aarc
 		-fopenmp-simd -fPIC $(INCLUDES) -c $$file -o $(PORTABLE)/aarch64.o || exit 1; done
 
 # Python: every test that is not slow, the commands that it starts included. C++: the tests of the core alone, as
-# counting makes it slow. What is left out, and why, is in pyproject.toml and gcovr.cfg.
+# counting makes it slow. What is left out, and why, is in pyproject.toml and gcovr.cfg. A fork beside a thread
+# hangs: the counter of lines has a lock that the thread may hold.
 COVERED := build/covered
+UNCOUNTED := tests/mixtures/test_sharing.py::test_a_fork_beside_a_thread_gets_a_sound_mixture
 
 coverage: coverage-core coverage-python  ## measure which lines the tests run: at least 95 % of Python, 90 % of C++
 
@@ -166,7 +168,7 @@ coverage-core: $(READY)
 
 coverage-python: $(READY) browser
 	@rm -rf build/coverage && mkdir -p build/coverage
-	$(BIN)/coverage run -m pytest -q -n 2 --dist worksteal
+	$(BIN)/coverage run -m pytest -q -n 2 --dist worksteal --deselect $(UNCOUNTED)
 	@$(BIN)/coverage combine --quiet
 	$(BIN)/coverage report
 
