@@ -12,7 +12,7 @@ MAKEFLAGS += --no-builtin-rules
 CORE := CMakeLists.txt $(wildcard src/core/*.?pp src/core/hedgers/*.hpp)
 
 .PHONY: help paper blend latent compare compiler browser test test-all torture check format bench peers \
-	panels java cluster wheel sanitize portable adapters clean
+	panels java cluster wheel sanitize portable adapters coverage coverage-core coverage-python matrix clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 12
@@ -180,6 +180,30 @@ portable: $(READY)  ## build the core for a plain x86-64 and compile it for aarc
 	@command -v aarch64-linux-gnu-g++ >/dev/null || { echo "no compiler for aarch64 here: left out"; exit 0; }; \
 		for file in src/core/*.cpp; do echo "aarch64: $$file"; aarch64-linux-gnu-g++ -std=c++17 -O2 \
 		-fopenmp-simd -fPIC $(INCLUDES) -c $$file -o $(PORTABLE)/aarch64.o || exit 1; done
+
+# Python: every test that is not slow, the commands that it starts included. C++: the tests of the core alone, as
+# counting makes it slow. What is left out, and why, is in pyproject.toml and gcovr.cfg. A fork beside a thread
+# hangs: the counter of lines has a lock that the thread may hold.
+COVERED := build/covered
+UNCOUNTED := tests/mixtures/test_sharing.py::test_a_fork_beside_a_thread_gets_a_sound_mixture
+
+coverage: coverage-core coverage-python  ## measure which lines the tests run: at least 95 % of Python, 90 % of C++
+
+coverage-core: $(READY)
+	$(call package_with_core,$(COVERED),-DCMAKE_BUILD_TYPE=Debug -DNORMALHEDGE_COVERAGE=ON)
+	$(call WITH_CORE,$(COVERED)) $(SANITIZE_TESTS)
+	$(BIN)/gcovr --object-directory $(COVERED)/cmake
+
+coverage-python: $(READY) browser
+	@rm -rf build/coverage && mkdir -p build/coverage
+	$(BIN)/coverage run -m pytest -q -n 2 --dist worksteal --deselect $(UNCOUNTED)
+	@$(BIN)/coverage combine --quiet
+	$(BIN)/coverage report
+
+ONLY ?=
+
+matrix: compiler  ## run the tests with the oldest and the newest dependencies; ONLY=oldest: with these alone
+	$(PYTHON) -m tests.matrix $(addprefix --only ,$(ONLY)) --tests '$(TESTS)'
 
 clean:  ## remove what the other targets made
 	rm -rf .venv* build dist .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis

@@ -232,3 +232,34 @@ def test_over_hidden_states() -> None:
             np.testing.assert_allclose(one.predict(), two.predict(), atol=1e-12)
             one.observe(symbol)
             two.observe(symbol)
+
+
+class Regrets(NamedTuple):
+    weights: Floats
+    regrets: Floats
+
+
+class Knows(Own):
+    """The same, with a state that says what its regrets are."""
+
+    told: list[Regrets]
+
+    def step(self, state: Any, gains: Any, confidence: Any = None) -> Any:
+        after = Regrets(*super().step(Totals(*state), gains, confidence))
+        self.told.append(after)
+        return after
+
+
+def test_regrets_that_a_state_knows_are_those_of_the_mixture() -> None:
+    """Others get sums without a discount, as what a hedger forgets is not known."""
+    hedger = Knows()
+    object.__setattr__(hedger, "told", [])
+    knows, plain = Mixture(hedger), Mixture(Own())
+    rng = np.random.default_rng(0)
+    for _ in range(8):
+        forecasts = dict(zip("abc", rng.normal(size=3), strict=True))
+        for mixture in (knows, plain):
+            mixture.update(mixture.predict(forecasts).ticket, 0.0)
+    np.testing.assert_array_equal(knows.regrets[0], hedger.told[-1].regrets)
+    np.testing.assert_array_equal(knows.weights, plain.weights)
+    assert np.abs(knows.regrets - plain.regrets).max() > 0.01

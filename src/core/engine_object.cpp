@@ -179,15 +179,20 @@ PyObject* play(PyObject* object, PyObject* const* given, Py_ssize_t count) {
     });
 }
 
+// The columns of a state that is given as weights, ledger and totals.
+Columns arrays_of_state(const Hedger& hedger, PyObject* const* given) {
+    StateView view;
+    if (!view_arrays<double>(hedger, given[0], given[1], given[2], view))
+        raise(PyExc_ValueError, "these are not the arrays of a state of this hedger");
+    return view.columns();
+}
+
 // weigh(weights, ledger, totals) -> ln mean Phi; writes the weights that belong to the ledger.
 PyObject* weigh(PyObject* object, PyObject* const* given, Py_ssize_t count) {
     return guarded([&]() -> PyObject* {
         check_count(count, 3);
-        auto* self = reinterpret_cast<EngineObject*>(object);
-        StateView view;
-        if (!view_arrays<double>(*self->hedger, given[0], given[1], given[2], view))
-            raise(PyExc_ValueError, "these are not the arrays of a state of this hedger");
-        return PyFloat_FromDouble(self->hedger->weigh(view.columns()));
+        const Hedger& hedger = *reinterpret_cast<EngineObject*>(object)->hedger;
+        return PyFloat_FromDouble(hedger.weigh(arrays_of_state(hedger, given)));
     });
 }
 
@@ -195,11 +200,8 @@ PyObject* weigh(PyObject* object, PyObject* const* given, Py_ssize_t count) {
 PyObject* halve(PyObject* object, PyObject* const* given, Py_ssize_t count) {
     return guarded([&]() -> PyObject* {
         check_count(count, 3);
-        auto* self = reinterpret_cast<EngineObject*>(object);
-        StateView view;
-        if (!view_arrays<double>(*self->hedger, given[0], given[1], given[2], view))
-            raise(PyExc_ValueError, "these are not the arrays of a state of this hedger");
-        self->hedger->halve(view.columns());
+        const Hedger& hedger = *reinterpret_cast<EngineObject*>(object)->hedger;
+        hedger.halve(arrays_of_state(hedger, given));
         Py_RETURN_NONE;
     });
 }

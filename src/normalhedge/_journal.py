@@ -33,6 +33,24 @@ def journal_of(state: Path) -> Path:
     return Path(f"{os.path.realpath(state)}.journal")
 
 
+def refuse_beside(state: Path, verb: str) -> None:
+    """Raise a ValueError if a state file has a journal, whose rounds it would lose if written.
+
+    Parameters
+    ----------
+    state
+        The state file.
+    verb
+        The command whose stream has the journal.
+    """
+    journal = journal_of(state)
+    if journal.exists():
+        raise ValueError(
+            f"{journal} holds rounds of a stream that runs or was killed: "
+            f"'normalhedge {verb} - --state {state} </dev/null' puts them into {state}"
+        )
+
+
 class Journal:
     """A journal that is open for writing.
 

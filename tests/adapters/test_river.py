@@ -1,6 +1,7 @@
 """Ensembles for river: its own checks, and the rounds that the mixture gets."""
 
 import pickle
+from importlib.metadata import version
 from typing import Any
 
 import pytest
@@ -52,7 +53,8 @@ def test_checks_of_the_library(model: Any, check: Any) -> None:
 
 def test_no_check_is_left_out() -> None:
     assert not RiverHedgeRegressor(lines())._unit_test_skips()
-    assert sum(isinstance(model, RiverHedgeRegressor) for model, _ in CHECKS) >= 25
+    least = 25 if int(version("river").split(".")[1]) >= 25 else 15  # the library had fewer
+    assert sum(isinstance(model, RiverHedgeRegressor) for model, _ in CHECKS) >= least
 
 
 def test_better_than_their_own_on_their_own_data() -> None:

@@ -109,7 +109,8 @@ def test_labels_as_text() -> None:
     assert (found["blend"] == good)[20:].mean() > 0.9
     assert found["y"].tolist() == sky.tolist()
     codes = {"rain": 0, "snow": 1, "sun": 2}
-    numbers = blend(table.replace(codes).infer_objects(), "y", loss="zero-one").frame
+    coded = table.apply(lambda column: column.map(codes))
+    numbers = blend(coded, "y", loss="zero-one").frame
     assert [codes[word] for word in found["blend"]] == numbers["blend"].tolist()
 
 
@@ -173,6 +174,14 @@ def test_labels_keep_their_meaning_from_table_to_table() -> None:
         mixture = found.mixture
         said.append(found.frame["blend"].iloc[-1])
     assert said == whole.frame["blend"].tolist()
+
+
+@pytest.mark.parametrize("said", [["rain", "sun"], [0.0, 1.0]])
+def test_a_first_table_may_have_no_outcome_yet(said: list[Any]) -> None:
+    """A column without a single value has no type: it is one of labels if those of experts are."""
+    table = pd.DataFrame({"a": [said[0]], "b": [said[1]], "c": [said[0]]})
+    found = blend(table.assign(y=pd.Series([None], dtype=object)), "y", loss="zero-one")
+    assert found.frame["blend"].tolist() == [said[0]]
 
 
 def test_a_growing_table_with_a_new_label_is_recognised() -> None:

@@ -1,8 +1,6 @@
 // Fixed Share (Herbster and Warmuth, 1998).
 //
 //     v_i ∝ w_i exp(eta r_i),   w_i <- (1 - s) v_i + s / N
-//
-// Weights are what is remembered.
 #pragma once
 
 #include "../algorithm.hpp"
@@ -24,13 +22,28 @@ inline double grow(const Columns& before, const Columns& after, const double* ri
     return total;
 }
 
-struct FixedShare : Algorithm<FixedShare, 1, 0, 2> {
+// What is common to both: weights that are remembered, and need only be divided by their sum.
+template <class Own>
+struct Sharing : Algorithm<Own, 1, 0, 2> {
     static constexpr bool whole = true;
 
     double eta;
+
+    explicit Sharing(const double* given) : Algorithm<Own, 1, 0, 2>(given), eta(given[1]) {}
+
+    void weigh(const Columns& now, double, double*) const {
+        normalise(now.weights, now.n);
+    }
+
+    void score(const Columns& now, const double*, double* scores, double*) const {
+        score_positive(now.weights, now.n, scores);
+    }
+};
+
+struct FixedShare : Sharing<FixedShare> {
     double share;
 
-    explicit FixedShare(const double* given) : Algorithm(given), eta(given[1]), share(given[2]) {}
+    explicit FixedShare(const double* given) : Sharing(given), share(given[2]) {}
 
     void learn(const Columns& before, const Columns& after, const double* rises, double,
                double*) const {
@@ -40,15 +53,6 @@ struct FixedShare : Algorithm<FixedShare, 1, 0, 2> {
         const double even = (total > tiny ? share : 1.0) / static_cast<double>(after.n);
 #pragma omp simd
         for (size_t i = 0; i < after.n; ++i) weights[i] = kept * weights[i] + even;
-    }
-
-    void weigh(const Columns& now, double, double*) const {
-        normalise(now.weights, now.n);
-    }
-
-    void score(const Columns& now, const double*, double* scores,
-               double*) const {
-        score_positive(now.weights, now.n, scores);
     }
 };
 

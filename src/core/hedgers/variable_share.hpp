@@ -3,23 +3,17 @@
 //     v_i ∝ w_i exp(eta r_i),   s_i = 1 - (1 - s)^l_i
 //     w_i <- (1 - s_i) v_i + sum_(j != i) s_j v_j / (N - 1)
 //
-// with the losses l = (1 - g) / 2, or k l + (1 - k) l_A with confidences. Weights are what is
-// remembered.
+// with the losses l = (1 - g) / 2, or k l + (1 - k) l_A with confidences.
 #pragma once
 
-#include "../algorithm.hpp"
 #include "fixed_share.hpp"
 
 namespace normalhedge {
 
-struct VariableShare : Algorithm<VariableShare, 1, 0, 2> {
-    static constexpr bool whole = true;
-
-    double eta;
+struct VariableShare : Sharing<VariableShare> {
     double log2_kept;  // log2(1 - s)
 
-    explicit VariableShare(const double* given)
-        : Algorithm(given), eta(given[1]), log2_kept(given[2]) {}
+    explicit VariableShare(const double* given) : Sharing(given), log2_kept(given[2]) {}
 
     void learn(const Columns& before, const Columns& after, const double* rises, double gain,
                double* room) const {
@@ -43,15 +37,6 @@ struct VariableShare : Algorithm<VariableShare, 1, 0, 2> {
             const double received = larger(pool - taken[i], 0.0) * part;
             weights[i] = larger(weights[i] - taken[i] + received, tiny);
         }
-    }
-
-    void weigh(const Columns& now, double, double*) const {
-        normalise(now.weights, now.n);
-    }
-
-    void score(const Columns& now, const double*, double* scores,
-               double*) const {
-        score_positive(now.weights, now.n, scores);
     }
 };
 

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 
 from normalhedge import _files, _sealed
-from normalhedge._journal import Operation, journal_of, replay
+from normalhedge._journal import Operation, journal_of, refuse_beside, replay
 from normalhedge._terminal import clipped, shown
 from normalhedge.mixtures.books import Books
 from normalhedge.mixtures.interval_memory import IntervalMemory
@@ -69,11 +69,7 @@ def save(books: Books, path: Path) -> None:
     ValueError
         If there is a journal beside the file: it belongs to a stream that runs, or was killed.
     """
-    if journal_of(path).exists():
-        raise ValueError(
-            f"{journal_of(path)} holds rounds of a stream that runs or was killed: "
-            f"'normalhedge blend - --state {path} </dev/null' puts them into {path}"
-        )
+    refuse_beside(path, "blend")
     write_snapshot(Snapshot(books), path)
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from normalhedge import _extras
 from normalhedge._inputs import Floats
 from normalhedge.tables.columns import MODELS, SERIES, TARGETS, TIMES, Columns
-from normalhedge.tables.frames import encoded, is_text
+from normalhedge.tables.frames import encoded, is_empty, is_text
 
 THOUSANDS = re.compile(r"[-+]?\d{1,3}(,\d{3})+")
 """A whole number with commas between thousands."""
@@ -212,7 +212,11 @@ def labels_of(table: Any, given: Columns, *, of_labels: bool) -> Labels | None:
     """
     names = _single(table)
     target = given.target or next((name for name in TARGETS if name in names), None)
-    if target is None or target not in names or not is_text(table.schema.field(target).type):
+    if target is None or target not in names:
+        return None
+    kind = table.schema.field(target).type
+    unknown = of_labels and not given.classes and is_empty(kind)  # of labels, if experts are
+    if not is_text(kind) and not unknown:
         return None
     words = set(filter(None, encoded(table[target])[0]))
     if given.classes:
@@ -225,6 +229,8 @@ def labels_of(table: Any, given: Columns, *, of_labels: bool) -> Labels | None:
     columns = wanted or [
         name for name in names if name not in roles and is_text(table.schema.field(name).type)
     ]
+    if unknown and not any(is_text(table.schema.field(name).type) for name in columns):
+        return None
     for name in columns:
         words |= set(filter(None, encoded(table[name])[0]))
     return label_numbers(sorted(words), [target, *columns])

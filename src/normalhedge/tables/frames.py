@@ -90,9 +90,14 @@ def is_number(kind: Any) -> bool:
     return bool(types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind))
 
 
+def is_empty(kind: Any) -> bool:
+    """Tell whether an Arrow type is that of a column in which no cell has a value."""
+    return bool(_extras.require("pyarrow.types").is_null(kind))
+
+
 def may_hold_numbers(kind: Any) -> bool:
     """Tell whether a column of this Arrow type can be read as numbers; an empty one has no type."""
-    return is_number(kind) or bool(_extras.require("pyarrow.types").is_null(kind))
+    return is_number(kind) or is_empty(kind)
 
 
 def floats(column: Any) -> Floats:

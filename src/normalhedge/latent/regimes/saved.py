@@ -9,7 +9,7 @@ from typing import Any, Protocol, TypeVar
 import numpy as np
 
 from normalhedge import _files, _sealed
-from normalhedge._journal import Operation, journal_of, replay
+from normalhedge._journal import Operation, journal_of, refuse_beside, replay
 from normalhedge._terminal import clipped, shown
 from normalhedge.latent.regimes.saved_objects import Reader, Writer
 
@@ -48,11 +48,7 @@ def save(regimes: Learner, path: Path) -> None:
     ValueError
         If there is a journal beside the file: it belongs to a stream that runs, or was killed.
     """
-    if journal_of(path).exists():
-        raise ValueError(
-            f"{journal_of(path)} holds rounds of a stream that runs or was killed: "
-            f"'normalhedge latent - --state {path} </dev/null' puts them into {path}"
-        )
+    refuse_beside(path, "latent")
     write(regimes, path)
 
 
