@@ -8,9 +8,11 @@ import shutil
 from importlib.util import find_spec
 from pathlib import Path
 
+import click
 from sphinx.application import Sphinx
 
 import normalhedge
+from normalhedge.cli.commands import group as main
 
 DOCS = Path(__file__).parent
 EXAMPLES = DOCS.parent / "examples"
@@ -31,10 +33,7 @@ extensions = [
 ]
 exclude_patterns = ["gallery/*.ipynb", "gallery/*.py", "gallery/*.md5", "**.ipynb_checkpoints"]
 nitpicky = False
-suppress_warnings = [
-    "toc.empty_glob",  # pages that may be there or not
-    "config.cache",  # settings with functions in them
-]
+suppress_warnings = ["config.cache"]  # settings with functions in them
 
 # Pages. A fence of `math` is what GitHub draws, too.
 myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]
@@ -120,6 +119,37 @@ def copy_notebooks(app: Sphinx) -> None:
         shutil.copy2(notebook, folder)
 
 
+def write_help(app: Sphinx) -> None:
+    """Write the page of the command line from the help of each verb."""
+    context = click.Context(main, info_name="normalhedge", terminal_width=100, max_content_width=100)
+    parts = ["# Command line", "What `normalhedge VERB --help` prints.", f"```text\n{main.get_help(context)}\n```"]
+    for name in main.list_commands(context):
+        verb = main.get_command(context, name)
+        if verb is not None:
+            inner = click.Context(verb, info_name=name, parent=context)
+            parts += [f"## {name}", f"```text\n{verb.get_help(inner)}\n```"]
+    folder = Path(app.srcdir) / "reference" / "api"
+    folder.mkdir(exist_ok=True)
+    (folder / "command-line.md").write_text("\n\n".join(parts) + "\n", encoding="utf-8")
+
+
+def only_ours(
+    app: Sphinx, what: str, name: str, thing: object, skip: bool, options: object
+) -> bool | None:
+    """Leave out what a class inherits from another library."""
+    del app, what, name, skip, options
+    module = getattr(thing, "__module__", None)
+    return True if module is not None and not module.startswith("normalhedge") else None
+
+
+def leave_out_missing(app: Sphinx, page: str, text: list[str]) -> None:
+    """Leave guides out of the list that are not written yet."""
+    if page == "guides/index":
+        for name in ("service", "clusters"):
+            if not (Path(app.srcdir) / f"{name}.md").exists():
+                text[0] = text[0].replace(f"../{name}\n", "")
+
+
 def copy_mathjax(app: Sphinx, exception: Exception | None) -> None:
     """Copy the script and the fonts of MathJax that pages load, a tenth of all its files."""
     package = find_spec("sphinx-mathjax-offline")
@@ -136,4 +166,7 @@ def copy_mathjax(app: Sphinx, exception: Exception | None) -> None:
 def setup(app: Sphinx) -> None:
     """Register what happens before and after Sphinx reads and writes pages."""
     app.connect("builder-inited", copy_notebooks, priority=1)
+    app.connect("builder-inited", write_help, priority=1)
+    app.connect("source-read", leave_out_missing)
+    app.connect("autodoc-skip-member", only_ours)
     app.connect("build-finished", copy_mathjax)
