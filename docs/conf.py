@@ -1,15 +1,18 @@
 """Settings of the site; `make docs` builds it into out/site.
 
-Notebooks stand in examples, outside of this folder, and Sphinx reads nothing outside: they are copied
-to docs/notebooks first. Scripts of the gallery stand in examples/gallery.
+Notebooks stand in examples, outside of this folder, and Sphinx reads nothing outside: they are
+copied to docs/notebooks first. Scripts of the gallery stand in examples/gallery.
 """
 
+import os
 import shutil
+import sys
 from importlib.util import find_spec
 from pathlib import Path
 
 import click
 from sphinx.application import Sphinx
+from sphinx.pycode import ModuleAnalyzer
 
 import normalhedge
 from normalhedge.cli.commands import group as main
@@ -50,10 +53,11 @@ default_role = "py:obj"
 autodoc_typehints = "none"
 autodoc_member_order = "bysource"
 autosummary_generate = True
+toc_object_entries_show_parents = "hide"
 autosummary_ignore_module_all = False
 numpydoc_show_class_members = False
 numpydoc_validation_checks = set()
-# Of libraries that are not installed beside the others, adapters are shown without their base classes.
+# Adapters to libraries that are not installed are shown without their base classes.
 autodoc_mock_imports = [
     library
     for library in ("dask", "darts", "distributed", "pyspark", "sktime", "statsforecast")
@@ -76,6 +80,8 @@ sphinx_gallery_conf = {
     "plot_gallery": True,
     "matplotlib_animations": False,
     "write_computation_times": False,
+    "within_subsection_order": "FileNameSortKey",
+    "capture_repr": ("_repr_html_",),
 }
 
 # The look. Everything that a page loads lies beside it.
@@ -93,13 +99,13 @@ html_theme_options = {
     "header_links_before_dropdown": 7,
     "navbar_align": "left",
     "navbar_end": ["theme-switcher"],
-    "footer_start": ["copyright"],
+    "footer_start": [],
     "footer_end": [],
     "secondary_sidebar_items": ["page-toc"],
     "pygments_light_style": "tango",
     "pygments_dark_style": "monokai",
 }
-project_copyright = "BSD-3-Clause"
+html_sidebars = {"start": []}  # it has no pages below it
 copybutton_prompt_text = r">>> |\.\.\. |\$ "
 copybutton_prompt_is_regexp = True
 
@@ -110,19 +116,33 @@ mathjax3_config = {"options": {"enableMenu": False}}
 
 
 def copy_notebooks(app: Sphinx) -> None:
-    """Copy the notebooks to where Sphinx reads them."""
+    """Copy the notebooks, and the table that they read, to where Sphinx reads them."""
     folder = Path(app.srcdir) / "notebooks"
-    folder.mkdir(exist_ok=True)
-    for old in folder.glob("*.md"):
-        old.unlink()
-    for notebook in EXAMPLES.glob("*.md"):
-        shutil.copy2(notebook, folder)
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir()
+    for path in (*EXAMPLES.glob("*.md"), EXAMPLES / "temperatures.csv"):
+        shutil.copy2(path, folder)
+
+
+def quiet_kernels(app: Sphinx) -> None:
+    """Give notebooks a profile of their own, which says nothing about ports."""
+    folder = Path(app.doctreedir) / "ipython"
+    (folder / "profile_default").mkdir(parents=True, exist_ok=True)
+    settings = folder / "profile_default" / "ipython_kernel_config.py"
+    settings.write_text("c.IPKernelApp.log_level = 'ERROR'\n", encoding="utf-8")
+    os.environ["IPYTHONDIR"] = str(folder)
 
 
 def write_help(app: Sphinx) -> None:
     """Write the page of the command line from the help of each verb."""
-    context = click.Context(main, info_name="normalhedge", terminal_width=100, max_content_width=100)
-    parts = ["# Command line", "What `normalhedge VERB --help` prints.", f"```text\n{main.get_help(context)}\n```"]
+    context = click.Context(
+        main, info_name="normalhedge", terminal_width=100, max_content_width=100
+    )
+    parts = [
+        "# Command line",
+        "What `normalhedge VERB --help` prints.",
+        f"```text\n{main.get_help(context)}\n```",
+    ]
     for name in main.list_commands(context):
         verb = main.get_command(context, name)
         if verb is not None:
@@ -142,8 +162,25 @@ def only_ours(
     return True if module is not None and not module.startswith("normalhedge") else None
 
 
-def leave_out_missing(app: Sphinx, page: str, text: list[str]) -> None:
-    """Leave guides out of the list that are not written yet."""
+def describe_data(
+    app: Sphinx, what: str, name: str, thing: object, options: object, lines: list[str]
+) -> None:
+    """Find the description of a constant where it is defined: autodoc looks where it is imported."""
+    del app, options
+    if what != "data":
+        return
+    lines.clear()
+    short = name.rpartition(".")[2]
+    for module, there in list(sys.modules.items()):
+        if module.startswith("normalhedge.") and getattr(there, short, None) is thing:
+            lines[:] = lines or ModuleAnalyzer.for_module(module).find_attr_docs().get(
+                ("", short), []
+            )
+
+
+def tidy(app: Sphinx, page: str, text: list[str]) -> None:
+    """Leave out guides that are not written yet, and the empty line that ends a doctest."""
+    text[0] = text[0].replace("\n\n```\n", "\n```\n")
     if page == "guides/index":
         for name in ("service", "clusters"):
             if not (Path(app.srcdir) / f"{name}.md").exists():
@@ -166,7 +203,9 @@ def copy_mathjax(app: Sphinx, exception: Exception | None) -> None:
 def setup(app: Sphinx) -> None:
     """Register what happens before and after Sphinx reads and writes pages."""
     app.connect("builder-inited", copy_notebooks, priority=1)
+    app.connect("builder-inited", quiet_kernels, priority=1)
     app.connect("builder-inited", write_help, priority=1)
-    app.connect("source-read", leave_out_missing)
+    app.connect("autodoc-process-docstring", describe_data)
+    app.connect("source-read", tidy)
     app.connect("autodoc-skip-member", only_ours)
     app.connect("build-finished", copy_mathjax)

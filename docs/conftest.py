@@ -1,4 +1,4 @@
-"""Doctests are in the pages; a page about another library is run where that library is installed."""
+"""Pages are doctests; a page about another library is run where that library is installed."""
 
 from importlib.util import find_spec
 

@@ -1,4 +1,4 @@
-"""The notebooks and the scripts of the gallery run. `make docs` runs them too, and shows what they draw."""
+"""Notebooks and scripts of the gallery run. `make docs` runs them, too, and shows the figures."""
 
 import os
 import re
@@ -11,7 +11,9 @@ import pytest
 ROOT = Path(__file__).parents[1]
 EXAMPLES = ROOT / "examples"
 CELL = re.compile(r"^```\{code-cell\}[^\n]*\n(.*?)^```$", flags=re.MULTILINE | re.DOTALL)
-NOTEBOOKS = {path.name: "\n".join(CELL.findall(path.read_text())) for path in sorted(EXAMPLES.glob("*.md"))}
+NOTEBOOKS = {
+    path.name: "\n".join(CELL.findall(path.read_text())) for path in sorted(EXAMPLES.glob("*.md"))
+}
 SCRIPTS = {path.name: path.read_text() for path in sorted((EXAMPLES / "gallery").glob("plot_*.py"))}
 PROGRAMS = NOTEBOOKS | SCRIPTS
 
@@ -22,7 +24,7 @@ def test_example_runs(name: str) -> None:
     subprocess.run(
         [sys.executable, "-W", "error::DeprecationWarning:__main__", "-"],
         input=PROGRAMS[name],
-        cwd=ROOT,
+        cwd=EXAMPLES,
         env={**os.environ, "MPLBACKEND": "Agg"},
         text=True,
         check=True,

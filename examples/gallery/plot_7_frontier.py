@@ -24,8 +24,18 @@ hedge = math.sqrt(alpha) * Hedge.corrected(alpha, experts).bound(experts).regret
 fig, axes = plt.subplots(figsize=(8, 4), layout="constrained")
 axes.plot(constants, bounds, color="#0072b2", label="NormalHedge never exceeds")
 axes.plot(constants, reached, "o", color="#d55e00", label="an attack on NormalHedge reaches")
-axes.axhline(hedge, color="black", linestyle="--", label="Hedge, tuned to the number of experts, never exceeds")
-axes.axhline(math.sqrt(8 * math.log(2.32 * experts)), color="gray", linestyle=":", label="Theorem 1 of the paper, c = 4 and smaller rates")
+axes.axhline(
+    hedge,
+    color="black",
+    linestyle="--",
+    label="Hedge, tuned to the number of experts, never exceeds",
+)
+axes.axhline(
+    math.sqrt(8 * math.log(2.32 * experts)),
+    color="gray",
+    linestyle=":",
+    label="Theorem 1 of the paper, c = 4 and smaller rates",
+)
 axes.set(xscale="log", xlabel="c", ylabel="regret, in units of $1/\\sqrt{\\alpha}$", ylim=(0, 9))
 axes.set_xticks([0.6, 1, 2, 4], labels=["0.6", "1", "2", "4"])
 axes.minorticks_off()

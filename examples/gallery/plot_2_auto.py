@@ -13,7 +13,11 @@ import numpy as np
 from normalhedge import Mixture
 
 rng = np.random.default_rng(0)
-mixtures = {"auto": Mixture(), "NormalHedge, memory 20": Mixture("normal-hedge"), "plain mean": Mixture("uniform")}
+mixtures = {
+    "auto": Mixture(),
+    "NormalHedge, memory 20": Mixture("normal-hedge"),
+    "plain mean": Mixture("uniform"),
+}
 errors = {name: [] for name in mixtures}
 for t in range(1500):
     forecasts = {f"model {k}": rng.normal(0, 1) for k in range(5)}
@@ -26,6 +30,8 @@ for t in range(1500):
 
 fig, axes = plt.subplots(figsize=(8, 3.6), layout="constrained")
 for name, values in errors.items():
-    axes.plot(np.convolve(values, np.ones(60) / 60, "valid"), label=f"{name}: {np.mean(values):.2f}")
+    axes.plot(
+        np.convolve(values, np.ones(60) / 60, "valid"), label=f"{name}: {np.mean(values):.2f}"
+    )
 axes.set(xlabel="round", ylabel="square error, mean of 60 rounds")
 axes.legend(frameon=False, title="mean of all rounds")

@@ -35,4 +35,4 @@ fig.legend(*above.get_legend_handles_labels(), loc="outside upper center", ncols
 error = table[[*weights]].sub(table["five_thirty_eight"], axis=0).abs().mean()
 error["plain mean"] = (table[[*weights]].mean(axis=1) - table["five_thirty_eight"]).abs().mean()
 error["blend"] = (frame["blend"] - frame["five_thirty_eight"]).abs().mean()
-error.round(2).sort_values()
+error.round(2).sort_values().to_frame("mean absolute error")

@@ -20,6 +20,13 @@ colours = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00"]
 fig, axes = plt.subplots(figsize=(8, 3.6), layout="constrained")
 for state in sorted(set(found.states.tolist()) - {-1}):  # -1: not known yet
     days = found.states == state
-    axes.plot(weather["date"][days], weather["temp_max"][days], ".", color=colours[state], markersize=3, label=f"regime {state}")
+    axes.plot(
+        weather["date"][days],
+        weather["temp_max"][days],
+        ".",
+        color=colours[state],
+        markersize=3,
+        label=f"regime {state}",
+    )
 axes.set(ylabel="°C")
 fig.legend(loc="outside upper center", ncols=3, frameon=False, markerscale=3)

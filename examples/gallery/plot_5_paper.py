@@ -22,7 +22,9 @@ hedgers = {
 styles = {"color": ["black", "gray", "#0072b2", "#009e73"], "linestyle": ["-", "-.", "-", ":"]}
 fig, both = plt.subplots(1, 2, figsize=(9, 4), sharey=True, layout="constrained")
 for axes, f in zip(both, (0.001, 0.1), strict=True):
-    trace = play(hedgers, GoodAndBad(experts, gamma=0.4, f=f, alpha=alpha), 10_000, runs=5, every=20)
+    trace = play(
+        hedgers, GoodAndBad(experts, gamma=0.4, f=f, alpha=alpha), 10_000, runs=5, every=20
+    )
     for k, name in enumerate(trace.hedgers):
         look = {key: values[k] for key, values in styles.items()}
         axes.plot(trace.rounds, trace.regret.mean[k], label=name, **look)

@@ -13,19 +13,37 @@ import numpy as np
 
 from normalhedge.experiments.leaderboard import QUICK, NatureContest, compare, default_natures
 
-names = ["normal-hedge", "ada-normal-hedge", "squint", "hedge", "ada-hedge", "fixed-share", "uniform"]
+names = [
+    "normal-hedge",
+    "ada-normal-hedge",
+    "squint",
+    "hedge",
+    "ada-hedge",
+    "fixed-share",
+    "uniform",
+]
 games = [NatureContest(name, QUICK) for name in default_natures(QUICK)]
 board = compare(names, games)
 regrets = np.array([game.mean("mean") for game in board.games]).T
 order = board.order
 
-titles = ["jumps", "jumps, one good", "rare jumps", "a few better", "coins", "break-away", "contrary"]
+titles = [
+    "jumps",
+    "jumps, one good",
+    "rare jumps",
+    "a few better",
+    "coins",
+    "break-away",
+    "contrary",
+]
 shade = (regrets - regrets.min(axis=0)) / np.ptp(regrets, axis=0).clip(5.0)
 fig, axes = plt.subplots(figsize=(8, 4), layout="constrained")
 axes.imshow(np.sqrt(shade[order]), cmap="viridis", aspect="auto")
 for i, row in enumerate(regrets[order]):
     for j, value in enumerate(row):
         light = np.sqrt(shade[order][i, j]) < 0.6
-        axes.text(j, i, f"{value:.1f}", ha="center", va="center", color="white" if light else "black")
+        axes.text(
+            j, i, f"{value:.1f}", ha="center", va="center", color="white" if light else "black"
+        )
 axes.set_xticks(range(len(games)), titles, rotation=30, ha="right")
 axes.set_yticks(range(len(names)), [board.hedgers[k] for k in order])
