@@ -165,7 +165,7 @@ def only_ours(
 def describe_data(
     app: Sphinx, what: str, name: str, thing: object, options: object, lines: list[str]
 ) -> None:
-    """Find the description of a constant where it is defined: autodoc looks where it is imported."""
+    """Find the description of a constant where it is defined, not where it is imported."""
     del app, options
     if what != "data":
         return
