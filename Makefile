@@ -167,4 +167,5 @@ portable: $(READY)  ## build the core for a plain x86-64 and compile it for aarc
 		-fopenmp-simd -fPIC $(INCLUDES) -c $$file -o $(PORTABLE)/aarch64.o || exit 1; done
 
 clean:  ## remove what the other targets made
-	rm -rf .venv .venv-panels .venv-peers build dist .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf .venv .venv-panels .venv-peers build dist .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis \
+		docs/gallery docs/notebooks docs/reference/api

@@ -90,6 +90,7 @@ html_theme = "pydata_sphinx_theme"
 html_title = "normalhedge"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
+html_context = {"default_mode": "auto"}
 html_show_sourcelink = False
 html_copy_source = False
 html_theme_options = {
@@ -102,8 +103,6 @@ html_theme_options = {
     "footer_start": [],
     "footer_end": [],
     "secondary_sidebar_items": ["page-toc"],
-    "pygments_light_style": "tango",
-    "pygments_dark_style": "monokai",
 }
 html_sidebars = {"start": []}  # it has no pages below it
 copybutton_prompt_text = r">>> |\.\.\. |\$ "
