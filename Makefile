@@ -7,12 +7,12 @@ PEERS := .venv-peers/.ready
 PANELS := .venv-panels/.ready
 CLUSTER := .venv-cluster/.ready
 ADAPTERS := .venv-adapters/.ready
+DOCS := .venv/.docs
 MAKEFLAGS += --no-builtin-rules
 
 CORE := CMakeLists.txt $(wildcard src/core/*.?pp src/core/hedgers/*.hpp)
 
-.PHONY: help paper blend latent compare compiler browser test test-all torture check format bench peers \
-	panels java cluster wheel sanitize portable adapters coverage coverage-core coverage-python matrix clean
+	.PHONY: help paper blend latent compare compiler browser test test-all torture check format bench peers panels java cluster wheel sanitize portable adapters coverage coverage-core coverage-python matrix docs clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 12
@@ -67,6 +67,18 @@ test: $(READY) browser  ## run the tests
 test-all: $(READY) browser  ## run the tests, the slow ones too
 	$(BIN)/pytest -n 2 --dist worksteal -m ''
 
+# Examples on pages are doctests; notebooks and the gallery are run by Sphinx. Nothing is fetched from the network.
+$(DOCS): $(READY)
+	@echo "adding Sphinx to .venv (once)"
+	@$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[dev,docs]'
+	@touch $@
+
+docs: $(DOCS)  ## run every example, build the site into out/site, and check it
+	$(BIN)/pytest -q -n 2 docs tests/test_docs.py
+	rm -rf out/site out/doctrees docs/gallery docs/notebooks docs/reference/api
+	$(BIN)/sphinx-build -W --keep-going -q -j 2 -d out/doctrees docs out/site
+	$(BIN)/python docs/check_site.py out/site
+
 torture: $(READY)  ## try what a mixture, a stream and a file survive: minutes; all failures must be 0
 	$(BIN)/python -m tests.torture
 
@@ -91,7 +103,7 @@ $(PEERS): pyproject.toml $(CORE) | compiler
 
 peers: $(PEERS)  ## run other libraries beside ours: the same weights, and the time of a round
 	.venv-peers/bin/pytest -m '' tests/test_peers.py tests/tables/test_nixtla.py \
-		tests/adapters/test_nixtla.py
+		tests/adapters/test_nixtla.py docs/coming-from
 	.venv-peers/bin/python -m benchmarks.peers
 	.venv-peers/bin/python -m benchmarks.intervals.mapie_peer
 

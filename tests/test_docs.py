@@ -1,11 +1,22 @@
-"""The pages and the code name the same things."""
+"""The pages and the code name the same things, and commands on pages print what pages say."""
 
+import doctest
+import os
 import re
+import shutil
+import subprocess
+import sys
 from pathlib import Path
+
+import pytest
 
 from normalhedge.hedgers import HEDGERS
 
-PAGES = Path(__file__).parents[1] / "docs" / "algorithms"
+ROOT = Path(__file__).parents[1]
+DOCS = ROOT / "docs"
+PAGES = DOCS / "algorithms"
+CONSOLE = re.compile(r"^```console\n(.*?)^```$", flags=re.MULTILINE | re.DOTALL)
+WITH_COMMANDS = [page for page in sorted(DOCS.rglob("*.md")) if CONSOLE.search(page.read_text())]
 
 
 def test_every_hedger_has_a_page() -> None:
@@ -25,3 +36,32 @@ def test_every_page_has_the_same_parts() -> None:
             parts = re.findall(r"^## (.*)$", text, flags=re.MULTILINE)
             assert parts[:3] == ["Equations", "Guarantees", "Cost"]
             assert parts[3].startswith("When to choose")
+
+
+def commands(block: str) -> list[tuple[str, str]]:
+    """Return the commands of a block, lines that begin with $, and what they should print."""
+    return re.findall(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", block, flags=re.MULTILINE)
+
+
+@pytest.mark.parametrize("page", WITH_COMMANDS, ids=lambda page: str(page.relative_to(DOCS)))
+def test_commands_print_what_the_page_says(page: Path, tmp_path: Path) -> None:
+    shutil.copy(ROOT / "examples" / "temperatures.csv", tmp_path)
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    check = doctest.OutputChecker()
+    for block in CONSOLE.findall(page.read_text()):
+        for command, expected in commands(block):
+            ran = subprocess.run(
+                ["bash", "-c", command],
+                cwd=tmp_path,
+                env={**os.environ, "PATH": path, "COLUMNS": "200"},
+                stdout=subprocess.PIPE,
+                text=True,
+                check=True,
+            )
+            flags = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+            assert check.check_output(expected, ran.stdout, flags), f"{command}\n{ran.stdout}"
+
+
+def test_commands_are_found() -> None:
+    assert commands("$ one\n$ two\nsays\nthis\n") == [("one", ""), ("two", "says\nthis\n")]
+    assert DOCS / "start.md" in WITH_COMMANDS

@@ -8,7 +8,11 @@ from normalhedge import _inputs
 from normalhedge.potentials import LARGEST_ETA, SMALLEST_C, exp_or_inf
 
 PAPER_C = 4.0
+"""The constant c of Theorem 1 of the paper."""
+
 PAPER_POTENTIAL = 2.32
+"""The average potential that Theorem 1 of the paper promises not to be exceeded."""
+
 MOST_EXPERTS = 10**100
 
 

@@ -65,7 +65,10 @@ def computed_potential(alpha: float, n_experts: int, c: float, potential: float)
     for _ in range(3):  # x_max is that of the result
         h, x = math.sqrt(alpha), scaled_limit(found, 1.0 / n_experts, c)
         error = h * gain_error(n_experts, found) + UNIT * (3.0 * x + 8.0 * h)
-        omega = math.expm1((2.0 * (x + 2.0 * h) * error + error * error) / (2.0 * c))
+        exponent = (2.0 * (x + 2.0 * h) * error + error * error) / (2.0 * c)
+        if exponent > 700.0:  # beyond what a double can hold
+            return math.inf
+        omega = math.expm1(exponent)
         lost = omega / (1.0 + omega) * 2.0 * c * (potential - 1.0) / alpha
         if not lost < 0.01:
             return math.inf

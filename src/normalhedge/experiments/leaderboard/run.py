@@ -56,6 +56,7 @@ def default_natures(settings: ContestSettings) -> tuple[str, ...]:
 
 
 QUICK = ContestSettings(rounds=1500, runs=3)
+"""Short games and few runs, for a first look."""
 
 
 def compare(
