@@ -12,7 +12,8 @@ MAKEFLAGS += --no-builtin-rules
 
 CORE := CMakeLists.txt $(wildcard src/core/*.?pp src/core/hedgers/*.hpp)
 
-	.PHONY: help paper blend latent compare compiler browser test test-all torture check format bench peers panels java cluster wheel sanitize portable adapters coverage coverage-core coverage-python matrix docs clean
+.PHONY: help paper blend latent compare compiler browser test test-all torture check format bench peers \
+	adapters panels java cluster docs wheel sanitize portable coverage coverage-core coverage-python matrix clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 12
