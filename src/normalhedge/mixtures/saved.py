@@ -87,9 +87,14 @@ def write_snapshot(snapshot: Snapshot, path: Path) -> int:
     path
         The file to write.
     """
-    text = _sealed.sealed(_written(snapshot))
+    text = snapshot_text(snapshot)
     _files.write_whole(path, lambda part: part.write_text(text, "ascii"))
     return len(text)
+
+
+def snapshot_text(snapshot: Snapshot) -> str:
+    """Return the text of a file with this content, in ASCII."""
+    return _sealed.sealed(_written(snapshot))
 
 
 def load(
@@ -138,7 +143,25 @@ def read_snapshot(path: Path, loss: Loss | LossFunction | None = None) -> Snapsh
     loss
         The loss, if it is a function of the user; None otherwise.
     """
-    found = _parsed(path)
+    return _snapshot(_parsed(path), str(path), loss)
+
+
+def read_snapshot_text(data: bytes, source: str) -> Snapshot:
+    """Return the content of a text that `snapshot_text` wrote; refuse any other text.
+
+    Parameters
+    ----------
+    data
+        The text, in UTF-8.
+    source
+        Where it comes from, for error messages.
+    """
+    found = _sealed.opened(data, source, FORMAT, range(1, VERSION + 1), SEALED, "a mixture")
+    return _snapshot(found, source, None)
+
+
+def _snapshot(found: dict[str, Any], source: str, loss: Loss | LossFunction | None) -> Snapshot:
+    """Return the content of a file from its entries."""
     try:
         check_entries(found)
         books = restored(found, loss)
@@ -147,11 +170,11 @@ def read_snapshot(path: Path, loss: Loss | LossFunction | None = None) -> Snapsh
             raise ValueError("sequence and journal must be a number and a word")
         return Snapshot(books, *place)
     except KeyError as error:
-        raise ValueError(f"{path} cannot be read: {error} is missing") from None
+        raise ValueError(f"{source} cannot be read: {error} is missing") from None
     except (ValueError, TypeError, LookupError, AttributeError, ArithmeticError) as error:
-        raise ValueError(f"{path} cannot be read: {clipped(shown(str(error)))}") from None
+        raise ValueError(f"{source} cannot be read: {clipped(shown(str(error)))}") from None
     except (RecursionError, MemoryError):
-        raise ValueError(f"{path} cannot be read: it is nested too deeply or too large") from None
+        raise ValueError(f"{source} cannot be read: it is nested too deeply or too large") from None
 
 
 def _parsed(path: Path) -> dict[str, Any]:

@@ -42,6 +42,15 @@ WORDS = {"forecasts", "confidence", "ticket", "outcome", "id", "correct", *CHANG
 """The keys of a line that does not consist of forecasts alone."""
 
 
+REFUSALS = (ValueError, TypeError, KeyError, OverflowError, RuntimeError)
+"""The errors by which a mixture refuses an operation."""
+
+
+def refusal(error: Exception) -> str:
+    """Return the sentence of an error by which a mixture refuses an operation."""
+    return clipped(str(error.args[0] if isinstance(error, KeyError) else error))
+
+
 class Stream:
     """A mixture that reads lines and answers each of them.
 
@@ -89,16 +98,27 @@ class Stream:
             text = _json_lines.text(line, whole=whole)
             if not text:
                 return None
-            self._answer(text, answer)
-        except (ValueError, TypeError, KeyError, OverflowError, RuntimeError) as error:
+            self.reply(_parsed(text), answer)
+        except REFUSALS as error:
             self.refused += 1
-            message = error.args[0] if isinstance(error, KeyError) else error
-            answer["error"] = clipped(str(message))
+            answer["error"] = refusal(error)
         return answer
 
-    def _answer(self, line: str, answer: dict[str, Any]) -> None:
-        """Do the operations of a line one by one, and add the result of each to the answer."""
-        request = _parsed(line)
+    def reply(self, request: dict[str, Any], answer: dict[str, Any]) -> None:
+        """Do the operations of a line one by one, and add the result of each to the answer.
+
+        Parameters
+        ----------
+        request
+            The line as an object.
+        answer
+            The answer, to which entries are added.
+
+        Raises
+        ------
+        ValueError, TypeError, KeyError, OverflowError, RuntimeError
+            If an operation is refused; the operations before it are done and answered.
+        """
         forecasts = request.get("forecasts")
         if forecasts is None and not WORDS & request.keys():
             forecasts = request
