@@ -9,15 +9,19 @@ EXTRAS = {
     "hmmlearn": "hmmlearn",
     "jinja2": "cli",
     "matplotlib": "cli",
+    "msgspec": "serve",
     "narwhals": "frames",
     "plotext": "cli",
     "plotly": "cli",
+    "prometheus_client": "serve",
+    "psycopg": "postgres",
     "pyarrow": "frames",
     "python_calamine": "excel",
     "rich": "cli",
     "river": "river",
     "scipy": "certify",
     "sklearn": "sklearn",
+    "uvicorn": "serve",
 }
 """The extra of this package that installs each library."""
 
