@@ -1,7 +1,7 @@
 """The limits of a service, and the checks of what a client sends against them."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
 
@@ -92,25 +92,26 @@ def check_key(key: str) -> str:
     return key
 
 
-def check_words(words: Iterable[Any], limits: Limits, what: str) -> None:
+def check_words(words: Collection[str], limits: Limits, what: str) -> None:
     """Refuse names of experts or items that are too long.
 
     Parameters
     ----------
     words
-        The names; those that are no text are left to the mixture.
+        The names.
     limits
         The limits.
     what
         What the names are of, for the message.
     """
-    for word in words:
-        if isinstance(word, str) and len(word) > limits.name:
-            raise Problem(
-                422,
-                f"the name of {what} must have at most {limits.name} characters: "
-                f"{clipped(word, 40)!r} has {len(word)}",
-            )
+    longest = max(map(len, words), default=0)
+    if longest > limits.name:
+        word = next(word for word in words if len(word) == longest)
+        raise Problem(
+            422,
+            f"the name of {what} must have at most {limits.name} characters: "
+            f"{clipped(word, 40)!r} has {longest}",
+        )
 
 
 def check_forecasts(mixture: Mixture, forecasts: Any, limits: Limits) -> None:
@@ -125,19 +126,15 @@ def check_forecasts(mixture: Mixture, forecasts: Any, limits: Limits) -> None:
     limits
         The limits.
     """
-    if not isinstance(forecasts, Mapping):
+    if type(forecasts) is not dict:
         return
     check_words(forecasts, limits, "an expert")
-    first = next(iter(forecasts.values()), None)
-    if first is None or type(first) is float:
-        # The quick way: forecasts are all numbers, or all of another form.
-        return
     items: set[str] = set()
     for value in forecasts.values():
-        if isinstance(value, Mapping):
+        if type(value) is dict:
             check_words(value, limits, "an item")
             items.update(value)
-        elif isinstance(value, list):
+        elif type(value) is list:
             items.update(map(str, range(len(value))))
     if items and len(items.union(mixture.items)) > limits.items:
         raise Problem(422, f"a mixture has at most {limits.items} items on this server")

@@ -297,8 +297,9 @@ class Registry:
         if isinstance(request, Problem):
             return {"error": request.sentence}
         try:
-            forecasts = request.get("forecasts", request)
-            check_forecasts(live.mixture, forecasts, self.limits)
+            if "outcome" not in request or "forecasts" in request:
+                forecasts = request.get("forecasts", request)
+                check_forecasts(live.mixture, forecasts, self.limits)
             live.stream.reply(request, answer)
         except Problem as problem:
             answer["error"] = problem.sentence

@@ -2,10 +2,13 @@
 
 import asyncio
 import gc
+import signal
 import socket
 import sys
+import threading
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -76,13 +79,11 @@ class Service:
 
 
 class _Server(uvicorn.Server):
-    """A server that tells the service when it is asked to stop."""
+    """A server that leaves signals alone: uvicorn would raise them again before all is written."""
 
-    on_exit: Callable[[], None] = staticmethod(lambda: None)
-
-    def handle_exit(self, sig: int, frame: Any) -> None:
-        self.on_exit()
-        super().handle_exit(sig, frame)
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        yield
 
 
 async def run(
@@ -119,14 +120,14 @@ async def run(
     )
     server = _Server(config)
 
-    def let_go() -> None:
+    def stop() -> None:
+        server.force_exit = server.should_exit  # asked twice: do not wait for anybody
+        server.should_exit = True
         loop.call_soon_threadsafe(service.begin_stop)
 
-    def stop() -> None:
-        server.should_exit = True
-        let_go()
-
-    server.on_exit = let_go
+    if threading.current_thread() is threading.main_thread():
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, lambda *_: stop())
     host, port = listening.getsockname()[:2]
     url = f"http://{f'[{host}]' if ':' in host else host}:{port}"
     serving = loop.create_task(server.serve(sockets=[listening]))
