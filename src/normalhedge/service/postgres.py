@@ -173,7 +173,8 @@ class PostgreSQL(Storage):
                 writer.execute(INSERT, columns)
                 return
             with writer.transaction():
-                writer.execute(INSERT, columns)
+                if columns:
+                    writer.execute(INSERT, columns)
                 for statement, values in further:
                     writer.execute(statement.replace("?", "%s"), values)
         except self._psycopg.Error as error:

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from normalhedge.mixtures import Mixture
+from normalhedge.mixtures.books import HISTORY
 from normalhedge.mixtures.operations import CANNOT_BE_REPEATED, Operation
 from normalhedge.mixtures.saved import Snapshot, read_snapshot_text, snapshot_text
 from normalhedge.service.problems import StorageFailure
@@ -12,6 +13,9 @@ from normalhedge.service.storage import Event, Storage, compressed, decompressed
 
 AT_ONCE = 2000
 """The number of events that are read at once."""
+
+MOST = 5000
+"""A recovery repeats at most this many operations, if there is a later snapshot."""
 
 
 class Recovered(NamedTuple):
@@ -66,25 +70,15 @@ def recover(storage: Storage, mixture: int) -> Recovered:
     StorageFailure
         If a snapshot is missing or damaged, or does not fit the events.
     """
-    known = storage.snapshots(mixture)
-    if not known:
-        raise StorageFailure(f"mixture {mixture} has no snapshot")
-    begin, state = known[0], read_state(storage, mixture, known[0])
-    enough = 2 * state.books.history_size
-    for sequence in known:
-        begin = sequence
-        if storage.operations_after(mixture, sequence) >= enough:
-            break
-    if begin != known[0]:
-        state = read_state(storage, mixture, begin)
-    live, last, operations = state, begin, 0
+    last, newest = first_snapshot(storage, mixture)
+    live, operations = read_state(storage, mixture, last), 0
     made: dict[int, float] = {}
     forecast = outcome = None
     while events := storage.events(mixture, after=last, limit=AT_ONCE):
         for event in events:
             live = repeat(storage, live, event)
             last = event.sequence
-            operations += event.operations if last > known[0] else 0
+            operations += event.operations if last > newest else 0
             for operation in operations_of(event):
                 if "predict" in operation:
                     made[operation["ticket"]] = forecast = event.time
@@ -93,7 +87,31 @@ def recover(storage: Storage, mixture: int) -> Recovered:
                     outcome = event.time
     pending = live.pending
     made = {ticket: time for ticket, time in made.items() if ticket in pending}
-    return Recovered(live, last, known[0], operations, made, forecast, outcome)
+    return Recovered(live, last, newest, operations, made, forecast, outcome)
+
+
+def first_snapshot(storage: Storage, mixture: int) -> tuple[int, int]:
+    """Return the snapshot with which a recovery begins, and the newest one, by their sequences.
+
+    Parameters
+    ----------
+    storage
+        The database.
+    mixture
+        The number of the mixture.
+    """
+    known = storage.snapshots(mixture)
+    if not known:
+        raise StorageFailure(f"mixture {mixture} has no snapshot")
+    begin = known[0]
+    for sequence in known:
+        operations = storage.operations_after(mixture, sequence)
+        if operations > MOST:
+            break
+        begin = sequence
+        if operations >= 2 * HISTORY:
+            break
+    return begin, known[0]
 
 
 def state_at(storage: Storage, mixture: int, sequence: int) -> Mixture:

@@ -17,7 +17,7 @@ from normalhedge.service.limits import Limits, check_forecasts, check_name
 from normalhedge.service.live import Answered, Live
 from normalhedge.service.problems import Problem, StorageFailure, unavailable
 from normalhedge.service.recovery import compressed_state, must_be_kept, recover
-from normalhedge.service.storage import Event, MixtureRow, SnapshotRow, Storage
+from normalhedge.service.storage import Batch, Event, MixtureRow, SnapshotRow, Storage
 
 T = TypeVar("T")
 
@@ -75,12 +75,14 @@ class Registry:
         self._loop = asyncio.get_running_loop()
         self._pool = ThreadPoolExecutor(THREADS, "worker")
         self._recovering: asyncio.Task[None] | None = None
+        self._warming: asyncio.Task[None] | None = None
         self._told = on_written
         self.committer = Committer(storage, self._on_written, self._on_failure)
 
     async def start(self) -> None:
         """Read the list of mixtures."""
         await self._read_directory()
+        self._warming = self._loop.create_task(self.warm())
 
     async def _read_directory(self) -> None:
         """Read the list of mixtures, and forget the states of those that are known."""
@@ -104,10 +106,42 @@ class Registry:
     async def stop(self) -> None:
         """Finish what was begun, write snapshots that make the next start quick, and stop."""
         await self.committer.drain()
-        if self._recovering is not None:
-            self._recovering.cancel()
+        for task in (self._recovering, self._warming):
+            if task is not None:
+                task.cancel()
+        try:
+            rows = await self.in_thread(self._last_snapshots)
+            if rows and self.ready:
+                await self.committer.in_turn(self.storage.append, Batch([], rows))
+        except StorageFailure as error:
+            logs.error("storage", sentence=str(error))
         self.committer.close()
         self._pool.shutdown()
+
+    def _last_snapshots(self) -> list[SnapshotRow]:
+        """Return snapshots of the mixtures whose replay would take long."""
+        return [
+            SnapshotRow(
+                live.row.id,
+                live.sequence,
+                compressed_state(live.mixture),
+                kept=False,
+                previous=live.snapshot,
+            )
+            for live in self.by_id.values()
+            if live.mixture is not None and live.since > SNAPSHOT_EVERY // 2
+        ]
+
+    async def warm(self) -> None:
+        """Load all mixtures, one after the other, while requests are answered."""
+        for live in list(self.by_id.values())[: self.limits.loaded]:
+            try:
+                async with live.turn:
+                    await self.load(live)
+            except Problem:
+                if self.ready and not live.gone:
+                    logs.error("load", mixture=live.row.name)
+            await asyncio.sleep(0)
 
     async def in_thread(self, call: Callable[..., T], *given: Any) -> T:
         """Call a function in a thread.
