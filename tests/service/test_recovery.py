@@ -103,15 +103,14 @@ def test_corrections_reach_back_beyond_a_restart(tmp_path: Path) -> None:
 def test_the_exported_log_is_replayed_by_the_command_line(tmp_path: Path) -> None:
     with served(tmp_path / "a.db") as url, Asked(url) as client:
         client.send_json("/v1/mixtures", {"name": "load", "loss": "absolute", "interval": 0.9})
-        for verb, body in operations_at_random(1, 80):
-            ask(client, verb, body)
+        done = [ask(client, verb, body)[0] for verb, body in operations_at_random(1, 80)]
         first = client.get(f"{ONE}/state", params={"sequence": 0}).text
         lines, last = client.get(f"{ONE}/log").text, client.get(f"{ONE}/state").json()
     state = tmp_path / "state.json"
     state.write_text(first)
     command = [sys.executable, "-m", "normalhedge", "blend", "-", "--state", str(state)]
-    done = subprocess.run(command, input=lines.encode(), capture_output=True, check=True)
-    assert len(done.stdout.splitlines()) == len(lines.splitlines()) == 80
+    ended = subprocess.run(command, input=lines.encode(), capture_output=True, check=True)
+    assert len(ended.stdout.splitlines()) == len(lines.splitlines()) == done.count(200) > 70
     after = json.loads(state.read_text())
     for name in last.keys() - {"checksum", "sequence", "journal"}:
         assert after[name] == last[name], name
@@ -123,7 +122,7 @@ def test_compaction_leaves_a_log_that_replays(db: str, monkeypatch: pytest.Monke
     with served(db) as url, Asked(url) as client:
         client.send_json("/v1/mixtures", {"name": "load"})
         for k, (verb, body) in enumerate(operations_at_random(5, 200)):
-            assert ask(client, verb, body, f"key {k}".replace(" ", "-"))[0] == 200
+            assert ask(client, verb, body, f"key-{k}")[0] in {200, 404, 409}
         before, log = client.get(f"{ONE}/state").text, events(client)
         done = client.send_json(f"{ONE}/compact", {"keep_days": 0})
         assert 100 < done["removed"] < 200

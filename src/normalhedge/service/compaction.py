@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from normalhedge.service import logs
 from normalhedge.service.live import Live
-from normalhedge.service.problems import Problem, StorageFailure, unavailable
+from normalhedge.service.problems import DamagedLog, Problem, StorageFailure, unavailable
 from normalhedge.service.recovery import compressed_state, first_snapshot, state_at
 from normalhedge.service.registry import Registry
 from normalhedge.service.storage import Batch, SnapshotRow, Storage
@@ -53,7 +53,7 @@ async def compact(registry: Registry, live: Live, before: float) -> Compacted:
         row = SnapshotRow(number, cut, state, kept=True, previous=0)
         await registry.committer.in_turn(storage.append, Batch([], [row]))
         return Compacted(await _remove(registry, number, cut), cut)
-    except StorageFailure as error:
+    except (StorageFailure, DamagedLog) as error:
         raise unavailable() from error
 
 

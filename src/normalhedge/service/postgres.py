@@ -146,6 +146,7 @@ class PostgreSQL(Storage):
             pass
         self.close()
         try:
+            self.epoch += 1
             self._own()
         except self._psycopg.Error as error:
             raise StorageFailure(_sentence(error), lost=True) from error

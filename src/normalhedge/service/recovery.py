@@ -8,7 +8,7 @@ from normalhedge.mixtures import Mixture
 from normalhedge.mixtures.books import HISTORY
 from normalhedge.mixtures.operations import CANNOT_BE_REPEATED, Operation
 from normalhedge.mixtures.saved import Snapshot, read_snapshot_text, snapshot_text
-from normalhedge.service.problems import StorageFailure
+from normalhedge.service.problems import DamagedLog
 from normalhedge.service.storage import Event, Storage, compressed, decompressed
 
 AT_ONCE = 2000
@@ -67,7 +67,7 @@ def recover(storage: Storage, mixture: int) -> Recovered:
 
     Raises
     ------
-    StorageFailure
+    DamagedLog
         If a snapshot is missing or damaged, or does not fit the events.
     """
     last, newest = first_snapshot(storage, mixture)
@@ -102,7 +102,7 @@ def first_snapshot(storage: Storage, mixture: int) -> tuple[int, int]:
     """
     known = storage.snapshots(mixture)
     if not known:
-        raise StorageFailure(f"mixture {mixture} has no snapshot")
+        raise DamagedLog(f"mixture {mixture} has no snapshot")
     begin = known[0]
     for sequence in known:
         operations = storage.operations_after(mixture, sequence)
@@ -163,7 +163,7 @@ def repeat(storage: Storage, mixture: Mixture, event: Event) -> Mixture:
             mixture.redo(operation)
     except (ValueError, TypeError, LookupError, ArithmeticError, RuntimeError) as error:
         if _is_repeatable(operations):
-            raise StorageFailure(
+            raise DamagedLog(
                 f"event {event.sequence} does not fit the state before it: {error}"
             ) from error
         return read_state(storage, event.mixture, event.sequence)
@@ -191,11 +191,11 @@ def read_state(storage: Storage, mixture: int, sequence: int) -> Mixture:
     """
     state = storage.snapshot(mixture, sequence)
     if state is None:
-        raise StorageFailure(f"mixture {mixture} has no snapshot of event {sequence}")
+        raise DamagedLog(f"mixture {mixture} has no snapshot of event {sequence}")
     try:
         return Mixture.of(read_snapshot_text(decompressed(state), f"snapshot {sequence}").books)
     except (ValueError, OSError) as error:
-        raise StorageFailure(f"mixture {mixture}: {error}") from error
+        raise DamagedLog(f"mixture {mixture}: {error}") from error
 
 
 def state_text(mixture: Mixture) -> str:

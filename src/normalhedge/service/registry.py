@@ -15,7 +15,7 @@ from normalhedge.service import logs
 from normalhedge.service.committer import Committer
 from normalhedge.service.limits import Limits, check_forecasts, check_name
 from normalhedge.service.live import Answered, Live
-from normalhedge.service.problems import Problem, StorageFailure, unavailable
+from normalhedge.service.problems import DamagedLog, Problem, StorageFailure, unavailable
 from normalhedge.service.recovery import compressed_state, must_be_kept, recover
 from normalhedge.service.storage import Batch, Event, MixtureRow, SnapshotRow, Storage
 
@@ -166,6 +166,8 @@ class Registry:
         """Return the mixture, and load it if it is not in memory. Its turn must be held."""
         if live.mixture is None:
             self.check_ready()
+            while live.unwritten:  # the log does not have its last events yet
+                await self.committer.drain()
             if live.gone:
                 raise Problem(404, f"there is no mixture {live.row.name!r}")
             try:
@@ -173,6 +175,11 @@ class Registry:
             except StorageFailure as error:
                 self._failed(error, set())
                 raise unavailable() from error
+            except DamagedLog as error:
+                logs.error("damaged", mixture=live.row.name, sentence=str(error))
+                raise Problem(
+                    503, "the log of this mixture is damaged; the log of the server says where"
+                ) from error
             live.take(found)
             self._unload_idle()
         assert live.mixture is not None
@@ -279,6 +286,8 @@ class Registry:
         key: str | None,
         digest: bytes | None,
     ) -> Answered:
+        if not self.ready:
+            raise unavailable()
         many = 1 if isinstance(request, dict) else len(request)
         long = live.cost * many > LONG or kind == "correct"
         if long or live.mixture is None or live.turn.locked():
@@ -286,7 +295,8 @@ class Registry:
                 mixture = await self.load(live)
                 if long:
                     answer = await self.in_thread(self._work, live, request)
-                    if live.mixture is not mixture:  # the database failed meanwhile
+                    if live.mixture is not mixture or not self.ready:  # it failed meanwhile
+                        live.unload()
                         raise unavailable()
                 else:
                     answer = self._work(live, request)
@@ -545,8 +555,8 @@ class Registry:
             if live is not None:
                 live.unload()
                 live.unwritten = 0
+        self.ready = False
         if self._recovering is None or self._recovering.done():
-            self.ready = not (failure.lost or lost)
             self._recovering = self._loop.create_task(self._recover())
 
     async def _recover(self) -> None:

@@ -134,9 +134,13 @@ class Storage(ABC):
     ----------
     lookups_are_quick
         Whether `event_by_key` takes microseconds, so that it need not be called in a thread.
+    epoch
+        A number that changes when the database may have had another owner: what was prepared
+        before must not be written after.
     """
 
     lookups_are_quick = False
+    epoch = 0
 
     @abstractmethod
     def open(self) -> None:
