@@ -4,6 +4,7 @@ import json
 import socket
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -260,10 +261,8 @@ def test_a_connection_that_says_nothing_is_closed(tmp_path: Path) -> None:
 
 def test_a_head_without_end_is_given_up(small: Asked) -> None:
     line = b"x: " + b"y" * 1000 + b"\r\n"
-    try:
+    with suppress(ConnectionError):  # it may be closed before all was sent
         assert talk(small, b"GET /healthz HTTP/1.1\r\nhost: localhost\r\n" + line * 200) == b""
-    except ConnectionResetError:
-        pass  # closed before all was sent
     assert small.get("/healthz").status_code == 200
 
 
