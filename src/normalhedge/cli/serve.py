@@ -26,6 +26,8 @@ from normalhedge.cli.terminal import echo
               help="Listen elsewhere than on this machine without tokens.")  # fmt: skip
 @click.option("--allow-host", multiple=True, metavar="NAME",
               help="A further name by which the server may be asked.")  # fmt: skip
+@click.option("--wait", is_flag=True, default=None,
+              help="If another process owns the database, wait until it has gone.")  # fmt: skip
 @click.option("--keep-days", type=click.FloatRange(0), metavar="DAYS",
               help="Remove what is older from the log.  [default: 0, keep everything]")  # fmt: skip
 @click.option("--config", type=click.Path(path_type=Path), metavar="FILE.toml",

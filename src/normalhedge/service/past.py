@@ -121,7 +121,7 @@ def losses_of(one: dict[str, Any], loss: Loss) -> dict[str, Any]:
             table, outcomes, many.astype(np.int32), np.array(loss.levels or (0.5,)), loss.kind,
             "mean", found,
         )  # fmt: skip
-        found[np.isnan(table[:, 0])] = np.nan
+        found[np.isnan(table[:, 0]) | np.isnan(outcomes)[:, np.newaxis]] = np.nan
         means = np.nanmean(found, axis=0)
     losses = _json_lines.plain(means)
     return {

@@ -35,6 +35,8 @@ class Settings:
         Whether to listen elsewhere than on this machine without tokens.
     allow_host
         Further names by which the server may be asked.
+    wait
+        Whether to wait until the present owner of the database has gone, and to take over.
     keep_days
         For how many days the log is kept; 0 for ever. What is older is removed once a day.
     stop_seconds
@@ -49,6 +51,7 @@ class Settings:
     token_file: str | None = None
     insecure: bool = False
     allow_host: tuple[str, ...] = ()
+    wait: bool = False
     keep_days: float = 0.0
     stop_seconds: float = 10.0
     limits: Limits = field(default_factory=Limits)
