@@ -13,9 +13,8 @@ import msgspec
 
 from normalhedge.service.forms import as_json
 from normalhedge.service.http import EVENTS, Call, Reply
-from normalhedge.service.past import losses_of, predicted
+from normalhedge.service.past import losses_of, predicted, settled
 from normalhedge.service.problems import Problem
-from normalhedge.service.recovery import operations_of
 from normalhedge.service.registry import Registry
 from normalhedge.service.storage import Event
 
@@ -114,12 +113,7 @@ class Broadcast:
     def _told(self, number: int, event: Event) -> dict[str, Any]:
         """Return what listeners are told of an event."""
         live = self.registry.by_id.get(number)
-        rounds = predicted(event)
-        settled = []
-        for operation in operations_of(event):
-            ticket = operation.get("update", operation.get("correct"))
-            if ticket is not None:
-                settled.append({"ticket": ticket, "outcome": operation["outcome"]})
+        rounds, known = predicted(event), settled(event)
         told: dict[str, Any] = {
             "sequence": event.sequence,
             "time": event.time,
@@ -129,28 +123,28 @@ class Broadcast:
             told["predicted"] = [{"ticket": ticket, **one} for ticket, one in rounds.items()][
                 -MOST:
             ]
-        if settled and live is not None and live.mixture is not None:
-            told["settled"] = self._with_losses(number, settled[-MOST:], rounds)
-        if not rounds and not settled:
+        if known and live is not None and live.mixture is not None:
+            told["settled"] = self._with_losses(number, known[-MOST:], rounds)
+        if not rounds and not known:
             told["change"] = msgspec.json.decode(event.body)
         return told
 
     def _with_losses(
-        self, number: int, settled: list[dict[str, Any]], rounds: dict[int, dict[str, Any]]
+        self, number: int, known: list[dict[str, Any]], rounds: dict[int, dict[str, Any]]
     ) -> list[dict[str, Any]]:
         """Add the forecasts and the losses of settled rounds, if the memory has them."""
         live = self.registry.by_id[number]
         assert live.mixture is not None
         loss = live.mixture.recipe.loss
         storage = self.registry.storage
-        for one in settled:
+        for one in known:
             made = rounds.get(one["ticket"])
             if made is None and storage.lookups_are_quick:
                 event = storage.event_by_ticket(number, one["ticket"])
                 made = None if event is None else predicted(event).get(one["ticket"])
             one.update(made or {})
             one.update(losses_of(one, loss))
-        return settled
+        return known
 
     def _hand(self, channel: int, data: bytes) -> None:
         for queue in list(self.listeners.get(channel, ())):

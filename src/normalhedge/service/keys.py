@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from normalhedge.service.live import Answered, Live
+from normalhedge.service.live import Answered, LiveMixture
 from normalhedge.service.memory import Memory
 from normalhedge.service.problems import Problem, StorageFailure, unavailable
 from normalhedge.service.storage import Event
@@ -36,7 +36,11 @@ def _check_digest(given: bytes, known: bytes | None) -> None:
 
 
 async def once(
-    memory: Memory, live: Live, key: str, digest: bytes, work: Callable[[], Awaitable[Answered]]
+    memory: Memory,
+    live: LiveMixture,
+    key: str,
+    digest: bytes,
+    work: Callable[[], Awaitable[Answered]],
 ) -> Answered:
     """Do work unless it was done with the same key; then return its answer.
 
