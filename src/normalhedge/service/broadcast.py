@@ -14,7 +14,7 @@ import msgspec
 from normalhedge.service.forms import as_json
 from normalhedge.service.http import EVENTS, Call, Reply
 from normalhedge.service.past import losses_of, predicted, settled
-from normalhedge.service.problems import Problem
+from normalhedge.service.problems import Problem, StorageFailure
 from normalhedge.service.registry import Registry
 from normalhedge.service.storage import Event
 
@@ -60,6 +60,7 @@ class Broadcast:
         self._moved = False
         self._timer: asyncio.TimerHandle | None = None
         self._closed = False
+        self._tasks: set[asyncio.Future[None]] = set()
 
     @property
     def count(self) -> int:
@@ -92,23 +93,42 @@ class Broadcast:
         waiting, self._waiting = self._waiting, {}
         skipped, self._skipped = self._skipped, {}
         changed, self._changed = self._changed, set()
-        now = time.time()
-        for number, events in waiting.items():
-            live = self.registry.by_id.get(number)
-            if live is not None:
-                left_out = skipped.get(number, 0) + max(len(events) - MOST, 0)
-                told = [self._told(number, event) for event in events[-MOST:]]
-                content = {
-                    "events": told, "skipped": left_out, "health": live.health(now), "time": now,
-                }  # fmt: skip
-                self._hand(number, message("events", content, events[-1].sequence))
+        if self.registry.storage.lookups_are_quick:
+            for number, events in waiting.items():
+                self._hand(number, self._encoded(number, events, skipped.get(number, 0)))
+        elif waiting:
+            task = asyncio.ensure_future(self._tell_slowly(waiting, skipped))
+            self._tasks.add(task)
+            task.add_done_callback(self._tasks.discard)
         if ALL in self.listeners and (changed or self._moved):
-            found = [self.registry.by_id.get(number) for number in changed]
+            now, found = time.time(), [self.registry.by_id.get(number) for number in changed]
             health = [live.health(now) for live in found if live is not None]
             names = sorted(self.registry.names) if self._moved else None
             content = {"mixtures": health, "names": names, "time": now}
             self._hand(ALL, message("health", content, self.registry.committer.sequence))
             self._moved = False
+
+    async def _tell_slowly(self, waiting: dict[int, list[Event]], skipped: dict[int, int]) -> None:
+        """Do the same in a thread, where the database takes its time."""
+        for number, events in waiting.items():
+            left_out = skipped.get(number, 0)
+            data = await self.registry.in_thread(self._encoded, number, events, left_out)
+            self._hand(number, data)
+
+    def _encoded(self, number: int, events: list[Event], skipped: int) -> bytes:
+        """Return the message about events of a mixture."""
+        live, now = self.registry.by_id.get(number), time.time()
+        try:
+            told = [self._told(number, event) for event in events[-MOST:]]
+        except StorageFailure:
+            told = []
+        content = {
+            "events": told,
+            "skipped": skipped + len(events) - len(told),
+            "health": None if live is None else live.health(now),
+            "time": now,
+        }
+        return message("events", content, events[-1].sequence)
 
     def _told(self, number: int, event: Event) -> dict[str, Any]:
         """Return what listeners are told of an event."""
@@ -139,7 +159,7 @@ class Broadcast:
         storage = self.registry.storage
         for one in known:
             made = rounds.get(one["ticket"])
-            if made is None and storage.lookups_are_quick:
+            if made is None:
                 event = storage.event_by_ticket(number, one["ticket"])
                 made = None if event is None else predicted(event).get(one["ticket"])
             one.update(made or {})

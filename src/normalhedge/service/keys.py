@@ -25,7 +25,10 @@ def digest_of(kind: str, request: Any) -> bytes:
     request
         The request.
     """
-    return blake2b(_sorted([kind, request]), digest_size=16).digest()
+    try:
+        return blake2b(_sorted([kind, request]), digest_size=16).digest()
+    except RecursionError:
+        raise Problem(400, "the request is nested too deeply") from None
 
 
 def _check_digest(given: bytes, known: bytes | None) -> None:

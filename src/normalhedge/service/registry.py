@@ -102,10 +102,17 @@ class Registry(memory.Memory):
         stream, begun = live.stream, time.perf_counter()
         assert stream is not None
         live.done.clear()
-        if isinstance(request, dict):
-            many, answer = 1, self._reply(live, request)
-        else:
-            many, answer = len(request), {"answers": [self._part(live, part) for part in request]}
+        answer: Any
+        try:
+            if isinstance(request, dict):
+                many, answer = 1, self._reply(live, request)
+            else:
+                many = len(request)
+                answer = {"answers": [self._part(live, part) for part in request]}
+        except BaseException:
+            if live.done:  # it is ahead of the log, and will be loaded again
+                live.unload()
+            raise
         live.cost += 0.1 * ((time.perf_counter() - begun) / max(many, 1) - live.cost)
         return answer
 

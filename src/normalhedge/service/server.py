@@ -73,8 +73,17 @@ class Service:
         )
         self.operations.document = as_json(document(known))
         self.application = Application(
-            page_table() | table(known), access, limits, self.metrics.observe
+            page_table() | table(known),
+            access,
+            limits,
+            self._observe if settings.log_requests else self.metrics.observe,
         )
+
+    def _observe(self, route: str, mixture: str, status: int, seconds: float) -> None:
+        """Count a request, and write a line about it."""
+        self.metrics.observe(route, mixture, status, seconds)
+        told = {"mixture": mixture} if mixture in self.registry.names else {}
+        logs.info("request", route=route, status=status, seconds=round(seconds, 6), **told)
 
     def _tell(self, events: list[Any]) -> None:
         self.broadcast.tell(events)
