@@ -149,13 +149,29 @@ def test_a_page_shows_weights_losses_coverage_sleep_and_events(
     assert sum("band" in kind for kind in drawn) == 2
     assert sum("line blend" in kind for kind in drawn) == 2
     assert "line plain" in drawn
-    dots = browser.value("document.querySelectorAll('.dots.outcome circle').length")
-    assert dots == 60
+    dots = browser.value("document.querySelector('path.dots.outcome').getAttribute('d')")
+    assert dots.count("M") == 60
     client.send_json("/v1/mixtures/approval/experts", {"retire": "you_gov"})
     browser.until("document.body.innerText.includes('you_gov was retired')")
     client.send_json("/v1/mixtures/approval/experts", {"rename": ["ipsos", "Ipsos US"]})
     browser.until("document.body.innerText.includes('ipsos is now called Ipsos US')")
     assert browser.complaints == []
+
+
+def test_rounds_that_come_too_fast_are_read_later(
+    browser: Browser, client: Asked, server: str
+) -> None:
+    feed(client, "approval", 3)
+    browser.open(f"{server}/#/m/approval")
+    browser.until(READY)
+    rounds: list[dict[str, Any]] = []
+    for ticket, (forecasts, outcome) in enumerate(pollsters(120), 3):
+        rounds += [{"forecasts": forecasts}, {"ticket": ticket, "outcome": outcome}]
+    client.send_json("/v1/mixtures/approval/rounds", {"rounds": rounds})
+    browser.until("/50 forecasts and 50 outcomes or more at once/.test(document.body.innerText)")
+    dots = "document.querySelector('path.dots.outcome').getAttribute('d').match(/M/g).length"
+    browser.until(f"{dots} === 123")
+    assert "120 forecasts and 120 outcomes at once" in browser.text()
 
 
 def test_rounds_can_be_read_with_the_keyboard(browser: Browser, client: Asked, server: str) -> None:

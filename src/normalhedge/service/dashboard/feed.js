@@ -12,7 +12,15 @@ export function ofEvent(event) {
     predicted: event.predicted ?? [],
     settled: event.settled ?? [],
     change: event.change,
+    cut: cut(event),
   };
+}
+
+const AT_ONCE = 50; // the stream tells at most so many rounds of an event, the last ones
+
+/** Return whether the stream may have left out rounds of an event. */
+export function cut(event) {
+  return (event.predicted ?? []).length >= AT_ONCE || (event.settled ?? []).length >= AT_ONCE;
 }
 
 /** Return an event of the log in the same form. */
@@ -50,7 +58,7 @@ function sentence(entry) {
     const parts = [];
     if (predicted.length) parts.push(`${predicted.length} ${predicted.length === 1 ? "forecast" : "forecasts"}`);
     if (settled.length) parts.push(`${settled.length} ${settled.length === 1 ? "outcome" : "outcomes"}`);
-    return `${parts.join(" and ")} at once`;
+    return `${parts.join(" and ")}${entry.cut ? " or more" : ""} at once`;
   }
   if (predicted.length) return `${id(predicted[0])}: forecast ${shown(predicted[0].prediction)}`;
   if (settled.length) {

@@ -3,7 +3,7 @@
 import { Listening, ask, lines, path } from "./api.js";
 import { Chart, Charts } from "./chart.js";
 import { h, swap } from "./dom.js";
-import { feedEntry, ofEvent, ofLog } from "./feed.js";
+import { cut, feedEntry, ofEvent, ofLog } from "./feed.js";
 import { clock, count, percent, shown } from "./format.js";
 import { badges, facts, firstRound } from "./list.js";
 import { drawCoverage, drawForecasts, drawLosses, drawWeights } from "./plots.js";
@@ -13,6 +13,7 @@ import { fillExperts, fillLatest, fillWaiting, numbers } from "./tables.js";
 const FEED = 60;
 const BACK = 40; // events of the past that fill the feed and the pending forecasts
 const MOST = 3_000_000; // bytes of the past that are read for them
+const CALM = 3_000;
 const LOOK_AGAIN = 20_000; // outcomes become overdue, and mixtures are deleted, without an event
 
 function choice(label, options, chosen, changed) {
@@ -59,7 +60,8 @@ class MixturePage {
     this.listening.stop();
     clearInterval(this.ticking);
     clearInterval(this.again);
-    cancelAnimationFrame(this.asked);
+    clearTimeout(this.asked);
+    clearTimeout(this.catching);
     for (const chart of this.charts.all) chart.remove();
   }
 
@@ -112,7 +114,7 @@ class MixturePage {
     this.coverChart = new Chart(charts, {
       title: "Interval coverage", height: 180, format: (value) => percent(value, 0),
     });
-    this.experts = numbers("experts", ["expert", "weight", "loss", "blend's loss", "awake", "last seen"]);
+    this.experts = numbers("experts", ["expert", "weight", "loss", "blend's loss", "awake", "last seen"], "tall");
     this.latest = numbers("rounds", ["round", "forecast", "interval", "outcome", "loss", "loss of plain mean"]);
     this.asleep = h("p", { class: "lead" });
     this.pending = h("div", {});
@@ -131,7 +133,7 @@ class MixturePage {
       h("div", { class: "toolbar" }, kept, smooth, this.itemHolder),
       this.forecastChart.element,
       h("div", { class: "two" }, this.weightChart.element, this.lossChart.element),
-      h("div", { class: "two" }, experts, this.coverChart.element),
+      h("div", { class: "two loose" }, experts, this.coverChart.element),
       h(
         "div", { class: "two loose" },
         h("section", { class: "card" }, h("h2", {}, "Events"), this.events),
@@ -214,11 +216,18 @@ class MixturePage {
       this.feed.unshift({ time: data.time, text: `${count(data.skipped)} events came too fast to be shown` });
     }
     for (const event of data.events) this.note(ofEvent(event));
+    if (data.skipped || data.events.some((event) => cut(event))) this.catchUp();
     if (data.events.some((event) => event.change !== undefined)) {
       this.known = null; // names may have changed
       this.rounds = new Rounds(this.rounds.limit);
       this.load();
     }
+  }
+
+  /** Some rounds were left out because they came too fast: read them once it is calm again. */
+  catchUp() {
+    clearTimeout(this.catching);
+    this.catching = setTimeout(() => this.load(), CALM);
   }
 
   /** Take an event, of the stream or of the log. */
@@ -240,9 +249,17 @@ class MixturePage {
     return Date.now() / 1000 + this.offset;
   }
 
+  /** Paint soon, but spend at most a quarter of the time on it. */
   draw() {
-    cancelAnimationFrame(this.asked);
-    this.asked = requestAnimationFrame(() => this.paint());
+    if (this.asked) return;
+    const wait = Math.max(0, (this.rested ?? 0) - performance.now());
+    this.asked = setTimeout(() => {
+      this.asked = null;
+      const begun = performance.now();
+      this.paint();
+      const end = performance.now();
+      this.rested = end + 3 * (end - begun);
+    }, wait);
   }
 
   drawFacts() {
@@ -279,11 +296,17 @@ class MixturePage {
     drawWeights(this.weightChart, seen);
     drawLosses(this.lossChart, seen);
     drawCoverage(this.coverChart, seen);
-    const asleep = fillExperts(this.experts.body, seen, details.retired);
-    this.asleep.textContent = asleep.length ? `Asleep in the last round: ${asleep.join(", ")}.` : "All were awake in the last round.";
+    this.tellAsleep(fillExperts(this.experts.body, seen, details.retired));
     fillLatest(this.latest.body, seen);
     fillWaiting(this.pending, this.waiting, this.rounds.byTicket, this.now());
     swap(this.events, this.feed.map((entry) => feedEntry(entry)));
+  }
+
+  tellAsleep(names) {
+    const more = names.length > 12 ? ` and ${count(names.length - 12)} more` : "";
+    this.asleep.textContent = names.length
+      ? `Asleep in the last round: ${names.slice(0, 12).join(", ")}${more}.`
+      : "All were awake in the last round.";
   }
 
   chooseItem(spots, lossName) {

@@ -5,18 +5,21 @@ import { count, named, number, percent, shown, span } from "./format.js";
 import { toneOf } from "./plots.js";
 import { at, covers, outcomeAt, table } from "./rounds.js";
 
+const MOST = 100; // lines of the table of experts
+
 /** Return a table with heads, and its body. */
-export function numbers(id, heads) {
+export function numbers(id, heads, kind = "") {
   const body = h("tbody", {});
   const head = h("thead", {}, h("tr", {}, heads.map((text) => h("th", { scope: "col" }, text))));
-  return { body, element: h("div", { class: "scroll", tabindex: "0" }, h("table", { class: "numbers", id }, head, body)) };
+  return { body, element: h("div", { class: `scroll ${kind}`, tabindex: "0" }, h("table", { class: "numbers", id }, head, body)) };
 }
 
 /** Fill the table of experts; return the names of those that sleep. */
 export function fillExperts(body, seen, retired) {
   const rows = table(seen.list, seen.names, seen.place, retired);
   rows.sort((a, b) => b.weight - a.weight);
-  swap(body, rows.map((row) => {
+  const more = rows.length - MOST;
+  swap(body, rows.slice(0, MOST).map((row) => {
     const tone = toneOf(seen.names, row.name);
     const bar = h("span", { class: `bar ${tone}` });
     bar.style.setProperty("width", `${Math.round(56 * row.weight)}px`);
@@ -30,7 +33,7 @@ export function fillExperts(body, seen, retired) {
       h("td", {}, percent(row.awake, 0)),
       h("td", {}, row.seen ? named(row.seen) : "–"),
     );
-  }));
+  }), more > 0 ? h("tr", {}, h("th", { scope: "row" }, `and ${count(more)} more`)) : null);
   return rows.filter((row) => row.asleep && !row.retired).map((row) => row.name);
 }
 
