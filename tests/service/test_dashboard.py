@@ -8,6 +8,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from river import datasets
 
@@ -264,12 +265,45 @@ def test_all_pages_fit_a_phone_and_both_themes(
             browser.until(f"document.querySelectorAll({ready!r}).length > 0")
             assert browser.value("document.documentElement.scrollWidth") <= 400, page
             assert shade(browser) == theme
-    browser.until("document.getElementById('theme').textContent === 'Auto'")
+    browser.until("document.getElementById('theme').textContent === '◐ Auto'")
     browser.value("document.getElementById('theme').click()")
     assert shade(browser) == "light"
     browser.open(server)
     browser.until("document.querySelectorAll('.mixture').length > 0")
     assert shade(browser) == "light"
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_texts_stand_out_from_what_is_behind_them(
+    browser: Browser, server: str, theme: str
+) -> None:
+    browser.look(1400, theme)
+    browser.open(server)
+    behind = [luminance(browser, name) for name in ("page", "card", "sunk")]
+    for name in ("ink", "soft", "accent", "good", "warn", "bad"):
+        text = luminance(browser, name)
+        for other in behind:
+            ratio = (max(text, other) + 0.05) / (min(text, other) + 0.05)
+            assert ratio >= 4.5, (name, ratio)  # WCAG 2.2, 1.4.3
+
+
+def luminance(browser: Browser, name: str) -> float:
+    """Return the relative luminance of a colour of the style sheet."""
+    colour = browser.value(
+        f"(() => {{ document.body.style.color = 'var(--{name})'; "
+        "return getComputedStyle(document.body).color; })()"
+    )
+    parts = [int(one) / 255 for one in colour.removeprefix("rgb(").rstrip(")").split(",")]
+    linear = [one / 12.92 if one <= 0.04045 else ((one + 0.055) / 1.055) ** 2.4 for one in parts]
+    return float(np.dot(linear, [0.2126, 0.7152, 0.0722]))
+
+
+@pytest.mark.parametrize("address", ["#/m/nothing", "#/m/%E0%A4%A", "#/m/nothing/try"])
+def test_an_unknown_mixture_is_told(browser: Browser, server: str, address: str) -> None:
+    browser.open(f"{server}/{address}")
+    browser.until("document.body.innerText.includes('there is no mixture')")
+    browser.value("document.querySelector('main a').click()")
+    browser.until("document.body.innerText.includes('No mixture yet')")
 
 
 def shade(browser: Browser) -> str:

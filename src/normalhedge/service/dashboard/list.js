@@ -145,7 +145,8 @@ class Card {
   show(health, now) {
     swap(this.badges, badges(health));
     swap(this.facts, facts(health, now));
-    this.note.textContent = health.loaded ? "" : "It is on the disk, and is loaded when it is used or looked at.";
+    const asleep = health.loaded ? "" : "It is on the disk, and is loaded when it is used or looked at.";
+    this.note.textContent = health.last_forecast === null ? "Open it to see what to send." : asleep;
   }
 }
 

@@ -20,7 +20,8 @@
     const button = document.getElementById("theme");
     if (!button) return;
     const say = () => {
-      button.textContent = { auto: "Auto", light: "Light", dark: "Dark" }[root.dataset.theme];
+      button.textContent = { auto: "◐ Auto", light: "◐ Light", dark: "◐ Dark" }[root.dataset.theme];
+      button.title = "Light, dark, or as your system has it";
       button.setAttribute("aria-label", `Theme: ${root.dataset.theme}`);
     };
     button.addEventListener("click", () => {
