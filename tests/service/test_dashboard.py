@@ -64,8 +64,13 @@ def pollsters(number: int) -> Iterator[tuple[dict[str, Any], float]]:
 def feed(client: Asked, name: str, number: int) -> None:
     """Create a mixture and settle some rounds of it."""
     client.send_json("/v1/mixtures", {"name": name, "interval": [0.5, 0.9]})
+    settle(client, name, 0, number)
+
+
+def settle(client: Asked, name: str, first: int, number: int) -> None:
+    """Settle some rounds in one request; the first has this ticket."""
     rounds: list[dict[str, Any]] = []
-    for ticket, (forecasts, outcome) in enumerate(pollsters(number)):
+    for ticket, (forecasts, outcome) in enumerate(pollsters(number), first):
         rounds += [{"forecasts": forecasts}, {"ticket": ticket, "outcome": outcome}]
     client.send_json(f"/v1/mixtures/{name}/rounds", {"rounds": rounds})
 
@@ -165,10 +170,7 @@ def test_rounds_that_come_too_fast_are_read_later(
     feed(client, "approval", 3)
     browser.open(f"{server}/#/m/approval")
     browser.until(READY)
-    rounds: list[dict[str, Any]] = []
-    for ticket, (forecasts, outcome) in enumerate(pollsters(120), 3):
-        rounds += [{"forecasts": forecasts}, {"ticket": ticket, "outcome": outcome}]
-    client.send_json("/v1/mixtures/approval/rounds", {"rounds": rounds})
+    settle(client, "approval", 3, 120)
     browser.until("/50 forecasts and 50 outcomes or more at once/.test(document.body.innerText)")
     dots = "document.querySelector('path.dots.outcome').getAttribute('d').match(/M/g).length"
     browser.until(f"{dots} === 123")
