@@ -28,10 +28,14 @@ export function keep(text) {
 
 /** An answer that is no success, or no answer at all (status 0). */
 export class Refused extends Error {
-  constructor(sentence, status, wait = 0) {
+  constructor(sentence, status) {
     super(sentence);
     this.status = status;
-    this.wait = wait;
+  }
+
+  /** Whether the same request would be refused again; the others are worth another try. */
+  get final() {
+    return [401, 403, 404].includes(this.status);
   }
 }
 
@@ -78,7 +82,7 @@ async function send(address, { method = "GET", body, key, signal, accept = "appl
   } catch {
     // not ours: something between this page and the server
   }
-  throw new Refused(sentence, answer.status, Number(answer.headers.get("retry-after")) || 0);
+  throw new Refused(sentence, answer.status);
 }
 
 /** Return a key by which the server knows a request that is sent twice. */
@@ -199,7 +203,7 @@ export class Listening {
   again(control, error) {
     if (this.stopped || this.control !== control) return; // left on purpose
     this.drop();
-    if (error instanceof Refused && [401, 403, 404].includes(error.status)) {
+    if (error?.final) {
       this.refused(error);
       return;
     }

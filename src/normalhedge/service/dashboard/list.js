@@ -43,6 +43,8 @@ export function listView(root, frame) {
   const cards = new Map();
   let offset = 0;
   let poll = null;
+  let later = null;
+  let stopped = false;
   const holder = h("div", { class: "mixtures" });
   const headline = h("p", { class: "lead", role: "status" });
   swap(root, h("h1", {}, "Mixtures"), headline, holder);
@@ -50,13 +52,20 @@ export function listView(root, frame) {
   async function load() {
     try {
       const answer = await ask("/v1/mixtures");
+      if (stopped) return;
       offset = answer.time - Date.now() / 1000;
       known.clear();
       for (const health of answer.mixtures) known.set(health.name, health);
       draw();
+      if (poll) frame.state("live");
     } catch (error) {
-      if (error.status) frame.refused(error);
-      else frame.state("lost");
+      if (stopped) return;
+      if (error.final) frame.refused(error);
+      else if (poll) frame.state("lost");
+      else {
+        clearTimeout(later);
+        later = setTimeout(load, POLL); // whether the server is gone, the stream of events tells
+      }
     }
   }
 
@@ -106,14 +115,16 @@ export function listView(root, frame) {
         return;
       }
       // A token for some mixtures may not hear of all: ask now and then.
-      load().then(() => frame.state("live"));
       poll = setInterval(load, POLL);
+      load();
     },
   });
   const again = setInterval(() => !document.hidden && !poll && load(), LOOK_AGAIN);
   const clock = setInterval(() => !document.hidden && refresh([...known.values()]), 5_000);
   return {
     stop() {
+      stopped = true;
+      clearTimeout(later);
       listening.stop();
       clearInterval(again);
       clearInterval(clock);

@@ -170,7 +170,7 @@ class MixturePage {
       this.loadSummary();
     } catch (error) {
       if (this.stopped || turn !== this.turn) return;
-      if (error.status && error.status < 500) this.frame.refused(error);
+      if (error.final) this.frame.refused(error);
       else setTimeout(() => !this.stopped && turn === this.turn && this.load(), 2_000);
     }
   }
