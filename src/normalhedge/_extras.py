@@ -12,9 +12,12 @@ EXTRAS = {
     "hmmlearn": "hmmlearn",
     "jinja2": "cli",
     "matplotlib": "cli",
+    "msgspec": "serve",
     "narwhals": "frames",
     "plotext": "cli",
     "plotly": "cli",
+    "prometheus_client": "serve",
+    "psycopg": "postgres",
     "pyarrow": "frames",
     "pyspark": "spark",
     "python_calamine": "excel",
@@ -23,6 +26,7 @@ EXTRAS = {
     "scipy": "certify",
     "sklearn": "sklearn",
     "sktime": "sktime",
+    "uvicorn": "serve",
 }
 """The extra of this package that installs each library."""
 

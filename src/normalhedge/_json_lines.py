@@ -49,7 +49,10 @@ def plain(value: Any) -> Any:
     if isinstance(value, float):  # also the float64 of NumPy
         return value if isfinite(value) else None
     if isinstance(value, dict):
-        return {key: plain(part) for key, part in value.items()}
+        return {
+            key: part if type(part) is float and isfinite(part) else plain(part)
+            for key, part in value.items()
+        }
     if isinstance(value, np.ndarray):
         return [plain(part) for part in value.tolist()]
     if isinstance(value, list):

@@ -34,46 +34,48 @@ def read(path: Path, form: str, versions: range, checked: int, what: str) -> dic
     """
     if _files.refuse_special(path) is None:
         raise ValueError(f"there is no file {path}")
-    try:
-        text = path.read_text("utf-8")
-    except ValueError as error:  # not UTF-8
-        raise ValueError(f"{path} is not a whole JSON file: {clipped(str(error))}") from None
-    return opened(text, str(path), form, versions, checked, what)
+    return opened(path.read_bytes(), str(path), form, versions, checked, what)
 
 
 def opened(
-    text: str, path: str, form: str, versions: range, checked: int, what: str
+    data: bytes, source: str, form: str, versions: range, checked: int, what: str
 ) -> dict[str, Any]:
-    """Return the content of a text after verifying its checksum; see `read`.
+    """Return the content of a sealed text after verifying its checksum.
 
     Parameters
     ----------
-    text
-        The text, as `sealed` returns it.
-    path
-        Where the text is from, for error messages.
+    data
+        The text, in UTF-8.
+    source
+        Where it comes from, for error messages.
     form, versions, checked, what
         As for `read`.
+
+    Raises
+    ------
+    ValueError
+        If it is not such a text, or was changed.
     """
     try:
+        text = data.decode("utf-8")
         found = json.loads(text, parse_constant=_refuse_constant)
     except RecursionError:
-        raise ValueError(f"{path} is nested too deeply to be {what}") from None
-    except ValueError as error:  # not JSON, or a number with too many digits
-        raise ValueError(f"{path} is not a whole JSON file: {clipped(str(error))}") from None
+        raise ValueError(f"{source} is nested too deeply to be {what}") from None
+    except ValueError as error:  # not UTF-8, not JSON, or a number with too many digits
+        raise ValueError(f"{source} is not a whole JSON file: {clipped(str(error))}") from None
     if not isinstance(found, dict) or found.get("format") != form:
-        raise ValueError(f"{path} does not hold {what}")
+        raise ValueError(f"{source} does not hold {what}")
     version = found.get("version")
     if type(version) is not int or version not in versions:
         raise ValueError(
-            f"{path} has version {clipped(repr(version))}; this version of normalhedge reads up to "
-            f"{versions[-1]}"
+            f"{source} has version {clipped(repr(version))}; this version of normalhedge reads up "
+            f"to {versions[-1]}"
         )
     if version >= checked:
         given = found.pop("checksum", None)
         if given is None or sealed(found) != text:
             raise ValueError(
-                f"{path} was changed after it was written: its checksum does not match"
+                f"{source} was changed after it was written: its checksum does not match"
             )
     return found
 

@@ -23,7 +23,7 @@ from normalhedge import _names
 from normalhedge.clusters.answers import StreamAnswer, StreamRow, answers
 from normalhedge.clusters.parts import KEY, SAMPLE, blend_part, facts_of, planned, with_facts
 from normalhedge.mixtures import Mixture
-from normalhedge.mixtures.saved import Snapshot, from_text, to_text
+from normalhedge.mixtures.saved import Snapshot, read_snapshot_text, snapshot_text
 from normalhedge.tables.settings import as_tuple
 
 ROCKS = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
@@ -89,7 +89,7 @@ class MixturePerKey(StatefulProcessor):  # type: ignore[misc]
         kept = self.state.get() if self.state.exists() else None
         if kept is not None:
             mixture = Mixture.of(
-                from_text(bytes(kept[0]).decode("ascii"), f"the state of {key}").books
+                read_snapshot_text(bytes(kept[0]), f"the state of {key}").books
             )
         columns = [self.time, self.id, self.target, *self.experts]
         given = [
@@ -98,7 +98,7 @@ class MixturePerKey(StatefulProcessor):  # type: ignore[misc]
             for time, name, outcome, *forecasts in part[columns].itertuples(index=False, name=None)
         ]
         found = answers(mixture, self.experts, given)
-        self.state.update((to_text(Snapshot(mixture.books)).encode("ascii"),))
+        self.state.update((snapshot_text(Snapshot(mixture.books)).encode("ascii"),))
         yield self._table(key, found)
 
     def _table(self, key: Any, found: Sequence[StreamAnswer]) -> pd.DataFrame:
@@ -183,7 +183,7 @@ def blend_stream(
         raise ValueError(f"loss must be a loss of single numbers in a stream, got {loss}")
     if loss.kind is None:
         raise ValueError("loss must have a name: the state of a query cannot hold a function")
-    to_text(Snapshot(mixture.books))  # refuses hedgers of the user, which no state can hold
+    snapshot_text(Snapshot(mixture.books))  # refuses hedgers of the user, which no state can hold
     if rows.sparkSession.conf.get(PROVIDER, None) != ROCKS:
         raise ValueError(
             f"a stream with states needs RocksDB: spark.conf.set({PROVIDER!r}, {ROCKS!r})"

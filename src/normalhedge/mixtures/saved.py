@@ -73,27 +73,6 @@ def save(books: Books, path: Path) -> None:
     write_snapshot(Snapshot(books), path)
 
 
-def to_text(snapshot: Snapshot) -> str:
-    """Return the text of a file, for places that are no files; see `from_text`."""
-    return _sealed.sealed(_written(snapshot))
-
-
-def from_text(text: str, name: str, loss: Loss | LossFunction | None = None) -> Snapshot:
-    """Return what `to_text` wrote; refuse a text that is not a mixture.
-
-    Parameters
-    ----------
-    text
-        The text.
-    name
-        Where it is from, for error messages.
-    loss
-        The loss, if it is a function of the user; None otherwise.
-    """
-    found = _sealed.opened(text, name, FORMAT, range(1, VERSION + 1), SEALED, "a mixture")
-    return _snapshot(found, name, loss)
-
-
 def write_snapshot(snapshot: Snapshot, path: Path) -> int:
     """Write a mixture with its place in its journal; return the number of bytes.
 
@@ -104,9 +83,14 @@ def write_snapshot(snapshot: Snapshot, path: Path) -> int:
     path
         The file to write.
     """
-    text = to_text(snapshot)
+    text = snapshot_text(snapshot)
     _files.write_whole(path, lambda part: part.write_text(text, "ascii"))
     return len(text)
+
+
+def snapshot_text(snapshot: Snapshot) -> str:
+    """Return the text of a file with this content, in ASCII."""
+    return _sealed.sealed(_written(snapshot))
 
 
 def load(
@@ -158,8 +142,22 @@ def read_snapshot(path: Path, loss: Loss | LossFunction | None = None) -> Snapsh
     return _snapshot(_parsed(path), str(path), loss)
 
 
-def _snapshot(found: dict[str, Any], path: str, loss: Loss | LossFunction | None) -> Snapshot:
-    """Return the parsed content of a file, or of a text with a name."""
+def read_snapshot_text(data: bytes, source: str) -> Snapshot:
+    """Return the content of a text that `snapshot_text` wrote; refuse any other text.
+
+    Parameters
+    ----------
+    data
+        The text, in UTF-8.
+    source
+        Where it comes from, for error messages.
+    """
+    found = _sealed.opened(data, source, FORMAT, range(1, VERSION + 1), SEALED, "a mixture")
+    return _snapshot(found, source, None)
+
+
+def _snapshot(found: dict[str, Any], source: str, loss: Loss | LossFunction | None) -> Snapshot:
+    """Return the content of a file from its entries."""
     try:
         check_entries(found)
         books = restored(found, loss)
@@ -168,11 +166,11 @@ def _snapshot(found: dict[str, Any], path: str, loss: Loss | LossFunction | None
             raise ValueError("sequence and journal must be a number and a word")
         return Snapshot(books, *place)
     except KeyError as error:
-        raise ValueError(f"{path} cannot be read: {error} is missing") from None
+        raise ValueError(f"{source} cannot be read: {error} is missing") from None
     except (ValueError, TypeError, LookupError, AttributeError, ArithmeticError) as error:
-        raise ValueError(f"{path} cannot be read: {clipped(shown(str(error)))}") from None
+        raise ValueError(f"{source} cannot be read: {clipped(shown(str(error)))}") from None
     except (RecursionError, MemoryError):
-        raise ValueError(f"{path} cannot be read: it is nested too deeply or too large") from None
+        raise ValueError(f"{source} cannot be read: it is nested too deeply or too large") from None
 
 
 def _parsed(path: Path) -> dict[str, Any]:

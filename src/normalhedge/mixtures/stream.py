@@ -34,12 +34,22 @@ from normalhedge import _json_lines
 from normalhedge._terminal import clipped
 from normalhedge.mixtures.mixture import Mixture
 from normalhedge.mixtures.operations import Operation
+from normalhedge.mixtures.tickets import Prediction
 
 CHANGES = {"leave": "left", "retire": "retired", "rename": "renamed", "inherit": "inherited"}
 """The changes to experts, and the words that answer them."""
 
 WORDS = {"forecasts", "confidence", "ticket", "outcome", "id", "correct", *CHANGES}
 """The keys of a line that does not consist of forecasts alone."""
+
+
+REFUSALS = (ValueError, TypeError, KeyError, OverflowError, RuntimeError)
+"""The errors by which a mixture refuses an operation."""
+
+
+def refusal(error: Exception) -> str:
+    """Return the sentence of an error by which a mixture refuses an operation."""
+    return clipped(str(error.args[0] if isinstance(error, KeyError) else error))
 
 
 class Stream:
@@ -89,16 +99,27 @@ class Stream:
             text = _json_lines.text(line, whole=whole)
             if not text:
                 return None
-            self._answer(text, answer)
-        except (ValueError, TypeError, KeyError, OverflowError, RuntimeError) as error:
+            self.reply(_parsed(text), answer)
+        except REFUSALS as error:
             self.refused += 1
-            message = error.args[0] if isinstance(error, KeyError) else error
-            answer["error"] = clipped(str(message))
+            answer["error"] = refusal(error)
         return answer
 
-    def _answer(self, line: str, answer: dict[str, Any]) -> None:
-        """Do the operations of a line one by one, and add the result of each to the answer."""
-        request = _parsed(line)
+    def reply(self, request: dict[str, Any], answer: dict[str, Any]) -> None:
+        """Do the operations of a line one by one, and add the result of each to the answer.
+
+        Parameters
+        ----------
+        request
+            The line as an object.
+        answer
+            The answer, to which entries are added.
+
+        Raises
+        ------
+        ValueError, TypeError, KeyError, OverflowError, RuntimeError
+            If an operation is refused; the operations before it are done and answered.
+        """
         forecasts = request.get("forecasts")
         if forecasts is None and not WORDS & request.keys():
             forecasts = request
@@ -177,13 +198,19 @@ class Stream:
         answer: dict[str, Any] = {"ticket": prediction.ticket}
         if "id" in operation:
             answer["id"] = operation["id"]
-        answer["prediction"] = _json_lines.plain(prediction.value)
-        if prediction.intervals is not None:
-            answer["interval"] = {
-                f"{level:g}": _json_lines.plain(list(bounds))
-                for level, bounds in prediction.intervals.items()
-            }
-        return {**answer, "weights": _json_lines.plain(prediction.weights)}
+        return answer | plain_prediction(prediction)
+
+
+def plain_prediction(prediction: Prediction) -> dict[str, Any]:
+    """Return the part of an answer that tells the blend, its intervals and the weights."""
+    answer: dict[str, Any] = {"prediction": _json_lines.plain(prediction.value)}
+    if prediction.intervals is not None:
+        answer["interval"] = {
+            f"{level:g}": _json_lines.plain(list(bounds))
+            for level, bounds in prediction.intervals.items()
+        }
+    answer["weights"] = _json_lines.plain(prediction.weights)
+    return answer
 
 
 def _parsed(line: str) -> dict[str, Any]:

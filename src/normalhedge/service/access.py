@@ -1,0 +1,307 @@
+"""Who may do what: bearer tokens, the hosts by which the server is known, and rates."""
+
+import hashlib
+import hmac
+import json
+import secrets
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from normalhedge import _files
+from normalhedge.service.limits import Limits
+from normalhedge.service.problems import Problem
+
+SCOPES = ("read", "write", "admin")
+"""What a token allows; each scope includes those before it."""
+
+PREFIX = "nh_"
+"""The beginning of each token, by which searches for secrets find it."""
+
+
+class Holder(NamedTuple):
+    """Who asks.
+
+    Attributes
+    ----------
+    name
+        The name of the token, or the address of the client if there are no tokens.
+    scope
+        The largest scope; empty if nothing is allowed.
+    mixtures
+        The names of the mixtures to which the token is restricted; None for all.
+    """
+
+    name: str
+    scope: str
+    mixtures: frozenset[str] | None = None
+
+    def sees(self, mixture: str) -> bool:
+        """Tell whether a mixture is among those that the token may use."""
+        return self.mixtures is None or mixture in self.mixtures
+
+
+class Token(NamedTuple):
+    """A line of the file of tokens.
+
+    Attributes
+    ----------
+    name
+        The name of the token, for people.
+    sha256
+        The digest of the token, in hexadecimal. A token has 256 random bits, so that nobody can
+        find it by trying, and a slow digest is not needed.
+    scope
+        One of `SCOPES`.
+    mixtures
+        The names of the mixtures to which it is restricted; None for all.
+    created, expires
+        In seconds since 1970; ``expires`` is None if it never does.
+    """
+
+    name: str
+    sha256: str
+    scope: str
+    mixtures: list[str] | None
+    created: float
+    expires: float | None
+
+
+def new_token(
+    path: Path,
+    name: str,
+    scope: str,
+    mixtures: list[str] | None = None,
+    expires: float | None = None,
+) -> str:
+    """Add a token to a file of tokens, and return it; the file holds only its digest.
+
+    Parameters
+    ----------
+    path
+        The file; it is made if it does not exist.
+    name
+        The name of the token.
+    scope
+        One of `SCOPES`.
+    mixtures
+        The names of the mixtures to which it is restricted; None for all.
+    expires
+        When it expires, in seconds since 1970; None for never.
+    """
+    if scope not in SCOPES:
+        raise ValueError(f"scope must be one of {', '.join(SCOPES)}, got {scope!r}")
+    known = read_tokens(path) if path.exists() else []
+    if any(token.name == name for token in known):
+        raise ValueError(f"{path} has a token {name!r} already: remove it first")
+    text = PREFIX + secrets.token_urlsafe(32)
+    token = Token(name, _digest(text), scope, mixtures, round(time.time(), 3), expires)
+    write_tokens(path, [*known, token])
+    return text
+
+
+def remove_token(path: Path, name: str) -> None:
+    """Remove a token from a file of tokens.
+
+    Parameters
+    ----------
+    path
+        The file.
+    name
+        The name of the token.
+    """
+    known = read_tokens(path)
+    kept = [token for token in known if token.name != name]
+    if len(kept) == len(known):
+        raise ValueError(f"{path} has no token {name!r}")
+    write_tokens(path, kept)
+
+
+def write_tokens(path: Path, tokens: list[Token]) -> None:
+    """Write a file of tokens, which its owner alone may read.
+
+    Parameters
+    ----------
+    path
+        The file.
+    tokens
+        The tokens.
+    """
+    lines = "".join(f"{json.dumps(token._asdict())}\n" for token in tokens)
+    if not path.exists():
+        path.touch(0o600)
+    _files.write_whole(path, lambda part: part.write_text(lines, "utf-8"))
+
+
+def read_tokens(path: Path) -> list[Token]:
+    """Return the tokens of a file; raise a ValueError that names a line that is wrong."""
+    if _files.refuse_special(path) is None:
+        raise ValueError(f"there is no file of tokens {path}: 'normalhedge token' makes one")
+    found = []
+    for number, line in enumerate(path.read_text("utf-8").splitlines(), start=1):
+        if line.strip():
+            found.append(_token(line, f"line {number} of {path}"))
+    return found
+
+
+def _token(line: str, where: str) -> Token:
+    try:
+        entry = json.loads(line)
+        token = Token(**entry)
+    except (ValueError, TypeError):
+        entry = {}
+    fine = (
+        isinstance(entry.get("name"), str)
+        and isinstance(entry.get("sha256"), str)
+        and len(entry["sha256"]) == 64
+        and entry.get("scope") in SCOPES
+        and isinstance(entry.get("mixtures"), list | None)
+        and isinstance(entry.get("expires"), int | float | None)
+    )
+    if not fine:
+        raise ValueError(f"{where} is not a token: 'normalhedge token' writes them")
+    return token
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()
+
+
+class Access:
+    """The rules of who may do what.
+
+    Parameters
+    ----------
+    limits
+        The limits, for rates.
+    path
+        The file of tokens; None if everybody who reaches the server may do everything.
+    hosts
+        The names by which the server may be asked; None for any. Without tokens this keeps pages
+        of other sites out, which can make a browser ask a server on the same machine.
+    """
+
+    def __init__(
+        self, limits: Limits, path: Path | None = None, hosts: frozenset[str] | None = None
+    ) -> None:
+        self.limits = limits
+        self.path = path
+        self.hosts = hosts
+        self._buckets: dict[str, tuple[float, float]] = {}
+        self._tokens: list[Token] = []
+        self._stamp: Any = None
+        self._looked = 0.0
+        if path is not None:
+            self._tokens = read_tokens(path)
+            self._stamp = _stamp(path)
+
+    def check_source(self, headers: Mapping[bytes, bytes]) -> None:
+        """Refuse requests that a page of another site made a browser send."""
+        host = headers.get(b"host", b"").decode("latin-1").lower()
+        if self.hosts is not None and _without_port(host) not in self.hosts:
+            raise Problem(403, "this server does not answer to that name: see --allow-host")
+        origin = headers.get(b"origin")
+        if origin is not None:
+            said = origin.decode("latin-1").lower()
+            if said.partition("://")[2] != host:
+                raise Problem(403, "requests of pages of other sites are not answered")
+
+    def holder(self, headers: Mapping[bytes, bytes], client: Any) -> Holder:
+        """Return who asks, and count the request.
+
+        Parameters
+        ----------
+        headers
+            The headers of the request.
+        client
+            The address of the client, if it is known.
+        """
+        if self.path is None:
+            holder = Holder(client[0] if client else "", "admin")
+        else:
+            holder = self._by_token(headers.get(b"authorization"))
+        if self.limits.rate:
+            self._count(holder.name or (client[0] if client else ""))
+        return holder
+
+    def _by_token(self, authorization: bytes | None) -> Holder:
+        nobody = Holder("", "")
+        if authorization is None:
+            return nobody
+        word, _, text = authorization.decode("latin-1").partition(" ")
+        if word.lower() != "bearer":
+            return nobody
+        self._read_again()
+        given, now, found = _digest(text.strip()), time.time(), None
+        for token in self._tokens:  # all of them, so that the time tells nothing
+            if hmac.compare_digest(given, token.sha256):
+                found = token
+        if found is None or (found.expires is not None and found.expires < now):
+            return nobody
+        mixtures = None if found.mixtures is None else frozenset(found.mixtures)
+        return Holder(found.name, found.scope, mixtures)
+
+    def _read_again(self) -> None:
+        """Read the file of tokens again if it has changed; at most once in a second."""
+        now = time.monotonic()
+        if now - self._looked < 1.0 or self.path is None:
+            return
+        self._looked = now
+        try:
+            stamp = _stamp(self.path)
+            if stamp != self._stamp:
+                self._tokens, self._stamp = read_tokens(self.path), stamp
+        except (OSError, ValueError):
+            pass  # the tokens stay as they were: the file may be half edited
+
+    def check(self, holder: Holder, scope: str, mixture: str) -> None:
+        """Refuse what a token does not allow.
+
+        Parameters
+        ----------
+        holder
+            Who asks.
+        scope
+            What is asked for.
+        mixture
+            The mixture; empty if it is about none.
+        """
+        if not holder.scope:
+            raise Problem(
+                401,
+                "this server wants a token: send the header 'Authorization: Bearer TOKEN'",
+                {"www-authenticate": "Bearer"},
+            )
+        if mixture and not holder.sees(mixture):
+            raise Problem(404, f"there is no mixture {mixture[:100]!r}")
+        if SCOPES.index(holder.scope) < SCOPES.index(scope):
+            raise Problem(403, f"this needs a token with scope {scope}, not {holder.scope}")
+
+    def _count(self, name: str) -> None:
+        """Refuse requests above the rate: each client has a bucket that fills steadily."""
+        now = time.monotonic()
+        left, since = self._buckets.get(name, (float(self.limits.burst), now))
+        left = min(left + (now - since) * self.limits.rate, float(self.limits.burst))
+        if left < 1.0:
+            wait = (1.0 - left) / self.limits.rate
+            raise Problem(
+                429,
+                f"at most {self.limits.rate:g} requests in a second are answered: wait a moment",
+                {"retry-after": f"{max(1, round(wait))}"},
+            )
+        if len(self._buckets) > 10_000:
+            self._buckets.clear()
+        self._buckets[name] = left - 1.0, now
+
+
+def _stamp(path: Path) -> tuple[int, int, int]:
+    found = path.stat()
+    return found.st_mtime_ns, found.st_size, found.st_ino
+
+
+def _without_port(host: str) -> str:
+    """Return the name of a host without its port: ``[::1]:8008`` is ``[::1]``."""
+    if host.startswith("["):
+        return host.partition("]")[0] + "]"
+    return host.partition(":")[0]

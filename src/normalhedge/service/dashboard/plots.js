@@ -1,0 +1,124 @@
+// The charts of a mixture. `seen` is what they show: {list, place, names, lossName, window, labels,
+// describe}, where `list` has the rounds and `place` the item.
+
+import { count, percent } from "./format.js";
+import { at, covers, forecastOf, lossOf, outcomeAt, rolling, stacked, weightOf } from "./rounds.js";
+
+export const TONES = 8; // colours of experts; the others share a grey
+
+const expertKey = (name) => `expert ${name}`;
+
+/** Return the class of the colour of an expert: colours belong to names. */
+export function toneOf(names, name) {
+  const k = names.indexOf(name);
+  return k < TONES ? `c${k}` : "others";
+}
+
+function bounds(list, level, place) {
+  const edge = (k) => list.map((round) => at(round.interval?.[level]?.[k] ?? null, place));
+  return { low: edge(0), high: edge(1) };
+}
+
+/** Return the levels of intervals, the widest first. */
+function intervalLevels(list) {
+  const found = new Set(list.flatMap((round) => Object.keys(round.interval ?? {})));
+  return [...found].sort((a, b) => b - a);
+}
+
+const outcomes = ({ list, place, lossName }) => list.map((round) => outcomeAt(round.outcome ?? null, place, lossName));
+
+/** Draw forecasts and outcomes, with intervals around the forecasts. */
+export function drawForecasts(chart, seen) {
+  const { list, place, names } = seen;
+  const bands = intervalLevels(list).map((level, k) => ({
+    kind: "band", label: `${percent(Number(level), 0)} interval`, tone: `b${Math.min(k, 2)}`, ...bounds(list, level, place),
+  }));
+  const experts = names.slice(0, TONES).map((name) => ({
+    kind: "line", label: name, key: expertKey(name), tone: `${toneOf(names, name)} thin`,
+    values: list.map((round) => at(forecastOf(round, name), place)),
+  }));
+  if (!chart.quietened) {
+    chart.quietened = true; // the lines of experts are shown when they are asked for
+    for (const name of names) chart.hidden.add(expertKey(name));
+  }
+  chart.draw({
+    ...seen,
+    layers: [
+      ...bands,
+      ...experts,
+      { kind: "line", label: "blend", tone: "blend", values: list.map((round) => at(round.prediction, place)) },
+      { kind: "dots", label: "outcome", tone: "outcome", values: outcomes(seen) },
+    ],
+  });
+}
+
+/** Draw the weights of the experts, one above the other. */
+export function drawWeights(chart, seen) {
+  const { list, place, names } = seen;
+  const own = names.slice(0, TONES);
+  const others = names.slice(TONES);
+  const rows = own.map((name) => list.map((round) => weightOf(round, name, place)));
+  if (others.length) {
+    rows.push(list.map((round) => others.reduce((sum, name) => sum + weightOf(round, name, place), 0)));
+  }
+  chart.draw({
+    ...seen,
+    domain: [0, 1],
+    ticksAt: [0, 0.25, 0.5, 0.75, 1],
+    layers: stacked(rows).map((edges, k) => ({
+      kind: "area", key: k < own.length ? expertKey(own[k]) : undefined, label: own[k] ?? `${count(others.length)} others`, tone: k < own.length ? `c${k}` : "others", ...edges,
+    })),
+  });
+}
+
+/** Draw the rolling losses of the blend, the plain mean and the experts. */
+export function drawLosses(chart, seen) {
+  const { list, names, lossName, window } = seen;
+  const mean = (pick) => rolling(list.map(pick).map((value) => (typeof value === "number" ? value : null)), window);
+  const layers = [
+    ...names.slice(0, TONES).map((name) => ({
+      kind: "line", label: name, key: expertKey(name), tone: `${toneOf(names, name)} thin`, values: mean((round) => lossOf(round, name)),
+    })),
+    { kind: "line", label: "plain mean", tone: "plain", values: mean((round) => round.plain_mean_loss) },
+    { kind: "line", label: "blend", tone: "blend", values: mean((round) => round.loss) },
+  ];
+  const domain = within(layers);
+  chart.note.textContent =
+    `Mean ${lossName} loss of the last ${window === 1 ? "round" : `${window} rounds`}; lower is better. ` +
+    `An expert counts in the rounds in which it was awake.${domain ? " Lines that leave the chart are far worse." : ""}`;
+  chart.draw({ ...seen, layers, domain });
+}
+
+/** Return a range in which the last two lines can be read, if an expert far worse would flatten them. */
+function within(layers) {
+  const [mean, blend] = layers.slice(-2).map((layer) => layer.values);
+  const usual = Math.max(quantile(mean, 0.95), quantile(blend, 0.95));
+  const top = Math.max(quantile(mean, 0.99), quantile(blend, 0.99), 2.2 * usual);
+  const tallest = Math.max(...layers.map((layer) => quantile(layer.values, 0.95)));
+  const lowest = Math.min(0, ...layers.map((layer) => quantile(layer.values, 0)));
+  return usual > 0 && tallest > top ? [lowest, top] : undefined;
+}
+
+function quantile(values, level) {
+  const known = values.filter((value) => value !== null).sort((a, b) => a - b);
+  return known.length ? known[Math.floor(level * (known.length - 1))] : 0;
+}
+
+/** Draw how many of the last outcomes the intervals covered; hide the chart if there are none. */
+export function drawCoverage(chart, seen) {
+  const levels = intervalLevels(seen.list);
+  chart.element.hidden = !levels.length;
+  if (!levels.length) return;
+  const window = Math.max(seen.window, 20);
+  const known = outcomes(seen);
+  const layers = levels.map((level, k) => {
+    const { low, high } = bounds(seen.list, level, seen.place);
+    const inside = known.map((outcome, j) => covers(low[j], high[j], outcome));
+    return { kind: "line", label: `${percent(Number(level), 0)} interval`, tone: `c${k % TONES}`, values: rolling(inside, window) };
+  });
+  chart.note.textContent = `Share of the last ${window} outcomes inside of the interval; dashed: what it should be.`;
+  chart.draw({
+    ...seen, layers, domain: [0, 1], ticksAt: [0, 0.5, 1],
+    rules: levels.map((level, k) => ({ value: Number(level), tone: `c${k % TONES}` })),
+  });
+}

@@ -1,0 +1,315 @@
+"""The forms of requests and answers, which requests are checked by and OpenAPI is made of."""
+
+from typing import Annotated, Any
+
+import msgspec
+from msgspec import UNSET, Meta, Struct, UnsetType
+
+from normalhedge.service.limits import NAME
+
+Name = Annotated[str, Meta(pattern=NAME, description="The name of a mixture.")]
+
+Forecasts = Annotated[
+    dict[str, Any],
+    Meta(
+        description="The forecast of each expert by name: a number, a list or an object of "
+        "numbers; null for an expert that sleeps.",
+        examples=[{"gam": 51.2, "ar": 49.9}],
+    ),
+]
+Confidence = Annotated[
+    dict[str, float] | None,
+    Meta(description="The confidence of experts in their forecasts, in [0, 1]; 1 by default."),
+]
+Ticket = Annotated[int, Meta(ge=0, le=2**53, description="The ticket of a round.")]
+Id = Annotated[Any, Meta(description="Your own id of a round: text, a number, or other JSON.")]
+Outcome = Annotated[
+    Any, Meta(description="The outcome, in the form of the forecasts, or a class.", examples=[50.8])
+]
+Whole = Annotated[int, Meta(ge=1, le=1_000_000_000)]
+
+
+class NewMixture(Struct, forbid_unknown_fields=True, omit_defaults=True):
+    """The settings of a new mixture, as in `normalhedge.Mixture`."""
+
+    name: Name
+    hedger: Annotated[str, Meta(description="auto, or the name of a single rule.")] = "auto"
+    loss: Annotated[str, Meta(description="The name of a loss.")] = "square"
+    combine: str | None = None
+    gradient: bool | None = None
+    shared: bool = True
+    even: Annotated[float, Meta(ge=0, le=1)] = 0.0
+    include: list[str] = []
+    max_pending: Whole | None = None
+    max_age: Whole | None = None
+    history: Annotated[int, Meta(ge=0)] | None = None
+    forget_after: Whole | None = None
+    max_names: Whole | None = None
+    memory: float | None = None
+    half_life: float | None = None
+    interval: Annotated[
+        float | list[float] | None,
+        Meta(description="The share of outcomes to cover by an interval, or several."),
+    ] = None
+    season: Whole | None = None
+
+
+class NewName(Struct, forbid_unknown_fields=True):
+    """The new name of a mixture."""
+
+    name: Name
+
+
+class RoundForecasts(Struct, forbid_unknown_fields=True):
+    """The forecasts of a round."""
+
+    forecasts: Forecasts
+    confidence: Confidence = None
+    id: Id | UnsetType = UNSET
+
+
+class Glance(Struct, forbid_unknown_fields=True):
+    """Forecasts of which no round comes."""
+
+    forecasts: Forecasts
+    confidence: Confidence = None
+
+
+class Settlement(Struct, forbid_unknown_fields=True):
+    """The outcome of a round, by its ticket or by its id."""
+
+    outcome: Outcome
+    ticket: Ticket | UnsetType = UNSET
+    id: Id | UnsetType = UNSET
+
+
+class Settlements(Struct, forbid_unknown_fields=True):
+    """The outcomes of many rounds, each refused or learned on its own."""
+
+    outcomes: list[Settlement]
+
+
+class Rounds(Struct, forbid_unknown_fields=True):
+    """Many lines of a stream in one request, done in order."""
+
+    rounds: Annotated[
+        list[dict[str, Any]],
+        Meta(
+            description="Each as a line of `normalhedge blend -`.",
+            examples=[[{"forecasts": {"gam": 51.2, "ar": 49.9}}, {"ticket": 0, "outcome": 50.8}]],
+        ),
+    ]
+
+
+class ExpertChange(Struct, forbid_unknown_fields=True):
+    """A change of experts: exactly one of these."""
+
+    leave: str | UnsetType = UNSET
+    retire: str | UnsetType = UNSET
+    rename: Annotated[list[str], Meta(min_length=2, max_length=2)] | UnsetType = UNSET
+    inherit: Annotated[list[str], Meta(min_length=2, max_length=2)] | UnsetType = UNSET
+
+
+class Age(Struct, forbid_unknown_fields=True):
+    """What is older than some days is removed from the log."""
+
+    keep_days: Annotated[float, Meta(ge=0, le=100_000)]
+
+
+class ErrorAnswer(Struct):
+    """The answer to a request that was refused, or could not be answered."""
+
+    error: Annotated[str, Meta(description="What is wrong, and what to do.")]
+    status: int
+
+
+class MixtureAnswer(Struct):
+    """A mixture that was created, renamed or deleted."""
+
+    name: str
+    created: float
+    sequence: int
+
+
+class Coverage(Struct):
+    """How many outcomes the intervals of a level covered."""
+
+    level: float
+    covered: float | None
+    outcomes: int
+
+
+class Health(Struct):
+    """A mixture in a few numbers; those that need its state are missing until it is loaded."""
+
+    name: str
+    created: float
+    loaded: bool
+    last_forecast: float | None
+    last_outcome: float | None
+    experts: int | UnsetType = UNSET
+    items: int | UnsetType = UNSET
+    rounds: int | UnsetType = UNSET
+    settled: int | UnsetType = UNSET
+    pending: int | UnsetType = UNSET
+    expired: int | UnsetType = UNSET
+    overdue: int | UnsetType = UNSET
+    loss: float | UnsetType | None = UNSET
+    plain_mean_loss: float | UnsetType | None = UNSET
+    worse_than_plain_mean: bool | UnsetType = UNSET
+    coverage: list[Coverage] | UnsetType = UNSET
+    loss_name: str | UnsetType = UNSET
+
+
+class MixtureList(Struct):
+    """All mixtures that the token may see."""
+
+    mixtures: list[Health]
+    time: float
+
+
+class Details(Health):
+    """A mixture, its settings and its experts."""
+
+    settings: dict[str, Any] | UnsetType = UNSET
+    names: list[str] | UnsetType = UNSET
+    retired: list[str] | UnsetType = UNSET
+    item_names: list[str] | UnsetType = UNSET
+    weights: dict[str, float | None] | UnsetType = UNSET
+    next_ticket: int | UnsetType = UNSET
+    sequence: int | UnsetType = UNSET
+
+
+class PredictionAnswer(Struct):
+    """The blend of the forecasts, and the ticket of the round."""
+
+    ticket: int
+    prediction: Any
+    weights: dict[str, Any]
+    id: Any | UnsetType = UNSET
+    interval: dict[str, Any] | UnsetType = UNSET
+
+
+class SettledAnswer(Struct):
+    """The round that was settled."""
+
+    settled: int
+
+
+class CorrectedAnswer(Struct):
+    """The round whose outcome was corrected."""
+
+    corrected: int
+
+
+class ChangedAnswer(Struct):
+    """The experts that changed."""
+
+    left: str | UnsetType = UNSET
+    retired: str | UnsetType = UNSET
+    renamed: list[str] | UnsetType = UNSET
+    inherited: list[str] | UnsetType = UNSET
+
+
+class Answers(Struct):
+    """The answers to many rounds or outcomes, in order; a refusal is ``{"error": ...}``."""
+
+    answers: list[dict[str, Any]]
+
+
+def given(form: Struct) -> dict[str, Any]:
+    """Return the fields of a form that the client gave, as a line of a stream has them."""
+    return {
+        name: value
+        for name in form.__struct_fields__
+        if (value := getattr(form, name)) is not UNSET and not (name == "confidence" and not value)
+    }
+
+
+def as_json(value: Any) -> bytes:
+    """Return a value as JSON; NaN becomes null."""
+    return msgspec.json.encode(value)
+
+
+class GlanceAnswer(Struct):
+    """What a prediction would be."""
+
+    prediction: Any
+    weights: dict[str, Any]
+    interval: dict[str, Any] | UnsetType = UNSET
+
+
+class ServerState(Struct):
+    """Whether the server is well."""
+
+    ok: bool
+    version: str
+
+
+class WaitingRound(Struct):
+    """A round that waits for its outcome."""
+
+    ticket: int
+    time: float | None
+    id: Any | UnsetType = UNSET
+
+
+class PendingRounds(Struct):
+    """All rounds that wait for their outcomes."""
+
+    pending: list[WaitingRound]
+
+
+class PastRound(Struct):
+    """A settled round. Losses are means over its items; they are missing for unusual forecasts."""
+
+    ticket: int
+    settled: float
+    outcome: Any
+    time: float | UnsetType = UNSET
+    id: Any | UnsetType = UNSET
+    forecasts: dict[str, Any] | UnsetType = UNSET
+    prediction: Any | UnsetType = UNSET
+    interval: dict[str, Any] | UnsetType = UNSET
+    weights: dict[str, Any] | UnsetType = UNSET
+    loss: float | UnsetType | None = UNSET
+    plain_mean_loss: float | UnsetType | None = UNSET
+    losses: dict[str, float | None] | UnsetType = UNSET
+
+
+class PastRounds(Struct):
+    """Settled rounds, the oldest first."""
+
+    rounds: list[PastRound]
+    loss_name: str
+
+
+class SummaryAnswer(Struct):
+    """A mixture beside its experts and plain combinations; ``text`` is for people."""
+
+    settings: str
+    rounds: int
+    rows: int
+    settled: int
+    silent: int
+    pending: int
+    expired: int
+    loss: float | None
+    plain_mean_loss: float | None
+    best: str | None
+    warning: str
+    notes: list[str]
+    coverage: list[Coverage]
+    regret: float | None
+    bound: float | None
+    compared: dict[str, Any]
+    components: list[dict[str, Any]]
+    experts: list[dict[str, Any]]
+    text: str
+
+
+class CompactedAnswer(Struct):
+    """How many events were removed, and the event after which the log begins now."""
+
+    removed: int
+    sequence: int

@@ -1,0 +1,55 @@
+"""The errors that a client is told: a status of HTTP and a sentence."""
+
+
+class Problem(Exception):  # noqa: N818 -- it is an answer
+    """An answer other than success.
+
+    Parameters
+    ----------
+    status
+        The status of HTTP.
+    sentence
+        What is wrong and what to do, for the client. It never holds anything of the inside.
+    headers
+        Further headers of the answer.
+    """
+
+    def __init__(self, status: int, sentence: str, headers: dict[str, str] | None = None) -> None:
+        super().__init__(sentence)
+        self.status = status
+        self.sentence = sentence
+        self.headers = headers or {}
+
+
+class StorageFailure(Exception):  # noqa: N818 -- as `Problem`
+    """The database could not be read or written.
+
+    Parameters
+    ----------
+    sentence
+        Why, for the log of the server.
+    lost
+        Whether the database may have had another owner since.
+    """
+
+    def __init__(self, sentence: str, *, lost: bool = False) -> None:
+        super().__init__(sentence)
+        self.lost = lost
+
+
+class DamagedLog(Exception):  # noqa: N818 -- as `Problem`
+    """A mixture cannot be recovered, because its snapshots or events do not fit each other."""
+
+
+class InUseError(ValueError):
+    """The database has another owner."""
+
+
+def unavailable() -> Problem:
+    """Return the answer to a request that could not be written to the log."""
+    return Problem(
+        503,
+        "the database cannot be used at the moment: this request was not acknowledged, so send it "
+        "again later, with the same Idempotency-Key if it had one",
+        {"retry-after": "1"},
+    )

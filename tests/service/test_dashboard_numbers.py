@@ -1,0 +1,153 @@
+"""What the dashboard computes in the browser, beside obvious oracles."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.service.chromium import Browser, browsing, in_browser
+from tests.service.running import served
+
+pytestmark = in_browser
+
+
+class Module:
+    """The functions of a module of the page."""
+
+    def __init__(self, browser: Browser, name: str) -> None:
+        self.browser = browser
+        self.name = name
+
+    def call(self, function: str, *given: Any) -> Any:
+        """Return what a function returns."""
+        said = ", ".join(json.dumps(one) for one in given)
+        return self.browser.value(
+            f"import('/dashboard/{self.name}').then(m => m.{function}({said}))"
+        )
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    folder: Path = tmp_path_factory.mktemp("dashboard")
+    with served(folder / "a.db") as url, browsing() as browser:
+        browser.open(url)
+        browser.until("document.querySelector('.welcome')")
+        yield browser
+        browser.open("about:blank")
+
+
+@pytest.mark.parametrize("window", [1, 3, 20, 5000])
+def test_rolling_means_are_means_of_the_known_values(page: Browser, window: int) -> None:
+    rng = np.random.default_rng(5)
+    values = [None if rng.random() < 0.3 else float(rng.normal()) for _ in range(2100)]
+    found = Module(page, "rounds.js").call("rolling", values, window)
+    for k, mean in enumerate(found):
+        known = [one for one in values[max(0, k - window + 1) : k + 1] if one is not None]
+        if known:
+            assert mean == pytest.approx(sum(known) / len(known), abs=1e-9)
+        else:
+            assert mean is None
+
+
+def test_stacked_shares_lie_on_each_other(page: Browser) -> None:
+    rows = [[0.25, 0.5], [None, 0.25], [0.75, 0.25]]
+    edges = Module(page, "rounds.js").call("stacked", rows)
+    assert [one["low"] for one in edges] == [[0, 0], [0.25, 0.5], [0.25, 0.75]]
+    assert [one["high"] for one in edges] == [[0.25, 0.5], [0.25, 0.75], [1, 1]]
+
+
+@pytest.mark.parametrize(
+    ("outcome", "place", "loss", "expected"),
+    [
+        (3.5, [], "square", 3.5),
+        (None, [], "square", None),
+        ({"oslo": 1, "rome": 2}, ["rome"], "square", 2),
+        ({"oslo": 1}, ["rome"], "square", None),
+        ([1, 2], ["1"], "absolute", 2),
+        (1, ["1"], "log", 1),
+        (1, ["0"], "log", 0),
+        ({"oslo": 1}, ["oslo", "0"], "l1", 0),
+        (7.5, ["2"], "crps:levels=0.1/0.5/0.9", 7.5),
+        ({"a": 1}, ["constructor"], "square", None),
+    ],
+)
+def test_an_outcome_belongs_to_a_place(
+    page: Browser, outcome: Any, place: list[str], loss: str, expected: float | None
+) -> None:
+    assert Module(page, "rounds.js").call("outcomeAt", outcome, place, loss) == expected
+
+
+def test_places_are_named(page: Browser) -> None:
+    module = Module(page, "rounds.js")
+    assert module.call("places", 3.0) == [[]]
+    assert module.call("places", {"oslo": [1, 2], "rome": 3}) == [
+        ["oslo", "0"],
+        ["oslo", "1"],
+        ["rome"],
+    ]
+    assert module.call("placeName", ["oslo", "1"], "log") == "oslo / class 1"
+    assert module.call("placeName", ["1"], "crps:levels=0.1/0.5/0.9") == "level 0.5"
+
+
+def test_an_interval_covers_its_edges(page: Browser) -> None:
+    module = Module(page, "rounds.js")
+    given = [(1, 2, 1), (1, 2, 2), (1, 2, 2.1), (1, 2, None), (None, 2, 1)]
+    assert [module.call("covers", *one) for one in given] == [1, 1, 0, None, None]
+
+
+def test_the_table_of_experts_compares_over_the_same_rounds(page: Browser) -> None:
+    def made(ticket: int, b: float | None, loss: float | None) -> dict[str, Any]:
+        return {
+            "ticket": ticket,
+            "forecasts": {"a": 1.0, "b": b},
+            "prediction": 1.0,
+            "weights": {"a": 0.75, "b": 0.25},
+            "loss": 1.0 + ticket,
+            "losses": {"a": 2.0, "b": loss},
+        }
+
+    rounds = [made(0, 1.0, 4.0), made(1, None, None), made(2, 3.0, 6.0), made(3, None, None)]
+    a, b = Module(page, "rounds.js").call("table", rounds, ["a", "b"], [], ["a"])
+    assert (a["loss"], a["blend"], a["awake"], a["asleep"], a["retired"]) == (
+        2,
+        2.5,
+        1,
+        False,
+        True,
+    )
+    assert (b["loss"], b["blend"], b["awake"], b["asleep"]) == (5, 2, 0.5, True)
+    assert b["seen"]["ticket"] == 2
+    assert (a["weight"], b["weight"]) == (0.75, 0.25)
+
+
+@pytest.mark.parametrize(("low", "high"), [(0, 1), (-3.2, 7.9), (1e-9, 3e-9), (41.2, 41.9), (5, 5)])
+def test_ticks_are_round_and_inside(page: Browser, low: float, high: float) -> None:
+    found = Module(page, "chart.js").call("ticks", low, high, 5)
+    assert 1 <= len(found) <= 11
+    assert all(low - 1e-12 <= one <= high + 1e-12 for one in found)
+    steps = np.diff(found)
+    assert np.allclose(steps, steps[:1])
+
+
+def test_events_are_read_across_lines(page: Browser) -> None:
+    text = 'event: health\nid: 3\ndata: {"a":\ndata: 1}'
+    assert Module(page, "api.js").call("parsed", text) == {"kind": "health", "data": {"a": 1}}
+    assert Module(page, "api.js").call("parsed", ": still here") is None
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        (0, "0"),
+        (12345.6, "12,346"),
+        (0.12345, "0.1235"),
+        (1e-7, "1.00e-7"),
+        (None, "–"),
+        (-2, "-2"),
+    ],
+)
+def test_numbers_are_short(page: Browser, given: float | None, expected: str) -> None:
+    assert Module(page, "format.js").call("number", given) == expected
