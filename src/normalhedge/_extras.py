@@ -7,6 +7,7 @@ EXTRAS = {
     "click": "cli",
     "flint": "certify",
     "hmmlearn": "hmmlearn",
+    "httpx": "client",
     "jinja2": "cli",
     "matplotlib": "cli",
     "msgspec": "serve",
