@@ -27,6 +27,7 @@ class _Lazy(click.Group):
             "paper": "Replay the figures of the paper, judge its claims and write a report.",
             "play": "Play hedgers against a nature and show the regret to the best expert.",
             "serve": "Serve mixtures over HTTP, with a log that survives every end.",
+            "token": "Make and remove the tokens of a server.",
         }
     )
 

@@ -51,6 +51,7 @@ class Committer:
         self._loop = asyncio.get_running_loop()
         self._clear()
         self._busy = False
+        self._epoch = 0
         self._idle = asyncio.Event()
         self._idle.set()
 
@@ -82,9 +83,11 @@ class Committer:
         row
             The row of the mixture, if it is new or has changed.
         """
-        if not self._events and not self._busy:
-            self._loop.call_soon(self._begin)
-            self._idle.clear()
+        if not self._events:
+            self._epoch = self.storage.epoch
+            if not self._busy:
+                self._loop.call_soon(self._begin)
+                self._idle.clear()
         self._events.append(event)
         if snapshot is not None:
             self._snapshots.append(snapshot)
@@ -105,12 +108,14 @@ class Committer:
         futures = self._futures
         self._clear()
         self._busy = True
-        self._thread.submit(self._append, batch, futures)
+        self._thread.submit(self._append, batch, futures, self._epoch)
 
-    def _append(self, batch: Batch, futures: "list[asyncio.Future[None]]") -> None:
+    def _append(self, batch: Batch, futures: "list[asyncio.Future[None]]", epoch: int) -> None:
         """Write a batch, in the thread."""
         failure: StorageFailure | None = None
         try:
+            if epoch != self.storage.epoch:
+                raise StorageFailure("the database may have had another owner meanwhile", lost=True)
             self.storage.append(batch)
         except StorageFailure as error:
             failure = error

@@ -110,6 +110,12 @@ class ExpertChange(Struct, forbid_unknown_fields=True):
     inherit: Annotated[list[str], Meta(min_length=2, max_length=2)] | UnsetType = UNSET
 
 
+class Age(Struct, forbid_unknown_fields=True):
+    """What is older than some days is removed from the log."""
+
+    keep_days: Annotated[float, Meta(ge=0, le=100_000)]
+
+
 class ErrorAnswer(Struct):
     """The answer to a request that was refused, or could not be answered."""
 
@@ -300,3 +306,10 @@ class SummaryAnswer(Struct):
     components: list[dict[str, Any]]
     experts: list[dict[str, Any]]
     text: str
+
+
+class CompactedAnswer(Struct):
+    """How many events were removed, and the event after which the log begins now."""
+
+    removed: int
+    sequence: int

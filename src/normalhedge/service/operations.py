@@ -1,8 +1,13 @@
 """Answers for those who run the service: health, metrics and the OpenAPI document."""
 
+import time
+
 import normalhedge
+from normalhedge.service import compaction, forms
+from normalhedge.service.bodies import decoded
+from normalhedge.service.compaction import DAY
 from normalhedge.service.forms import as_json
-from normalhedge.service.http import Call, Reply
+from normalhedge.service.http import JSON, Call, Reply
 from normalhedge.service.metrics import Metrics
 from normalhedge.service.registry import Registry
 
@@ -48,6 +53,14 @@ class Operations:
         return Reply(
             self.numbers.text(call.holder.sees), kind=b"text/plain; version=0.0.4; charset=utf-8"
         )
+
+    async def compact(self, call: Call) -> Reply:
+        """Remove the old part of the log of a mixture."""
+        call.require(JSON)
+        live = self.registry.find(call.name)
+        form = decoded(await call.body(), forms.Age)
+        done = await compaction.compact(self.registry, live, time.time() - form.keep_days * DAY)
+        return Reply(as_json(done._asdict()))
 
     async def openapi(self, call: Call) -> Reply:
         """Return the OpenAPI document."""

@@ -146,6 +146,7 @@ class PostgreSQL(Storage):
             pass
         self.close()
         try:
+            self.epoch += 1
             self._own()
         except self._psycopg.Error as error:
             raise StorageFailure(_sentence(error), lost=True) from error
@@ -173,7 +174,8 @@ class PostgreSQL(Storage):
                 writer.execute(INSERT, columns)
                 return
             with writer.transaction():
-                writer.execute(INSERT, columns)
+                if columns:
+                    writer.execute(INSERT, columns)
                 for statement, values in further:
                     writer.execute(statement.replace("?", "%s"), values)
         except self._psycopg.Error as error:

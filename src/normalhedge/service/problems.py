@@ -37,6 +37,10 @@ class StorageFailure(Exception):  # noqa: N818 -- as `Problem`
         self.lost = lost
 
 
+class DamagedLog(Exception):  # noqa: N818 -- as `Problem`
+    """A mixture cannot be recovered, because its snapshots or events do not fit each other."""
+
+
 def unavailable() -> Problem:
     """Return the answer to a request that could not be written to the log."""
     return Problem(

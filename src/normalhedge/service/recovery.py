@@ -5,13 +5,17 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from normalhedge.mixtures import Mixture
+from normalhedge.mixtures.books import HISTORY
 from normalhedge.mixtures.operations import CANNOT_BE_REPEATED, Operation
 from normalhedge.mixtures.saved import Snapshot, read_snapshot_text, snapshot_text
-from normalhedge.service.problems import StorageFailure
+from normalhedge.service.problems import DamagedLog
 from normalhedge.service.storage import Event, Storage, compressed, decompressed
 
 AT_ONCE = 2000
 """The number of events that are read at once."""
+
+MOST = 5000
+"""A recovery repeats at most this many operations, if there is a later snapshot."""
 
 
 class Recovered(NamedTuple):
@@ -63,28 +67,18 @@ def recover(storage: Storage, mixture: int) -> Recovered:
 
     Raises
     ------
-    StorageFailure
+    DamagedLog
         If a snapshot is missing or damaged, or does not fit the events.
     """
-    known = storage.snapshots(mixture)
-    if not known:
-        raise StorageFailure(f"mixture {mixture} has no snapshot")
-    begin, state = known[0], read_state(storage, mixture, known[0])
-    enough = 2 * state.books.history_size
-    for sequence in known:
-        begin = sequence
-        if storage.operations_after(mixture, sequence) >= enough:
-            break
-    if begin != known[0]:
-        state = read_state(storage, mixture, begin)
-    live, last, operations = state, begin, 0
+    last, newest = first_snapshot(storage, mixture)
+    live, operations = read_state(storage, mixture, last), 0
     made: dict[int, float] = {}
     forecast = outcome = None
     while events := storage.events(mixture, after=last, limit=AT_ONCE):
         for event in events:
             live = repeat(storage, live, event)
             last = event.sequence
-            operations += event.operations if last > known[0] else 0
+            operations += event.operations if last > newest else 0
             for operation in operations_of(event):
                 if "predict" in operation:
                     made[operation["ticket"]] = forecast = event.time
@@ -93,7 +87,31 @@ def recover(storage: Storage, mixture: int) -> Recovered:
                     outcome = event.time
     pending = live.pending
     made = {ticket: time for ticket, time in made.items() if ticket in pending}
-    return Recovered(live, last, known[0], operations, made, forecast, outcome)
+    return Recovered(live, last, newest, operations, made, forecast, outcome)
+
+
+def first_snapshot(storage: Storage, mixture: int) -> tuple[int, int]:
+    """Return the snapshot with which a recovery begins, and the newest one, by their sequences.
+
+    Parameters
+    ----------
+    storage
+        The database.
+    mixture
+        The number of the mixture.
+    """
+    known = storage.snapshots(mixture)
+    if not known:
+        raise DamagedLog(f"mixture {mixture} has no snapshot")
+    begin = known[0]
+    for sequence in known:
+        operations = storage.operations_after(mixture, sequence)
+        if operations > MOST:
+            break
+        begin = sequence
+        if operations >= 2 * HISTORY:
+            break
+    return begin, known[0]
 
 
 def state_at(storage: Storage, mixture: int, sequence: int) -> Mixture:
@@ -145,7 +163,7 @@ def repeat(storage: Storage, mixture: Mixture, event: Event) -> Mixture:
             mixture.redo(operation)
     except (ValueError, TypeError, LookupError, ArithmeticError, RuntimeError) as error:
         if _is_repeatable(operations):
-            raise StorageFailure(
+            raise DamagedLog(
                 f"event {event.sequence} does not fit the state before it: {error}"
             ) from error
         return read_state(storage, event.mixture, event.sequence)
@@ -173,11 +191,11 @@ def read_state(storage: Storage, mixture: int, sequence: int) -> Mixture:
     """
     state = storage.snapshot(mixture, sequence)
     if state is None:
-        raise StorageFailure(f"mixture {mixture} has no snapshot of event {sequence}")
+        raise DamagedLog(f"mixture {mixture} has no snapshot of event {sequence}")
     try:
         return Mixture.of(read_snapshot_text(decompressed(state), f"snapshot {sequence}").books)
     except (ValueError, OSError) as error:
-        raise StorageFailure(f"mixture {mixture}: {error}") from error
+        raise DamagedLog(f"mixture {mixture}: {error}") from error
 
 
 def state_text(mixture: Mixture) -> str:

@@ -15,9 +15,9 @@ from normalhedge.service import logs
 from normalhedge.service.committer import Committer
 from normalhedge.service.limits import Limits, check_forecasts, check_name
 from normalhedge.service.live import Answered, Live
-from normalhedge.service.problems import Problem, StorageFailure, unavailable
+from normalhedge.service.problems import DamagedLog, Problem, StorageFailure, unavailable
 from normalhedge.service.recovery import compressed_state, must_be_kept, recover
-from normalhedge.service.storage import Event, MixtureRow, SnapshotRow, Storage
+from normalhedge.service.storage import Batch, Event, MixtureRow, SnapshotRow, Storage
 
 T = TypeVar("T")
 
@@ -75,12 +75,14 @@ class Registry:
         self._loop = asyncio.get_running_loop()
         self._pool = ThreadPoolExecutor(THREADS, "worker")
         self._recovering: asyncio.Task[None] | None = None
+        self._warming: asyncio.Task[None] | None = None
         self._told = on_written
         self.committer = Committer(storage, self._on_written, self._on_failure)
 
     async def start(self) -> None:
         """Read the list of mixtures."""
         await self._read_directory()
+        self._warming = self._loop.create_task(self.warm())
 
     async def _read_directory(self) -> None:
         """Read the list of mixtures, and forget the states of those that are known."""
@@ -104,10 +106,42 @@ class Registry:
     async def stop(self) -> None:
         """Finish what was begun, write snapshots that make the next start quick, and stop."""
         await self.committer.drain()
-        if self._recovering is not None:
-            self._recovering.cancel()
+        for task in (self._recovering, self._warming):
+            if task is not None:
+                task.cancel()
+        try:
+            rows = await self.in_thread(self._last_snapshots)
+            if rows and self.ready:
+                await self.committer.in_turn(self.storage.append, Batch([], rows))
+        except StorageFailure as error:
+            logs.error("storage", sentence=str(error))
         self.committer.close()
         self._pool.shutdown()
+
+    def _last_snapshots(self) -> list[SnapshotRow]:
+        """Return snapshots of the mixtures whose replay would take long."""
+        return [
+            SnapshotRow(
+                live.row.id,
+                live.sequence,
+                compressed_state(live.mixture),
+                kept=False,
+                previous=live.snapshot,
+            )
+            for live in self.by_id.values()
+            if live.mixture is not None and live.since > SNAPSHOT_EVERY // 2
+        ]
+
+    async def warm(self) -> None:
+        """Load all mixtures, one after the other, while requests are answered."""
+        for live in list(self.by_id.values())[: self.limits.loaded]:
+            try:
+                async with live.turn:
+                    await self.load(live)
+            except Problem:
+                if self.ready and not live.gone:
+                    logs.error("load", mixture=live.row.name)
+            await asyncio.sleep(0)
 
     async def in_thread(self, call: Callable[..., T], *given: Any) -> T:
         """Call a function in a thread.
@@ -132,6 +166,8 @@ class Registry:
         """Return the mixture, and load it if it is not in memory. Its turn must be held."""
         if live.mixture is None:
             self.check_ready()
+            while live.unwritten:  # the log does not have its last events yet
+                await self.committer.drain()
             if live.gone:
                 raise Problem(404, f"there is no mixture {live.row.name!r}")
             try:
@@ -139,6 +175,11 @@ class Registry:
             except StorageFailure as error:
                 self._failed(error, set())
                 raise unavailable() from error
+            except DamagedLog as error:
+                logs.error("damaged", mixture=live.row.name, sentence=str(error))
+                raise Problem(
+                    503, "the log of this mixture is damaged; the log of the server says where"
+                ) from error
             live.take(found)
             self._unload_idle()
         assert live.mixture is not None
@@ -245,6 +286,8 @@ class Registry:
         key: str | None,
         digest: bytes | None,
     ) -> Answered:
+        if not self.ready:
+            raise unavailable()
         many = 1 if isinstance(request, dict) else len(request)
         long = live.cost * many > LONG or kind == "correct"
         if long or live.mixture is None or live.turn.locked():
@@ -252,7 +295,8 @@ class Registry:
                 mixture = await self.load(live)
                 if long:
                     answer = await self.in_thread(self._work, live, request)
-                    if live.mixture is not mixture:  # the database failed meanwhile
+                    if live.mixture is not mixture or not self.ready:  # it failed meanwhile
+                        live.unload()
                         raise unavailable()
                 else:
                     answer = self._work(live, request)
@@ -511,8 +555,8 @@ class Registry:
             if live is not None:
                 live.unload()
                 live.unwritten = 0
+        self.ready = False
         if self._recovering is None or self._recovering.done():
-            self.ready = not (failure.lost or lost)
             self._recovering = self._loop.create_task(self._recover())
 
     async def _recover(self) -> None:

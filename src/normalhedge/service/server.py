@@ -19,6 +19,7 @@ from normalhedge.service import logs
 from normalhedge.service.access import Access, read_tokens
 from normalhedge.service.broadcast import Broadcast
 from normalhedge.service.changes import Changes
+from normalhedge.service.compaction import compact_daily
 from normalhedge.service.forms import as_json
 from normalhedge.service.http import Application
 from normalhedge.service.metrics import Metrics
@@ -130,6 +131,7 @@ async def run(
             signal.signal(number, lambda *_: stop())
     host, port = listening.getsockname()[:2]
     url = f"http://{f'[{host}]' if ':' in host else host}:{port}"
+    compacting = loop.create_task(compact_daily(service.registry, settings.keep_days))
     serving = loop.create_task(server.serve(sockets=[listening]))
     while not server.started and not serving.done():
         await asyncio.sleep(0.005)
@@ -141,6 +143,7 @@ async def run(
         await serving
     finally:
         service.begin_stop()
+        compacting.cancel()
         await service.registry.stop()
         logs.info("stopped")
 

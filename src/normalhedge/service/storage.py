@@ -134,9 +134,13 @@ class Storage(ABC):
     ----------
     lookups_are_quick
         Whether `event_by_key` takes microseconds, so that it need not be called in a thread.
+    epoch
+        A number that changes when the database may have had another owner: what was prepared
+        before must not be written after.
     """
 
     lookups_are_quick = False
+    epoch = 0
 
     @abstractmethod
     def open(self) -> None:
@@ -201,16 +205,21 @@ class Storage(ABC):
         )
         return bytes(rows[0][0]) if rows else None
 
-    def operations_after(self, mixture: int, sequence: int) -> int:
+    def operations_after(self, mixture: int, sequence: int, limit: int = 6000) -> int:
         """Return the number of operations in the events of a mixture after one of them.
 
         Parameters
         ----------
         mixture, sequence
             The numbers of the mixture and of the event.
+        limit
+            The largest number of events that are looked at.
         """
-        statement = "SELECT sum(operations) FROM events WHERE mixture = ? AND sequence > ?"
-        return int(self.query(statement, (mixture, sequence))[0][0] or 0)
+        statement = (
+            "SELECT sum(operations) FROM (SELECT operations FROM events WHERE mixture = ? "
+            "AND sequence > ? ORDER BY sequence LIMIT ?) AS later"
+        )
+        return int(self.query(statement, (mixture, sequence, limit))[0][0] or 0)
 
     def events(
         self,
@@ -275,6 +284,23 @@ class Storage(ABC):
         rows = self.query(f"SELECT {COLUMNS} FROM events WHERE {condition}", values)
         return Event(*rows[0]) if rows else None
 
+    def last_before(self, mixture: int, time: float) -> int:
+        """Return the last event of a mixture before the first one that was not before a time.
+
+        Parameters
+        ----------
+        mixture
+            The number of the mixture.
+        time
+            The time, in seconds since 1970.
+        """
+        rows = self.query(
+            "SELECT max(sequence) FROM events WHERE mixture = ? AND sequence < coalesce("
+            "(SELECT min(sequence) FROM events WHERE mixture = ? AND time >= ?), ?)",
+            (mixture, mixture, time, 1 << 62),
+        )
+        return int(rows[0][0] or 0)
+
     def compact(self, mixture: int, before: int, limit: int = 5000) -> int:
         """Remove old events and snapshots of a mixture; return the number of events.
 
@@ -306,7 +332,8 @@ ON CONFLICT (id) DO UPDATE SET name = excluded.name, deleted = excluded.deleted
 
 SNAPSHOT = """
 INSERT INTO snapshots (mixture, sequence, state, kept) VALUES (?, ?, ?, ?)
-ON CONFLICT (mixture, sequence) DO NOTHING
+ON CONFLICT (mixture, sequence)
+DO UPDATE SET kept = CASE WHEN excluded.kept = 1 THEN 1 ELSE snapshots.kept END
 """
 
 PRUNE = "DELETE FROM snapshots WHERE mixture = ? AND sequence < ? AND kept = 0"

@@ -20,7 +20,7 @@ from normalhedge.service.http import JSON, LINES, Call, Reply
 from normalhedge.service.limits import check_forecasts
 from normalhedge.service.live import Live
 from normalhedge.service.past import past_rounds
-from normalhedge.service.problems import Problem, StorageFailure, unavailable
+from normalhedge.service.problems import DamagedLog, Problem, StorageFailure, unavailable
 from normalhedge.service.registry import Registry, refused
 
 LOG_AT_ONCE = 500
@@ -181,7 +181,7 @@ class Views:
     async def _from_log(self, call: Any, *given: Any) -> Any:
         try:
             return await self.registry.in_thread(call, *given)
-        except StorageFailure as error:
+        except (StorageFailure, DamagedLog) as error:
             raise unavailable() from error
         except LookupError as error:
             raise Problem(404, str(error.args[0])) from error

@@ -1,0 +1,133 @@
+"""Who may do what."""
+
+import json
+import stat
+import time
+from pathlib import Path
+
+import pytest
+
+from normalhedge.service.access import new_token, read_tokens, remove_token
+from normalhedge.service.limits import Limits
+from normalhedge.service.settings import Settings, read_settings
+from tests.cli.command import call
+from tests.service.running import Asked, served
+
+ONE = "/v1/mixtures/load"
+FORECASTS = {"forecasts": {"a": 1.0}}
+
+
+def test_tokens_allow_what_they_say(tmp_path: Path) -> None:
+    file = tmp_path / "tokens"
+    admin = new_token(file, "boss", "admin")
+    write = new_token(file, "job", "write", ["load"])
+    read = new_token(file, "page", "read")
+    old = new_token(file, "old", "admin", expires=time.time() - 1)
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    assert not any(token in file.read_text() for token in (admin, write, read))
+    with served(tmp_path / "a.db", token_file=str(file)) as url:
+        for token in (None, "wrong", old, "nh_" + "x" * 43):
+            with Asked(url, token) as client:
+                answer = client.get("/v1/mixtures")
+                assert answer.status_code == 401
+                assert answer.headers["www-authenticate"] == "Bearer"
+                assert client.get("/healthz").status_code == 200
+                assert client.get("/metrics").status_code == 401
+        with Asked(url, admin) as client:
+            client.send_json("/v1/mixtures", {"name": "load"})
+            client.send_json("/v1/mixtures", {"name": "secret"})
+        with Asked(url, write) as client:
+            client.send_json(f"{ONE}/predict", FORECASTS)
+            assert client.post("/v1/mixtures/secret/predict", json=FORECASTS).status_code == 404
+            assert client.post("/v1/mixtures", json={"name": "load2"}).status_code == 403
+            assert client.delete(ONE).status_code == 403
+            assert [m["name"] for m in client.get("/v1/mixtures").json()["mixtures"]] == ["load"]
+            assert "secret" not in client.get("/metrics").text
+            assert client.get("/v1/events").status_code == 403
+        with Asked(url, read) as client:
+            assert client.post(f"{ONE}/peek", json=FORECASTS).status_code == 200
+            assert client.post(f"{ONE}/predict", json=FORECASTS).status_code == 403
+        remove_token(file, "page")
+        time.sleep(1.1)
+        with Asked(url, read) as client:
+            assert client.get("/v1/mixtures").status_code == 401
+
+
+def test_pages_of_other_sites_are_kept_out(client: Asked) -> None:
+    def status(**headers: str) -> int:
+        return client.get("/v1/mixtures", headers=headers).status_code
+
+    assert status(host="localhost:1234") == 200
+    assert status(host="evil.example") == 403
+    assert status(host="127.0.0.1.evil.example") == 403
+    assert status(origin="http://evil.example") == 403
+    assert status(origin="null") == 403
+    own = f"127.0.0.1:{client.base_url.port}"
+    assert status(host=own, origin=f"http://{own}") == 200
+    plain = client.post(
+        "/v1/mixtures", content=b'{"name": "x"}', headers={"content-type": "text/plain"}
+    )
+    assert plain.status_code == 415
+    assert "access-control-allow-origin" not in client.get("/v1/mixtures").headers
+
+
+def test_headers_of_answers(client: Asked) -> None:
+    for path in ("/v1/mixtures", "/nowhere", "/healthz", "/docs"):
+        headers = client.get(path).headers
+        assert headers["x-content-type-options"] == "nosniff"
+        assert "frame-ancestors 'none'" in headers["content-security-policy"]
+        assert "default-src 'none'" in headers["content-security-policy"]
+        assert "server" not in headers
+
+
+def test_a_rate_is_kept(tmp_path: Path) -> None:
+    with served(tmp_path / "a.db", limits=Limits(rate=0.001, burst=3)) as url, Asked(url) as client:
+        found = [client.get("/healthz") for _ in range(4)]
+        assert [one.status_code for one in found] == [200, 200, 200, 429]
+        assert int(found[3].headers["retry-after"]) >= 1
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.168.0.1", "example.org"])
+def test_other_machines_need_tokens(host: str) -> None:
+    with pytest.raises(ValueError, match="--token-file"):
+        Settings(host=host).check()
+    Settings(host=host, insecure=True).check()
+    Settings(host=host, token_file="x").check()
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "127.0.0.5", "::1", "localhost"])
+def test_this_machine_needs_none(host: str) -> None:
+    Settings(host=host).check()
+
+
+def test_the_command_makes_lists_and_removes_tokens(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = str(tmp_path / "tokens")
+    options = ("--scope", "read", "--mixture", "load", "--days", "3")
+    assert call(capsys, "token", file, "job", *options)[1].startswith("nh_")
+    assert call(capsys, "token", file)[1].startswith("job: read, load, until ")
+    code, _, error = call(capsys, "token", file, "job")
+    assert code == 2
+    assert "already" in error
+    assert call(capsys, "token", file, "job", "--remove")[0] == 0
+    assert read_tokens(Path(file)) == []
+    (tmp_path / "bad").write_text(json.dumps({"name": "x"}))
+    assert "line 1" in call(capsys, "token", str(tmp_path / "bad"))[2]
+
+
+def test_settings_come_from_a_file_the_environment_and_the_command_line(tmp_path: Path) -> None:
+    file = tmp_path / "settings.toml"
+    file.write_text('port = 1\nhost = "::1"\nkeep_days = 3\n[limits]\nbody = 10\nline = 11\n')
+    environment = {"NORMALHEDGE_PORT": "2", "NORMALHEDGE_LIMITS_BODY": "12", "PATH": ""}
+    found = read_settings(file, environment, db="x.db", host=None)
+    assert (found.port, found.host, found.db, found.keep_days) == (2, "::1", "x.db", 3.0)
+    assert (found.limits.body, found.limits.line) == (12, 11)
+    file.write_text("prot = 1\n")
+    with pytest.raises(ValueError, match="did you mean port"):
+        read_settings(file, {})
+    file.write_text('port = "x"\n')
+    with pytest.raises(ValueError, match="port must be of type int"):
+        read_settings(file, {})
+    with pytest.raises(ValueError, match="NORMALHEDGE_INSECURE"):
+        read_settings(None, {"NORMALHEDGE_INSECURE": "maybe"})

@@ -1,0 +1,94 @@
+"""Many clients at once: the result is that of some serial order, which the log tells."""
+
+import asyncio
+import json
+import random
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from normalhedge.service.recovery import state_text
+from tests.service.examples import replayed
+from tests.service.running import Asked, served
+from tests.service.test_recovery import OPTIONS
+
+
+async def play(client: httpx.AsyncClient, name: str, seed: int, rounds: int) -> list[Any]:
+    """Predict rounds, and settle some of them; return what was acknowledged."""
+    rng, done, path = random.Random(seed), [], f"/v1/mixtures/{name}"
+    for k in range(rounds):
+        forecasts = {f"e{j}": rng.gauss(0, 1) for j in range(3)}
+        body: dict[str, Any] = {"forecasts": forecasts, "id": f"{seed}-{k}"}
+        answer = await client.post(f"{path}/predict", json=body)
+        assert answer.status_code == 200, answer.text
+        done.append(("predict", answer.json()))
+        if rng.random() < 0.7:
+            body = {"id": f"{seed}-{k}", "outcome": rng.gauss(0, 1)}
+            answer = await client.post(f"{path}/outcome", json=body)
+            assert answer.status_code == 200, answer.text
+            done.append(("outcome", answer.json()))
+    return done
+
+
+@pytest.mark.parametrize("mixtures", [1, 100])
+def test_64_clients(tmp_path: Path, mixtures: int) -> None:
+    names = [f"m{k}" for k in range(mixtures)]
+
+    async def all_clients(url: str) -> list[Any]:
+        limits = httpx.Limits(max_connections=64)
+        async with httpx.AsyncClient(base_url=url, limits=limits, timeout=60) as client:
+            await asyncio.gather(
+                *[client.post("/v1/mixtures", json={"name": name}) for name in names]
+            )
+            return await asyncio.gather(
+                *[
+                    play(client, names[k % mixtures], k, 4 if mixtures == 1 else 2)
+                    for k in range(max(64, mixtures))
+                ]
+            )
+
+    with served(tmp_path / "a.db") as url:
+        acknowledged = asyncio.run(all_clients(url))
+        with Asked(url) as client:
+            total = 0
+            for name in names:
+                text = client.get(f"/v1/mixtures/{name}/log", params={"events": "true"}).text
+                log = [json.loads(line) for line in text.splitlines()]
+                assert [one["sequence"] for one in log] == sorted(one["sequence"] for one in log)
+                mixture = replayed(log, **OPTIONS)
+                assert client.get(f"/v1/mixtures/{name}/state").text == state_text(mixture)
+                total += len(log)
+            answers = [one for done in acknowledged for one in done]
+            assert total == len(answers)
+            if mixtures == 1:  # every answer is the one in the log, and no ticket is there twice
+                predicted = [answer for kind, answer in answers if kind == "predict"]
+                logged = {e["ticket"]: e["answer"] for e in log if e["kind"] == "predict"}
+                assert {answer["ticket"]: answer for answer in predicted} == logged
+                assert len(logged) == len(predicted) == mixture.rounds
+
+
+def test_a_slow_mixture_does_not_hold_up_another(tmp_path: Path) -> None:
+    """A mixture at work in a thread has its turn taken; others answer meanwhile."""
+    big = {"rounds": [{"forecasts": {f"e{j}": float(j) for j in range(300)}} for _ in range(60)]}
+
+    async def both(url: str) -> tuple[int, int]:
+        async with httpx.AsyncClient(base_url=url, timeout=60) as client:
+            for name in ("slow", "quick"):
+                await client.post("/v1/mixtures", json={"name": name, "interval": 0.9})
+            await client.post("/v1/mixtures/slow/rounds", json=big)
+            task = asyncio.ensure_future(client.post("/v1/mixtures/slow/rounds", json=big))
+            quick = 0
+            while not task.done():
+                answer = await client.post(
+                    "/v1/mixtures/quick/predict", json={"forecasts": {"a": 1.0}}
+                )
+                assert answer.status_code == 200
+                quick += 1
+            return quick, (await task).status_code
+
+    with served(tmp_path / "a.db") as url:
+        quick, status = asyncio.run(both(url))
+    assert status == 200
+    assert quick >= 2

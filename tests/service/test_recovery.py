@@ -1,0 +1,139 @@
+"""What was acknowledged is there after every end, to the bit."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from normalhedge import Mixture
+from normalhedge.mixtures.stream import Stream
+from normalhedge.service import registry
+from normalhedge.service.recovery import recover, state_at, state_text
+from normalhedge.service.server import storage_of
+from tests.service.examples import ONE, ask, line_of, operations_at_random, replayed
+from tests.service.running import Asked, process, served
+
+OPTIONS: dict[str, Any] = {"max_pending": 10_000, "history": 200, "max_names": 10_000}
+"""The arguments that the service gives to a mixture by default."""
+
+
+def events(client: Asked) -> list[dict[str, Any]]:
+    text = client.get(f"{ONE}/log", params={"events": "true"}).text
+    return [json.loads(line) for line in text.splitlines()]
+
+
+@pytest.mark.parametrize("every", [7, 60, 100_000])
+def test_a_restart_leads_to_the_same_state_to_the_bit(
+    db: str, monkeypatch: pytest.MonkeyPatch, every: int
+) -> None:
+    monkeypatch.setattr(registry, "SNAPSHOT_EVERY", every)
+    own = Mixture(**OPTIONS)
+    stream = Stream(own)
+    requests = operations_at_random(every, 150)
+    for part in (requests[:50], requests[50:90], requests[90:]):
+        with served(db) as url, Asked(url) as client:
+            client.post("/v1/mixtures", json={"name": "load"})
+            for verb, body in part:
+                answer: dict[str, Any] = {}
+                try:
+                    stream.reply(line_of(verb, body), answer)
+                except (ValueError, KeyError):
+                    answer = {}
+                status, said = ask(client, verb, body)
+                if status == 200:
+                    assert said == answer
+                else:  # a correction whose round was settled before the last start
+                    assert verb == "correct", said
+                    assert "cannot be corrected" in said["error"] or not answer
+                    if answer:
+                        own.correct(body["ticket"], own_outcome(events(client), body["ticket"]))
+            assert client.get(f"{ONE}/state").text == state_text(own)
+            log = events(client)
+    assert state_text(replayed(log, **OPTIONS)) == state_text(own)
+
+
+def own_outcome(log: list[dict[str, Any]], ticket: int) -> Any:
+    """Return the outcome of a ticket that the service knows."""
+    found = None
+    for event in log:
+        body = event["body"]
+        if body.get("update", body.get("correct")) == ticket:
+            found = body["outcome"]
+    return found
+
+
+def test_a_process_that_was_killed_loses_nothing_that_it_answered(tmp_path: Path) -> None:
+    db, own = tmp_path / "a.db", Mixture(**OPTIONS)
+    stream = Stream(own)
+    requests = operations_at_random(3, 60, changes=False)
+    for part in (requests[:25], requests[25:]):
+        with process("--db", str(db)) as (url, child), Asked(url) as client:
+            client.post("/v1/mixtures", json={"name": "load"})
+            for verb, body in part:
+                status, said = ask(client, verb, body)
+                answer: dict[str, Any] = {}
+                stream.reply(line_of(verb, body), answer)
+                assert (status, said) == (200, answer)
+            child.kill()
+    storage = storage_of(str(db))
+    storage.open()
+    try:
+        assert state_text(recover(storage, 1).mixture) == state_text(own)
+    finally:
+        storage.close()
+
+
+def test_corrections_reach_back_beyond_a_restart(tmp_path: Path) -> None:
+    with served(tmp_path / "a.db") as url, Asked(url) as client:
+        client.send_json("/v1/mixtures", {"name": "load"})
+        for k in range(20):
+            ask(client, "predict", {"forecasts": {"a": 1.0 * k, "b": 2.0}})
+            ask(client, "outcome", {"ticket": k, "outcome": 1.0 * k})
+    with served(tmp_path / "a.db") as url, Asked(url) as client:
+        assert ask(client, "correct", {"ticket": 5, "outcome": 0.0}) == (200, {"corrected": 5})
+        assert client.get(f"{ONE}/summary").json()["compared"]["rows"] == 20
+        state = client.get(f"{ONE}/state").text
+    with served(tmp_path / "a.db") as url, Asked(url) as client:
+        assert client.get(f"{ONE}/state").text == state
+
+
+def test_the_exported_log_is_replayed_by_the_command_line(tmp_path: Path) -> None:
+    with served(tmp_path / "a.db") as url, Asked(url) as client:
+        client.send_json("/v1/mixtures", {"name": "load", "loss": "absolute", "interval": 0.9})
+        done = [ask(client, verb, body)[0] for verb, body in operations_at_random(1, 80)]
+        first = client.get(f"{ONE}/state", params={"sequence": 0}).text
+        lines, last = client.get(f"{ONE}/log").text, client.get(f"{ONE}/state").json()
+    state = tmp_path / "state.json"
+    state.write_text(first)
+    command = [sys.executable, "-m", "normalhedge", "blend", "-", "--state", str(state)]
+    ended = subprocess.run(command, input=lines.encode(), capture_output=True, check=True)
+    assert len(ended.stdout.splitlines()) == len(lines.splitlines()) == done.count(200) > 70
+    after = json.loads(state.read_text())
+    for name in last.keys() - {"checksum", "sequence", "journal"}:
+        assert after[name] == last[name], name
+
+
+def test_compaction_leaves_a_log_that_replays(db: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(registry, "SNAPSHOT_EVERY", 20)
+    monkeypatch.setattr("normalhedge.service.recovery.HISTORY", 10)
+    with served(db) as url, Asked(url) as client:
+        client.send_json("/v1/mixtures", {"name": "load"})
+        for k, (verb, body) in enumerate(operations_at_random(5, 200)):
+            assert ask(client, verb, body, f"key-{k}")[0] in {200, 404, 409}
+        before, log = client.get(f"{ONE}/state").text, events(client)
+        done = client.send_json(f"{ONE}/compact", {"keep_days": 0})
+        assert 100 < done["removed"] < 200
+        assert events(client) == log[done["removed"] :]
+        assert client.send_json(f"{ONE}/compact", {"keep_days": 0})["removed"] == 0
+    storage = storage_of(db)
+    storage.open()
+    try:
+        assert state_text(recover(storage, 1).mixture) == before
+        oldest = storage.snapshots(1)[-1]
+        assert oldest == done["sequence"]
+        assert state_text(state_at(storage, 1, log[-1]["sequence"])) == before
+    finally:
+        storage.close()
