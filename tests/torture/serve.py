@@ -128,7 +128,7 @@ def accounts_of(senders: list[Sender]) -> list[Account]:
 
 async def _killed(place: Site, senders: list[Sender], rng: np.random.Generator) -> None:
     """Send until the server is killed, at a random moment."""
-    after = float(rng.choice([0.005, 0.03, 0.1, 0.25])) * rng.random()
+    after = float(rng.choice([0.005, 0.05, 0.3, 0.8])) * rng.random()
 
     async def kill() -> None:
         await asyncio.sleep(after)
