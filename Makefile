@@ -9,7 +9,7 @@ MAKEFLAGS += --no-builtin-rules
 
 CORE := CMakeLists.txt $(wildcard src/core/*.?pp src/core/hedgers/*.hpp)
 
-.PHONY: help paper blend latent compare compiler browser test test-all torture check format bench peers \
+.PHONY: help paper blend latent compare compiler browser postgres test test-all torture check format bench peers \
 	panels wheel sanitize portable clean
 
 help:  ## list the targets
@@ -59,10 +59,17 @@ browser:
 		apt-get update -qq >/dev/null 2>&1 && apt-get install -y -qq chromium >/dev/null 2>&1; } || \
 		echo "no Chromium here: the test that opens the page is skipped"
 
-test: $(READY) browser  ## run the tests
+# The log of the service is tested in PostgreSQL where its programs are; as root on Debian they are installed.
+postgres:
+	@command -v initdb >/dev/null || ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || \
+		{ [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && echo "installing PostgreSQL (once)" && \
+		apt-get update -qq >/dev/null 2>&1 && apt-get install -y -qq postgresql >/dev/null 2>&1; } || \
+		echo "no PostgreSQL here: the tests that start a cluster are skipped"
+
+test: $(READY) browser postgres  ## run the tests
 	$(BIN)/pytest -n 2 --dist worksteal
 
-test-all: $(READY) browser  ## run the tests, the slow ones too
+test-all: $(READY) browser postgres  ## run the tests, the slow ones too
 	$(BIN)/pytest -n 2 --dist worksteal -m ''
 
 torture: $(READY)  ## try what a mixture, a stream and a file survive: minutes; all failures must be 0

@@ -42,12 +42,13 @@ def test_64_clients(tmp_path: Path, mixtures: int) -> None:
             await asyncio.gather(
                 *[client.post("/v1/mixtures", json={"name": name}) for name in names]
             )
-            return await asyncio.gather(
+            done: list[Any] = await asyncio.gather(
                 *[
                     play(client, names[k % mixtures], k, 4 if mixtures == 1 else 2)
                     for k in range(max(64, mixtures))
                 ]
             )
+            return done
 
     with served(tmp_path / "a.db") as url:
         acknowledged = asyncio.run(all_clients(url))

@@ -10,7 +10,7 @@ import pytest
 
 from normalhedge import Mixture
 from normalhedge.mixtures.stream import Stream
-from normalhedge.service import registry
+from normalhedge.service import memory
 from normalhedge.service.recovery import recover, state_at, state_text
 from normalhedge.service.server import storage_of
 from tests.service.examples import ONE, ask, line_of, operations_at_random, replayed
@@ -29,7 +29,7 @@ def events(client: Asked) -> list[dict[str, Any]]:
 def test_a_restart_leads_to_the_same_state_to_the_bit(
     db: str, monkeypatch: pytest.MonkeyPatch, every: int
 ) -> None:
-    monkeypatch.setattr(registry, "SNAPSHOT_EVERY", every)
+    monkeypatch.setattr(memory, "SNAPSHOT_EVERY", every)
     own = Mixture(**OPTIONS)
     stream = Stream(own)
     requests = operations_at_random(every, 150)
@@ -117,7 +117,7 @@ def test_the_exported_log_is_replayed_by_the_command_line(tmp_path: Path) -> Non
 
 
 def test_compaction_leaves_a_log_that_replays(db: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(registry, "SNAPSHOT_EVERY", 20)
+    monkeypatch.setattr(memory, "SNAPSHOT_EVERY", 20)
     monkeypatch.setattr("normalhedge.service.recovery.HISTORY", 10)
     with served(db) as url, Asked(url) as client:
         client.send_json("/v1/mixtures", {"name": "load"})

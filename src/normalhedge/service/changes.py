@@ -12,6 +12,7 @@ from normalhedge.mixtures.saved import read_snapshot_text
 from normalhedge.mixtures.stream import REFUSALS, refusal
 from normalhedge.service import forms
 from normalhedge.service.bodies import decoded, parsed
+from normalhedge.service.directory import Directory
 from normalhedge.service.http import JSON, LINES, Call, Reply
 from normalhedge.service.limits import Limits, check_name, check_words
 from normalhedge.service.live import Answered, Live
@@ -33,6 +34,7 @@ class Changes:
 
     def __init__(self, registry: Registry) -> None:
         self.registry = registry
+        self.directory = Directory(registry)
 
     async def create(self, call: Call) -> Reply:
         """Create a mixture."""
@@ -45,7 +47,7 @@ class Changes:
             mixture = Mixture(**options)
         except REFUSALS as error:
             raise Problem(422, refusal(error)) from error
-        return _reply(await self.registry.create(form.name, options, mixture, call.key), 201)
+        return _reply(await self.directory.create(form.name, options, mixture, call.key), 201)
 
     async def rename(self, call: Call) -> Reply:
         """Give a mixture another name."""
@@ -53,11 +55,11 @@ class Changes:
         form = decoded(await call.body(), forms.NewName)
         if not call.holder.sees(form.name):
             raise Problem(403, "this token is for mixtures of other names")
-        return _reply(await self.registry.rename(call.name, form.name, call.key))
+        return _reply(await self.directory.rename(call.name, form.name, call.key))
 
     async def delete(self, call: Call) -> Reply:
         """Delete a mixture."""
-        return _reply(await self.registry.delete(call.name, call.key))
+        return _reply(await self.directory.delete(call.name, call.key))
 
     async def import_state(self, call: Call) -> Reply:
         """Create a mixture from a state file."""
@@ -66,7 +68,7 @@ class Changes:
         body = await call.body(self.registry.limits.state)
         mixture = await self.registry.in_thread(_imported, body, self.registry.limits)
         options = {"recipe": mixture.recipe.to_plain()}
-        answered = await self.registry.create(call.name, options, mixture, call.key, "import")
+        answered = await self.directory.create(call.name, options, mixture, call.key, "import")
         return _reply(answered, 201)
 
     async def predict(self, call: Call) -> Reply:

@@ -141,10 +141,10 @@ class Call:
         try:
             async with asyncio.timeout(self.limits.body_seconds):
                 message = await self._receive()
+                first = self._whole(message.get("body", b""), limit, message)
                 if not message.get("more_body"):
-                    return self._whole(message.get("body", b""), limit, message)
-                parts = [message["body"]]
-                size = len(parts[0])
+                    return first
+                parts, size = [first], len(first)
                 while message.get("more_body"):
                     message = await self._receive()
                     parts.append(self._whole(message.get("body", b""), limit - size, message))

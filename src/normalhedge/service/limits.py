@@ -48,8 +48,8 @@ class Limits:
     rate, burst
         Requests of a client in a second, on average and at once; 0 for no limit. A client is a
         token, or an address if there are no tokens.
-    body_seconds
-        Seconds in which the body of a request must have arrived.
+    header_seconds, body_seconds
+        Seconds in which the head and the body of a request must have arrived.
     loaded
         Mixtures that are held in memory; the others are loaded when they are used.
     """
@@ -68,6 +68,7 @@ class Limits:
     connections: int = 2_000
     rate: float = 0.0
     burst: int = 100
+    header_seconds: float = 20.0
     body_seconds: float = 20.0
     loaded: int = 5_000
 

@@ -119,7 +119,9 @@ class Metrics:
         total = CounterMetricFamily(
             "normalhedge_mixture_request_seconds", "Seconds that they took.", labels=label
         )
-        for name, live in self._registry.names.items():
+        names = self._registry.names
+        self._by_mixture = {k: v for k, v in self._by_mixture.items() if k in names}
+        for name, live in names.items():
             if not self._sees(name):
                 continue
             asked = self._by_mixture.get(name)

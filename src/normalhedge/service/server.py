@@ -20,6 +20,7 @@ from normalhedge.service.access import Access, read_tokens
 from normalhedge.service.broadcast import Broadcast
 from normalhedge.service.changes import Changes
 from normalhedge.service.compaction import compact_daily
+from normalhedge.service.connections import patient
 from normalhedge.service.forms import as_json
 from normalhedge.service.http import Application
 from normalhedge.service.metrics import Metrics
@@ -117,6 +118,7 @@ async def run(
         timeout_keep_alive=75,
         timeout_graceful_shutdown=max(1, round(settings.stop_seconds)),
         limit_concurrency=settings.limits.connections,
+        http=patient(settings.limits.header_seconds),
         ws="none",
     )
     server = _Server(config)
