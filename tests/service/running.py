@@ -41,6 +41,8 @@ def served(
     database = storage(chosen.db)
     database.open()
     started: Queue[Any] = Queue()
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(0.0005)  # as the command does: client and server take turns quickly
 
     def work() -> None:
         try:
@@ -59,6 +61,7 @@ def served(
         thread.join(30)
         assert not thread.is_alive()
     finally:
+        sys.setswitchinterval(before)
         database.close()
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from normalhedge.service.recovery import state_text
 from tests.service.examples import replayed
-from tests.service.running import Asked, served
+from tests.service.running import Asked, process, served
 from tests.service.test_recovery import OPTIONS
 
 
@@ -50,7 +50,7 @@ def test_64_clients(tmp_path: Path, mixtures: int) -> None:
             )
             return done
 
-    with served(tmp_path / "a.db") as url:
+    with process("--db", str(tmp_path / "a.db")) as (url, _):
         acknowledged = asyncio.run(all_clients(url))
         with Asked(url) as client:
             total = 0

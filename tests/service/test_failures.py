@@ -154,3 +154,25 @@ def test_a_clock_that_goes_back_changes_nothing_but_times(
     monkeypatch.undo()
     with served(tmp_path / "a.db") as url, Asked(url) as client:
         assert client.get(f"{ONE}/state").text == state
+
+
+def test_a_fault_of_our_own_after_a_change_does_not_part_memory_from_the_log(
+    client: Asked, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    client.send_json("/v1/mixtures", {"name": "load"})
+    assert ask(client, "predict", forecasts(0))[1]["ticket"] == 0
+
+    def fail(_: Any) -> Any:
+        raise ZeroDivisionError("a secret of the inside")
+
+    for place in ("mixtures.stream.plain_prediction", "service.registry._encode"):
+        with monkeypatch.context() as patch:
+            patch.setattr(f"normalhedge.{place}", fail)
+            status, answer = ask(client, "predict", forecasts(1))
+            assert status == 500
+            assert "secret" not in answer["error"]
+            assert "secret" in capsys.readouterr().err
+            status, answer = ask(client, "rounds", {"rounds": [forecasts(1)]})
+            assert status == 500
+    assert ask(client, "predict", forecasts(1))[1]["ticket"] == 1
+    assert state_text(replayed(events(client), **OPTIONS)) == client.get(f"{ONE}/state").text

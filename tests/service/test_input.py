@@ -55,6 +55,8 @@ def raw(client: Asked, verb: str, content: bytes, **headers: str) -> Any:
         (b'{"forecasts": {"\\ud800": 1}}', 400, "not JSON"),
         (b"[" * 10_000, 400, "nested too deeply"),
         (b'{"forecasts": {"a": ' + b"[" * 5000 + b"]" * 5000 + b"}}", 400, "nested too deeply"),
+        (b'{"forecasts": {"a": 1}, "id": ' + b"[" * 600 + b"]" * 600 + b"}", 400, "deeply"),
+        (b'{"forecasts": {"a": ' + b"[" * 300 + b"]" * 300 + b"}}", 422, ""),
         (b"[]", 422, "Expected `object`"),
         (b"{}", 422, "forecasts"),
         (b'{"forecasts": []}', 422, "Expected `object`"),
@@ -233,6 +235,14 @@ HEAD = (
     b"POST /v1/mixtures/load/predict HTTP/1.1\r\nhost: localhost\r\n"
     b"content-type: application/json\r\n"
 )
+
+
+@pytest.mark.parametrize("depth", [100, 300, 450, 480, 490, 495, 500, 520, 900, 990])
+def test_deep_ids_with_keys(small: Asked, depth: int) -> None:
+    content = b'{"forecasts": {"a": 1.0}, "id": ' + b"[" * depth + b"]" * depth + b"}"
+    headers = {"content-type": "application/json", "idempotency-key": f"deep-{depth}"}
+    answer = small.post(f"{ONE}/predict", content=content, headers=headers)
+    assert answer.status_code == 200 if depth <= 300 else answer.status_code in {200, 400, 422}
 
 
 def test_a_body_that_does_not_arrive_is_given_up(small: Asked) -> None:

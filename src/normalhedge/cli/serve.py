@@ -26,8 +26,12 @@ from normalhedge.cli.terminal import echo
               help="Listen elsewhere than on this machine without tokens.")  # fmt: skip
 @click.option("--allow-host", multiple=True, metavar="NAME",
               help="A further name by which the server may be asked.")  # fmt: skip
+@click.option("--wait", is_flag=True, default=None,
+              help="If another process owns the database, wait until it has gone.")  # fmt: skip
 @click.option("--keep-days", type=click.FloatRange(0), metavar="DAYS",
               help="Remove what is older from the log.  [default: 0, keep everything]")  # fmt: skip
+@click.option("--log-requests", is_flag=True, default=None,
+              help="Write a line to stderr for each request.")  # fmt: skip
 @click.option("--config", type=click.Path(path_type=Path), metavar="FILE.toml",
               help="Read settings from this file.")  # fmt: skip
 @click.option("--check", is_flag=True, help="Check settings, database and port, and end.")

@@ -34,6 +34,7 @@ from normalhedge import _json_lines
 from normalhedge._terminal import clipped
 from normalhedge.mixtures.mixture import Mixture
 from normalhedge.mixtures.operations import Operation
+from normalhedge.mixtures.tickets import Prediction
 
 CHANGES = {"leave": "left", "retire": "retired", "rename": "renamed", "inherit": "inherited"}
 """The changes to experts, and the words that answer them."""
@@ -197,13 +198,19 @@ class Stream:
         answer: dict[str, Any] = {"ticket": prediction.ticket}
         if "id" in operation:
             answer["id"] = operation["id"]
-        answer["prediction"] = _json_lines.plain(prediction.value)
-        if prediction.intervals is not None:
-            answer["interval"] = {
-                f"{level:g}": _json_lines.plain(list(bounds))
-                for level, bounds in prediction.intervals.items()
-            }
-        return {**answer, "weights": _json_lines.plain(prediction.weights)}
+        return answer | plain_prediction(prediction)
+
+
+def plain_prediction(prediction: Prediction) -> dict[str, Any]:
+    """Return the part of an answer that tells the blend, its intervals and the weights."""
+    answer: dict[str, Any] = {"prediction": _json_lines.plain(prediction.value)}
+    if prediction.intervals is not None:
+        answer["interval"] = {
+            f"{level:g}": _json_lines.plain(list(bounds))
+            for level, bounds in prediction.intervals.items()
+        }
+    answer["weights"] = _json_lines.plain(prediction.weights)
+    return answer
 
 
 def _parsed(line: str) -> dict[str, Any]:

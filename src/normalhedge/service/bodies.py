@@ -33,13 +33,14 @@ def parsed(body: bytes) -> Any:
     """Return the JSON of a body; raise a problem if it is none, or a name is repeated."""
     try:
         value = _decode(body)
+        names = _names(value)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise Problem(400, f"the request is not JSON in UTF-8: {clipped(str(error))}") from None
     except RecursionError:
         raise Problem(400, "the request is nested too deeply") from None
     # Where a name is repeated in an object, the last one would silently win. There are as many
     # colons as names, unless some stand in texts.
-    if body.count(b":") != _names(value):
+    if body.count(b":") != names:
         _refuse_repeated(body)
     return value
 

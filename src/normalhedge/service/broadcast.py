@@ -13,9 +13,8 @@ import msgspec
 
 from normalhedge.service.forms import as_json
 from normalhedge.service.http import EVENTS, Call, Reply
-from normalhedge.service.past import losses_of, predicted
-from normalhedge.service.problems import Problem
-from normalhedge.service.recovery import operations_of
+from normalhedge.service.past import losses_of, predicted, settled
+from normalhedge.service.problems import Problem, StorageFailure
 from normalhedge.service.registry import Registry
 from normalhedge.service.storage import Event
 
@@ -61,6 +60,7 @@ class Broadcast:
         self._moved = False
         self._timer: asyncio.TimerHandle | None = None
         self._closed = False
+        self._tasks: set[asyncio.Future[None]] = set()
 
     @property
     def count(self) -> int:
@@ -93,33 +93,47 @@ class Broadcast:
         waiting, self._waiting = self._waiting, {}
         skipped, self._skipped = self._skipped, {}
         changed, self._changed = self._changed, set()
-        now = time.time()
-        for number, events in waiting.items():
-            live = self.registry.by_id.get(number)
-            if live is not None:
-                left_out = skipped.get(number, 0) + max(len(events) - MOST, 0)
-                told = [self._told(number, event) for event in events[-MOST:]]
-                content = {
-                    "events": told, "skipped": left_out, "health": live.health(now), "time": now,
-                }  # fmt: skip
-                self._hand(number, message("events", content, events[-1].sequence))
+        if self.registry.storage.lookups_are_quick:
+            for number, events in waiting.items():
+                self._hand(number, self._encoded(number, events, skipped.get(number, 0)))
+        elif waiting:
+            task = asyncio.ensure_future(self._tell_slowly(waiting, skipped))
+            self._tasks.add(task)
+            task.add_done_callback(self._tasks.discard)
         if ALL in self.listeners and (changed or self._moved):
-            found = [self.registry.by_id.get(number) for number in changed]
+            now, found = time.time(), [self.registry.by_id.get(number) for number in changed]
             health = [live.health(now) for live in found if live is not None]
             names = sorted(self.registry.names) if self._moved else None
             content = {"mixtures": health, "names": names, "time": now}
             self._hand(ALL, message("health", content, self.registry.committer.sequence))
             self._moved = False
 
+    async def _tell_slowly(self, waiting: dict[int, list[Event]], skipped: dict[int, int]) -> None:
+        """Do the same in a thread, where the database takes its time."""
+        for number, events in waiting.items():
+            left_out = skipped.get(number, 0)
+            data = await self.registry.in_thread(self._encoded, number, events, left_out)
+            self._hand(number, data)
+
+    def _encoded(self, number: int, events: list[Event], skipped: int) -> bytes:
+        """Return the message about events of a mixture."""
+        live, now = self.registry.by_id.get(number), time.time()
+        try:
+            told = [self._told(number, event) for event in events[-MOST:]]
+        except StorageFailure:
+            told = []
+        content = {
+            "events": told,
+            "skipped": skipped + len(events) - len(told),
+            "health": None if live is None else live.health(now),
+            "time": now,
+        }
+        return message("events", content, events[-1].sequence)
+
     def _told(self, number: int, event: Event) -> dict[str, Any]:
         """Return what listeners are told of an event."""
         live = self.registry.by_id.get(number)
-        rounds = predicted(event)
-        settled = []
-        for operation in operations_of(event):
-            ticket = operation.get("update", operation.get("correct"))
-            if ticket is not None:
-                settled.append({"ticket": ticket, "outcome": operation["outcome"]})
+        rounds, known = predicted(event), settled(event)
         told: dict[str, Any] = {
             "sequence": event.sequence,
             "time": event.time,
@@ -129,28 +143,28 @@ class Broadcast:
             told["predicted"] = [{"ticket": ticket, **one} for ticket, one in rounds.items()][
                 -MOST:
             ]
-        if settled and live is not None and live.mixture is not None:
-            told["settled"] = self._with_losses(number, settled[-MOST:], rounds)
-        if not rounds and not settled:
+        if known and live is not None and live.mixture is not None:
+            told["settled"] = self._with_losses(number, known[-MOST:], rounds)
+        if not rounds and not known:
             told["change"] = msgspec.json.decode(event.body)
         return told
 
     def _with_losses(
-        self, number: int, settled: list[dict[str, Any]], rounds: dict[int, dict[str, Any]]
+        self, number: int, known: list[dict[str, Any]], rounds: dict[int, dict[str, Any]]
     ) -> list[dict[str, Any]]:
         """Add the forecasts and the losses of settled rounds, if the memory has them."""
         live = self.registry.by_id[number]
         assert live.mixture is not None
         loss = live.mixture.recipe.loss
         storage = self.registry.storage
-        for one in settled:
+        for one in known:
             made = rounds.get(one["ticket"])
-            if made is None and storage.lookups_are_quick:
+            if made is None:
                 event = storage.event_by_ticket(number, one["ticket"])
                 made = None if event is None else predicted(event).get(one["ticket"])
             one.update(made or {})
             one.update(losses_of(one, loss))
-        return settled
+        return known
 
     def _hand(self, channel: int, data: bytes) -> None:
         for queue in list(self.listeners.get(channel, ())):

@@ -15,7 +15,7 @@ from normalhedge.service.bodies import decoded, parsed
 from normalhedge.service.directory import Directory
 from normalhedge.service.http import JSON, LINES, Call, Reply
 from normalhedge.service.limits import Limits, check_name, check_words
-from normalhedge.service.live import Answered, Live
+from normalhedge.service.live import Answered, LiveMixture
 from normalhedge.service.problems import Problem
 from normalhedge.service.registry import Registry, Requests
 
@@ -75,7 +75,7 @@ class Changes:
         """Predict a round."""
         call.require(JSON)
         live = self.registry.find(call.name)
-        request = forms.given(decoded(await call.body(), forms.Forecast))
+        request = forms.given(decoded(await call.body(), forms.RoundForecasts))
         return _reply(await self.registry.change(live, "predict", request, call.key))
 
     async def outcome(self, call: Call) -> Reply:
@@ -110,7 +110,7 @@ class Changes:
         form = decoded(await call.body(), forms.Rounds)
         return await self._many(call, live, form.rounds)
 
-    async def _many(self, call: Call, live: Live, requests: Requests) -> Reply:
+    async def _many(self, call: Call, live: LiveMixture, requests: Requests) -> Reply:
         most = self.registry.limits.rounds
         if len(requests) > most:
             raise Problem(422, f"one request must have at most {most} rounds or outcomes")
@@ -134,7 +134,7 @@ class Changes:
         live = self.registry.find(call.name)
         return Reply(self._lines(call, live), kind=LINES)
 
-    async def _lines(self, call: Call, live: Live) -> AsyncIterator[bytes]:
+    async def _lines(self, call: Call, live: LiveMixture) -> AsyncIterator[bytes]:
         number, rest, longest = 0, b"", self.registry.limits.line
         async for chunk in _with_end(call.chunks()):
             *lines, rest = (rest + chunk).split(b"\n") if chunk is not None else (rest, b"")

@@ -5,7 +5,7 @@ import time
 from typing import NamedTuple
 
 from normalhedge.service import logs
-from normalhedge.service.live import Live
+from normalhedge.service.live import LiveMixture
 from normalhedge.service.problems import DamagedLog, Problem, StorageFailure, unavailable
 from normalhedge.service.recovery import compressed_state, first_snapshot, state_at
 from normalhedge.service.registry import Registry
@@ -30,7 +30,7 @@ class Compacted(NamedTuple):
     sequence: int
 
 
-async def compact(registry: Registry, live: Live, before: float) -> Compacted:
+async def compact(registry: Registry, live: LiveMixture, before: float) -> Compacted:
     """Remove the events of a mixture before a time, as far as a restart does not need them.
 
     Idempotency keys of removed events are forgotten, and history and exports begin later.

@@ -9,7 +9,7 @@ import msgspec
 from normalhedge.mixtures import Mixture
 from normalhedge.service.keys import digest_of, once
 from normalhedge.service.limits import check_name
-from normalhedge.service.live import Answered, Live
+from normalhedge.service.live import Answered, LiveMixture
 from normalhedge.service.memory import Memory
 from normalhedge.service.problems import Problem
 from normalhedge.service.recovery import compressed_state
@@ -30,7 +30,7 @@ class Directory:
     def __init__(self, memory: Memory) -> None:
         self.memory = memory
         self._reserved: set[str] = set()
-        self._log = Live(MixtureRow(0, "", 0.0, ""))
+        self._log = LiveMixture(MixtureRow(0, "", 0.0, ""))
 
     async def create(
         self,
@@ -164,18 +164,18 @@ class Directory:
         return Answered(answer)
 
     def _add(self, row: MixtureRow) -> None:
-        self.memory.by_id[row.id] = self.memory.names[row.name] = Live(row)
+        self.memory.by_id[row.id] = self.memory.names[row.name] = LiveMixture(row)
 
-    def _renamed(self, live: Live, row: MixtureRow) -> None:
+    def _renamed(self, live: LiveMixture, row: MixtureRow) -> None:
         del self.memory.names[live.row.name]
         live.row = row
         self.memory.names[row.name] = live
 
-    def _removed(self, live: Live) -> None:
+    def _removed(self, live: LiveMixture) -> None:
         live.gone = True
         live.unload()
         del self.memory.names[live.row.name], self.memory.by_id[live.row.id]
 
-    def _check_present(self, live: Live) -> None:
+    def _check_present(self, live: LiveMixture) -> None:
         if live.gone:
             raise Problem(404, f"there is no mixture {live.row.name!r}")

@@ -60,7 +60,7 @@ class NewName(Struct, forbid_unknown_fields=True):
     name: Name
 
 
-class Forecast(Struct, forbid_unknown_fields=True):
+class RoundForecasts(Struct, forbid_unknown_fields=True):
     """The forecasts of a round."""
 
     forecasts: Forecasts
@@ -239,7 +239,7 @@ class GlanceAnswer(Struct):
     interval: dict[str, Any] | UnsetType = UNSET
 
 
-class State(Struct):
+class ServerState(Struct):
     """Whether the server is well."""
 
     ok: bool

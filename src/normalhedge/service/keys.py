@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from normalhedge.service.live import Answered, Live
+from normalhedge.service.live import Answered, LiveMixture
 from normalhedge.service.memory import Memory
 from normalhedge.service.problems import Problem, StorageFailure, unavailable
 from normalhedge.service.storage import Event
@@ -25,7 +25,10 @@ def digest_of(kind: str, request: Any) -> bytes:
     request
         The request.
     """
-    return blake2b(_sorted([kind, request]), digest_size=16).digest()
+    try:
+        return blake2b(_sorted([kind, request]), digest_size=16).digest()
+    except RecursionError:
+        raise Problem(400, "the request is nested too deeply") from None
 
 
 def _check_digest(given: bytes, known: bytes | None) -> None:
@@ -36,7 +39,11 @@ def _check_digest(given: bytes, known: bytes | None) -> None:
 
 
 async def once(
-    memory: Memory, live: Live, key: str, digest: bytes, work: Callable[[], Awaitable[Answered]]
+    memory: Memory,
+    live: LiveMixture,
+    key: str,
+    digest: bytes,
+    work: Callable[[], Awaitable[Answered]],
 ) -> Answered:
     """Do work unless it was done with the same key; then return its answer.
 

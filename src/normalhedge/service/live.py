@@ -36,7 +36,7 @@ class Answered(NamedTuple):
     replayed: bool = False
 
 
-class Live:
+class LiveMixture:
     """A mixture of the service: its row, and its state as far as it is loaded.
 
     All of it belongs to the thread of the event loop. A mixture that works in another thread is

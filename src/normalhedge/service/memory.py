@@ -9,7 +9,7 @@ from normalhedge.mixtures import Mixture
 from normalhedge.service import logs
 from normalhedge.service.committer import Committer
 from normalhedge.service.limits import Limits
-from normalhedge.service.live import Live
+from normalhedge.service.live import LiveMixture
 from normalhedge.service.problems import DamagedLog, Problem, StorageFailure, unavailable
 from normalhedge.service.recovery import compressed_state, recover
 from normalhedge.service.storage import Batch, Event, SnapshotRow, Storage
@@ -55,8 +55,8 @@ class Memory:
     ) -> None:
         self.storage = storage
         self.limits = limits
-        self.names: dict[str, Live] = {}
-        self.by_id: dict[int, Live] = {}
+        self.names: dict[str, LiveMixture] = {}
+        self.by_id: dict[int, LiveMixture] = {}
         self.ready = True
         self.failures = 0
         self.next_id = 1
@@ -81,7 +81,7 @@ class Memory:
         for row in rows:
             if row.deleted is None:
                 # Requests that wait hold the old object: there must be one of each mixture only.
-                live = before.pop(row.id, None) or Live(row)
+                live = before.pop(row.id, None) or LiveMixture(row)
                 live.row = row
                 live.unload()
                 self.by_id[row.id] = self.names[row.name] = live
@@ -143,14 +143,14 @@ class Memory:
         """
         return await self._loop.run_in_executor(self._pool, call, *given)
 
-    def find(self, name: str) -> Live:
+    def find(self, name: str) -> LiveMixture:
         """Return a mixture; raise a problem if there is none of this name."""
         live = self.names.get(name)
         if live is None:
             raise Problem(404, f"there is no mixture {name[:100]!r}")
         return live
 
-    async def load(self, live: Live) -> Mixture:
+    async def load(self, live: LiveMixture) -> Mixture:
         """Return the mixture, and load it if it is not in memory. Its turn must be held."""
         if live.mixture is None:
             self.check_ready()
@@ -191,7 +191,7 @@ class Memory:
         if not self.ready:
             raise unavailable()
 
-    async def read(self, live: Live, call: Callable[[Mixture], T]) -> T:
+    async def read(self, live: LiveMixture, call: Callable[[Mixture], T]) -> T:
         """Return what a function of a mixture says, in a thread, while the mixture rests.
 
         Parameters

@@ -41,15 +41,12 @@ def past_rounds(
     """
     events = storage.events(mixture, 0, AT_ONCE + 2 * limit, since, until, newest=True)
     made: dict[int, dict[str, Any]] = {}
-    settled: dict[int, dict[str, Any]] = {}
+    by_ticket: dict[int, dict[str, Any]] = {}
     for event in events:
         made |= predicted(event)
-        for operation in operations_of(event):
-            ticket = operation.get("update", operation.get("correct"))
-            if ticket is not None:
-                one = {"ticket": ticket, "settled": event.time, "outcome": operation["outcome"]}
-                settled[ticket] = one
-    found = list(settled.values())[-limit:]
+        for one in settled(event):
+            by_ticket[one["ticket"]] = one
+    found = list(by_ticket.values())[-limit:]
     for one in found:
         ticket = one["ticket"]
         if ticket not in made:
@@ -58,6 +55,17 @@ def past_rounds(
                 made |= predicted(event_before)
         one.update(made.get(ticket, {}))
         one.update(losses_of(one, loss))
+    return found
+
+
+def settled(event: Event) -> list[dict[str, Any]]:
+    """Return the tickets and outcomes of the rounds that an event settled or corrected."""
+    found = []
+    for operation in operations_of(event):
+        ticket = operation.get("update", operation.get("correct"))
+        if ticket is not None:
+            one = {"ticket": ticket, "settled": event.time, "outcome": operation["outcome"]}
+            found.append(one)
     return found
 
 
@@ -121,7 +129,7 @@ def losses_of(one: dict[str, Any], loss: Loss) -> dict[str, Any]:
             table, outcomes, many.astype(np.int32), np.array(loss.levels or (0.5,)), loss.kind,
             "mean", found,
         )  # fmt: skip
-        found[np.isnan(table[:, 0])] = np.nan
+        found[np.isnan(table[:, 0]) | np.isnan(outcomes)[:, np.newaxis]] = np.nan
         means = np.nanmean(found, axis=0)
     losses = _json_lines.plain(means)
     return {

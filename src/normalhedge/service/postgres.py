@@ -8,7 +8,7 @@ from contextlib import suppress
 from typing import Any
 
 from normalhedge._extras import require
-from normalhedge.service.problems import StorageFailure
+from normalhedge.service.problems import InUseError, StorageFailure
 from normalhedge.service.storage import (
     COLUMNS,
     VERSION,
@@ -113,7 +113,7 @@ class PostgreSQL(Storage):
             self.close()
             raise ValueError(f"the database cannot be used: {_sentence(error)}") from None
         except StorageFailure as error:
-            raise ValueError(str(error)) from None
+            raise InUseError(str(error)) from None
         if version != VERSION:
             self.close()
             raise ValueError(

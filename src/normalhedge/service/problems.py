@@ -41,6 +41,10 @@ class DamagedLog(Exception):  # noqa: N818 -- as `Problem`
     """A mixture cannot be recovered, because its snapshots or events do not fit each other."""
 
 
+class InUseError(ValueError):
+    """The database has another owner."""
+
+
 def unavailable() -> Problem:
     """Return the answer to a request that could not be written to the log."""
     return Problem(

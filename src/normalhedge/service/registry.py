@@ -12,7 +12,7 @@ from normalhedge.mixtures.stream import REFUSALS, refusal
 from normalhedge.service import memory
 from normalhedge.service.keys import digest_of, once
 from normalhedge.service.limits import check_forecasts
-from normalhedge.service.live import Answered, Live
+from normalhedge.service.live import Answered, LiveMixture
 from normalhedge.service.problems import Problem, unavailable
 from normalhedge.service.recovery import compressed_state, must_be_kept
 from normalhedge.service.storage import Event, SnapshotRow
@@ -39,7 +39,7 @@ class Registry(memory.Memory):
 
     async def change(
         self,
-        live: Live,
+        live: LiveMixture,
         kind: str,
         request: dict[str, Any] | Requests,
         key: str | None = None,
@@ -68,7 +68,7 @@ class Registry(memory.Memory):
 
     async def _change(
         self,
-        live: Live,
+        live: LiveMixture,
         kind: str,
         request: dict[str, Any] | Requests,
         key: str | None,
@@ -97,19 +97,26 @@ class Registry(memory.Memory):
             await future
         return Answered(text)
 
-    def _work(self, live: Live, request: dict[str, Any] | Requests) -> Any:
+    def _work(self, live: LiveMixture, request: dict[str, Any] | Requests) -> Any:
         """Let the mixture answer; what it does is in ``live.done``."""
         stream, begun = live.stream, time.perf_counter()
         assert stream is not None
         live.done.clear()
-        if isinstance(request, dict):
-            many, answer = 1, self._reply(live, request)
-        else:
-            many, answer = len(request), {"answers": [self._part(live, part) for part in request]}
+        answer: Any
+        try:
+            if isinstance(request, dict):
+                many, answer = 1, self._reply(live, request)
+            else:
+                many = len(request)
+                answer = {"answers": [self._part(live, part) for part in request]}
+        except BaseException:
+            if live.done:  # it is ahead of the log, and will be loaded again
+                live.unload()
+            raise
         live.cost += 0.1 * ((time.perf_counter() - begun) / max(many, 1) - live.cost)
         return answer
 
-    def _reply(self, live: Live, request: dict[str, Any]) -> dict[str, Any]:
+    def _reply(self, live: LiveMixture, request: dict[str, Any]) -> dict[str, Any]:
         assert live.stream is not None
         assert live.mixture is not None
         if "forecasts" in request:
@@ -121,7 +128,7 @@ class Registry(memory.Memory):
             raise refused(live.mixture, request, error) from error
         return answer
 
-    def _part(self, live: Live, request: dict[str, Any] | Problem) -> dict[str, Any]:
+    def _part(self, live: LiveMixture, request: dict[str, Any] | Problem) -> dict[str, Any]:
         """Answer one of several requests; a refusal is part of the answer."""
         assert live.stream is not None
         assert live.mixture is not None
@@ -141,7 +148,7 @@ class Registry(memory.Memory):
 
     def _log(
         self,
-        live: Live,
+        live: LiveMixture,
         kind: str,
         key: str | None,
         digest: bytes | None,

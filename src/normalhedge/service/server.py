@@ -6,6 +6,7 @@ import signal
 import socket
 import sys
 import threading
+import time
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -27,12 +28,16 @@ from normalhedge.service.metrics import Metrics
 from normalhedge.service.openapi import document
 from normalhedge.service.operations import Operations
 from normalhedge.service.pages import page_table
+from normalhedge.service.problems import InUseError
 from normalhedge.service.registry import Registry
 from normalhedge.service.routes import routes, table
 from normalhedge.service.settings import Settings
 from normalhedge.service.sqlite import SQLite
 from normalhedge.service.storage import Storage
 from normalhedge.service.views import Views
+
+WAIT = 0.5
+"""The seconds between two attempts to take a database over."""
 
 
 def storage_of(db: str) -> Storage:
@@ -68,8 +73,17 @@ class Service:
         )
         self.operations.document = as_json(document(known))
         self.application = Application(
-            page_table() | table(known), access, limits, self.metrics.observe
+            page_table() | table(known),
+            access,
+            limits,
+            self._observe if settings.log_requests else self.metrics.observe,
         )
+
+    def _observe(self, route: str, mixture: str, status: int, seconds: float) -> None:
+        """Count a request, and write a line about it."""
+        self.metrics.observe(route, mixture, status, seconds)
+        told = {"mixture": mixture} if mixture in self.registry.names else {}
+        logs.info("request", route=route, status=status, seconds=round(seconds, 6), **told)
 
     def _tell(self, events: list[Any]) -> None:
         self.broadcast.tell(events)
@@ -179,13 +193,29 @@ def serve(settings: Settings) -> None:
     settings.check()
     warnings.simplefilter("ignore", RuntimeWarning)  # forecasts of clients, not faults of ours
     storage = storage_of(settings.db)
-    storage.open()
+    _open(storage, wait=settings.wait)
     try:
         sys.setswitchinterval(0.0005)  # threads hand over quickly: one waits for the disk
         gc.freeze()
         _run(run(settings, storage))
     finally:
         storage.close()
+
+
+def _open(storage: Storage, *, wait: bool) -> None:
+    """Become the owner of a database, or wait until that is possible."""
+    said = False
+    while True:
+        try:
+            storage.open()
+            return
+        except InUseError as error:
+            if not wait:
+                raise
+            if not said:
+                logs.info("waiting", sentence=str(error))
+                said = True
+            time.sleep(WAIT)
 
 
 def _run(main: Any) -> None:

@@ -35,8 +35,12 @@ class Settings:
         Whether to listen elsewhere than on this machine without tokens.
     allow_host
         Further names by which the server may be asked.
+    wait
+        Whether to wait until the present owner of the database has gone, and to take over.
     keep_days
         For how many days the log is kept; 0 for ever. What is older is removed once a day.
+    log_requests
+        Whether each request is a line of the log, and not only what goes wrong.
     stop_seconds
         How long to wait for requests that are being answered when the server stops.
     limits
@@ -49,7 +53,9 @@ class Settings:
     token_file: str | None = None
     insecure: bool = False
     allow_host: tuple[str, ...] = ()
+    wait: bool = False
     keep_days: float = 0.0
+    log_requests: bool = False
     stop_seconds: float = 10.0
     limits: Limits = field(default_factory=Limits)
 

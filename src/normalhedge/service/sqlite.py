@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from normalhedge._owner import Owner
-from normalhedge.service.problems import StorageFailure
+from normalhedge.service.problems import InUseError, StorageFailure
 from normalhedge.service.storage import COLUMNS, VERSION, Batch, Event, Storage, further_statements
 
 APPLICATION = 0x6E686467
@@ -66,7 +66,10 @@ class SQLite(Storage):
         if not self.path.parent.is_dir():
             raise ValueError(f"there is no folder {self.path.parent} for the database {self.path}")
         with ExitStack() as stack:
-            stack.enter_context(self._owner)
+            try:
+                stack.enter_context(self._owner)
+            except ValueError as error:
+                raise InUseError(str(error)) from None
             self._prepare()
             self._held = stack.pop_all()
 

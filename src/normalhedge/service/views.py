@@ -10,7 +10,7 @@ import numpy as np
 from normalhedge import _json_lines
 from normalhedge.mixtures import Mixture
 from normalhedge.mixtures.operations import Operation
-from normalhedge.mixtures.stream import REFUSALS
+from normalhedge.mixtures.stream import REFUSALS, plain_prediction
 from normalhedge.mixtures.summarising import expert_weights
 from normalhedge.mixtures.summary import Summary
 from normalhedge.service import forms, recovery
@@ -18,7 +18,7 @@ from normalhedge.service.bodies import decoded
 from normalhedge.service.forms import as_json
 from normalhedge.service.http import JSON, LINES, Call, Reply
 from normalhedge.service.limits import check_forecasts
-from normalhedge.service.live import Live
+from normalhedge.service.live import LiveMixture
 from normalhedge.service.past import past_rounds
 from normalhedge.service.problems import DamagedLog, Problem, StorageFailure, unavailable
 from normalhedge.service.registry import Registry, refused
@@ -84,13 +84,7 @@ class Views:
                 found = mixture.peek(request["forecasts"], request.get("confidence"))
             except REFUSALS as error:
                 raise refused(mixture, request, error) from error
-            answer: dict[str, Any] = {"prediction": _json_lines.plain(found.value)}
-            if found.intervals is not None:
-                answer["interval"] = {
-                    f"{level:g}": _json_lines.plain(list(bounds))
-                    for level, bounds in found.intervals.items()
-                }
-            return as_json(answer | {"weights": _json_lines.plain(found.weights)})
+            return as_json(plain_prediction(found))
 
         return Reply(await self.registry.read(live, look))
 
@@ -143,7 +137,7 @@ class Views:
         name = b'attachment; filename="%b.json"' % live.row.name.encode()
         return Reply(text.encode(), headers=((b"content-disposition", name),))
 
-    def _text_at(self, live: Live, sequence: int) -> str:
+    def _text_at(self, live: LiveMixture, sequence: int) -> str:
         storage, number = self.registry.storage, live.row.id
         if not sequence:  # the oldest state from which the log can be replayed
             sequence = storage.snapshots(number)[-1]
@@ -156,7 +150,9 @@ class Views:
         whole = call.query.get("events") == "true"
         return Reply(self._exported(live, after, whole=whole), kind=LINES)
 
-    async def _exported(self, live: Live, after: int, *, whole: bool) -> AsyncIterator[bytes]:
+    async def _exported(
+        self, live: LiveMixture, after: int, *, whole: bool
+    ) -> AsyncIterator[bytes]:
         while True:
             events = await self._from_log(
                 self.registry.storage.events, live.row.id, after, LOG_AT_ONCE
