@@ -9,7 +9,7 @@ MAKEFLAGS += --no-builtin-rules
 
 CORE := CMakeLists.txt $(wildcard src/core/*.?pp src/core/hedgers/*.hpp)
 
-.PHONY: help paper blend latent compare compiler browser postgres test test-all torture check format bench peers \
+.PHONY: help paper blend latent compare compiler browser postgres test test-all torture check format bench bench-serve peers \
 	panels wheel sanitize portable clean
 
 help:  ## list the targets
@@ -87,6 +87,9 @@ format: $(READY)  ## format the code and fix what can be fixed
 
 bench: $(READY)  ## measure the speed, as ratios to NumPy
 	$(BIN)/python -m benchmarks
+
+bench-serve: $(READY)  ## measure the service: rates, delays, restart, memory; minutes
+	$(BIN)/python -m benchmarks.serve
 
 $(PEERS): pyproject.toml $(CORE) | compiler
 	@echo "setting up .venv-peers (once)"
