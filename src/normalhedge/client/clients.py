@@ -39,7 +39,8 @@ class Client:
     A request that gets no answer, or one that asks to come back later, is repeated with the same
     idempotency key: the server does it once, however often it arrives. So a server may restart, and
     connections may break, without any outcome being lost or learned twice. Threads may share a
-    client.
+    client. ``Client(url).mixture("load", loss="absolute")`` stands in the place of
+    ``Mixture(loss="absolute")``.
 
     Parameters
     ----------
@@ -62,7 +63,7 @@ class Client:
     --------
     >>> from normalhedge import Client
     >>> client = Client("http://localhost:8008")
-    >>> mixture = client.mixture("load", loss="absolute")     # in place of Mixture(loss="absolute")
+    >>> mixture = client.mixture("load", loss="absolute")                   # doctest: +SKIP
     >>> for day in range(30):                                               # doctest: +SKIP
     ...     prediction = mixture.predict({"gam": 51.0, "ar": 49.0, "naive": 40.0})
     ...     mixture.update(prediction.ticket, outcome=50.8)
