@@ -23,8 +23,13 @@ def messages(answer: httpx.Response) -> Iterator[tuple[str, Any]]:
             yield kind, json.loads(value)
 
 
-def test_what_happens_to_a_mixture_is_told(client: Asked) -> None:
-    client.send_json("/v1/mixtures", {"name": "load"})
+def test_what_happens_to_a_mixture_is_told(db: str) -> None:
+    with served(db) as url, Asked(url) as client:
+        client.send_json("/v1/mixtures", {"name": "load"})
+        check_what_is_told(client)
+
+
+def check_what_is_told(client: Asked) -> None:
     with Asked(str(client.base_url)) as other, other.stream("GET", f"{ONE}/events") as answer:
         assert answer.headers["content-type"] == "text/event-stream"
         told = messages(answer)

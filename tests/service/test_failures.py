@@ -1,10 +1,12 @@
 """Databases that fail: the clients are told, nothing acknowledged is lost, and it goes on after."""
 
+import json
 import sqlite3
 import time
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 
 from normalhedge.service.recovery import recover, state_text
@@ -176,3 +178,28 @@ def test_a_fault_of_our_own_after_a_change_does_not_part_memory_from_the_log(
             assert status == 500
     assert ask(client, "predict", forecasts(1))[1]["ticket"] == 1
     assert state_text(replayed(events(client), **OPTIONS)) == client.get(f"{ONE}/state").text
+
+
+def test_a_stream_that_fails_midway_has_no_end(
+    client: Asked, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    client.send_json("/v1/mixtures", {"name": "load"})
+    ask(client, "rounds", {"rounds": [forecasts(k) for k in range(5)]})
+    ask(client, "predict", forecasts(0))
+    monkeypatch.setattr("normalhedge.service.views.LOG_AT_ONCE", 1)
+    asked = []
+
+    def fail(*_: Any) -> Any:
+        asked.append(1)
+        if len(asked) > 5:
+            raise ZeroDivisionError
+        return {}
+
+    monkeypatch.setattr("normalhedge.service.views.line_of", fail)
+    with pytest.raises(httpx.RemoteProtocolError):
+        client.get(f"{ONE}/log")
+    assert len(asked) == 6
+    lines = [json.loads(line) for line in capsys.readouterr().err.splitlines()]
+    assert lines[-2]["error"].startswith("ZeroDivisionError")
+    assert lines[-1]["what"].startswith("uvicorn")
+    assert client.get("/healthz").status_code == 200

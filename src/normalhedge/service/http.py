@@ -305,6 +305,12 @@ class Application:
             if scope["method"] != "HEAD":
                 async for part in body:
                     await send({"type": "http.response.body", "body": part, "more_body": True})
+        except Disconnected:
+            return
+        except Exception as error:
+            # The status is sent already: the connection is closed, so that the end is missed.
+            logs.failure("stream", error)
+            return
         finally:
             close = getattr(body, "aclose", None)
             if close is not None:

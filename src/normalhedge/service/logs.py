@@ -1,6 +1,7 @@
 """Structured logs: a line of JSON on stderr for each thing worth knowing."""
 
 import json
+import logging
 import sys
 import time
 import traceback
@@ -56,3 +57,19 @@ def failure(what: str, error: BaseException, **facts: Any) -> None:
     """
     trace = "".join(traceback.format_exception(error))
     _write("error", what, {"error": f"{type(error).__name__}: {error}", "trace": trace, **facts})
+
+
+class Lines(logging.Handler):
+    """What libraries log, as lines like the others."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Write a line."""
+        _write(record.levelname.lower(), record.name, {"sentence": record.getMessage()})
+
+
+def take_over(name: str) -> None:
+    """Write the log of a library as lines like the others, from warnings on."""
+    logger = logging.getLogger(name)
+    logger.handlers = [Lines(logging.WARNING)]
+    logger.setLevel(logging.WARNING)
+    logger.propagate = False

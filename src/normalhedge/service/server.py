@@ -129,12 +129,14 @@ async def run(
         access_log=False,
         lifespan="off",
         server_header=False,
+        proxy_headers=False,  # who asks is told by the token, not by a header
         timeout_keep_alive=75,
         timeout_graceful_shutdown=max(1, round(settings.stop_seconds)),
         limit_concurrency=settings.limits.connections,
         http=patient(settings.limits.header_seconds),
         ws="none",
     )
+    logs.take_over("uvicorn")
     server = _Server(config)
 
     def stop() -> None:
