@@ -371,7 +371,7 @@ def space(db: str, mixtures: int = 1000, experts: int = 20) -> Iterator[str]:
 
 
 def chantilly() -> Iterator[str]:
-    """Say whether chantilly can still be installed beside; it cannot since Flask 2.3."""
+    """Say whether chantilly, which has the same purpose, can still be installed and imported."""
     with tempfile.TemporaryDirectory() as folder:
         subprocess.run([sys.executable, "-m", "venv", folder], check=True)
         for words in (
