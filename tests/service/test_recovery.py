@@ -13,11 +13,8 @@ from normalhedge.mixtures.stream import Stream
 from normalhedge.service import memory
 from normalhedge.service.recovery import recover, state_at, state_text
 from normalhedge.service.server import storage_of
-from tests.service.examples import ONE, ask, line_of, operations_at_random, replayed
+from tests.service.examples import ONE, OPTIONS, ask, line_of, operations_at_random, replayed
 from tests.service.running import Asked, process, served
-
-OPTIONS: dict[str, Any] = {"max_pending": 10_000, "history": 200, "max_names": 10_000}
-"""The arguments that the service gives to a mixture by default."""
 
 
 def events(client: Asked) -> list[dict[str, Any]]:
