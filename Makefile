@@ -12,8 +12,9 @@ MAKEFLAGS += --no-builtin-rules
 
 CORE := CMakeLists.txt $(wildcard src/core/*.?pp src/core/hedgers/*.hpp)
 
-.PHONY: help paper blend latent compare compiler browser postgres test test-all torture check format bench peers \
-	adapters panels java cluster docs wheel sanitize portable coverage coverage-core coverage-python matrix clean
+.PHONY: help paper blend latent compare compiler browser postgres test test-all torture check format bench \
+	bench-serve peers adapters panels java cluster docs wheel sanitize portable coverage coverage-core \
+	coverage-python matrix clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 12
@@ -102,6 +103,9 @@ format: $(READY)  ## format the code and fix what can be fixed
 
 bench: $(READY)  ## measure the speed, as ratios to NumPy
 	$(BIN)/python -m benchmarks
+
+bench-serve: $(READY)  ## measure the service: rates, delays, restart, memory; minutes
+	$(BIN)/python -m benchmarks.serve
 
 $(PEERS): pyproject.toml $(CORE) | compiler
 	@echo "setting up .venv-peers (once)"

@@ -1,6 +1,7 @@
 """Online learning with expert advice: weights that follow the experts that are good now."""
 
 from normalhedge.certificates import Bound
+from normalhedge.client import AsyncClient, Client
 from normalhedge.hedgers import (
     BOA,
     AdaHedge,
@@ -39,9 +40,11 @@ __version__ = "0.2.0"
 __all__ = [  # noqa: RUF022 -- as `sorted` has it
     "AdaHedge",
     "AdaNormalHedge",
+    "AsyncClient",
     "BOA",
     "BatesGranger",
     "Bound",
+    "Client",
     "CoinBetting",
     "CompiledHedger",
     "DecreasingHedge",

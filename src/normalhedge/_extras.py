@@ -10,6 +10,7 @@ EXTRAS = {
     "distributed": "dask",
     "flint": "certify",
     "hmmlearn": "hmmlearn",
+    "httpx": "client",
     "jinja2": "cli",
     "matplotlib": "cli",
     "msgspec": "serve",

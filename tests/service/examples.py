@@ -9,6 +9,9 @@ from tests.service.running import Asked
 
 ONE = "/v1/mixtures/load"
 
+OPTIONS: dict[str, Any] = {"max_pending": 10_000, "history": 100, "max_names": 10_000}
+"""The arguments that the service gives to a mixture by default."""
+
 
 def operations_at_random(
     seed: int, count: int, *, changes: bool = True

@@ -11,9 +11,9 @@ from normalhedge.service.access import new_token, read_tokens, remove_token
 from normalhedge.service.limits import Limits
 from normalhedge.service.settings import Settings, read_settings
 from tests.cli.command import call
+from tests.service.examples import ONE
 from tests.service.running import Asked, served
 
-ONE = "/v1/mixtures/load"
 FORECASTS = {"forecasts": {"a": 1.0}}
 
 

@@ -10,9 +10,8 @@ import httpx
 import pytest
 
 from normalhedge.service.recovery import state_text
-from tests.service.examples import replayed
+from tests.service.examples import OPTIONS, replayed
 from tests.service.running import Asked, process, served
-from tests.service.test_recovery import OPTIONS
 
 
 async def play(client: httpx.AsyncClient, name: str, seed: int, rounds: int) -> list[Any]:

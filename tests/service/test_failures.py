@@ -13,10 +13,10 @@ from normalhedge.service.recovery import recover, state_text
 from normalhedge.service.server import storage_of
 from normalhedge.service.sqlite import SQLite
 from normalhedge.service.storage import Batch
-from tests.service.examples import ONE, ask, replayed
+from tests.service.examples import ONE, OPTIONS, ask, replayed
 from tests.service.postgres import Cluster
 from tests.service.running import Asked, served
-from tests.service.test_recovery import OPTIONS, events
+from tests.service.test_recovery import events
 
 
 class Filling(SQLite):

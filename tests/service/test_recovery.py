@@ -11,13 +11,10 @@ import pytest
 from normalhedge import Mixture
 from normalhedge.mixtures.stream import Stream
 from normalhedge.service import memory
-from normalhedge.service.recovery import recover, state_at, state_text
+from normalhedge.service.recovery import first_snapshot, recover, state_at, state_text
 from normalhedge.service.server import storage_of
-from tests.service.examples import ONE, ask, line_of, operations_at_random, replayed
+from tests.service.examples import ONE, OPTIONS, ask, line_of, operations_at_random, replayed
 from tests.service.running import Asked, process, served
-
-OPTIONS: dict[str, Any] = {"max_pending": 10_000, "history": 200, "max_names": 10_000}
-"""The arguments that the service gives to a mixture by default."""
 
 
 def events(client: Asked) -> list[dict[str, Any]]:
@@ -135,5 +132,31 @@ def test_compaction_leaves_a_log_that_replays(db: str, monkeypatch: pytest.Monke
         oldest = storage.snapshots(1)[-1]
         assert oldest == done["sequence"]
         assert state_text(state_at(storage, 1, log[-1]["sequence"])) == before
+    finally:
+        storage.close()
+
+
+def test_a_correction_that_cannot_be_repeated_is_taken_from_its_snapshot(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(memory, "SNAPSHOT_EVERY", 20)
+    monkeypatch.setattr("normalhedge.service.recovery.HISTORY", 1)
+    db = str(tmp_path / "a.db")
+    with served(db) as url, Asked(url) as client:
+        client.send_json("/v1/mixtures", {"name": "load"})
+        for k in range(20):
+            ask(client, "predict", {"forecasts": {"a": 1.0 * k, "b": 2.0}})
+            ask(client, "outcome", {"ticket": k, "outcome": 1.0 * k})
+        assert ask(client, "correct", {"ticket": 3, "outcome": -5.0})[0] == 200
+        ask(client, "predict", {"forecasts": {"a": 1.0, "b": 2.0}})
+        state = client.get(f"{ONE}/state").text
+    storage = storage_of(db)
+    storage.open()
+    try:
+        begin, newest = first_snapshot(storage, 1)
+        assert begin < newest  # the recovery meets the correction, of a round before its beginning
+        assert state_text(recover(storage, 1).mixture) == state
+        last = storage.last_sequence()
+        assert state_text(state_at(storage, 1, last)) == state
     finally:
         storage.close()

@@ -21,12 +21,12 @@ SIZE = 64 << 10
 
 
 @contextmanager
-def mounted() -> Iterator[Path]:
-    """Mount a file system of 64 kB for a while."""
+def mounted(size: int = SIZE) -> Iterator[Path]:
+    """Mount a small file system for a while, of 64 kB if nothing else is said."""
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder) / "disk"
         place.mkdir()
-        options = ["-o", f"size={SIZE}"]
+        options = ["-o", f"size={size}"]
         mount = ["mount", "-t", "tmpfs", *options, "torture", str(place)]
         subprocess.run(mount, check=True, capture_output=True)
         try:
@@ -46,13 +46,13 @@ def can_mount() -> bool:
         return False
 
 
-def fill(place: Path, leave: int) -> None:
+def fill(place: Path, leave: int, size: int = SIZE) -> None:
     """Fill a disk but for so many bytes."""
     filler = place / "filler"
     filler.unlink(missing_ok=True)
     with filler.open("wb", buffering=0) as file:
         try:
-            for _ in range(2 * SIZE // 512):
+            for _ in range(2 * size // 512):
                 file.write(bytes(512))
         except OSError:
             pass

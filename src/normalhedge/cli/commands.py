@@ -19,6 +19,7 @@ class _Lazy(click.Group):
 
     verbs = MappingProxyType(
         {
+            "backup": "Copy the database of a server while it runs.",
             "blend": "Blend the forecasts of a file or a stream, causally.",
             "certify": "Say what can be promised for NormalHedge, prove it, and attack it.",
             "compare": "Let hedgers meet natures and panels, and say who followed best.",
@@ -26,6 +27,7 @@ class _Lazy(click.Group):
             "latent": "Find the regimes of a series and predict it, causally.",
             "paper": "Replay the figures of the paper, judge its claims and write a report.",
             "play": "Play hedgers against a nature and show the regret to the best expert.",
+            "restore": "Put a copy in the place of the database of a server.",
             "serve": "Serve mixtures over HTTP, with a log that survives every end.",
             "token": "Make and remove the tokens of a server.",
         }

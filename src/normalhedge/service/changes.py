@@ -7,7 +7,6 @@ import msgspec
 
 from normalhedge._terminal import clipped
 from normalhedge.mixtures import Mixture
-from normalhedge.mixtures.books import HISTORY
 from normalhedge.mixtures.saved import read_snapshot_text
 from normalhedge.mixtures.stream import REFUSALS, refusal
 from normalhedge.service import forms
@@ -18,6 +17,10 @@ from normalhedge.service.limits import Limits, check_name, check_words
 from normalhedge.service.live import Answered, LiveMixture
 from normalhedge.service.problems import Problem
 from normalhedge.service.registry import Registry, Requests
+
+HISTORY = 100
+"""The settled rounds that a mixture keeps by default: fewer than `Mixture` alone, as a server has
+many mixtures; each of these rounds takes 1 kB with 20 experts."""
 
 NOT_AN_ARGUMENT = {"name"}
 """Fields of `NewMixture` that are no arguments of `Mixture`."""

@@ -3,6 +3,7 @@
 import os
 import socket
 import threading
+import time
 from collections.abc import Iterable
 from contextlib import suppress
 from typing import Any
@@ -59,6 +60,9 @@ SELECT application_name, client_addr, backend_start FROM pg_locks JOIN pg_stat_a
 WHERE locktype = 'advisory' AND granted AND objid = ?
 """
 
+GRACE = 2.0
+"""The seconds for which a lock of another process is waited for, before it is believed."""
+
 KEEPALIVE = {"keepalives_idle": 10, "keepalives_interval": 5, "keepalives_count": 3}
 """How soon a connection to a machine that has gone is given up, in seconds and attempts."""
 
@@ -102,7 +106,7 @@ class PostgreSQL(Storage):
     def open(self) -> None:
         """Become the owner, and make the tables if there are none; refuse if another one is."""
         try:
-            self._own()
+            self._own_soon()
             writer = self._writer
             found = writer.execute("SELECT to_regclass(%s)", [f"{SCHEMA}.version"]).fetchone()
             if found[0] is None:
@@ -120,6 +124,18 @@ class PostgreSQL(Storage):
                 f"the database has version {version}; this version of normalhedge reads version "
                 f"{VERSION}"
             )
+
+    def _own_soon(self) -> None:
+        """Take the lock; the server may need a moment to see that its last holder has gone."""
+        end = time.monotonic() + GRACE
+        while True:
+            try:
+                self._own()
+                return
+            except StorageFailure:
+                if time.monotonic() > end:
+                    raise
+                time.sleep(0.1)
 
     def _own(self) -> None:
         """Connect, and take the lock."""
@@ -155,6 +171,9 @@ class PostgreSQL(Storage):
     def close(self) -> None:
         """Give the database up."""
         self._generation += 1  # each thread connects again
+        if self._writer is not None:
+            with suppress(self._psycopg.Error):
+                self._writer.execute("SELECT pg_advisory_unlock_all()")
         for connection in (self._writer, *self._readers):
             if connection is not None:
                 with suppress(self._psycopg.Error):

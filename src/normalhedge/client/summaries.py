@@ -1,0 +1,69 @@
+"""The summary of a mixture of a server."""
+
+import json
+from dataclasses import dataclass
+from html import escape
+from typing import Any
+
+
+@dataclass(frozen=True)
+class ServedSummary:
+    """What `normalhedge.Mixture.summary` says, from a server; it prints as the same tables.
+
+    Attributes
+    ----------
+    text
+        The tables.
+    settings
+        The settings of the mixture, in one line.
+    rounds, rows, settled, silent, pending, expired
+        As in the summary of a `Mixture`.
+    blend, uniform
+        The mean losses of the blend and of the plain mean; None before the first outcome.
+    best
+        The name of the best expert; None if there is none.
+    warning
+        A sentence about what is wrong; empty if nothing is.
+    experts, components
+        The experts and the ways of combining, as dictionaries.
+    details
+        All that the server answered.
+    """
+
+    text: str
+    settings: str
+    rounds: int
+    rows: int
+    settled: int
+    silent: int
+    pending: int
+    expired: int
+    blend: float | None
+    uniform: float | None
+    best: str | None
+    warning: str
+    experts: list[dict[str, Any]]
+    components: list[dict[str, Any]]
+    details: dict[str, Any]
+
+    @classmethod
+    def of(cls, body: bytes) -> "ServedSummary":
+        """Return the summary that an answer holds."""
+        found = json.loads(body)
+        same = (
+            "text", "settings", "rounds", "rows", "settled", "silent", "pending", "expired", "best",
+            "warning", "experts", "components",
+        )  # fmt: skip
+        return cls(
+            **{name: found[name] for name in same},
+            blend=found["loss"],
+            uniform=found["plain_mean_loss"],
+            details=found,
+        )
+
+    def __str__(self) -> str:
+        """Return the tables."""
+        return self.text
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{escape(self.text)}</pre>"

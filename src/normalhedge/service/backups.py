@@ -1,0 +1,160 @@
+"""Copies of a database of SQLite: made while a server uses it, and put back when none does."""
+
+import sqlite3
+import time
+from contextlib import closing
+from pathlib import Path
+from typing import NamedTuple
+
+from normalhedge._files import write_whole
+from normalhedge._owner import Owner
+from normalhedge.service.sqlite import APPLICATION
+from normalhedge.service.storage import VERSION
+
+BESIDE = ("-wal", "-shm", "-journal")
+"""The ends of the names of files that belong to a database of SQLite."""
+
+
+class Backup(NamedTuple):
+    """What a copy holds.
+
+    Attributes
+    ----------
+    mixtures, events
+        The numbers of mixtures that are not deleted, and of events in the log.
+    last
+        The time of the last event; None if there is none.
+    """
+
+    mixtures: int
+    events: int
+    last: float | None
+
+    def __str__(self) -> str:
+        """Return a part of a sentence."""
+        told = f"{self.mixtures:,} mixtures, {self.events:,} events"
+        if self.last is None:
+            return told
+        when = time.strftime("%Y-%m-%d %H:%M:%S %z", time.localtime(self.last))
+        return f"{told}, the last one at {when}"
+
+
+def back_up(db: str, target: Path) -> Backup:
+    """Copy a database, which a server may be using, to a file; the server does not wait.
+
+    The copy is what was on the disk at one moment: every request that was acknowledged before the
+    call is in it. It is read again and checked before it takes the place of an older one.
+
+    Parameters
+    ----------
+    db
+        The database: a file of SQLite.
+    target
+        The file to write.
+
+    Raises
+    ------
+    ValueError
+        If there is no such database, or it is one of PostgreSQL, whose own programs copy it.
+    """
+    path = _file(db, "pg_dump --schema=normalhedge --format=custom --file=FILE")
+    if not path.is_file():
+        raise ValueError(f"there is no database {path}")
+    if target.exists() and target.samefile(path):
+        raise ValueError(f"{target} is the database itself: choose another file for the copy")
+    found: list[Backup] = []
+
+    def write(part: Path) -> None:
+        try:
+            with (
+                closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)) as source,
+                closing(sqlite3.connect(part)) as copy,
+            ):
+                # All pages in one step, in one transaction: a later write would begin it again.
+                source.backup(copy, pages=-1)
+                copy.execute("PRAGMA journal_mode=DELETE")
+            found.append(check(part, path))
+        except sqlite3.Error as error:
+            raise ValueError(f"{path} cannot be copied: {error}") from None
+
+    write_whole(target, write)
+    return found[0]
+
+
+def check(path: Path, called: Path | None = None) -> Backup:
+    """Return what a database holds; refuse one that is damaged or not of ours.
+
+    Parameters
+    ----------
+    path
+        The file, which no server uses.
+    called
+        What to call it in messages; by default its path.
+    """
+    name = called or path
+    try:
+        with closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)) as found:
+            (application,) = found.execute("PRAGMA application_id").fetchone()
+            (version,) = found.execute("PRAGMA user_version").fetchone()
+            if application != APPLICATION:
+                raise ValueError(f"{name} is not the database of a server of normalhedge")
+            if version != VERSION:
+                raise ValueError(f"{name} has version {version}, not {VERSION}")
+            (state,) = found.execute("PRAGMA quick_check(1)").fetchone()
+            if state != "ok":
+                raise ValueError(f"{name} is damaged: {state}")
+            mixtures = "SELECT count(*) FROM mixtures WHERE deleted IS NULL"
+            events = "SELECT count(*), max(time) FROM events"
+            return Backup(*found.execute(mixtures).fetchone(), *found.execute(events).fetchone())
+    except sqlite3.Error as error:
+        raise ValueError(f"{name} cannot be read: {error}") from None
+
+
+def restore(copy: Path, db: str, *, replace: bool = False) -> tuple[Backup, Path | None]:
+    """Put a copy in the place of a database that no server uses.
+
+    Parameters
+    ----------
+    copy
+        The file that `back_up` wrote.
+    db
+        The database: a file of SQLite.
+    replace
+        Whether a database that is there is moved away; otherwise it is an error.
+
+    Returns
+    -------
+    backup, before
+        What the copy holds, and where the old database is now; None if there was none.
+    """
+    path = _file(db, "pg_restore --dbname=ADDRESS FILE")
+    if not copy.is_file():
+        raise ValueError(f"there is no file {copy}")
+    with Owner(path):
+        found, before = check(copy), None
+        if path.exists():
+            if not replace:
+                raise ValueError(f"{path} is there already: say --replace to move it away")
+            before = _free(path)
+            for end in (*BESIDE, ""):
+                part = Path(f"{path}{end}")
+                if part.exists():
+                    part.rename(f"{before}{end}")
+        write_whole(path, lambda part: part.write_bytes(copy.read_bytes()))
+    return found, before
+
+
+def _file(db: str, instead: str) -> Path:
+    """Return the file of a database; refuse PostgreSQL."""
+    if "://" in db:
+        raise ValueError(
+            f"this is for files of SQLite: PostgreSQL has programs of its own, {instead}"
+        )
+    return Path(db)
+
+
+def _free(path: Path) -> Path:
+    """Return a name for the old database that is not taken."""
+    stamp = time.strftime("%Y%m%d-%H%M%S")
+    names = [f"{path}.before-{stamp}", *(f"{path}.before-{stamp}-{k}" for k in range(1, 1000))]
+    return next(name for name in map(Path, names) if not name.exists())
