@@ -200,7 +200,8 @@ class RiverHedgeClassifier(_RiverEnsemble, base.Classifier):  # type: ignore[mis
 def _chances_of(model: Any, x: dict[Any, Any]) -> dict[Any, float]:
     """Return the probabilities that a model gives to labels."""
     try:
-        return {label: float(p) for label, p in model.predict_proba_one(x).items()}
+        found = model.predict_proba_one(x)  # before river 0.24 {None: 1} where nothing is known yet
+        return {label: float(p) for label, p in found.items() if label is not None}
     except NotImplementedError:
         label = model.predict_one(x)
         return {} if label is None else {label: 1.0}
