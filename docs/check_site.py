@@ -10,6 +10,7 @@ import sys
 from collections.abc import Iterator
 from html.parser import HTMLParser
 from pathlib import Path
+from typing import Any
 from urllib.parse import unquote, urlsplit
 
 import normalhedge
@@ -120,16 +121,26 @@ def styles_from_elsewhere(site: Path) -> Iterator[str]:
                 yield f"{sheet.relative_to(site)}: loads {address}"
 
 
-def public_names() -> Iterator[tuple[str, str]]:
-    """Yield the module and the name of everything in an `__all__` of the package."""
-    for found in [
+def public_names() -> Iterator[tuple[str, Any]]:
+    """Yield the full name of everything in an `__all__` of the package, and the thing itself.
+
+    Where its library is not installed, the name stands for the thing.
+    """
+    for module in [
         normalhedge.__name__,
         *(m.name for m in pkgutil.walk_packages(normalhedge.__path__, "normalhedge.")),
     ]:
-        if found.rpartition(".")[2] in {"__main__", "_core"}:
+        if module.rpartition(".")[2] in {"__main__", "_core"}:
             continue
-        for name in getattr(importlib.import_module(found), "__all__", ()):
-            yield found, name
+        try:
+            found = importlib.import_module(module)
+        except ImportError:  # a part of an adapter, whose names its package exports
+            continue
+        for name in getattr(found, "__all__", ()):
+            try:
+                yield f"{module}.{name}", getattr(found, name)
+            except ImportError:
+                yield f"{module}.{name}", name
 
 
 def undocumented(documented: set[str]) -> Iterator[str]:
@@ -141,14 +152,10 @@ def undocumented(documented: set[str]) -> Iterator[str]:
         Names of things in the reference, with their modules.
     """
     public = list(public_names())
-    shown = {
-        name: getattr(importlib.import_module(module), name)
-        for module, name in public
-        if f"{module}.{name}" in documented
-    }
-    for module, name in public:
-        if name not in shown or shown[name] is not getattr(importlib.import_module(module), name):
-            yield f"{module}.{name} is not in the reference: add it to a page of docs/reference"
+    shown = [thing for name, thing in public if name in documented]
+    for name, thing in public:
+        if not any(thing is one for one in shown):
+            yield f"{name} is not in the reference: add it to a page of docs/reference"
 
 
 def faults(site: Path) -> list[str]:

@@ -45,9 +45,9 @@ class Outcome(NamedTuple):
 
 
 def parse(text: str) -> Requirement:
-    """Return the parts of a requirement without markers, such as ``plotext>=5.3,<6``."""
-    found = re.fullmatch(r"([\w.-]+)(?:\[[\w,]+\])?\s*(.*)", text)
-    if found is None or ";" in text:
+    """Return the parts of a requirement, such as ``plotext>=5.3,<6``; markers do not count."""
+    found = re.fullmatch(r"([\w.-]+)(?:\[[\w,]+\])?\s*([^;]*)(?:;.*)?", text)
+    if found is None:
         raise ValueError(f"cannot read the requirement {text!r}: write NAME>=VERSION")
     bounds = [bound.strip() for bound in found[2].split(",") if bound]
     lowest = next((bound[2:] for bound in bounds if bound.startswith(">=")), None)

@@ -106,8 +106,9 @@ def test_the_oldest_dependencies_are_the_lower_bounds() -> None:
     assert parse("plotext>=5.3,<6").at("oldest") == "plotext==5.3.*"
     assert parse("plotext>=5.3,<6").at("newest") == "plotext<6"
     assert parse("dask[dataframe]>=2025.1") == Requirement("dask", "2025.1", ())
+    assert parse("uvloop>=0.20; sys_platform != 'win32'") == Requirement("uvloop", "0.20", ())
     with pytest.raises(ValueError, match="NAME>=VERSION"):
-        parse("numpy>=2; python_version < '3.12'")
+        parse("@ file:///somewhere")
     wanted = {one.name: one for one in requirements(PROJECT)}
     assert {"numpy", "pyarrow", "scikit-learn", "pandas"} <= set(wanted)
     assert all(one.lowest is not None for one in wanted.values())

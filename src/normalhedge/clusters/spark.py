@@ -88,9 +88,7 @@ class MixturePerKey(StatefulProcessor):  # type: ignore[misc]
         mixture = Mixture(**self.options)
         kept = self.state.get() if self.state.exists() else None
         if kept is not None:
-            mixture = Mixture.of(
-                read_snapshot_text(bytes(kept[0]), f"the state of {key}").books
-            )
+            mixture = Mixture.of(read_snapshot_text(bytes(kept[0]), f"the state of {key}").books)
         columns = [self.time, self.id, self.target, *self.experts]
         given = [
             StreamRow(time, name, forecasts, outcome)
