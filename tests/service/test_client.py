@@ -18,8 +18,8 @@ from normalhedge.mixtures.saved import Snapshot, snapshot_text
 from tests.service.faulty import CUTS, proxied
 from tests.service.running import Asked, served
 
-LIMITS: dict[str, Any] = {"max_pending": 10_000, "max_names": 10_000}
-"""The settings that a server chooses where the client does not."""
+LIMITS: dict[str, Any] = {"max_pending": 10_000, "max_names": 10_000, "history": 200}
+"""Settings for which a server has defaults of its own."""
 
 
 @pytest.fixture
@@ -71,7 +71,8 @@ FORMS: dict[str, tuple[dict[str, Any], list[tuple[Any, Any]]]] = {
 @pytest.mark.parametrize("form", FORMS)
 def test_predictions_are_those_of_a_mixture(far: Client, form: str) -> None:
     settings, rounds = FORMS[form]
-    own, mixture = Mixture(**settings, **LIMITS), far.mixture("load", **settings)
+    own = Mixture(**settings, **LIMITS)
+    mixture = far.mixture("load", **settings, **LIMITS)
     for forecasts, outcome in rounds:
         for there, here in (
             (mixture.peek(forecasts), own.peek(forecasts)),
@@ -105,7 +106,7 @@ def change(mixture: Any) -> None:
 
 
 def test_every_verb_does_what_it_does_to_a_mixture(far: Client, tmp_path: Path) -> None:
-    own, mixture = Mixture(**LIMITS), far.mixture("load")
+    own, mixture = Mixture(**LIMITS), far.mixture("load", **LIMITS)
     change(own)
     change(mixture)
     assert state(mixture.local()) == state(own)
@@ -198,7 +199,7 @@ def test_nothing_is_learned_twice_where_connections_break(server: str, seed: int
     own = Mixture(**LIMITS)
     said = play(own, 60, seed)
     with proxied(server, seed, share=0.4) as proxy, Client(proxy.url) as client:
-        mixture = client.mixture("load")
+        mixture = client.mixture("load", **LIMITS)
         assert play(mixture, 60, seed) == said
         assert state(mixture.local()) == state(own)
     assert all(proxy.cuts[cut] for cut in CUTS), proxy.cuts
@@ -209,7 +210,7 @@ def test_the_asynchronous_client_does_the_same(server: str, tmp_path: Path) -> N
         own = Mixture(**LIMITS)
         with proxied(server, 1, share=0.3) as proxy:
             async with AsyncClient(proxy.url) as client:
-                mixture = await client.mixture("load")
+                mixture = await client.mixture("load", **LIMITS)
                 for k in range(15):
                     forecasts = {"a": 1.0 * k, "b": 2.0}
                     made = await mixture.predict(forecasts)
