@@ -131,3 +131,5 @@ def test_settings_come_from_a_file_the_environment_and_the_command_line(tmp_path
         read_settings(file, {})
     with pytest.raises(ValueError, match="NORMALHEDGE_INSECURE"):
         read_settings(None, {"NORMALHEDGE_INSECURE": "maybe"})
+    with pytest.raises(ValueError, match="NORMALHEDGE_LIMITS_BODY"):
+        read_settings(None, {"NORMALHEDGE_LIMITS_BODY": "much"})

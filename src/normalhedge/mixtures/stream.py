@@ -39,6 +39,8 @@ from normalhedge.mixtures.tickets import Prediction
 CHANGES = {"leave": "left", "retire": "retired", "rename": "renamed", "inherit": "inherited"}
 """The changes to experts, and the words that answer them."""
 
+_CHANGING = frozenset(CHANGES)
+
 WORDS = {"forecasts", "confidence", "ticket", "outcome", "id", "correct", *CHANGES}
 """The keys of a line that does not consist of forecasts alone."""
 
@@ -121,14 +123,13 @@ class Stream:
             If an operation is refused; the operations before it are done and answered.
         """
         forecasts = request.get("forecasts")
-        if forecasts is None and not WORDS & request.keys():
+        if forecasts is None and WORDS.isdisjoint(request):
             forecasts = request
-        unknown = [word for word in request if forecasts is not request and word not in WORDS]
-        if unknown:
-            raise ValueError(
-                f"{clipped(unknown[0], 80)!r} is not one of {', '.join(sorted(WORDS))}"
-            )
-        for change in CHANGES.keys() & request.keys():
+        elif not WORDS.issuperset(request):
+            unknown = next(word for word in request if word not in WORDS)
+            raise ValueError(f"{clipped(unknown, 80)!r} is not one of {', '.join(sorted(WORDS))}")
+        elif not _CHANGING.isdisjoint(request):
+            change = next(word for word in CHANGES if word in request)
             answer[CHANGES[change]] = self._changed(change, request)
             return
         if "correct" in request:

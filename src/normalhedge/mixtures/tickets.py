@@ -40,9 +40,9 @@ class Prediction(NamedTuple):
     @property
     def weights(self) -> dict[str, Any]:
         """The weight of each expert: a number, or one for each item."""
-        columns = zip(self.names, self.distribution.T, strict=False)  # names may have joined since
-        if self.keys is None:
-            return {name: float(column[0]) for name, column in columns}
+        if self.keys is None:  # names may have joined since
+            return dict(zip(self.names, self.distribution[0].tolist(), strict=False))
+        columns = zip(self.names, self.distribution.T, strict=False)
         return {name: by_key(column, self.keys) for name, column in columns}
 
 

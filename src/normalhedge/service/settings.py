@@ -116,15 +116,17 @@ def read_settings(
     limits = {n.removeprefix("limits_"): t for n, t in words.items() if n.startswith("limits_")}
     known = {one.name for one in fields(Settings)} - {"limits"}
     plain = {name: text for name, text in words.items() if name in known}
-    settings = _with(settings, _parsed(plain, settings), "the environment")
-    limits = _with(settings.limits, _parsed(limits, settings.limits), "the environment")
+    settings = _with(settings, _parsed(plain, settings, PREFIX), "the environment")
+    limits = _with(
+        settings.limits, _parsed(limits, settings.limits, f"{PREFIX}LIMITS_"), "the environment"
+    )
     settings = replace(settings, limits=limits)
     chosen = {name: value for name, value in given.items() if value is not None}
     found: Settings = _with(settings, chosen, "the command line")
     return found
 
 
-def _parsed(words: Mapping[str, str], settings: Any) -> dict[str, Any]:
+def _parsed(words: Mapping[str, str], settings: Any, prefix: str) -> dict[str, Any]:
     """Return texts of the environment as values of the types that the settings have."""
     found: dict[str, Any] = {}
     for name, text in words.items():
@@ -137,7 +139,7 @@ def _parsed(words: Mapping[str, str], settings: Any) -> dict[str, Any]:
             else:
                 found[name] = text.split(",") if isinstance(now, tuple) else text
         except (KeyError, ValueError):
-            raise ValueError(f"{PREFIX}{name.upper()} cannot be {text!r}") from None
+            raise ValueError(f"{prefix}{name.upper()} cannot be {text!r}") from None
     return found
 
 
