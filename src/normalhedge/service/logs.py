@@ -59,7 +59,7 @@ def failure(what: str, error: BaseException, **facts: Any) -> None:
     _write("error", what, {"error": f"{type(error).__name__}: {error}", "trace": trace, **facts})
 
 
-class Lines(logging.Handler):
+class LogLines(logging.Handler):
     """What libraries log, as lines like the others."""
 
     def emit(self, record: logging.LogRecord) -> None:
@@ -70,6 +70,6 @@ class Lines(logging.Handler):
 def take_over(name: str) -> None:
     """Write the log of a library as lines like the others, from warnings on."""
     logger = logging.getLogger(name)
-    logger.handlers = [Lines(logging.WARNING)]
+    logger.handlers = [LogLines(logging.WARNING)]
     logger.setLevel(logging.WARNING)
     logger.propagate = False
