@@ -15,6 +15,7 @@ from normalhedge import AsyncClient, Client, Mixture
 from normalhedge.client import NotAcknowledged, ServedMixture, retrying
 from normalhedge.client.retrying import Answer, Ask, Attempts
 from normalhedge.mixtures.saved import Snapshot, snapshot_text
+from normalhedge.service import access
 from tests.service.faulty import CUTS, proxied
 from tests.service.running import Asked, served
 
@@ -362,3 +363,22 @@ def test_the_examples_of_the_docstrings_run(tmp_path: Path) -> None:
         program = "\n".join(code).replace("http://localhost:8008", url)
         program = program.replace('mixture("load")', 'mixture("other")')
         subprocess.run([sys.executable, "-c", program], check=True)
+
+
+def test_tokens_are_sent_and_their_scopes_are_told(tmp_path: Path) -> None:
+    tokens = tmp_path / "tokens"
+    admin, reader = (
+        access.new_token(tokens, scope, scope, None, None) for scope in ("admin", "read")
+    )
+    with served(tmp_path / "a.db", token_file=str(tokens)) as url:
+        with Client(url) as nobody, pytest.raises(PermissionError, match="token"):
+            nobody.names()
+        with Client(url, admin) as owner:
+            assert owner.mixture("load").predict({"a": 1.0}).ticket == 0
+        with Client(url, reader) as guest:
+            mixture = guest.mixture("load")
+            assert mixture.peek({"a": 1.0}).value == 1.0
+            with pytest.raises(PermissionError):
+                mixture.predict({"a": 1.0})
+            with pytest.raises(PermissionError):
+                guest.mixture("other")
