@@ -87,8 +87,7 @@ async def spent(
 ) -> Spent:
     """Let all connections work for a while; with a rate, begin so many pieces of work a second."""
     delays: list[float] = []
-    count, begun = 0, time.perf_counter()
-    server, client, until = processor(pid), time.process_time(), begun + seconds
+    count = 0
 
     async def one(number: int, connection: Connection) -> None:
         nonlocal count
@@ -103,6 +102,9 @@ async def spent(
 
     async with AsyncExitStack() as stack:
         opened = [await stack.enter_async_context(Connection(url)) for _ in range(connections)]
+        await asyncio.gather(*(connection.ask("GET", "/healthz") for connection in opened))
+        begun = time.perf_counter()
+        server, client, until = processor(pid), time.process_time(), begun + seconds
         await asyncio.gather(*(one(k, connection) for k, connection in enumerate(opened)))
     taken = time.perf_counter() - begun
     return Spent(
@@ -128,6 +130,7 @@ class Player:
             json.dumps({"forecasts": forecasts}).encode() for forecasts in rounds(0, count)
         ]
         self.turn = 0
+        self.waiting: dict[int, int] = {}
 
     async def play(self, connection: Connection, number: int) -> int:
         """Send the forecasts of a round and its outcome, each with a key."""
@@ -141,14 +144,17 @@ class Player:
         assert status == 200, answer
         return 2
 
-    async def predict(self, connection: Connection, number: int) -> int:
+    async def step(self, connection: Connection, number: int) -> int:
         """Send one request: forecasts, or the outcome of the last ones of this connection."""
         self.turn += 1
-        body = self.bodies[(self.turn + number) % len(self.bodies)]
-        status, answer = await connection.ask(
-            "POST", f"{self.path}/predict", body, f"x{os.getpid()}-{self.turn}"
-        )
+        key, ticket = f"x{os.getpid()}-{self.turn}", self.waiting.pop(number, None)
+        verb, body = "predict", self.bodies[(self.turn + number) % len(self.bodies)]
+        if ticket is not None:
+            verb, body = "outcome", f'{{"ticket":{ticket},"outcome":{number % 7}.5}}'.encode()
+        status, answer = await connection.ask("POST", f"{self.path}/{verb}", body, key)
         assert status == 200, answer
+        if ticket is None:
+            self.waiting[number] = int(answer[10 : answer.index(b",")])
         return 1
 
 
@@ -211,6 +217,19 @@ def started(db: str) -> Iterator[tuple[str, int]]:
         yield url, child.pid
 
 
+def syncs(folder: str, count: int = 50) -> float:
+    """Return how long the disk takes to write a page through, in milliseconds: the median."""
+    taken = []
+    with tempfile.TemporaryFile(dir=folder) as file:
+        for _ in range(count):
+            file.write(bytes(4096))
+            file.flush()
+            start = time.perf_counter()
+            os.fdatasync(file.fileno())
+            taken.append(time.perf_counter() - start)
+    return float(np.median(taken)) * 1e3
+
+
 def requests(db: str, what: str, seconds: float) -> Iterator[str]:
     """Yield the rates of single requests and of batches, and the delays at half the load."""
     with started(db) as (url, pid):
@@ -228,9 +247,7 @@ def requests(db: str, what: str, seconds: float) -> Iterator[str]:
         again = asyncio.run(spent(url, pid, spread, seconds, connections=CONNECTIONS))
         yield f"{what}: the same on 16 mixtures: {again}"
         rate = min(1000.0, found.done / found.seconds / 2)
-        half = asyncio.run(
-            spent(url, pid, one.predict, seconds, rate=rate, connections=CONNECTIONS)
-        )
+        half = asyncio.run(spent(url, pid, one.step, seconds, rate=rate, connections=CONNECTIONS))
         yield (
             f"{what}: at {rate:,.0f} requests/s: half of them within {half.delay(50):.1f} ms, "
             f"99 % within {half.delay(99):.1f} ms (goal 25 ms); {half}"
@@ -249,9 +266,7 @@ def dashboards(db: str, seconds: float) -> Iterator[str]:
             for k in range(open_ones):
                 path = "/v1/events" if k % 2 else "/v1/mixtures/one/events"
                 await listen(url, path, stack)
-            return await spent(
-                url, pid, player.predict, seconds, rate=200.0, connections=CONNECTIONS
-            )
+            return await spent(url, pid, player.step, seconds, rate=200.0, connections=CONNECTIONS)
 
     with started(db) as (url, pid):
         asyncio.run(create(url, "one"))
@@ -402,6 +417,7 @@ def main() -> None:
     )
     with tempfile.TemporaryDirectory() as folder:
         Path(folder).chmod(0o755)
+        print(f"the disk writes a page through in {syncs(folder):.1f} ms\n")
         parts: dict[str, Callable[[], Iterator[str]]] = {
             "sqlite": lambda: requests(f"{folder}/a.db", "SQLite", given.seconds),
             "dashboards": lambda: dashboards(f"{folder}/b.db", given.seconds),

@@ -15,11 +15,12 @@ from normalhedge import AsyncClient, Client, Mixture
 from normalhedge.client import NotAcknowledged, ServedMixture, retrying
 from normalhedge.client.retrying import Answer, Ask, Attempts
 from normalhedge.mixtures.saved import Snapshot, snapshot_text
+from normalhedge.service import access
 from tests.service.faulty import CUTS, proxied
 from tests.service.running import Asked, served
 
-LIMITS: dict[str, Any] = {"max_pending": 10_000, "max_names": 10_000}
-"""The settings that a server chooses where the client does not."""
+LIMITS: dict[str, Any] = {"max_pending": 10_000, "max_names": 10_000, "history": 200}
+"""Settings for which a server has defaults of its own."""
 
 
 @pytest.fixture
@@ -71,7 +72,8 @@ FORMS: dict[str, tuple[dict[str, Any], list[tuple[Any, Any]]]] = {
 @pytest.mark.parametrize("form", FORMS)
 def test_predictions_are_those_of_a_mixture(far: Client, form: str) -> None:
     settings, rounds = FORMS[form]
-    own, mixture = Mixture(**settings, **LIMITS), far.mixture("load", **settings)
+    own = Mixture(**settings, **LIMITS)
+    mixture = far.mixture("load", **settings, **LIMITS)
     for forecasts, outcome in rounds:
         for there, here in (
             (mixture.peek(forecasts), own.peek(forecasts)),
@@ -105,7 +107,7 @@ def change(mixture: Any) -> None:
 
 
 def test_every_verb_does_what_it_does_to_a_mixture(far: Client, tmp_path: Path) -> None:
-    own, mixture = Mixture(**LIMITS), far.mixture("load")
+    own, mixture = Mixture(**LIMITS), far.mixture("load", **LIMITS)
     change(own)
     change(mixture)
     assert state(mixture.local()) == state(own)
@@ -198,7 +200,7 @@ def test_nothing_is_learned_twice_where_connections_break(server: str, seed: int
     own = Mixture(**LIMITS)
     said = play(own, 60, seed)
     with proxied(server, seed, share=0.4) as proxy, Client(proxy.url) as client:
-        mixture = client.mixture("load")
+        mixture = client.mixture("load", **LIMITS)
         assert play(mixture, 60, seed) == said
         assert state(mixture.local()) == state(own)
     assert all(proxy.cuts[cut] for cut in CUTS), proxy.cuts
@@ -209,7 +211,7 @@ def test_the_asynchronous_client_does_the_same(server: str, tmp_path: Path) -> N
         own = Mixture(**LIMITS)
         with proxied(server, 1, share=0.3) as proxy:
             async with AsyncClient(proxy.url) as client:
-                mixture = await client.mixture("load")
+                mixture = await client.mixture("load", **LIMITS)
                 for k in range(15):
                     forecasts = {"a": 1.0 * k, "b": 2.0}
                     made = await mixture.predict(forecasts)
@@ -361,3 +363,22 @@ def test_the_examples_of_the_docstrings_run(tmp_path: Path) -> None:
         program = "\n".join(code).replace("http://localhost:8008", url)
         program = program.replace('mixture("load")', 'mixture("other")')
         subprocess.run([sys.executable, "-c", program], check=True)
+
+
+def test_tokens_are_sent_and_their_scopes_are_told(tmp_path: Path) -> None:
+    tokens = tmp_path / "tokens"
+    admin, reader = (
+        access.new_token(tokens, scope, scope, None, None) for scope in ("admin", "read")
+    )
+    with served(tmp_path / "a.db", token_file=str(tokens)) as url:
+        with Client(url) as nobody, pytest.raises(PermissionError, match="token"):
+            nobody.names()
+        with Client(url, admin) as owner:
+            assert owner.mixture("load").predict({"a": 1.0}).ticket == 0
+        with Client(url, reader) as guest:
+            mixture = guest.mixture("load")
+            assert mixture.peek({"a": 1.0}).value == 1.0
+            with pytest.raises(PermissionError):
+                mixture.predict({"a": 1.0})
+            with pytest.raises(PermissionError):
+                guest.mixture("other")

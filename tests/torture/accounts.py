@@ -12,7 +12,7 @@ from normalhedge.service.recovery import state_text
 from tests.service.sending import Connection
 
 OPTIONS: dict[str, Any] = {"max_pending": 10_000, "history": 200, "max_names": 10_000}
-"""The arguments that a server gives to a mixture by default."""
+"""The settings of the mixtures."""
 
 LONG = 1_000_000
 """The history of a replay: how far back a mixture can correct depends on when it was loaded, and

@@ -25,7 +25,7 @@ import numpy as np
 from tests.service.faulty import proxied
 from tests.service.postgres import Cluster, cluster, programs
 from tests.service.sending import Connection
-from tests.torture.accounts import Account, Harm, Sender, load
+from tests.torture.accounts import OPTIONS, Account, Harm, Sender, load
 from tests.torture.command import Commands, Running, commands
 from tests.torture.disks import can_mount, fill, mounted
 from tests.torture.result import Result, is_sentence, one_line
@@ -100,7 +100,9 @@ async def created(url: str, accounts: list[Account]) -> None:
     """Create the mixtures that are not there yet."""
     async with Connection(url) as connection:
         for account in accounts:
-            status, body = await connection.ask("POST", "/v1/mixtures", {"name": account.name})
+            status, body = await connection.ask(
+                "POST", "/v1/mixtures", {"name": account.name, **OPTIONS}
+            )
             if status not in {201, 409}:
                 raise Harm(f"a mixture was not created: {status} {body!r}")
 

@@ -1,5 +1,6 @@
 """Copies of a database of SQLite: made while a server uses it, and put back when none does."""
 
+import shutil
 import sqlite3
 import time
 from contextlib import closing
@@ -140,7 +141,7 @@ def restore(copy: Path, db: str, *, replace: bool = False) -> tuple[Backup, Path
                 part = Path(f"{path}{end}")
                 if part.exists():
                     part.rename(f"{before}{end}")
-        write_whole(path, lambda part: part.write_bytes(copy.read_bytes()))
+        write_whole(path, lambda part: shutil.copyfile(copy, part))
     return found, before
 
 
