@@ -9,6 +9,8 @@ from typing import Any
 import httpx
 import pytest
 
+from normalhedge.service import registry
+from normalhedge.service.live import LoadedMixture
 from normalhedge.service.recovery import recover, state_text
 from normalhedge.service.server import storage_of
 from normalhedge.service.sqlite import SQLite
@@ -203,3 +205,24 @@ def test_a_stream_that_fails_midway_has_no_end(
     assert lines[-2]["error"].startswith("ZeroDivisionError")
     assert lines[-1]["what"].startswith("uvicorn")
     assert client.get("/healthz").status_code == 200
+
+
+def test_a_failure_while_a_thread_works_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The state goes away under a batch: 503, and nothing of it is learned."""
+    monkeypatch.setattr(registry, "LONG", -1.0)  # everything works in a thread
+    answer = registry.Registry._part
+
+    def losing(self: registry.Registry, loaded: LoadedMixture, request: Any) -> dict[str, Any]:
+        for live in self.by_id.values():
+            live.unload()
+        return answer(self, loaded, request)
+
+    with served(tmp_path / "a.db") as url, Asked(url) as client:
+        client.send_json("/v1/mixtures", {"name": "load"})
+        with monkeypatch.context() as lost:
+            lost.setattr(registry.Registry, "_part", losing)
+            status, told = ask(client, "rounds", {"rounds": [forecasts(1), forecasts(2)]})
+            assert (status, told["status"]) == (503, 503)
+        assert ask(client, "predict", forecasts(1))[1]["ticket"] == 0

@@ -36,6 +36,20 @@ class Answered(NamedTuple):
     replayed: bool = False
 
 
+class LoadedMixture(NamedTuple):
+    """What a request works with, also when the mixture is unloaded meanwhile.
+
+    Attributes
+    ----------
+    mixture, stream, done
+        As those of `LiveMixture`.
+    """
+
+    mixture: Mixture
+    stream: Stream
+    done: list[Operation]
+
+
 class LiveMixture:
     """A mixture of the service: its row, and its state as far as it is loaded.
 
@@ -103,6 +117,12 @@ class LiveMixture:
         self.made = found.made
         self.last_forecast = found.last_forecast or self.last_forecast
         self.last_outcome = found.last_outcome or self.last_outcome
+
+    def loaded(self) -> LoadedMixture:
+        """Return what a request works with."""
+        assert self.mixture is not None
+        assert self.stream is not None
+        return LoadedMixture(self.mixture, self.stream, self.done)
 
     def note(self, operations: list[Operation], now: float) -> int | None:
         """Note when rounds were predicted and settled; return the first ticket given out.

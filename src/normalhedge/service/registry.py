@@ -12,7 +12,7 @@ from normalhedge.mixtures.stream import REFUSALS, refusal
 from normalhedge.service import memory
 from normalhedge.service.keys import digest_of, once
 from normalhedge.service.limits import check_forecasts
-from normalhedge.service.live import Answered, LiveMixture
+from normalhedge.service.live import Answered, LiveMixture, LoadedMixture
 from normalhedge.service.problems import Problem, unavailable
 from normalhedge.service.recovery import compressed_state, must_be_kept
 from normalhedge.service.storage import Event, SnapshotRow
@@ -82,64 +82,77 @@ class Registry(memory.Memory):
             async with live.turn:
                 mixture = await self.load(live)
                 if long:
-                    answer = await self.in_thread(self._work, live, request)
-                    if live.mixture is not mixture or not self.ready:  # it failed meanwhile
-                        live.unload()
-                        raise unavailable()
+                    answer = await self._work_in_thread(live, mixture, request)
                 else:
-                    answer = self._work(live, request)
+                    answer = self._work(live, live.loaded(), request)
                 written = self._log(live, kind, key, digest, answer, request)
         else:
-            answer = self._work(live, request)
+            answer = self._work(live, live.loaded(), request)
             written = self._log(live, kind, key, digest, answer, request)
         text, future = written
         if future is not None:
             await future
         return Answered(text)
 
-    def _work(self, live: LiveMixture, request: dict[str, Any] | Requests) -> Any:
-        """Let the mixture answer; what it does is in ``live.done``."""
-        stream, begun = live.stream, time.perf_counter()
-        assert stream is not None
-        live.done.clear()
+    async def _work_in_thread(
+        self, live: LiveMixture, mixture: Mixture, request: dict[str, Any] | Requests
+    ) -> Any:
+        """Let the mixture answer in a thread; refuse if the database failed meanwhile."""
+        try:
+            answer = await self.in_thread(self._work, live, live.loaded(), request)
+        except Problem:
+            if live.mixture is mixture and self.ready:
+                raise
+            live.unload()
+            raise unavailable() from None
+        if live.mixture is not mixture or not self.ready:
+            live.unload()
+            raise unavailable()
+        return answer
+
+    def _work(
+        self, live: LiveMixture, loaded: LoadedMixture, request: dict[str, Any] | Requests
+    ) -> Any:
+        """Let the mixture answer; what it does is in ``loaded.done``.
+
+        The mixture may be unloaded while this runs in a thread: only ``loaded`` is used.
+        """
+        begun = time.perf_counter()
+        loaded.done.clear()
         answer: Any
         try:
             if isinstance(request, dict):
-                many, answer = 1, self._reply(live, request)
+                many, answer = 1, self._reply(loaded, request)
             else:
                 many = len(request)
-                answer = {"answers": [self._part(live, part) for part in request]}
+                answer = {"answers": [self._part(loaded, part) for part in request]}
         except BaseException:
-            if live.done:  # it is ahead of the log, and will be loaded again
+            if loaded.done:  # it is ahead of the log, and will be loaded again
                 live.unload()
             raise
         live.cost += 0.1 * ((time.perf_counter() - begun) / max(many, 1) - live.cost)
         return answer
 
-    def _reply(self, live: LiveMixture, request: dict[str, Any]) -> dict[str, Any]:
-        assert live.stream is not None
-        assert live.mixture is not None
+    def _reply(self, loaded: LoadedMixture, request: dict[str, Any]) -> dict[str, Any]:
         if "forecasts" in request:
-            check_forecasts(live.mixture, request["forecasts"], self.limits)
+            check_forecasts(loaded.mixture, request["forecasts"], self.limits)
         answer: dict[str, Any] = {}
         try:
-            live.stream.reply(request, answer)
+            loaded.stream.reply(request, answer)
         except REFUSALS as error:
-            raise refused(live.mixture, request, error) from error
+            raise refused(loaded.mixture, request, error) from error
         return answer
 
-    def _part(self, live: LiveMixture, request: dict[str, Any] | Problem) -> dict[str, Any]:
+    def _part(self, loaded: LoadedMixture, request: dict[str, Any] | Problem) -> dict[str, Any]:
         """Answer one of several requests; a refusal is part of the answer."""
-        assert live.stream is not None
-        assert live.mixture is not None
         answer: dict[str, Any] = {}
         if isinstance(request, Problem):
             return {"error": request.sentence}
         try:
             if "outcome" not in request or "forecasts" in request:
                 forecasts = request.get("forecasts", request)
-                check_forecasts(live.mixture, forecasts, self.limits)
-            live.stream.reply(request, answer)
+                check_forecasts(loaded.mixture, forecasts, self.limits)
+            loaded.stream.reply(request, answer)
         except Problem as problem:
             answer["error"] = problem.sentence
         except REFUSALS as error:
