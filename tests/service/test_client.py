@@ -144,6 +144,8 @@ MISTAKES: list[Callable[[Any], object]] = [
     lambda m: m.update(1, "x"),
     lambda m: m.update(1, True),
     lambda m: m.update(1),
+    lambda m: m.update(1, {"x": 1.0}),
+    lambda m: m.update(1, [1.0, 2.0]),
     lambda m: m.update(id="yesterday", outcome=1.0),
     lambda m: m.correct(1, 1.0),
     lambda m: m.retire("zz"),

@@ -6,6 +6,7 @@ import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from normalhedge.service.limits import NAME
+from normalhedge.service.problems import Kind
 
 Name = Annotated[str, Meta(pattern=NAME, description="The name of a mixture.")]
 
@@ -116,11 +117,15 @@ class Age(Struct, forbid_unknown_fields=True):
     keep_days: Annotated[float, Meta(ge=0, le=100_000)]
 
 
-class ErrorAnswer(Struct):
+class ErrorAnswer(Struct, omit_defaults=True):
     """The answer to a request that was refused, or could not be answered."""
 
     error: Annotated[str, Meta(description="What is wrong, and what to do.")]
     status: int
+    kind: Annotated[
+        Kind | None,
+        Meta(description="The error of a Mixture in Python for the same mistake."),
+    ] = None
 
 
 class MixtureAnswer(Struct):

@@ -324,5 +324,5 @@ INSIDE = "something went wrong inside of the server; its log says what"
 
 def _problem_reply(problem: Problem) -> Reply:
     headers = tuple((name.encode(), value.encode()) for name, value in problem.headers.items())
-    answer = as_json(ErrorAnswer(problem.sentence, problem.status))
+    answer = as_json(ErrorAnswer(problem.sentence, problem.status, problem.kind))
     return Reply(answer, problem.status, headers=headers)

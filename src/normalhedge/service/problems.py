@@ -1,5 +1,10 @@
 """The errors that a client is told: a status of HTTP and a sentence."""
 
+from typing import Literal
+
+Kind = Literal["key", "type", "value"]
+"""The errors of `Mixture`."""
+
 
 class Problem(Exception):  # noqa: N818 -- it is an answer
     """An answer other than success.
@@ -12,10 +17,19 @@ class Problem(Exception):  # noqa: N818 -- it is an answer
         What is wrong and what to do, for the client. It never holds anything of the inside.
     headers
         Further headers of the answer.
+    kind
+        What `Mixture` raises for the same mistake: ``key``, ``type`` or ``value``; else None.
     """
 
-    def __init__(self, status: int, sentence: str, headers: dict[str, str] | None = None) -> None:
+    def __init__(
+        self,
+        status: int,
+        sentence: str,
+        headers: dict[str, str] | None = None,
+        kind: Kind | None = None,
+    ) -> None:
         super().__init__(sentence)
+        self.kind = kind
         self.status = status
         self.sentence = sentence
         self.headers = headers or {}

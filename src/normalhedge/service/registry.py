@@ -13,7 +13,7 @@ from normalhedge.service import memory
 from normalhedge.service.keys import digest_of, once
 from normalhedge.service.limits import check_forecasts
 from normalhedge.service.live import Answered, LiveMixture, LoadedMixture
-from normalhedge.service.problems import Problem, unavailable
+from normalhedge.service.problems import Kind, Problem, unavailable
 from normalhedge.service.recovery import compressed_state, must_be_kept
 from normalhedge.service.storage import Event, SnapshotRow
 
@@ -216,4 +216,7 @@ def refused(mixture: Mixture, request: dict[str, Any], error: Exception) -> Prob
         status = 409 if isinstance(ticket, int) and 0 <= ticket < mixture.next_ticket else 404
     elif "waits for its outcome already" in str(error):
         status = 409
-    return Problem(status, refusal(error))
+    kind: Kind = "key" if isinstance(error, KeyError) else "value"
+    if isinstance(error, TypeError):
+        kind = "type"
+    return Problem(status, refusal(error), kind=kind)
