@@ -160,3 +160,22 @@ def test_a_correction_that_cannot_be_repeated_is_taken_from_its_snapshot(
         assert state_text(state_at(storage, 1, last)) == state
     finally:
         storage.close()
+
+
+def test_a_server_that_was_started_again_corrects_as_far_as_one_that_was_not(
+    tmp_path: Path,
+) -> None:
+    db = tmp_path / "a.db"
+    with served(db) as url, Asked(url) as client:
+        client.send_json("/v1/mixtures", {"name": "load", "history": 20})
+        for k in range(50):
+            assert ask(client, "predict", {"forecasts": {"a": 1.0, "b": float(k % 5)}})[0] == 200
+            assert ask(client, "outcome", {"ticket": k, "outcome": 2.0})[0] == 200
+        status, told = ask(client, "correct", {"ticket": 39, "outcome": 3.0})
+        assert (status, told["kind"]) == (409, "key")
+        assert "the last 10 settled rounds" in told["error"]
+    with served(db) as url, Asked(url) as client:
+        assert ask(client, "correct", {"ticket": 39, "outcome": 3.0}) == (status, told)
+        lines = {"rounds": [{"ticket": 39, "correct": 3.0}, {"ticket": 40, "correct": 3.0}]}
+        answers = ask(client, "rounds", lines)[1]["answers"]
+        assert answers == [{"error": told["error"]}, {"corrected": 40}]

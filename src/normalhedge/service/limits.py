@@ -139,3 +139,31 @@ def check_forecasts(mixture: Mixture, forecasts: Any, limits: Limits) -> None:
             items.update(map(str, range(len(value))))
     if items and len(items.union(mixture.items)) > limits.items:
         raise Problem(422, f"a mixture has at most {limits.items} items on this server")
+
+
+def check_correction(mixture: Mixture, request: dict[str, Any]) -> None:
+    """Refuse to correct a round that only some mixtures with the same log could correct.
+
+    How far back a mixture can correct outcomes depends on when it was loaded: half of its history
+    at least. Beyond that a server that was started again could do what a replay of its log cannot.
+
+    Parameters
+    ----------
+    mixture
+        The mixture.
+    request
+        The request, whose round is given by ``ticket`` or ``id``.
+    """
+    books = mixture.books
+    reach = books.history_size // 2
+    ticket = request.get("ticket")
+    if ticket is None and "id" in request:
+        ticket = books.ticket_of(request["id"], settled=True)
+    earlier = mixture.history[:-reach] if reach else mixture.history
+    if any(one.ticket == ticket for one in earlier):
+        raise Problem(
+            409,
+            f"the outcome of ticket {ticket} cannot be corrected any more: this server corrects "
+            f"the last {reach} settled rounds (history = {books.history_size})",
+            kind="key",
+        )

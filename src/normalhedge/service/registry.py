@@ -11,7 +11,7 @@ from normalhedge.mixtures import Mixture
 from normalhedge.mixtures.stream import REFUSALS, refusal
 from normalhedge.service import memory
 from normalhedge.service.keys import digest_of, once
-from normalhedge.service.limits import check_forecasts
+from normalhedge.service.limits import check_correction, check_forecasts
 from normalhedge.service.live import Answered, LiveMixture, LoadedMixture
 from normalhedge.service.problems import Kind, Problem, unavailable
 from normalhedge.service.recovery import compressed_state, must_be_kept
@@ -138,6 +138,8 @@ class Registry(memory.Memory):
             check_forecasts(loaded.mixture, request["forecasts"], self.limits)
         answer: dict[str, Any] = {}
         try:
+            if "correct" in request:
+                check_correction(loaded.mixture, request)
             loaded.stream.reply(request, answer)
         except REFUSALS as error:
             raise refused(loaded.mixture, request, error) from error
@@ -149,7 +151,9 @@ class Registry(memory.Memory):
         if isinstance(request, Problem):
             return {"error": request.sentence}
         try:
-            if "outcome" not in request or "forecasts" in request:
+            if "correct" in request:
+                check_correction(loaded.mixture, request)
+            elif "outcome" not in request or "forecasts" in request:
                 forecasts = request.get("forecasts", request)
                 check_forecasts(loaded.mixture, forecasts, self.limits)
             loaded.stream.reply(request, answer)
