@@ -206,10 +206,11 @@ portable: $(READY)  ## build the core for a plain x86-64 and compile it for aarc
 		-fopenmp-simd -fPIC $(INCLUDES) -c $$file -o $(PORTABLE)/aarch64.o || exit 1; done
 
 # Python: every test that is not slow, the commands that it starts included. C++: the tests of the core alone, as
-# counting makes it slow. What is left out, and why, is in pyproject.toml and gcovr.cfg. A fork beside a thread
-# hangs: the counter of lines has a lock that the thread may hold.
+# counting makes it slow. What is left out, and why, is in pyproject.toml and gcovr.cfg. Forks beside threads and
+# interrupts hang: the counter of lines has a lock that is held then.
 COVERED := build/covered
-UNCOUNTED := tests/mixtures/test_sharing.py::test_a_fork_beside_a_thread_gets_a_sound_mixture
+UNCOUNTED := tests/mixtures/test_sharing.py::test_a_fork_beside_a_thread_gets_a_sound_mixture \
+	'tests/test_torture.py::test_no_fault_does_harm[forks]' 'tests/test_torture.py::test_no_fault_does_harm[interrupts]'
 
 coverage: coverage-core coverage-python  ## measure which lines the tests run: at least 95 % of Python, 90 % of C++
 
@@ -220,7 +221,7 @@ coverage-core: $(READY)
 
 coverage-python: $(READY) browser
 	@rm -rf build/coverage && mkdir -p build/coverage
-	$(BIN)/coverage run -m pytest -q -n 2 --dist worksteal --deselect $(UNCOUNTED)
+	$(BIN)/coverage run -m pytest -q -n 2 --dist worksteal $(addprefix --deselect ,$(UNCOUNTED))
 	@$(BIN)/coverage combine --quiet
 	$(BIN)/coverage report
 
