@@ -1,6 +1,7 @@
 """Optional libraries, imported when they are used."""
 
 import importlib
+from collections.abc import Callable, Mapping
 from typing import Any
 
 EXTRAS = {
@@ -41,3 +42,24 @@ def require(module: str) -> Any:
         raise ImportError(
             f"this needs {package}: pip install 'normalhedge[{EXTRAS[package]}]'"
         ) from error
+
+
+def lazily(package: str, places: Mapping[str, tuple[str, str]]) -> Callable[[str], Any]:
+    """Return the `__getattr__` of a package whose names are imported when they are used.
+
+    Parameters
+    ----------
+    package
+        The name of the package.
+    places
+        The file of each name, and the library that it needs.
+    """
+
+    def find(name: str) -> Any:
+        if name not in places:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        file, library = places[name]
+        require(library)
+        return getattr(importlib.import_module(f"{package}.{file}"), name)
+
+    return find

@@ -3,8 +3,7 @@
 A library is imported when one of its names is, and not before.
 """
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from normalhedge import _extras
 
@@ -42,13 +41,7 @@ _PLACES = {
 """The file of each name, and the library that it needs."""
 
 
-def __getattr__(name: str) -> Any:
-    """Import the file of a name, or say what must be installed for it."""
-    if name not in _PLACES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    file, library = _PLACES[name]
-    _extras.require(library)
-    return getattr(importlib.import_module(f"{__name__}.{file}"), name)
+__getattr__ = _extras.lazily(__name__, _PLACES)
 
 
 def __dir__() -> list[str]:

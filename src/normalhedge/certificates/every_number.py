@@ -253,7 +253,9 @@ def certify_every(
             if c < 2.0
             else (f"reach must be less than {limit:.4g}")
         )
-        raise NoCertificate(f"no bound holds for every number of experts and c={c:g}: {advice}")
+        raise NoCertificate(
+            f"no certificate of one round covers every number of experts at c={c:g}: {advice}"
+        )
     setting = Strip(c, float(roots(alpha, alpha)[0]), reach, power)
     potential, worst, error = 1.0, 0.0, math.inf
     for level in range(LEVELS - 2):
