@@ -184,11 +184,13 @@ def test_the_checker_encloses_the_inequality_far_out(file: str) -> None:
                 z = (box.left + i * (box.right - box.left) / 2) / 2**40
                 v = (box.low + j * (box.high - box.low) / 2) / 2**40
                 exact = far_gap(claim, row, r, z, v)
-                if claim.power == 1:
-                    assert whole.overlaps(exact)
-                    assert (i, j) != (1, 1) or middle.overlaps(exact)
-                else:
+                if claim.power == 2:  # its first term is taken at the largest v of the box
                     assert whole.lower() <= exact
+                    first = (1 - r * r / (2 * claim.c)) / claim.c
+                    lower = first * (1 / Fraction(v) - Fraction(2**40, box.high))
+                    exact -= flint.arb(flint.fmpq(lower.numerator, lower.denominator))
+                assert whole.overlaps(exact)
+                assert (i, j) != (1, 1) or middle.overlaps(exact)
 
 
 def far_gap(claim: check.ProofClaim, row: check.Row, r: Fraction, z: float, v: float) -> flint.arb:
