@@ -5,13 +5,16 @@ import json
 import math
 from collections import deque
 from decimal import Decimal, localcontext
+from fractions import Fraction
 from typing import Any
 
+import flint
 import numpy as np
 import pytest
 
 from normalhedge import NormalHedge
 from normalhedge.certificates import best_known, certify, prove, shipped
+from normalhedge.certificates import check_proof as check
 from normalhedge.certificates.check_proof import NotProved, check_proof, sentence
 from normalhedge.certificates.known import PROOFS
 
@@ -180,3 +183,34 @@ def test_bounds_with_a_delay() -> None:
     assert not best_known(1e-3, 1000, 16.0, delay=4)
     assert "with a delay of 4" in str(best_known(1e-3, 1000, 16.0, delay=4))
     assert math.isinf(bound.computed_potential)
+
+
+@pytest.mark.parametrize("file", [ONE, "c48-alpha1e-3-n1000000-delay10.json"])
+def test_the_checker_encloses_the_inequality_itself(file: str) -> None:
+    """Its G from the inequality as it stands, in many digits, at the middle and ends of boxes."""
+    claim, rows = check._parse(content(file))
+    rng = np.random.default_rng(0)
+    with flint.ctx.workprec(500):
+        alpha, c, level = (ball(value) for value in (claim.alpha, claim.c, claim.potential))
+        h, kept = alpha.sqrt(), (1 - alpha) ** claim.delay
+        for _ in range(40):
+            row = rows[rng.integers(len(rows))]
+            r = 1 - row.start if rng.random() < 0.5 else -1 - row.end
+            left = int(rng.uniform(0.7, 9) * 2**40)  # beyond h Xi
+            box = check.Box(left, left + 2**34, 0, 0)
+            middle, along, _ = check._LateGap(claim, row, r).enclose(box)
+            for place in (box.left, (box.left + box.right) // 2, box.right):
+                x = ball(Fraction(place, 2**40))
+                shift = h * 2 * (1 - kept) / alpha
+                before = (x - shift if r > 0 else x + shift) / kept
+                y = (1 - alpha) * x + h * ball(r)
+                now, then = (x * x / (2 * c)).exp(), (y * y / (2 * c)).exp()
+                slope = before / c * (before * before / (2 * c)).exp()
+                gap = alpha * ball(row.a) * (level - now) - (then - now)
+                gap += h * (1 + h * ball(row.beta)) * slope * ball(r)
+                assert (middle + along).overlaps(gap / (alpha * now))
+                assert place != (box.left + box.right) // 2 or middle.overlaps(gap / (alpha * now))
+
+
+def ball(value: Fraction) -> flint.arb:
+    return flint.arb(flint.fmpq(value.numerator, value.denominator))
