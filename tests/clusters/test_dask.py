@@ -149,7 +149,7 @@ def test_the_summary_is_that_of_one_machine_but_for_the_last_digits() -> None:
         ({}, {"hedger": "squint", "partitions": 0}, "partitions must be 1 or more, got 0"),
         ({}, {"hedger": "squint", "shuffle": False, "partitions": 3}, "partitions needs a shuffle"),
         ({"ds": str}, {"hedger": "squint"}, "column ds holds text: turn it into times"),
-        ({"ar": str}, {"hedger": "squint", "experts": ["gam", "ar"]}, "ar holds text"),
+        ({"ar": str}, {"hedger": "squint", "experts": ["gam", "ar"]}, "holds text"),
         ({}, {"hedger": "squint", "target": "z"}, "z"),
     ],
 )

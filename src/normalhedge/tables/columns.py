@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from normalhedge import _names
-from normalhedge.tables.frames import encoded, is_number, may_hold_numbers, time_of_index
+from normalhedge.tables.frames import encoded, is_number, refuse_other_than_numbers, time_of_index
 from normalhedge.tables.whole import WholeTable
 
 TIMES = ("ds", "time", "date", "datetime", "timestamp", "reference_date", "forecast_date", "t")
@@ -141,9 +141,8 @@ def _check(table: Any, columns: Columns) -> None:
         raise ValueError("cutoff needs the time that the forecasts are for")
     if columns.model is None and not experts:
         raise ValueError(f"there is no column of numbers left for experts beside {columns.target}")
-    for name in {columns.target, columns.forecast, *experts, *columns.classes} - {None}:
-        if not may_hold_numbers(table.schema.field(name).type):
-            raise TypeError(f"column {name} must hold numbers, it holds {table[name].type}")
+    for name in filter(None, {columns.target, columns.forecast, *experts, *columns.classes}):
+        refuse_other_than_numbers(table, name)
 
 
 def _refuse_twice(role: str, names: Sequence[str]) -> None:

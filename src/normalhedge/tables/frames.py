@@ -100,6 +100,22 @@ def may_hold_numbers(kind: Any) -> bool:
     return is_number(kind) or is_empty(kind)
 
 
+def refuse_other_than_numbers(table: Any, name: str) -> None:
+    """Raise TypeError if a column cannot be read as numbers.
+
+    Parameters
+    ----------
+    table
+        An Arrow table.
+    name
+        The name of the column.
+    """
+    kind = table.schema.field(name).type
+    if not may_hold_numbers(kind):
+        held = "text" if is_text(kind) else kind
+        raise TypeError(f"column {name} must hold numbers, it holds {held}")
+
+
 def floats(column: Any) -> Floats:
     """Return a column of numbers as an array; NaN where it is empty."""
     pa = _extras.require("pyarrow")

@@ -10,7 +10,7 @@ from normalhedge import _extras
 from normalhedge.mixtures.books import Books
 from normalhedge.tables.cleaning import Labels, label_numbers, with_numbers
 from normalhedge.tables.columns import Columns
-from normalhedge.tables.frames import encoded, is_text, may_hold_numbers, time_kind
+from normalhedge.tables.frames import encoded, is_text, refuse_other_than_numbers, time_kind
 from normalhedge.tables.intervals import play_intervals
 from normalhedge.tables.panels import Panel, read_panel
 from normalhedge.tables.playing import play_table
@@ -139,8 +139,7 @@ def _future_columns(past: Columns, table: Any) -> Columns:
             shown = ", ".join(past.experts[:3])
             raise ValueError(f"the future table has none of the experts: {shown}, ...")
     for name in (*(experts or ()), *past.classes, *([past.forecast] if past.forecast else [])):
-        if not may_hold_numbers(table.schema.field(name).type):
-            raise TypeError(f"column {name} must hold numbers, it holds {table[name].type}")
+        refuse_other_than_numbers(table, name)
     return replace(past, experts=experts, notes=[])
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from normalhedge import _extras
 from normalhedge._inputs import Floats
 from normalhedge.tables.columns import Columns
-from normalhedge.tables.frames import floats, may_hold_numbers
+from normalhedge.tables.frames import floats, refuse_other_than_numbers
 from normalhedge.tables.panels import Panel
 from normalhedge.tables.quantiles.repair import repair
 
@@ -123,7 +123,5 @@ def numbers_of(table: Any, name: str) -> Floats:
     name
         The name of the column.
     """
-    column = table[name]
-    if not may_hold_numbers(column.type):
-        raise TypeError(f"column {name} must hold numbers, it holds {column.type}")
-    return floats(column)
+    refuse_other_than_numbers(table, name)
+    return floats(table[name])
