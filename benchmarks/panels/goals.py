@@ -30,7 +30,7 @@ def flusight() -> pd.DataFrame:
     found = {}
     for horizon in range(4):
         part = teams[teams.horizon == horizon]
-        plain = part.groupby(keys)[CLASSES].mean().reset_index()
+        plain = part.groupby(keys, observed=True)[CLASSES].mean().reset_index()
         theirs = hub[hub.horizon == horizon]
         same = theirs[[*keys, "truth_cat"]]  # all are compared in the rows of the hub's ensemble
         found[horizon] = {"even weights": _miss(same.merge(plain, on=keys))}
