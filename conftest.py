@@ -1,14 +1,18 @@
-"""The doctests of adapters to libraries that `make adapters` installs apart."""
+"""The doctests of modules whose libraries may not be there: `make adapters` installs some apart."""
 
 from importlib.util import find_spec
 
 import pytest
 
-_PLACES = {"darts": ("darts", "_darts_tables"), "sktime": ("sktime",)}
-"""These libraries, and the adapters that import them."""
+_PLACES = {
+    "darts": ("adapters/darts", "adapters/_darts_tables"),
+    "sktime": ("adapters/sktime",),
+    "dask": ("clusters/dask", "clusters/tables"),
+}
+"""These libraries, and the modules whose doctests need them."""
 
 collect_ignore = [
-    f"src/normalhedge/adapters/{name}.py"
+    f"src/normalhedge/{name}.py"
     for library, names in _PLACES.items()
     if find_spec(library) is None
     for name in names

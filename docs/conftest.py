@@ -7,6 +7,7 @@ import pytest
 collect_ignore = ["conf.py", "check_site.py", "gallery", "notebooks", "reference/api"]
 
 NEEDS = {
+    "clusters.md": ("distributed",),
     "coming-from/hmmlearn.md": ("hmmlearn",),
     "coming-from/nixtla.md": ("statsforecast",),
     "coming-from/river.md": ("river",),
