@@ -7,19 +7,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import schemathesis
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis.errors import InvalidArgument, Unsatisfiable
-from schemathesis.checks import not_a_server_error
-from schemathesis.specs.openapi.checks import (
-    content_type_conformance,
-    response_schema_conformance,
-    status_code_conformance,
-)
 
 from tests.service.examples import ONE
 from tests.service.running import Asked, served
+
+schemathesis = pytest.importorskip("schemathesis")
+checks = pytest.importorskip("schemathesis.specs.openapi.checks")
+not_a_server_error = pytest.importorskip("schemathesis.checks").not_a_server_error
 
 FEW = settings(
     max_examples=8, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck)
@@ -35,9 +32,9 @@ def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 CHECKS = [
     not_a_server_error,
-    status_code_conformance,
-    content_type_conformance,
-    response_schema_conformance,
+    checks.status_code_conformance,
+    checks.content_type_conformance,
+    checks.response_schema_conformance,
 ]
 
 
