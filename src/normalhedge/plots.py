@@ -124,8 +124,8 @@ def frontier_figure(
     Parameters
     ----------
     points
-        Objects with the fields ``c``, ``potential``, ``attack_potential``, ``bound`` and
-        ``attack_regret``.
+        Objects with the fields ``c``, ``potential``, ``led``, ``attack_potential``, ``bound``,
+        ``led_bound`` and ``attack_regret``.
     lines
         Regrets of other hedgers, by name, drawn as horizontal lines.
     title
@@ -136,13 +136,13 @@ def frontier_figure(
     _extras.require("matplotlib").use("Agg")
     plt = _extras.require("matplotlib.pyplot")
     figure, grid = plt.subplots(1, 2, figsize=(9.6, 3.9))
-    fields = (("potential", "attack_potential"), ("bound", "attack_regret"))
-    for axes, (bound, reached) in zip(grid, fields, strict=True):
-        axes.plot(
-            [p.c for p in points], [getattr(p, bound) for p in points], "k-", label="certified"
-        )
-        attacks = [getattr(p, reached) for p in points]
-        axes.plot([p.c for p in points], attacks, "o", color="#d55e00", label="best attack")
+    fields = (("potential", "led", "attack_potential"), ("bound", "led_bound", "attack_regret"))
+    curves = ((":", "one round"), ("-", "leader known"), ("o", "best attack"))
+    for axes, names in zip(grid, fields, strict=True):
+        for name, (marks, label) in zip(names, curves, strict=True):
+            values = [getattr(p, name) for p in points]
+            colour = "#d55e00" if marks == "o" else "black"
+            axes.plot([p.c for p in points], values, marks, label=label, color=colour)
         axes.set_xscale("log")
         axes.set_xlabel("c", fontsize=9)
         axes.xaxis.set_major_formatter("{x:g}")

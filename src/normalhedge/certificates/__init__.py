@@ -29,6 +29,7 @@ from normalhedge.certificates.every_number import (
     growth_exponent,
 )
 from normalhedge.certificates.known import Shipped, best_known, shipped
+from normalhedge.certificates.led import LedCertificate, certify_led
 from normalhedge.certificates.proving import Proof, prove
 from normalhedge.certificates.rounding import computed_potential
 from normalhedge.certificates.worst_move import Mass
@@ -39,6 +40,7 @@ __all__ = [
     "Bound",
     "Certificate",
     "EveryCertificate",
+    "LedCertificate",
     "Mass",
     "Multipliers",
     "NoCertificate",
@@ -49,6 +51,7 @@ __all__ = [
     "best_known",
     "certify",
     "certify_every",
+    "certify_led",
     "certify_limit",
     "computed_potential",
     "critical_reach",

@@ -63,6 +63,23 @@ The left side less the right side stays convex in r. Then
     G = A (B u - 1) + (1 + h beta) psi r / h - (exp((y^2 - x^2) / 2c) - 1) / alpha,
 
 ``psi = Phi'(x') / Phi(x)``, is shown to be >= 0 on intervals of x, in the same way.
+
+**With multipliers that know the leader.** A claim (alpha, N, c, B, bend k) is about one rate, and
+about the average of ``W(x) = Phi(x) P([x]+)``, ``P(x) = 1 + alpha k x^2``, k >= 0, over N experts;
+those who have not joined count with x = 0. As ``P >= 1``, the average potential is not larger, and
+``exp(y^2/2c) P(y)`` is convex in y and rises with |y|. A row has three more numbers: an interval
+that contains the largest scaled regret X (0 if none is positive), and a level L. Then (1) is needed
+in two places,
+
+    exp(y^2/2c) P(y) - W(x)  <=  alpha (L - A W(x)) + lambda1 Phi'(x) r     for 0 <= x <= X,
+    exp(y^2/2c) P(y) - W(X)  <=  alpha (N A B - (N-1) L - A W(X)) + lambda1 Phi'(X) r.
+
+Add the second for the leader and the first for all others: if the sum of W is at most N B, it stays
+there. With ``g = exp((y^2 - x^2) / 2c)``, both, divided by ``alpha Phi(x)``, are ``G >= 0`` with
+
+    G = level u - A P(x) + (1 + h beta) x r / (c h) - (g P(y) - P(x)) / alpha,
+
+where the level is L, or N A B - (N-1) L.
 """
 
 import json
@@ -72,7 +89,7 @@ from collections.abc import Iterable
 from decimal import Context, Decimal
 from fractions import Fraction
 from functools import lru_cache
-from itertools import pairwise
+from itertools import groupby, pairwise
 from math import factorial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -103,7 +120,9 @@ DECIMAL = re.compile(r"-?[0-9]{1,25}(\.[0-9]{1,50})?(e-?[0-9]{1,2})?")
 BOUNDED = ("alpha_from", "alpha", "n_experts", "c", "potential")
 LATE = ("alpha", "n_experts", "c", "potential", "delay")
 EVERY = ("alpha", "reach", "power", "c", "potential")
-"""The fields of a claim about at most N experts, with late outcomes, and about every N."""
+LED = ("alpha", "n_experts", "c", "potential", "bend")
+"""The fields of a claim about at most N experts, with late outcomes, about every N, and with
+multipliers that know the leader."""
 
 
 WHOLE = {"n_experts": (1, 10**18), "power": (1, 2), "delay": (1, 10_000)}
@@ -128,15 +147,22 @@ class ProofClaim(NamedTuple):
     reach: Fraction | None = None
     power: int = 1
     delay: int = 0
+    bend: Fraction | None = None
 
 
 class Row(NamedTuple):
-    """The multipliers for the gains of the hedger in a closed interval."""
+    """The multipliers for the gains of the hedger in a closed interval.
+
+    If they know the leader: for its scaled regrets in a closed interval, with a level.
+    """
 
     start: Fraction
     end: Fraction
     a: Fraction
     beta: Fraction
+    first: Fraction = Fraction(0)
+    last: Fraction = Fraction(0)
+    level: Fraction = Fraction(0)
 
 
 class Box(NamedTuple):
@@ -159,8 +185,8 @@ class Box(NamedTuple):
 def check_proof(source: str | Path | dict[str, Any]) -> ProofClaim:
     """Return the claim that a proof (a file or its content) proves, or raise `NotProved`."""
     claim, rows = _parse(_load(source) if isinstance(source, str | Path) else source)
-    _check_cover(rows)
     with ctx.workprec(BITS):
+        _check_leaders(claim, rows)
         near, far = _near_boxes(claim), _far_boxes(claim)
         beyond = _FarGap if claim.power == 1 else _FartherGap
         for row in rows:
@@ -172,6 +198,9 @@ def check_proof(source: str | Path | dict[str, Any]) -> ProofClaim:
                 raise NotProved(f"lambda1 is not positive in {_shown(row)}")
             for r in (1 - row.start, -1 - row.end):
                 where = f"r = {float(r):.4g}, {_shown(row)}"
+                if claim.bend is not None:
+                    _check_led(claim, row, r, where)
+                    continue
                 gap = _LateGap(claim, row, r) if claim.delay else _Gap(claim, row, r)
                 _check_inequality(gap, near, f"x = {{:.4g}}, {where}")
                 _check_inequality(beyond(claim, row, r), far, f"h x^p = {{:.4g}}, {where}")
@@ -205,18 +234,21 @@ def _parse(data: object) -> tuple[ProofClaim, list[Row]]:
     rows = fields["intervals"]
     if not isinstance(rows, list) or not 1 <= len(rows) <= MOST_ROWS:
         raise NotProved(f"intervals must be a list of 1 to {MOST_ROWS} rows")
-    return _claim(fields["claim"]), [_row(i, row) for i, row in enumerate(rows)]
+    claim = _claim(fields["claim"])
+    width = len(Row._fields) - (0 if claim.bend is not None else 3)
+    return claim, [_row(i, row, width) for i, row in enumerate(rows)]
 
 
 def _claim(data: object) -> ProofClaim:
     given = data if isinstance(data, dict) else {}
-    names = EVERY if "reach" in given else LATE if "delay" in given else BOUNDED
+    kinds = {"reach": EVERY, "delay": LATE, "bend": LED}
+    names = next((kinds[name] for name in kinds if name in given), BOUNDED)
     stated = _fields("the claim", data, names)
     read: dict[str, Any] = {
         name: _counted(name, value, *WHOLE[name]) if name in WHOLE else _exact(name, value)
         for name, value in stated.items()
     }
-    if "delay" in read:
+    if "alpha_from" not in names and "reach" not in names:
         read["alpha_from"] = read["alpha"]
     claim = ProofClaim(**{"alpha_from": Fraction(0), "n_experts": None, **read})
     alpha, c, potential, reach = claim.alpha, claim.c, claim.potential, claim.reach
@@ -230,6 +262,8 @@ def _claim(data: object) -> ProofClaim:
         raise NotProved("for every N, reach must be from 0 to 100 and the potential at most 1.5")
     if claim.power == 2 and c < 2:
         raise NotProved("for every N and power 2, c must be at least 2")
+    if claim.bend is not None and claim.bend < 0:
+        raise NotProved("the bend must not be negative")
     return claim
 
 
@@ -245,9 +279,9 @@ def _fields(what: str, data: object, names: tuple[str, ...]) -> dict[str, Any]:
     return data
 
 
-def _row(index: int, row: object) -> Row:
-    if not isinstance(row, list) or len(row) != len(Row._fields):
-        raise NotProved(f"interval {index} must be a list of {len(Row._fields)} decimals")
+def _row(index: int, row: object, width: int) -> Row:
+    if not isinstance(row, list) or len(row) != width:
+        raise NotProved(f"interval {index} must be a list of {width} decimals")
     return Row(*(_exact(f"interval {index}", value) for value in row))
 
 
@@ -255,6 +289,31 @@ def _exact(name: str, value: object) -> Fraction:
     if not isinstance(value, str) or not DECIMAL.fullmatch(value):
         raise NotProved(f"{name} must be a plain decimal in quotes, such as '0.001' or '1e-3'")
     return Fraction(value)
+
+
+def _check_leaders(claim: ProofClaim, rows: list[Row]) -> None:
+    """Show that the rows cover all scaled regrets of a leader, and all gains for each of them."""
+    reached = Fraction(0)
+    for (first, last), some in groupby(rows, lambda row: (row.first, row.last)):
+        if claim.bend is not None and not first == reached < last:
+            raise NotProved(f"the leaders from {float(first):.6g} on do not follow those before")
+        reached = last
+        _check_cover(some)
+    if claim.bend is not None and _units(_ball(reached))[0] < _end_of_x(claim):
+        raise NotProved(f"the leaders end at {float(reached):.6g}, below x_max")
+
+
+def _check_led(claim: ProofClaim, row: Row, r: Fraction, where: str) -> None:
+    """Show the inequality for the leader, and for all who are not above it."""
+    n, (first, last) = claim.n_experts or 0, (_units(_ball(x)) for x in (row.first, row.last))
+    above = n * row.a * claim.potential - (n - 1) * row.level
+    for level, pieces, who in (
+        (row.level, _pieces(last[1], PIECES), "the others"),
+        (above, [(first[0], last[1])], "the leader"),
+    ):
+        boxes = [Box(*piece, 0, 0) for piece in pieces]
+        place = f"x = {{:.4g}} of {who} under {float(row.last):.6g}, {where}"
+        _check_inequality(_LedGap(claim, row, r, level), boxes, place)
 
 
 def _check_cover(rows: Iterable[Row]) -> None:
@@ -269,13 +328,17 @@ def _check_cover(rows: Iterable[Row]) -> None:
 
 def _near_boxes(claim: ProofClaim) -> list[Box]:
     """Return boxes that cover 0 <= x <= x_max, or X_0, and the square roots of the rates."""
-    if claim.n_experts is None:
-        end = _start_of_far(claim)
-    else:
-        highest = _ball(claim.n_experts * (claim.potential - 1) + 1).log()
-        end = _units((2 * _ball(claim.c) * highest).nonnegative_part().sqrt())[1]
+    end = _end_of_x(claim)
     low, high = _units(_root(claim.alpha_from))[0], _units(_root(claim.alpha))[1]
     return [Box(*piece, low, high) for piece in _pieces(end, PIECES)]
+
+
+def _end_of_x(claim: ProofClaim) -> int:
+    """Return x_max, or X_0, in units and rounded up."""
+    if claim.n_experts is None:
+        return _start_of_far(claim)
+    highest = _ball(claim.n_experts * (claim.potential - 1) + 1).log()
+    return _units((2 * _ball(claim.c) * highest).nonnegative_part().sqrt())[1]
 
 
 def _far_boxes(claim: ProofClaim) -> list[Box]:
@@ -369,17 +432,61 @@ class _Gap:
         return s, x * self.push + h * s
 
 
-class _LateGap(_Gap):
-    """The function G for outcomes that are late, of x alone."""
+class _OneRateGap(_Gap):
+    """What the functions G for one rate share: they are functions of x alone."""
 
     def __init__(self, claim: ProofClaim, row: Row, r: Fraction) -> None:
         super().__init__(claim, row, r)
         self.alpha, self.h = _ball(claim.alpha), _root(claim.alpha)
+        self.force = (1 + self.h * _ball(row.beta)) * self.r / self.h
+
+    def _next(self, x: arb) -> arb:
+        """Return y, the scaled regret after the round."""
+        return (1 - self.alpha) * x + self.h * self.r
+
+    def _grown(self, x: arb) -> tuple[arb, arb]:
+        """Return exp((y^2 - x^2) / 2c) and its derivative."""
+        y = self._next(x)
+        grown = ((y - x) * (y + x) * self.rate / 2).exp()
+        return grown, grown * ((1 - self.alpha) * y - x) * self.rate
+
+
+class _LedGap(_OneRateGap):
+    """The function G for a leader, or for all below it."""
+
+    def __init__(self, claim: ProofClaim, row: Row, r: Fraction, level: Fraction) -> None:
+        super().__init__(claim, row, r)
+        self.lambda0 = _ball(level)
+        self.bend = _ball(claim.alpha * (claim.bend or 0))
+
+    def enclose(self, box: Box) -> tuple[arb, arb, arb]:
+        """Return balls that contain G in the middle, and its change along x."""
+        z, x, u, u1 = _side_x(box.left, box.right, self.c)
+        grown, _ = self._grown(z)
+        before, after = self._weight(z)[0], self._weight(self._next(z))[0]
+        value = self.lambda0 * u - self.a * before + self.force * z * self.rate
+        value -= (grown * after - before) / self.alpha
+        grown, grown_x = self._grown(x)
+        before_x, (after, after_y) = self._weight(x)[1], self._weight(self._next(x))
+        grown_x = grown_x * after + grown * after_y * (1 - self.alpha)
+        g_x = self.lambda0 * u1 - self.a * before_x + self.force * self.rate
+        g_x -= (grown_x - before_x) / self.alpha
+        return value, g_x * (x - z), arb(0)
+
+    def _weight(self, x: arb) -> tuple[arb, arb]:
+        """Return P and its derivative."""
+        return 1 + self.bend * x * x, 2 * self.bend * x
+
+
+class _LateGap(_OneRateGap):
+    """The function G for outcomes that are late."""
+
+    def __init__(self, claim: ProofClaim, row: Row, r: Fraction) -> None:
+        super().__init__(claim, row, r)
         kept = (1 - claim.alpha) ** claim.delay
         self.kept, self.up = _ball(kept), r > 0
         self.shift = self.h * _ball(2 * (1 - kept) / claim.alpha) * (-1 if r > 0 else 1)
         self.still = _units(abs(self.shift))[1] if r > 0 else 0
-        self.force = (1 + self.h * _ball(row.beta)) * self.r / self.h
 
     def is_inside(self, box: Box) -> bool:
         """Tell whether psi is not a mere lower bound in a part of the box."""
@@ -395,12 +502,6 @@ class _LateGap(_Gap):
         _, psi_x = self._psi(x, box)
         g_x = self.lambda0 * u1 + self.force * psi_x - grown_x / self.alpha
         return value, g_x * (x - z), arb(0)
-
-    def _grown(self, x: arb) -> tuple[arb, arb]:
-        """Return exp((y^2 - x^2) / 2c) and its derivative."""
-        y = (1 - self.alpha) * x + self.h * self.r
-        grown = ((y - x) * (y + x) * self.rate / 2).exp()
-        return grown, grown * ((1 - self.alpha) * y - x) * self.rate
 
     def _psi(self, x: arb, box: Box) -> tuple[arb, arb]:
         """Return psi and its derivative; a box where psi may begin to rise has 0, which is less."""
@@ -583,6 +684,12 @@ def sentence(claim: ProofClaim) -> str:
     if claim.delay:
         high += f", at most {claim.delay} outcomes between a prediction and its own,"
         low = high
+    if claim.bend is not None:
+        return (
+            f"proved: with alpha = {high} and c = {c} the average potential of {claim.n_experts} "
+            "experts, those who have not joined counted with a regret of 0, never exceeds "
+            f"{potential}"
+        )
     rates = f"alpha = {high}" if low == high else f"every positive alpha from {low} to {high}"
     return (
         f"proved: with {rates} and c = {c} the average potential of at most {claim.n_experts} "

@@ -32,6 +32,7 @@ class Shipped(NamedTuple):
     reach: str | None = None
     power: int = 1
     delay: int = 0
+    bend: str | None = None
 
     def covers(self, alpha: float, n_experts: int, c: float, delay: int = 0) -> bool:
         """Tell whether the claim covers these settings.
@@ -48,7 +49,8 @@ class Shipped(NamedTuple):
         delay
             The number of other outcomes between a prediction and its own, at most.
         """
-        lowest = float(self.alpha if self.delay else self.alpha_from)
+        one_rate = self.delay or self.bend is not None
+        lowest = float(self.alpha if one_rate else self.alpha_from)
         if c != float(self.c) or not lowest <= alpha <= float(self.alpha) or delay > self.delay:
             return False
         if self.n_experts is not None:
@@ -56,6 +58,22 @@ class Shipped(NamedTuple):
         # Rounded up: the error of a logarithm is far below a part in 10^12.
         reached = alpha * math.log(n_experts) ** self.power * (1.0 + 1e-12)
         return self.reach is not None and reached <= float(self.reach)
+
+    def potential_of(self, n_experts: int) -> float:
+        """Return what the average potential of some experts never exceeds.
+
+        Where the multipliers know the leader, the claim is about exactly N experts. If fewer take
+        part, the others count with a potential of at least one.
+
+        Parameters
+        ----------
+        n_experts
+            The number of experts that ever take part, at most that of the claim.
+        """
+        potential = float(self.potential)
+        if self.bend is None or self.n_experts is None or self.n_experts == n_experts:
+            return potential
+        return 1.0 + (potential - 1.0) * self.n_experts / n_experts
 
     def covers_potential(self, n_experts: int, potential: float) -> bool:
         """Tell whether the inequality is proved as far as a slightly larger potential lets x go.
@@ -67,6 +85,8 @@ class Shipped(NamedTuple):
         potential
             The larger potential; see `computed_potential`.
         """
+        if self.bend is not None:  # its proof is about another function than the potential
+            return False
         if self.n_experts is None:  # x^2 <= 2 c ln N up to here
             return potential <= LARGEST_POTENTIAL
         largest = self.n_experts * (float(self.potential) - 1.0)
@@ -129,8 +149,9 @@ def best_known(
     bounds, computed = [paper] if paper else [], math.inf
     for claim in shipped():
         if claim.covers(alpha, n_experts, c, delay):
-            source = f"proof, average potential <= {claim.potential}"
-            potential = float(claim.potential)
+            potential = claim.potential_of(n_experts)
+            shown = claim.potential if claim.bend is None else at_most(potential, 7)
+            source = f"proof, average potential <= {shown}"
             bounds.append(_bound(alpha, c, potential, part, source))
             level = computed_potential(alpha, n_experts, c, potential)
             if not delay and claim.covers_potential(n_experts, level):

@@ -14,6 +14,7 @@ from typing import NamedTuple
 from normalhedge.certificates.certificate import Certificate, certify
 from normalhedge.certificates.every_number import EveryCertificate, certify_every
 from normalhedge.certificates.known import INDEX, PROOFS
+from normalhedge.certificates.led import LedCertificate, certify_led
 from normalhedge.certificates.proving import SLACK, prove
 
 
@@ -117,8 +118,32 @@ EVERY_NUMBER = [
 """Proofs for every number of experts. The paper's Theorem 1 has c = 4 and less than 1/800."""
 
 
+class LedSetting(NamedTuple):
+    """The settings of a proof whose multipliers know the leader.
+
+    Attributes
+    ----------
+    alpha, n_experts, c, slack
+        As for `certify_led` and `prove`.
+    """
+
+    alpha: float
+    n_experts: int
+    c: float
+    slack: float = 3e-2
+
+
+LED = [
+    LedSetting(1e-3, n_experts, c)
+    for c, n_experts in itertools.product((0.6, 0.7), (10, 1000, 10**6))
+]
+"""Small c, where one round alone allows much more than what an attack reaches."""
+
+Setting = ProofSetting | EverySetting | LedSetting
+
+
 def ship(
-    folder: Path, settings: Iterable[ProofSetting | EverySetting] = (*SHIPPED, *EVERY_NUMBER)
+    folder: Path, settings: Iterable[Setting] = (*SHIPPED, *EVERY_NUMBER, *LED)
 ) -> Iterator[Path]:
     """Write the proofs and then their index; yield the path of each file.
 
@@ -142,9 +167,11 @@ def ship(
     yield folder / INDEX
 
 
-def _certified(setting: ProofSetting | EverySetting) -> Certificate | EveryCertificate:
+def _certified(setting: Setting) -> Certificate | EveryCertificate | LedCertificate:
     """Return the certificate from which a proof is made."""
     alpha, c, tolerance = setting.alpha, setting.c, setting.slack / 10.0
+    if isinstance(setting, LedSetting):
+        return certify_led(alpha, setting.n_experts, c, tolerance=tolerance)
     if isinstance(setting, EverySetting):
         return certify_every(alpha, setting.reach, c, power=setting.power, tolerance=tolerance)
     return certify(

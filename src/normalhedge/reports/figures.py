@@ -242,26 +242,27 @@ def frontier_plot(identifier: str, points: Sequence[Any], lines: Mapping[str, fl
     go = _extras.require("plotly.graph_objects")
     titles = ("average potential", "regret × √α")
     figure = _extras.require("plotly.subplots").make_subplots(cols=2, subplot_titles=titles)
-    for column, (bound, reached) in enumerate(
-        (("potential", "attack_potential"), ("bound", "attack_regret")), start=1
-    ):
-        cs = [p.c for p in points if np.isfinite(getattr(p, bound))]
-        above = [getattr(p, bound) for p in points if np.isfinite(getattr(p, bound))]
+    fields = (("potential", "led", "attack_potential"), ("bound", "led_bound", "attack_regret"))
+    for column, (*bounds, reached) in enumerate(fields, start=1):
         first = {"showlegend": column == 1, "hovertemplate": "%{y:.5g}"}
-        black, red = {"color": "#000000", "width": 1.6}, {"color": "#d55e00", "size": 7}
-        figure.add_trace(
-            go.Scatter(
-                x=cs,
-                y=above,
-                name="certified",
-                legendgroup="certified",
-                mode="lines",
-                line=black,
-                **first,
-            ),
-            row=1,
-            col=column,
-        )
+        red = {"color": "#d55e00", "size": 7}
+        for bound, name, dash in zip(
+            bounds, ("one round", "leader known"), ("dot", "solid"), strict=True
+        ):
+            finite = [p for p in points if np.isfinite(getattr(p, bound))]
+            figure.add_trace(
+                go.Scatter(
+                    x=[p.c for p in finite],
+                    y=[getattr(p, bound) for p in finite],
+                    name=name,
+                    legendgroup=name,
+                    mode="lines",
+                    line={"color": "#000000", "width": 1.6, "dash": dash},
+                    **first,
+                ),
+                row=1,
+                col=column,
+            )
         figure.add_trace(
             go.Scatter(
                 x=[p.c for p in points],
