@@ -13,22 +13,6 @@ from normalhedge.mixtures.automatic import Automatic, levels_of
 from tests.mixtures.automatic_examples import NAMES, experts, table_of
 from tests.tables.examples import values
 
-
-def test_the_lemma_under_the_theorem() -> None:
-    """phi(R + r, C + |r|) <= phi(R, C) + w(R, C) r + 3/2 |r| / (C + 1), for |r| <= 1, |R| <= C."""
-    C = np.concatenate([np.linspace(0.0, 5.0, 51), np.geomspace(5.0, 3000.0, 60)])[:, None, None]
-    R = np.linspace(-1.0, 1.0, 401)[:, None] * np.minimum(C, np.sqrt(3.0 * 500.0 * (C + 1.0)))
-    r = np.linspace(-1.0, 1.0, 81)
-
-    def phi(R: Any, C: Any) -> Any:
-        squares = np.maximum(R, 0.0) ** 2
-        return np.exp(np.divide(squares, 3.0 * C, out=0.0 * squares, where=squares > 0.0))
-
-    w = 0.5 * (phi(R + 1.0, C + 1.0) - phi(R - 1.0, C + 1.0))
-    right = phi(R, C) + w * r + 1.5 * np.abs(r) / (C + 1.0)
-    assert (phi(R + r, C + np.abs(r)) <= right * (1.0 + 1e-9)).all()
-
-
 LOSSES: dict[str, Callable[[Any], Any]] = {
     "square": np.square,
     "absolute": np.abs,
