@@ -10,6 +10,7 @@ game.
 """
 
 import argparse
+import math
 from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -20,7 +21,6 @@ import numpy as np
 from benchmarks import insurance
 from normalhedge import Mixture
 from normalhedge._inputs import Floats
-from normalhedge.certificates.bounds import at_most
 from normalhedge.mixtures.automatic import VALUES_BEFORE_WAYS, Automatic, levels_of
 from normalhedge.mixtures.losses import LOSSES, Loss
 
@@ -260,7 +260,15 @@ def rows_of(rounds: int) -> Iterator[list[str]]:
     yield ["nature", *(f"lag {lag}" for lag in LAGS)]
     for name, setting in SETTINGS.items():
         found = [attack(setting, lag, rounds) for lag in LAGS]
-        yield [name, *(f"{one.share:.2f} ({one.regret:.3g} of {one.bound:.3g})" for one in found)]
+        yield [
+            name,
+            *(f"{one.share:.2f} ({_brief(one.regret)} of {_brief(one.bound)})" for one in found),
+        ]
+
+
+def _brief(number: float) -> str:
+    """Return three digits of a number."""
+    return f"{float(f'{number:.3g}'):g}"
 
 
 def rows_ahead() -> Iterator[list[str]]:
@@ -268,7 +276,7 @@ def rows_ahead() -> Iterator[list[str]]:
     yield ["rounds", *(f"lag {lag}" for lag in LAGS)]
     for rounds in (1000, 10_000, 100_000):
         bounds = (Automatic().bound_ahead(LOSSES["square"](), rounds, lag) for lag in LAGS)
-        yield [f"{rounds:,}", *(at_most(bound.regret, 3) for bound in bounds)]
+        yield [f"{rounds:,}", *(f"{math.ceil(bound.regret):,}" for bound in bounds)]
 
 
 def main() -> None:

@@ -10,7 +10,14 @@ import pytest
 
 from normalhedge import Mixture, blend
 from normalhedge.mixtures.automatic import Automatic, levels_of
-from tests.mixtures.automatic_examples import NAMES, experts, table_of
+from tests.mixtures.automatic_examples import (
+    ALIKE,
+    APART,
+    NAMES,
+    experts,
+    five_models,
+    table_of,
+)
 from tests.tables.examples import values
 
 LOSSES: dict[str, Callable[[Any], Any]] = {
@@ -100,17 +107,6 @@ def test_the_blend_is_behind_no_component_by_more_than_is_proved(setting: dict[s
         assert behind.sums.max() > 1.0
 
 
-def five_models(
-    sizes: tuple[float, ...], common: float, seed: int, rounds: int = 2000
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return outcomes and forecasts whose errors have a common share."""
-    rng = np.random.default_rng(seed)
-    y = 10.0 * np.sin(np.arange(rounds) * np.pi / 12.0) + 0.1 * rng.normal(size=rounds).cumsum()
-    own, joint = rng.normal(size=(rounds, 5)), rng.normal(size=(rounds, 1))
-    errors = (math.sqrt(common) * joint + math.sqrt(1.0 - common) * own) * np.array(sizes)
-    return y, y[:, np.newaxis] + errors
-
-
 def rmse(said: Any, y: np.ndarray) -> float:
     return math.sqrt(np.square(np.asarray(said, dtype=float) - y).mean())
 
@@ -120,9 +116,6 @@ def against_the_mean(sizes: tuple[float, ...], common: float, lag: int, seed: in
     y, forecasts = five_models(sizes, common, seed)
     found = blend(table_of(y, forecasts), "y", lag=lag)
     return rmse(values(found), y) / rmse(forecasts.mean(axis=1), y)
-
-
-ALIKE, APART = (1.0,) * 5, (1.0, 1.2, 1.5, 2.0, 3.0)
 
 
 @pytest.mark.parametrize("lag", [0, 1, 24, 168])

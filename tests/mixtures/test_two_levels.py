@@ -12,6 +12,7 @@ from benchmarks.insurance import phi, weight
 from normalhedge import Mixture, NormalHedge
 from normalhedge.mixtures.automatic import Automatic, levels_of
 from normalhedge.mixtures.losses import LOSSES, crps, pinball
+from tests.mixtures.automatic_examples import ALIKE, APART, NAMES, five_models
 
 CLOCKS = np.concatenate([np.linspace(0.0, 5.0, 51), np.geomspace(5.0, 3000.0, 60)])[:, None]
 SHARES = np.linspace(-1.0, 1.0, 401)
@@ -136,6 +137,29 @@ def test_what_is_promised_before_a_game(lag: int) -> None:
     if lag == 0:
         assert mixture.bound().regret <= ahead.regret
         assert mixture.bound().potential <= ahead.potential
+
+
+@pytest.mark.parametrize("sizes", [ALIKE, APART])
+def test_few_rounds_of_simulated_panels_are_wide(sizes: tuple[float, ...]) -> None:
+    lag, rounds = 24, 2000
+    y, forecasts = five_models(sizes, 0.3, 1, rounds)
+    mixture, waiting, before, wide = Mixture(), deque[Any](), np.zeros(1), 0
+    window = deque[Any](maxlen=1 + lag)
+    for t, (row, truth) in enumerate(zip(forecasts, y.tolist(), strict=True)):
+        made = mixture.predict(dict(zip(NAMES, row.tolist(), strict=True)))
+        waiting.append((made.ticket, truth))
+        if len(waiting) > lag:
+            mixture.update(*waiting.popleft())
+            regrets = levels_of(mixture.games).regrets[0].copy()
+            window.append(np.abs(regrets - before))
+            before = regrets
+            if np.sum(window, axis=0).max() > (1 + lag) / 4:
+                wide += 1
+                assert t < 100
+    assert 0 < wide < 30
+    ahead = Automatic().bound_ahead(LOSSES["square"](), rounds, lag, wide)
+    assert regrets.max() <= mixture.bound().regret <= ahead.regret < 720.0
+    assert levels_of(mixture.games).excess[0, 0] < 1e-3
 
 
 def test_corollary_2_regret_to_experts() -> None:
