@@ -124,7 +124,7 @@ struct Level {
 // Nearly all of the prior rho is the level's, so that this changes hardly anything until a way has been
 // ahead of the blend for long. The theorem: while sum_k rho_k w_k r_k <= 0, with w_k half the bracket above,
 //
-//     sum_k rho_k Phi(R_k, C_k) <= B = 1 + 3/2 sum_k rho_k (1 + ln(1 + C_k))
+//     sum_k rho_k Phi(R_k, C_k) <= B = sum_k rho_k (1 + 1/2 (1 + ln(1 + C_k)))
 //
 // so that R_k <= sqrt(3 C_k ln(B / rho_k)). A convex loss whose outcome is known at once meets the
 // condition. Where it is not met, what the sum exceeds 0 by is added up, and B grows by that `excess`.

@@ -1,11 +1,15 @@
 """Experts and tables for the tests of the automatic mixture."""
 
+import math
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 NAMES = ["ant", "bee", "cat", "dog", "eel"]
+
+ALIKE, APART = (1.0,) * 5, (1.0, 1.2, 1.5, 2.0, 3.0)
+"""The sizes of the errors of five models."""
 
 
 def experts(
@@ -30,3 +34,14 @@ def experts(
 def table_of(y: np.ndarray, forecasts: np.ndarray) -> Any:
     columns = {f"m{i}": forecasts[:, i] for i in range(forecasts.shape[1])}
     return pa.table({"y": y, **columns})
+
+
+def five_models(
+    sizes: tuple[float, ...], common: float, seed: int, rounds: int = 2000
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return outcomes and forecasts whose errors have a common share."""
+    rng = np.random.default_rng(seed)
+    y = 10.0 * np.sin(np.arange(rounds) * np.pi / 12.0) + 0.1 * rng.normal(size=rounds).cumsum()
+    own, joint = rng.normal(size=(rounds, 5)), rng.normal(size=(rounds, 1))
+    errors = (math.sqrt(common) * joint + math.sqrt(1.0 - common) * own) * np.array(sizes)
+    return y, y[:, np.newaxis] + errors

@@ -10,24 +10,15 @@ import pytest
 
 from normalhedge import Mixture, blend
 from normalhedge.mixtures.automatic import Automatic, levels_of
-from tests.mixtures.automatic_examples import NAMES, experts, table_of
+from tests.mixtures.automatic_examples import (
+    ALIKE,
+    APART,
+    NAMES,
+    experts,
+    five_models,
+    table_of,
+)
 from tests.tables.examples import values
-
-
-def test_the_lemma_under_the_theorem() -> None:
-    """phi(R + r, C + |r|) <= phi(R, C) + w(R, C) r + 3/2 |r| / (C + 1), for |r| <= 1, |R| <= C."""
-    C = np.concatenate([np.linspace(0.0, 5.0, 51), np.geomspace(5.0, 3000.0, 60)])[:, None, None]
-    R = np.linspace(-1.0, 1.0, 401)[:, None] * np.minimum(C, np.sqrt(3.0 * 500.0 * (C + 1.0)))
-    r = np.linspace(-1.0, 1.0, 81)
-
-    def phi(R: Any, C: Any) -> Any:
-        squares = np.maximum(R, 0.0) ** 2
-        return np.exp(np.divide(squares, 3.0 * C, out=0.0 * squares, where=squares > 0.0))
-
-    w = 0.5 * (phi(R + 1.0, C + 1.0) - phi(R - 1.0, C + 1.0))
-    right = phi(R, C) + w * r + 1.5 * np.abs(r) / (C + 1.0)
-    assert (phi(R + r, C + np.abs(r)) <= right * (1.0 + 1e-9)).all()
-
 
 LOSSES: dict[str, Callable[[Any], Any]] = {
     "square": np.square,
@@ -116,17 +107,6 @@ def test_the_blend_is_behind_no_component_by_more_than_is_proved(setting: dict[s
         assert behind.sums.max() > 1.0
 
 
-def five_models(
-    sizes: tuple[float, ...], common: float, seed: int, rounds: int = 2000
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return outcomes and forecasts whose errors have a common share."""
-    rng = np.random.default_rng(seed)
-    y = 10.0 * np.sin(np.arange(rounds) * np.pi / 12.0) + 0.1 * rng.normal(size=rounds).cumsum()
-    own, joint = rng.normal(size=(rounds, 5)), rng.normal(size=(rounds, 1))
-    errors = (math.sqrt(common) * joint + math.sqrt(1.0 - common) * own) * np.array(sizes)
-    return y, y[:, np.newaxis] + errors
-
-
 def rmse(said: Any, y: np.ndarray) -> float:
     return math.sqrt(np.square(np.asarray(said, dtype=float) - y).mean())
 
@@ -136,9 +116,6 @@ def against_the_mean(sizes: tuple[float, ...], common: float, lag: int, seed: in
     y, forecasts = five_models(sizes, common, seed)
     found = blend(table_of(y, forecasts), "y", lag=lag)
     return rmse(values(found), y) / rmse(forecasts.mean(axis=1), y)
-
-
-ALIKE, APART = (1.0,) * 5, (1.0, 1.2, 1.5, 2.0, 3.0)
 
 
 @pytest.mark.parametrize("lag", [0, 1, 24, 168])

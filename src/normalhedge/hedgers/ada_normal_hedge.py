@@ -36,9 +36,10 @@ class AdaNormalHedge(CompiledHedger):
     Notes
     -----
     With alpha = 0, for every expert ``R_i <= 2 sqrt(3 C_i ln(N B))`` where
-    ``B = 1 + 3/2 mean_i (1 + ln(1 + C_i)) <= 5/2 + 3/2 ln(1 + T)``. With 1/epsilon in place of N it
+    ``B = 1 + 1/2 mean_i (1 + ln(1 + C_i)) <= 3/2 + 1/2 ln(1 + T)``. With 1/epsilon in place of N it
     bounds the regret to the best epsilon-quantile. `bounds` uses the clocks, `bound` uses
-    ``C <= T``. With a discount there is no theorem.
+    ``C <= T``. The paper has 3/2 in the place of 1/2; ``docs/two-levels.md`` has the proof. With a
+    discount there is no theorem.
 
     A round costs O(N) time and a state O(N) memory.
 
@@ -59,7 +60,7 @@ class AdaNormalHedge(CompiledHedger):
     uncovered: ClassVar[str] = "AdaNormalHedge with a discount"
 
     def _a_priori(self, n: int, rounds: float, share: float) -> tuple[float, str]:  # noqa: ARG002
-        potential = 2.5 + 1.5 * math.log1p(rounds)
+        potential = 1.5 + 0.5 * math.log1p(rounds)
         regret = 2.0 * math.sqrt(3.0 * rounds * math.log(potential / share))
         return regret, "Luo and Schapire 2015, Theorem 1"
 
@@ -67,5 +68,5 @@ class AdaNormalHedge(CompiledHedger):
         clocks = state.ledger[OWN_ROW]
         # The clocks of experts that have left are not known: at most the number of rounds.
         unknown = (state.joined - len(clocks)) * (1.0 + math.log1p(state.rounds))
-        potential = 1.0 + 1.5 * (float(np.sum(1.0 + np.log1p(clocks))) + unknown) / state.joined
+        potential = 1.0 + 0.5 * (float(np.sum(1.0 + np.log1p(clocks))) + unknown) / state.joined
         return np.asarray(2.0 * np.sqrt(3.0 * clocks * math.log(state.joined * potential)))

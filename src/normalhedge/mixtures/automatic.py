@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from functools import lru_cache
-from math import inf
+from math import inf, log, log1p, sqrt
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,6 +13,7 @@ from normalhedge._inputs import Floats
 from normalhedge.certificates.bounds import Bound
 from normalhedge.mixtures.components import Component, components_of
 from normalhedge.mixtures.losses import Loss
+from normalhedge.potentials import exp_or_inf
 
 VALUES_BEFORE_WAYS = 4
 """The values of a row before those of the ways: the forecasts of the blend, of the level that all
@@ -72,10 +73,11 @@ class Automatic:
     .. math::
 
         \sum_t (\ell_t - \ell_{k,t}) / S_t \le \sqrt{3 C_k \ln(B / \rho_k)}, \qquad
-        B = 1 + \tfrac32 \sum_k \rho_k (1 + \ln(1 + C_k)) + X, \quad
+        B = \sum_k \rho_k \left(1 + \tfrac12 (1 + \ln(1 + C_k))\right) + X, \quad
         C_k = \sum_t (1 + d_t) |\ell_t - \ell_{k,t}| / S_t
 
-    S is the range of the loss or, if that is unknown, the largest difference so far. X is zero if
+    S is the range of the loss or, if that is unknown, the largest difference so far: each round is
+    measured in the unit of its own time. X is zero if
     the loss is convex and outcomes are known at once; the crps loss is convex in the vector of
     quantiles, and sorting them never raises it. Otherwise the condition of the theorem is
     checked in each round, and X is the total by which it was violated: the bound of
@@ -126,19 +128,85 @@ class Automatic:
         """
         if not len(games.totals):
             return Bound(0.0, "nothing was predicted yet")
-        levels = levels_of(games)
-        ways = [one.prior for one in self.components(loss)]
-        separate = [one.prior for one in self.components(loss) if one.hedger is not None]
-        shares = np.array([INSURED, *((1.0 - INSURED) * p for p in (*ways, *separate))])
-        growth = 1.5 * (shares * (1.0 + np.log1p(levels.clocks))).sum(axis=1, keepdims=True)
-        potential = shares.sum() + growth + levels.excess
-        with np.errstate(invalid="ignore"):  # a clock at zero, where the excess is not finite
-            regrets = np.sqrt(3.0 * levels.clocks * np.log(potential / shares))
-        unit = "the range of the loss" if loss.width else "the largest difference of losses so far"
-        source = f"in units of {unit}; Luo and Schapire 2015, Theorem 1"
+        regrets, potential = self.bounds(loss, games), self._potential(loss, games)
+        source = f"in units of {_unit(loss)}; Luo and Schapire 2015, Theorem 1"
         if not np.isfinite(regrets).all():
             return Bound(inf, "the condition of the theorem was violated by far")
-        return Bound(float(regrets.max(initial=0.0)), source, float(potential.max() / shares.sum()))
+        total = self._shares(loss).sum()
+        return Bound(float(regrets.max(initial=0.0)), source, float(potential.max() / total))
+
+    def bounds(self, loss: Loss, games: Games) -> Floats:
+        """Return the bound on the regret to the levels together, and to each way; for each game.
+
+        Parameters
+        ----------
+        loss
+            The loss of the mixture.
+        games
+            The compiled part of the mixture.
+        """
+        clocks = levels_of(games).clocks
+        with np.errstate(invalid="ignore"):  # a clock at zero, where the excess is not finite
+            logs = np.log(self._potential(loss, games) / self._shares(loss))
+            return np.asarray(np.sqrt(3.0 * clocks * logs))
+
+    def bound_ahead(self, loss: Loss, rounds: int, delay: int = 0, wide: int = 0) -> Bound:
+        r"""Return the bound on the regret of the blend to each component, before the game.
+
+        .. math::
+
+            R_k &\le \sqrt{3T \ln(B/\rho_k)}, \qquad
+            B = \left(1 + \tfrac12 (1 + \ln(1 + T))\right) \textstyle\sum_k \rho_k \\
+            R_k &\le d + \sqrt{3nA \ln(B_d/\rho_k) + mA}, \qquad
+            B_d = \left(1 + \tfrac n2 + 2\ln(1 + A)\right) \textstyle\sum_k \rho_k
+
+        The first is for outcomes that are known at once, the second for outcomes that come d rounds
+        late: Theorems F and G of ``docs/two-levels.md``. There n = d + 1, and A is the smaller of T
+        and (T + n) / 4 + m.
+
+        Parameters
+        ----------
+        loss
+            The loss, which must be convex.
+        rounds
+            The number T of rounds.
+        delay
+            The number d of further predictions before the outcome of a round is known.
+        wide
+            For late outcomes, the number m of rounds at whose end the differences of losses of some
+            component, over the last d + 1 outcomes, were on average more than a quarter of the
+            unit.
+
+        Examples
+        --------
+        >>> from normalhedge.mixtures import LOSSES
+        >>> print(Automatic().bound_ahead(LOSSES["l1"](), 10_000))
+        regret <= 505.523 (in units of the range of the loss; Theorem F)
+        """
+        rounds = _inputs.count("rounds", rounds)
+        delay, wide = _inputs.count("delay", delay, 0), _inputs.count("wide", wide, 0)
+        if not loss.convex:
+            return Bound(inf, f"no theorem covers the loss {loss.name}, not known to be convex")
+        shares, size = self._shares(loss), 1 + delay
+        clock = min(rounds, (rounds + size) / 4.0 + wide) if delay else float(rounds)
+        grown = 0.5 * size + 2.0 * log1p(clock) if delay else 0.5 * (1.0 + log1p(clock))
+        violated = wide / (3.0 * size) if delay else 0.0
+        logarithm = log((1.0 + grown) * shares.sum() / shares.min()) + violated
+        regret = delay + sqrt(3.0 * size * clock * logarithm)
+        source = f"in units of {_unit(loss)}; Theorem {'G' if delay else 'F'}"
+        return Bound(min(regret, float(rounds)), source, (1.0 + grown) * exp_or_inf(violated))
+
+    def _shares(self, loss: Loss) -> Floats:
+        """Return the prior of the insurance: of the levels together, and of each way."""
+        ways = [one.prior for one in self.components(loss)]
+        separate = [one.prior for one in self.components(loss) if one.hedger is not None]
+        return np.array([INSURED, *((1.0 - INSURED) * p for p in (*ways, *separate))])
+
+    def _potential(self, loss: Loss, games: Games) -> Floats:
+        """Return what the potential of the insurance cannot exceed, in each game."""
+        levels, shares = levels_of(games), self._shares(loss)
+        growth = 0.5 * (shares * (1.0 + np.log1p(levels.clocks))).sum(axis=1, keepdims=True)
+        return np.asarray(shares.sum() + growth + levels.excess)
 
     def engine(self, loss: Loss) -> tuple[Any, ...]:
         """Return the arguments that the core needs for its part.
@@ -167,6 +235,11 @@ class Automatic:
             INSURED,
             self.guard and not (loss.of_classes or loss.of_labels or loss.of_wealth),
         )
+
+
+def _unit(loss: Loss) -> str:
+    """Return the unit of regrets, in words."""
+    return "the range of the loss" if loss.width else "the largest difference of losses so far"
 
 
 @lru_cache(maxsize=64)

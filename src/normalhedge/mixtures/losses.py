@@ -98,6 +98,11 @@ class Loss:
         return self.kind == "log-wealth"
 
     @property
+    def convex(self) -> bool:
+        """Whether the loss is known to be convex; logarithms are not where they are clipped."""
+        return self.kind in {"square", "absolute", "pinball", "l1", "crps"}
+
+    @property
     def linear(self) -> bool:
         """Whether the loss of a mean is the mean of the losses."""
         return self.kind == "l1"
