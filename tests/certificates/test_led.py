@@ -74,12 +74,22 @@ def test_a_certificate_lies_between_attack_and_one_round(alpha: float, n: int, c
     assert led.scaled_regret > hold(alpha, n, c, "regret").regret
 
 
-def test_as_the_rate_falls_the_certificate_meets_the_attack() -> None:
+@pytest.mark.parametrize(
+    ("c", "n", "limit"),
+    [
+        (0.55, 1000, 270.95),
+        (0.6, 1000, 13.265),
+        (0.6, 10**6, 35.006),
+        (0.6, 10**9, 109.38),
+        (0.65, 10**6, 7.956),
+        (0.7, 10**6, 3.8046),
+    ],
+)
+def test_as_the_rate_falls_the_certificate_meets_the_attack(c: float, n: int, limit: float) -> None:
     """One expert held against all others, in the limit: exact, by the equations of Theorem C."""
-    for c, n, limit in ((0.6, 10**6, 35.006), (0.6, 1000, 13.265), (0.65, 10**6, 7.956)):
-        assert held_limit(n, c) == pytest.approx(limit, rel=1e-4)
-        program = LedCertificate(1e-10, n, c, limit, 0.0).program
-        assert program(1.01 * limit).worst()[0] > 0 > program(0.98 * limit).worst()[0]
+    assert held_limit(n, c) == pytest.approx(limit, rel=1e-4)
+    program = LedCertificate(1e-10, n, c, limit, 0.0).program
+    assert program(1.01 * limit).worst()[0] > 0 > program(0.99 * limit).worst()[0]
 
 
 def held_limit(n: int, c: float) -> float:
