@@ -16,9 +16,12 @@ EXPERTS = 1000
 
 PAIRS: dict[str, tuple[CompiledHedger, type[Any]]] = {
     "ada-hedge": (hedgers.AdaHedge(), oracles.AdaHedge),
+    "ada-hedge-d:hint=1": (hedgers.AdaHedgeD(hint=1.0), oracles.AdaHedgeD),
     "ada-normal-hedge": (hedgers.AdaNormalHedge(), oracles.AdaNormalHedge),
     "boa": (hedgers.BOA(), oracles.BOA),
     "coin-betting": (hedgers.CoinBetting(), oracles.CoinBetting),
+    "dorm:hint=1": (hedgers.DORM(hint=1.0), oracles.DORM),
+    "dorm-plus:hint=1": (hedgers.DORMPlus(hint=1.0), oracles.DORMPlus),
     "fixed-share": (hedgers.FixedShare(0.1, 0.01), oracles.FixedShare),
     "flip-flop": (hedgers.FlipFlop(), oracles.FlipFlop),
     "follow-the-leader": (hedgers.FollowTheLeader(), oracles.FollowTheLeader),

@@ -65,6 +65,32 @@ class RegretMatchingPlus(_Regrets):
         self.R = np.maximum(self.R + (own - losses), 0)
 
 
+class DORM(_Regrets):
+    """Without delay; the hint is the last round once more."""
+
+    def __init__(self, n: int) -> None:
+        super().__init__(n)
+        self.h = np.zeros(n)
+
+    def weights(self) -> Floats:
+        return normal(np.maximum(self.R + self.h, 0))
+
+    def update(self, losses: Floats, own: float) -> None:
+        super().update(losses, own)
+        self.h = own - losses
+
+
+class DORMPlus(DORM):
+    """R is what weights are made of, with the hint."""
+
+    def weights(self) -> Floats:
+        return normal(self.R)
+
+    def update(self, losses: Floats, own: float) -> None:
+        r = own - losses
+        self.R, self.h = np.maximum(self.R + r + r - self.h, 0), r
+
+
 class NormalHedge2009(_Regrets):
     def weights(self) -> Floats:
         positive = np.maximum(self.R, 0)
@@ -230,6 +256,31 @@ class AdaHedge:
 
     def update(self, losses: Floats, own: float) -> None:
         self.Delta += self.gap(losses, own)
+
+
+class AdaHedgeD(AdaHedge):
+    """Without delay; the hint is the last round once more."""
+
+    def __init__(self, n: int) -> None:
+        super().__init__(n)
+        self.h = np.zeros(n)
+
+    def weights(self) -> Floats:
+        return self.mix(self.rate(), self.L + self.h)[0]
+
+    def gap(self, losses: Floats, own: float) -> float:
+        eta, theta = self.rate(), self.L + self.h
+        self.L, self.h = self.L + losses, losses
+        e, r = theta - self.L, own - losses
+
+        def cost(y: Floats) -> float:
+            w, before = self.mix(eta, y)
+            return float(w @ (self.L - y)) - (self.mix(eta, self.L)[1] - before)
+
+        share = min(1.0, np.ptp(r) / np.ptp(e)) if np.ptp(e) > 0 else 1.0
+        y = self.L + share * e
+        drift, both = (float(self.mix(eta, at)[0] @ r) for at in (self.L, y))
+        return max(0.0, min(cost(theta), drift, both + cost(y)))
 
 
 class FlipFlop(AdaHedge):

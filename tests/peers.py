@@ -73,17 +73,32 @@ class River:
 
 
 class Poold:
-    """AdaHedgeD, DORM or DORM+ without delay and without hints."""
+    """AdaHedgeD, DORM or DORM+; without delay and without hints unless they are given.
 
-    def __init__(self, learner: str, n: int) -> None:
+    The hint is a share of delay + 1 times the last losses, or regrets, that are known.
+    """
+
+    def __init__(self, learner: str, n: int, delay: int = 0, hint: float = 0.0) -> None:
         poold = importlib.import_module("poold")
         self.learner = poold.create(learner, model_list=[f"expert {i}" for i in range(n)], T=None)
-        self.weights: Floats = self.learner.update_and_play([], None)
+        self.repeats = hint * (delay + 1)
+        self.on_regrets = learner != "adahedged"
+        self.played: list[Floats] = [
+            self.learner.update_and_play([], None) for _ in range(delay + 1)
+        ]
         self.round = 0
+
+    @property
+    def weights(self) -> Floats:
+        return self.played[-1]
 
     def learn(self, losses: Floats) -> None:
         told = {"fun": lambda w: float(w @ losses), "grad": lambda w: losses}  # noqa: ARG005
-        self.weights = self.learner.update_and_play([(self.round, told)], None)
+        known = self.played[self.round] @ losses - losses if self.on_regrets else losses
+        hint = {"grad": lambda w: self.repeats * known}  # noqa: ARG005
+        self.played.append(
+            self.learner.update_and_play([(self.round, told)], hint if self.repeats else None)
+        )
         self.round += 1
 
 

@@ -15,10 +15,15 @@ struct Algorithm {
     static constexpr bool has_potential = false;
     static constexpr bool wants_room = false;
     static constexpr bool by_losses = false;
+    static constexpr bool late = false;
 
     double keep;  // 1 - alpha
 
     explicit Algorithm(const double* given) : keep(given[0]) {}
+
+    // How many there are, where a setting says so.
+    size_t all_rows() const { return rows; }
+    size_t all_totals() const { return totals; }
 
     void tick(const double*, double*) const {}
     void learn(const Columns&, const Columns&, const double*, double, double*) const {}

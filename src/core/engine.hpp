@@ -27,6 +27,8 @@
 //                                    `score` always have it
 //     by_losses                      whether gains must say how large losses are, and not only how much
 //                                    larger than the least of them
+//     late                           whether a round may have been played before the last ones were
+//                                    learned, see `late.hpp`; then it has a `delay` and a `then`
 //     has_potential                  whether the weights are the derivative of a potential; then it
 //                                    has no weigh, but raise(now, lead): see `potential.hpp`
 #pragma once
@@ -399,14 +401,38 @@ double weigh(const Algorithm& algorithm, const Columns& now, double lead) {
     }
 }
 
+// How many doubles `as_played` needs.
+template <class Algorithm>
+size_t room_to_recall(const Algorithm& algorithm, size_t n) {
+    if constexpr (Algorithm::late)
+        return algorithm.delay > 0 ? n : 0;
+    else
+        return 0;
+}
+
+// The game as it was when the round was played: as it is now, unless outcomes are late.
+template <class Algorithm>
+Columns as_played(const Algorithm& algorithm, const Columns& now, double* room) {
+    if constexpr (Algorithm::late) {
+        if (algorithm.delay > 0) {
+            const Columns then = algorithm.then(now, room);
+            weigh(algorithm, then, 0.0);
+            return then;
+        }
+    }
+    return now;
+}
+
 // Play a round. `after` may be `before`; bad input is found before anything is written.
 template <class Algorithm>
 Outcome play_round(const Algorithm& algorithm, const Columns& before, const Columns& after,
                    const Gains& gains, const double* confidence) {
     const size_t n = before.n;
     const double origin = origin_of(gains, confidence, n);
+    Scratch recalled(room_to_recall(algorithm, n));
+    const Columns played = as_played(algorithm, before, recalled.data());
     const Tally all = in_slices<Tally>(n, [&](size_t first, size_t last) {
-        return tally_part(before.weights, gains, confidence, first, last, origin);
+        return tally_part(played.weights, gains, confidence, first, last, origin);
     });
     if (all.bad > 0.0) return {not_a_number, 0.0, 0.0, true};
     double gain = not_a_number;
@@ -415,7 +441,7 @@ Outcome play_round(const Algorithm& algorithm, const Columns& before, const Colu
     } else if (all.mass > tiny) {
         gain = within(origin + all.above / all.mass, -1.0, 1.0);
     } else if (all.awake > 0.0) {
-        gain = within(origin + earn_by_scores(algorithm, before, gains, confidence, origin), -1.0,
+        gain = within(origin + earn_by_scores(algorithm, played, gains, confidence, origin), -1.0,
                       1.0);
     }
     const Rises round{gains, confidence, gain};
@@ -440,14 +466,16 @@ Outcome play_round(const Algorithm& algorithm, const Columns& before, const Colu
 // the weights by the last, where weights are what is remembered.
 template <class Algorithm>
 void halve_gains(const Algorithm& algorithm, const Columns& now, const double* factors) {
-    for (size_t r = 0; r < Algorithm::rows; ++r) {
+    const size_t rows = algorithm.all_rows();
+    const size_t totals = algorithm.all_totals();
+    for (size_t r = 0; r < rows; ++r) {
         double* row = now.row(r);
         const double factor = factors[r];
 #pragma omp simd
         for (size_t i = 0; i < now.n; ++i) row[i] *= factor;
     }
-    for (size_t k = 0; k < Algorithm::totals; ++k) now.totals[k] *= factors[Algorithm::rows + k];
-    const double of_weights = factors[Algorithm::rows + Algorithm::totals];
+    for (size_t k = 0; k < totals; ++k) now.totals[k] *= factors[rows + k];
+    const double of_weights = factors[rows + totals];
     if (of_weights == 1.0) {
         weigh(algorithm, now, leading(now.regrets(), now.n));
         return;

@@ -237,10 +237,7 @@ PyObject* run(PyObject* object, PyObject* const* given, Py_ssize_t count) {
         const auto rounds_played = maybe_without_lock(rounds * now.n, [&] {
             for (size_t t = 0; t < rounds; ++t) {
                 const double* confidence = rated.data ? rated.row(t) : nullptr;
-                if (played.data && confidence)
-                    hedger.play(now, confidence, played.row(t));
-                else if (played.data)
-                    std::copy(now.weights, now.weights + now.n, played.row(t));
+                if (played.data) hedger.recall(now, confidence, played.row(t));
                 const Outcome outcome =
                     hedger.step(now, now, Gains(gains + t * stride, kind), confidence);
                 if (outcome.bad) return t;

@@ -23,6 +23,15 @@ public:
     // Write what is played with these confidences; zeros where everybody sleeps.
     virtual void play(const Columns& now, const double* confidence, double* played) const = 0;
 
+    // Write what the round that is to be learned next was played with: the same, unless outcomes are
+    // late. Without confidences all are awake.
+    virtual void recall(const Columns& now, const double* confidence, double* played) const {
+        if (confidence)
+            play(now, confidence, played);
+        else
+            std::copy(now.weights, now.weights + now.n, played);
+    }
+
     // Write the weights that belong to the ledger; return ln mean Phi.
     virtual double weigh(const Columns& now) const = 0;
 
@@ -39,8 +48,8 @@ public:
     HedgerOf(const std::vector<double>& settings, std::vector<double> halving)
         : algorithm_(settings.data()), halving_(std::move(halving)) {}
 
-    size_t rows() const override { return Algorithm::rows; }
-    size_t totals() const override { return Algorithm::totals; }
+    size_t rows() const override { return algorithm_.all_rows(); }
+    size_t totals() const override { return algorithm_.all_totals(); }
 
     Outcome step(const Columns& before, const Columns& after, const Gains& gains,
                  const double* confidence) const override {
@@ -49,6 +58,11 @@ public:
 
     void play(const Columns& now, const double* confidence, double* played) const override {
         share(algorithm_, now, confidence, played);
+    }
+
+    void recall(const Columns& now, const double* confidence, double* played) const override {
+        Scratch room(room_to_recall(algorithm_, now.n));
+        Hedger::recall(as_played(algorithm_, now, room.data()), confidence, played);
     }
 
     double weigh(const Columns& now) const override {

@@ -6,11 +6,14 @@
 #include <stdexcept>
 
 #include "hedgers/ada_hedge.hpp"
+#include "hedgers/ada_hedge_d.hpp"
 #include "hedgers/ada_normal_hedge.hpp"
 #include "hedgers/bates_granger.hpp"
 #include "hedgers/boa.hpp"
 #include "hedgers/coin_betting.hpp"
 #include "hedgers/decreasing_hedge.hpp"
+#include "hedgers/dorm.hpp"
+#include "hedgers/dorm_plus.hpp"
 #include "hedgers/fixed_share.hpp"
 #include "hedgers/flip_flop.hpp"
 #include "hedgers/follow_the_leader.hpp"
@@ -37,19 +40,23 @@ using Make = std::unique_ptr<Hedger> (*)(const std::vector<double>&, const std::
 template <class Algorithm>
 std::unique_ptr<Hedger> make(const std::vector<double>& settings,
                              const std::vector<double>& halving) {
-    if (settings.size() != Algorithm::settings ||
-        halving.size() != Algorithm::rows + Algorithm::totals + 1)
-        throw std::invalid_argument("a hedger of the core was given other settings than it has");
-    return std::make_unique<HedgerOf<Algorithm>>(settings, halving);
+    if (settings.size() == Algorithm::settings) {
+        auto hedger = std::make_unique<HedgerOf<Algorithm>>(settings, halving);
+        if (halving.size() == hedger->rows() + hedger->totals() + 1) return hedger;
+    }
+    throw std::invalid_argument("a hedger of the core was given other settings than it has");
 }
 
 const std::map<std::string, Make> makers = {
     {"ada_hedge", make<AdaHedge>},
+    {"ada_hedge_d", make<AdaHedgeD>},
     {"ada_normal_hedge", make<AdaNormalHedge>},
     {"bates_granger", make<BatesGranger>},
     {"boa", make<BOA>},
     {"coin_betting", make<CoinBetting>},
     {"decreasing_hedge", make<DecreasingHedge>},
+    {"dorm", make<DORM>},
+    {"dorm_plus", make<DORMPlus>},
     {"fixed_share", make<FixedShare>},
     {"flip_flop", make<FlipFlop>},
     {"follow_the_leader", make<FollowTheLeader>},

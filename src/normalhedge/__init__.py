@@ -4,12 +4,15 @@ from normalhedge.certificates import Bound
 from normalhedge.client import AsyncClient, Client
 from normalhedge.hedgers import (
     BOA,
+    DORM,
     AdaHedge,
+    AdaHedgeD,
     AdaNormalHedge,
     BatesGranger,
     CoinBetting,
     CompiledHedger,
     DecreasingHedge,
+    DORMPlus,
     FixedShare,
     FlipFlop,
     FollowTheLeader,
@@ -39,6 +42,7 @@ __version__ = "0.2.0"
 
 __all__ = [  # noqa: RUF022 -- as `sorted` has it
     "AdaHedge",
+    "AdaHedgeD",
     "AdaNormalHedge",
     "AsyncClient",
     "BOA",
@@ -47,6 +51,8 @@ __all__ = [  # noqa: RUF022 -- as `sorted` has it
     "Client",
     "CoinBetting",
     "CompiledHedger",
+    "DORM",
+    "DORMPlus",
     "DecreasingHedge",
     "ExponentialPotential",
     "FixedShare",

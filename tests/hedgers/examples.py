@@ -15,11 +15,14 @@ from tests import oracles
 
 FAMILY: dict[str, CompiledHedger] = {
     "AdaHedge": hedgers.AdaHedge(),
+    "AdaHedgeD": hedgers.AdaHedgeD(hint=1.0),
     "AdaNormalHedge": hedgers.AdaNormalHedge(),
     "BatesGranger": hedgers.BatesGranger(),
     "BOA": hedgers.BOA(),
     "CoinBetting": hedgers.CoinBetting(),
     "DecreasingHedge": hedgers.DecreasingHedge(),
+    "DORM": hedgers.DORM(hint=1.0),
+    "DORMPlus": hedgers.DORMPlus(hint=1.0),
     "FixedShare": hedgers.FixedShare(eta=1.0, share=0.1),
     "FlipFlop": hedgers.FlipFlop(),
     "FollowTheLeader": hedgers.FollowTheLeader(),
@@ -43,7 +46,16 @@ def discounted(hedger: Any, alpha: float) -> CompiledHedger:
     return changed
 
 
-EVERYONE = [*FAMILY.values(), *(discounted(hedger, 0.2) for hedger in FAMILY.values())]
+LATE: list[CompiledHedger] = [
+    kind(delay, hint)
+    for kind in (hedgers.AdaHedgeD, hedgers.DORM, hedgers.DORMPlus)
+    for delay, hint in ((1, 1.0), (4, 0.0))
+]
+"""Those that know how late outcomes come."""
+
+WITH_LATE = [*FAMILY.values(), *LATE]
+
+EVERYONE = [*WITH_LATE, *(discounted(hedger, 0.2) for hedger in WITH_LATE)]
 
 
 each = pytest.mark.parametrize("hedger", FAMILY.values(), ids=FAMILY.keys())

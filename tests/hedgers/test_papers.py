@@ -34,6 +34,9 @@ def test_each_is_its_paper(name: str) -> None:
 
 SCALE_FREE = (
     "AdaHedge",
+    "AdaHedgeD",
+    "DORM",
+    "DORMPlus",
     "FlipFlop",
     "MLPolyOpera",
     "NormalHedge2009",

@@ -37,7 +37,8 @@ def test_bounds_are_there_where_they_are_promised() -> None:
         bound = hedger.bound(10, 1000)
         assert isinstance(bound, certificates.Bound)
         assert bool(bound) == (name not in NEVER_BOUNDED)
-    for name in ("AdaHedge", "FlipFlop", "RegretMatching", "RegretMatchingPlus", "DecreasingHedge"):
+    blackwell = ("RegretMatching", "RegretMatchingPlus", "DORM", "DORMPlus")
+    for name in ("AdaHedge", "AdaHedgeD", "FlipFlop", "DecreasingHedge", *blackwell):
         forever = discounted(FAMILY[name], 0.01)
         assert forever.bound(10, 10**9).regret < 400
         assert forever.bound(10, 10**9).regret == pytest.approx(forever.bound(10, 10**4).regret)
@@ -51,7 +52,10 @@ def test_bounds_are_there_where_they_are_promised() -> None:
 
 FORGETFUL: list[CompiledHedger] = [
     hedgers.AdaHedge(),
+    hedgers.AdaHedgeD(2, 0.5),
     hedgers.DecreasingHedge(),
+    hedgers.DORM(2, 0.5),
+    hedgers.DORMPlus(2, 0.5),
     hedgers.FlipFlop(),
     hedgers.RegretMatching(),
     hedgers.RegretMatchingPlus(),

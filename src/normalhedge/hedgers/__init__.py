@@ -4,12 +4,15 @@ from collections.abc import Callable
 
 from normalhedge import _names
 from normalhedge.hedgers.ada_hedge import AdaHedge
+from normalhedge.hedgers.ada_hedge_d import AdaHedgeD
 from normalhedge.hedgers.ada_normal_hedge import AdaNormalHedge
 from normalhedge.hedgers.bates_granger import BatesGranger
 from normalhedge.hedgers.boa import BOA
 from normalhedge.hedgers.coin_betting import CoinBetting
 from normalhedge.hedgers.compiled_hedger import CompiledHedger
 from normalhedge.hedgers.decreasing_hedge import DecreasingHedge
+from normalhedge.hedgers.dorm import DORM
+from normalhedge.hedgers.dorm_plus import DORMPlus
 from normalhedge.hedgers.fixed_share import FixedShare
 from normalhedge.hedgers.flip_flop import FlipFlop
 from normalhedge.hedgers.follow_the_leader import FollowTheLeader
@@ -42,6 +45,7 @@ HEDGERS: dict[str, Callable[..., CompiledHedger]] = {
     "ada-normal-hedge": AdaNormalHedge,
     "squint": Squint,
     "ada-hedge": AdaHedge,
+    "ada-hedge-d": AdaHedgeD,
     "flip-flop": FlipFlop,
     "optimistic-hedge": OptimisticHedge.tuned,
     "fixed-share": FixedShare.tuned,
@@ -53,6 +57,8 @@ HEDGERS: dict[str, Callable[..., CompiledHedger]] = {
     "bates-granger": BatesGranger,
     "regret-matching": RegretMatching,
     "rm-plus": RegretMatchingPlus,
+    "dorm": DORM,
+    "dorm-plus": DORMPlus,
     "coin-betting": CoinBetting,
     "follow-the-leader": FollowTheLeader,
     "uniform": Uniform,
@@ -88,11 +94,14 @@ def named(text: str, n_experts: int | None = None, *, alpha: float | None = None
 
 __all__ = [  # noqa: RUF022 -- as `sorted` has it
     "AdaHedge",
+    "AdaHedgeD",
     "AdaNormalHedge",
     "BOA",
     "BatesGranger",
     "CoinBetting",
     "CompiledHedger",
+    "DORM",
+    "DORMPlus",
     "DecreasingHedge",
     "FixedShare",
     "FlipFlop",

@@ -18,16 +18,20 @@ from normalhedge.experiments.leaderboard.standings import PANEL_YARDSTICKS, Lead
 from normalhedge.experiments.leaderboard.yardsticks import ContestSettings
 from normalhedge.hedgers import HEDGERS
 
+KNOWN_WITHOUT_DELAY = ("ada-hedge-d", "dorm", "dorm-plus")
+"""Hedgers that are others of the field where no outcome is late, as in all contests."""
+
 FIELD = (
-    *(name for name in HEDGERS if name != "hedge-fixed"),
+    *(name for name in HEDGERS if name not in {"hedge-fixed", *KNOWN_WITHOUT_DELAY}),
     "normal-hedge:c=4",
     "normal-hedge-2009:alpha=0",
     "ada-normal-hedge:alpha=0",
     "squint:alpha=0",
     "ada-hedge:alpha=0",
 )
-"""The default participants: all hedgers without a required setting, which forget at the rate of the
-contest; NormalHedge as in the paper; and some hedgers as published, which never forget."""
+"""The default participants: all hedgers without a required setting but those above, which forget at
+the rate of the contest; NormalHedge as in the paper; and some hedgers as published, which never
+forget."""
 
 WAITING = 1000
 """The largest number of runs that a cluster is asked for at once."""
