@@ -96,12 +96,35 @@ def test_with_two_as_c_a_slope_is_enough_at_small_rates() -> None:
                 assert (gap > 0).all()
 
 
-@pytest.mark.parametrize("c", [0.3, 0.5])
-def test_up_to_one_half_alternation_has_no_limit(c: float) -> None:
-    found = [break_away(alpha, 2, c, alternate=60.0).log_potential for alpha in (0.1, 0.01, 0.001)]
-    assert found[2] > found[1] + 20 > found[0] + 25
+@pytest.mark.parametrize(("c", "n"), [(0.3, 2), (0.5, 2), (0.45, 3), (0.5, 5)])
+def test_up_to_one_half_alternation_has_no_limit(c: float, n: int) -> None:
+    """Nor have two groups of different sizes that are held at equal weight."""
+    found = [_play(_Holding(n // 2, 0.5), alpha, n, c)[1] for alpha in (0.1, 0.01, 0.001)]
+    assert found[2] > found[1] + 12 > found[0] + 15
     above = [break_away(alpha, 2, 0.6, alternate=20.0).potential for alpha in (1e-2, 1e-3)]
     assert above[0] < above[1] < math.exp(1 / 0.4) < above[1] * 1.01
+
+
+@pytest.mark.parametrize(("n", "c"), [(2, 1.9), (3, 1.9), (3, 0.6), (7, 1.0)])
+def test_the_beginning_of_the_lower_bound(n: int, c: float) -> None:
+    """Groups held at the weight they have as equals stay equal, and rise to where S is at rest."""
+    alpha, group = 1e-4, n // 2
+    q, h = group / n, 0.01
+    regrets, highest = [0.0, 0.0], 0.0
+    for _ in range(round(6 / alpha)):
+        ahead = [max(x, 0.0) for x in regrets]
+        weights = [
+            k * x * math.exp(x * x / (2 * c)) for k, x in zip((q, 1 - q), ahead, strict=True)
+        ]
+        weight = weights[0] / sum(weights) if sum(weights) else q
+        sign = 1.0 if weight < q else -1.0
+        rises = 2 * sign * (1 - weight), -2 * sign * weight
+        regrets = [(1 - alpha) * x + h * r for x, r in zip(regrets, rises, strict=True)]
+        assert abs(regrets[0] - regrets[1]) <= 3 * h
+        highest = max(highest, q * regrets[0] + (1 - q) * regrets[1])
+    twice = 2 * q * (1 - q)
+    assert highest == pytest.approx(math.sqrt(twice * c / (c - twice)), rel=0.03)
+    assert highest > 0.6
 
 
 def test_along_the_curve_of_the_lower_bound_all_regrets_rise() -> None:
