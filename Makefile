@@ -13,7 +13,7 @@ MAKEFLAGS += --no-builtin-rules
 CORE := CMakeLists.txt $(wildcard src/core/*.?pp src/core/hedgers/*.hpp)
 
 .PHONY: help paper blend latent compare compiler browser postgres test test-all torture check format bench \
-	bench-serve peers adapters panels java cluster docs wheel sanitize portable coverage coverage-core \
+	bench-serve peers adapters panels java cluster docs tex note wheel sanitize portable coverage coverage-core \
 	coverage-python matrix clean
 
 help:  ## list the targets
@@ -87,6 +87,31 @@ docs: $(DOCS)  ## run every example, build the site into out/site, and check it
 	rm -rf out/site out/doctrees docs/gallery docs/notebooks docs/reference/api
 	$(BIN)/sphinx-build -W --keep-going -q -j 2 -d out/doctrees docs out/site
 	$(BIN)/python docs/check_site.py out/site
+
+# The note needs pdflatex and a few common packages; as root on Debian they are installed.
+tex:
+	@kpsewhich booktabs.sty >/dev/null 2>&1 || \
+		{ [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && echo "installing TeX (once)" && \
+		apt-get update -qq >/dev/null 2>&1 && apt-get install -y -qq --no-install-recommends \
+		texlive-latex-recommended texlive-fonts-recommended >/dev/null 2>&1; } || \
+		echo "no TeX here: the note is not built"
+
+# Its numbers are kept in docs/note/numbers.tex; NUMBERS= computes those again that take minutes, too.
+NUMBERS ?= --quick
+CERTIFIED := $(wildcard src/normalhedge/certificates/*.py src/normalhedge/games/attacks/*.py) \
+	src/normalhedge/experiments/paper/frontier.py src/normalhedge/plots.py
+
+out/note/frontier.pdf: $(CERTIFIED) | $(READY)
+	@mkdir -p out/note
+	$(BIN)/normalhedge certify --alpha 1e-3 --experts 1000 --plot $@
+
+note: $(READY) tex out/note/frontier.pdf  ## build the note on what is proved, out/note/note.pdf, where TeX is
+	$(BIN)/python docs/note/compute.py $(NUMBERS)
+	@command -v pdflatex >/dev/null || exit 0; for pass in 1 2 3; do \
+		TEXINPUTS=docs/note:out/note: pdflatex -interaction=nonstopmode -halt-on-error \
+		-output-directory out/note docs/note/note.tex >out/note/pdflatex.txt 2>&1 || \
+		{ grep -A 5 '^!' out/note/pdflatex.txt; exit 1; }; done; \
+		grep -E 'Overfull|undefined' out/note/note.log; echo "wrote out/note/note.pdf"
 
 torture: $(READY)  ## try what a mixture, a stream and a file survive: minutes; all failures must be 0
 	$(BIN)/python -m tests.torture

@@ -34,7 +34,13 @@ extensions = [
     "sphinx_design",
     "sphinx_gallery.gen_gallery",
 ]
-exclude_patterns = ["gallery/*.ipynb", "gallery/*.py", "gallery/*.md5", "**.ipynb_checkpoints"]
+exclude_patterns = [
+    "gallery/*.ipynb",
+    "gallery/*.py",
+    "gallery/*.md5",
+    "note",  # it is built by `make note`
+    "**.ipynb_checkpoints",
+]
 nitpicky = False
 suppress_warnings = ["config.cache"]  # settings with functions in them
 

@@ -27,7 +27,7 @@ from normalhedge.certificates import check_proof as check
 from normalhedge.certificates.check_proof import NotProved, check_proof, sentence
 from normalhedge.certificates.known import PROOFS
 from normalhedge.certificates.program import growth
-from normalhedge.games.attacks import attack
+from normalhedge.games.attacks import attack, break_away
 from normalhedge.games.attacks.hold import _Holding, _play
 from tests.certificates.outward import Interval, remainder, shown
 from tests.certificates.test_check_proof import plain_gap
@@ -70,6 +70,77 @@ def test_beyond_the_critical_reach_one_round_gains_more_than_any_potential() -> 
         gains.append(low + high * eps / (x * (2 - eps)))
     assert gains[0] > 0
     assert gains[2] > 5 * gains[1] > 25 * gains[0]
+
+
+@pytest.mark.parametrize("c", [2.5, 3.0, 4.0, 10.0])
+def test_plain_multipliers_are_enough_at_small_rates(c: float) -> None:
+    """Theorem I: beta = 0 and one A, any B above exp(1/(c-2)), up to nearly the critical reach."""
+    a, level = 2 * (c - 2) / c, 1.01 * math.exp(1 / (c - 2))
+    for h, share, holds in ((1e-4, 0.98, True), (1e-6, 0.98, True), (1e-6, 1.02, False)):
+        edge = math.sqrt(2 * c * critical_reach(c)) * share / h
+        x = np.concatenate([[0.0], np.geomspace(1e-3, edge, 5000)])
+        pull = a * (level * np.exp(-x * x / (2 * c)) - 1)
+        gap = [pull - growth(x, np.full(len(x), h), r, c) for r in np.linspace(-2, 2, 41)]
+        assert (np.min(gap) > 0) == holds
+
+
+def test_with_two_as_c_a_slope_is_enough_at_small_rates() -> None:
+    """Theorem I (b): A = 1 and beta = -b for gains m >= 0, on the strip h x^2 <= Y."""
+    limit, far = 4.0, 40.0
+    slope = 1.01 * limit
+    for h in (1e-4, 1e-6):
+        x = np.geomspace(far, math.sqrt(limit / h), 5000)
+        for m in np.linspace(0, 1, 41):
+            for r in (1 - m, -1 - m):  # without A B u, which is positive
+                gap = -1 - slope * x * r / 2 - growth(x, np.full(len(x), h), r, 2.0)
+                assert (gap > 0).all()
+
+
+@pytest.mark.parametrize(("c", "n"), [(0.3, 2), (0.5, 2), (0.45, 3), (0.5, 5)])
+def test_up_to_one_half_alternation_has_no_limit(c: float, n: int) -> None:
+    """Nor have two groups of different sizes that are held at equal weight."""
+    found = [_play(_Holding(n // 2, 0.5), alpha, n, c)[1] for alpha in (0.1, 0.01, 0.001)]
+    assert found[2] > found[1] + 12 > found[0] + 15
+    above = [break_away(alpha, 2, 0.6, alternate=20.0).potential for alpha in (1e-2, 1e-3)]
+    assert above[0] < above[1] < math.exp(1 / 0.4) < above[1] * 1.01
+
+
+@pytest.mark.parametrize(("n", "c"), [(2, 1.9), (3, 1.9), (3, 0.6), (7, 1.0)])
+def test_the_beginning_of_the_lower_bound(n: int, c: float) -> None:
+    """Groups held at the weight they have as equals stay equal, and rise to where S is at rest."""
+    alpha, group = 1e-4, n // 2
+    q, h = group / n, 0.01
+    regrets, highest = [0.0, 0.0], 0.0
+    for _ in range(round(6 / alpha)):
+        ahead = [max(x, 0.0) for x in regrets]
+        weights = [
+            k * x * math.exp(x * x / (2 * c)) for k, x in zip((q, 1 - q), ahead, strict=True)
+        ]
+        weight = weights[0] / sum(weights) if sum(weights) else q
+        sign = 1.0 if weight < q else -1.0
+        rises = 2 * sign * (1 - weight), -2 * sign * weight
+        regrets = [(1 - alpha) * x + h * r for x, r in zip(regrets, rises, strict=True)]
+        assert abs(regrets[0] - regrets[1]) <= 3 * h
+        highest = max(highest, q * regrets[0] + (1 - q) * regrets[1])
+    twice = 2 * q * (1 - q)
+    assert highest == pytest.approx(math.sqrt(twice * c / (c - twice)), rel=0.03)
+    assert highest > 0.6
+
+
+def test_along_the_curve_of_the_lower_bound_all_regrets_rise() -> None:
+    """X, x and x/X, at the rates of the page; the weight of expert 1 stays what it is."""
+    rng = np.random.default_rng(0)
+    for _ in range(50):
+        c, q, top = rng.uniform(0.51, 1.99), rng.uniform(0.05, 0.5), rng.uniform(0.2, 5)
+        low, step = top * rng.uniform(0.05, 0.95), 1e-6
+        slope_top, slope_low = (x / c + 1 / x for x in (top, low))
+        speed = (1 - q) * slope_top + q * slope_low
+        after = top + step * slope_low / speed, low + step * slope_top / speed
+        ahead = [(a * a - b * b) / (2 * c) + math.log(a / b) for a, b in ((top, low), after)]
+        assert ahead[1] == pytest.approx(ahead[0], abs=1e-9)
+        assert q * after[0] + (1 - q) * after[1] == pytest.approx(q * top + (1 - q) * low + step)
+        rise = math.log(after[1] / after[0]) - math.log(low / top)
+        assert rise == pytest.approx(step * (top**2 - low**2) / (c * top * low * speed), rel=1e-3)
 
 
 def test_a_certificate_for_every_number_is_above_those_for_some() -> None:

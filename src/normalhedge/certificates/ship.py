@@ -134,8 +134,8 @@ class LedSetting(NamedTuple):
 
 
 LED = [
-    LedSetting(1e-3, n_experts, c)
-    for c, n_experts in itertools.product((0.6, 0.7), (10, 1000, 10**6))
+    *(LedSetting(1e-3, n_experts, 0.6) for n_experts in (10, 1000, 10**6)),
+    *(LedSetting(1e-3, n_experts, 0.7, 1e-2) for n_experts in (10, 1000, 10**6)),
 ]
 """Small c, where one round alone allows much more than what an attack reaches."""
 
