@@ -18,6 +18,7 @@ from normalhedge.certificates import (
     best_known,
     certify,
     certify_led,
+    held_potential,
     prove,
     shipped,
 )
@@ -27,6 +28,7 @@ from normalhedge.certificates.check_proof import NotProved, check_proof, sentenc
 from normalhedge.certificates.known import PROOFS
 from normalhedge.certificates.led import LedCertificate
 from normalhedge.games.attacks import hold
+from normalhedge.games.attacks.hold import _Holding, _play
 from tests.certificates.outward import Interval, remainder
 
 CLAIMS = [claim for claim in shipped() if claim.bend is not None]
@@ -87,38 +89,23 @@ def test_a_certificate_lies_between_attack_and_one_round(alpha: float, n: int, c
 )
 def test_as_the_rate_falls_the_certificate_meets_the_attack(c: float, n: int, limit: float) -> None:
     """One expert held against all others, in the limit: exact, by the equations of Theorem C."""
-    assert held_limit(n, c) == pytest.approx(limit, rel=1e-4)
+    assert held_potential(n, c) == pytest.approx(limit, rel=1e-4)
     program = LedCertificate(1e-10, n, c, limit, 0.0).program
     assert program(1.01 * limit).worst()[0] > 0 > program(0.99 * limit).worst()[0]
 
 
-def held_limit(n: int, c: float) -> float:
-    """The largest potential at which one expert, held at a weight q against the others, rests."""
-    from scipy.optimize import brentq, minimize_scalar  # noqa: PLC0415
-
-    def slope(x: float) -> float:
-        return x / c + 1 / x
-
-    def potential(q: float) -> float:
-        odds = math.log((n - 1) * q / (1 - q))
-
-        def leader(x: float) -> float:
-            def missed(top: float) -> float:
-                return (top * top - x * x) / (2 * c) + math.log(top / x) - odds
-
-            return float(brentq(missed, x, math.sqrt(x * x + 2 * c * odds) + 1))
-
-        def drift(x: float) -> float:
-            top = leader(x)
-            push = 2 * q * (1 - q) * ((1 - q) * slope(top) + q * slope(x))
-            return push - (q * top + (1 - q) * x)
-
-        x = float(brentq(drift, 0.5, 6.0))
-        top = leader(x)
-        return (math.exp(top * top / (2 * c)) + (n - 1) * math.exp(x * x / (2 * c))) / n
-
-    found = minimize_scalar(lambda q: -potential(q), bounds=(0.2, 0.5), method="bounded")
-    return -float(found.fun)
+def test_one_expert_that_is_held_comes_to_rest() -> None:
+    """The play at small rates tends to the limit: the error falls with the rate."""
+    limit = held_potential(10**6, 0.6)
+    reached = [
+        max(math.exp(_play(_Holding(1, q), alpha, 10**6, 0.6)[1]) for q in (0.34, 0.345, 0.35))
+        for alpha in (1e-3, 1e-4, 2e-5)
+    ]
+    assert reached == sorted(reached)
+    assert 0.995 < reached[-1] / limit < 1.0
+    for arguments in ((1, 0.6), (10, 0.5), (10, 2.0)):
+        with pytest.raises(ValueError, match="must be"):
+            held_potential(*arguments)
 
 
 def test_multipliers_fulfil_the_two_inequalities() -> None:

@@ -28,6 +28,7 @@ from normalhedge.certificates.every_number import (
     critical_reach,
     growth_exponent,
 )
+from normalhedge.certificates.held import held_potential
 from normalhedge.certificates.known import Shipped, best_known, shipped
 from normalhedge.certificates.led import LedCertificate, certify_led
 from normalhedge.certificates.proving import Proof, prove
@@ -57,6 +58,7 @@ __all__ = [
     "critical_reach",
     "growth_exponent",
     "hedge_bound",
+    "held_potential",
     "prove",
     "shipped",
     "theorem_1",
