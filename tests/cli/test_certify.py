@@ -46,6 +46,18 @@ def test_the_best_c(capsys: pytest.CaptureFixture[str]) -> None:
     assert "c = " in out
 
 
+def test_the_leader(capsys: pytest.CaptureFixture[str]) -> None:
+    words = ("certify", "--alpha", "0.2", "--experts", "5", "--c", "0.8")
+    levels = []
+    for more in ((), ("--leader",)):
+        code, out, _ = call(capsys, *words, *more)
+        assert code == 0
+        levels.append(
+            float(next(line for line in out.splitlines() if "certificate" in line).split("│")[2])
+        )
+    assert levels[1] < levels[0]
+
+
 def test_a_table(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -62,6 +74,8 @@ def test_a_table(
     ("options", "word"),
     [
         ("--experts 3", "--alpha is needed"),
+        ("--alpha 0.1 --reach 0.2 --leader", "--reach does not go with --leader"),
+        ("--alpha 0.1 --experts 3 --best --leader", "--leader does not go with --best"),
         ("--alpha 0.1", "--experts or --reach is needed"),
         ("--alpha 2 --experts 3", "alpha must be strictly between 0 and 1, got 2.0"),
         ("--alpha nan --experts 3", "alpha must be strictly between 0 and 1"),

@@ -19,9 +19,9 @@ def held_potential(n_experts: int, c: float) -> float:
             \qquad \ell(x) = x/c + 1/x, \\
         \frac{X^2 - x^2}{2c} + \ln\frac Xx &= \ln\frac{(N-1)q}{1-q} ,
 
-    and q is chosen such that the average potential is the largest. `certify_led` has the same limit,
-    as far as grids can tell, where it exceeds ``exp(1/(4c - 2))``, which Nature reaches if it
-    alternates.
+    and q is chosen such that the average potential is the largest. `certify_led` has the same
+    limit, as far as grids can tell, where it exceeds ``exp(1/(4c - 2))``, which Nature reaches if
+    it alternates.
 
     Parameters
     ----------
@@ -67,7 +67,8 @@ def _rest(q: Floats, odds: Floats, c: float) -> Floats:
 
     places = np.geomspace(1e-3, math.sqrt(2.0 * c * odds.max()) + 50.0, 400)
     first = (~rises(places, q[:, None], odds[:, None])).argmax(axis=1)
-    left, right = places[np.maximum(first - 1, 0)], places[first]
+    left: Floats = places[np.maximum(first - 1, 0)]
+    right: Floats = places[first]
     for _ in range(50):
         middle = 0.5 * (left + right)
         up = rises(middle, q, odds)
