@@ -132,22 +132,24 @@ def test_a_greedy_nature(start: float) -> None:
                 check_time(hedger, state, seen)
 
 
-def test_the_factor_of_a_step_is_needed() -> None:
-    """With a small start and many experts one round adds four times its second moment."""
+def test_a_small_start_needs_a_condition() -> None:
+    """Where the leader always loses, ``t_0 + 2 V`` is not enough for the time."""
     hedger = hedgers.NormalHedgeBH(start=0.1)
-    state, most = hedger.init(1000), 0.0
-    for _ in range(700):
-        gains = np.ones(1000)
+    state, seen, steepest_step = hedger.init(100), 0.0, 0.0
+    for _ in range(291):
+        gains = np.ones(100)
         gains[state.regrets.argmax()] = -1.0
         after = hedger.step(state, gains)
-        second = moment(state, after, hedger.time(after))
-        most = max(most, (hedger.time(after) - hedger.time(state)) / second)
-        state = after
-    assert most > 4.0
+        second = check_step(hedger, state, after)
+        steepest_step = max(steepest_step, (hedger.time(after) - hedger.time(state)) / second)
+        state, seen = after, seen + second
+    assert hedger.time(state) > 0.1 + 2.6 * seen
+    assert steepest_step > 4.7
+    check_time(hedger, state, seen)
 
 
 def test_other_weights_break_the_law_of_steps() -> None:
-    """Where the leader is followed, the regrets drive the time faster than their second moments do."""
+    """Where the leader is followed, the time runs faster than the second moments of the regrets."""
     ours, played = hedgers.NormalHedgeBH(start=60.0), hedgers.FollowTheLeader()
     state, told = played.init(4), ours.init(4)
     with pytest.raises(AssertionError):

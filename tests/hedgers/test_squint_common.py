@@ -126,7 +126,9 @@ def test_with_equal_squares_it_is_squint() -> None:
 def test_the_clock_stands_still_while_one_expert_is_ahead() -> None:
     gains = -np.ones((20_000, 5))
     gains[:, 0] = 1.0
-    ours, squint = (hedger.run(gains).state for hedger in (hedgers.SquintCommon(), hedgers.Squint()))
+    ours, squint = (
+        hedger.run(gains).state for hedger in (hedgers.SquintCommon(), hedgers.Squint())
+    )
     assert ours.totals[0] < 10.0
     assert squint.ledger[1, 1] > 19_000.0  # of an expert that always loses
     assert hedgers.SquintCommon().bounds(ours)[0] < 200.0

@@ -3,7 +3,7 @@
 //     p_i ∝ [S_i]+ exp([S_i]+^2 / 2t),   t such that mean_i exp([S_i]+^2 / 2t) / sqrt t = 1 / sqrt t_0
 //
 // with S = R / 2. The potential exp(S^2 / 2t) / sqrt t obeys the backwards heat equation, and its sum
-// stays as it was at the start, where t = t_0. The totals are t and the leading regret.
+// stays as it was at the start, where t = t_0. The totals are t - t_0 and the leading regret.
 #pragma once
 
 #include "../algorithm.hpp"
@@ -11,16 +11,16 @@
 namespace normalhedge {
 
 // u with mean exp(u x^2) sqrt u = sqrt u_0, x the positive regrets relative to the leading one: u is the
-// exponent of the leader, lead^2 / 2t, and u_0 what it is at t = t_0. `start` is a guess.
+// exponent of the leader, lead^2 / 2t, and u_0 = `most` what it is at t = t_0.
 //
 // The logarithm of the left side is convex in ln u and rises by 1/2 at least, so Newton's method comes
 // down to the root from its right, and from its left first jumps across. From u_0 = e^27 it would come
 // down by 1 a step; but either u <= 1 or, as the leader alone is 1/N of the mean, u <= ln N + ln(u_0) / 2.
 inline double exponent_of_leader(const double* regrets, size_t n, double lead, double most,
-                                 double start) {
+                                 double guess) {
     const double above_one = std::log(static_cast<double>(n)) + 0.5 * std::log(most);
     const double highest = smaller(most, larger(above_one, 1.0));
-    double u = smaller(start > 0.0 ? start : highest, highest);
+    double u = smaller(guess, highest);
     for (int step = 0; step < 100; ++step) {
         double mass = 0.0;
         double moment = 0.0;
@@ -40,6 +40,20 @@ inline double exponent_of_leader(const double* regrets, size_t n, double lead, d
     return u;
 }
 
+// t / t_0 - 1, which is mean exp(u x^2)^2 - 1, with the digits of a small u kept.
+inline double growth_of_time(const double* regrets, size_t n, double lead, double most, double u) {
+    if (u > 1.0) return most / u - 1.0;
+    double rise = 0.0;
+#pragma omp simd reduction(+ : rise)
+    for (size_t i = 0; i < n; ++i) {
+        const double x = larger(regrets[i], 0.0) / lead;
+        const double exponent = u * x * x;
+        rise += exponent + excess_of_exp(exponent);
+    }
+    const double mean = rise / static_cast<double>(n);
+    return mean * (2.0 + mean);
+}
+
 struct NormalHedgeBH : Algorithm<NormalHedgeBH, 1, 2, 1> {
     double start;  // t_0
 
@@ -51,15 +65,17 @@ struct NormalHedgeBH : Algorithm<NormalHedgeBH, 1, 2, 1> {
     }
 
     void weigh(const Columns& now, double lead, double*) const {
-        const double half = 0.5 * lead;
-        const double most = 0.5 * half * half / start;  // the exponent of the leader at t_0
-        const double guess = now.totals[0] > 0.0 ? 0.5 * half * half / now.totals[0] : 0.0;
+        const double exponent = 0.125 * lead * lead;      // of the leader at t = 1
+        const double most = exponent / start;             // and at t_0
+        const double guess = exponent / (start + now.totals[0]);
+        double growth = 0.0;
+        if (lead > tiny) {
+            const double* regrets = now.regrets();
+            const double u = most > 1e-17 ? exponent_of_leader(regrets, now.n, lead, most, guess) : most;
+            growth = growth_of_time(regrets, now.n, lead, most, u);
+        }
+        now.totals[0] = start * growth;
         now.totals[1] = lead > tiny ? lead : 0.0;
-        // Where the leader is so near that no potential has risen, the time is that at the start.
-        const bool risen = lead > tiny && most > 1e-17;
-        now.totals[0] =
-            risen ? 0.5 * half * half / exponent_of_leader(now.regrets(), now.n, lead, most, guess)
-                  : start;
         score(now, nullptr, now.weights, nullptr);
         raise_scores(now.weights, now.n);
     }
@@ -71,7 +87,7 @@ struct NormalHedgeBH : Algorithm<NormalHedgeBH, 1, 2, 1> {
             fill(scores, now.n, no_score);
             return;
         }
-        const double u = 0.125 * lead * lead / now.totals[0];
+        const double u = 0.125 * lead * lead / (start + now.totals[0]);
         const double* regrets = now.regrets();
 #pragma omp simd
         for (size_t i = 0; i < now.n; ++i) {

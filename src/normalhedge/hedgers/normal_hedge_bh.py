@@ -70,8 +70,8 @@ class NormalHedgeBH(CompiledHedger):
     start: float = 1.0
 
     algorithm: ClassVar[str] = "normal_hedge_bh"
-    total_names: ClassVar[tuple[str, ...]] = ("time", "leading regret")
-    scaling_exponents: ClassVar[Mapping[str, int]] = {"time": 2}
+    total_names: ClassVar[tuple[str, ...]] = ("time since the start", "leading regret")
+    scaling_exponents: ClassVar[Mapping[str, int]] = {"time since the start": 2}
     breaks: ClassVar[Mapping[str, str]] = {
         "a_sleeper_changes_nothing": "the average potential is over all experts, asleep or not"
     }
@@ -83,23 +83,27 @@ class NormalHedgeBH(CompiledHedger):
 
     def time(self, state: State) -> float:
         """Return t, the time of the potential; ``start`` if no regret is positive."""
-        return max(float(state.totals[0]), self.start)
+        return self.start + float(state.totals[0])
 
     def _a_priori(self, n: int, rounds: float, share: float) -> tuple[float, str]:
         if self.alpha > 0.0:
             return math.inf, "no theorem covers NormalHedge.BH with a discount"
         time = float(np.min(latest_start(n, self.start, FACTORS) + FACTORS * rounds))
-        return self._promised(time, share), "the theorem on the page of normal potentials"
+        return self._promised(
+            time - self.start, share
+        ), "the theorem on the page of normal potentials"
 
     def _a_posteriori(self, state: State) -> Floats:
         n = len(state.weights)
-        return np.full(n, self._promised(self.time(state), 1.0 / n) * (1.0 + 1e-9))
+        return np.full(n, self._promised(float(state.totals[0]), 1.0 / n) * (1.0 + 1e-9))
 
-    def _promised(self, time: float, share: float) -> float:
-        if math.isinf(time):
+    def _promised(self, since_start: float, share: float) -> float:
+        """Return the bound at a time, given as what it is more than at the start."""
+        if math.isinf(since_start):
             return math.inf
-        odds = (math.sqrt(time / self.start) - 1.0) / share
-        return 2.0 * math.sqrt(2.0 * time * math.log1p(odds))
+        growth = since_start / self.start
+        odds = growth / (1.0 + math.sqrt(1.0 + growth)) / share  # (sqrt(t / t_0) - 1) / epsilon
+        return 2.0 * math.sqrt(2.0 * (self.start + since_start) * math.log1p(odds))
 
 
 def latest_start(n: int, start: float, factors: Floats) -> Floats:
