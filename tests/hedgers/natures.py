@@ -75,7 +75,7 @@ Goal = Callable[[State], float]
 
 
 def greedy(hedger: CompiledHedger, goal: Goal, state: State) -> Floats:
-    """Return the gains after which the goal is largest: the first so many by regret win, or lose."""
+    """Return the gains after which the goal is largest; the leaders, some of them, win or lose."""
     n = len(state.weights)
     place = np.argsort(np.argsort(-state.regrets + 1e-9 * np.arange(n)))
     few = {1, 2, n // 4, n // 2, n - 1} - {0, n}

@@ -152,13 +152,12 @@ def test_other_weights_break_the_law_of_steps() -> None:
     """Where the leader is followed, the time runs faster than the second moments of the regrets."""
     ours, played = hedgers.NormalHedgeBH(start=60.0), hedgers.FollowTheLeader()
     state, told = played.init(4), ours.init(4)
+    for _ in range(40):
+        gains = np.where(np.arange(4) == state.regrets.argmax(), -1.0, 1.0)
+        state, before = played.step(state, gains), told
+        told = ours.reweigh(told, state.ledger.copy())
     with pytest.raises(AssertionError):
-        for _ in range(100):
-            gains = np.where(np.arange(4) == state.regrets.argmax(), -1.0, 1.0)
-            state = played.step(state, gains)
-            after = ours.reweigh(told, state.ledger.copy())
-            check_step(ours, told, after)
-            told = after
+        check_step(ours, before, told)
 
 
 def test_the_time_stands_still_while_one_expert_is_ahead() -> None:

@@ -53,7 +53,7 @@ def test_the_step_of_the_clock(S: float, V: float) -> None:
         def missing(v: float, S_after: Floats = S_after, squares: Floats = squares) -> float:
             one, other = (log_slope(S, V + v) for S in S_after)
             q = 1 / (1 + math.exp(min(other - one, 700.0)))
-            return q * squares[0] + (1 - q) * squares[1] - v
+            return float(q * squares[0] + (1 - q) * squares[1] - v)
 
         low, high = squares.min(), squares.max()
         ends = [v for v in (low, high) if missing(v) == 0.0]  # all of q is of one expert

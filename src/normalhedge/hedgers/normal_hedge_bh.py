@@ -38,18 +38,18 @@ class NormalHedgeBH(CompiledHedger):
     alpha
         The discount rate, in [0, 1); 0 never forgets.
     start
-        The time at the start, ``t_0``, in [1e-100, 1e100]. With a larger one the hedger is slower to
-        tell experts apart.
+        The time at the start, ``t_0``, in [1e-100, 1e100]. With a larger one the hedger is slower
+        to tell experts apart.
 
     Notes
     -----
     The equation for t says at once, whatever the discount, that the regret to the best
     epsilon-quantile of experts is at most ``2 sqrt(2 t ln(1 + (sqrt(t / t_0) - 1) / epsilon))``,
-    which `bounds` returns. With alpha = 0, for every f > 1 the time is at most ``t_1 + f V``, where V
-    is the cumulative second moment of the regrets under a distribution that the algorithm chooses,
-    ``V <= T``, and t_1 is of order ln N: `bound` puts the least of these for t. This theorem holds
-    for any t_0 and is proved on the page of normal potentials; the paper's own is for a t_0 of some
-    thousands times ln N.
+    which `bounds` returns. With alpha = 0, for every f > 1 the time is at most ``t_1 + f V``, where
+    V is the cumulative second moment of the regrets under a distribution that the algorithm
+    chooses, ``V <= T``, and t_1 is of order ln N: `bound` puts the least of these for t. This
+    theorem holds for any t_0 and is proved on the page of normal potentials; the paper's own is for
+    a t_0 of some thousands times ln N.
 
     A round costs O(N) time for each Newton step, about three from the root of the previous round,
     and a state O(N) memory.
@@ -109,10 +109,10 @@ class NormalHedgeBH(CompiledHedger):
 def latest_start(n: int, start: float, factors: Floats) -> Floats:
     """Return ``t_1``: the time is never above ``t_1 + factor V``, V the second moments so far.
 
-    If ``[S]+ <= a t`` for all experts, ``a = (sqrt(factor) - 1) / factor``, then a round adds at most
-    factor times its second moment to the time. By the equation for t that is so while ``2 ln N +
-    ln(t / t_0) <= a^2 t``; the last t at which it is not is approached from above. Up to there a step
-    is at most ``1 + sqrt t``, whoever plays what.
+    If ``[S]+ <= a t`` for all experts, ``a = (sqrt(factor) - 1) / factor``, then a round adds at
+    most factor times its second moment to the time. By the equation for t that is so while ``2 ln N
+    + ln(t / t_0) <= a^2 t``; the last t at which it is not is approached from above. Up to there a
+    step is at most ``1 + sqrt t``, whoever plays what.
 
     Parameters
     ----------
