@@ -43,7 +43,7 @@ class SquintCommon(CompiledHedger):
     int_0^(1/2) (e^(eta S_i - eta^2 V) - 1) / eta d eta <= 0``, which every round keeps; the page of
     second order has the proof. With a discount there is no theorem.
 
-    A round costs O(N) time for each step towards V, three to five, and a state O(N) memory.
+    A round costs O(N) time for each step towards V, five or so, and a state O(N) memory.
 
     References
     ----------
