@@ -6,7 +6,7 @@
 // stays as it was at the start, where t = t_0. The totals are t - t_0 and the leading regret.
 #pragma once
 
-#include "../algorithm.hpp"
+#include "normal_hedge_2009.hpp"
 
 namespace normalhedge {
 
@@ -22,15 +22,7 @@ inline double exponent_of_leader(const double* regrets, size_t n, double lead, d
     const double highest = smaller(most, larger(above_one, 1.0));
     double u = smaller(guess, highest);
     for (int step = 0; step < 100; ++step) {
-        double mass = 0.0;
-        double moment = 0.0;
-#pragma omp simd reduction(+ : mass, moment)
-        for (size_t i = 0; i < n; ++i) {
-            const double x = larger(regrets[i], 0.0) / lead;
-            const double phi = exp2(log2_e * u * (x * x - 1.0));
-            mass += phi;
-            moment += x * x * phi;
-        }
+        const auto [mass, moment] = raised_to(regrets, n, lead, u);
         const double above = std::log(mass / static_cast<double>(n)) + u + 0.5 * std::log(u / most);
         const double slope = u * moment / mass + 0.5;
         const double next = smaller(u * std::exp(-above / slope), highest);
@@ -83,18 +75,8 @@ struct NormalHedgeBH : Algorithm<NormalHedgeBH, 1, 2, 1> {
     // The time is that of all experts, asleep or not.
     void score(const Columns& now, const double*, double* scores, double*) const {
         const double lead = now.totals[1];
-        if (lead <= tiny) {
-            fill(scores, now.n, no_score);
-            return;
-        }
         const double u = 0.125 * lead * lead / (start + now.totals[0]);
-        const double* regrets = now.regrets();
-#pragma omp simd
-        for (size_t i = 0; i < now.n; ++i) {
-            const double x = regrets[i] / lead;
-            const double score = log2_e * (u * (x * x - 1.0) + log(larger(x, tiny)));
-            scores[i] = x > tiny ? score : no_score;
-        }
+        score_raised(now.regrets(), now.n, lead, u, scores);
     }
 };
 
