@@ -107,6 +107,25 @@ class NormalHedge2009(_Regrets):
         return normal(positive / c * np.exp((squares - squares.max()) / c))
 
 
+class NormalHedgeBH(_Regrets):
+    """The time by bisection, from the equation of the potentials as it is printed."""
+
+    def weights(self) -> Floats:
+        positive = np.maximum(self.R, 0)
+        lead = positive.max()
+        if lead <= 0:
+            return np.full(self.n, 1 / self.n)
+
+        def above(t: float) -> float:
+            return float(np.mean(t**-0.5 * np.exp((positive**2 - lead**2) / (2 * t)))) - math.exp(
+                -(lead**2) / (2 * t)
+            )
+
+        most = 1 + lead**2  # there no potential is above that of the start
+        t = 1.0 if above(1.0) <= 0 else brentq(above, 1.0, most, xtol=1e-300, rtol=1e-15)
+        return normal(positive * np.exp((positive**2 - lead**2) / (2 * t)))
+
+
 class NormalHedgeDT(_Regrets):
     t = 1
 
@@ -180,6 +199,31 @@ class SquintClosed(_Squares):
         root = 2 * np.sqrt(self.V)
         a, b = self.R / root, (self.R - self.V) / root
         return normal(np.exp(a * a) * (erf(a) - erf(b)) / root)
+
+
+class SquintCommon(_Regrets):
+    """The integrals by many nodes, and the step of the clock by bisection."""
+
+    NODES, SHARES = np.polynomial.legendre.leggauss(400)
+    V = 0.0
+
+    def integrals(self, V: float, power: int) -> Floats:
+        eta = (self.NODES + 1)[:, None] / 4
+        exponent = eta * self.R - eta**2 * V
+        return np.asarray(self.SHARES @ (eta**power * np.exp(exponent - exponent.max())))
+
+    def weights(self) -> Floats:
+        return normal(self.integrals(self.V, 0))
+
+    def update(self, losses: Floats, own: float) -> None:
+        super().update(losses, own)
+        squares = (own - losses) ** 2
+
+        def missing(v: float) -> float:
+            return float(normal(self.integrals(self.V + v, 1)) @ squares) - v
+
+        if squares.any():
+            self.V += brentq(missing, squares.min(), squares.max(), xtol=1e-300, rtol=1e-15)
 
 
 class MLPoly(_Squares):

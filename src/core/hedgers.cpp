@@ -23,11 +23,13 @@
 #include "hedgers/ml_prod.hpp"
 #include "hedgers/normal_hedge.hpp"
 #include "hedgers/normal_hedge_2009.hpp"
+#include "hedgers/normal_hedge_bh.hpp"
 #include "hedgers/normal_hedge_dt.hpp"
 #include "hedgers/optimistic_hedge.hpp"
 #include "hedgers/regret_matching.hpp"
 #include "hedgers/regret_matching_plus.hpp"
 #include "hedgers/squint.hpp"
+#include "hedgers/squint_common.hpp"
 #include "hedgers/uniform.hpp"
 #include "hedgers/variable_share.hpp"
 
@@ -66,11 +68,13 @@ const std::map<std::string, Make> makers = {
     {"ml_prod", make<MLProd>},
     {"normal_hedge", make<NormalHedge>},
     {"normal_hedge_2009", make<NormalHedge2009>},
+    {"normal_hedge_bh", make<NormalHedgeBH>},
     {"normal_hedge_dt", make<NormalHedgeDT>},
     {"optimistic_hedge", make<OptimisticHedge>},
     {"regret_matching", make<RegretMatching>},
     {"regret_matching_plus", make<RegretMatchingPlus>},
     {"squint", make<Squint>},
+    {"squint_common", make<SquintCommon>},
     {"uniform", make<Uniform>},
     {"variable_share", make<VariableShare>},
 };

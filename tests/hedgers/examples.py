@@ -30,11 +30,13 @@ FAMILY: dict[str, CompiledHedger] = {
     "MLPolyOpera": hedgers.MLPolyOpera(),
     "MLProd": hedgers.MLProd(),
     "NormalHedge2009": hedgers.NormalHedge2009(),
+    "NormalHedgeBH": hedgers.NormalHedgeBH(),
     "NormalHedgeDT": hedgers.NormalHedgeDT(),
     "OptimisticHedge": hedgers.OptimisticHedge(eta=0.5),
     "RegretMatching": hedgers.RegretMatching(),
     "RegretMatchingPlus": hedgers.RegretMatchingPlus(),
     "Squint": hedgers.Squint(),
+    "SquintCommon": hedgers.SquintCommon(),
     "Uniform": hedgers.Uniform(),
     "VariableShare": hedgers.VariableShare(eta=1.0, share=0.1),
 }

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import numpy as np
 
 from normalhedge._inputs import Floats
-from normalhedge.hedgers import State
+from normalhedge.hedgers import CompiledHedger, State
 
 Nature = Callable[[State, int, np.random.Generator], Floats]
 
@@ -69,3 +69,15 @@ def takes_turns(state: State, t: int, _rng: np.random.Generator) -> Floats:
 
 
 ADAPTIVE: list[Nature] = [halves, held, takes_turns]
+
+
+Goal = Callable[[State], float]
+
+
+def greedy(hedger: CompiledHedger, goal: Goal, state: State) -> Floats:
+    """Return the gains after which the goal is largest; the leaders, some of them, win or lose."""
+    n = len(state.weights)
+    place = np.argsort(np.argsort(-state.regrets + 1e-9 * np.arange(n)))
+    few = {1, 2, n // 4, n // 2, n - 1} - {0, n}
+    moves = [np.where(place < k, sign, -sign) for k in sorted(few) for sign in (1.0, -1.0)]
+    return max(moves, key=lambda gains: goal(hedger.step(state, gains)))

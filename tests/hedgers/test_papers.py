@@ -58,9 +58,20 @@ def test_a_discount_is_a_scale_that_grows(name: str) -> None:
         np.testing.assert_allclose(run.state.weights, last, atol=1e-8)
 
 
-@pytest.mark.parametrize(
-    "name", ["AdaNormalHedge", "BatesGranger", "BOA", "MLPoly", "MLProd", "NormalHedgeDT", "Squint"]
+SUMS = (
+    "AdaNormalHedge",
+    "BatesGranger",
+    "BOA",
+    "MLPoly",
+    "MLProd",
+    "NormalHedgeBH",
+    "NormalHedgeDT",
+    "Squint",
+    "SquintCommon",
 )
+
+
+@pytest.mark.parametrize("name", SUMS)
 def test_a_discount_is_of_every_sum(name: str) -> None:
     """All that is summed up decays before a round is added, and so do logarithms of products."""
     alpha, gains = 0.1, np.random.default_rng(3).uniform(-1.0, 1.0, (60, 4))

@@ -42,7 +42,8 @@ def test_bounds_are_there_where_they_are_promised() -> None:
         forever = discounted(FAMILY[name], 0.01)
         assert forever.bound(10, 10**9).regret < 400
         assert forever.bound(10, 10**9).regret == pytest.approx(forever.bound(10, 10**4).regret)
-    for name in ("Squint", "MLPoly", "MLProd", "BOA", "AdaNormalHedge", "NormalHedgeDT"):
+    forgetful = ("AdaNormalHedge", "BOA", "MLPoly", "MLProd", "NormalHedgeBH", "NormalHedgeDT")
+    for name in (*forgetful, "Squint", "SquintCommon"):
         assert "no theorem" in str(discounted(FAMILY[name], 0.01).bound(10, 1000))
     assert hedgers.CoinBetting.tuned(1000).bound(10, 1000).regret == pytest.approx(
         2 * math.sqrt(3000 * (3 + math.log(10)))
@@ -76,7 +77,8 @@ def test_the_smallest_discounts(hedger: Any) -> None:
 def test_no_theorem_is_named_where_none_is() -> None:
     families = (hedgers.AdaNormalHedge, hedgers.BOA, hedgers.CoinBetting, hedgers.MLPoly)
     others = (hedgers.MLProd, hedgers.NormalHedge2009, hedgers.NormalHedgeDT, hedgers.Squint)
-    for make in (*families, *others):
+    successors = (hedgers.NormalHedgeBH, hedgers.SquintCommon)
+    for make in (*families, *others, *successors):
         assert "no theorem" in str(make(alpha=0.1).bound(5, 100))
     for hedger in (hedgers.OptimisticHedge(0.5, 0.1), hedgers.FixedShare(0.5, 0.1, 0.1)):
         assert "no theorem" in str(hedger.bound(5, 100))

@@ -9,6 +9,41 @@
 
 namespace normalhedge {
 
+// Sums over the experts of exp(z (x^2 - 1)) and of x^2 times that, x the positive regrets relative to
+// the leading one.
+struct RaisedSums {
+    double mass;
+    double moment;
+};
+
+[[gnu::always_inline]] inline RaisedSums raised_to(const double* regrets, size_t n, double lead,
+                                                   double z) {
+    double mass = 0.0;
+    double moment = 0.0;
+#pragma omp simd reduction(+ : mass, moment)
+    for (size_t i = 0; i < n; ++i) {
+        const double x = larger(regrets[i], 0.0) / lead;
+        const double phi = exp2(log2_e * z * (x * x - 1.0));
+        mass += phi;
+        moment += x * x * phi;
+    }
+    return {mass, moment};
+}
+
+// Write the scores of x exp(z x^2); none where nobody is ahead.
+inline void score_raised(const double* regrets, size_t n, double lead, double z, double* scores) {
+    if (lead <= tiny) {
+        fill(scores, n, no_score);
+        return;
+    }
+#pragma omp simd
+    for (size_t i = 0; i < n; ++i) {
+        const double x = regrets[i] / lead;
+        const double score = log2_e * (z * (x * x - 1.0) + log(larger(x, tiny)));
+        scores[i] = x > tiny ? score : no_score;
+    }
+}
+
 // z with mean exp(z x^2) = e, x the positive regrets relative to the leading one.
 //
 // The logarithm of the mean is convex and rises in z, so Newton's method comes down to the root from
@@ -17,15 +52,7 @@ inline double leaders_exponent(const double* regrets, size_t n, double lead, dou
     const double highest = 1.0 + std::log(static_cast<double>(n));
     double z = start == 0.0 ? highest : smaller(start, highest);
     for (int step = 0; step < 100; ++step) {
-        double mass = 0.0;
-        double moment = 0.0;
-#pragma omp simd reduction(+ : mass, moment)
-        for (size_t i = 0; i < n; ++i) {
-            const double x = larger(regrets[i], 0.0) / lead;
-            const double phi = exp2(log2_e * z * (x * x - 1.0));
-            mass += phi;
-            moment += x * x * phi;
-        }
+        const auto [mass, moment] = raised_to(regrets, n, lead, z);
         const double above = std::log(mass / static_cast<double>(n)) + z - 1.0;
         const double next = within(z - above * mass / moment, 1.0, highest);
         if (std::fabs(next - z) <= 1e-13 * z) return next;
@@ -52,19 +79,7 @@ struct NormalHedge2009 : Algorithm<NormalHedge2009, 1, 2> {
     // The spread is that of all experts, asleep or not.
     void score(const Columns& now, const double*, double* scores,
                double*) const {
-        const double z = now.totals[0];
-        const double lead = now.totals[1];
-        if (lead <= tiny) {
-            fill(scores, now.n, no_score);
-            return;
-        }
-        const double* regrets = now.regrets();
-#pragma omp simd
-        for (size_t i = 0; i < now.n; ++i) {
-            const double x = regrets[i] / lead;
-            const double score = log2_e * (z * (x * x - 1.0) + log(larger(x, tiny)));
-            scores[i] = x > tiny ? score : no_score;
-        }
+        score_raised(now.regrets(), now.n, now.totals[1], now.totals[0], scores);
     }
 };
 

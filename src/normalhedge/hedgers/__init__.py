@@ -22,6 +22,7 @@ from normalhedge.hedgers.ml_poly_opera import MLPolyOpera
 from normalhedge.hedgers.ml_prod import MLProd
 from normalhedge.hedgers.normal_hedge import NormalHedge
 from normalhedge.hedgers.normal_hedge_2009 import NormalHedge2009
+from normalhedge.hedgers.normal_hedge_bh import NormalHedgeBH
 from normalhedge.hedgers.normal_hedge_dt import NormalHedgeDT
 from normalhedge.hedgers.optimistic_hedge import OptimisticHedge
 from normalhedge.hedgers.protocol import Hedger, Run, fold
@@ -29,6 +30,7 @@ from normalhedge.hedgers.regret_matching import RegretMatching
 from normalhedge.hedgers.regret_matching_plus import RegretMatchingPlus
 from normalhedge.hedgers.report import Report
 from normalhedge.hedgers.squint import Squint
+from normalhedge.hedgers.squint_common import SquintCommon
 from normalhedge.hedgers.state import State
 from normalhedge.hedgers.uniform import Uniform
 from normalhedge.hedgers.variable_share import VariableShare
@@ -42,8 +44,10 @@ HEDGERS: dict[str, Callable[..., CompiledHedger]] = {
     "hedge-decreasing": DecreasingHedge,
     "normal-hedge-2009": NormalHedge2009,
     "normal-hedge-dt": NormalHedgeDT,
+    "normal-hedge-bh": NormalHedgeBH,
     "ada-normal-hedge": AdaNormalHedge,
     "squint": Squint,
+    "squint-common": SquintCommon,
     "ada-hedge": AdaHedge,
     "ada-hedge-d": AdaHedgeD,
     "flip-flop": FlipFlop,
@@ -114,6 +118,7 @@ __all__ = [  # noqa: RUF022 -- as `sorted` has it
     "MLProd",
     "NormalHedge",
     "NormalHedge2009",
+    "NormalHedgeBH",
     "NormalHedgeDT",
     "OptimisticHedge",
     "RegretMatching",
@@ -121,6 +126,7 @@ __all__ = [  # noqa: RUF022 -- as `sorted` has it
     "Report",
     "Run",
     "Squint",
+    "SquintCommon",
     "State",
     "Uniform",
     "VariableShare",

@@ -63,14 +63,25 @@ class Squint(CompiledHedger):
     uncovered: ClassVar[str] = "Squint with a discount"
 
     def _a_priori(self, n: int, rounds: float, share: float) -> tuple[float, str]:  # noqa: ARG002
-        regret = float(_improper(np.float64(rounds), rounds, share))
+        regret = float(improper(np.float64(rounds), rounds, share))
         return regret, "Koolen and van Erven 2015, improper prior"
 
     def _a_posteriori(self, state: State) -> Floats:
-        return np.asarray(_improper(state.ledger[OWN_ROW], state.rounds, 1.0 / state.joined))
+        return np.asarray(improper(state.ledger[OWN_ROW], state.rounds, 1.0 / state.joined))
 
 
-def _improper(squares: Any, rounds: float, share: float) -> Any:
+def improper(squares: Any, rounds: float, share: float) -> Any:
+    """Return the bound on the regret that the potential of Squint promises.
+
+    Parameters
+    ----------
+    squares
+        V, a number or one for each expert.
+    rounds
+        The length of the game.
+    share
+        The epsilon of the quantile.
+    """
     late = math.log1p(rounds)
     root = 1.0 + math.sqrt(2.0 * math.log((0.5 + late) / share))
     return 2.0 * (np.sqrt(2.0 * squares) * root + 5.0 * math.log1p((1.0 + 2.0 * late) / share))
