@@ -1,8 +1,9 @@
 """How Dask scales: many short series on one and on two workers, beside `blend` in one process.
 
 Wall times depend on what else a machine does. So the time of the processors is measured, too: what
-all workers used, and what the busiest of them used. On idle cores, a run takes as long as its
-busiest worker.
+all workers used, what the busiest of them used, and what the scheduler and the client used, which
+are one process here. With a core for each of these, a run takes as long as its busiest worker; on
+two cores, not less than half of all together.
 """
 
 import argparse
@@ -29,19 +30,27 @@ ROWS = 150_000
 """The rows of a partition."""
 
 
-LINE = "{:>10} {:<12} {:>9} {:>11} {:>9} {:>10} {:>6} {:>6}"
+LINE = "{:>10} {:<12} {:>9} {:>11} {:>9} {:>10} {:>10} {:>6} {:>6}"
 """The columns of the output."""
 
 
 class ClusterRun(NamedTuple):
-    """The cost of a run in seconds: wall time, processor time of all workers, of the busiest one.
+    """The cost of a run.
 
-    And the largest memory of a worker in GB.
+    Attributes
+    ----------
+    wall
+        Seconds on the clock.
+    processors, busiest, scheduler
+        Seconds of the processors: of all workers, of the busiest one, of scheduler and client.
+    memory
+        The largest memory of a worker in GB.
     """
 
     wall: float
     processors: float
     busiest: float
+    scheduler: float
     memory: float
 
 
@@ -118,13 +127,13 @@ def on_cluster(
             meta=rows_of(0, 1, series)[:0],
         )  # fmt: skip
         before = client.run(_used)
-        start = time.perf_counter()
+        start, here = time.perf_counter(), time.process_time()
         found = blend(table, shuffle=shuffle, **options).summary()
-        wall = time.perf_counter() - start
+        wall, here = time.perf_counter() - start, time.process_time() - here
         after = client.run(_used)
     assert (found.series, found.rows) == (series, series * rounds)
     spent = [after[name][0] - before[name][0] for name in after]
-    return ClusterRun(wall, sum(spent), max(spent), max(after[name][1] for name in after))
+    return ClusterRun(wall, sum(spent), max(spent), here, max(after[name][1] for name in after))
 
 
 def in_one_process(series: int, rounds: int, options: dict[str, Any]) -> ClusterRun:
@@ -144,7 +153,7 @@ def in_one_process(series: int, rounds: int, options: dict[str, Any]) -> Cluster
     with on_one_core():
         normalhedge.blend(table, **options)
     used, memory = _used()
-    return ClusterRun(time.perf_counter() - start, used - before, used - before, memory)
+    return ClusterRun(time.perf_counter() - start, used - before, used - before, 0.0, memory)
 
 
 def main() -> None:
@@ -160,7 +169,8 @@ def main() -> None:
     options: dict[str, Any] = {"hedger": given.hedger, "pooled": False}
     dask.config.set({"distributed.comm.timeouts.connect": "60s"})
     print(f"{given.hedger}, {given.rounds} rows of {EXPERTS} models for each series")
-    heads = ("series", "where", "wall", "processors", "busiest", "µs/series", "GB", "load")
+    heads = ("series", "where", "wall", "processors", "busiest", "scheduler", "µs/series", "GB",
+             "load")  # fmt: skip
     print(LINE.format(*heads))
     for series in given.series:
         runs: dict[str, list[ClusterRun]] = {}
@@ -173,11 +183,11 @@ def main() -> None:
                 one = on_cluster(series, given.rounds, workers, options, shuffle=not given.whole)
                 runs.setdefault(f"{workers} workers", []).append(one)
         for where, found in runs.items():
-            wall, processors, busiest, memory = (
+            wall, processors, busiest, scheduler, memory = (
                 statistics.median(values) for values in zip(*found, strict=True)
             )
             each, load = 1e6 * processors / series, os.getloadavg()[0]
-            seconds = (f"{value:.1f} s" for value in (wall, processors, busiest))
+            seconds = (f"{value:.1f} s" for value in (wall, processors, busiest, scheduler))
             print(LINE.format(f"{series:,}", where, *seconds, f"{each:.0f}", f"{memory:.2f}",
                               f"{load:.1f}"))  # fmt: skip
         pairs = list(zip(runs["1 workers"], runs["2 workers"], strict=True))

@@ -48,13 +48,23 @@ def test_the_paper_in_part(capsys: pytest.CaptureFixture[str], tmp_path: Path) -
     assert (tmp_path / "a[/b]" / "p" / "report.html").exists()
 
 
+def _interruptible() -> None:
+    """Listen to interrupts again: what a script starts in the background ignores them."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 @pytest.mark.parametrize("stop", [signal.SIGKILL, signal.SIGINT])
 def test_a_killed_run_is_continued(tmp_path: Path, stop: signal.Signals) -> None:
     for attempt in range(10):  # a run may end before it is stopped
         out = tmp_path / f"paper {attempt}"
         command = [sys.executable, "-m", "normalhedge", "paper", "--quick", "--only", "figure-3"]
         command += ["--out", str(out)]
-        process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+        process = subprocess.Popen(
+            command,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            preexec_fn=_interruptible,  # noqa: PLW1509 -- it calls nothing that a thread may hold
+        )
         cells = out / "cells"
         end = time.monotonic() + 120
         while not (cells.exists() and list(cells.glob("panel*.npz"))) and time.monotonic() < end:

@@ -59,6 +59,31 @@ def test_every_row_has_the_number_of_one_machine(options: dict[str, Any]) -> Non
 
 
 @pytest.mark.usefixtures("here")
+@pytest.mark.parametrize("kind", ["int64", "int8", "uint64", "float64", "Int64", "category"])
+def test_series_have_names_of_any_kind(kind: str) -> None:
+    rows = table()
+    number = rows["unique_id"].str[1:].astype(int)
+    rows["unique_id"] = (number if kind == "uint64" else number - 5).astype(kind)
+    found = blend(_spread(rows), by="unique_id", hedger="squint").frame.compute()
+    expected = normalhedge.blend(rows, by="unique_id", hedger="squint").frame
+    assert found["blend"].sort_index().equals(expected["blend"])
+
+
+@pytest.mark.usefixtures("here")
+def test_a_partition_is_read_once() -> None:
+    rows, read = table(), []
+
+    def part(k: int) -> Any:
+        read.append(k)
+        return rows[k::3]
+
+    found = blend(dd.from_map(part, range(3), meta=rows[:0]), hedger="squint")
+    read.clear()  # of the sample
+    assert len(found.frame.compute()) == len(rows)
+    assert sorted(read) == [0, 1, 2]
+
+
+@pytest.mark.usefixtures("here")
 @pytest.mark.parametrize("rows", [long_table(), steps_ahead(), quantile_rows()])
 def test_what_the_whole_table_decides_is_known_to_its_parts(rows: Any) -> None:
     options: dict[str, Any] = {"hedger": "hedge", "weights": True, "pooled": False}

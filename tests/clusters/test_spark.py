@@ -1,4 +1,4 @@
-"""Mixtures in streams and tables of Spark; `make cluster` runs this."""
+"""Mixtures in streams and tables of Spark, on two worker processes; `make cluster` runs this."""
 
 import os
 import shutil
@@ -33,17 +33,18 @@ def spark() -> Iterator[Any]:
     from pyspark.sql import SparkSession  # noqa: PLC0415
 
     session = (
-        SparkSession.builder.master("local[2]")
-        .config("spark.ui.enabled", "false")
-        .config("spark.driver.bindAddress", "127.0.0.1")
-        .config("spark.driver.host", "127.0.0.1")
+        SparkSession.builder.master("local-cluster[2,1,1024]")  # two, of one core and 1 GB each
         .config("spark.sql.shuffle.partitions", "2")
-        .config("spark.python.authenticate.socketTimeout", "300s")  # a busy machine starts slowly
         .config(PROVIDER, ROCKS)
         .getOrCreate()
     )
     yield session
     session.stop()
+
+
+def test_the_work_is_done_by_two_processes(spark: Any) -> None:
+    made = spark.range(4).repartition(4).rdd.map(lambda _: os.getppid())
+    assert len(set(made.collect()) - {os.getpid()}) == 2
 
 
 def _rows(series: int, rounds: int) -> Any:
@@ -153,8 +154,9 @@ def test_a_table_has_the_numbers_of_one_machine(
 def test_a_group_of_a_table_is_a_table_of_its_own(spark: Any) -> None:
     rows = table(6, 20)
     rows["region"] = rows["unique_id"].map(lambda name: "north" if name < "s3" else "south")
-    found = blend(spark.createDataFrame(rows), group="region").toPandas()
-    for region, part in rows.groupby("region"):
+    found = blend(spark.createDataFrame(rows).repartition(5), group="region").toPandas()
+    in_order = rows.sort_values(["unique_id", "ds"])
+    for region, part in in_order.groupby("region"):
         expected = normalhedge.blend(part.drop(columns="region")).frame
         assert_same(found[found["region"] == region].drop(columns="region"), expected)
 

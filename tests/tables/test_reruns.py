@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 from normalhedge import Mixture, blend
+from normalhedge.tables.whole import WholeTable
 from tests.rules import either
 from tests.tables.examples import values, wide
 from tests.torture.snapshot import difference, snapshot
@@ -165,3 +166,11 @@ def test_a_growing_table_of_steps_may_have_all_its_outcomes() -> None:
         fresh = blend(known, pooled=False)
         np.testing.assert_array_equal(values(found), values(fresh))
         assert difference(snapshot(mixture), snapshot(fresh.mixture)) is None
+
+
+def test_a_part_of_a_larger_table_has_the_same_numbers_and_is_not_remembered() -> None:
+    table = pd.DataFrame(wide(series=2))
+    whole, part = blend(table, "y"), blend(table, "y", whole=WholeTable())
+    np.testing.assert_array_equal(values(part), values(whole))
+    assert whole.mixture.books.last_table is not None
+    assert part.mixture.books.last_table is None

@@ -8,6 +8,7 @@ from typing import Any
 import dask
 import dask.dataframe as dd
 import numpy as np
+import pandas as pd
 
 from normalhedge.clusters.parts import (
     KEY,
@@ -86,10 +87,9 @@ def blend_dask(
         plan = with_facts(plan, sample, found)
     frame = frame[plan.needed]
     if shuffle:
-        marked = frame.map_partitions(
-            partial(_marked, plan), meta=_marked(plan, frame._meta, {"number": 0})
-        )
-        frame = marked.shuffle(on=KEY, npartitions=partitions or frame.npartitions)
+        keys = frame.map_partitions(partial(_keys, plan), meta=_keys(plan, frame._meta))
+        marked = frame.map_partitions(_marked, meta=_marked(frame._meta))
+        frame = marked.shuffle(on=keys, npartitions=partitions or frame.npartitions)
     elif partitions is not None:
         raise ValueError("partitions needs a shuffle: say shuffle=True, or leave partitions out")
     play = dask.delayed(blend_part, nout=2, pure=True)
@@ -106,11 +106,15 @@ def _sample(frame: Any) -> Any:
     return frame._meta
 
 
-def _marked(plan: TablePlan, part: Any, partition_info: Any = None) -> Any:
-    """Return a partition with the place and the key of each row."""
+def _keys(plan: TablePlan, part: Any) -> Any:
+    """Return the key of each row of a partition, as a column that is not sent along."""
+    return pd.Series(keys_of(plan, part), part.index, name=KEY)
+
+
+def _marked(part: Any, partition_info: Any = None) -> Any:
+    """Return a partition with the place of each row."""
     first = (partition_info or {"number": 0})["number"] << 40
-    rows = first + np.arange(len(part), dtype=np.int64)
-    return part.assign(**{ROW: rows, KEY: keys_of(plan, part)})
+    return part.assign(**{ROW: first + np.arange(len(part), dtype=np.int64)})
 
 
 def _frame(pairs: Sequence[Any], plan: TablePlan) -> Any:

@@ -238,6 +238,8 @@ def with_facts(plan: TablePlan, sample: Any, parts: Sequence[WholeTable]) -> Tab
 def keys_of(plan: TablePlan, part: Any) -> np.ndarray:
     """Return a number for each row of a part, equal for rows that belong together.
 
+    Integers are their own keys; other names, and those of several columns, are turned into text.
+
     Parameters
     ----------
     plan
@@ -247,9 +249,12 @@ def keys_of(plan: TablePlan, part: Any) -> np.ndarray:
     """
     if not len(part):
         return np.zeros(0, dtype=np.int64)
+    first, *others = plan.together
+    if not others and isinstance(part[first].dtype, np.dtype) and part[first].dtype.kind in "iu":
+        return np.asarray(part[first].to_numpy().astype(np.int64))
     hashing = _extras.require("pandas").util.hash_array
     names, codes = named_items(to_arrow(part[list(plan.together)])[0], plan.together)
-    keys: np.ndarray = hashing(np.array(names, dtype=object)).astype(np.int64)
+    keys: np.ndarray = hashing(np.array(names, dtype=object), categorize=False).astype(np.int64)
     return np.asarray(keys[codes])
 
 
@@ -275,7 +280,7 @@ def blend_part(plan: TablePlan, part: Any) -> tuple[Any, PartSums]:
         frames, sums = [], []
         for _, rows in part.groupby(list(plan.group), sort=False, dropna=False):
             by = plan.arguments["by"]
-            found = blend_table(_without(rows, plan.group, by), **plan.arguments)
+            found = blend_table(_without(rows, plan.group, by), whole=plan.whole, **plan.arguments)
             frames.append(_with_groups(found.frame, rows, plan.group, by))
             sums.append(sums_of(found))
         pandas = _extras.require("pandas")

@@ -213,6 +213,8 @@ def blend_spark(
 ) -> DataFrame:
     """Blend a table of Spark; see `normalhedge.clusters.blend`.
 
+    Its rows have no order: they are taken series by series, in the order of time.
+
     Parameters
     ----------
     frame
@@ -243,9 +245,12 @@ def blend_spark(
         KEY, functions.pmod(functions.xxhash64(*together), functions.lit(count))
     )
     schema = _schema(frame, plan.empty)
+    columns = plan.columns
+    roles = (*columns.by, columns.cutoff, columns.time, columns.model, plan.level)
+    order = [name for name in roles if name]
 
-    def play(part: pd.DataFrame) -> pd.DataFrame:
-        return blend_part(plan, part)[0]
+    def play(part: pd.DataFrame) -> pd.DataFrame:  # its rows come in another order each time
+        return blend_part(plan, part.sort_values(order))[0]
 
     return keyed.groupBy(KEY).applyInPandas(play, schema)
 

@@ -205,6 +205,7 @@ def blend(
         `normalhedge._progress.Progress`.
     whole
         What is known of a larger table of which this is a part; `normalhedge.clusters` knows it.
+        The mixture does not remember a part, as it would a table that may come again.
     **options
         Arguments of `Mixture`: ``hedger``, ``loss``, ``combine``, ``even``, ``include``,
         ``interval``, ``season`` and others. With an interval of 0.9, the result has the columns
@@ -229,7 +230,7 @@ def blend(
                 model, forecast, as_tuple(classes), whole=whole or WholeTable(),
             ),
             lag, level=level, quantiles=quantiles, pooled=pooled, weights=weights, mixture=mixture,
-            progress=progress, options=options,
+            progress=progress, remembered=whole is None, options=options,
         )  # fmt: skip
     except arrow.ArrowException as error:
         raise ValueError(f"the table cannot be read: {str(error).splitlines()[0]}") from None
@@ -246,6 +247,7 @@ def _blend(
     weights: bool,
     mixture: Mixture | None,
     progress: Listener,
+    remembered: bool,
     options: dict[str, Any],
 ) -> Blend:
     """Do what `blend` does, with the roles of columns in one object."""
@@ -281,7 +283,7 @@ def _blend(
         same = same_table(books, panel, lag)
         if same:
             go_back(books)
-        record = describe(books, panel, lag)
+        record = describe(books, panel, lag) if remembered else None
         rounds = arrange(books, panel, lag)
         index, last = panel.table, known_until(panel, columns.time)
         del panel
