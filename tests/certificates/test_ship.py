@@ -21,7 +21,8 @@ def test_the_index_says_what_the_files_claim() -> None:
         assert ("reach" in said) == (claim.n_experts is None)
     wanted = {(s.alpha_from, s.alpha, s.n_experts, float(s.c), s.delay) for s in SHIPPED}
     led = [s for s in shipped() if s.bend is not None]
-    assert [(float(s.alpha), s.n_experts, float(s.c)) for s in led] == [s[:3] for s in LED]
+    rates = [(float(s.alpha_from), float(s.alpha), s.n_experts, float(s.c)) for s in led]
+    assert rates == [s[:4] for s in LED]
     some = [s for s in shipped() if s.n_experts is not None and s.bend is None]
     there = {
         (

@@ -64,9 +64,9 @@ The left side less the right side stays convex in r. Then
 
 ``psi = Phi'(x') / Phi(x)``, is shown to be >= 0 on intervals of x, in the same way.
 
-**With multipliers that know the leader.** A claim (alpha, N, c, B, bend k) is about one rate, and
-about the average of ``W(x) = Phi(x) P([x]+)``, ``P(x) = 1 + alpha k x^2``, k >= 0, over N experts;
-those who have not joined count with x = 0. As ``P >= 1``, the average potential is not larger, and
+**With multipliers that know the leader.** A claim (alpha_from, alpha, N, c, B, bend k) is about the
+average of ``W(x) = Phi(x) P([x]+)``, ``P(x) = 1 + alpha k x^2``, k >= 0, over N experts; those who
+have not joined count with x = 0. As ``P >= 1``, the average potential is not larger, and
 ``exp(y^2/2c) P(y)`` is convex in y and rises with |y|. A row has three more numbers: an interval
 that contains the largest scaled regret X (0 if none is positive), and a level L. Then (1) is needed
 in two places,
@@ -75,9 +75,9 @@ in two places,
     exp(y^2/2c) P(y) - W(X)  <=  alpha (N A B - (N-1) L - A W(X)) + lambda1 Phi'(X) r.
 
 Add the second for the leader and the first for all others: if the sum of W is at most N B, it stays
-there. With ``g = exp((y^2 - x^2) / 2c)``, both, divided by ``alpha Phi(x)``, are ``G >= 0`` with
+there. Divided by ``alpha Phi(x)``, both are ``G >= 0`` with
 
-    G = level u - A P(x) + (1 + h beta) x r / (c h) - (g P(y) - P(x)) / alpha,
+    G = level u - A P(x) + beta x r / c - (s + t^2 phi(h t)) P(y) - k (h y^2 x r / c + y^2 - x^2),
 
 where the level is L, or N A B - (N-1) L.
 """
@@ -120,7 +120,7 @@ DECIMAL = re.compile(r"-?[0-9]{1,25}(\.[0-9]{1,50})?(e-?[0-9]{1,2})?")
 BOUNDED = ("alpha_from", "alpha", "n_experts", "c", "potential")
 LATE = ("alpha", "n_experts", "c", "potential", "delay")
 EVERY = ("alpha", "reach", "power", "c", "potential")
-LED = ("alpha", "n_experts", "c", "potential", "bend")
+LED = (*BOUNDED, "bend")
 """The fields of a claim about at most N experts, with late outcomes, about every N, and with
 multipliers that know the leader."""
 
@@ -199,7 +199,7 @@ def check_proof(source: str | Path | dict[str, Any]) -> ProofClaim:
             for r in (1 - row.start, -1 - row.end):
                 where = f"r = {float(r):.4g}, {_shown(row)}"
                 if claim.bend is not None:
-                    _check_led(claim, row, r, where)
+                    _check_led(claim, row, r, near, where)
                     continue
                 gap = _LateGap(claim, row, r) if claim.delay else _Gap(claim, row, r)
                 _check_inequality(gap, near, f"x = {{:.4g}}, {where}")
@@ -248,7 +248,7 @@ def _claim(data: object) -> ProofClaim:
         name: _counted(name, value, *WHOLE[name]) if name in WHOLE else _exact(name, value)
         for name, value in stated.items()
     }
-    if "alpha_from" not in names and "reach" not in names:
+    if "delay" in read:
         read["alpha_from"] = read["alpha"]
     claim = ProofClaim(**{"alpha_from": Fraction(0), "n_experts": None, **read})
     alpha, c, potential, reach = claim.alpha, claim.c, claim.potential, claim.reach
@@ -303,7 +303,7 @@ def _check_leaders(claim: ProofClaim, rows: list[Row]) -> None:
         raise NotProved(f"the leaders end at {float(reached):.6g}, below x_max")
 
 
-def _check_led(claim: ProofClaim, row: Row, r: Fraction, where: str) -> None:
+def _check_led(claim: ProofClaim, row: Row, r: Fraction, near: list[Box], where: str) -> None:
     """Show the inequality for the leader, and for all who are not above it."""
     n, (first, last) = claim.n_experts or 0, (_units(_ball(x)) for x in (row.first, row.last))
     above = n * row.a * claim.potential - (n - 1) * row.level
@@ -311,7 +311,7 @@ def _check_led(claim: ProofClaim, row: Row, r: Fraction, where: str) -> None:
         (row.level, _pieces(last[1], PIECES), "the others"),
         (above, [(first[0], last[1])], "the leader"),
     ):
-        boxes = [Box(*piece, 0, 0) for piece in pieces]
+        boxes = [near[0]._replace(left=left, right=right) for left, right in pieces]
         place = f"x = {{:.4g}} of {who} under {float(row.last):.6g}, {where}"
         _check_inequality(_LedGap(claim, row, r, level), boxes, place)
 
@@ -418,13 +418,19 @@ class _Gap:
         (z, x, u, u1), (k, h) = _side_x(box.left, box.right, self.c), _side_h(box.low, box.high)
         s, t = self._exponent(z, k)
         value = self.lambda0 * u - self.a + self.slope * z - s - t * t * _phi(k * t)
+        _, grown_x, grown_h = self._growth(x, h)
+        g_x = self.lambda0 * u1 + self.slope - grown_x
+        return value, g_x * (x - z), -grown_h * (h - k)
+
+    def _growth(self, x: arb, h: arb) -> tuple[arb, arb, arb]:
+        """Return s + t^2 phi(h t) and its derivatives by x and h."""
         s, t = self._exponent(x, h)
         s_x = -self.rate * (h * self.r + (2 - h * h) * x)
         s_h = self.rate * x * (h * x - self.r)
         tilt = t * (1 + h * t * _phi(h * t))
-        g_x = self.lambda0 * u1 + self.slope - s_x - tilt * (self.push + h * s_x)
-        g_h = -s_h - tilt * (s + h * s_h) - t * t * t * _phi_prime(h * t)
-        return value, g_x * (x - z), g_h * (h - k)
+        grown_x = s_x + tilt * (self.push + h * s_x)
+        grown_h = s_h + tilt * (s + h * s_h) + t * t * t * _phi_prime(h * t)
+        return s + t * t * _phi(h * t), grown_x, grown_h
 
     def _exponent(self, x: arb, h: arb) -> tuple[arb, arb]:
         """Return s and t."""
@@ -432,61 +438,44 @@ class _Gap:
         return s, x * self.push + h * s
 
 
-class _OneRateGap(_Gap):
-    """What the functions G for one rate share: they are functions of x alone."""
-
-    def __init__(self, claim: ProofClaim, row: Row, r: Fraction) -> None:
-        super().__init__(claim, row, r)
-        self.alpha, self.h = _ball(claim.alpha), _root(claim.alpha)
-        self.force = (1 + self.h * _ball(row.beta)) * self.r / self.h
-
-    def _next(self, x: arb) -> arb:
-        """Return y, the scaled regret after the round."""
-        return (1 - self.alpha) * x + self.h * self.r
-
-    def _grown(self, x: arb) -> tuple[arb, arb]:
-        """Return exp((y^2 - x^2) / 2c) and its derivative."""
-        y = self._next(x)
-        grown = ((y - x) * (y + x) * self.rate / 2).exp()
-        return grown, grown * ((1 - self.alpha) * y - x) * self.rate
-
-
-class _LedGap(_OneRateGap):
+class _LedGap(_Gap):
     """The function G for a leader, or for all below it."""
 
     def __init__(self, claim: ProofClaim, row: Row, r: Fraction, level: Fraction) -> None:
         super().__init__(claim, row, r)
-        self.lambda0 = _ball(level)
-        self.bend = _ball(claim.alpha * (claim.bend or 0))
+        self.lambda0, self.bend = _ball(level), _ball(claim.bend or Fraction(0))
 
     def enclose(self, box: Box) -> tuple[arb, arb, arb]:
-        """Return balls that contain G in the middle, and its change along x."""
-        z, x, u, u1 = _side_x(box.left, box.right, self.c)
-        grown, _ = self._grown(z)
-        before, after = self._weight(z)[0], self._weight(self._next(z))[0]
-        value = self.lambda0 * u - self.a * before + self.force * z * self.rate
-        value -= (grown * after - before) / self.alpha
-        grown, grown_x = self._grown(x)
-        before_x, (after, after_y) = self._weight(x)[1], self._weight(self._next(x))
-        grown_x = grown_x * after + grown * after_y * (1 - self.alpha)
-        g_x = self.lambda0 * u1 - self.a * before_x + self.force * self.rate
-        g_x -= (grown_x - before_x) / self.alpha
-        return value, g_x * (x - z), arb(0)
+        """Return balls that contain G in the middle, and its change along x and along h."""
+        (z, x, u, u1), (k, h) = _side_x(box.left, box.right, self.c), _side_h(box.low, box.high)
+        s, t = self._exponent(z, k)
+        y = (1 - k * k) * z + k * self.r
+        value = self.lambda0 * u - self.a * (1 + self.bend * (k * z) ** 2) + self.slope * z
+        value -= (s + t * t * _phi(k * t)) * (1 + self.bend * (k * y) ** 2)
+        value -= self.bend * (k * y * y * z * self.push + (y - z) * (y + z))
+        y, y_x, y_h = (1 - h * h) * x + h * self.r, 1 - h * h, self.r - 2 * h * x
+        grown, grown_x, grown_h = self._growth(x, h)
+        after = 1 + self.bend * (h * y) ** 2
+        g_x = self.lambda0 * u1 - 2 * self.a * self.bend * h * h * x + self.slope - grown_x * after
+        g_x -= 2 * self.bend * grown * h * h * y * y_x
+        g_x -= self.bend * (h * self.push * y * (y + 2 * x * y_x) + 2 * (y * y_x - x))
+        g_h = -2 * self.a * self.bend * h * x * x - grown_h * after
+        g_h -= 2 * self.bend * grown * h * y * (y + h * y_h)
+        g_h -= self.bend * (x * self.push * y * (y + 2 * h * y_h) + 2 * y * y_h)
+        return value, g_x * (x - z), g_h * (h - k)
 
-    def _weight(self, x: arb) -> tuple[arb, arb]:
-        """Return P and its derivative."""
-        return 1 + self.bend * x * x, 2 * self.bend * x
 
-
-class _LateGap(_OneRateGap):
-    """The function G for outcomes that are late."""
+class _LateGap(_Gap):
+    """The function G for outcomes that are late, of x alone."""
 
     def __init__(self, claim: ProofClaim, row: Row, r: Fraction) -> None:
         super().__init__(claim, row, r)
+        self.alpha, self.h = _ball(claim.alpha), _root(claim.alpha)
         kept = (1 - claim.alpha) ** claim.delay
         self.kept, self.up = _ball(kept), r > 0
         self.shift = self.h * _ball(2 * (1 - kept) / claim.alpha) * (-1 if r > 0 else 1)
         self.still = _units(abs(self.shift))[1] if r > 0 else 0
+        self.force = (1 + self.h * _ball(row.beta)) * self.r / self.h
 
     def is_inside(self, box: Box) -> bool:
         """Tell whether psi is not a mere lower bound in a part of the box."""
@@ -502,6 +491,12 @@ class _LateGap(_OneRateGap):
         _, psi_x = self._psi(x, box)
         g_x = self.lambda0 * u1 + self.force * psi_x - grown_x / self.alpha
         return value, g_x * (x - z), arb(0)
+
+    def _grown(self, x: arb) -> tuple[arb, arb]:
+        """Return exp((y^2 - x^2) / 2c) and its derivative."""
+        y = (1 - self.alpha) * x + self.h * self.r
+        grown = ((y - x) * (y + x) * self.rate / 2).exp()
+        return grown, grown * ((1 - self.alpha) * y - x) * self.rate
 
     def _psi(self, x: arb, box: Box) -> tuple[arb, arb]:
         """Return psi and its derivative; a box where psi may begin to rise has 0, which is less."""
@@ -684,13 +679,12 @@ def sentence(claim: ProofClaim) -> str:
     if claim.delay:
         high += f", at most {claim.delay} outcomes between a prediction and its own,"
         low = high
+    rates = f"alpha = {high}" if low == high else f"every positive alpha from {low} to {high}"
     if claim.bend is not None:
         return (
-            f"proved: with alpha = {high} and c = {c} the average potential of {claim.n_experts} "
-            "experts, those who have not joined counted with a regret of 0, never exceeds "
-            f"{potential}"
+            f"proved: with {rates} and c = {c} the average potential of {claim.n_experts} experts, "
+            f"those who have not joined counted with a regret of 0, never exceeds {potential}"
         )
-    rates = f"alpha = {high}" if low == high else f"every positive alpha from {low} to {high}"
     return (
         f"proved: with {rates} and c = {c} the average potential of at most {claim.n_experts} "
         f"experts never exceeds {potential}"

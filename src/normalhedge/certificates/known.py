@@ -49,8 +49,7 @@ class Shipped(NamedTuple):
         delay
             The number of other outcomes between a prediction and its own, at most.
         """
-        one_rate = self.delay or self.bend is not None
-        lowest = float(self.alpha if one_rate else self.alpha_from)
+        lowest = float(self.alpha if self.delay else self.alpha_from)
         if c != float(self.c) or not lowest <= alpha <= float(self.alpha) or delay > self.delay:
             return False
         if self.n_experts is not None:

@@ -38,7 +38,7 @@ from normalhedge import _extras, _inputs
 from normalhedge._inputs import Floats
 from normalhedge.certificates.bounds import scaled_limit
 from normalhedge.certificates.certificate import EDGE, NoCertificate, quick_potential
-from normalhedge.certificates.program import LARGEST_POTENTIAL
+from normalhedge.certificates.program import LARGEST_POTENTIAL, growth
 from normalhedge.certificates.small_programs import largest_margins
 
 POINTS = 160
@@ -47,6 +47,9 @@ sixteenth in an interval of leaders."""
 
 GAINS, LEADERS = 33, 17
 """The sizes of the grids of m and of X."""
+
+RATES = 4
+"""The number of rates of the grid, for a range of them."""
 
 NARROWED = 12
 """The number of pairs of X and m around which the smallest margin is looked for."""
@@ -69,12 +72,14 @@ class LedMultipliers(NamedTuple):
 
 @dataclass(frozen=True)
 class LedProgram:
-    """The two inequalities on a grid, for one rate.
+    """The two inequalities on a grid.
 
     Attributes
     ----------
-    alpha, c
-        The settings of NormalHedge.
+    alpha_from, alpha
+        The smallest and the largest discount rate.
+    c
+        The constant of NormalHedge.
     n_experts
         The number of experts N.
     potential
@@ -85,6 +90,7 @@ class LedProgram:
         The number of points of the grid of x.
     """
 
+    alpha_from: float
     alpha: float
     n_experts: int
     c: float
@@ -114,12 +120,15 @@ class LedProgram:
         tops = first + (last - first) * np.linspace(0.0, 1.0, points)
         rows, needs = [], []
         up, down = np.maximum(1.0 - gains[:, :1], EDGE), np.minimum(-1.0 - gains[:, 1:], -EDGE)
-        for r, (at, own) in itertools.product((up, down), ((x, False), (tops, True))):
+        ends = math.sqrt(self.alpha_from), math.sqrt(self.alpha)
+        roots = np.unique(np.linspace(*ends, RATES))
+        for h, r, (at, own) in itertools.product(roots, (up, down), ((x, False), (tops, True))):
             shares = self.potential * np.exp(-at * at / (2.0 * self.c))
             above = self.n_experts * shares if own else 0.0
             level = (1 - self.n_experts) * shares if own else shares
-            rows.append(np.stack([above - self._factor(at), level, at * r / self.c], axis=2))
-            needs.append(self._growth(at, r))
+            before = 1.0 + self.bend * (h * at) ** 2
+            rows.append(np.stack([above - before, level, at * r / self.c], axis=2))
+            needs.append(self._growth(at, float(h), r))
         most = LARGEST_MULTIPLIER
         limits = np.array([(0.0, 1.0 / self.alpha), (-most, most), (-most, most)])
         (a, level, beta), margin = self._solved(rows, needs, limits)
@@ -165,17 +174,11 @@ class LedProgram:
         share, gain = places[least]
         return float(margins[least]), float(share * self.x_max), float(gain)
 
-    def _factor(self, x: Floats) -> Floats:
-        """Return W(x) / Phi(x)."""
-        return 1.0 + self.alpha * self.bend * x * x
-
-    def _growth(self, x: Floats, r: Floats) -> Floats:
+    def _growth(self, x: Floats, h: float, r: Floats) -> Floats:
         """Return how much W grows beyond the first order, divided by ``alpha Phi(x)``."""
-        h = math.sqrt(self.alpha)
-        y = (1.0 - self.alpha) * x + h * r
-        risen = (y - x) * (y + x)
-        grown = np.expm1(risen / (2.0 * self.c)) * self._factor(y) - h * x * r / self.c
-        values: Floats = grown / self.alpha + self.bend * risen
+        y = (1.0 - h * h) * x + h * r
+        grown = growth(x, h, r, self.c) * (1.0 + self.bend * (h * y) ** 2)
+        values: Floats = grown + self.bend * (h * y * y * x * r / self.c + (y - x) * (y + x))
         return values
 
 
@@ -185,8 +188,10 @@ class LedCertificate:
 
     Attributes
     ----------
-    alpha, c
-        The settings of NormalHedge.
+    alpha_from, alpha
+        The smallest and the largest discount rate.
+    c
+        The constant of NormalHedge.
     n_experts
         The number N of experts; those who have not joined count with a regret of 0.
     potential
@@ -197,6 +202,7 @@ class LedCertificate:
         How far the search for C went, about; it goes in steps.
     """
 
+    alpha_from: float
     alpha: float
     n_experts: int
     c: float
@@ -212,7 +218,8 @@ class LedCertificate:
     @property
     def claim(self) -> dict[str, float | int]:
         """What is claimed, without the potential."""
-        return {name: getattr(self, name) for name in ("alpha", "n_experts", "c", "bend")}
+        names = ("alpha_from", "alpha", "n_experts", "c", "bend")
+        return {name: getattr(self, name) for name in names}
 
     def program(self, potential: float, points: int = POINTS) -> LedProgram:
         """Return the inequalities on a grid.
@@ -224,11 +231,17 @@ class LedCertificate:
         points
             The number of points of the grid of x.
         """
-        return LedProgram(self.alpha, self.n_experts, self.c, potential, self.bend, points)
+        rates = self.alpha_from, self.alpha
+        return LedProgram(*rates, self.n_experts, self.c, potential, self.bend, points)
 
 
 def certify_led(
-    alpha: float, n_experts: int, c: float, *, tolerance: float = 1e-3
+    alpha: float,
+    n_experts: int,
+    c: float,
+    *,
+    alpha_from: float | None = None,
+    tolerance: float = 1e-3,
 ) -> LedCertificate:
     """Find a bound on the average potential with multipliers that know the leader.
 
@@ -242,6 +255,8 @@ def certify_led(
         The settings of NormalHedge.
     n_experts
         The number N of experts that ever take part.
+    alpha_from
+        If given, one bound for all rates from this one on, which may be 0, up to alpha.
     tolerance
         The search ends if B - 1 changes by less than this part.
 
@@ -258,9 +273,14 @@ def certify_led(
     alpha = _inputs.number("alpha", alpha, 0.0, 1.0)
     n_experts = max(_inputs.count("n_experts", n_experts), 2)
     c = _inputs.number("c", c, 1e-3, 1e3, closed=True)
+    lowest = (
+        alpha
+        if alpha_from is None
+        else _inputs.number("alpha_from", alpha_from, 0.0, alpha, closed=True)
+    )
     tolerance = _inputs.number("tolerance", tolerance, 1e-6, 1.0)
-    start = min(quick_potential(alpha, n_experts, c), LARGEST_POTENTIAL)
-    found = _bent(LedCertificate(alpha, n_experts, c, start, 0.0))
+    start = min(2.0 * quick_potential(alpha, n_experts, c), LARGEST_POTENTIAL)
+    found = _bent(LedCertificate(lowest, alpha, n_experts, c, start, 0.0))
     before = math.inf
     while found.potential - 1.0 < (before - 1.0) * (1.0 - tolerance):
         before = found.potential

@@ -180,7 +180,7 @@ def late_move(alpha: float, delay: int) -> tuple[float, float]:
     return 2.0 * (1.0 - kept) / alpha, kept
 
 
-def growth(x: Floats, h: Floats, r: float, c: float) -> Floats:
+def growth(x: Floats, h: Floats | float, r: Floats | float, c: float) -> Floats:
     """Return ``s + t^2 phi(h t)``: the growth of the potential beyond the first order.
 
     Parameters

@@ -123,10 +123,11 @@ class LedSetting(NamedTuple):
 
     Attributes
     ----------
-    alpha, n_experts, c, slack
+    alpha_from, alpha, n_experts, c, slack
         As for `certify_led` and `prove`.
     """
 
+    alpha_from: float
     alpha: float
     n_experts: int
     c: float
@@ -134,8 +135,9 @@ class LedSetting(NamedTuple):
 
 
 LED = [
-    *(LedSetting(1e-3, n_experts, 0.6) for n_experts in (10, 1000, 10**6)),
-    *(LedSetting(1e-3, n_experts, 0.7, 1e-2) for n_experts in (10, 1000, 10**6)),
+    *(LedSetting(1e-3, 1e-3, n_experts, 0.6) for n_experts in (10, 1000, 10**6)),
+    *(LedSetting(1e-3, 1e-3, n_experts, 0.7, 1e-2) for n_experts in (10, 1000, 10**6)),
+    *(LedSetting(0.0, 1e-5, n_experts, 0.6, 2e-2) for n_experts in (1000, 10**6)),
 ]
 """Small c, where one round alone allows much more than what an attack reaches."""
 
@@ -171,7 +173,9 @@ def _certified(setting: Setting) -> Certificate | EveryCertificate | LedCertific
     """Return the certificate from which a proof is made."""
     alpha, c, tolerance = setting.alpha, setting.c, setting.slack / 10.0
     if isinstance(setting, LedSetting):
-        return certify_led(alpha, setting.n_experts, c, tolerance=tolerance)
+        return certify_led(
+            alpha, setting.n_experts, c, alpha_from=setting.alpha_from, tolerance=tolerance
+        )
     if isinstance(setting, EverySetting):
         return certify_every(alpha, setting.reach, c, power=setting.power, tolerance=tolerance)
     return certify(

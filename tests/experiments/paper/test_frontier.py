@@ -23,7 +23,7 @@ def test_attacks_stay_below_what_is_certified() -> None:
 
 
 def test_where_there_is_no_certificate_the_attack_alone_is_shown() -> None:
-    found = frontier.point(0.01, 10, 0.4)
+    found = frontier.point(0.01, 10, 0.4, led=False)
     assert math.isinf(found.potential)
     assert found.between.startswith("at least")
     assert frontier.bound_text(found.bound) == "none"
@@ -41,7 +41,7 @@ def test_other_bounds() -> None:
 
 
 def test_a_section_shows_every_point() -> None:
-    points = frontier.frontier(0.1, 5, (0.4, 2.0))
+    points = frontier.frontier(0.1, 5, (0.4, 2.0), led=False)
     section = frontier.section(points)
     assert isinstance(section, Section)
     assert [row[0] for row in section.rows] == ["0.4", "2"]
