@@ -296,10 +296,7 @@ def _certify(
         before = potential
         potential = setting.least_potential(gains, points, at_least=below(before))
         if not math.isfinite(potential):
-            raise NoCertificate(
-                f"no bound on the average potential up to {LARGEST_POTENTIAL:g} was found for "
-                f"alpha={alpha:g}, {n_experts} experts and c={c:g}: try a larger c"
-            )
+            raise NoCertificate(none_found(alpha, n_experts, c))
         program = setting.program(potential, points)
         worst = worst_gain(program, gains, potential)
         error = abs(potential - before)
@@ -310,6 +307,20 @@ def _certify(
     rows = tuple(dual(program, float(m), potential) for m in grid_of_gains(COARSE_GAINS, worst))
     return Certificate(
         alpha, alpha_from, n_experts, c, potential, error, worst, measure, rows, delay
+    )
+
+
+def none_found(alpha: float, n_experts: int, c: float) -> str:
+    """Return the sentence that no bound was found.
+
+    Parameters
+    ----------
+    alpha, n_experts, c
+        The settings, as for `certify`.
+    """
+    return (
+        f"no bound on the average potential up to {LARGEST_POTENTIAL:g} was found for "
+        f"alpha={alpha:g}, {n_experts} experts and c={c:g}: try a larger c"
     )
 
 

@@ -37,7 +37,12 @@ import numpy as np
 from normalhedge import _extras, _inputs
 from normalhedge._inputs import Floats
 from normalhedge.certificates.bounds import scaled_limit
-from normalhedge.certificates.certificate import EDGE, NoCertificate, quick_potential
+from normalhedge.certificates.certificate import (
+    EDGE,
+    NoCertificate,
+    none_found,
+    quick_potential,
+)
 from normalhedge.certificates.program import LARGEST_POTENTIAL, growth
 from normalhedge.certificates.small_programs import largest_margins
 
@@ -286,10 +291,7 @@ def certify_led(
         before = found.potential
         found = _bent(_lowered(found, tolerance / 4.0))
     if found.program(found.potential).worst()[0] < 0.0:
-        raise NoCertificate(
-            f"no bound on the average potential up to {LARGEST_POTENTIAL:g} was found for "
-            f"alpha={alpha:g}, {n_experts} experts and c={c:g}: try a larger c"
-        )
+        raise NoCertificate(none_found(alpha, n_experts, c))
     return replace(found, error=tolerance * (found.potential - 1.0))
 
 
