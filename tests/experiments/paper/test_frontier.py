@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from normalhedge.certificates import best_known
+from normalhedge.certificates.bounds import at_most
 from normalhedge.experiments.paper import frontier
 from normalhedge.reports import Section
 
@@ -16,7 +17,9 @@ def test_attacks_stay_below_what_is_certified() -> None:
         found = frontier.point(0.05, 20, c)
         assert 1.0 < found.attack_potential <= found.potential + found.error
         assert found.attack_regret <= found.bound
-        assert found.between == f"between {found.attack_potential:.5g} and {found.potential:.5g}"
+        assert found.between == f"between {found.attack_potential:.5g} and {found.led:.5g}"
+        assert found.attack_potential <= found.led <= found.potential
+        assert (found.led < found.potential) == (c < frontier.LED_BELOW)
     assert frontier.point(0.05, 20, 1.0).proved < 5.0
     assert math.isinf(frontier.point(0.05, 20, 3.3).proved)
 
@@ -54,9 +57,11 @@ def test_the_documents_say_what_is_proved() -> None:
     for line, c in zip(rows, frontier.TABLE_CS, strict=True):
         assert line.startswith(f"| {c:g} |")
         for cell, n in zip(line.split("|")[2:5], frontier.TABLE_EXPERTS, strict=True):
-            numbers = re.search(r"\*\*(.*?)\*\*, proved (.*?), attack (.*?);", cell)
+            pattern = r"\*\*(.*?)\*\*,(?: leader known (.*?),)? proved (.*?), attack (.*?);"
+            numbers = re.search(pattern, cell)
             assert numbers is not None
-            certified, proved, attacked = map(float, numbers.groups())
+            one_round, led, proved, attacked = numbers.groups()
+            assert (led is not None) == (c < frontier.LED_BELOW)
+            assert float(attacked) <= float(led or one_round) <= float(proved)
             bound = best_known(1e-3, n, c)
-            assert proved == float(f"{bound.potential:.6g}")
-            assert attacked <= certified <= proved
+            assert float(proved) == float(at_most(bound.potential))  # rounded up
