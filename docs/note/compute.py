@@ -327,6 +327,23 @@ def the_leader() -> Numbers:
     return {"nColumnsLed": rows([list(column) for column in zip(*table, strict=True)])}
 
 
+def a_move_apart() -> Numbers:
+    """Check a move that the limit of the program has to allow, above what a held expert reaches."""
+    n, c, top, x, m, resting = 10**10, 0.8, 5.8057, 1.224881, -0.5186, 0.175
+    moved = np.array([(top, 1 - m, 1 / n), (0.0, 1 - m, resting), (x, -1 - m, 1 - resting)])
+    place, r, share = moved.T
+    weight = share * np.exp(place**2 / (2 * c))
+    change = r**2 / (2 * c) - place**2 / c + (place * r / c) ** 2 / 2
+    if abs(np.sum(weight * place * r)) > 1e-5 or np.sum(weight * change) < 0:
+        raise ValueError("the move is not allowed, or the potential falls")
+    return {
+        "nApartC": f"{c:g}",
+        "nApartN": count(n),
+        "nApartHeld": f"{held_potential(n, c):.3f}",
+        "nApartMove": at_least(float(weight.sum()), 4),
+    }
+
+
 def the_smallest_c() -> Numbers:
     """Find the c with the smallest bound on the regret, and how certificates grow towards 1/2."""
     best, near = best_c(ALPHA, EXPERTS), certify(ALPHA, EXPERTS, 0.53, tolerance=1e-3)
@@ -399,6 +416,7 @@ QUICK: tuple[Callable[[], Numbers], ...] = (
     the_exponent,
     rounding_and_delay,
     alternation,
+    a_move_apart,
 )
 SLOW: tuple[Callable[[], Numbers], ...] = (
     the_frontier,

@@ -3,10 +3,12 @@
 import copy
 import json
 import math
+import re
 from collections.abc import Callable
 from decimal import Decimal, localcontext
 from fractions import Fraction
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import flint
@@ -337,3 +339,77 @@ def test_bounds_use_them() -> None:
     assert not best_known(0.9e-3, 10**6, 0.6)
     assert best_known(3e-7, 10**6, 0.6).potential < 1.06 * held_potential(10**6, 0.6)
     assert math.isfinite(best_known(1e-3, 10**5, 0.6).computed_potential)  # of another proof
+
+
+def test_the_limits_on_the_page_come_out_again() -> None:
+    """The last two columns of Section 10: what attacks reach and what is certified."""
+    text = (Path(__file__).parents[2] / "docs" / "certificates.md").read_text("utf-8")
+    lines = [line for line in text.splitlines() if re.match(r"\| 0\.[67] \| 1[0,^6]* \|", line)]
+    assert len(lines) == sum(claim.alpha_from == claim.alpha for claim in CLAIMS)
+    for line in lines:
+        cells = [cell.strip() for cell in line.strip("|").split("|")]
+        c, n = float(cells[0]), {"10": 10, "1,000": 1000, "10^6": 10**6}[cells[1]]
+        assert float(cells[4]) == best_known(1e-3, n, c).potential
+        attack, certified = map(float, cells[6:])
+        reached = max(held_potential(n, c), math.exp(1 / (4 * c - 2)))
+        assert attack == pytest.approx(reached, rel=1e-4)
+        program = LedCertificate(0.0, 1e-10, n, c, certified, 0.0).program
+        low, high = (1 + (certified - 1) * (1 + part) for part in (-3e-4, 3e-4))
+        assert program(low).worst()[0] < 0 <= program(high).worst()[0]
+
+
+def with_a_longer_interval_of_leaders() -> dict[str, Any]:
+    proof = content(TEN)
+    rows = [row for row in proof["intervals"] if row[4] == "0"]
+    proof["intervals"] = [[*row[:5], "3", row[6]] for row in rows]
+    return proof
+
+
+def with_a_smaller_potential() -> dict[str, Any]:
+    proof = content(TEN)
+    proof["claim"]["potential"] = "3.48"
+    return proof
+
+
+def with_more_than_one_over_alpha() -> dict[str, Any]:
+    proof = content(TEN)
+    row = proof["intervals"][0]
+    assert row[2] == "1000"
+    row[2], row[6] = "1001", str(Decimal(row[6]) * Decimal("1.001"))
+    return proof
+
+
+@pytest.mark.parametrize(
+    ("forged", "where"),
+    [
+        (with_a_longer_interval_of_leaders, r"near x = 2\.8\d* of the others under 3,"),
+        (with_a_smaller_potential, r"near x = 0\.9\d* of the leader under 1\.069"),
+        (with_more_than_one_over_alpha, r"kappa is less than -1"),
+    ],
+)
+def test_a_forged_proof_fails_where_it_is_wrong(
+    forged: Callable[[], dict[str, Any]], where: str
+) -> None:
+    """All of an interval of leaders, and all below it, are looked at; not the ends alone."""
+    with pytest.raises(NotProved, match=where):
+        check_proof(forged())
+
+
+def test_the_limits_do_not_always_meet() -> None:
+    """A move that the program has to allow as alpha -> 0, above what a held expert reaches.
+
+    The leader and a sixth of the others, at 0, gain; the rest, at x, loses. To first order nothing
+    changes, to second order the sum of the potentials does not fall.
+    """
+    n, c, top, x, m, resting = 10**10, 0.8, 5.8057, 1.224881, -0.5186, 0.175
+    up, down = 1 - m, -1 - m
+
+    def terms(x: float, r: float) -> np.ndarray:
+        """Phi, Phi' r, and the growth of Phi divided by alpha."""
+        change = r * r / (2 * c) - x * x / c + (x * r / c) ** 2 / 2
+        return math.exp(x * x / (2 * c)) * np.array([1.0, x / c * r, change])
+
+    found = terms(top, up) / n + resting * terms(0.0, up) + (1 - resting) * terms(x, down)
+    assert found[0] > 2.423 > 1.008 * max(held_potential(n, c), math.exp(1 / (4 * c - 2)))
+    assert abs(found[1]) < 1e-6
+    assert found[2] > 0

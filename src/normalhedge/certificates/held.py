@@ -19,9 +19,9 @@ def held_potential(n_experts: int, c: float) -> float:
             \qquad \ell(x) = x/c + 1/x, \\
         \frac{X^2 - x^2}{2c} + \ln\frac Xx &= \ln\frac{(N-1)q}{1-q} ,
 
-    and q is chosen such that the average potential is the largest. `certify_led` has the same
-    limit, as far as grids can tell, where it exceeds ``exp(1/(4c - 2))``, which Nature reaches if
-    it alternates.
+    and q is chosen such that the average potential is the largest. For
+    small c `certify_led` has the same limit, as far as grids can tell, where it exceeds ``exp(1/(4c
+    - 2))``, which Nature reaches if it alternates.
 
     Parameters
     ----------

@@ -17,7 +17,7 @@ from normalhedge.certificates import (
     certify_led,
     hedge_bound,
 )
-from normalhedge.certificates.bounds import scaled_limit
+from normalhedge.certificates.bounds import at_most, scaled_limit
 from normalhedge.experiments.cells import Arrays
 from normalhedge.experiments.paper.part import PaperSettings, part_of_one
 from normalhedge.games.attacks import attack, hold
@@ -202,7 +202,7 @@ def section(points: Sequence[FrontierPoint]) -> Section:
                 f"{p.c:g}",
                 bound_text(p.potential),
                 bound_text(p.led),
-                bound_text(p.proved),
+                at_most(p.proved) if math.isfinite(p.proved) else "none",
                 f"{p.attack_potential:.5g}",
                 bound_text(p.led_bound),
                 f"{p.attack_regret:.4g}",
@@ -238,7 +238,7 @@ def markdown(alpha: float, progress: Listener = None) -> str:
         cells = []
         for n in TABLE_EXPERTS:
             p = point(alpha, n, c, thorough=True)
-            proof = f"proved {p.proved:.6g}" if math.isfinite(p.proved) else "not proved"
+            proof = f"proved {at_most(p.proved)}" if math.isfinite(p.proved) else "not proved"
             attacked = f"attack {p.attack_potential:.5g}"
             known = f"leader known {bound_text(p.led)}, " if p.led < p.potential else ""
             cells.append(
