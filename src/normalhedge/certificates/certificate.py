@@ -232,9 +232,9 @@ def certify_limit(n_experts: int, c: float, *, tolerance: float = 1e-5) -> Certi
 def best_c(alpha: float, n_experts: int) -> Certificate:
     """Find the c whose certificate of one round has the smallest bound on the regret.
 
-    With `certify_led`, the best c is somewhat smaller. The values 6.9, 3.7, 2.1, ... are tried until the bound gets worse. Then golden-section search
+    The values 6.9, 3.7, 2.1, ... are tried until the bound gets worse. Then golden-section search
     in ``ln(c - 1/2)`` around the best of them finds ``c - 1/2`` to 3 %. It takes about 20
-    certificates.
+    certificates. With `certify_led` the best c would be somewhat smaller.
 
     Parameters
     ----------
