@@ -126,18 +126,18 @@ class LedProgram:
         rows, needs = [], []
         up, down = np.maximum(1.0 - gains[:, :1], EDGE), np.minimum(-1.0 - gains[:, 1:], -EDGE)
         ends = math.sqrt(self.alpha_from), math.sqrt(self.alpha)
-        roots = np.unique(np.linspace(*ends, RATES))
+        roots, part = np.unique(np.linspace(*ends, RATES)), 1.0 / math.sqrt(self.n_experts)
         for h, r, (at, own) in itertools.product(roots, (up, down), ((x, False), (tops, True))):
+            # The level is A B + B l / sqrt N: so the numbers stay of moderate size for any N.
             shares = self.potential * np.exp(-at * at / (2.0 * self.c))
-            above = self.n_experts * shares if own else 0.0
-            level = (1 - self.n_experts) * shares if own else shares
             before = 1.0 + self.bend * (h * at) ** 2
-            rows.append(np.stack([above - before, level, at * r / self.c], axis=2))
+            share = (1 - self.n_experts) * part if own else part
+            rows.append(np.stack([shares - before, share * shares, at * r / self.c], axis=2))
             needs.append(self._growth(at, float(h), r))
         most = LARGEST_MULTIPLIER
         limits = np.array([(0.0, 1.0 / self.alpha), (-most, most), (-most, most)])
-        (a, level, beta), margin = self._solved(rows, needs, limits)
-        return LedMultipliers(a, beta, self.potential * level, margin)
+        (a, more, beta), margin = self._solved(rows, needs, limits)
+        return LedMultipliers(a, beta, self.potential * (a + part * more), margin)
 
     @staticmethod
     def _solved(rows: list[Floats], needs: list[Floats], limits: Floats) -> tuple[Floats, Floats]:
