@@ -1,11 +1,14 @@
 """The command that shows certificates, proofs and attacks."""
 
 import json
+from functools import partial
 from pathlib import Path
 
 import pytest
 
+from normalhedge.certificates import certify_led
 from normalhedge.certificates.check_proof import check_proof
+from normalhedge.cli import certify
 from normalhedge.experiments.paper import frontier
 from tests.cli.command import call
 
@@ -13,7 +16,7 @@ from tests.cli.command import call
 def test_certify_in_the_terminal(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(frontier, "CS", (0.8, 2.0))
+    monkeypatch.setattr(frontier, "CS", (1.0, 2.0))
     proof, plot = tmp_path / "p.json", tmp_path / "f.png"
     code, out, _ = call(
         capsys, "certify", "--alpha", "0.05", "--experts", "1e1", "--c", "2", "--prove",
@@ -46,7 +49,8 @@ def test_the_best_c(capsys: pytest.CaptureFixture[str]) -> None:
     assert "c = " in out
 
 
-def test_the_leader(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_leader(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(certify, "certify_led", partial(certify_led, tolerance=0.1))
     words = ("certify", "--alpha", "0.2", "--experts", "5", "--c", "0.8")
     levels = []
     for more in ((), ("--leader",)):
