@@ -223,7 +223,8 @@ class SquintCommon(_Regrets):
             return float(normal(self.integrals(self.V + v, 1)) @ squares) - v
 
         if squares.any():
-            self.V += brentq(missing, squares.min(), squares.max(), xtol=1e-300, rtol=1e-15)
+            most = squares.max() * (1 + 1e-9)  # if all are the same, rounding must not matter
+            self.V += brentq(missing, 0.0, most, xtol=1e-300, rtol=1e-15)
 
 
 class MLPoly(_Squares):
