@@ -14,6 +14,8 @@ def test_the_words_of_a_verdict_follow_from_its_outcome() -> None:
 
 def test_a_claim_is_a_row_of_texts() -> None:
     claim = PaperClaim("c", "Section 1", "2", "3 runs", "holds if 2", HOLDS)
-    names = ["claim", "where", "measured", "sample", "rule", "verdict"]
+    names = ["claim", "where", "measured", "sample", "rule", "verdict", "beyond"]
     assert list(claim.texts()) == names
+    assert claim.texts()["beyond"] == ""
     assert claim.texts()["verdict"] == "holds"
+    assert not claim.ours

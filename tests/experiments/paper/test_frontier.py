@@ -18,7 +18,7 @@ def test_attacks_stay_below_what_is_certified() -> None:
         assert 1.0 < found.attack_potential <= found.led + found.error
         assert (found.led < found.potential) == (c < 1.0)
         assert found.attack_regret <= found.led_bound <= found.bound
-        assert found.between == f"between {found.attack_potential:.5g} and {found.led:.5g}"
+        assert found.between == f"between {found.attack_potential:.5g} and {at_most(found.led, 5)}"
     assert frontier.point(0.05, 20, 1.0).proved < 5.0
     assert math.isinf(frontier.point(0.05, 20, 3.3).proved)
 
@@ -47,6 +47,16 @@ def test_a_section_shows_every_point() -> None:
     assert isinstance(section, Section)
     assert [row[0] for row in section.rows] == ["0.4", "2"]
     assert "Theorem 1" in section.plot
+
+
+def test_bounds_are_rounded_up() -> None:
+    one = frontier.FrontierPoint(0.1, 10, 1.0, *[1.0000401] * 8)
+    section = frontier.section([one])
+    row = dict(zip(section.head, section.rows[0], strict=True))
+    bounds = [row[name] for name in section.head if name.startswith(("C, ", "regret, bound"))]
+    bounds.remove(row["C, attack"])
+    assert bounds == ["1.0001", "1.0001", "1.00005", "1.0001"]
+    assert one.between == "between 1 and 1.0001"
 
 
 def test_the_documents_say_what_is_proved() -> None:

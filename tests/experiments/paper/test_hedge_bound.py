@@ -14,6 +14,7 @@ def test_the_attack_breaks_the_claimed_bound() -> None:
     assert reached[1000] == pytest.approx(3.87, abs=0.005)
     (claim,) = hedge_bound.PART.judge({"hedge-bound": found})
     assert (claim.where, claim.verdict) == ("Section 4.1", FAILS)
+    assert "corrected 3.95;" in claim.measured  # 3.9447, rounded up
 
 
 def test_the_verdict_can_turn() -> None:

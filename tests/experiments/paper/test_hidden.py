@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 from normalhedge.experiments.cells import Arrays
 from normalhedge.experiments.paper import hidden
@@ -32,7 +33,7 @@ def test_cases_are_whole_and_repeatable(found: dict[str, Arrays]) -> None:
         assert (values == again[field]).all()
     for case in found.values():
         names = case["names"].tolist()
-        assert len(set(names)) == len(names) == 10
+        assert len(set(names)) == len(names) == 14
         for field in ("loss", "errors", "late", "late_errors", "curve", "truth", "best"):
             assert ((case[field] >= 0.0) & (case[field] <= 1.0 + 1e-12)).all()
         np.testing.assert_allclose(case["curve"].mean(axis=2), case["loss"])
@@ -49,16 +50,32 @@ def test_tables_name_everybody_and_mark_the_best(found: dict[str, Arrays]) -> No
     sections = hidden.sections({f"hidden-{case}": arrays for case, arrays in found.items()})
     assert [section.id for section in sections] == ["hidden", *(f"hidden-{c.id}" for c in CASES)]
     for section in sections[1:]:
-        assert len(section.rows) == 10
+        assert len(section.rows) == 14
         for column in range(1, 5):
             assert any(row[column].endswith("*") for row in section.rows)
     assert hidden.sections({}) == []
+
+
+def test_the_bounded_loss_beats_bayes_and_not_the_rule(found: dict[str, Arrays]) -> None:
+    """Where NormalHedge loses clearly less than Bayes, so do Hedge and AdaHedge."""
+    beaten = 0
+    for case in found.values():
+        for kind in (STATES, MODELS):
+            bayes, ours, *others = (
+                hidden.values_of(case, "loss", name).mean()
+                for name in (BAYES, kind, *(hidden.with_rule(kind, rule) for rule in hidden.RULES))
+            )
+            if ours < 0.97 * bayes:
+                beaten += 1
+                assert max(others) < 0.99 * bayes
+                assert others[1] == pytest.approx(ours, rel=0.03)  # AdaHedge
+    assert beaten >= 6
 
 
 def test_the_page_has_section_5(tmp_path: Path) -> None:
     parts = ["hidden-known", "pulse"]
     result = reproduce(tmp_path, QUICK, only=parts)
     page = (tmp_path / "report.html").read_text()
-    assert [row.where for row in result.claims] == ["Section 5"]
+    assert [(row.where, row.ours) for row in result.claims] == [("Section 5; ours", True)]
     for word in ("Known parameters", "Section 5: hidden states", "tracking a pulse", "persistence"):
         assert word in page

@@ -23,6 +23,10 @@ def test_every_claim_is_judged(found: dict[str, Arrays]) -> None:
     ]
     assert verdicts["If none of the vectors is correct, it "].outcome is not Outcome.FAILS
     assert verdicts["If the truth changes on the way, hedgi"].outcome is not Outcome.FAILS
+    ours = [row.ours for row in hidden_claims.judge(named(found))]
+    assert ours == [True, False, False, False, True]
+    bayes = hidden_claims.bayes_fails(found)
+    assert "The bounded loss beats Bayes, not the rule" in bayes.beyond
     assert hidden_claims.judge(named({"none": found["none"]})) == []
 
 

@@ -61,7 +61,7 @@ class PaperClaim:
     claim
         The claim, in our words.
     where
-        The section of the paper.
+        The section of the paper; "ours" at the end if the paper does not make the claim.
     measured
         The measured numbers, in words.
     sample
@@ -69,7 +69,9 @@ class PaperClaim:
     rule
         The rule by which the verdict follows from the numbers.
     verdict
-        The verdict.
+        The verdict on the claim as it is printed.
+    beyond
+        Numbers that go beyond the printed claim, in words; they do not count for the verdict.
     """
 
     claim: str
@@ -78,6 +80,12 @@ class PaperClaim:
     sample: str
     rule: str
     verdict: Verdict
+    beyond: str = ""
+
+    @property
+    def ours(self) -> bool:
+        """Whether the paper does not make the claim."""
+        return self.where.endswith("ours")
 
     def texts(self) -> dict[str, str]:
         """Return all fields as texts, by name."""

@@ -67,7 +67,7 @@ class FrontierPoint(NamedTuple):
         """The range of the highest average potential, in words."""
         if math.isinf(self.led):
             return f"at least {self.attack_potential:.5g}"
-        return f"between {self.attack_potential:.5g} and {self.led:.5g}"
+        return f"between {self.attack_potential:.5g} and {bound_text(self.led)}"
 
 
 def point(
@@ -213,8 +213,8 @@ def section(points: Sequence[FrontierPoint]) -> Section:
 
 
 def bound_text(value: float) -> str:
-    """Return a bound, or "none" if it is infinite."""
-    return f"{value:.5g}" if math.isfinite(value) else "none"
+    """Return a bound, rounded up, or "none" if it is infinite."""
+    return at_most(value, 5) if math.isfinite(value) else "none"
 
 
 TABLE_CS, TABLE_EXPERTS = (0.6, 0.7, 1.0, 2.0, 4.0), (10, 10**3, 10**6)

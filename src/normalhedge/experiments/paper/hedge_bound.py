@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 
+from normalhedge.certificates.bounds import at_most
 from normalhedge.experiments.cells import Arrays
 from normalhedge.experiments.paper.claim import PaperClaim, holds_if
 from normalhedge.experiments.paper.part import PaperSettings, part_of_one
@@ -42,7 +43,7 @@ def bound_claim(found: Arrays) -> PaperClaim:
     corrected = "kept" if kept else "broken too"
     numbers = "; ".join(
         f"N = {n:.0f}: {reached:.2f} {'>' if reached > claimed else '≤'} {claimed:.2f} (corrected "
-        f"{true:.2f}; NormalHedge, c = 1, {other:.2f})"
+        f"{at_most(true, 3)}; NormalHedge, c = 1, {other:.2f})"
         for n, reached, claimed, true, other in zip(
             *(found[k] for k in ("experts", "reached", "claimed", "true", "normal_hedge")),
             strict=True,
