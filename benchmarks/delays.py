@@ -1,6 +1,6 @@
 """Hedgers whose outcomes come late: ``python -m benchmarks.delays``.
 
-Three games of 3,000 rounds, each at three lags.
+Three games of 3,000 rounds, each at three lags, and one of 12,000 rounds at four.
 
 - *Forecasts*: five experts with independent errors of the same size, square loss, gradient trick;
   hedgers that never forget, and hedgers with a memory of 20 rounds. The root mean square error
@@ -8,6 +8,8 @@ Three games of 3,000 rounds, each at three lags.
 - *Contrary*: ten experts; the half of them with the larger weights loses. *Waves*: the gains of ten
   experts are waves of 200 rounds, one after the other. The regret of what was played to the best
   expert; nothing is forgotten.
+- *Blocks*: two experts win in turn, 4 (lag + 1) rounds each. The highest discounted regret of
+  NormalHedge with a memory of 1,000 rounds.
 """
 
 from collections import deque
@@ -17,9 +19,11 @@ import numpy as np
 
 from normalhedge import Mixture
 from normalhedge._inputs import Floats
+from normalhedge.games import Blocks
 from normalhedge.hedgers import CompiledHedger, named
 
 LAGS = (0, 5, 24)
+BLOCK_LAGS = (0, 1, 3, 10)
 ROUNDS = 3000
 SEEDS = 5
 
@@ -30,6 +34,7 @@ RULES = (
     "dorm-plus:delay={lag},hint=1",
     "ada-hedge-d:delay={lag}",
     "ada-hedge-d:delay={lag},hint=1",
+    "normal-hedge:delay={lag}",
     "regret-matching",
     "rm-plus",
     "ada-hedge",
@@ -57,7 +62,8 @@ def hedger_of(rule: str, lag: int, alpha: float) -> CompiledHedger:
     alpha
         The discount rate.
     """
-    return named(rule.format(lag=lag), alpha=max(alpha, LONGEST * (rule == "normal-hedge")))
+    least = LONGEST if rule.partition(":")[0] == "normal-hedge" else 0.0
+    return named(rule.format(lag=lag), alpha=max(alpha, least))
 
 
 def panel(seed: int) -> tuple[Floats, Floats]:
@@ -148,6 +154,29 @@ def regret(hedger: CompiledHedger, nature: Nature, lag: int, n: int = 10) -> flo
     return float(regrets.max())
 
 
+def highest_in_blocks(rule: str, lag: int, rounds: int = 12_000) -> float:
+    """Return the highest discounted regret of what is played to the better of two experts.
+
+    Parameters
+    ----------
+    rule
+        One of `RULES`.
+    lag
+        How many later rounds are played before an outcome is known.
+    rounds
+        The length of the game.
+    """
+    hedger = hedger_of(rule, lag, LONGEST)
+    state, waiting, regrets, highest = hedger.init(2), deque[Floats](), np.zeros(2), 0.0
+    for gains in np.vstack(list(Blocks(2, 4 * (lag + 1)).gains(rounds, np.random.default_rng()))):
+        regrets = (1.0 - LONGEST) * regrets + gains - state.weights @ gains
+        highest = max(highest, float(regrets.max()))
+        waiting.append(gains)
+        if len(waiting) > lag:
+            state = hedger.step(state, waiting.popleft())
+    return highest
+
+
 def errors(rule: str) -> list[str]:
     """Return the cells of a rule in the table of forecasts."""
     return [
@@ -165,7 +194,7 @@ def regrets(rule: str) -> list[str]:
 
 
 def lines() -> Iterator[str]:
-    """Yield the lines of the two tables."""
+    """Yield the lines of the three tables."""
     for names, cells in (
         (("never forgets", "memory 20"), errors),
         (("contrary", "waves"), regrets),
@@ -177,6 +206,12 @@ def lines() -> Iterator[str]:
         for rule in RULES:
             yield " | ".join([f"| `{rule.format(lag='d')}`", *cells(rule)]) + " |"
         yield ""
+    yield " | ".join(["| rule", *(f"lag {lag}" for lag in BLOCK_LAGS)]) + " |"
+    yield "|---" * (1 + len(BLOCK_LAGS)) + "|"
+    for rule in ("normal-hedge:delay={lag}", "normal-hedge"):
+        numbers = [f"{highest_in_blocks(rule, lag):.0f}" for lag in BLOCK_LAGS]
+        yield " | ".join([f"| `{rule.format(lag='d')}`", *numbers]) + " |"
+    yield ""
     yield "auto: " + ", ".join(f"lag {lag} {error('auto', lag):.2f}" for lag in LAGS)
 
 

@@ -4,6 +4,7 @@ Each says what it plays, and is then told the losses of the round and its own, `
 """
 
 import math
+from collections import deque
 from typing import Protocol
 
 import numpy as np
@@ -89,6 +90,39 @@ class DORMPlus(DORM):
     def update(self, losses: Floats, own: float) -> None:
         r = own - losses
         self.R, self.h = np.maximum(self.R + r + r - self.h, 0), r
+
+
+class LateNormalHedge:
+    """NormalHedge whose outcomes come late, in gains. It forgets, so it is no `Oracle`."""
+
+    def __init__(self, alpha: float, c: float, n: int, delay: int) -> None:
+        self.alpha, self.c, self.delay = alpha, c, delay
+        self.regrets = np.zeros(n)
+        self.waiting: deque[tuple[Floats, Floats, Floats]] = deque()
+
+    def play(self) -> Floats:
+        ahead = np.maximum(self.regrets, 0.0)
+        square = self.alpha * ahead**2 / (2 * self.c)
+        return normal(ahead * np.exp(square - square.max()))
+
+    def potential(self) -> float:
+        squares = np.maximum(self.regrets, 0.0) ** 2
+        return float(np.exp(self.alpha * squares / (2 * self.c)).mean())
+
+    def step(self, gains: Floats, confidence: Floats | None = None) -> Floats:
+        """Play a round, settle the one whose outcome comes now, and return what was played."""
+        k = np.ones_like(gains) if confidence is None else confidence
+        p = self.play()
+        q = normal(p * k) if (p * k).sum() > 0 else k / max(k.sum(), 1e-300)
+        self.waiting.append((q, gains, k))
+        if len(self.waiting) > self.delay:
+            self.settle()
+        return q
+
+    def settle(self) -> None:
+        """Learn the outcome of the oldest round that waits."""
+        q, gains, k = self.waiting.popleft()
+        self.regrets = (1 - self.alpha) * self.regrets + k * (gains - q @ gains)
 
 
 class NormalHedge2009(_Regrets):

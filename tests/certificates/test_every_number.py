@@ -5,6 +5,7 @@ import json
 import math
 from decimal import Decimal, localcontext
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import flint
@@ -13,6 +14,7 @@ import pytest
 
 from normalhedge import NormalHedge
 from normalhedge.certificates import (
+    PAPER_POTENTIAL,
     best_known,
     certify,
     certify_every,
@@ -34,6 +36,9 @@ from tests.certificates.test_check_proof import plain_gap
 
 FILES = [claim.file for claim in shipped() if claim.reach is not None]
 FOUR, TWO = "c4-alpha0-to-0.1-log0.23.json", "c2-alpha0-to-0.01-log-squared1.json"
+
+
+PAGE = (Path(__file__).parents[2] / "docs" / "many-experts.md").read_text("utf-8")
 
 
 def content(file: str) -> dict[str, Any]:
@@ -388,6 +393,34 @@ def test_the_growth_with_the_number_of_experts_is_reached(c: float, n: int, alph
     _, log_potential, _ = _play(_Holding(1, growth_.share), alpha, n, c)
     assert math.exp(log_potential) > growth_.lower_bound(n) > 1.5
     assert math.exp(log_potential) > math.exp(1 / (4 * c - 2))  # more than alternation has
+
+
+def test_the_page_has_the_exponents_of_growth() -> None:
+    head, _, exponents, constants = PAGE[PAGE.index("| c | 0.52 |") :].splitlines()[:4]
+    cs, found, scaled = (
+        list(map(float, line.split("|")[2:-1])) for line in (head, exponents, constants)
+    )
+    for c, exponent, constant in zip(cs, found, scaled, strict=True):
+        growth_ = growth_exponent(c)
+        assert exponent == float(f"{growth_.exponent:.3g}")
+        assert constant == pytest.approx(c / (1 - growth_.kappa**2), abs=6e-4)
+
+
+def test_rates_beside_those_of_the_paper() -> None:
+    """From five experts on they are at least 184 times as large."""
+    every = [claim for claim in shipped() if claim.c == "4" and claim.power == 1 and claim.reach]
+
+    def times(n: int) -> float:
+        largest = max(min(float(x.alpha), float(x.reach or 0) / math.log(n)) for x in every)
+        assert best_known(0.999 * largest, n, 4.0).potential < 1.18
+        paper = 1 / (800 * math.log(PAPER_POTENTIAL * n))
+        assert theorem_1(0.999 * paper, n, 4.0)
+        assert not theorem_1(1.001 * paper, n, 4.0)
+        return largest / paper
+
+    assert [round(times(n)) for n in (2, 3, 4)] == [123, 155, 178]
+    assert min(times(n) for n in (*range(5, 200), 10**3, 10**9, 10**50, 10**100)) >= 184
+    assert "123, 155 and 178 times" in PAGE
 
 
 def test_the_exponent_of_growth() -> None:

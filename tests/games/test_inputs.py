@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from normalhedge import NormalHedge
-from normalhedge.games import BreakAway, GoodAndBad, Greedy, IndependentCoins, Replay
+from normalhedge.games import Blocks, BreakAway, GoodAndBad, Greedy, IndependentCoins, Replay
 from normalhedge.games.attacks import attack, break_away, explore, hold
 from tests.games.natures.examples import drawn
 
@@ -53,6 +53,8 @@ NATURES_OFF: list[tuple[Callable[[], object], str]] = [
     (lambda: GoodAndBad(10, 0.2, 0.1, 1.0), "alpha must be strictly between 0 and 1"),
     (lambda: IndependentCoins(10, 0.2, 0.05), "at least one good expert"),
     (lambda: BreakAway(1, 0.1), "experts must be at least 2, got 1"),
+    (lambda: Blocks(1, 3), "experts must be at least 2, got 1"),
+    (lambda: Blocks(2, 0), "block must be at least 1, got 0"),
     (lambda: Greedy(1, NormalHedge(0.1)), "experts must be at least 2, got 1"),
     (lambda: Replay(np.zeros((0, 3))), r"got shape \(0, 3\)"),
     (lambda: Replay(np.zeros(3)), r"got shape \(3,\)"),

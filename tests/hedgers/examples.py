@@ -55,9 +55,15 @@ LATE: list[CompiledHedger] = [
 ]
 """Those that know how late outcomes come."""
 
+LATE_NORMAL: list[CompiledHedger] = [
+    NormalHedge(0.05, delay=1),
+    NormalHedge(0.02, delay=2),
+    NormalHedge(0.3, c=0.6, delay=2),
+]
+
 WITH_LATE = [*FAMILY.values(), *LATE]
 
-EVERYONE = [*WITH_LATE, *(discounted(hedger, 0.2) for hedger in WITH_LATE)]
+EVERYONE = [*WITH_LATE, *(discounted(hedger, 0.2) for hedger in WITH_LATE), *LATE_NORMAL]
 
 
 each = pytest.mark.parametrize("hedger", FAMILY.values(), ids=FAMILY.keys())

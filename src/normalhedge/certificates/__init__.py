@@ -30,6 +30,7 @@ from normalhedge.certificates.every_number import (
 )
 from normalhedge.certificates.held import held_potential
 from normalhedge.certificates.known import Shipped, best_known, shipped
+from normalhedge.certificates.late import blocks_potential, blocks_variance, default_c
 from normalhedge.certificates.led import LedCertificate, certify_led
 from normalhedge.certificates.proving import Proof, prove
 from normalhedge.certificates.rounding import computed_potential
@@ -50,12 +51,15 @@ __all__ = [
     "Shipped",
     "best_c",
     "best_known",
+    "blocks_potential",
+    "blocks_variance",
     "certify",
     "certify_every",
     "certify_led",
     "certify_limit",
     "computed_potential",
     "critical_reach",
+    "default_c",
     "growth_exponent",
     "hedge_bound",
     "held_potential",

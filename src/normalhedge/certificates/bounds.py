@@ -26,6 +26,10 @@ class Bound:
         No regret ever exceeds this; infinity if no theorem applies.
     source
         The theorem, or the reason why there is none.
+    unit
+        The unit of the regret and the rounds that it counts, in words; empty for gains.
+    measured
+        The part of ``regret`` that a mixture measured: the cost of what no theorem covers.
     potential
         The average potential of all experts that ever joined never exceeds this; infinity if
         nothing is known. An expert that has left counts as asleep.
@@ -41,6 +45,8 @@ class Bound:
     potential: float = math.inf
     numerical: bool = False
     computed_potential: float = math.inf
+    unit: str = ""
+    measured: float = 0.0
 
     def __bool__(self) -> bool:
         """Tell whether there is a finite bound."""
@@ -48,7 +54,8 @@ class Bound:
 
     def __str__(self) -> str:
         """Return the bound as a phrase."""
-        return f"regret <= {at_most(self.regret)} ({self.source})" if self else self.source
+        unit = f" {self.unit}" if self.unit else ""
+        return f"regret <= {at_most(self.regret)}{unit} ({self.source})" if self else self.source
 
 
 def at_most(limit: float, digits: int = 6) -> str:

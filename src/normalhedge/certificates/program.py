@@ -21,8 +21,8 @@ alpha -> 0: put h = 0, ``phi(0) = 1/2``.
 **Outcomes that come d rounds late.** Then the hedger played weights of earlier regrets, and
 ``x r / c`` on the right becomes ``psi r``, where ``psi = Phi'(x') / Phi(x)`` and x' is the regret
 when the round was played. In the d rounds since, it was discounted and moved by at most ``h Xi``,
-``Xi = 2 (1 - (1-alpha)^d) / alpha``. The smallest psi is the worst where r > 0, the largest where
-r < 0.
+``Xi = 2 (1 - (1-alpha)^d) / alpha``. If ``b >= 0``, the smallest psi is the worst where r > 0, the
+largest where r < 0; so beta is at least ``-1/h``.
 
 For a given A the inequality is an upper limit on beta from each x with r < 0 and a lower limit from
 each x with r > 0. Their difference is concave in A, so two lines, one rising and one falling, close
@@ -43,6 +43,9 @@ LARGEST_POTENTIAL = 1e10
 
 FLAT = 1e-13
 """The search for the maximum ends if it can gain less than this, relatively."""
+
+POSITIVE = 1e-5
+"""With a delay, ``1 + h beta`` is at least this, so that digits of beta can be left out."""
 
 
 def largest_x(potential: float, n_experts: int, c: float) -> float:
@@ -149,6 +152,7 @@ class Program:
             (grown_up + margin) * from_up,
             (grown_down + margin) * from_down,
             max(float(growth(zero, highest, r, c)[0]) for r in (up, down)) + margin,
+            (POSITIVE - 1.0) / float(highest[0]) if self.delay else -math.inf,
         )
 
     def _slopes(self) -> tuple[Floats, Floats]:
@@ -210,6 +214,8 @@ class Lines:
     floor: Floats
     ceiling: Floats
     zero: float
+    least: float
+    """The smallest beta that is allowed, whatever A is."""
 
     def solve(self, potential: float, guess: float | None = None) -> Point:
         """Return the A with the most room for beta, or the first one found with room.
@@ -235,10 +241,13 @@ class Lines:
             a = trials.pop(0) if trials else _crossing(*sides[True], *sides[False])
             upper, lower = a * rise - self.ceiling, self.floor - a * fall
             i, j = int(upper.argmin()), int(lower.argmax())
-            if upper[i] - lower[j] > best.room:
-                best = Point(a, float(upper[i] + lower[j]) / 2.0, float(upper[i] - lower[j]))
-            slope = float(rise[i] + fall[j])
-            sides[slope > 0.0] = slope, -float(self.ceiling[i] + self.floor[j])
+            lowest, tilt, base = lower[j], fall[j], self.floor[j]
+            if lowest < self.least:
+                lowest, tilt, base = self.least, 0.0, self.least
+            if upper[i] - lowest > best.room:
+                best = Point(a, float(upper[i] + lowest) / 2.0, float(upper[i] - lowest))
+            slope = float(rise[i] + tilt)
+            sides[slope > 0.0] = slope, -float(self.ceiling[i] + base)
             if guess is not None and best.room >= 0.0:
                 break
             if trials:

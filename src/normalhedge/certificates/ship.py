@@ -14,6 +14,7 @@ from typing import NamedTuple
 from normalhedge.certificates.certificate import Certificate, certify
 from normalhedge.certificates.every_number import EveryCertificate, certify_every
 from normalhedge.certificates.known import INDEX, PROOFS
+from normalhedge.certificates.late import LADDER, default_c
 from normalhedge.certificates.led import LedCertificate, certify_led
 from normalhedge.certificates.proving import SLACK, prove
 
@@ -79,16 +80,19 @@ RANGES = [
 """Ranges of rates, from 0 if possible."""
 
 LATE = [
-    ProofSetting(alpha, alpha, 10**6, c, 5e-3, delay)
-    for alpha, c, delay in (
-        (1e-2, 8, 1),
-        (1e-2, 24, 3),
-        (1e-3, 8, 1),
-        (1e-3, 16, 3),
-        (1e-3, 48, 10),
-    )
+    *(
+        ProofSetting(alpha, alpha, n_experts, default_c(delay), 5e-3, delay)
+        for delay, alpha, (n_experts, low, high) in itertools.product(
+            LADDER, (0.05, 0.02, 0.01, 5e-3, 2e-3, 1e-3), ((1000, 0.01, 0.25), (10**6, 0.0, 0.2))
+        )
+        if low <= round(alpha * delay, 9) <= high
+    ),
+    ProofSetting(1e-2, 1e-2, 10**6, 24, 5e-3, 3),
+    ProofSetting(1e-3, 1e-3, 10**6, 48, 5e-3, 10),
 ]
-"""Outcomes that come late, which needs a larger c."""
+"""Outcomes that come late, which needs a larger c: the default one, and others. Below the range of
+``alpha delay`` for 1000 experts a proof for a million promises as much; above both there is none.
+"""
 
 SHIPPED = (*SINGLE_RATES, *SMALL_C, *RANGES, *LATE)
 

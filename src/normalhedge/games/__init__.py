@@ -9,6 +9,7 @@ from normalhedge.games.hindsight import (
 )
 from normalhedge.games.natures import (
     NATURES,
+    Blocks,
     BreakAway,
     Changing,
     Contrary,
@@ -23,6 +24,7 @@ from normalhedge.games.trace import Curves, Trace
 
 __all__ = [
     "NATURES",
+    "Blocks",
     "BreakAway",
     "Changing",
     "Comparator",

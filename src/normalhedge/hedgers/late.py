@@ -1,4 +1,4 @@
-"""What DORM, DORM+ and AdaHedgeD have in common: a delay, and a hint of what is not known yet."""
+"""Hedgers with a delay; DORM, DORM+ and AdaHedgeD also have a hint of what is not known yet."""
 
 from dataclasses import dataclass
 
@@ -25,16 +25,14 @@ class LateHedger(CompiledHedger):
     alpha: float = 0.0
 
     def __post_init__(self) -> None:
-        delay = _inputs.count("delay", self.delay, least=0)
-        if delay > LONGEST:
-            raise ValueError(f"delay must be at most {LONGEST}, got {delay}")
+        delay = checked_delay(self.delay)
         hint = _inputs.number("hint", self.hint, 0.0, 1.0, closed=True)
         object.__setattr__(self, "delay", delay)
         object.__setattr__(self, "hint", hint)
         if delay:
             made_of, *others = self.row_names
-            totals = [name for total in self.total_names for name in _aged(total, delay)]
-            object.__setattr__(self, "row_names", (*_aged(made_of, delay), *others))
+            totals = [name for total in self.total_names for name in aged(total, delay)]
+            object.__setattr__(self, "row_names", (*aged(made_of, delay), *others))
             object.__setattr__(self, "total_names", tuple(totals))
             object.__setattr__(self, "breaks", {**self.breaks, "run_folds_step": PLAYED_EARLIER})
         self._prepare(delay, hint)
@@ -50,5 +48,22 @@ class LateHedger(CompiledHedger):
         return self.delay + 1 + self._repeats
 
 
-def _aged(name: str, delay: int) -> tuple[str, ...]:
+def checked_delay(delay: object) -> int:
+    """Check that a delay is a whole number from 0 to the longest, and return it as an int."""
+    rounds = _inputs.count("delay", delay, least=0)
+    if rounds > LONGEST:
+        raise ValueError(f"delay must be at most {LONGEST}, got {rounds}")
+    return rounds
+
+
+def aged(name: str, delay: int) -> tuple[str, ...]:
+    """Return the names of a number now and before each of the last outcomes.
+
+    Parameters
+    ----------
+    name
+        The name of the number.
+    delay
+        How many outcomes.
+    """
     return (name, *(f"{name} {ago} ago" for ago in range(1, delay + 1)))

@@ -12,6 +12,7 @@ NATURES: list[Nature] = [
     natures.GoodAndBad(30, 0.4, 0.1, 0.01),
     natures.IndependentCoins(30, 0.2, 0.5),
     natures.BreakAway(7, 0.05),
+    natures.Blocks(7, 4),
     natures.Greedy(6, NormalHedge(0.05)),
     natures.Contrary(6, Squint()),
     natures.Replay(np.random.default_rng(0).uniform(-1, 1, (700, 3))),
@@ -35,6 +36,7 @@ def test_natures_know_when_they_change() -> None:
     gains = np.concatenate(list(moving.gains(35, np.random.default_rng(0))))
     for start in (0, *moving.switches(35)):
         assert (gains[start : start + 5, start // 10] == 1).all()
+    assert natures.Blocks(4, 3).switches(10).tolist() == [3, 6, 9]
     breaking = natures.BreakAway(4, 0.5)
     gains = np.concatenate(list(breaking.gains(70, np.random.default_rng(0))))
     alone = (gains == [1, -1, -1, -1]).all(axis=1)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+from normalhedge.games.natures.blocks import Blocks
 from normalhedge.games.natures.break_away import BreakAway
 from normalhedge.games.natures.contrary import Contrary
 from normalhedge.games.natures.good_and_bad import GoodAndBad
@@ -14,6 +15,7 @@ NATURES: dict[str, Callable[..., Nature]] = {
     "good-and-bad": GoodAndBad,
     "independent-coins": IndependentCoins,
     "break-away": BreakAway,
+    "blocks": Blocks,
     "contrary": Contrary,
     "greedy": Greedy,
     "replay": Replay,
@@ -22,6 +24,7 @@ NATURES: dict[str, Callable[..., Nature]] = {
 
 __all__ = [
     "NATURES",
+    "Blocks",
     "BreakAway",
     "Changing",
     "Contrary",
