@@ -25,6 +25,9 @@ from normalhedge.mixtures.automatic import VALUES_BEFORE_WAYS, Automatic, levels
 from normalhedge.mixtures.losses import LOSSES, Loss
 
 LAGS = (0, 1, 5, 24)
+OWN_LEVEL = VALUES_BEFORE_WAYS - 2
+"""The place of the level of an item alone, which is not there while there is one item."""
+
 FOLLOWED = VALUES_BEFORE_WAYS - 1
 """The place of what the levels say, before the ways: all that the blend is insured against."""
 
@@ -136,32 +139,44 @@ class Tally:
     """Regrets and clocks of the insurance, from what was said and what came: slow and obvious."""
 
     loss: Loss
+    shares: Floats
     late: int = 0
     largest: dict[int, float] = field(default_factory=dict)
     regrets: Any = 0.0
     clocks: Any = 0.0
+    losses: Any = 0.0
+    drift: float = 0.0
 
-    def rises(self, item: int, said: Floats, outcome: float) -> tuple[Floats, float]:
-        """Return the differences of a row in units of the largest so far, and that."""
+    def rises(self, item: int, said: Floats, outcome: float) -> tuple[Floats, float, Floats]:
+        """Return the differences of a row in units of the largest so far, that, and themselves."""
         losses = LOSS_OF[self.loss.name](np.append(said[0], said[FOLLOWED:]) - outcome)
         leads = np.nan_to_num(losses[0] - losses[1:])
         sums = np.nan_to_num(np.abs(losses[0]) + np.abs(losses[1:]))
         leads[np.abs(leads) <= 1e-12 * sums] = 0.0
         largest = max(self.loss.width, self.largest.get(item, 0.0), float(np.abs(leads).max()))
-        return (leads / largest if largest > 0.0 else leads), largest
+        return (leads / largest if largest > 0.0 else leads), largest, leads
 
     def add(self, said: Floats, outcomes: Floats) -> None:
-        """Add a round: values of the rows, and outcomes."""
-        rises = []
+        """Add a round: values of the rows, and outcomes.
+
+        While there was one item, regrets and clocks are taken over when its unit grows.
+        """
+        rises, leads, ratio = [], [], 1.0
         for item, (row, outcome) in enumerate(zip(said, outcomes, strict=True)):
             if not np.isnan(row[0]):
-                rise, self.largest[item] = self.rises(item, row, float(outcome))
+                before = max(self.largest.get(item, 0.0), self.loss.width)
+                rise, self.largest[item], lead = self.rises(item, row, float(outcome))
                 rises.append(rise)
+                leads.append(lead)
+                alone = np.isnan(row[OWN_LEVEL])  # no item had a level of its own yet
+                ratio = before / self.largest[item] if alone and self.largest[item] else 1.0
         if rises:
             rise = np.mean(rises, axis=0)
             rise[np.abs(rise) < 1e-9] = 0.0
-            self.regrets = self.regrets + rise
-            self.clocks = self.clocks + (1.0 + self.late) * np.abs(rise)
+            self.drift += float(0.5 * self.shares @ (np.abs(rise) / (self.clocks + 1.0)))
+            self.regrets = ratio * (self.regrets + rise)
+            self.clocks = ratio * (self.clocks + (1.0 + self.late) * np.abs(rise))
+            self.losses = self.losses + np.mean(leads, axis=0)
 
     def worst(self, item: int, said: Floats, tried: Floats, shares: Floats) -> float:
         """Return the outcome of a row that brings a component nearest to its bound.
@@ -217,8 +232,8 @@ def attack(setting: Setting, lag: int, rounds: int, seed: int = 0) -> Found:
     """
     hedger, loss = Automatic(guard=setting.guard), LOSSES[setting.loss]()
     mixture, rng = Mixture(hedger, loss=loss), np.random.default_rng(seed)
-    ahead, behind = Tally(loss, lag), Tally(loss, lag)
     shares, waiting = hedger._shares(loss), deque[Any]()
+    ahead, behind = Tally(loss, shares, lag), Tally(loss, shares, lag)
     near = 0.0
     for rows, tried in setting.nature(rng, rounds):
         made, said = _predict(mixture, rows)
@@ -230,16 +245,18 @@ def attack(setting: Setting, lag: int, rounds: int, seed: int = 0) -> Found:
             mixture.update(made, _named(outcomes))
             behind.add(said, outcomes)
             bounds = hedger.bounds(loss, mixture.games)[0]
-            share = float((behind.regrets / np.maximum(bounds, 1e-9)).max())
+            regrets = hedger.regrets(mixture.games)[0]
+            share = float((regrets / np.maximum(bounds, 1e-300)).max())
             near = max(near, share)
     levels = levels_of(mixture.games)
     np.testing.assert_allclose(levels.regrets[0], behind.regrets, atol=1e-6)
     np.testing.assert_allclose(levels.clocks[0], behind.clocks, atol=1e-5)
+    np.testing.assert_allclose(levels.losses[0], behind.losses, rtol=1e-9, atol=1e-6)
     return Found(
         share=near,
-        regret=float(behind.regrets.max()),
+        regret=float(hedger.regrets(mixture.games).max()),
         bound=mixture.bound().regret,
-        excess=float(levels.excess[0, 0]),
+        excess=float(levels.excess[0, 0]) - behind.drift,
     )
 
 

@@ -1,14 +1,14 @@
 """Slow and obvious: the automatic mixture for numbers, one row at a time, in NumPy.
 
 The single hedgers are those of the package, which have oracles of their own; all around them is
-written from the words at the top of ``src/core/automatic.hpp``, ``guard.hpp`` and ``mixture.hpp``.
+written from the words at the top of ``src/core/automatic.hpp``, ``guard.hpp`` and ``cautious.hpp``.
 A row has a forecast for each expert, NaN for one that sleeps.
 
 It is one long file so that the whole rule can be read from top to bottom.
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,10 +17,48 @@ from normalhedge._inputs import Floats
 from normalhedge.mixtures import LOSSES as KINDS
 from normalhedge.mixtures.automatic import Automatic
 from normalhedge.mixtures.components import Component
-from tests.mixture_oracle import LOSSES, SLOPES, Range, weighted_median
+from tests.gains_oracle import weighted_median
+from tests.mixture_oracle import LOSSES, SLOPES
 
 LossOf = Callable[[Any, float], float]
 """A loss of a forecast, a number or a vector, and an outcome."""
+
+
+class Range:
+    """The learned range of losses of a component: see ``src/core/cautious.hpp``."""
+
+    def __init__(self) -> None:
+        self.size, self.fill = 0.0, 1.0
+
+    def learn(self, excess: Sequence[float | None], masses: Sequence[float]) -> bool:
+        """Adapt to the excess losses of those awake; return whether it doubled."""
+        awake = [(e, m) for e, m in zip(excess, masses, strict=True) if e is not None]
+        if not awake:
+            return False
+        values = sorted(e for e, _ in awake)
+        if self.size == 0.0:
+            middle = weighted_median([(e, 1.0) for e in values])
+            middle = middle or math.fsum(values) / len(values)
+            self.size = 2.0 ** math.ceil(math.log2(2 * middle)) if middle else 0.0
+            return False
+        heard = math.fsum(m for _, m in awake)
+        edge = self.size * (1 + 1e-12)  # what differs by rounding alone is the same
+        beyond = math.fsum(m for e, m in awake if e > edge)
+        if (
+            beyond >= heard * (0.5 - 1e-12)
+            if heard > 0
+            else 2 * sum(e > edge for e in values) >= len(values)
+        ):
+            self.size *= 2
+            self.fill /= 2
+            return True
+        inside = math.fsum(m * min(e, self.size) for e, m in awake)
+        if inside > 0:
+            self.fill += (inside / heard / self.size - self.fill) / 16
+            if self.fill < 1 / 16:
+                self.size /= 2
+                self.fill *= 2
+        return False
 
 
 def shared_out(raw: Floats) -> Floats:
@@ -204,22 +242,36 @@ class Insurance:
         halves = halves if halves.sum() > 0.0 else self.prior
         return shared_out(halves[: 1 + count])
 
-    def settle(self, values: Floats, outcomes: Floats, items: list["Item"], late: int) -> None:
-        """Learn from the blend, and what the levels and ways said in each row."""
-        rises = []
+    def settle(
+        self,
+        values: Floats,
+        outcomes: Floats,
+        items: list["Item"],
+        late: int,
+        *,
+        alone: bool = False,
+    ) -> None:
+        """Learn from the blend, and what the levels and ways said in each row.
+
+        ``alone``: of the only item.
+        """
+        rises, ratio = [], 1.0
         for said, y, item in zip(values, outcomes.tolist(), items, strict=True):
             if math.isnan(y) or np.isnan(said[0]).any():
                 continue
+            before = item.largest
             mine, losses = self.loss(said[0], y), np.array([self.loss(x, y) for x in said[3:]])
             leads = mine - losses
             leads[np.abs(leads) <= 1e-12 * (abs(mine) + np.abs(losses))] = 0.0
             item.largest = max(item.largest, float(np.nanmax(np.abs(leads))))
             rises.append(leads / item.largest if item.largest > 0.0 else 0.0 * leads)
+            if alone and item.largest > 0.0:  # the next rounds count in the new unit
+                ratio = before / item.largest
         if rises:
             r = np.nan_to_num(np.mean(rises, axis=0))  # those that are not there yet sleep
             r[np.abs(r) < 1e-9] = 0.0
-            self.R += r
-            self.C += (1 + late) * np.abs(r)
+            self.R = ratio * (self.R + r)
+            self.C = ratio * (self.C + (1 + late) * np.abs(r))
 
 
 class Settled(NamedTuple):
@@ -435,7 +487,7 @@ class Oracle:
         said = values[~np.isnan(values[:, 0])]
         if len(self.items) == 1 or np.isnan(said[:, 2]).any():  # predicted when there was one item
             self._learn(self.shared, self.ways, items, heard, values, values[:, 3], outcomes, late)
-            self.insurance.settle(values, outcomes, items, late)
+            self.insurance.settle(values, outcomes, items, late, alone=True)
             return
         for k, item in enumerate(items):
             one = slice(k, k + 1)

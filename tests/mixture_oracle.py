@@ -1,12 +1,16 @@
 """Slow and obvious: a mixture of NormalHedge, one expert and one row at a time, in plain Python.
 
-A round is a list of rows; a row is a list of forecasts, None for an expert that sleeps. Written
-from the words at the top of `normalhedge.mixtures._play` and `_range`, not from their code.
+A round is a list of rows; a row is a list of forecasts, None for an expert that sleeps.
 """
 
 import math
 from collections.abc import Callable, Sequence
 
+import numpy as np
+
+from normalhedge._inputs import Floats
+from normalhedge.certificates.late import default_c
+from tests.gains_oracle import Judge, Range, Settled, weighted_median
 from tests.oracles import normal_weights, play
 
 Row = Sequence[float | None]
@@ -24,54 +28,39 @@ SLOPES: dict[str, Callable[[float, float], float]] = {
 }
 
 
-def weighted_median(pairs: list[tuple[float, float]]) -> float:
-    """Return the median of (forecast, weight); midway where half of the weight ends on one."""
-    pairs = sorted((x, q) for x, q in pairs if q > 0)
-    half, below = math.fsum(q for _, q in pairs) / 2, 0.0
-    for k, (x, q) in enumerate(pairs):
-        below += q
-        if math.isclose(below, half, rel_tol=1e-12):
-            return (x + pairs[k + 1][0]) / 2
-        if below > half:
-            return x
-    return pairs[-1][0]
+class NormalHedge:
+    """NormalHedge, one expert at a time."""
 
+    by_losses = invariant = False
 
-class Range:
-    """The learned range of losses."""
+    def __init__(self, n: int, alpha: float, c: float) -> None:
+        self.alpha, self.c = alpha, c
+        self.regrets = [0.0] * n
 
-    def __init__(self) -> None:
-        self.size, self.fill = 0.0, 1.0
+    @property
+    def weights(self) -> Floats:
+        return np.array(normal_weights(self.regrets, self.alpha, self.c))
 
-    def learn(self, excess: Sequence[float | None], masses: Sequence[float]) -> bool:
-        """Adapt to the excess losses of those awake; return whether it doubled."""
-        awake = [(e, m) for e, m in zip(excess, masses, strict=True) if e is not None]
-        if not awake:
-            return False
-        values = sorted(e for e, _ in awake)
-        if self.size == 0.0:
-            middle = weighted_median([(e, 1.0) for e in values])
-            middle = middle or math.fsum(values) / len(values)
-            self.size = 2.0 ** math.ceil(math.log2(2 * middle)) if middle else 0.0
-            return False
-        heard = math.fsum(m for _, m in awake)
-        edge = self.size * (1 + 1e-12)  # what differs by rounding alone is the same
-        beyond = math.fsum(m for e, m in awake if e > edge)
-        if (
-            beyond >= heard * (0.5 - 1e-12)
-            if heard > 0
-            else 2 * sum(e > edge for e in values) >= len(values)
-        ):
-            self.size *= 2
-            self.fill /= 2
-            return True
-        inside = math.fsum(m * min(e, self.size) for e, m in awake)
-        if inside > 0:
-            self.fill += (inside / heard / self.size - self.fill) / 16
-            if self.fill < 1 / 16:
-                self.size /= 2
-                self.fill *= 2
-        return False
+    def play(self, rated: Floats) -> Floats:
+        played = play(self.weights.tolist(), rated.tolist())
+        return np.zeros(len(rated)) if played is None else np.array(played)
+
+    def step(self, gains: Floats, rated: Floats, told: float | None = None) -> None:
+        played = play(self.weights.tolist(), rated.tolist())
+        if played is None:
+            self.regrets = [(1 - self.alpha) * r for r in self.regrets]
+            return
+        # As differences from one of them, so that ties give exactly their common gain.
+        first = next(g for q, g in zip(played, gains, strict=True) if q > 0)
+        earned = first + math.fsum(q * (g - first) for q, g in zip(played, gains, strict=True))
+        earned = earned if told is None else told
+        self.regrets = [
+            (1 - self.alpha) * r + k * (g - earned)
+            for r, k, g in zip(self.regrets, rated, gains, strict=True)
+        ]
+
+    def halve(self) -> None:
+        self.regrets = [r / 2 for r in self.regrets]
 
 
 class Oracle:
@@ -88,16 +77,21 @@ class Oracle:
         gradient: bool,
         even: float = 0.0,
     ) -> None:
-        self.alpha, self.c, self.even = alpha, c, even
-        self.loss, self.slope = LOSSES[loss], SLOPES[loss]
-        self.combine, self.gradient = combine, gradient
-        self.regrets = [0.0] * n
+        self.even, self.combine = even, combine
+        self.rule = NormalHedge(n, alpha, c)
+        self.judge = Judge(LOSSES[loss], SLOPES[loss] if gradient else None)
         self.ranges: dict[int, Range] = {}
-        self.pool = Range()
+        self.losses = np.zeros(n)
+        self.late = False
+
+    @property
+    def regrets(self) -> list[float]:
+        return self.rule.regrets
 
     @property
     def weights(self) -> list[float]:
-        return normal_weights(self.regrets, self.alpha, self.c)
+        weights: list[float] = self.rule.weights.tolist()
+        return weights
 
     def predict(self, rows: Sequence[Row]) -> list[float | None]:
         values: list[float | None] = []
@@ -119,60 +113,24 @@ class Oracle:
         return values
 
     def update(
-        self, rows: Sequence[Row], values: Sequence[float | None], outcomes: Sequence[float]
+        self,
+        rows: Sequence[Row],
+        values: Sequence[float | None],
+        outcomes: Sequence[float],
+        late: int = 0,
     ) -> None:
-        n, weights, doubled = len(self.regrets), self.weights, False
-        total, cover = [0.0] * n, [0.0] * n
-        gains: list[float] = [0.0] * n
-        awake = [0.0] * n
-        for item, (row, value, y) in enumerate(zip(rows, values, outcomes, strict=True)):
-            awake = [0.0 if x is None else 1.0 for x in row]
-            if value is None:
-                continue
-            own = self.ranges.setdefault(item, Range())
-            if self.gradient:
-                slope = self.slope(value, y)
-                costs = [None if x is None else slope * (x - value) for x in row]
-                excess = [None if k is None else 2 * abs(k) for k in costs]
-            else:
-                losses = [None if x is None else self.loss(x, y) for x in row]
-                best = min(k for k in losses if k is not None)
-                costs = excess = [None if k is None else k - best for k in losses]
-            doubled = own.learn(excess, weights)
-            gains = [self._gain(k, own.size, gradient=self.gradient) for k in costs]
-            if len(rows) > 1:
-                played = play(weights, awake)
-                assert played is not None
-                earned = math.fsum(q * g for q, g in zip(played, gains, strict=True))
-                for i in range(n):
-                    total[i] += awake[i] * (gains[i] - earned)
-                    cover[i] += awake[i]
-        if len(rows) > 1:
-            means = [t / k if k else None for t, k in zip(total, cover, strict=True)]
-            best = max((m for m in means if m is not None), default=0.0)
-            costs = [None if m is None else best - m for m in means]
-            doubled = self.pool.learn(costs, [w * k for w, k in zip(weights, cover, strict=True)])
-            gains = [self._gain(k, self.pool.size, gradient=False) for k in costs]
-            awake = [k / len(rows) for k in cover]
-        if doubled:
-            self.regrets = [r / 2 for r in self.regrets]
-        played = play(self.weights, awake)
-        if played is None:
-            self.regrets = [(1 - self.alpha) * r for r in self.regrets]
-            return
-        # As differences from one of them, so that ties give exactly their common gain.
-        first = next(g for q, g in zip(played, gains, strict=True) if q > 0)
-        earned = first + math.fsum(q * (g - first) for q, g in zip(played, gains, strict=True))
-        self.regrets = [
-            (1 - self.alpha) * r + k * (g - earned)
-            for r, k, g in zip(self.regrets, awake, gains, strict=True)
-        ]
+        """Learn from rows, so many rounds after they were predicted.
 
-    @staticmethod
-    def _gain(cost: float | None, size: float, *, gradient: bool) -> float:
-        if cost is None or size == 0.0:
-            return 0.0 if gradient or cost is None else 1.0
-        if gradient:
-            u = min(max(2 * cost / size, -1.0), 1.0)
-            return -(u + u * u / 2) / 1.5
-        return 1.0 - 2.0 * min(cost / size, 1.0)
+        From the first late outcome on, regrets move by the loss of the blend, and c is larger.
+        """
+        if late:
+            self.late, self.rule.c = True, max(self.rule.c, default_c(late))
+        settled = []
+        for item, (row, value, y) in enumerate(zip(rows, values, outcomes, strict=True)):
+            forecasts = np.array([math.nan if x is None else x for x in row])
+            rated = np.where(np.isnan(forecasts), 0.0, 1.0)
+            own = self.ranges.setdefault(item, Range())
+            settled.append(Settled(forecasts, rated, value, y, own))
+        leads = self.judge.settle(self.rule, settled, late=self.late)
+        if leads is not None:
+            self.losses = (1 - self.rule.alpha) * self.losses + leads

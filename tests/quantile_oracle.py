@@ -21,13 +21,13 @@ from tests.automatic_oracle import (
     Judge,
     Level,
     Packaged,
+    Range,
     Settled,
     Usual,
     alike,
     combined,
     shared_out,
 )
-from tests.mixture_oracle import Range
 
 
 def pinball(x: float, y: float, level: float) -> float:
@@ -236,7 +236,7 @@ class QuantileOracle:
         said = values[~np.isnan(values[:, 0, 0])]
         if len(self.items) == 1 or np.isnan(said[:, 2]).any():
             self._learn(self.shared, self.ways, items, heard, values, values[:, 3], outcomes, late)
-            self.insurance.settle(values, outcomes, items, late)  # type: ignore[arg-type]
+            self.insurance.settle(values, outcomes, items, late, alone=True)  # type: ignore[arg-type]
             return
         ways = len(self.priors)
         for k, item in enumerate(items):

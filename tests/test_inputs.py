@@ -133,13 +133,14 @@ def test_c_too_small_for_a_float() -> None:
 
 @pytest.mark.parametrize("value", ["0.1", None, True, [0.1], 1j])
 def test_settings_that_are_not_numbers(value: Any) -> None:
-    for make in (lambda: NormalHedge(0.1, c=value), lambda: Hedge(value, 1.0)):
+    spread: Any = 1j if value is None else value  # no c is the default c
+    for make in (lambda: NormalHedge(0.1, c=spread), lambda: Hedge(value, 1.0)):
         with pytest.raises(TypeError, match="must be a number, got"):
             make()
 
 
 def test_one_way_to_give_alpha() -> None:
-    too_few_or_many: list[dict[str, float]] = [
+    too_few_or_many: list[dict[str, Any]] = [
         {},
         {"alpha": 0.1, "memory": 10},
         {"memory": 10, "half_life": 7},

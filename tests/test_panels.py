@@ -159,7 +159,7 @@ def test_flusight() -> None:
 def test_eu_deaths() -> None:
     found = goals.eu_deaths()
     better = found[["median", hubs.HUB]].min(axis=1)
-    assert (found[["auto", "single rule"]].max(axis=1) <= 1.01 * better).all()
+    assert (found[["auto", "single rule"]].max(axis=1) <= 1.015 * better).all()
     assert (found["auto"] < found[hubs.HUB]).all()
     assert (found["single rule"] < found[hubs.HUB]).sum() >= 3
     assert found["median"][1] == pytest.approx(0.754, abs=1e-3)

@@ -15,6 +15,9 @@ struct Algorithm {
     static constexpr bool has_potential = false;
     static constexpr bool wants_room = false;
     static constexpr bool by_losses = false;
+    static constexpr bool scale_invariant = false;
+    static constexpr bool plain_tangents = false;
+    static constexpr bool allows_for_delay = false;
     static constexpr bool late = false;
 
     double keep;  // 1 - alpha

@@ -31,8 +31,8 @@
 // ever forecast. All of it is zero at the beginning.
 #pragma once
 
+#include "cautious.hpp"
 #include "guard.hpp"
-#include "mixture.hpp"
 #include "relative.hpp"
 
 namespace normalhedge {
@@ -122,44 +122,50 @@ struct Level {
 //     q_k ∝ rho_k [Phi(R_k + 1, C_k + 1) - Phi(R_k - 1, C_k + 1)],    Phi(R, C) = exp([R]+^2 / 3C)
 //
 // Nearly all of the prior rho is the level's, so that this changes hardly anything until a way has been
-// ahead of the blend for long. The theorem: while sum_k rho_k w_k r_k <= 0, with w_k half the bracket above,
+// ahead of the blend for long. The theorem: with w_k half the bracket above,
 //
-//     sum_k rho_k Phi(R_k, C_k) <= B = sum_k rho_k (1 + 1/2 (1 + ln(1 + C_k)))
+//     sum_k rho_k Phi(R_k, C_k) <= B = sum_k rho_k + sum_t ( sum_k rho_k |r_k| / 2(C_k + 1) + [sum_k rho_k w_k r_k]+ )
 //
-// so that R_k <= sqrt(3 C_k ln(B / rho_k)). A convex loss whose outcome is known at once meets the
-// condition. Where it is not met, what the sum exceeds 0 by is added up, and B grows by that `excess`.
+// so that R_k <= sqrt(3 C_k ln(B / rho_k)). A convex loss whose outcome is known at once has no last term.
+// `excess` is B less the sum of the priors.
+//
+// Where there is one item, R_k and C_k are taken over into the new unit when S grows, after the round: this
+// raises no Phi, and then the losses themselves obey sum_t (l - l_k) <= S (1 + sqrt(3 C_k ln(B / rho_k))).
 struct Insurance {
     size_t count;     // of ways, and one for the level, which comes first
     double* weights;  // and all that follows
     double* regrets;
     double* clocks;
+    double* losses;  // the regrets in units of the loss
     double* excess;
     double* log_total;  // of sum_k rho_k w_k
 
-    static size_t size(size_t count) { return 3 * count + 2; }
+    static size_t size(size_t count) { return 4 * count + 2; }
 
     Insurance(double* data, size_t ways, size_t room)
         : count(ways),
           weights(data),
           regrets(data + room),
           clocks(data + 2 * room),
-          excess(data + 3 * room),
-          log_total(data + 3 * room + 1) {}
+          losses(data + 3 * room),
+          excess(data + 4 * room),
+          log_total(data + 4 * room + 1) {}
 
-    void learn(const double* rises, double late) const {
+    // `ratio` is that of the unit before the round to the one after it, `share` the prior.
+    template <class Share>
+    void learn(const double* rises, double late, double ratio, const Share& share) const {
         double sum = 0.0;
         for (size_t k = 0; k < count; ++k) {
             sum += weights[k] * rises[k];
-            regrets[k] += rises[k];
-            clocks[k] += (1.0 + late) * std::fabs(rises[k]);
+            *excess += 0.5 * share(k) * std::fabs(rises[k]) / (clocks[k] + 1.0);
+            regrets[k] = ratio * (regrets[k] + rises[k]);
+            clocks[k] = ratio * (clocks[k] + (1.0 + late) * std::fabs(rises[k]));
         }
         if (sum > 0.0) *excess += std::exp(*log_total) * sum;
     }
 
-    // `trust` is the level's share of the prior.
-    template <class Prior>
-    void weigh(double trust, const Prior& prior) const {
-        const auto share = [&](size_t k) { return k == 0 ? trust : (1.0 - trust) * prior(k - 1); };
+    template <class Share>
+    void weigh(const Share& share) const {
         double top = 0.0;
         for (size_t k = 0; k < count; ++k) {
             const double up = larger(regrets[k] + 1.0, 0.0);
@@ -239,10 +245,11 @@ public:
         return found > 1;
     }
 
-    Outcome step(const Columns&, const Columns&, const Gains&, const double*) const override {
+    Outcome step(const Columns&, const Columns&, const Gains&, const double*,
+                 const double*) const override {
         return {not_a_number, 0.0, not_a_number, true};  // it learns from forecasts: see `settle`
     }
-    void halve(const Columns&) const override {}
+    void rescale(const Columns&, int) const override {}
 
     void play(const Columns& now, const double* confidence, double* played) const override {
         play_by_weights(now, confidence, played);
@@ -465,8 +472,12 @@ private:
     void weigh_upper(const Level& level) const {
         level.weigh([&](size_t k) { return prior(k); });
     }
+    // The prior of the insurance: of the levels together, and of each way.
+    double share_insured(size_t k) const {
+        return k == 0 ? trust_ : (1.0 - trust_) * prior(k - 1);
+    }
     void weigh_insurance(const Insurance& insured) const {
-        insured.weigh(trust_, [&](size_t k) { return prior(k); });
+        insured.weigh([&](size_t k) { return share_insured(k); });
     }
 
     static void count_infinite(const Forecasts& forecasts, const Sums& sums) {
@@ -721,8 +732,8 @@ private:
                     continue;
                 }
                 const size_t place = first_strand_[c] + k + (shift ? strands_.size() : 0);
-                settle_round(recipe, *components_[c].hedger, game_of_component(game, c, k), own,
-                             ItemRanges{items + 4 + 2 * place, item_size()}, none);
+                cautious::learn_round(recipe, *components_[c].hedger, game_of_component(game, c, k), own,
+                                      ItemRanges{items + 4 + 2 * place, item_size()}, none);
             }
         }
         const Level above = upper(game, count);
@@ -736,27 +747,35 @@ private:
     // Let the insurance learn, and write the weights of the experts anew.
     void insure(const Game& game, const Rows& rows, double late, double* items, size_t count) const {
         const Insurance insured = insurance(game, count);
-        Scratch room(2 * insured.count);
+        Scratch room(3 * insured.count);
         double* leads = room.data();
         double* rises = leads + insured.count;
-        fill(rises, insured.count, 0.0);
+        double* losses = rises + insured.count;
+        fill(rises, 2 * insured.count, 0.0);
         double known = 0.0;
+        double ratio = 1.0;
         for (size_t j = 0; j < rows.count; ++j) {
             if (!write_leads(rows, j, followed, insured.count, blend_value, leads)) continue;
             double& largest =
                 items[static_cast<size_t>(rows.items[j]) * item_size() + usual_place() + 6];
             largest = larger(largest, components_[0].recipe.width);
+            const double before = largest;
             for (size_t k = 0; k < insured.count; ++k) largest = larger(largest, std::fabs(leads[k]));
             known += 1.0;
             if (!(largest > tiny)) continue;
-            for (size_t k = 0; k < insured.count; ++k) rises[k] += leads[k] / largest;
+            if (count == components_.size()) ratio = before / largest;
+            for (size_t k = 0; k < insured.count; ++k) {
+                rises[k] += leads[k] / largest;
+                losses[k] += leads[k];
+            }
         }
         if (known == 0.0) return;
         for (size_t k = 0; k < insured.count; ++k) {
             rises[k] /= known;
+            insured.losses[k] += losses[k] / known;
             if (std::fabs(rises[k]) < negligible_rise) rises[k] = 0.0;
         }
-        insured.learn(rises, late);
+        insured.learn(rises, late, ratio, [&](size_t k) { return share_insured(k); });
         weigh_insurance(insurance(game, most()));
         write_weights(game, count);
     }

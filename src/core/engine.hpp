@@ -27,6 +27,9 @@
 //                                    `score` always have it
 //     by_losses                      whether gains must say how large losses are, and not only how much
 //                                    larger than the least of them
+//     scale_invariant                whether weights do not depend on the unit of the gains
+//     plain_tangents                 whether it gets tangents as they are: see `gains.hpp`
+//     allows_for_delay               whether regrets may move by the gain of other weights; it has a `rate`
 //     late                           whether a round may have been played before the last ones were
 //                                    learned, see `late.hpp`; then it has a `delay` and a `then`
 //     has_potential                  whether the weights are the derivative of a potential; then it
@@ -423,10 +426,11 @@ Columns as_played(const Algorithm& algorithm, const Columns& now, double* room) 
     return now;
 }
 
-// Play a round. `after` may be `before`; bad input is found before anything is written.
+// Play a round. `after` may be `before`; bad input is found before anything is written. The hedger's gain
+// may be `told`, where it was made by other weights.
 template <class Algorithm>
 Outcome play_round(const Algorithm& algorithm, const Columns& before, const Columns& after,
-                   const Gains& gains, const double* confidence) {
+                   const Gains& gains, const double* confidence, const double* told = nullptr) {
     const size_t n = before.n;
     const double origin = origin_of(gains, confidence, n);
     Scratch recalled(room_to_recall(algorithm, n));
@@ -444,6 +448,7 @@ Outcome play_round(const Algorithm& algorithm, const Columns& before, const Colu
         gain = within(origin + earn_by_scores(algorithm, played, gains, confidence, origin), -1.0,
                       1.0);
     }
+    if (told && gain == gain) gain = *told;
     const Rises round{gains, confidence, gain};
     if constexpr (Algorithm::has_potential) {
         return weigh_by_potential(algorithm, before, after, &round);
@@ -462,20 +467,21 @@ Outcome play_round(const Algorithm& algorithm, const Columns& before, const Colu
     }
 }
 
-// Let all gains so far count half: each row and total shrinks by its factor, and the logarithm of
-// the weights by the last, where weights are what is remembered.
+// Let all gains so far count half, so many times: each row and total shrinks by its factor, and the
+// logarithm of the weights by the last, where weights are what is remembered.
 template <class Algorithm>
-void halve_gains(const Algorithm& algorithm, const Columns& now, const double* factors) {
+void rescale_gains(const Algorithm& algorithm, const Columns& now, const double* factors, int times) {
     const size_t rows = algorithm.all_rows();
     const size_t totals = algorithm.all_totals();
+    const auto power = [&](size_t k) { return std::pow(factors[k], times); };
     for (size_t r = 0; r < rows; ++r) {
         double* row = now.row(r);
-        const double factor = factors[r];
+        const double factor = power(r);
 #pragma omp simd
         for (size_t i = 0; i < now.n; ++i) row[i] *= factor;
     }
-    for (size_t k = 0; k < totals; ++k) now.totals[k] *= factors[rows + k];
-    const double of_weights = factors[rows + totals];
+    for (size_t k = 0; k < totals; ++k) now.totals[k] *= power(rows + k);
+    const double of_weights = power(rows + totals);
     if (of_weights == 1.0) {
         weigh(algorithm, now, leading(now.regrets(), now.n));
         return;

@@ -201,7 +201,7 @@ PyObject* halve(PyObject* object, PyObject* const* given, Py_ssize_t count) {
     return guarded([&]() -> PyObject* {
         check_count(count, 3);
         const Hedger& hedger = *reinterpret_cast<EngineObject*>(object)->hedger;
-        hedger.halve(arrays_of_state(hedger, given));
+        hedger.rescale(arrays_of_state(hedger, given), 1);
         Py_RETURN_NONE;
     });
 }

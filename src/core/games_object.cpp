@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "automatic.hpp"
+#include "gains.hpp"
 #include "objects.hpp"
 #include "python_hedger.hpp"
 
@@ -14,24 +15,73 @@ namespace {
 
 // What the object owns: arrays of NumPy's, all replaced at once, never resized.
 //
-//     weights      games x n                  marks        games x 3 x n, whole numbers
-//     ledgers      games x rows x n           pool_ranges  games x 2
-//     totals       games x totals             ranges       items x 2
-//     expert_sums  6 x n, 7 x n of quantiles  total_sums   9
+//     weights       games x n                  marks        games x 3 x n, whole numbers
+//     ledgers       games x rows x n           pool_ranges  games x 2
+//     totals        games x totals             ranges       items x 2
+//     expert_sums   6 x n, 7 x n of quantiles  total_sums   9
+//     loss_regrets  games x n                  delays       games x 4, see `Delay`
 //
 // Those with a column for each expert may have more columns, for newcomers.
-enum Part { weights, ledgers, totals, marks, pool_ranges, ranges, expert_sums, total_sums, parts };
+enum Part {
+    weights, ledgers, totals, marks, pool_ranges, ranges, expert_sums, total_sums, loss_regrets, delays, parts
+};
 
 static_assert(sizeof(Range) == 2 * sizeof(double), "a range is two numbers of an array");
 
 constexpr const char* part_names[parts] = {"weights",     "ledgers", "totals",      "marks",
-                                           "pool_ranges", "ranges",  "expert_sums", "total_sums"};
+                                           "pool_ranges", "ranges",  "expert_sums", "total_sums",
+                                           "loss_regrets", "delays"};
+
+// How late the outcomes of a game are. Between a prediction and its own outcome the hedger learns at most
+// as many others as were predicted while some round waited; twice as many, where outcomes change places.
+struct Delay {
+    double waited;      // the largest number of rounds that were predicted while one waited
+    double next;        // the number after the last round that was settled
+    double disordered;  // 1 if a round was settled after a later one
+    double predicted;   // how many rounds were predicted
+
+    // Settle a round after which so many were predicted.
+    void see(double late) {
+        const double number = predicted - 1.0 - late;
+        waited = larger(waited, late);
+        if (number < next) disordered = 1.0;
+        next = larger(next, number + 1.0);
+    }
+    double outcomes() const { return waited * (1.0 + disordered); }
+};
+
+static_assert(sizeof(Delay) == 4 * sizeof(double), "a delay is four numbers of an array");
+
+// How a single rule allows for late outcomes: with a larger c, the more of them come in between.
+struct Patience {
+    double c = 0.0;      // 0 of a rule that does not
+    double delay = 0.0;  // for which c serves as it is
+    std::vector<std::pair<double, double>> ladder;  // longer delays, and the c for each
+
+    // How many times as large c must be.
+    double factor(double outcomes) const {
+        if (!(c > 0.0) || outcomes <= delay || ladder.empty()) return 1.0;
+        for (const auto& [rung, wanted] : ladder)
+            if (outcomes <= rung) return larger(wanted / c, 1.0);
+        const auto& [last, wanted] = ladder.back();
+        return larger(wanted * (outcomes + 1.0) / (last + 1.0) / c, 1.0);
+    }
+};
 
 // The next version of anything: no two mixtures, nor two states of one, share theirs.
 std::int64_t next_version() {
     static std::int64_t last = 0;
     return ++last;
 }
+
+// A hedger, which may be owned.
+struct Rule {
+    const Hedger* hedger;
+    std::unique_ptr<Hedger> own;
+
+    const Hedger& operator*() const { return *hedger; }
+    const Hedger* operator->() const { return hedger; }
+};
 
 struct Content {
     Recipe recipe;
@@ -43,6 +93,7 @@ struct Content {
     std::vector<std::unique_ptr<Relative>> relatives;
     std::unique_ptr<Automatic> automatic;
     const Hedger* hedger = nullptr;
+    Patience patience;
     Reference own_loss;  // a function (forecasts, values, outcomes) -> losses, slopes; or none
     Reference states;    // a list, of a hedger written in Python
     std::array<Reference, parts> arrays;
@@ -86,7 +137,18 @@ struct Content {
         return {{n, n, capacity, data(weights) + g * capacity,
                  data(ledgers) + g * rows * capacity, data(totals) + g * count, g},
                 data_of<std::int64_t>(arrays[marks].array()) + g * Sums::mark_rows * capacity,
-                reinterpret_cast<Range*>(data(pool_ranges)) + g};
+                reinterpret_cast<Range*>(data(pool_ranges)) + g, data(loss_regrets) + g * capacity};
+    }
+
+    Delay& delay(size_t g) const { return reinterpret_cast<Delay*>(data(delays))[g]; }
+
+    // The hedger of a game: one whose potential is wide enough for the delay of its outcomes.
+    Rule rule(size_t g) const {
+        const bool late = patience.c > 0.0 && arrays[delays] && g < games;
+        const double factor = late ? patience.factor(delay(g).outcomes()) : 1.0;
+        if (factor == 1.0) return {hedger, nullptr};
+        auto wider = hedger->widened(factor);
+        return {wider.get(), std::move(wider)};
     }
 
     // Take the sizes from the arrays.
@@ -101,7 +163,7 @@ struct Content {
     // Write the weights, where experts joined since.
     void refresh() {
         if (weighed == n) return;
-        for (size_t g = 0; g < games; ++g) hedger->weigh(game(g).columns);
+        for (size_t g = 0; g < games; ++g) rule(g)->weigh(game(g).columns);
         weighed = n;
     }
 
@@ -138,7 +200,8 @@ void check_shapes(const Content& content, const std::array<Reference, parts>& ar
         !has(totals, {games, content.hedger->totals()}) ||
         !has(marks, {games, size_t{Sums::mark_rows}, n}) || !has(pool_ranges, {games, 2}) ||
         !has(ranges, {items, content.item_size()}) || !has(expert_sums, {content.sum_count(), n}) ||
-        !has(total_sums, {size_t{Sums::total_sums}}))
+        !has(total_sums, {size_t{Sums::total_sums}}) || !has(loss_regrets, {games, n}) ||
+        !has(delays, {games, 4}))
         raise(PyExc_ValueError, "the arrays of a mixture must be of one size");
 }
 
@@ -329,7 +392,8 @@ void predict_game(const Content& content, size_t g, const Rows& rows, std::int64
     if (content.of_levels())
         repair_rows(content.recipe, rows, const_cast<double*>(rows.forecasts), sums);
     if (!content.automatic) {
-        predict_round(content.recipe, *content.hedger, content.game(g), rows, number, played, sums);
+        predict_round(content.recipe, *content.rule(g), content.game(g), rows, number, played, sums);
+        content.delay(g).predicted += 1.0;
         return;
     }
     const bool before = content.several();
@@ -340,12 +404,17 @@ void predict_game(const Content& content, size_t g, const Rows& rows, std::int64
     content.automatic->predict(game_of, several, rows, number, played, sums, content.data(ranges));
 }
 
-// Settle the rows of a game,
-// so many rounds after they were predicted.
+// Settle the rows of a game, after which so many rounds were predicted.
 void settle_game(const Content& content, size_t g, const Rows& rows, double late, double* totals) {
     if (!content.automatic) {
-        settle_round(content.recipe, *content.hedger, content.game(g), rows, content.item_ranges(),
-                     totals);
+        if (!rows.any_known()) return;
+        Delay& delay = content.delay(g);
+        const double before = content.patience.factor(delay.outcomes());
+        delay.see(late);
+        const Rule rule = content.rule(g);
+        if (content.patience.factor(delay.outcomes()) != before) rule->weigh(content.game(g).columns);
+        learn_round(content.recipe, *rule, content.game(g), rows, content.item_ranges(),
+                    delay.waited > 0.0, totals);
         return;
     }
     const bool several = content.several();
@@ -569,6 +638,15 @@ OwnLosses own_losses(const Content& content, PyObject* table, PyObject* values,
             Reference::borrowed(PyTuple_GET_ITEM(found.get(), 1))};
 }
 
+// How many rounds were predicted after a round of the mixture whose attributes are `target`.
+double lateness(PyObject* round, PyObject* target) {
+    static PyObject* const rounds_name = interned("rounds");
+    if (!PyTuple_Check(round) || PyTuple_GET_SIZE(round) != fields) return 0.0;
+    const std::int64_t now = From<std::int64_t>::get(attribute(target, rounds_name));
+    const std::int64_t then = From<std::int64_t>::get(PyTuple_GET_ITEM(round, number_field));
+    return static_cast<double>(now > then ? now - then - 1 : 0);
+}
+
 // Add the losses of a round to the sums and, where it is `learned`, play it. `given` are the table,
 // confidence, values, outcomes and items.
 void settle(const Content& content, PyObject* const* given, bool learned, double late = 0.0) {
@@ -634,15 +712,6 @@ struct Settling {
         if (!done) PyErr_Clear();  // it only serves summaries
     }
 };
-
-// How many rounds were predicted after a round of the mixture whose attributes are `target`.
-double lateness(PyObject* round, PyObject* target) {
-    static PyObject* const rounds_name = interned("rounds");
-    if (!PyTuple_Check(round) || PyTuple_GET_SIZE(round) != fields) return 0.0;
-    const std::int64_t now = From<std::int64_t>::get(attribute(target, rounds_name));
-    const std::int64_t then = From<std::int64_t>::get(PyTuple_GET_ITEM(round, number_field));
-    return static_cast<double>(now > then ? now - then - 1 : 0);
-}
 
 // update(version, table, confidence, values, outcomes, items, round, ticket, target, changes): add up the
 // losses of a round, learn from it, file it, and change these attributes of the mixture.
@@ -898,6 +967,7 @@ PyObject* join(PyObject* object, PyObject* const* given, Py_ssize_t count) {
         for (size_t g = 0; g < content.games; ++g) {
             const Game game = content.game(g);
             fill(game.columns.weights + content.n, more, even);
+            fill(game.losses + content.n, more, 0.0);
             for (size_t r = 0; r < content.hedger->rows(); ++r)
                 fill(game.columns.row(r) + content.n, more, 0.0);
             for (size_t m = 0; m < Sums::mark_rows; ++m) {
@@ -925,7 +995,8 @@ PyObject* weigh(PyObject* object, PyObject* const* given, Py_ssize_t count) {
         if (!content.hedger || !content.arrays[weights] || game < 0 ||
             static_cast<size_t>(game) >= content.games || content.n == 0)
             raise(PyExc_ValueError, "there is no such game");
-        content.hedger->weigh(content.game(static_cast<size_t>(game)).columns);
+        const auto g = static_cast<size_t>(game);
+        content.rule(g)->weigh(content.game(g).columns);
         Py_RETURN_NONE;
     });
 }
@@ -944,7 +1015,7 @@ PyObject* weigh_arrays(PyObject* object, PyObject* const* given, Py_ssize_t coun
             raise(PyExc_ValueError, "the arrays of a mixture must be of one size");
         const size_t n = all.columns;
         for (size_t g = 0; n > 0 && g < all.rows; ++g)
-            content.hedger->weigh({n, n, n, all.row(g), ledger.layer(g).data, total.row(g), g});
+            content.rule(g)->weigh({n, n, n, all.row(g), ledger.layer(g).data, total.row(g), g});
         Py_RETURN_NONE;
     });
 }
@@ -1003,7 +1074,8 @@ PyObject* get_array(PyObject* object, void* which) {
         const Reference& array = content.arrays[part];
         if (!array) Py_RETURN_NONE;
         const bool of_experts =
-            part == weights || part == ledgers || part == marks || part == expert_sums;
+            part == weights || part == ledgers || part == marks || part == expert_sums ||
+            part == loss_regrets;
         if (!content.hedger) raise(PyExc_RuntimeError, "this mixture is being taken down");
         check_sizes(content);
         if (part == weights || part == totals) content.refresh();
@@ -1029,7 +1101,7 @@ PyObject* get_states(PyObject* object, void*) {
 }
 
 // The components of an automatic mixture: a tuple (components, way, alpha, guard), each component being
-// (engine or None, way, gradient, whose slope or None, prior, knots); or (1 - alpha, power) in place of an
+// (engine or None, way, gradient, the loss it learns from if that is another one, prior, knots); or (1 - alpha, power) in place of an
 // engine, for relative losses.
 void make_automatic(Content& content, PyObject* given) {
     PyObject *parts_given, *way;
@@ -1054,7 +1126,10 @@ void make_automatic(Content& content, PyObject* given) {
         Component component{nullptr, content.recipe, prior, static_cast<size_t>(knots)};
         component.recipe.way = From<Way>::get(own_way);
         component.recipe.gradient = gradient != 0;
-        component.recipe.slope_of = slope ? find_loss(slope) : nullptr;
+        if (slope) {
+            component.recipe.loss = find_loss(slope);
+            component.recipe.width = 0.0;
+        }
         if (PyTuple_CheckExact(engine)) {
             double keep, power;
             if (!content.recipe.loss) raise(PyExc_ValueError, "relative losses need a loss of the core");
@@ -1077,8 +1152,9 @@ void make_automatic(Content& content, PyObject* given) {
     content.hedger = content.automatic.get();
 }
 
-// Games(hedger, loss, own_loss, way, gradient, width, even, levels, include, shared): the hedger is an
-// Engine, a tuple (see `make_automatic`), or whatever has `play` and `step`; the loss a name, or None with a function of your own.
+// Games(hedger, loss, own_loss, way, gradient, width, even, levels, include, shared, patience): the hedger is
+// an Engine, a tuple (see `make_automatic`), or whatever has `play` and `step`; the loss a name, or None with a
+// function of your own; `patience` as in `Patience`.
 PyObject* create(PyTypeObject* type, PyObject* arguments, PyObject*) {
     return guarded([&]() -> PyObject* {
         auto content = std::make_unique<Content>();
@@ -1086,10 +1162,19 @@ PyObject* create(PyTypeObject* type, PyObject* arguments, PyObject*) {
         const char* loss;
         PyObject* way;
         int gradient, shared;
-        if (!PyArg_ParseTuple(arguments, "OzOOpddOOp", &hedger, &loss, &own, &way, &gradient,
+        Patience& patience = content->patience;
+        PyObject* ladder;
+        if (!PyArg_ParseTuple(arguments, "OzOOpddOOp(ddO)", &hedger, &loss, &own, &way, &gradient,
                               &content->recipe.width, &content->recipe.even, &levels, &include,
-                              &shared))
+                              &shared, &patience.c, &patience.delay, &ladder))
             throw PythonError();
+        Reference rungs = Reference::checked(PySequence_Fast(ladder, "a ladder must be a list"));
+        for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(rungs.get()); ++i) {
+            std::pair<double, double> rung;
+            if (!PyArg_ParseTuple(PySequence_Fast_GET_ITEM(rungs.get(), i), "dd", &rung.first, &rung.second))
+                throw PythonError();
+            patience.ladder.push_back(rung);
+        }
         content->recipe.way = From<Way>::get(way);
         content->recipe.gradient = gradient != 0;
         content->shared = shared != 0;
@@ -1112,6 +1197,7 @@ PyObject* create(PyTypeObject* type, PyObject* arguments, PyObject*) {
         content->engine = Reference::borrowed(hedger);
         if (Py_TYPE(hedger) == engine_type) {
             content->hedger = reinterpret_cast<EngineObject*>(hedger)->hedger;
+            if (!content->hedger->allows_for_delay()) patience = {};
         } else if (PyTuple_CheckExact(hedger)) {
             make_automatic(*content, hedger);
         } else {

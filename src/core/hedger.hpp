@@ -16,9 +16,10 @@ public:
     virtual size_t rows() const = 0;
     virtual size_t totals() const = 0;
 
-    // Play a round; `after` may be `before`.
+    // Play a round; `after` may be `before`. What the hedger gained may be told, if the round was played
+    // with other weights than those of `before`: see `allows_for_delay`.
     virtual Outcome step(const Columns& before, const Columns& after, const Gains& gains,
-                         const double* confidence) const = 0;
+                         const double* confidence, const double* told = nullptr) const = 0;
 
     // Write what is played with these confidences; zeros where everybody sleeps.
     virtual void play(const Columns& now, const double* confidence, double* played) const = 0;
@@ -38,8 +39,22 @@ public:
     // Whether gains must say how large losses are, and not only how much larger than the least.
     virtual bool by_losses() const { return false; }
 
-    // Let all gains so far count half.
-    virtual void halve(const Columns& now) const = 0;
+    // 1 - alpha.
+    virtual double keep() const { return 1.0; }
+
+    // Whether weights do not depend on the unit of the gains.
+    virtual bool scale_invariant() const { return false; }
+
+    // Whether it gets the tangents of experts without weight as they are: see `gains.hpp`.
+    virtual bool plain_tangents() const { return false; }
+
+    // Whether regrets may move by the gain of what was played, if outcomes are late; and the same hedger
+    // with a potential that is wider by a factor.
+    virtual bool allows_for_delay() const { return false; }
+    virtual std::unique_ptr<Hedger> widened(double) const { return nullptr; }
+
+    // Let all gains so far count half, so many times.
+    virtual void rescale(const Columns& now, int times) const = 0;
 };
 
 template <class Algorithm>
@@ -52,8 +67,8 @@ public:
     size_t totals() const override { return algorithm_.all_totals(); }
 
     Outcome step(const Columns& before, const Columns& after, const Gains& gains,
-                 const double* confidence) const override {
-        return play_round(algorithm_, before, after, gains, confidence);
+                 const double* confidence, const double* told) const override {
+        return play_round(algorithm_, before, after, gains, confidence, told);
     }
 
     void play(const Columns& now, const double* confidence, double* played) const override {
@@ -71,8 +86,19 @@ public:
 
     bool by_losses() const override { return Algorithm::by_losses; }
 
-    void halve(const Columns& now) const override {
-        halve_gains(algorithm_, now, halving_.data());
+    double keep() const override { return algorithm_.keep; }
+    bool scale_invariant() const override { return Algorithm::scale_invariant; }
+    bool plain_tangents() const override { return Algorithm::plain_tangents; }
+    bool allows_for_delay() const override { return Algorithm::allows_for_delay; }
+
+    std::unique_ptr<Hedger> widened(double factor) const override {
+        auto wider = std::make_unique<HedgerOf>(*this);
+        if constexpr (Algorithm::allows_for_delay) wider->algorithm_.rate /= factor;
+        return wider;
+    }
+
+    void rescale(const Columns& now, int times) const override {
+        rescale_gains(algorithm_, now, halving_.data(), times);
     }
 
 private:

@@ -25,6 +25,7 @@
 #include "hedgers/normal_hedge_2009.hpp"
 #include "hedgers/normal_hedge_bh.hpp"
 #include "hedgers/normal_hedge_dt.hpp"
+#include "hedgers/normal_hedge_late.hpp"
 #include "hedgers/optimistic_hedge.hpp"
 #include "hedgers/regret_matching.hpp"
 #include "hedgers/regret_matching_plus.hpp"
@@ -70,6 +71,7 @@ const std::map<std::string, Make> makers = {
     {"normal_hedge_2009", make<NormalHedge2009>},
     {"normal_hedge_bh", make<NormalHedgeBH>},
     {"normal_hedge_dt", make<NormalHedgeDT>},
+    {"normal_hedge_late", make<NormalHedgeLate>},
     {"optimistic_hedge", make<OptimisticHedge>},
     {"regret_matching", make<RegretMatching>},
     {"regret_matching_plus", make<RegretMatchingPlus>},

@@ -147,6 +147,7 @@ struct Loss {
     double (*slope)(double prediction, double outcome, double level);
     bool relative;   // whether outcomes must be positive
     bool of_levels;  // whether the classes of a row are levels
+    bool monotone;   // whether it falls, or rises, with the forecast, and has no least value among them
 
     // The loss of one prediction, a number for each class.
     double of(const double* value, size_t classes, double outcome, const Quantiles& at) const {
@@ -157,19 +158,19 @@ struct Loss {
 };
 
 template <class Kind>
-constexpr Loss loss_row(bool relative = false) {
-    return {Kind::name, write_losses<Kind>, Kind::slope, relative, false};
+constexpr Loss loss_row(bool monotone = false, bool relative = false) {
+    return {Kind::name, write_losses<Kind>, Kind::slope, relative, false, monotone};
 }
 
 inline const Loss losses_table[] = {
     loss_row<Square>(),
     loss_row<Absolute>(),
     loss_row<Pinball>(),
-    loss_row<Log>(),
-    loss_row<L1>(),
-    loss_row<LogWealth>(true),
-    {ZeroOne::name, write_wrong_classes, ZeroOne::slope, false, false},
-    {"crps", write_crps, Pinball::slope, false, true},
+    loss_row<Log>(true),
+    loss_row<L1>(true),
+    loss_row<LogWealth>(true, true),
+    {ZeroOne::name, write_wrong_classes, ZeroOne::slope, false, false, false},
+    {"crps", write_crps, Pinball::slope, false, true, false},
 };
 
 inline const Loss* find_loss(const char* name) {

@@ -3,14 +3,7 @@
 // A round holds one or more rows, each a thing to be forecast: the forecasts of n experts (of several
 // classes each, where there are classes). An expert without a usable forecast in a row sleeps there.
 //
-// Losses become gains here. In a row with losses l, the best of them l_min and a range s (`range.hpp`),
-//
-//     g_i = 1 - 2 min((l_i - l_min) / s, 1)                      without the gradient trick
-//     g_i = -(u_i + u_i^2 / 2) / 1.5,                            with it; y_A is what was predicted
-//     u_i = clip(2 l'(y_A) (x_i - y_A) / s, -1, 1)
-//
-// The square is what a large gradient costs either way: a forecaster far off is now on the one side
-// of the outcome and then on the other, and would be believed half of the time.
+// Losses become gains in `gains.hpp`.
 //
 // Several rows make one gain and one coverage for each expert, against what the hedger would gain row
 // by row with those that are awake there:
@@ -38,7 +31,6 @@ struct Recipe {
     const Loss* loss = nullptr;  // none for one of your own
     Way way = Way::mean;
     bool gradient = false;
-    const Loss* slope_of = nullptr;  // whose slope the gradient trick takes, where it is not the loss's
     double width = 0.0;  // the range of the loss, where it is known; else 0
     double even = 0.0;   // the share of the weight that is spread evenly
     std::vector<double> levels;
@@ -57,6 +49,7 @@ struct Game {
     Columns columns;
     std::int64_t* marks;  // when each expert was first and last awake, and since when it has weight
     Range* pool;          // the range of pooled gains
+    double* losses = nullptr;  // n: the regrets in units of the loss; a component has none
 };
 
 // What is added up on the way, for summaries and reports.
@@ -101,6 +94,11 @@ struct Rows {
     double value(size_t j, size_t c) const { return values[j * value_step + c * value_class_step]; }
     const double* own_losses(size_t j) const { return own + j * own_step; }
     bool known(size_t j) const { return outcomes[j] == outcomes[j]; }
+    bool any_known() const {
+        for (size_t j = 0; j < count; ++j)
+            if (known(j)) return true;
+        return false;
+    }
 
     // One of them alone.
     Rows only(size_t j) const {
@@ -332,205 +330,6 @@ inline void note_round(const Recipe& recipe, const Rows& rows, const Sums& sums)
         sums.totals[Sums::uniform] += uniform;
         add_losses(rated, losses, blend, n, sums);
     }
-}
-
-// Write the loss linearised at the prediction, and how far it spreads.
-NORMALHEDGE_VECTORISED inline void linearise(const double* forecasts, const double* rated, size_t n,
-                                             double value, double slope, double* costs,
-                                             double* excess) {
-#pragma omp simd
-    for (size_t i = 0; i < n; ++i) {
-        costs[i] = rated[i] > 0.0 ? slope * (forecasts[i] - value) : 0.0;
-        excess[i] = fullest * std::fabs(costs[i]);
-    }
-}
-
-// The same for quantiles of several levels: the sum of their linearised losses.
-NORMALHEDGE_VECTORISED inline void linearise_levels(const Rows& rows, size_t j, const Quantiles& at,
-                                                    const double* rated, double* costs,
-                                                    double* excess) {
-    const size_t n = rows.n;
-    const Forecasts forecasts = rows.row(j);
-    fill(costs, n, 0.0);
-    for (size_t c = 0; c < rows.classes; ++c) {
-        if (at.shares[c] == 0.0) continue;
-        const double* x = forecasts.of_class(c);
-        const double value = rows.value(j, c);
-        const double slope =
-            2.0 * at.shares[c] * Pinball::slope(value, rows.outcomes[j], at.levels[c]);
-#pragma omp simd
-        for (size_t i = 0; i < n; ++i) costs[i] += rated[i] > 0.0 ? slope * (x[i] - value) : 0.0;
-    }
-#pragma omp simd
-    for (size_t i = 0; i < n; ++i) excess[i] = fullest * std::fabs(costs[i]);
-}
-
-// Replace losses by how much they exceed the least of those awake.
-NORMALHEDGE_VECTORISED inline void compare_with_best(const double* rated, size_t n, double* costs,
-                                                     double* excess) {
-    double best = -infinity;  // minus the least loss
-#pragma omp simd reduction(max : best)
-    for (size_t i = 0; i < n; ++i) best = larger(best, rated[i] > 0.0 ? -costs[i] : -infinity);
-#pragma omp simd
-    for (size_t i = 0; i < n; ++i) {
-        costs[i] = rated[i] > 0.0 ? costs[i] + best : 0.0;
-        excess[i] = costs[i];
-    }
-}
-
-// Leave losses as they are; those of experts that sleep, and those below zero, are none.
-NORMALHEDGE_VECTORISED inline void take_losses(const double* rated, size_t n, double* costs,
-                                               double* excess) {
-#pragma omp simd
-    for (size_t i = 0; i < n; ++i) {
-        costs[i] = rated[i] > 0.0 ? larger(costs[i], 0.0) : 0.0;
-        excess[i] = costs[i];
-    }
-}
-
-// Write what counts in a row, linear with the gradient trick; and how far it spreads.
-inline void measure_row(const Recipe& recipe, bool by_losses, const Rows& rows, size_t j,
-                        const double* rated, double* costs, double* excess) {
-    const size_t n = rows.n;
-    const Forecasts forecasts = rows.row(j);
-    const double outcome = rows.outcomes[j];
-    const Quantiles at = recipe.quantiles_of(rows.items[j]);
-    if (recipe.gradient && recipe.of_levels()) {
-        linearise_levels(rows, j, at, rated, costs, excess);
-        return;
-    }
-    if (recipe.gradient) {
-        const size_t c = class_of(rows.classes, outcome);
-        const double* x = forecasts.of_class(c);
-        const double value = rows.value(j, c);
-        const Loss* by = recipe.slope_of ? recipe.slope_of : recipe.loss;
-        const double slope =
-            by ? by->slope(value, outcome, *at.levels) : rows.own_slopes[j * rows.slope_step];
-        linearise(x, rated, n, value, slope, costs, excess);
-        return;
-    }
-    if (recipe.loss)
-        recipe.loss->write(forecasts, outcome, at, costs);
-    else
-        std::copy(rows.own_losses(j), rows.own_losses(j) + n, costs);
-    if (by_losses)
-        take_losses(rated, n, costs, excess);
-    else
-        compare_with_best(rated, n, costs, excess);
-}
-
-// Write gains in [-1, 1]; see the top of the file. The range is a power of two, so 1/size is exact.
-NORMALHEDGE_VECTORISED inline void write_gains(const double* costs, double size, bool gradient,
-                                               size_t n, double* gains) {
-    const double per = size > 0.0 ? 2.0 / size : 0.0;
-    if (gradient) {
-#pragma omp simd
-        for (size_t i = 0; i < n; ++i) {
-            const double u = within(costs[i] * per, -1.0, 1.0);
-            gains[i] = -(u + 0.5 * u * u) * (1.0 / 1.5);
-        }
-    } else {
-#pragma omp simd
-        for (size_t i = 0; i < n; ++i) gains[i] = 1.0 - smaller(costs[i] * per, 2.0);
-    }
-}
-
-// Add a row to the pooled gains and the coverage.
-NORMALHEDGE_VECTORISED inline void pool_row(const double* gains, const double* rated,
-                                            const double* played, size_t n, double* pooled,
-                                            double* covered) {
-    double earned = 0.0;
-#pragma omp simd reduction(+ : earned)
-    for (size_t i = 0; i < n; ++i) earned += played[i] * gains[i];
-#pragma omp simd
-    for (size_t i = 0; i < n; ++i) {
-        pooled[i] += rated[i] * (gains[i] - earned);
-        covered[i] += rated[i];
-    }
-}
-
-// Write the coverage, and how far each expert is behind the best; return whether all is covered.
-inline bool finish_pool(double known, const double* pooled, const double* covered, size_t n,
-                        double* rated, double* costs) {
-    bool full = true;
-    double best = -infinity;
-    for (size_t i = 0; i < n; ++i) {
-        rated[i] = covered[i] / known;
-        full = full && rated[i] == 1.0;
-        if (covered[i] > 0.0) best = larger(best, pooled[i] / covered[i]);
-    }
-    for (size_t i = 0; i < n; ++i)
-        costs[i] = covered[i] > 0.0 ? best - pooled[i] / covered[i] : 0.0;
-    return full;
-}
-
-// Play a round: rows whose outcome is NaN are left out; nothing happens if all of them are.
-inline void settle_round(const Recipe& recipe, const Hedger& hedger, const Game& game,
-                         const Rows& rows, const ItemRanges& ranges, double* totals) {
-    const size_t n = rows.n;
-    Scratch room(7 * n);
-    double* rated = room.data();
-    double* costs = rated + n;
-    double* excess = rated + 2 * n;
-    double* gains = rated + 3 * n;
-    double* pooled = rated + 4 * n;
-    double* covered = rated + 5 * n;
-    double* played = rated + 6 * n;
-    const double* weights = game.columns.weights;
-    const bool several = rows.count > 1;
-    const bool by_losses = hedger.by_losses();
-    if (several) {
-        fill(pooled, n, 0.0);
-        fill(covered, n, 0.0);
-    }
-    size_t known = 0;
-    bool doubled = false;
-    bool full = false;
-    for (size_t j = 0; j < rows.count; ++j) {
-        if (!rows.known(j)) continue;
-        ++known;
-        const Awake awake = rate_row(rows, j, rated);
-        full = awake.all;
-        if (awake.count == 0) {
-            if (!several) fill(gains, n, 0.0);
-            continue;
-        }
-        measure_row(recipe, by_losses, rows, j, rated, costs, excess);
-        Range& range = ranges.of(rows.items[j]);
-        if (recipe.width > 0.0 && !recipe.slope_of)
-            range.size = recipe.width;
-        else
-            doubled = learn_range(excess, rated, weights, n, range);
-        write_gains(costs, range.size, recipe.gradient, n, gains);
-        if (several) {
-            if (by_losses)
-                fill(played, n, 0.0);
-            else if (awake.all)
-                std::copy(weights, weights + n, played);
-            else
-                hedger.play(game.columns, rated, played);
-            pool_row(gains, rated, played, n, pooled, covered);
-        }
-    }
-    if (known == 0) return;
-    if (several) {
-        full = finish_pool(static_cast<double>(known), pooled, covered, n, rated, costs);
-        if (by_losses) {
-            doubled = false;
-            for (size_t i = 0; i < n; ++i)
-                gains[i] = covered[i] > 0.0 ? within(pooled[i] / covered[i], -1.0, 1.0) : 0.0;
-        } else {
-            doubled = learn_range(costs, rated, weights, n, *game.pool);
-            write_gains(costs, game.pool->size, false, n, gains);
-        }
-    }
-    if (doubled) hedger.halve(game.columns);
-    const Outcome outcome = hedger.step(game.columns, game.columns, {gains, Gains::Kind::float64},
-                                        full ? nullptr : rated);
-    totals[Sums::steps] += 1.0;
-    totals[Sums::regret] = larger(totals[Sums::regret], outcome.lead);
-    if (outcome.log_potential == outcome.log_potential)
-        totals[Sums::log_potential] = larger(totals[Sums::log_potential], outcome.log_potential);
 }
 
 // Write the plain mean or median of the experts awake as the forecasts of the first experts. Where

@@ -76,15 +76,15 @@ void score_by_potential(const Columns& now, const double* confidence, double rat
 }
 
 // An algorithm that plays the derivative of a potential; the engine raises its weights block by block,
-// while their regrets are in the nearest cache.
-template <class Own, bool squared>
-struct PotentialAlgorithm : Algorithm<Own, 1, 0, 1> {
+// while their regrets are in the nearest cache. The rate is the first of its settings.
+template <class Own, bool squared, size_t Rows = 1, size_t OwnSettings = 1>
+struct PotentialAlgorithm : Algorithm<Own, Rows, 0, OwnSettings> {
     static constexpr bool has_potential = true;
 
     double rate;  // in units of log 2
 
     explicit PotentialAlgorithm(const double* given)
-        : Algorithm<Own, 1, 0, 1>(given), rate(given[1]) {}
+        : Algorithm<Own, Rows, 0, OwnSettings>(given), rate(given[1]) {}
 
     Potential<squared> potential(double lead) const { return {rate, lead}; }
 

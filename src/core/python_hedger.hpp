@@ -13,13 +13,21 @@ namespace normalhedge {
 class PythonHedger final : public Hedger {
 public:
     // Both are kept alive by whoever made it.
-    PythonHedger(PyObject* hedger, PyObject* states) : hedger_(hedger), states_(states) {}
+    PythonHedger(PyObject* hedger, PyObject* states) : hedger_(hedger), states_(states) {
+        Reference alpha(PyObject_GetAttrString(hedger, "alpha"));
+        const double rate = alpha ? PyFloat_AsDouble(alpha.get()) : 0.0;
+        if (PyErr_Occurred()) PyErr_Clear();
+        if (rate > 0.0 && rate < 1.0) keep_ = 1.0 - rate;
+    }
+
+    // By its `alpha`, if it has one.
+    double keep() const override { return keep_; }
 
     size_t rows() const override { return 1; }
     size_t totals() const override { return 0; }
 
     Outcome step(const Columns& before, const Columns& after, const Gains& gains,
-                 const double* confidence) const override {
+                 const double* confidence, const double*) const override {
         Scratch room(before.n);
         Scratch heard(before.n);
         const double* g = gains.part(0, before.n, room.data());
@@ -52,7 +60,7 @@ public:
     }
 
     // What it remembers is not known here: it goes on with gains that count half.
-    void halve(const Columns&) const override {}
+    void rescale(const Columns&, int) const override {}
 
 private:
     PyObject* state_of(size_t game) const {
@@ -124,6 +132,7 @@ private:
 
     PyObject* hedger_;
     PyObject* states_;
+    double keep_ = 1.0;
 };
 
 }  // namespace normalhedge

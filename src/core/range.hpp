@@ -1,30 +1,32 @@
-// How the range of losses is learned.
+// The range of losses: the difference of losses between the gains -1 and 1. It is learned.
 //
-// There is one range for each item (a series, a component). It is a power of two, so that changing
-// it loses no digits. It starts at twice the median of l_i - l_min in the first row whose experts
-// differ. When half of the weight lies beyond it, it doubles, and the regrets are halved, so that
-// what was learned keeps its meaning (all that the hedger remembers follows); never more than once
-// in a row, and what lies beyond is clipped. So a single wild outcome costs at most one doubling, and
-// a wild expert without weight none. When the mean of min(l_i - l_min, s) / s by weight, over some 16
-// rows, falls below 1/16 it is halved; the regrets stay, so no weight changes. The first row is
-// believed whatever it is: a range that is 10^6 too large is halved away in some 300 rows. Both keep
-// what is promised of the regrets, in units of gain, where the hedger goes by a potential of its
-// regrets or is free of scale: halving regrets raises no potential, and halving the range leaves
-// them alone. Losses at the edge of the range, where pooled gains often lie, and weights of a half are
-// what they are up to `tie`: rounding decides nothing.
+// There is one range for each item (a series, a component). It is a power of two, so that changing it loses
+// no digits. A row says what it asks of its range (`gains.hpp`). A row that asks for more is clipped at the
+// range so far, and then the range grows to the next power of two that is wide enough. All regrets shrink in
+// proportion, which raises no potential. So a loss is clipped in the round in which it first occurs and no
+// longer, and all that takes together is at most the last range. If the weights do not depend on the unit of
+// the regrets, or there are no regrets yet, the range grows first and nothing is clipped.
+//
+// The range is halved when a quarter of it has been enough for long, some four times the memory of the
+// hedger. The regrets stay as they are, in a smaller unit, and no weight changes.
 #pragma once
 
 #include "combining.hpp"
 
 namespace normalhedge {
 
-constexpr double fullest = 2.0;
-constexpr double emptiest = 1.0 / 16.0;
-constexpr double speed = 1.0 / 16.0;
+// A range is halved when what it was last needed for has faded to this.
+constexpr double emptiest = 0.25;
+
+constexpr double least_range = 1e-250;
+
+// What clipping may take in a round, as a share of the range, if nothing is ever forgotten: rounding leaves
+// a hopeless expert as much weight.
+constexpr double least_share = 1e-6;
 
 struct Range {
     double size;    // 0 until it is known
-    double filled;  // how far it was filled lately
+    double filled;  // 1 when more than a quarter was needed, fading since
 };
 
 // The smallest power of two that is at least x > 0.
@@ -34,72 +36,98 @@ inline double power_of_two_above(double x) {
     return std::ldexp(1.0, exponent - (mantissa == 0.5 ? 1 : 0));
 }
 
-// Twice the median excess loss of those awake, as a power of two; 0 if all tie. Twice their mean, if
-// more than half of them tie with the best.
-inline double first_range(const double* excess, const double* rated, size_t n) {
-    Scratch alike(n);
-    Scratch room(2 * n);
-    double awake = 0.0;
-    double total = 0.0;
-    for (size_t i = 0; i < n; ++i) {
-        alike.data()[i] = rated[i] > 0.0 ? 1.0 : 0.0;
-        awake += alike.data()[i];
-        total += rated[i] > 0.0 ? excess[i] : 0.0;
-    }
-    double middle = Heard(excess, alike.data(), n, room.data()).median();
-    if (!(middle > tiny)) middle = total / awake;
-    return middle > tiny ? power_of_two_above(fullest * middle) : 0.0;
-}
+// What a row asks of a range.
+struct Asked {
+    const double* costs;
+    const double* rated;
+    const double* weights;
+    size_t n;
+    double least;  // whoever could gain is covered by this
+    double edge;   // the cost at which a range of one clips: 1/2 with the gradient trick, 1 without
+    double share;  // of the range, that clipping may take in a round
+    double heard;  // the weight awake; 0 if nobody awake has any, and all count alike
 
-// How the excess losses of a row lie in a range, by weight and by head.
-struct Filling {
-    double heard;   // the weight awake
-    double beyond;  // that of losses beyond the range
-    double awake;   // how many are awake
-    double far;     // whose losses lie beyond
-    double inside;  // the sum of the losses within, by weight
+    // Whether a range is wide enough.
+    NORMALHEDGE_VECTORISED bool met_by(double size) const {
+        if (least > size * (1.0 + tie)) return false;
+        const double limit = edge * size * (1.0 + tie);
+        const double* cost = costs;
+        const double* rate = rated;
+        const double* weight = weights;
+        const double even = heard > tiny ? 0.0 : 1.0;
+        double beyond = 0.0;
+        double mass = 0.0;
+#pragma omp simd reduction(+ : beyond, mass)
+        for (size_t i = 0; i < n; ++i) {
+            const double own = rate[i] * (weight[i] + even);
+            mass += own;
+            beyond += own * larger(cost[i] - limit, 0.0);
+        }
+        return beyond <= share * size * mass;
+    }
+
+    // Twice the median cost of the experts awake, or twice the mean if more than half of them have none.
+    double usual() const {
+        Scratch room(3 * n);
+        double* sizes = room.data() + 2 * n;
+        double awake = 0.0;
+        double total = 0.0;
+        for (size_t i = 0; i < n; ++i) {
+            sizes[i] = std::fabs(costs[i]) / edge;
+            awake += rated[i] > 0.0 ? 1.0 : 0.0;
+            total += rated[i] > 0.0 ? sizes[i] : 0.0;
+        }
+        double middle = Heard(sizes, rated, n, room.data()).median();
+        if (!(middle > tiny)) middle = total / awake;
+        return middle > tiny ? power_of_two_above(2.0 * middle) : 0.0;
+    }
+
+    // The least power of two that is wide enough, and no less than `size`; 0 if all tie.
+    double widest(double size) const {
+        double largest = larger(least, size);
+        for (size_t i = 0; i < n; ++i)
+            largest = larger(largest, rated[i] > 0.0 ? std::fabs(costs[i]) / edge : 0.0);
+        if (!(largest > tiny)) return 0.0;
+        double wide = power_of_two_above(largest);
+        while (0.5 * wide >= larger(size, least_range) && met_by(0.5 * wide)) wide *= 0.5;
+        return wide;
+    }
 };
 
-NORMALHEDGE_VECTORISED inline Filling filling_of(const double* excess, const double* rated,
-                                                 const double* weights, size_t n, double size) {
-    double heard = 0.0;
-    double beyond = 0.0;
-    double awake = 0.0;
-    double far = 0.0;
-    double inside = 0.0;
-    const double edge = size * (1.0 + tie);
-#pragma omp simd reduction(+ : heard, beyond, awake, far, inside)
-    for (size_t i = 0; i < n; ++i) {
-        const double mass = weights[i] * rated[i];
-        const double spread = rated[i] > 0.0 ? excess[i] : 0.0;
-        heard += mass;
-        awake += rated[i] > 0.0 ? 1.0 : 0.0;
-        inside += mass * smaller(spread, size);
-        far += spread > edge ? 1.0 : 0.0;
-        beyond += spread > edge ? mass : 0.0;
-    }
-    return {heard, beyond, awake, far, inside};
-}
+// A range that is learned, in a round: it grows before the gains are made of it, or after it.
+struct Learned {
+    Range& range;
+    const Asked& asked;
+    bool met;
+    int before = 0;  // how many times it doubled before the round
 
-// Adapt a range to the excess losses of a row; return whether it doubled.
-inline bool learn_range(const double* excess, const double* rated, const double* weights, size_t n,
-                        Range& range) {
-    const double size = range.size;
-    const auto [heard, beyond, awake, far, inside] = filling_of(excess, rated, weights, n, size);
-    if (awake == 0.0) return false;
-    if (size == 0.0) {
-        range = {first_range(excess, rated, n), 1.0};
-        return false;
+    Learned(Range& own, const Asked& row, bool first, bool known) : range(own), asked(row), met(known) {
+        if (known) return;
+        if (own.size == 0.0 && !first) own = {row.usual(), 1.0};
+        met = own.size > 0.0 && row.met_by(own.size);
+        if (!met && first) before = widen();
     }
-    if (heard > tiny ? beyond >= (0.5 - tie) * heard : 2.0 * far >= awake) {
-        range = {2.0 * size, 0.5 * range.filled};
-        return true;
+
+    // Grow; return how many times the range doubled.
+    int widen() {
+        met = true;
+        const double size = range.size;
+        range = {asked.widest(size), 1.0};
+        return size > 0.0 ? std::ilogb(range.size) - std::ilogb(size) : 0;
     }
-    if (inside > 0.0) {
-        range.filled += speed * (inside / (heard * size) - range.filled);
-        if (range.filled < emptiest && size > 1e-250) range = {0.5 * size, 2.0 * range.filled};
+
+    // After the round: grow, or halve a range that no row has needed a quarter of for long; return how many
+    // times it doubled.
+    int finish(double pace) {
+        if (range.size == 0.0) return 0;  // all tie
+        if (!met) return widen();
+        if (!asked.met_by(0.25 * range.size))
+            range.filled = 1.0;
+        else if (!asked.met_by(0.0))  // where all tie, nothing is learned of the range
+            range.filled *= 1.0 - pace;
+        if (range.filled < emptiest && range.size > least_range) range = {0.5 * range.size, 0.5};
+        return 0;
     }
-    return false;
-}
+};
 
 }  // namespace normalhedge

@@ -24,10 +24,11 @@ public:
     size_t totals() const override { return 2; }
 
     // It learns from rows: see `learn`.
-    Outcome step(const Columns&, const Columns&, const Gains&, const double*) const override {
+    Outcome step(const Columns&, const Columns&, const Gains&, const double*,
+                 const double*) const override {
         return {not_a_number, 0.0, not_a_number, true};
     }
-    void halve(const Columns&) const override {}
+    void rescale(const Columns&, int) const override {}
 
     void play(const Columns& now, const double* confidence, double* played) const override {
         play_by_weights(now, confidence, played);

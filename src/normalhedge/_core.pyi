@@ -43,6 +43,8 @@ class Games:
     ranges: Floats
     expert_sums: Floats
     total_sums: Floats
+    loss_regrets: Floats
+    delays: Floats
     states: list[Any] | None
 
     def __init__(
@@ -57,6 +59,7 @@ class Games:
         levels: Sequence[float],
         include: Sequence[str],
         shared: bool,
+        patience: tuple[float, int, Sequence[tuple[int, float]]],
         /,
     ) -> None: ...
     version: int

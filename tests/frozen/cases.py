@@ -46,3 +46,12 @@ CHANGED = {
     )
 }
 """Cases of the file that are not what they were, on purpose, and why."""
+
+AGAIN = {
+    ("mixture/", "blend/", "continued/", "saved/"): (
+        "0.3.0: single rules learn from the loss. Gains are linear in the forecasts, ranges cover "
+        "whoever could gain, NormalHedge allows for late outcomes, and regrets and bounds are in "
+        "units of the loss"
+    )
+}
+"""Cases that were frozen again by a later version, by the beginnings of their names, and why."""

@@ -4,7 +4,9 @@
 engine was compiled by numba: a clone of that commit was given this folder, the command was run in
 it, and the files were copied back. They are not to be written again by a later version: what is
 frozen is what that one computed. (Its best convex combinations were taken out: they were not the
-best, and ``tests/mixtures/test_convex.py`` has SciPy's.)
+best, and ``tests/mixtures/test_convex.py`` has SciPy's.) The exceptions are in `cases.AGAIN`, each
+with the reason: ``--only PREFIX ...`` freezes the cases whose names begin so again, and leaves all
+others as they are.
 
 With ``--sensitivity`` nothing is written: every case is computed with its input changed by rounding
 alone, and those that move by more than their tolerance are listed.
@@ -35,14 +37,21 @@ def main() -> None:
     """Write the files, or say what rounding does."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--sensitivity", action="store_true", help="see what rounding does")
-    parser.add_argument("--only", default="", help="only the cases whose names begin so")
+    parser.add_argument(
+        "--only", nargs="+", default=[""], metavar="PREFIX", help="cases whose names begin so"
+    )
     asked = parser.parse_args()
-    names = [name for name in CASES if name.startswith(asked.only)]
+    names = [name for name in CASES if name.startswith(tuple(asked.only))]
     if asked.sensitivity:
         _sensitivity(names)
         return
-    save_mixtures(FILE.parent)
-    write(FILE, {name: _computed(name) for name in names})
+    if asked.only == [""]:
+        save_mixtures(FILE.parent)
+        write(FILE, {name: _computed(name) for name in names})
+    else:
+        frozen = Frozen()
+        kept = {name: frozen[name] for name in frozen.index}
+        write(FILE, kept | {name: _computed(name) for name in names})
     frozen = Frozen()
     numbers = sum(array.size for name in names for array in frozen[name].values())
     _say(f"{len(names)} cases, {numbers} numbers, {FILE.stat().st_size} bytes")

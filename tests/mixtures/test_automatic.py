@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from normalhedge import Mixture
-from normalhedge.hedgers import CompiledHedger
 from normalhedge.mixtures.automatic import Automatic, levels_of
 from tests.automatic_oracle import Oracle, Round
 from tests.mixtures.automatic_examples import NAMES, experts
@@ -116,29 +115,6 @@ def test_it_is_the_oracle(loss: str, setting: dict[str, Any]) -> None:
 def test_it_is_the_oracle_in_many_games(loss: str, setting: dict[str, Any]) -> None:
     for seed in range(1, 16):
         compare_with_oracle(loss, seed=seed, **setting)
-
-
-def test_hedged_components_are_mixtures_of_a_single_rule() -> None:
-    """Without the guard each is what a mixture of its own would say."""
-    forecasts, y = experts(150, 3, wild=0.0)
-    whole = Mixture(Automatic(guard=False))
-    parts = [one for one in Automatic().components(whole.recipe.loss) if one.hedger is not None]
-    first = 4 + len(Automatic().components(whole.recipe.loss)) - len(parts)
-    alone: list[Mixture] = []
-    for part in parts:
-        assert isinstance(part.hedger, CompiledHedger)
-        alone.append(Mixture(part.hedger, combine=part.combine, gradient=part.gradient))
-    for mixture in (whole, *alone):
-        mixture.join(NAMES)
-    for row, outcome in zip(forecasts[:, 0], y[:, 0], strict=True):
-        said = dict(zip(NAMES, row.tolist(), strict=True))
-        made = whole.predict(said)
-        found = whole.pending[made.ticket].values[0, first : first + len(parts)]
-        each = [mixture.predict(said) for mixture in alone]
-        expected = [math.nan if one.value is None else one.value for one in each]
-        np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-12)
-        for mixture, one in zip((whole, *alone), (made, *each), strict=True):
-            mixture.update(one.ticket, float(outcome))
 
 
 def test_the_blend_is_the_mean_of_what_is_said_below_it() -> None:

@@ -2,14 +2,15 @@
 
 import math
 from collections import deque
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
 
+from benchmarks.two_levels import LOSS_OF, Tally
 from normalhedge import Mixture, blend
 from normalhedge.mixtures.automatic import Automatic, levels_of
+from normalhedge.mixtures.losses import LOSSES
 from tests.mixtures.automatic_examples import (
     ALIKE,
     APART,
@@ -19,35 +20,6 @@ from tests.mixtures.automatic_examples import (
     table_of,
 )
 from tests.tables.examples import values
-
-LOSSES: dict[str, Callable[[Any], Any]] = {
-    "square": np.square,
-    "absolute": np.abs,
-    "zero-one": lambda x: np.abs(np.sign(x)),
-}
-
-
-class Behind:
-    """By how much the blend was behind each of its components, in units of the largest so far."""
-
-    def __init__(self, loss: str) -> None:
-        self.loss = LOSSES[loss]
-        self.largest: dict[int, float] = {}
-        self.sums: Any = 0.0
-
-    def add(self, made: Any, outcomes: np.ndarray, *, known: bool) -> None:
-        leads = []
-        for said, item, y in zip(made.values, made.items, outcomes, strict=True):
-            if np.isnan(said[0]):
-                continue
-            losses = 1.0 * self.loss(said - y)
-            found = losses[0] - losses[3:]
-            found[np.isnan(found) | (np.abs(found) <= 1e-12 * (losses[0] + losses[3:]))] = 0.0
-            least = 1.0 if known else 0.0
-            self.largest[item] = max(least, self.largest.get(item, 0.0), np.abs(found).max())
-            leads.append(found / self.largest[item] if self.largest[item] > 0.0 else found)
-        self.sums = self.sums + (np.mean(leads, axis=0) if leads else 0.0)
-
 
 PROMISES: dict[str, dict[str, Any]] = {
     "one item": {},
@@ -69,7 +41,8 @@ def test_the_blend_is_behind_no_component_by_more_than_is_proved(setting: dict[s
     labels = loss == "zero-one"
     if labels:
         forecasts = np.where(np.isnan(forecasts), np.nan, np.floor(forecasts) % 3)
-    mixture, behind = Mixture(Automatic(guard=False), loss=loss), Behind(loss)
+    hedger, kind = Automatic(guard=False), LOSSES[loss]()
+    mixture, behind = Mixture(hedger, loss=loss), Tally(kind, hedger._shares(kind), lag)
     mixture.join(NAMES)
     open_rounds: deque[Any] = deque()
     for rows, truth in zip(forecasts, y, strict=True):
@@ -86,7 +59,7 @@ def test_the_blend_is_behind_no_component_by_more_than_is_proved(setting: dict[s
         outcomes = truth.copy()
         if setting.get("contrary") and not np.isnan(kept.values[0, 0]):
             tried = np.arange(3.0) if labels else kept.values[0, 0] + np.linspace(-2.0, 2.0, 9)
-            losses = behind.loss(kept.values[0][:, np.newaxis] - tried)
+            losses = LOSS_OF[loss](kept.values[0][:, np.newaxis] - tried)
             leads = losses[0] - 1.0 * losses[4:]
             outcomes[0] = tried[np.nanmax(leads, axis=0).argmax()]
         elif labels:
@@ -96,15 +69,20 @@ def test_the_blend_is_behind_no_component_by_more_than_is_proved(setting: dict[s
             ticket, kept, outcomes = open_rounds.popleft()
             told = float(outcomes[0]) if single else dict(zip(keys, outcomes.tolist(), strict=True))
             mixture.update(ticket, told)
-            behind.add(kept, outcomes, known=labels)
-            assert behind.sums.max() <= mixture.bound().regret + 1e-9
+            behind.add(kept.values, outcomes)
+            regrets = behind.losses if single else behind.regrets
+            assert np.max(regrets) <= mixture.bound().regret + 1e-9
     levels = levels_of(mixture.games)
-    np.testing.assert_allclose(levels.regrets[0], behind.sums, rtol=1e-9, atol=1e-6)
+    np.testing.assert_allclose(levels.regrets[0], behind.regrets, rtol=1e-9, atol=1e-6)
+    np.testing.assert_allclose(levels.losses[0], behind.losses, rtol=1e-9, atol=1e-6)
     prompt_and_convex = lag == 0 and not labels
-    assert levels.excess[0, 0] < 1e-9 if prompt_and_convex else levels.excess[0, 0] >= 0.0
-    assert 0.0 < mixture.bound().regret < 150.0
+    excess = levels.excess[0, 0] - behind.drift
+    assert abs(excess) < 1e-9 if prompt_and_convex else excess >= -1e-9
+    unit = mixture.games.ranges[0, -2] if single else 1.0
+    assert 0.0 < mixture.bound().regret < 150.0 * unit
+    assert ("loss over all settled rounds" in mixture.bound().unit) == single
     if setting.get("contrary"):  # the promise is put to the test: something was better by far
-        assert behind.sums.max() > 1.0
+        assert behind.regrets.max() > 0.5
 
 
 def rmse(said: Any, y: np.ndarray) -> float:

@@ -39,7 +39,7 @@ def test_arrays_that_were_resized_are_refused() -> None:
 def test_games_without_arrays() -> None:
     for hedger in (Own(), NormalHedge(0.1)._engine):
         games = _core.Games(
-            hedger, "square", None, "mean", False, 0.0, 0.0, (0.5,), (), True
+            hedger, "square", None, "mean", False, 0.0, 0.0, (0.5,), (), True, (0.0, 0, ())
         )  # fmt: skip
         items = np.zeros(0, dtype=np.int32)
         nothing = np.empty((0, 1, 0)), None, np.empty((0, 1))

@@ -45,7 +45,9 @@ def test_votes(hedger: str | None) -> None:
     assert mixture.predict({"a": 9, "b": 4, "c": 4}).value == 9.0
 
 
-@pytest.mark.parametrize("options", [{}, {"gradient": False}, {"gradient": True}])
+@pytest.mark.parametrize(
+    "options", [{"hedger": "auto:guard=false"}, {"gradient": False}, {"gradient": True}]
+)
 def test_a_loss_of_your_own(options: dict[str, Any]) -> None:
     own = Loss("mine", function=lambda x, y: (x - y) ** 2, slope=lambda x, y: 2 * (x - y))
     pair = Mixture(loss=own, **options), Mixture(loss="square", **options)

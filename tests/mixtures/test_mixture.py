@@ -2,6 +2,7 @@
 
 import math
 import warnings
+from collections import deque
 from typing import Any
 
 import numpy as np
@@ -22,9 +23,9 @@ from tests.rules import SINGLE, either
 @pytest.mark.parametrize(
     ("combine", "gradient"), [("mean", False), ("mean", True), ("median", False)]
 )
-@pytest.mark.parametrize("even", [0.0, 0.25])
+@pytest.mark.parametrize(("even", "lag"), [(0.0, 0), (0.25, 0), (0.0, 3)])
 def test_a_mixture_is_the_oracle(
-    rows: int, loss: str, combine: str, gradient: bool, even: float
+    rows: int, loss: str, combine: str, gradient: bool, even: float, lag: int
 ) -> None:
     hedger = NormalHedge(alpha=0.1, c=0.5)
     mixture = Mixture(hedger, loss, combine=combine, gradient=gradient, even=even)
@@ -32,6 +33,7 @@ def test_a_mixture_is_the_oracle(
     forecasts, y = experts(120, np.random.default_rng(rows), rows)
     forecasts[40:45] = np.nan  # everybody sleeps
     mixture.join(NAMES)
+    waiting: deque[tuple[int, Any, Any, Any]] = deque()
     for round_, outcomes in zip(forecasts, y.tolist(), strict=True):
         said = {name: round_[:, i].tolist() for i, name in enumerate(NAMES)}
         if rows == 1:
@@ -43,9 +45,16 @@ def test_a_mixture_is_the_oracle(
         np.testing.assert_allclose(
             np.array(values, dtype=float), np.array(slow, dtype=float), rtol=1e-9, atol=1e-9
         )
-        mixture.update(made.ticket, outcomes[0] if rows == 1 else outcomes)
-        oracle.update([none(row) for row in round_], slow, outcomes)
+        waiting.append((made.ticket, round_, slow, outcomes))
+        if len(waiting) <= lag:
+            continue
+        ticket, settled, slow, told = waiting.popleft()
+        mixture.update(ticket, told[0] if rows == 1 else told)
+        oracle.update([none(row) for row in settled], slow, told, lag)
         np.testing.assert_allclose(mixture.regrets[0], oracle.regrets, rtol=1e-8, atol=1e-9)
+        np.testing.assert_allclose(
+            mixture.games.loss_regrets[0], oracle.losses, rtol=1e-8, atol=1e-9
+        )
     assert {range_.size for range_ in oracle.ranges.values()} == set(mixture.ranges[:, 0].tolist())
 
 

@@ -46,8 +46,9 @@ def test_wealth_is_what_the_losses_add_up_to() -> None:
 def test_it_is_what_the_equations_say(benchmark: str | None, gradient: bool | None) -> None:
     mixture = Mixture(NormalHedge(memory=20), "log-wealth", gradient=gradient)
     oracle = Oracle(4, 0.05, 1.0, "square", "mean", gradient=gradient is not False)
-    oracle.loss = lambda x, y: -math.log(max(x / y, 1e-6))
-    oracle.slope = lambda x, y: -1.0 / max(x, 1e-6 * y)
+    oracle.judge.loss = lambda x, y: -math.log(max(x / y, 1e-6))
+    oracle.judge.slope = lambda x, y: -1.0 / max(x, 1e-6 * y)
+    oracle.judge.monotone = True
     for row in market(120):
         y = 1.0 if benchmark is None else said(row)[benchmark]
         made, slow = mixture.predict(said(row)), oracle.predict([row.tolist()])

@@ -29,7 +29,12 @@ def edit_file(path: Path, edit: Callable[[dict[str, Any]], object]) -> None:
 @pytest.mark.parametrize(
     ("edit", "word"),
     [
-        (lambda f: f.update(version=4), "has version 4"),
+        (lambda f: f.update(version=5), "has version 5"),
+        (lambda f: f["loss_regrets"][0].pop(), "loss_regrets must have shape"),
+        (lambda f: f.pop("loss_regrets"), "'loss_regrets' is missing"),
+        (lambda f: f["delays"][0].__setitem__(0, -1.0), "delays must lie in"),
+        (lambda f: f.update(left=-1), "left must be a whole number"),
+        (lambda f: f.update(seeded=1), "seeded must be true or false"),
         (lambda f: f.update(version="1"), "has version '1'"),
         (lambda f: f.update(format="?"), "does not hold a mixture"),
         (lambda f: f.pop("ledgers"), "'ledgers' is missing"),
@@ -166,15 +171,34 @@ OLD = [
 
 
 @pytest.mark.parametrize("old", OLD, ids=lambda path: path.stem)
-def test_earlier_versions_are_read_and_become_version_3(old: Path, tmp_path: Path) -> None:
+def test_earlier_versions_are_read_and_become_version_4(old: Path, tmp_path: Path) -> None:
     mixture, path = Mixture.load(old), tmp_path / "state.json"
     mixture.save(path)
     again = Mixture.load(path)
-    assert json.loads(path.read_text())["version"] == 3
+    assert json.loads(path.read_text())["version"] == 4
     for ticket, waiting in mixture.pending.items():
         for mine, other in zip(waiting, again.pending[ticket], strict=True):
             np.testing.assert_array_equal(mine, other)
     assert (mixture.weights == again.weights).all()
+
+
+@pytest.mark.parametrize("name", ["auto", "auto_items", "items"])
+def test_a_file_of_version_3_goes_on(name: str) -> None:
+    """It has no regrets in units of the loss: they begin as those it has, and are bounded."""
+    old = HERE / "frozen" / f"saved_v3_{name}.json"
+    mixture, found = Mixture.load(old), json.loads(old.read_text())
+    np.testing.assert_array_equal(mixture.weights, found["weights"])
+    before = mixture.summary()
+    assert before.regret <= before.bound.regret
+    if name == "items":
+        units = 0.5 * mixture.ranges[:, 0]
+        np.testing.assert_allclose(
+            mixture.games.loss_regrets, units[:, np.newaxis] * mixture.regrets
+        )
+    for ticket, waiting in list(mixture.pending.items()):
+        outcome = 0.5 if waiting.keys is None else dict.fromkeys(waiting.keys, 0.5)
+        mixture.update(ticket, outcome)
+        assert mixture.summary().regret <= mixture.bound().regret
 
 
 def walk(found: Any) -> list[tuple[Any, Any]]:

@@ -44,7 +44,7 @@ def test_the_page_of_a_blend_stands_alone_and_stays_small(blend_page: Path) -> N
     assert from_outside(html) == []
     assert len(html) < 3_000_000  # of which the library that draws is 2
     assert "Mean weights over 4,000 rounds around each time." in html
-    assert "It never exceeds" in html
+    assert "At the end it is at most" in html
     assert "<b>gam</b></td>" not in html
 
 

@@ -55,6 +55,7 @@ inline double leaders_rise(const Columns& before, const double* rises, double ke
 }
 
 struct AdaHedge : Algorithm<AdaHedge, 1, 1> {
+    static constexpr bool scale_invariant = true;
     static constexpr bool whole = true;
 
     using Algorithm::Algorithm;

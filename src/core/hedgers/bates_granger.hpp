@@ -11,6 +11,7 @@
 namespace normalhedge {
 
 struct BatesGranger : Algorithm<BatesGranger, 1, 2, 1> {
+    static constexpr bool scale_invariant = true;
     static constexpr bool whole = true;  // its totals change with the gain
     static constexpr bool by_losses = true;
 

@@ -13,6 +13,7 @@
 namespace normalhedge {
 
 struct FlipFlop : Algorithm<FlipFlop, 1, 3, 2> {
+    static constexpr bool scale_invariant = true;
     static constexpr bool whole = true;
 
     double phi;

@@ -6,6 +6,7 @@
 namespace normalhedge {
 
 struct FollowTheLeader : Algorithm<FollowTheLeader, 1, 0> {
+    static constexpr bool scale_invariant = true;
     using Algorithm::Algorithm;
 
     void weigh(const Columns& now, double, double*) const {

@@ -17,6 +17,7 @@ struct Late : Algorithm<Own, Rows, Totals, 2> {
     using Base::keep;
 
     static constexpr bool late = true;
+    static constexpr bool scale_invariant = true;
 
     size_t delay;
     double repeats;  // of the last rises

@@ -10,6 +10,8 @@
 namespace normalhedge {
 
 struct MLPolyOpera : Algorithm<MLPolyOpera, 2, 1> {
+    static constexpr bool scale_invariant = true;
+    static constexpr bool plain_tangents = true;  // opera's own
     static constexpr bool whole = true;
 
     using Algorithm::Algorithm;

@@ -9,6 +9,8 @@ namespace normalhedge {
 
 struct NormalHedge : PotentialAlgorithm<NormalHedge, true> {  // whose rate is alpha / 2c
     using PotentialAlgorithm::PotentialAlgorithm;
+
+    static constexpr bool allows_for_delay = true;
 };
 
 }  // namespace normalhedge

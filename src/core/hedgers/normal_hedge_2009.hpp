@@ -62,6 +62,7 @@ inline double leaders_exponent(const double* regrets, size_t n, double lead, dou
 }
 
 struct NormalHedge2009 : Algorithm<NormalHedge2009, 1, 2> {
+    static constexpr bool scale_invariant = true;
     using Algorithm::Algorithm;
 
     void tick(const double* before, double* after) const {

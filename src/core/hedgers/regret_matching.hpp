@@ -8,6 +8,7 @@
 namespace normalhedge {
 
 struct RegretMatching : Algorithm<RegretMatching, 1, 0> {
+    static constexpr bool scale_invariant = true;
     using Algorithm::Algorithm;
 
     void weigh(const Columns& now, double, double*) const {

@@ -8,6 +8,7 @@
 namespace normalhedge {
 
 struct RegretMatchingPlus : Algorithm<RegretMatchingPlus, 2, 0> {
+    static constexpr bool scale_invariant = true;
     using Algorithm::Algorithm;
 
     void learn(const Columns& before, const Columns& after, const double* rises, double,

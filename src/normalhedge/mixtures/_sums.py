@@ -11,7 +11,8 @@ CROSSED = 6
 ROWS, SILENT, SETTLED, BLEND, UNIFORM, STEPS, WILD, REGRET, LOG_POTENTIAL = range(9)
 """The sums of the blend: the numbers of rows, of rows without any expert awake and of settled rows;
 the losses of the blend and of uniform weights in settled rows; the numbers of rounds learned from
-and of infinite forecasts; the largest regret and the largest logarithm of the average potential."""
+and of infinite forecasts; the largest regret in units of the loss, and the largest logarithm of the
+average potential."""
 
 FIRST, LAST, SINCE = range(3)
 """The rounds in which an expert was first and last awake, and the round since which its weight has

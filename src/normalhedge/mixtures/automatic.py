@@ -19,6 +19,9 @@ VALUES_BEFORE_WAYS = 4
 """The values of a row before those of the ways: the forecasts of the blend, of the level that all
 items share, of the level of the item alone, and of both levels together."""
 
+LARGEST_DIFFERENCE = -2
+"""The place of the unit of the insurance among the numbers of an item."""
+
 INSURED = 0.95
 """The share of the insurance's prior that the levels have; the ways have the rest."""
 
@@ -114,10 +117,11 @@ class Automatic:
         return components_of(loss)
 
     def bound(self, loss: Loss, games: Games) -> Bound:
-        """Return the proved bound on the regret of the blend to each component, up to now.
+        """Return the bound on the regret of the blend to each component, up to now (Theorem F).
 
-        The unit is the range of the loss or, if that is unknown, the largest difference of losses
-        so far.
+        With one item, or if each item has its own weights, it is in units of the loss. Items that
+        share their weights differ in scale: there each round counts in units of the largest
+        difference of losses of its item so far, or of the range of the loss if that is known.
 
         Parameters
         ----------
@@ -129,11 +133,13 @@ class Automatic:
         if not len(games.totals):
             return Bound(0.0, "nothing was predicted yet")
         regrets, potential = self.bounds(loss, games), self._potential(loss, games)
-        source = f"in units of {_unit(loss)}; Luo and Schapire 2015, Theorem 1"
         if not np.isfinite(regrets).all():
-            return Bound(inf, "the condition of the theorem was violated by far")
-        total = self._shares(loss).sum()
-        return Bound(float(regrets.max(initial=0.0)), source, float(potential.max() / total))
+            return Bound(inf, "no theorem covers this delay: Theorem F was violated by far")
+        unit = f"in {loss.name} loss over all settled rounds"
+        if _share_weights(games):
+            unit = f"in units of {_unit(loss)}, mean over the items"
+        regret, highest = regrets.max(initial=0.0), potential.max() / self._shares(loss).sum()
+        return Bound(float(regret), "Theorem F, to each component", float(highest), unit=unit)
 
     def bounds(self, loss: Loss, games: Games) -> Floats:
         """Return the bound on the regret to the levels together, and to each way; for each game.
@@ -148,7 +154,37 @@ class Automatic:
         clocks = levels_of(games).clocks
         with np.errstate(invalid="ignore"):  # a clock at zero, where the excess is not finite
             logs = np.log(self._potential(loss, games) / self._shares(loss))
-            return np.asarray(np.sqrt(3.0 * clocks * logs))
+            regrets = np.sqrt(3.0 * clocks * logs)
+        if _share_weights(games):
+            return np.asarray(regrets)
+        units = games.ranges[: len(clocks), LARGEST_DIFFERENCE][:, np.newaxis]
+        return np.asarray(units * (regrets + (0.0 if loss.width else 1.0)))
+
+    def regrets(self, games: Games) -> Floats:
+        """Return the regrets that `bounds` bounds."""
+        levels = levels_of(games)
+        return levels.regrets if _share_weights(games) else levels.losses
+
+    def with_losses(self, loss: Loss, games: Games, totals: Floats) -> Floats:
+        """Return the totals of a file before version 4 as they are kept now.
+
+        The regrets in units of the loss were not kept: they begin as those that were. What the
+        bound on the potential had grown by was computed from the clocks.
+
+        Parameters
+        ----------
+        loss
+            The loss of the mixture.
+        games
+            The compiled part of the mixture.
+        totals
+            The totals of each game in the file.
+        """
+        count, shares = insured(games), self._shares(loss)
+        before, last = totals[:, :-2], totals[:, -2:].copy()
+        regrets, clocks = before[:, -2 * count : -count], before[:, -count:]
+        last[:, 0] += 0.5 * (shares * (1.0 + np.log1p(clocks))).sum(axis=1)
+        return np.concatenate([before, regrets, last], axis=1)
 
     def bound_ahead(self, loss: Loss, rounds: int, delay: int = 0, wide: int = 0) -> Bound:
         r"""Return the bound on the regret of the blend to each component, before the game.
@@ -204,9 +240,7 @@ class Automatic:
 
     def _potential(self, loss: Loss, games: Games) -> Floats:
         """Return what the potential of the insurance cannot exceed, in each game."""
-        levels, shares = levels_of(games), self._shares(loss)
-        growth = 0.5 * (shares * (1.0 + np.log1p(levels.clocks))).sum(axis=1, keepdims=True)
-        return np.asarray(shares.sum() + growth + levels.excess)
+        return np.asarray(self._shares(loss).sum() + levels_of(games).excess)
 
     def engine(self, loss: Loss) -> tuple[Any, ...]:
         """Return the arguments that the core needs for its part.
@@ -237,6 +271,11 @@ class Automatic:
         )
 
 
+def _share_weights(games: Games) -> bool:
+    """Tell whether several items share their weights: then there is a game more than items."""
+    return len(games.weights) > max(len(games.ranges), 1)
+
+
 def _unit(loss: Loss) -> str:
     """Return the unit of regrets, in words."""
     return "the range of the loss" if loss.width else "the largest difference of losses so far"
@@ -258,10 +297,11 @@ class Levels(NamedTuple):
         components of an item alone.
     choice
         Weights of the level that all items share, and of the level of an item alone.
-    insurance, regrets, clocks
-        Weights, regrets and clocks of the insurance: of the levels together, then of the ways.
+    insurance, regrets, clocks, losses
+        Weights, regrets and clocks of the insurance, and its regrets in units of the loss: of the
+        levels together, then of the ways.
     excess
-        The total by which the condition of its theorem was violated.
+        How much the bound on its potential has grown.
     """
 
     ways: Floats
@@ -269,14 +309,19 @@ class Levels(NamedTuple):
     insurance: Floats
     regrets: Floats
     clocks: Floats
+    losses: Floats
     excess: Floats
+
+
+def insured(games: Games) -> int:
+    """Return how many forecasts the insurance weighs: of the levels together, and of each way."""
+    return 1 + games.shape[3] - VALUES_BEFORE_WAYS
 
 
 def levels_of(games: Games) -> Levels:
     """Return the memory of the second level, as views of the totals of the core."""
-    _, _, _, values = games.shape
-    count = values - VALUES_BEFORE_WAYS
-    sizes = [count, 2 * count + 1, 2, 5, 1 + count, 1 + count, 1 + count, 1, 1]
+    count = insured(games) - 1
+    sizes = [count, 2 * count + 1, 2, 5, *[1 + count] * 4, 1, 1]
     last = games.totals[:, -sum(sizes) :]
     ways, _, choice, _, *insurance, _ = np.split(last, np.cumsum(sizes[:-1]), axis=1)
     return Levels(ways, choice, *insurance)

@@ -18,11 +18,9 @@ from normalhedge import _inputs
 from normalhedge._core import Turn
 from normalhedge._inputs import Floats
 from normalhedge._terminal import clipped
-from normalhedge.certificates import Bound
 from normalhedge.hedgers import State
 from normalhedge.mixtures._sums import LAST, REGRET, STEPS
 from normalhedge.mixtures.automatic import Automatic
-from normalhedge.mixtures.bounds import regret_bound
 from normalhedge.mixtures.forecasts import Keys
 from normalhedge.mixtures.growth import (
     ARRAYS,
@@ -111,8 +109,9 @@ class Books:
         leaves an outcome to Python when one is due.
     intervals
         What was learned for the intervals of each item; None without intervals.
-    joined_late
-        Whether an expert joined after the first outcome.
+    joined_late, left, seeded
+        Whether an expert joined after the first outcome; how many experts have left; whether an
+        expert or an item started from the record of another.
     games
         The compiled part, which owns the arrays.
     simple
@@ -154,7 +153,8 @@ class Books:
         self.ids: dict[str, int] = {}
         self.old_ids: dict[str, int] = {}
         self.retired: frozenset[str] = frozenset()
-        self.joined_late = self.warned = self.simple = False
+        self.joined_late = self.seeded = self.warned = self.simple = False
+        self.left = 0
         self._index: dict[str, int] = {}
         self._item_index: dict[str, int] = {}
         self.games = make_games(recipe)
@@ -205,17 +205,6 @@ class Books:
             return games.states[game]
         weights, ledger = games.weights[game].copy(), games.ledgers[game].copy()
         return State(weights, ledger, games.totals[game].copy(), self.rounds, len(self.names), None)
-
-    def bound(self) -> Bound:
-        """Return the proved bound on the regret: see `Mixture.bound`."""
-        return regret_bound(
-            self.recipe,
-            self.games,
-            experts=len(self.names),
-            items=len(self.items),
-            rounds=self.rounds,
-            joined_late=self.joined_late,
-        )
 
     def knows(self, name: str) -> bool:
         """Tell whether an expert has this name."""
@@ -357,6 +346,7 @@ class Books:
             "_index": {name: k for k, name in enumerate(names)},
             "pending": {t: one.only(stay) for t, one in self.pending.items()},
             "retired": self.retired & set(names),
+            "left": self.left + len(places),
             "history": history,
             **_AFRESH,
         }
@@ -402,7 +392,7 @@ class Books:
         version, games, n = self.games.version, self.games, len(self.names)
         arrays: dict[str, np.ndarray] = {}
         places: dict[str, int] = {}
-        changes: dict[str, Any] = {**_AFRESH, "joined_late": True}
+        changes: dict[str, Any] = {**_AFRESH, "joined_late": True, "seeded": True}
         if self.knows(new):
             target = self._place(new)
         else:
@@ -671,6 +661,7 @@ class Books:
                 games.totals[game] = games.totals[like].mean(axis=0)
                 games.weights[game] = games.weights[like].mean(axis=0)
                 games.weigh(game)
+                self.seeded = True
 
     def copy(self, *, history: bool = True) -> "Books":
         """Return a copy that shares no mutable part with these books.

@@ -1,39 +1,141 @@
-"""The regret bound of a mixture: what the theorem of its hedger proves for its settings."""
+"""The regret bound of a mixture, in units of its loss.
 
+A hedger bounds its regrets R in gains. A mixture keeps the regrets D in units of the loss beside
+them, discounted in the same way (``src/core/gains.hpp``). With a range s of the losses,
+
+    D_i <= (s/2) R_i + gap,    gap = max_i [D_i - (s/2) R_i]+
+
+so the bound on R, times s/2, plus the gap bounds the regret that the user computes. The gap is zero
+for a convex loss of known range, combined by the mean, with outcomes known at once. Otherwise it
+measures the cost of clipped losses, of changes of the range, of the median or the vote, of even
+weights and of late outcomes: see docs/theory/losses.md.
+"""
+
+from dataclasses import replace
 from math import inf
+from typing import Any
 
-from normalhedge._core import Games
-from normalhedge.certificates import Bound
-from normalhedge.hedgers import CompiledHedger
+import numpy as np
+
+from normalhedge._inputs import Floats
+from normalhedge.certificates import Bound, best_known
+from normalhedge.certificates.bounds import at_most, scaled_limit
+from normalhedge.hedgers import CompiledHedger, NormalHedge
 from normalhedge.mixtures._sums import STEPS
 from normalhedge.mixtures.automatic import Automatic
+from normalhedge.mixtures.books import Books
 from normalhedge.mixtures.recipe import Recipe
 
+NEGLIGIBLE = 1e-9
+"""A gap below this share of the bound is rounding, and needs no words."""
 
-def regret_bound(
-    recipe: Recipe, games: Games, *, experts: int, items: int, rounds: int, joined_late: bool
-) -> Bound:
-    """Return the proved bound on the regret of a mixture: see `Mixture.bound`.
 
-    Parameters
-    ----------
-    recipe, games
-        The settings and the compiled part of the mixture.
-    experts, items, rounds
-        The numbers of experts, of items and of predicted rounds.
-    joined_late
-        Whether an expert joined after the first outcome.
-    """
-    hedger = recipe.hedger
+def regret_bound(books: Books) -> Bound:
+    """Return the bound on the regret of a mixture: see `Mixture.bound`."""
+    recipe, games = books.recipe, books.games
+    hedger, loss = recipe.hedger, recipe.loss
     if isinstance(hedger, Automatic):
-        return hedger.bound(recipe.loss, games)
+        return hedger.bound(loss, games)
     if not isinstance(hedger, CompiledHedger):
         return Bound(inf, f"nothing is known of {type(hedger).__name__}")
-    played_rounds = int(games.total_sums[STEPS]) if recipe.shared else rounds
-    bound, name = hedger.bound(max(experts, 1), max(played_rounds, 1)), type(hedger).__name__
-    range_is_learned = not recipe.loss.width or (recipe.shared and items > 1)
-    if bound and range_is_learned and not hedger.free_of_scale:
-        return Bound(inf, f"no theorem covers {name} where the range of losses is learned")
-    if bound and joined_late and "a_sleeper_changes_nothing" in hedger.breaks:
-        return Bound(inf, f"no theorem covers {name} where experts join later")
-    return bound
+    several = recipe.shared and len(books.items) > 1
+    if several and not loss.width:
+        return Bound(
+            inf,
+            "no theorem covers items that share their weights: the losses of each are measured in "
+            "a range of its own",
+        )
+    in_gains = _bound_in_gains(books)
+    if not in_gains:
+        return in_gains
+    reason = _uncovered(books)
+    if reason:
+        return Bound(inf, f"no theorem covers {type(hedger).__name__} where {reason}")
+    units = 0.5 * games.ranges[:, 0][: len(games.weights)]
+    if several:
+        units = 0.5 * units * games.pool_ranges[:, 0]
+    gaps = (games.loss_regrets - units[:, np.newaxis] * books.regrets).max(axis=1, initial=0.0)
+    regrets = units * in_gains.regret + gaps
+    worst = int(np.argmax(regrets)) if len(regrets) else 0
+    regret, gap = (float(a[worst]) if len(a) else 0.0 for a in (regrets, gaps))
+    source = in_gains.source
+    if gap > NEGLIGIBLE * regret:
+        source += (
+            f"; {at_most(gap, 4)} of it is the measured cost of {_causes(recipe, _delays(games))}"
+        )
+    return replace(in_gains, regret=regret, source=source, unit=_unit(recipe, books), measured=gap)
+
+
+def _uncovered(books: Books) -> str:
+    """Return why the theorem of the hedger does not apply; empty if it does."""
+    hedger: Any = books.recipe.hedger
+    if books.seeded:
+        return "an expert or an item started from the record of another"
+    if not books.recipe.loss.width and not hedger.free_of_scale:
+        return "the range of losses is learned"
+    if "a_sleeper_changes_nothing" in hedger.breaks:
+        if books.joined_late:
+            return "experts join later"
+        if books.left:
+            return "experts leave"
+    return ""
+
+
+def _bound_in_gains(books: Books) -> Bound:
+    """Return the bound of the hedger, for all experts that ever joined and the largest delay."""
+    recipe, games, hedger = books.recipe, books.games, books.recipe.hedger
+    assert isinstance(hedger, CompiledHedger)
+    experts = max(len(books.names) + books.left, 1)
+    rounds = int(games.total_sums[STEPS]) if recipe.shared else books.rounds
+    delay = _delays(games)
+    if not isinstance(hedger, NormalHedge) or not delay:
+        return hedger.bound(experts, max(rounds, 1))
+    if recipe.combine != "mean" or recipe.loss.kind == "zero-one":
+        what = "the zero-one loss" if recipe.combine == "mean" else f"the {recipe.combine}"
+        return Bound(inf, f"no theorem covers {what} where outcomes are late")
+    alpha, c = hedger.alpha, recipe.c_for(delay)
+    bound = best_known(alpha, experts, c, delay=delay)
+    if not bound:
+        return bound
+    # Rounds that were predicted before the delay was known were played with another c.
+    potentials = np.exp(alpha * np.maximum(books.regrets, 0.0) ** 2 / (2.0 * c))
+    highest = float(potentials.sum(axis=1).max() + books.left) / experts
+    if highest <= bound.potential:
+        return bound
+    limit = scaled_limit(highest, 1.0 / experts, c) / alpha**0.5
+    source = f"the delay grew to {delay}; average potential now {at_most(highest, 4)}"
+    return Bound(limit, source, highest)
+
+
+def _delays(games: Any) -> int:
+    """Return the largest number of outcomes learned between a prediction and its own outcome."""
+    return int((games.delays[:, 0] * (1.0 + games.delays[:, 2])).max(initial=0.0))
+
+
+def _causes(recipe: Recipe, delay: int) -> str:
+    """Return the possible causes of a gap, in words."""
+    causes = []
+    if recipe.combine != "mean":
+        causes.append(f"combining by the {recipe.combine}")
+    if not (recipe.loss.convex or recipe.loss.linear):
+        causes.append("a loss that is not convex")
+    if recipe.even:
+        causes.append("even weights")
+    if delay and not isinstance(recipe.hedger, NormalHedge):
+        causes.append(f"outcomes up to {delay} rounds late")
+    if not recipe.loss.width:
+        causes.append("clipped losses and changes of their range")
+    return ", ".join(causes) or "rounding"
+
+
+def _unit(recipe: Recipe, books: Books) -> str:
+    """Return the unit of the regret and the rounds that it counts, in words."""
+    alpha: float = getattr(recipe.hedger, "alpha", 0.0)
+    counted = f"discounted at {alpha:g} a round" if alpha else "over all settled rounds"
+    several = "mean over the items, " if recipe.shared and len(books.items) > 1 else ""
+    return f"in {recipe.loss.name} loss, {several}{counted}"
+
+
+def loss_regrets(books: Books) -> Floats:
+    """Return the regret to each expert in units of the loss; the largest over the games."""
+    return np.asarray(books.games.loss_regrets.max(axis=0))

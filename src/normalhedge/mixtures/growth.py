@@ -17,9 +17,17 @@ from normalhedge.mixtures.automatic import Automatic
 from normalhedge.mixtures.recipe import Recipe
 
 ARRAYS = (
-    "weights", "ledgers", "totals", "marks", "pool_ranges", "ranges", "expert_sums", "total_sums"
+    "weights", "ledgers", "totals", "marks", "pool_ranges", "ranges", "expert_sums", "total_sums",
+    "loss_regrets", "delays",
 )  # fmt: skip
 """The arrays that the core keeps of a mixture; see ``src/core/games_object.cpp``."""
+
+OF_EXPERTS = ("weights", "ledgers", "marks", "expert_sums", "loss_regrets")
+"""The arrays with a column for each expert."""
+
+DELAYS = 4
+"""The number of columns of `delays`: the largest delay, the number after the last settled round,
+whether a round was settled after a later one, and how many rounds were predicted."""
 
 SPACIOUS = 16
 """From this number of experts on, arrays have spare columns for more."""
@@ -53,7 +61,7 @@ def make_games(recipe: Recipe) -> Games:
     if isinstance(hedger, Automatic):
         engine = hedger.engine(loss)
     elif isinstance(hedger, CompiledHedger):
-        engine = hedger._engine
+        engine = recipe.rule._engine
     return Games(
         engine,
         loss.kind,
@@ -65,6 +73,7 @@ def make_games(recipe: Recipe) -> Games:
         loss.levels or (0.5,),
         recipe.include,
         recipe.shared,
+        recipe.patience,
     )
 
 
@@ -88,6 +97,8 @@ def first_arrays(recipe: Recipe, games: Games, count: int) -> tuple[Any, ...]:
         np.zeros((0, item_size)),
         np.zeros((EXPERT_SUMS + recipe.loss.of_levels, 0)),  # and CROSSED
         np.zeros(TOTAL_SUMS),
+        np.empty((count, 0)),
+        np.zeros((count, DELAYS)),
         0,
     )
 
@@ -125,11 +136,12 @@ def with_experts(
     has_learned
         Whether the mixture has learned from an outcome already.
     """
-    hedger = recipe.hedger
+    hedger = recipe.rule
     count, before = games.weights.shape
     arrays = {
         "marks": _widened(games.marks, n, -1),
         "expert_sums": _widened(games.expert_sums, n),
+        "loss_regrets": _widened(games.loss_regrets, n),
     }
     if states is not None:
         states[:] = [_joined(hedger, state, n, has_learned=has_learned) for state in states]
@@ -181,7 +193,7 @@ def with_games(
         The states of a hedger written by the user, updated in place; None for a compiled hedger.
     """
     now = {name: arrays.get(name, getattr(games, name)) for name in ARRAYS}
-    hedger: Any = recipe.hedger
+    hedger: Any = recipe.rule
     n = now["weights"].shape[1]
     rows, totals, _, _ = games.shape
     ledger, own_totals = np.zeros((rows, n)), np.zeros(totals)
@@ -203,7 +215,10 @@ def with_games(
     return {
         **grown,
         "marks": np.pad(now["marks"], ((0, more), (0, 0), (0, 0)), constant_values=-1),
-        "pool_ranges": np.pad(now["pool_ranges"], ((0, more), (0, 0))),
+        **{
+            k: np.pad(now[k], ((0, more), (0, 0)))
+            for k in ("pool_ranges", "loss_regrets", "delays")
+        },
     }
 
 
@@ -221,9 +236,11 @@ def with_inheritance(
     target, source
         The columns of the expert that inherits, and of the other.
     """
-    weights, ledgers = (arrays.get(k, getattr(games, k)).copy() for k in ("weights", "ledgers"))
-    weights[:, target], ledgers[:, :, target] = weights[:, source], ledgers[:, :, source]
-    return {"ledgers": ledgers} | weighed(games, weights, ledgers)
+    inherited = ("weights", "ledgers", "loss_regrets")
+    changed = {k: arrays.get(k, getattr(games, k)).copy() for k in inherited}
+    for array in changed.values():
+        array[..., target] = array[..., source]
+    return changed | weighed(games, changed["weights"], changed["ledgers"])
 
 
 def without_experts(
@@ -239,10 +256,7 @@ def without_experts(
         The columns of the experts that leave.
     """
     stay = np.delete(np.arange(games.weights.shape[1]), places)
-    arrays = {
-        part: getattr(games, part).take(stay, axis=-1)
-        for part in ("weights", "ledgers", "marks", "expert_sums")
-    }
+    arrays = {part: getattr(games, part).take(stay, axis=-1) for part in OF_EXPERTS}
     if games.states is None:
         return arrays | weighed(games, arrays["weights"], arrays["ledgers"]), None
     states = [_left(recipe.hedger, state, places) for state in games.states]
@@ -281,7 +295,7 @@ def whole(games: Games, arrays: Mapping[str, np.ndarray]) -> tuple[Any, ...]:
     all_arrays = {name: arrays.get(name, getattr(games, name)) for name in ARRAYS}
     n = all_arrays["weights"].shape[1]
     spare = n // 2 if n >= SPACIOUS else 0
-    for name in ("weights", "ledgers", "marks", "expert_sums") if spare else ():
+    for name in OF_EXPERTS if spare else ():
         room = np.zeros((*all_arrays[name].shape[:-1], n + spare), dtype=all_arrays[name].dtype)
         room[..., :n] = all_arrays[name]
         all_arrays[name] = room

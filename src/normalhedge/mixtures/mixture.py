@@ -20,6 +20,7 @@ from normalhedge.hedgers import Hedger
 from normalhedge.mixtures import saved
 from normalhedge.mixtures.automatic import Automatic
 from normalhedge.mixtures.books import HISTORY, MAX_NAMES, MAX_PENDING, Books
+from normalhedge.mixtures.bounds import regret_bound
 from normalhedge.mixtures.forecasts import (
     Keys,
     check_confidence,
@@ -120,11 +121,11 @@ class Mixture:
 
     Notes
     -----
-    With the mean and a convex loss, the loss of the blend is at most the weighted mean loss of the
-    experts. So the regret bound of the hedger (`bound`) holds for the blend, in units of gain; the
-    loss of a median can be twice as large. With the gradient trick the gains, and so the bound,
-    include the squares that are subtracted there. Neither the effect of ``even`` nor clipped losses
-    are covered. The hedger learns from a late outcome when it arrives.
+    A single rule learns from the loss itself, so its regret bound bounds the loss of the blend:
+    see `bound`. The hedger learns from a late outcome when it arrives. From the first late outcome
+    on, NormalHedge allows for the longest delay so far: regrets move by the loss of the blend as it
+    was played, and c grows with the delay (`normalhedge.certificates.default_c`). If you know the
+    delay beforehand, say so: ``"normal-hedge:delay=7"``.
 
     Threads may share a mixture: they take turns.
 
@@ -251,6 +252,15 @@ class Mixture:
         NaN for an automatic mixture: its regrets are to ways of combining, not to experts.
         """
         return self._books.regrets
+
+    @property
+    def loss_regrets(self) -> Floats:
+        """The regrets of each game, in units of the loss; games x experts.
+
+        `bound` bounds them. NaN for an automatic mixture.
+        """
+        automatic = isinstance(self.recipe.hedger, Automatic)
+        return np.full_like(self.weights, np.nan) if automatic else self.games.loss_regrets
 
     @property
     def ranges(self) -> Floats:
@@ -499,15 +509,36 @@ class Mixture:
         return self._books.hedger_state(item)
 
     def bound(self) -> Bound:
-        """Return the proved bound on the regret.
+        r"""Return the bound on the regret, in units of the loss.
 
-        For a single rule, the bound of the hedger on its regret to each expert, in units of gain,
-        for the number of rounds played so far. Some theorems require that the range of losses is
-        known and that all experts are present from the start: the bound is infinite if the range is
-        learned, or if experts joined later. For an automatic mixture, the bound is on the regret to
-        each of its components, see `Automatic`.
+        The regret to an expert is the sum of the losses of the blend less the losses of the expert,
+        over the settled rounds in which the expert was awake, by its confidence. It is discounted
+        as the hedger forgets, in the order in which outcomes came:
+
+        .. math:: \sum_t (1 - \alpha)^{T - t} (\ell_{A,t} - \ell_{i,t}) \le
+                  \frac s2 \cdot \text{bound of the hedger} + \text{measured}
+
+        s is the range of the losses. The second part is zero for a convex loss of known range that
+        is combined by the mean, with outcomes known at once. Otherwise the mixture measures the
+        cost of clipped losses and changing ranges, of the median and the vote, of ``even``, of a
+        loss that is not convex and of late outcomes, for which NormalHedge has a theorem of its
+        own. The bound is infinite, and says why, where no theorem covers the hedger: if it needs a
+        known range, if experts join or leave and it depends on their number, if an expert inherits
+        the record of another, or if several items with learned ranges share their weights.
+
+        For an automatic mixture, the bound is on the regret to each of its components, without a
+        discount: see `Automatic`.
+
+        Examples
+        --------
+        >>> mixture = Mixture("normal-hedge:memory=100", "l1")
+        >>> for day in range(50):
+        ...     made = mixture.predict({"sure": [0.1, 0.9], "fair": [0.5, 0.5]})
+        ...     mixture.update(made.ticket, day % 2)
+        >>> print(mixture.bound())  # doctest: +ELLIPSIS
+        regret <= 6.52158 in l1 loss, discounted at 0.01 a round (proof, ...)
         """
-        return self._books.bound()
+        return regret_bound(self._books)
 
     def summary(self) -> Summary:
         """Return a summary of the mixture, which prints as tables, also in a notebook."""

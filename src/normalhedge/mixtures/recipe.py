@@ -8,6 +8,7 @@ import numpy as np
 
 from normalhedge import _inputs, _names
 from normalhedge._inputs import LARGEST, Floats
+from normalhedge.certificates.late import LADDER, default_c
 from normalhedge.hedgers import HEDGERS, CompiledHedger, Hedger, NormalHedge, named
 from normalhedge.mixtures.automatic import Automatic
 from normalhedge.mixtures.combining import WAYS, combine
@@ -102,6 +103,29 @@ class Recipe:
             _inputs.number("even", even, 0.0, 1.0, closed=True),
             tuple(dict.fromkeys(plain)),
         )
+
+    @property
+    def rule(self) -> Any:
+        """The hedger that plays: the mixture itself allows for the delay of NormalHedge."""
+        hedger = self.hedger
+        return NormalHedge(hedger.alpha, hedger.c) if isinstance(hedger, NormalHedge) else hedger
+
+    @property
+    def patience(self) -> tuple[float, int, tuple[tuple[int, float], ...]]:
+        """How NormalHedge allows for late outcomes: its c, its delay, and the c of longer delays.
+
+        The c is 0 for other hedgers.
+        """
+        hedger = self.hedger
+        if not isinstance(hedger, NormalHedge):
+            return 0.0, 0, ()
+        return hedger.c, hedger.delay, tuple((delay, default_c(delay)) for delay in LADDER)
+
+    def c_for(self, delay: int) -> float:
+        """Return the c of NormalHedge after outcomes with this delay."""
+        hedger = self.hedger
+        assert isinstance(hedger, NormalHedge)
+        return hedger.c if delay <= hedger.delay else max(hedger.c, default_c(delay))
 
     def own_losses(self, table: Floats, values: Floats, outcomes: Floats) -> tuple[Floats, Floats]:
         """Return the losses and the slopes of a loss function of your own.

@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from normalhedge._inputs import Floats
 from normalhedge.hedgers import HEDGERS
 from normalhedge.mixtures._entries import MOST, below, floats, listed, whole, words
-from normalhedge.mixtures._sums import MARKS, TOTAL_SUMS
-from normalhedge.mixtures.automatic import Automatic, levels_of
+from normalhedge.mixtures._sums import MARKS, REGRET, TOTAL_SUMS
+from normalhedge.mixtures.automatic import Automatic, insured, levels_of
 from normalhedge.mixtures.books import Books
 from normalhedge.mixtures.losses import Loss, LossFunction, restored_loss
 from normalhedge.mixtures.recipe import Recipe
@@ -34,6 +35,9 @@ read each from the books. An argument that an older file does not have gets its 
 
 NULLABLE = {"max_age", "forget_after"}
 """The options that may be null."""
+
+WITH_LOSSES = 4
+"""The first version with regrets in units of the loss, delays, and how many experts left."""
 
 SUMS_BEFORE_THE_GUARD = 5
 """The number of sums of an expert in files of earlier versions of this package."""
@@ -165,6 +169,8 @@ def _read_arrays(books: Books, found: Mapping[str, Any]) -> None:
     if games and n and np.abs(weights.sum(axis=1) - 1.0).max() > 1e-6:
         raise ValueError("weights must sum to one")
     own.weights[:] = weights
+    if found["version"] >= WITH_LOSSES:  # the delays come first: the weights depend on them
+        own.delays[:] = floats("delays", found["delays"], own.delays.shape, 0.0, MOST)
     _read_ledgers(books, found)
     marks = floats("marks", found["marks"], (games, MARKS, n), -1, books.rounds, integral=True)
     own.marks[:] = marks.astype(np.int64)
@@ -179,6 +185,18 @@ def _read_arrays(books: Books, found: Mapping[str, Any]) -> None:
         raise ValueError(f"sums must have {count} rows, it has {len(sums)}")
     own.expert_sums[: len(sums)] = sums
     own.total_sums[:] = floats("totals", found["totals"], (TOTAL_SUMS,), -1e300, 1e300)
+    if found["version"] >= WITH_LOSSES:
+        given = floats("loss_regrets", found["loss_regrets"], (games, n), -1e300, 1e300)
+        own.loss_regrets[:] = given
+        books.left = whole("left", found["left"])
+        if type(found["seeded"]) is not bool:
+            raise ValueError(f"seeded must be true or false, it is {found['seeded']!r}")
+        books.seeded = found["seeded"]
+    elif not isinstance(books.recipe.hedger, Automatic):
+        own.delays[:, -1] = books.rounds
+        units = 0.5 * own.ranges[:games, 0] if len(own.ranges) >= games else np.zeros(games)
+        own.loss_regrets[:] = units[:, np.newaxis] * books.regrets
+        own.total_sums[REGRET] = 0.0  # it was in gains
 
 
 def _read_ledgers(books: Books, found: Mapping[str, Any]) -> None:
@@ -188,8 +206,8 @@ def _read_ledgers(books: Books, found: Mapping[str, Any]) -> None:
         given = floats("regrets", found["regrets"], books.regrets.shape, -1e100, 1e100)
         games.ledgers[:, 0] = given
     else:
-        for name, own in (("ledgers", games.ledgers), ("commons", games.totals)):
-            own[:] = floats(name, found[name], own.shape, -1e100, 1e100)
+        games.ledgers[:] = floats("ledgers", found["ledgers"], games.ledgers.shape, -1e100, 1e100)
+        games.totals[:] = _totals(books, found)
         if type(found["joined_late"]) is not bool:
             raise ValueError(f"joined_late must be true or false, it is {found['joined_late']!r}")
         books.joined_late = found["joined_late"]
@@ -210,6 +228,16 @@ def _read_ledgers(books: Books, found: Mapping[str, Any]) -> None:
         raise ValueError(
             f"its weights are not those that {books.recipe.hedger!r} computes from its ledgers"
         )
+
+
+def _totals(books: Books, found: Mapping[str, Any]) -> Floats:
+    """Return the totals of each game; files before version 4 have no losses of components."""
+    shape, hedger = books.games.totals.shape, books.recipe.hedger
+    if found["version"] >= WITH_LOSSES or not isinstance(hedger, Automatic):
+        return floats("commons", found["commons"], shape, -1e100, 1e100)
+    games, added = books.games, insured(books.games)
+    given = floats("commons", found["commons"], (shape[0], shape[1] - added), -1e100, 1e100)
+    return hedger.with_losses(books.recipe.loss, games, given)
 
 
 def _read_times(books: Books, found: Mapping[str, Any]) -> None:

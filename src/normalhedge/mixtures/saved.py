@@ -25,9 +25,9 @@ from normalhedge.mixtures.tickets import DeferredOutcome, LastTable
 T = TypeVar("T")
 
 FORMAT = "normalhedge mixture"
-VERSION = 3
+VERSION = 4
 """Version 1 had regrets in place of ledgers, as all hedgers then used discounted regrets. Version 2
-had no checksum."""
+had no checksum, version 3 no regrets in units of the loss."""
 
 SEALED = 3
 """The first version with a checksum."""
@@ -195,7 +195,11 @@ def _written(snapshot: Snapshot) -> dict[str, Any]:
         "weights": games.weights.tolist(),
         "ledgers": games.ledgers.tolist(),
         "commons": games.totals.tolist(),
+        "loss_regrets": games.loss_regrets.tolist(),
+        "delays": games.delays.tolist(),
         "joined_late": books.joined_late,
+        "left": books.left,
+        "seeded": books.seeded,
         "retired": sorted(books.retired),
         "marks": games.marks.tolist(),
         "ranges": games.ranges.tolist(),

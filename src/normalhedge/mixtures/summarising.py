@@ -9,6 +9,7 @@ from normalhedge._inputs import LARGEST, Floats
 from normalhedge.mixtures import _sums
 from normalhedge.mixtures.automatic import Automatic, levels_of
 from normalhedge.mixtures.books import Books
+from normalhedge.mixtures.bounds import loss_regrets, regret_bound
 from normalhedge.mixtures.comparing import OFTEN, Settled, compare
 from normalhedge.mixtures.comparison import Comparison
 from normalhedge.mixtures.components import ledger_weights
@@ -69,8 +70,8 @@ def summarise(books: Books, table: TablePart | None = None) -> Summary:
         moved=_counted(books, sums[_sums.ABSURD]),
         crossed=_counted(books, sums[_sums.CROSSED]) if books.recipe.loss.of_levels else [],
         covered=[] if books.intervals is None else books.intervals.covered(),
-        regret=_regret(books, totals),
-        bound=books.bound(),
+        regret=_regret(books),
+        bound=regret_bound(books),
         ranges=np.zeros(0) if automatic else books.ranges[:, 0].copy(),
         experts=experts,
     )
@@ -96,11 +97,12 @@ def component_names(books: Books) -> list[str]:
     ]
 
 
-def _regret(books: Books, totals: Floats) -> float:
-    """Return the largest regret so far; for auto, the largest present regret to a component."""
-    if not isinstance(books.recipe.hedger, Automatic):
-        return float(totals[_sums.REGRET])
-    return float(levels_of(books.games).regrets.max(initial=0.0))
+def _regret(books: Books) -> float:
+    """Return the largest present regret to an expert; for auto, to a component."""
+    hedger = books.recipe.hedger
+    if isinstance(hedger, Automatic):
+        return float(hedger.regrets(books.games).max(initial=0.0))
+    return float(books.games.loss_regrets.max(initial=0.0))
 
 
 def component_weights(books: Books) -> Floats:
@@ -195,7 +197,9 @@ def _added(totals: Floats) -> Floats:
 def _experts(books: Books, sums: Floats, totals: Floats) -> list[ExpertRow]:
     if not len(books.weights) or not books.names:
         return []
-    weights, regrets = expert_weights(books), books.regrets.max(axis=0)
+    automatic = isinstance(books.recipe.hedger, Automatic)
+    weights = expert_weights(books)
+    regrets = np.full(len(weights), nan) if automatic else loss_regrets(books)
     marks = books.games.marks
     last, since = marks[:, _sums.LAST].max(axis=0), marks[:, _sums.SINCE]
     since = np.where(since < 0, np.iinfo(np.int64).max, since).min(axis=0)

@@ -49,8 +49,8 @@ class ExpertRow:
     loss, blend_loss
         Its mean loss, and that of the blend over the same rows; NaN if it has no settled row.
     regret
-        The discounted regret to it, in units of gain; the largest over the series. NaN for an
-        automatic mixture, whose regrets are to ways of combining.
+        The present regret to it in units of the loss, discounted as the hedger forgets; the largest
+        over the series. NaN for an automatic mixture, whose regrets are to ways of combining.
     awake
         The share of rows in which it was awake.
     last_seen
@@ -106,8 +106,8 @@ class Summary:
         For each level of the intervals: the level, the share of outcomes covered, and how many
         outcomes were counted, over all rounds of the mixture. Empty without intervals.
     regret, bound
-        The largest regret so far, in units of gain, and its proved bound. For an automatic mixture,
-        the largest regret to a component, in the units of the bound.
+        The largest present regret to an expert and its bound, both in the unit that the bound
+        names: the loss. For an automatic mixture, to a component.
     ranges
         The range of losses of each item: the difference of losses between the gains -1 and 1.
     experts
@@ -197,14 +197,13 @@ class Summary:
         for level, share, count in self.covered:
             said = f"{share:.1%} of {count:,} outcomes" if count else "no outcome counted yet"
             facts.append((f"{100.0 * level:.10g} % interval covers", said))
-        limit = f", never above {at_most(self.bound.regret, 4)}" if self.bound else ""
+        limit = f", at most {at_most(self.bound.regret, 4)}" if self.bound else ""
+        unit = f" {self.bound.unit}" if self.bound.unit else ""
+        name = "regret to a component" if self.automatic else "largest regret"
+        facts.append((name, f"{self.regret:.4g}{limit}{unit}"))
+        facts.append(("bound", self.bound.source))
         if self.automatic:
-            largest = f"{max(self.regret, 0.0):.4g} at most{limit} ({self.bound.source})"
-            return [*facts, ("regret to a component", largest)]
-        facts += [
-            ("largest regret", f"{self.regret:.4g} units of gain{limit}"),
-            ("bound", self.bound.source),
-        ]
+            return facts
         if len(self.ranges) == 1 and self.ranges[0] > 0:
             facts.append(("range of losses", f"{self.ranges[0]:.4g}"))
         return facts

@@ -150,12 +150,13 @@ def largest_regret_plot(timeline: Timeline, bound: float | None) -> str:
     timeline
         The timeline of the blend.
     bound
-        The proved bound on the regret; None if there is none.
+        The bound on the regret at the end; None if there is none.
     """
-    figure = empty_figure(height=300, yaxis_title="regret, units of gain", yaxis_rangemode="tozero")
+    figure = empty_figure(height=300, yaxis_title="regret, in the loss", yaxis_rangemode="tozero")
     _add(
         figure, timeline, timeline.regret, "largest regret", line={"color": "#000000", "width": 1.6}
     )
     if bound is not None:
-        figure.add_hline(y=bound, line={"color": "#d55e00", "dash": "dash"})
+        line = {"color": "#d55e00", "dash": "dash"}
+        figure.add_hline(y=bound, line=line, annotation_text="bound at the end")
     return _finished(figure, timeline, "regret")

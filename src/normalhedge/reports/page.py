@@ -12,8 +12,8 @@ from typing import NamedTuple
 from normalhedge import _extras, _files
 from normalhedge._terminal import shown
 
-NUMBER = re.compile(r"[-−+]?[\d.,]+(?:e[-+]\d+| × 10[⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+| ?%)?|–")
-"""Cells of a table that stand at the right."""
+NUMBER = re.compile(r"[-−+]?[\d.,]+(?:e[-+]\d+| × 10[⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+| ?%)?(?: ± [\d.,]+)?\*?|–")
+"""Cells of a table that stand at the right, and in one line; ``*`` marks the best of a column."""
 
 
 class Fold(NamedTuple):
@@ -68,9 +68,10 @@ def write_page(path: Path, **content: object) -> None:
         The file to write.
     **content
         The values that the template ``page.html`` uses. ``claims`` are mappings of texts:
-        ``claim``, ``where``, ``measured``, ``sample``, ``rule``, ``verdict``, and its ``kind``:
-        ``yes``, ``partly`` or ``no``. Only ``verdict`` and ``small``, a sentence at the top of the
-        page and the small print below it, and ``warnings``, further sentences, may be left out.
+        ``claim``, ``where``, ``measured``, ``beyond``, ``sample``, ``rule``, ``verdict``, and its
+        ``kind``: ``yes``, ``partly`` or ``no``. Only ``verdict`` and ``small``, a sentence at the
+        top of the page and the small print below it, and ``warnings``, further sentences, may be
+        left out.
     """
     jinja2 = _extras.require("jinja2")
     source = resources.files("normalhedge.reports").joinpath("page.html").read_text("utf-8")

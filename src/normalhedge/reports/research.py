@@ -80,8 +80,13 @@ def _regrets(summary: Summary, timeline: Timeline) -> Section:
     return Section(
         "regret",
         "Regret and its bound",
-        "The largest discounted regret to an expert, in units of gain. "
-        + (f"It never exceeds {at_most(summary.bound.regret, 4)}: " if summary.bound else "")
+        "The largest regret to an expert: how much more the blend lost than the expert, discounted "
+        "as the hedger forgets. "
+        + (
+            f"At the end it is at most {at_most(summary.bound.regret, 4)}: "
+            if summary.bound
+            else ""
+        )
         + sentence(summary.bound.source),
         largest_regret_plot(timeline, summary.bound.regret if summary.bound else None),
     )

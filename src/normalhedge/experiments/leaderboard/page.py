@@ -236,7 +236,7 @@ def _panel_section(k: int, standing: Standing) -> Section:
         f"itself: the best expert, what a share of {contest.quantile:.0%} of them reaches, the "
         f"best convex combination and the best sequence with {contest.switches} switches; "
         "who sleeps is replaced by even weights. Own regret: the largest in the hedger's own "
-        "account, at its own rate of discount, in units of gain. The plot: by how much "
+        "account, at its own rate of discount, in units of the loss. The plot: by how much "
         "the loss of uniform weights exceeds that of a hedger, summed up over time."
     )
     advice = recommend(standing)

@@ -1,15 +1,4 @@
-"""The laws that every hedger obeys, as checks for your own hedger.
-
-    from normalhedge import checks
-
-    checks.check_hedger(MyHedger(...))                  # all of them
-    checks.LAWS["run_folds_step"](MyHedger(...))        # one of them
-
-A law plays small games drawn by hypothesis. If a game breaks the law, it raises an AssertionError
-with the smallest such game. Laws about optional methods (such as ``join``) pass if the hedger does
-not have them. A hedger that cannot obey a law declares it:
-``breaks = {"only_differences_matter": "the reason"}``.
-"""
+"""The laws that every hedger obeys, as checks for your own hedger."""
 
 import json
 import pickle

@@ -1,0 +1,32 @@
+"""Laws as checks: what every hedger obeys, and what a mixture promises.
+
+    from normalhedge import checks
+
+    checks.check_hedger(MyHedger(...))                       # all laws of hedgers
+    checks.LAWS["run_folds_step"](MyHedger(...))             # one of them
+    checks.check_bound(Mixture("squint"), checks.NATURES["contrary"], lag=3)
+
+A law of hedgers plays small games drawn by hypothesis. If a game breaks the law, it raises an
+AssertionError with the smallest such game. Laws about optional methods (such as ``join``) pass if
+the hedger does not have them. A hedger that cannot obey a law declares it:
+``breaks = {"only_differences_matter": "the reason"}``.
+
+`check_bound` lets a nature attack a mixture, computes the regret from forecasts, predictions and
+outcomes alone, and compares it with `Mixture.bound` after every outcome.
+"""
+
+from normalhedge.checks.hedger_laws import BODIES, LAWS, Game, Law, check_hedger, games
+from normalhedge.checks.promises import NATURES, Nature, blocks, check_bound
+
+__all__ = [
+    "BODIES",
+    "LAWS",
+    "NATURES",
+    "Game",
+    "Law",
+    "Nature",
+    "blocks",
+    "check_bound",
+    "check_hedger",
+    "games",
+]
