@@ -316,3 +316,13 @@ def test_a_file_from_before_the_guard_is_read(tmp_path: Path) -> None:
     path.write_text(sealed(found | {"sums": sums[:5]}))
     assert Mixture.load(path).games.expert_sums.tolist() == [*sums[:5], [0.0] * 4]
     assert "sums must have 6 rows, it has 4" in refused(path, sealed(found | {"sums": sums[:4]}))
+
+
+def test_losses_of_any_size_are_read_again(tmp_path: Path) -> None:
+    """The insurance of auto adds up losses, which are as large as squares of forecasts."""
+    mixture = Mixture()
+    for t in range(20):
+        made = mixture.predict({"a": 0.0, "b": 1e90, "c": 3e89})
+        mixture.update(made.ticket, 1e90 * (t % 3 == 0))
+    mixture.save(tmp_path / "saved.json")
+    assert Mixture.load(tmp_path / "saved.json").bound() == mixture.bound()

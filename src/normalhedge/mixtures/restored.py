@@ -234,7 +234,8 @@ def _totals(books: Books, found: Mapping[str, Any]) -> Floats:
     """Return the totals of each game; files before version 4 have no losses of components."""
     shape, hedger = books.games.totals.shape, books.recipe.hedger
     if found["version"] >= WITH_LOSSES or not isinstance(hedger, Automatic):
-        return floats("commons", found["commons"], shape, -1e100, 1e100)
+        most = 1e300 if isinstance(hedger, Automatic) else 1e100  # losses, or gains
+        return floats("commons", found["commons"], shape, -most, most)
     games, added = books.games, insured(books.games)
     given = floats("commons", found["commons"], (shape[0], shape[1] - added), -1e100, 1e100)
     return hedger.with_losses(books.recipe.loss, games, given)
