@@ -15,7 +15,7 @@
 // without weight gets x_i >= -max(l_A, l_A - l_i), where the loss has its least value, 0, at the outcome: nobody
 // gains more than the blend lost. (A forecast far from all others lies now on the one side of the outcome and
 // then on the other; by the tangent alone it would gain half of the time. Opera's ML-Poly gets the tangents as
-// they are.)
+// they are, and a range that clips none of them and never shrinks, so that its numbers are opera's.)
 //
 // How the range is learned stands in `range.hpp`. A row asks for
 //
@@ -162,16 +162,22 @@ inline double gain_of_blend(double own, double size, bool gradient) {
     return within(1.0 - 2.0 * own / size, -1.0, 1.0);
 }
 
-// What a row asks of its range, if clipping may take this share of it in a round.
-inline Asked asked_of(const Judged& row, bool gradient, const double* rated, const double* weights,
-                      size_t n, double share) {
+// What a row asks of its range, if clipping may take this share of it in a round. A hedger with plain tangents
+// has nothing clipped, not even the losses of an expert without weight.
+inline Asked asked_of(const Judged& row, const Hedger& hedger, bool gradient, const double* rated,
+                      const double* weights, size_t n, double share) {
     const double heard = weight_awake(rated, weights, n);
-    const double gain = gradient ? larger(best_of(row.costs, rated, n), 0.0) : 0.0;
-    return {row.costs, rated, weights, n, gradient ? 2.0 * gain : row.own, gradient ? 0.5 : 1.0, share, heard};
+    const double edge = gradient ? 0.5 : 1.0;
+    double least = gradient ? larger(best_of(row.costs, rated, n), 0.0) / edge : row.own;
+    if (hedger.plain_tangents())
+        for (size_t i = 0; i < n; ++i) least = larger(least, std::fabs(row.costs[i]) / edge);
+    return {row.costs, rated, weights, n, least, edge, share, heard};
 }
 
-// How fast a range forgets: four times as slowly as its hedger.
+// How fast a range forgets: four times as slowly as its hedger; not at all for one with plain tangents, whose
+// regrets must stay what they were.
 inline double pace_of(const Hedger& hedger) {
+    if (hedger.plain_tangents()) return 0.0;
     return within(0.25 * (1.0 - hedger.keep()), 1.0 / 4000.0, 1.0 / 16.0);
 }
 
@@ -266,7 +272,7 @@ inline void learn_round(const Recipe& recipe, const Hedger& hedger, const Game& 
         const Judged row = judge_row(recipe, hedger, rows, j, rated, weights, costs, leads);
         Range& range = ranges.of(rows.items[j]);
         if (width > 0.0) range.size = width;
-        const Asked asked = asked_of(row, recipe.gradient, rated, weights, n, share);
+        const Asked asked = asked_of(row, hedger, recipe.gradient, rated, weights, n, share);
         Learned learned(range, asked, invariant, width > 0.0);
         if (!several && learned.before) hedger.rescale(game.columns, learned.before);
         write_gains(row, range.size, recipe.gradient, n, gains);
@@ -291,7 +297,7 @@ inline void learn_round(const Recipe& recipe, const Hedger& hedger, const Game& 
                 gains[i] = covered[i] > 0.0 ? within(pooled[i] / covered[i], -1.0, 1.0) : 0.0;
         } else {
             const Judged row{costs, costs, larger(behind, 0.0)};
-            const Asked asked = asked_of(row, false, rated, weights, n, share);
+            const Asked asked = asked_of(row, hedger, false, rated, weights, n, share);
             Learned learned(*game.pool, asked, invariant, false);
             if (learned.before) hedger.rescale(game.columns, learned.before);
             write_gains(row, game.pool->size, false, n, gains);

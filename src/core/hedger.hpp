@@ -45,7 +45,7 @@ public:
     // Whether weights do not depend on the unit of the gains.
     virtual bool scale_invariant() const { return false; }
 
-    // Whether it gets the tangents of experts without weight as they are: see `gains.hpp`.
+    // Whether it gets the tangents of all experts as they are, never clipped: see `gains.hpp`.
     virtual bool plain_tangents() const { return false; }
 
     // Whether regrets may move by the gain of what was played, if outcomes are late; and the same hedger
