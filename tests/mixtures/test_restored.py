@@ -12,6 +12,7 @@ import pytest
 from normalhedge import Mixture, blend
 from normalhedge._sealed import sealed
 from normalhedge.hedgers import named
+from normalhedge.mixtures.automatic import levels_of
 from normalhedge.mixtures.restored import KINDS
 from tests.mixtures.examples import busy_mixture
 from tests.mixtures.hedger_examples import EVERY, busy_with
@@ -195,6 +196,9 @@ def test_a_file_of_version_3_goes_on(name: str) -> None:
         np.testing.assert_allclose(
             mixture.games.loss_regrets, units[:, np.newaxis] * mixture.regrets
         )
+    if name == "auto":
+        levels = levels_of(mixture.games)
+        np.testing.assert_allclose(levels.losses, mixture.games.ranges[0, -2] * levels.regrets)
     for ticket, waiting in list(mixture.pending.items()):
         outcome = 0.5 if waiting.keys is None else dict.fromkeys(waiting.keys, 0.5)
         mixture.update(ticket, outcome)

@@ -168,15 +168,15 @@ class Automatic:
     def with_losses(self, loss: Loss, games: Games, totals: Floats) -> Floats:
         """Return the totals of a file before version 4 as they are kept now.
 
-        The regrets in units of the loss were not kept: they begin as those that were. What the
-        bound on the potential had grown by was computed from the clocks.
+        The regrets in units of the loss were not kept: they begin as those that were, times the
+        unit of now. What the bound on the potential had grown by was computed from the clocks.
 
         Parameters
         ----------
         loss
             The loss of the mixture.
         games
-            The compiled part of the mixture.
+            The compiled part of the mixture, with the numbers of its items.
         totals
             The totals of each game in the file.
         """
@@ -184,7 +184,9 @@ class Automatic:
         before, last = totals[:, :-2], totals[:, -2:].copy()
         regrets, clocks = before[:, -2 * count : -count], before[:, -count:]
         last[:, 0] += 0.5 * (shares * (1.0 + np.log1p(clocks))).sum(axis=1)
-        return np.concatenate([before, regrets, last], axis=1)
+        units = games.ranges[: len(totals), LARGEST_DIFFERENCE, np.newaxis]
+        losses = regrets if len(units) < len(totals) else units * regrets
+        return np.concatenate([before, losses, last], axis=1)
 
     def bound_ahead(self, loss: Loss, rounds: int, delay: int = 0, wide: int = 0) -> Bound:
         r"""Return the bound on the regret of the blend to each component, before the game.

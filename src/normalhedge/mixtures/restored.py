@@ -171,11 +171,11 @@ def _read_arrays(books: Books, found: Mapping[str, Any]) -> None:
     own.weights[:] = weights
     if found["version"] >= WITH_LOSSES:  # the delays come first: the weights depend on them
         own.delays[:] = floats("delays", found["delays"], own.delays.shape, 0.0, MOST)
+    least = -1e300 if isinstance(books.recipe.hedger, Automatic) else 0.0
+    own.ranges[:] = floats("ranges", found["ranges"], own.ranges.shape, least, 1e300)
     _read_ledgers(books, found)
     marks = floats("marks", found["marks"], (games, MARKS, n), -1, books.rounds, integral=True)
     own.marks[:] = marks.astype(np.int64)
-    least = -1e300 if isinstance(books.recipe.hedger, Automatic) else 0.0
-    own.ranges[:] = floats("ranges", found["ranges"], own.ranges.shape, least, 1e300)
     own.pool_ranges[:] = floats("pool_ranges", found["pool_ranges"], (games, 2), 0.0, 1e300)
     sums = floats("sums", found["sums"], (len(found["sums"]), n), -1e300, 1e300)
     count = len(own.expert_sums)
