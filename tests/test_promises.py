@@ -208,6 +208,32 @@ def test_a_delay_that_is_none_is_refused_by_name(delay: Any) -> None:
         NormalHedge(memory=20, delay=delay)
 
 
+@pytest.mark.parametrize(
+    ("options", "word"),
+    [
+        ({"combine": "mean", "gradient": False, "even": 0.3}, "even weights"),
+        ({"combine": "median"}, "the median"),
+    ],
+)
+def test_theorem_e_is_for_the_mean_of_the_weights_that_were_played(
+    options: dict[str, Any], word: str
+) -> None:
+    mixture = Mixture("normal-hedge:memory=100", "absolute", **options)
+    checks.check_bound(mixture, checks.blocks(4), lag=1, rounds=20)
+    assert str(mixture.bound()) == f"no theorem covers {word} where outcomes are late"
+
+
+def test_late_outcomes_of_a_loss_that_is_not_convex() -> None:
+    """The blend lies between two experts, and loses more than both: theorem E does not allow it."""
+    own = Loss("mine", function=lambda x, y: np.minimum(8.0 * np.abs(x - y), 1.0))
+    mixture = Mixture("normal-hedge:memory=100", own)
+    checks.check_bound(mixture, checks.blocks(2), lag=1, rounds=600)
+    bound = mixture.bound()
+    assert mixture.loss_regrets.max() > 45.0
+    assert "clipped or not convex: average potential now" in bound.source
+    assert bound.potential > NormalHedge(memory=100, delay=1).bound(2).potential
+
+
 def test_a_bound_of_experts_that_come_go_and_inherit() -> None:
     mixture = Mixture(NormalHedge(memory=50), "absolute", combine="mean", gradient=False)
     regrets: dict[str, float] = {}

@@ -90,21 +90,35 @@ def _bound_in_gains(books: Books) -> Bound:
     delay = _delays(games)
     if not isinstance(hedger, NormalHedge) or not delay:
         return hedger.bound(experts, max(rounds, 1))
-    if recipe.combine != "mean" or recipe.loss.kind == "zero-one":
-        what = "the zero-one loss" if recipe.combine == "mean" else f"the {recipe.combine}"
+    what = _not_a_mean(recipe)
+    if what:
         return Bound(inf, f"no theorem covers {what} where outcomes are late")
     alpha, c = hedger.alpha, recipe.c_for(delay)
     bound = best_known(alpha, experts, c, delay=delay)
     if not bound:
         return bound
-    # Rounds that were predicted before the delay was known were played with another c.
+    # Theorem E does not cover rounds that were predicted before the delay was known, with another
+    # c. Nor does it where the blend lost more than the weights that were played: its loss is not
+    # convex, or clipping hid what they lost.
     potentials = np.exp(alpha * np.maximum(books.regrets, 0.0) ** 2 / (2.0 * c))
     highest = float(potentials.sum(axis=1).max() + books.left) / experts
     if highest <= bound.potential:
         return bound
     limit = scaled_limit(highest, 1.0 / experts, c) / alpha**0.5
-    source = f"the delay grew to {delay}; average potential now {at_most(highest, 4)}"
+    source = (
+        f"no theorem covers rounds in which the delay grew, to {delay}, or in which a loss was "
+        f"clipped or not convex: average potential now {at_most(highest, 4)}"
+    )
     return Bound(limit, source, highest)
+
+
+def _not_a_mean(recipe: Recipe) -> str:
+    """Return why the blend is not the mean by the weights that were played; empty if it is."""
+    if recipe.combine != "mean":
+        return f"the {recipe.combine}"
+    if recipe.loss.kind == "zero-one":
+        return "the zero-one loss"
+    return "even weights" if recipe.even else ""
 
 
 def _delays(games: Any) -> int:
