@@ -283,3 +283,17 @@ def test_even_weights_and_losses_of_your_own_are_measured() -> None:
     ):
         checks.check_bound(mixture, checks.NATURES["contrary"], experts=3, rounds=300)
         assert math.isfinite(mixture.bound().regret)
+
+
+def test_the_summary_has_the_regret_also_where_the_blend_is_ahead() -> None:
+    """Two experts with opposite errors: their blend loses less than both."""
+    mixture = Mixture("normal-hedge:memory=100")
+    regrets = np.zeros(2)
+    for t in range(50):
+        errors = np.array([1.0, -1.0]) * (-1) ** t
+        made = mixture.predict({"a": errors[0], "b": errors[1]})
+        mixture.update(made.ticket, 0.0)
+        regrets = 0.99 * regrets + made.value**2 - errors**2
+    assert regrets.max() < -1.0
+    assert mixture.summary().regret == pytest.approx(regrets.max())
+    assert f"{regrets.max():.4g}, at most" in str(mixture.summary())

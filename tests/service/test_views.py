@@ -88,6 +88,23 @@ def test_losses_of_all_forms(
     assert one["loss"] == pytest.approx(health["loss"])
 
 
+def test_the_summary_says_what_its_bound_is_of(client: Asked) -> None:
+    client.send_json("/v1/mixtures", {"name": "load", "hedger": "normal-hedge:memory=100"})
+    own = Mixture("normal-hedge:memory=100")
+    for k in range(10):
+        forecasts = {"a": 1.0, "b": -1.0}
+        ask(client, "predict", {"forecasts": forecasts})
+        ask(client, "outcome", {"ticket": k, "outcome": 0.1 * k})
+        own.update(own.predict(forecasts).ticket, 0.1 * k)
+    found, bound = client.get(f"{ONE}/summary").json(), own.bound()
+    assert found["regret"] == own.loss_regrets.max()
+    assert (found["bound"], found["bound_unit"]) == (bound.regret, bound.unit)
+    assert found["bound_source"] == bound.source
+    answer = client.post("/v1/mixtures", json={"name": "late", "hedger": "normal-hedge:delay=2.5"})
+    assert answer.status_code == 422
+    assert "delay must be a whole number" in answer.text
+
+
 def test_overdue_outcomes_and_a_mixture_worse_than_the_plain_mean(
     client: Asked, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -101,8 +101,10 @@ def _regret(books: Books) -> float:
     """Return the largest present regret to an expert; for auto, to a component."""
     hedger = books.recipe.hedger
     if isinstance(hedger, Automatic):
-        return float(hedger.regrets(books.games).max(initial=0.0))
-    return float(books.games.loss_regrets.max(initial=0.0))
+        regrets = hedger.regrets(books.games)
+    else:
+        regrets = books.games.loss_regrets
+    return float(regrets.max()) if regrets.size else 0.0
 
 
 def component_weights(books: Books) -> Floats:

@@ -290,7 +290,10 @@ class PastRounds(Struct):
 
 
 class SummaryAnswer(Struct):
-    """A mixture beside its experts and plain combinations; ``text`` is for people."""
+    """A mixture beside its experts and plain combinations; ``text`` is for people.
+
+    ``bound`` is null where no theorem covers the mixture, and ``bound_source`` says why.
+    """
 
     settings: str
     rounds: int
@@ -307,6 +310,8 @@ class SummaryAnswer(Struct):
     coverage: list[Coverage]
     regret: float | None
     bound: float | None
+    bound_unit: str
+    bound_source: str
     compared: dict[str, Any]
     components: list[dict[str, Any]]
     experts: list[dict[str, Any]]

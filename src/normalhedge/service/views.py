@@ -226,6 +226,8 @@ def summary_form(summary: Summary) -> dict[str, Any]:
         ],
         "regret": summary.regret,
         "bound": summary.bound.regret if summary.bound else None,
+        "bound_unit": summary.bound.unit,
+        "bound_source": summary.bound.source,
         "compared": {
             "rows": summary.comparison.rows,
             "lines": [_json_lines.plain(line._asdict()) for line in lines],
