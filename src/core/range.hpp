@@ -3,8 +3,9 @@
 // There is one range for each item (a series, a component). It is a power of two, so that changing it loses
 // no digits. A row says what it asks of its range (`gains.hpp`). A row that asks for more is clipped at the
 // range so far, and then the range grows to the next power of two that is wide enough. All regrets shrink in
-// proportion, which raises no potential. So a loss is clipped in the round in which it first occurs and no
-// longer, and all that takes together is at most the last range. If the weights do not depend on the unit of
+// proportion, which raises no potential. So a gain, or a loss that weighs, is clipped in the round in which it
+// first occurs and no longer, and all that takes together is at most the last range. The losses of an expert
+// without weight may be clipped for longer: it then seems better than it is, which no promise forbids. If the weights do not depend on the unit of
 // the regrets, or there are no regrets yet, the range grows first and nothing is clipped.
 //
 // The range is halved when a quarter of it has been enough for long, some four times the memory of the
