@@ -5,8 +5,8 @@
 // range so far, and then the range grows to the next power of two that is wide enough. All regrets shrink in
 // proportion, which raises no potential. So a gain, or a loss that weighs, is clipped in the round in which it
 // first occurs and no longer, and all that takes together is at most the last range. The losses of an expert
-// without weight may be clipped for longer: it then seems better than it is, which no promise forbids. If the weights do not depend on the unit of
-// the regrets, or there are no regrets yet, the range grows first and nothing is clipped.
+// without weight may be clipped for longer: it then seems better than it is, which breaks no promise. If the
+// weights do not depend on the unit of the regrets, the range grows first.
 //
 // The range is halved when a quarter of it has been enough for long, some four times the memory of the
 // hedger. The regrets stay as they are, in a smaller unit, and no weight changes.
