@@ -62,7 +62,7 @@ class Mixture:
     `predict` takes the forecasts of the experts and returns the blend and a ticket; `update` takes
     the ticket and the outcome: at once, late, in any order, or never. An expert joins when its name
     first appears, and sleeps when its forecast is missing, NaN or infinite. There is no scale to
-    set: ``src/core/mixture.hpp`` explains how losses become gains, and ``src/core/range.hpp`` how
+    set: ``src/core/gains.hpp`` explains how losses become gains, and ``src/core/range.hpp`` how
     their range is learned.
 
     Parameters
@@ -72,7 +72,7 @@ class Mixture:
         rule: a hedger, or its name as on the command line, any of `normalhedge.hedgers.HEDGERS`,
         such as ``"normal-hedge:memory=50,c=1"`` or ``"squint"``. The default memory of a named
         hedger is 20 rounds. A hedger of your own must satisfy `Hedger`, and runs at the speed of
-        Python. It is not told when the range of losses doubles, and if it has no ``join`` it starts
+        Python. It is not told when the range of losses grows, and if it has no ``join`` it starts
         again whenever an expert joins. With ``combine``, ``gradient``, ``even`` or ``include``,
         which are settings of a single rule, None means ``NormalHedge(memory=20)``.
     loss
@@ -511,20 +511,23 @@ class Mixture:
     def bound(self) -> Bound:
         r"""Return the bound on the regret, in units of the loss.
 
-        The regret to an expert is the sum of the losses of the blend less the losses of the expert,
-        over the settled rounds in which the expert was awake, by its confidence. It is discounted
-        as the hedger forgets, in the order in which outcomes came:
+        The regret to an expert i is the sum of the losses of the blend less those of the expert,
+        over the settled rounds, each weighted by the confidence k of the expert: 0 if it slept, 1
+        if it gave none. It is discounted as the hedger forgets, in the order in which outcomes
+        came:
 
-        .. math:: \sum_t (1 - \alpha)^{T - t} (\ell_{A,t} - \ell_{i,t}) \le
+        .. math:: \sum_t (1 - \alpha)^{T - t} k_{i,t} (\ell_{A,t} - \ell_{i,t}) \le
                   \frac s2 \cdot \text{bound of the hedger} + \text{measured}
 
         s is the range of the losses. The second part is zero for a convex loss of known range that
         is combined by the mean, with outcomes known at once. Otherwise the mixture measures the
         cost of clipped losses and changing ranges, of the median and the vote, of ``even``, of a
-        loss that is not convex and of late outcomes, for which NormalHedge has a theorem of its
-        own. The bound is infinite, and says why, where no theorem covers the hedger: if it needs a
-        known range, if experts join or leave and it depends on their number, if an expert inherits
-        the record of another, or if several items with learned ranges share their weights.
+        loss that is not convex, and of late outcomes. For late outcomes NormalHedge has a theorem
+        of its own, for the mean without ``even``.
+
+        The bound is infinite, and says why, where no theorem covers the hedger: if it needs a known
+        range, if experts join or leave and it depends on their number, if an expert inherits the
+        record of another, or if several items with learned ranges share their weights.
 
         For an automatic mixture, the bound is on the regret to each of its components, without a
         discount: see `Automatic`.
