@@ -205,7 +205,8 @@ class Found(NamedTuple):
     Attributes
     ----------
     share
-        The largest share of its bound that the regret to a component had, in any round.
+        The largest share of its bound that a regret of Theorem F had, in any round: before what
+        the growing of the unit took is added to both.
     regret, bound
         The largest regret at the end, and what `Mixture.bound` says then.
     excess
@@ -244,10 +245,10 @@ def attack(setting: Setting, lag: int, rounds: int, seed: int = 0) -> Found:
             made, said, outcomes = waiting.popleft()
             mixture.update(made, _named(outcomes))
             behind.add(said, outcomes)
-            bounds = hedger.bounds(loss, mixture.games)[0]
-            regrets = hedger.regrets(mixture.games)[0]
-            share = float((regrets / np.maximum(bounds, 1e-300)).max())
-            near = max(near, share)
+            now = levels_of(mixture.games)
+            logs = np.log(hedger._potential(loss, mixture.games)[0] / shares)
+            limits = np.sqrt(3.0 * now.clocks[0] * logs)
+            near = max(near, float((now.regrets[0] / np.maximum(limits, 1e-300)).max()))
     levels = levels_of(mixture.games)
     np.testing.assert_allclose(levels.regrets[0], behind.regrets, atol=1e-6)
     np.testing.assert_allclose(levels.clocks[0], behind.clocks, atol=1e-5)
