@@ -136,7 +136,7 @@ def resume(
     sequence = encode(values, code=live.code)
     if not len(sequence.numbers):
         raise ValueError("there is nothing to learn from: no value is given")
-    return _inferred(sequence, copy.deepcopy(live), time, progress)
+    return _inferred(sequence, Live(copy.copy(live.regimes), live.code), time, progress)
 
 
 def _inferred(
@@ -167,8 +167,8 @@ def _inferred(
         elif ahead.parts:
             pits[stop] = _pits(ahead, sequence.numbers[stop], counts=live.code.kind == "counts")
         parts.append(regimes.run(sequence.numbers[stop : stop + 1]))
-        if labels and len(regimes.history) > reviews:
-            reviews = len(regimes.history)
+        if labels and len(regimes._state.history) > reviews:
+            reviews = len(regimes._state.history)
             history.append((regimes.rounds, _symbols(regimes)))
         told.done(stop + 1 - start, "learning")
         start = stop + 1
@@ -207,8 +207,9 @@ def _pits(ahead: Predictive, observed: Any, *, counts: bool) -> Floats:
 
 def _symbols(regimes: Regimes) -> dict[int, Floats]:
     """Return the probabilities of symbols in each regime."""
-    model = regimes._naming.model
+    naming = regimes._state.naming
+    model = naming.model
     if model is None or not isinstance(model.emission, Categorical):
         return {}
-    numbers = regimes._naming._identity.numbers.tolist()
+    numbers = naming.identity.numbers.tolist()
     return {number: model.emission.probabilities[s] for s, number in enumerate(numbers)}
