@@ -60,15 +60,16 @@ class Paths:
         seen: Move | None = None,
     ) -> None:
         self.start = checked_paths(paths)
-        self.move, self.jitter, self.gains, self.rng = move, jitter, gains, rng
+        self.move, self.jitter, self.gains = move, jitter, gains
+        self._bits, self._draws = type(rng.bit_generator), rng.bit_generator.state
+        self._spare: list[tuple[np.random.Generator, Any]] = []
         usual = NormalHedge(alpha=0.1) if gains is not None else NormalHedge(alpha=0.5, c=0.1)
         self.hedger: CompiledHedger = usual if hedger is None else hedger
         self.seen = seen
 
     def init(self) -> Cloud:
         """Return the paths before the first observation."""
-        draws = self.rng.bit_generator.state
-        return Cloud(self.start, self.hedger.init(len(self.start)), None, 0, draws)
+        return Cloud(self.start, self.hedger.init(len(self.start)), None, 0, self._draws)
 
     def step(self, cloud: Cloud, observation: Any) -> tuple[Cloud, Floats]:
         """Return the paths after a round, and the estimated state.
@@ -83,8 +84,9 @@ class Paths:
         paths, game, noise = self._moved(cloud.paths), cloud.game, cloud.noise
         if observation is None:
             return cloud._replace(paths=paths), game.weights @ paths
+        rng = self._spare_generator(cloud)
         if self.gains is None:
-            logs, noise = self._log_densities(paths, noise, observation)
+            logs, noise = self._log_densities(paths, noise, observation, rng)
             gains = np.maximum(1.0 + (logs - logs.max()) / NATS, -1.0)
         else:
             gains = np.asarray(self.gains(paths, observation), dtype=np.float64)
@@ -92,22 +94,37 @@ class Paths:
         now, refilled = np.asarray(game.weights @ paths), cloud.refilled
         behind = np.flatnonzero(game.regrets <= 0.0)
         if 0 < len(behind) < len(paths):
-            parents = self.rng.choice(len(paths), size=len(behind), p=game.weights)
+            parents = rng.choice(len(paths), size=len(behind), p=game.weights)
             paths = paths.copy()
-            paths[behind] = self.jitter(paths[parents], self.rng)
+            paths[behind] = self.jitter(paths[parents], rng)
             ledger = game.ledger.copy()
             ledger[:, behind] = ledger[:, parents]
             game = self.hedger.reweigh(game, ledger)
             refilled += len(behind)
             if noise is not None:
                 noise = noise.copy()
-                change = np.exp(0.1 * self.rng.normal(size=(len(behind), noise.shape[1])))
+                change = np.exp(0.1 * rng.normal(size=(len(behind), noise.shape[1])))
                 noise[behind] = noise[parents] * change
-        return Cloud(paths, game, noise, refilled, self.rng.bit_generator.state), now
+        draws = rng.bit_generator.state
+        self._spare[:] = [(rng, draws)]
+        return Cloud(paths, game, noise, refilled, draws), now
 
-    def restore(self, cloud: Cloud) -> None:
-        """Reset the generator to its state at the time of these paths."""
-        self.rng.bit_generator.state = cloud.draws
+    def _generator(self, cloud: Cloud) -> np.random.Generator:
+        """Return a generator of random numbers at the time of these paths."""
+        bits = self._bits(0)  # any seed: its state is replaced
+        bits.state = cloud.draws
+        return np.random.Generator(bits)
+
+    def _spare_generator(self, cloud: Cloud) -> np.random.Generator:
+        """Return the generator of the last step if it is at the time of these paths, or a new one.
+
+        Whoever takes it has it alone, so a step within a step gets another one.
+        """
+        try:
+            rng, draws = self._spare.pop()
+        except IndexError:
+            return self._generator(cloud)
+        return rng if draws is cloud.draws else self._generator(cloud)
 
     def ahead(self, cloud: Cloud, steps: int) -> tuple[Floats, Floats]:
         """Return the paths some rounds later, without and with noise; no random number is used up.
@@ -119,8 +136,7 @@ class Paths:
         steps
             The number of rounds.
         """
-        rng = np.random.Generator(type(self.rng.bit_generator)())
-        rng.bit_generator.state = cloud.draws
+        rng = self._generator(cloud)
         plain = noisy = cloud.paths
         for _ in range(steps):
             plain, noisy = self._moved(plain), self.jitter(self._moved(noisy), rng)
@@ -149,7 +165,7 @@ class Paths:
         return moved
 
     def _log_densities(
-        self, paths: Floats, noise: Floats | None, y: Floats
+        self, paths: Floats, noise: Floats | None, y: Floats, rng: np.random.Generator
     ) -> tuple[Floats, Floats]:
         """Return log densities of normal noise, mixed with 5 % of a wide Cauchy density.
 
@@ -167,7 +183,7 @@ class Paths:
         if noise is None:
             far = np.maximum(np.median(np.abs(error), axis=0), 1e-12 + 1e-9 * np.abs(y).max())
             far = np.where(known, far, far[known].mean())
-            noise = far * 10.0 ** self.rng.uniform(-2.0, 0.0, size=places.shape)
+            noise = far * 10.0 ** rng.uniform(-2.0, 0.0, size=places.shape)
         z = error / noise
         normal = -0.5 * np.square(z) - np.log(np.sqrt(2.0 * np.pi) * noise)
         wide = 7.0 * np.median(noise, axis=0)
