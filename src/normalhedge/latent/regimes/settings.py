@@ -33,7 +33,8 @@ class RegimesSettings:
         (1, 2, 3, 4, 5),
         "The numbers of states to try, or a single one; more than three only if fewer have "
         "support.",
-        short="The numbers of states to try. [default: 1-5]",
+        short="The numbers of states to try.",
+        shown="1-5",
         by_name=False,
     )
     budget: int = option(
@@ -45,11 +46,13 @@ class RegimesSettings:
         None,
         "The hedger that weighs the candidates, see `Weighing`; `FixedShare` by default, which "
         "with log scores is Bayes' rule for a best candidate that changes now and then.",
-        short="The hedger that weighs the models. [default: fixed-share]",
+        short="The hedger that weighs the models.",
+        shown="fixed-share",
     )
     worth: float = option(
         0.02,
         "The nats per round that an additional state must add to the log score to be a regime.",
+        short="The nats per round that an additional state must add to be a regime.",
     )
     symbols: int | None = option(None, 'The number of symbols, with emission="categorical".')
     rng: np.random.Generator | None = option(

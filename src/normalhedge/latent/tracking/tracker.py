@@ -86,7 +86,7 @@ class HedgedTracker(LiveObject[TrackerState]):
         the log density of an observation of the first columns, or of the result of ``seen``, with
         a noise scale that each path has for itself.
     rng
-        The generator of random numbers for paths, of which a copy is used, or a seed.
+        The generator of random numbers for paths, which only the tracker may use, or a seed.
     hedger
         The hedger that weighs the experts. By default `FixedShare` for filters, and `NormalHedge`
         for paths: ``alpha=0.5, c=0.1``, or ``alpha=0.1`` with gains of your own.
