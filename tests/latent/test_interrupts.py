@@ -110,12 +110,13 @@ SYMBOLS = np.random.default_rng(4).integers(3, size=60).astype(float)
 
 def predictor(kind: str, rounds: int) -> Any:
     bank = random_categorical_bank(6, 2, 3, np.random.default_rng(5))
-    made: Any = {
+    kinds: dict[str, Callable[[], Any]] = {
         "states": partial(StateExperts, bank),
         "models": partial(ModelExperts, bank),
         "Bayes": partial(BayesAverage, bank),
         "learning": partial(LearningBank, bank, np.random.default_rng(6), patience=8),
-    }[kind]()
+    }
+    made = kinds[kind]()
     for symbol in SYMBOLS[:rounds]:
         made.observe(symbol)
     return made

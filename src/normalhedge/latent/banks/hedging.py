@@ -184,7 +184,7 @@ class ModelExperts(HedgingPredictor):
         if scores is not None:
             gains = np.clip(2.0 * self._scores(now, symbol, scores) - 1.0, -1.0, 1.0)
             game = self.hedger.step(game, gains)
-        return now._replace(filters=now.bank.learn(now.filters, scores), game=game)
+        return PredictorState(now.bank, now.bank.learn(now.filters, scores), game, *now[3:])
 
     def run(self, symbols: Floats) -> BatchPredictions:
         """Predict and learn symbols, NaN where missing."""
