@@ -7,7 +7,8 @@ import numpy as np
 
 from benchmarks.latent import cases
 from normalhedge._inputs import Floats
-from normalhedge.latent.regimes.regimes import REVIEW, Regimes
+from normalhedge.latent.regimes.regimes import Regimes
+from normalhedge.latent.regimes.rule import REVIEW
 
 ROUNDS, WARM, LIVE = 10_000, 2_000, 1_000
 

@@ -1,7 +1,9 @@
 // Functions of the module that fit hidden Markov models.
 #include "python.hpp"
 
+#include <array>
 #include <cstring>
+#include <iterator>
 #include <stdexcept>
 
 #include "em.hpp"
@@ -147,69 +149,120 @@ NegativeBinomial for_online(const NegativeBinomial& family) {
     return result;
 }
 
+// Models that learn online lie in one block of numbers, one after the other. A model has a row of
+// `shapes`: its family, its states, the rows of its parameters and where it begins in the block; and
+// a row of `settings`: rate, relative floor, and the three guards.
+constexpr const char* online_families[] = {"gaussian", "full", "student", "autoregressive", "poisson",
+                                           "negative_binomial", "categorical"};
+constexpr size_t shape_numbers = 4, setting_numbers = 5, online_fields = 7;
+
+using Shape = Vector<const std::int64_t>;
+
+// Where the fields of a model begin, and where the last one ends. Fields in the order of `Online`:
+// filter, transition, parameters, moves, sums, previous, spread.
 template <class Family>
-Online online_of(const Family& family, Vector<double> filter, Matrix<double> transition,
-                 Matrix<double> parameters, Matrix<double> moves, Matrix<double> sums,
-                 Vector<double> previous, Vector<double> spread) {
-    const size_t k = filter.n;
-    require(k > 0 && transition.rows == k && transition.columns == k &&
-                parameters.rows == family.rows() && parameters.columns == k &&
-                moves.rows == k * k && moves.columns == k && sums.rows == k * family.statistics() &&
-                sums.columns == k && previous.n == family.columns &&
-                spread.n == 2 * family.columns,
+std::array<size_t, online_fields + 1> online_layout(const Family& family, size_t begin, size_t k) {
+    const size_t sizes[] = {k, k * k, family.rows() * k, k * k * k, k * family.statistics() * k,
+                            family.columns, 2 * family.columns};
+    std::array<size_t, online_fields + 1> result{begin};
+    for (size_t i = 0; i < online_fields; ++i) result[i + 1] = result[i] + sizes[i];
+    return result;
+}
+
+// Call a function with a model: its family and its layout.
+template <class Work>
+auto with_online(Shape shape, Row guards, size_t columns, const Work& work) {
+    constexpr std::int64_t most = 1 << 20;
+    require(shape.n == shape_numbers && shape[0] >= 0 &&
+                shape[0] < static_cast<std::int64_t>(std::size(online_families)) && shape[1] > 0 &&
+                shape[1] < most && shape[2] > 0 && shape[2] < most && shape[3] >= 0,
             sizes);
-    return {{k, filter.data, transition.data}, parameters.data, moves.data, sums.data, previous.data,
-            spread.data};
-}
-
-void online_begin(FamilyName name, Row shares, Vector<double> filter, Matrix<double> transition,
-                  Matrix<double> parameters, Matrix<double> moves, Matrix<double> sums,
-                  Vector<double> previous, Vector<double> spread, Row guards) {
-    require(shares.n == filter.n, sizes);
-    with_family(name, previous.n, parameters.rows, guards, [&](const auto& family) {
-        OnlineFit online(family, online_of(family, filter, transition, parameters, moves, sums,
-                                           previous, spread));
-        online.begin(shares.data);
-    });
-}
-
-double online_observe(FamilyName name, Row observation, Vector<double> filter,
-                      Matrix<double> transition, Matrix<double> parameters, Matrix<double> moves,
-                      Matrix<double> sums, Vector<double> previous, Vector<double> spread,
-                      Row guards, double rate, double relative) {
-    return with_family(name, previous.n, parameters.rows, guards, [&](const auto& given) {
+    const auto rows = static_cast<size_t>(shape[2]);
+    return with_family({online_families[shape[0]]}, columns, rows, guards, [&](const auto& given) {
         const auto family = for_online(given);
-        require(observation.n == previous.n, sizes);
-        check_values(family, {observation.data, 1, observation.n});
-        OnlineFit online(family, online_of(family, filter, transition, parameters, moves, sums,
-                                           previous, spread));
-        return online.observe(observation.data, rate, relative);
+        require(rows == family.rows(), sizes);
+        return work(family, online_layout(family, static_cast<size_t>(shape[3]),
+                                          static_cast<size_t>(shape[1])));
     });
 }
 
-void online_run(FamilyName name, Sheet observations, Vector<double> filter,
-                Matrix<double> transition, Matrix<double> parameters, Matrix<double> moves,
-                Matrix<double> sums, Vector<double> previous, Vector<double> spread, Row guards,
-                double rate, double relative, Matrix<double> beliefs, Matrix<double> filtered,
-                Cube<double> kept, Vector<double> logs) {
+// The same with the numbers of the model, which are part of a block.
+template <class Work>
+auto with_online(Shape shape, Row settings, size_t columns, Vector<double> block, const Work& work) {
+    require(settings.n == setting_numbers, sizes);
+    return with_online(shape, {settings.data + 2, 3}, columns,
+                       [&](const auto& family, const auto& places) {
+                           require(places[online_fields] <= block.n, sizes);
+                           double* const at = block.data;
+                           return work(family, Online{{static_cast<size_t>(shape[1]), at + places[0],
+                                                       at + places[1]},
+                                                      at + places[2], at + places[3], at + places[4],
+                                                      at + places[5], at + places[6]});
+                       });
+}
+
+std::int64_t online_family(FamilyName given) {
+    for (size_t i = 0; i < std::size(online_families); ++i)
+        if (std::strcmp(given.name, online_families[i]) == 0) return static_cast<std::int64_t>(i);
+    throw std::invalid_argument("the core does not know this family");
+}
+
+void write_online_layout(Shape shape, std::int64_t columns, Vector<std::int64_t> places) {
+    const double none[] = {0.0, 0.0, 0.0};
+    require(places.n == online_fields + 1 && columns > 0, sizes);
+    with_online(shape, {none, 3}, static_cast<size_t>(columns),
+                [&](const auto&, const auto& layout) {
+                    std::copy(layout.begin(), layout.end(), places.data);
+                });
+}
+
+void online_begin(Shape shape, Row settings, std::int64_t columns, Row shares,
+                  Vector<double> block) {
+    require(columns > 0, sizes);
+    with_online(shape, settings, static_cast<size_t>(columns), block,
+                [&](const auto& family, const Online& now) {
+                    require(shares.n == now.chain.states, sizes);
+                    OnlineFit(family, now).begin(shares.data);
+                });
+}
+
+void online_observe(Matrix<const std::int64_t> shapes, Sheet settings, Sheet observations,
+                    Vector<double> block, Vector<double> logs, Matrix<double> filtered) {
+    const size_t columns = observations.columns;
+    require(shapes.rows == settings.rows && observations.rows == shapes.rows &&
+                logs.n == shapes.rows && filtered.rows == shapes.rows,
+            sizes);
+    for (size_t m = 0; m < shapes.rows; ++m)
+        with_online({shapes.row(m), shapes.columns}, {settings.row(m), settings.columns}, columns,
+                    block, [&](const auto& family, const Online& now) {
+                        require(now.chain.states <= filtered.columns, sizes);
+                        check_values(family, {observations.row(m), 1, columns});
+                        OnlineFit online(family, now);
+                        logs[m] = online.observe(observations.row(m), settings.row(m)[0],
+                                                 settings.row(m)[1]);
+                        const double* f = now.chain.initial;
+                        std::copy(f, f + now.chain.states, filtered.row(m));
+                    });
+}
+
+void online_run(Shape shape, Row settings, Sheet observations, Vector<double> block,
+                Matrix<double> beliefs, Matrix<double> filtered, Cube<double> kept,
+                Vector<double> logs) {
     const size_t rounds = observations.rows;
-    require(observations.columns == previous.n && beliefs.rows == rounds &&
-                beliefs.columns == filter.n && filtered.rows == rounds &&
-                filtered.columns == filter.n && kept.layers == rounds &&
-                kept.rows == parameters.rows && kept.columns == parameters.columns &&
-                logs.n == rounds,
-            sizes);
-    with_family(name, previous.n, parameters.rows, guards, [&](const auto& given) {
-        const auto family = for_online(given);
+    with_online(shape, settings, observations.columns, block,
+                [&](const auto& family, const Online& now) {
+        const size_t k = now.chain.states, rows = family.rows();
+        require(beliefs.rows == rounds && beliefs.columns == k && filtered.rows == rounds &&
+                    filtered.columns == k && kept.layers == rounds && kept.rows == rows &&
+                    kept.columns == k && logs.n == rounds,
+                sizes);
         check_values(family, series_of(observations));
-        OnlineFit online(family, online_of(family, filter, transition, parameters, moves, sums,
-                                           previous, spread));
+        OnlineFit online(family, now);
         for (size_t t = 0; t < rounds; ++t) {
             online.predict(beliefs.row(t));
-            std::copy(parameters.data, parameters.data + parameters.rows * parameters.columns,
-                      kept.layer(t).data);
-            logs[t] = online.observe(observations.row(t), rate, relative);
-            std::copy(filter.data, filter.data + filter.n, filtered.row(t));
+            std::copy(now.parameters, now.parameters + rows * k, kept.layer(t).data);
+            logs[t] = online.observe(observations.row(t), settings[0], settings[1]);
+            std::copy(now.chain.initial, now.chain.initial + k, filtered.row(t));
         }
     });
 }
@@ -229,10 +282,12 @@ PyMethodDef functions[] = {
     bind<em_statistics>("em_statistics", "Return how many statistics a state of a family keeps."),
     bind<write_log_gamma>("log_gamma", "Write ln Gamma(x) of numbers above zero."),
     bind<online_begin>("online_begin", "Write the statistics that parameters let expect."),
+    bind<online_family>("online_family", "Return the number of a family in `shapes`."),
     bind<online_observe>("online_observe",
-                         "Learn an observation in place; return its log density."),
+                         "Let all models of a block learn an observation; write log densities."),
     bind<online_run>("online_run",
-                     "Learn observations in place; write what was known before each of them."),
+                     "Let a model learn observations; write what was known before each of them."),
+    bind<write_online_layout>("online_layout", "Write where the fields of a model begin."),
     {nullptr, nullptr, 0, nullptr},
 };
 

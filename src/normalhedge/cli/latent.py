@@ -11,8 +11,9 @@ import numpy as np
 
 import normalhedge
 from normalhedge import _names, _table_files, _tables
+from normalhedge._options import options
 from normalhedge._owner import Owner
-from normalhedge.cli.latent_stream import new_regimes, run_latent_stream
+from normalhedge.cli.latent_stream import new_live, run_latent_stream
 from normalhedge.cli.options import check_columns, check_outputs, check_state, safe_csv, words
 from normalhedge.cli.progress import ProgressBar
 from normalhedge.cli.terminal import echo
@@ -22,6 +23,7 @@ from normalhedge.latent.regimes.baselines import baselines
 from normalhedge.latent.regimes.code import KINDS
 from normalhedge.latent.regimes.infer import resume
 from normalhedge.latent.regimes.regimes_file import RegimesFile
+from normalhedge.latent.regimes.settings import RegimesSettings
 from normalhedge.latent.regimes.tables import facts, forecast_columns, forecast_table, regime_table
 from normalhedge.mixtures.lines import LONGEST
 from normalhedge.reports import write_inferred
@@ -32,7 +34,10 @@ FILE_ONLY = ("time", "forecast", "forecast_out", "out", "report", "safe_csv")
 STREAM_ONLY = ("symbols", "sync", "max_line")
 """Options for streams only."""
 
-SETTINGS = ("kind", "above", "states", "budget", "hedger", "seed", "symbols")
+REGIMES = [name for name, one in options(RegimesSettings).items() if one.metadata["short"]]
+"""The options of `Regimes` that the command has."""
+
+SETTINGS = ("kind", "above", *REGIMES, "seed", "symbols")
 """Options that cannot change once there is a state."""
 
 TABLES = (".csv", ".parquet")
@@ -55,6 +60,24 @@ def _states(_: click.Context, __: click.Parameter, value: str | None) -> tuple[i
     return found
 
 
+_FORMS: dict[str, dict[str, Any]] = {
+    "states": {"callback": _states, "metavar": "1-5|2|1,2,4"},
+    "budget": {"type": click.IntRange(min=2)},
+    "hedger": {"metavar": "NAME[:KEY=VALUE,...]"},
+}
+"""How options are written on the command line; others are numbers."""
+
+
+def _regimes_options(command: Any) -> Any:
+    """Add the options of `Regimes`, with their texts."""
+    for name in reversed(REGIMES):
+        one = options(RegimesSettings)[name]
+        form = _FORMS.get(name, {"type": type(one.default)})
+        text = f"{one.metadata['short']} [default: {one.metadata['shown']}]"
+        command = click.option(f"--{name}", help=text, **form)(command)
+    return command
+
+
 @click.command(
     "latent",
     epilog="Words, and whole numbers with only two values, are symbols; other whole numbers from 0 "
@@ -73,21 +96,11 @@ def _states(_: click.Context, __: click.Parameter, value: str | None) -> tuple[i
 @click.option("--time", help="The column of times, for the plots and --out.")
 @click.option("--forecast", type=click.IntRange(1, 10_000), metavar="ROUNDS",
               help="Forecast the next rounds.")  # fmt: skip
-@click.option(
-    "--states",
-    callback=_states,
-    metavar="1-5|2|1,2,4",
-    help="The numbers of states to try. [default: 1-5]",
-)
+@_regimes_options
 @click.option(
     "--kind", type=click.Choice(list(KINDS)), help="The kind of observations. [default: guessed]"
 )
 @click.option("--above", type=float, help="Turn numbers into two symbols, by this limit.")
-@click.option(
-    "--budget", type=click.IntRange(min=2), help="The largest number of models. [default: 30]"
-)
-@click.option("--hedger", metavar="NAME[:KEY=VALUE,...]",
-              help="The hedger that weighs the models. [default: fixed-share]")  # fmt: skip
 @click.option("--seed", type=click.IntRange(min=0), help="The seed of the fits. [default: 0]")
 @click.option("--level", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.9,
               show_default=True, help="The probability of intervals.")  # fmt: skip
@@ -120,7 +133,10 @@ def command(data: str, state: Path | None, **given: Any) -> None:
         raise click.UsageError("--sync needs --state")
     if given["forecast_out"] is not None and given["forecast"] is None:
         raise click.UsageError("--forecast-out needs --forecast")
-    weigher = None if given["hedger"] is None else named(given["hedger"], given["budget"] or 30)
+    chosen = {name: given[name] for name in (*REGIMES, "seed") if given[name] is not None}
+    if "hedger" in chosen:
+        budget = chosen.get("budget", RegimesSettings.budget)
+        chosen["hedger"] = named(chosen["hedger"], budget)
     with ExitStack() as stack:
         kept = None
         if state is not None:
@@ -130,17 +146,11 @@ def command(data: str, state: Path | None, **given: Any) -> None:
         live = None if kept is None else kept.load()
         if live is not None:
             _refuse_settings(given, state)
-        options = {
-            "states": given["states"] or (1, 2, 3, 4, 5),
-            "budget": given["budget"] or 30,
-            "hedger": weigher,
-            "seed": given["seed"] or 0,
-        }
         if data == "-":
-            live = live or new_regimes(given, options)
+            live = live or new_live(given, chosen)
             run_latent_stream(live, kept, given["level"], given["max_line"] or LONGEST)
         else:
-            _infer_file(Path(data), live, kept, options, given)
+            _infer_file(Path(data), live, kept, chosen, given)
 
 
 def _refuse_settings(given: dict[str, Any], state: Path | None) -> None:
@@ -153,7 +163,7 @@ def _infer_file(
     data: Path,
     live: Live | None,
     kept: RegimesFile | None,
-    options: dict[str, Any],
+    chosen: dict[str, Any],
     given: dict[str, Any],
 ) -> None:
     """Find the regimes of a table's columns; print and write the results."""
@@ -173,7 +183,7 @@ def _infer_file(
         if live is not None:
             found = resume(live, values, **known)
         else:
-            found = infer(values, kind=given["kind"], above=given["above"], **options, **known)
+            found = infer(values, kind=given["kind"], above=given["above"], **chosen, **known)
     what = " and ".join(columns)
     _print(found, what, given)
     with ProgressBar("comparing"):

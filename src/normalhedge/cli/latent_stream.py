@@ -3,36 +3,28 @@
 from typing import Any
 
 import click
-import numpy as np
 
 from normalhedge._journal import Operation
 from normalhedge.cli.streaming import run_stream
-from normalhedge.latent import Live, Regimes
+from normalhedge.latent import Live
 from normalhedge.latent.regimes.code import Code
+from normalhedge.latent.regimes.infer import new_regimes
 from normalhedge.latent.regimes.regimes_file import RegimesFile
 from normalhedge.latent.regimes.regimes_stream import RegimesStream
 
 
-def new_regimes(given: dict[str, Any], options: dict[str, Any]) -> Live:
+def new_live(given: dict[str, Any], chosen: dict[str, Any]) -> Live:
     """Return regimes without observations, for the kind of observations in the options.
 
     Parameters
     ----------
     given
         The options of the command line that describe observations.
-    options
-        The settings of `Regimes`: states, budget, hedger and seed.
+    chosen
+        The seed and the options of `Regimes` that were given.
     """
     code = _code(given)
-    regimes = Regimes(
-        code.emission,
-        options["states"],
-        budget=options["budget"],
-        hedger=options["hedger"],
-        symbols=len(code.labels) or None,
-        rng=np.random.default_rng(options["seed"]),
-    )
-    return Live(regimes, code)
+    return Live(new_regimes(code, **chosen), code)
 
 
 def _code(given: dict[str, Any]) -> Code:

@@ -58,7 +58,7 @@ def bits(regimes: Regimes) -> list[Any]:
         repr(regimes),
         repr(regimes.history),
         regimes.candidates(),
-        regimes._rng.bit_generator.state,
+        regimes._state.rng.bit_generator.state,
     ]
 
 

@@ -35,17 +35,19 @@ def test_forecasts_before_anything_is_known() -> None:
 def test_autoregressive_forecasts_agree_with_draws() -> None:
     regimes = Regimes("autoregressive", (2,))
     regimes.run(series("autoregressive", 200))
-    lineup = regimes._lineup
-    assert lineup is not None
+    state = regimes._state
+    assert state.lineup is not None
+    candidates = state.lineup.candidates(state.filters)
     ahead = regimes.forecast(4)
     rng, rounds = np.random.default_rng(0), 20_000
     drawn = np.zeros((4, rounds))
-    beliefs, place = lineup.predicted(), rng.choice(len(regimes.weights), rounds, p=regimes.weights)
+    beliefs = state.lineup.predicted(state.filters)
+    place = rng.choice(len(regimes.weights), rounds, p=regimes.weights)
     for n in np.unique(place):
-        candidate, mine = lineup.candidates[n], np.flatnonzero(place == n)
+        candidate, mine = candidates[n], np.flatnonzero(place == n)
         k = candidate.recipe.states
         chances = np.repeat(beliefs[n, None, :k], len(mine), axis=0)
-        last = np.full(len(mine), regimes._previous[0])
+        last = np.full(len(mine), regimes._state.previous[0])
         for step in range(4):
             steps = np.cumsum(chances, axis=1)
             state = np.minimum((rng.random((len(mine), 1)) >= steps).sum(axis=1), k - 1)

@@ -29,7 +29,7 @@ def test_few_values_and_wrong_settings_are_sentences() -> None:
     with pytest.raises(ValueError, match="states must"):
         infer(values, states=())
     with pytest.raises(TypeError, match="hedger"):
-        infer(values, hedger=3)  # type: ignore[arg-type]
+        infer(values, hedger=3)
 
 
 @pytest.fixture(scope="module")

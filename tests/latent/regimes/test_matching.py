@@ -22,14 +22,18 @@ def test_assignment_is_the_best_of_all() -> None:
 
 
 def test_a_state_that_comes_back_gets_its_number_again() -> None:
-    identity = Identity(4)
+    identity = Identity.init(4)
     two = Gaussian(np.array([0.0, 5.0]), np.ones(2))
     three = Gaussian(np.array([-9.0, 0.0, 5.0]), np.ones(3))
 
     def shared(new: Gaussian, old: Gaussian) -> np.ndarray:
         return overlap(np.zeros((1, new.states)), np.zeros((1, old.states)), likeness(new, old))
 
-    np.testing.assert_array_equal(identity.follow(two, None), [0, 1])
-    np.testing.assert_array_equal(identity.follow(three, shared(three, two)), [2, 0, 1])
-    np.testing.assert_array_equal(identity.follow(two, shared(two, three)), [0, 1])
-    np.testing.assert_array_equal(identity.follow(three, shared(three, two)), [2, 0, 1])
+    for new, old, numbers in (
+        (two, None, [0, 1]),
+        (three, two, [2, 0, 1]),
+        (two, three, [0, 1]),
+        (three, two, [2, 0, 1]),
+    ):
+        identity = identity.follow(new, None if old is None else shared(new, old))
+        np.testing.assert_array_equal(identity.numbers, numbers)

@@ -38,7 +38,7 @@ def test_what_was_kept_goes_on_to_the_bit(kind: str, way: str, tmp_path: Path) -
     else:
         other = pickle.loads(pickle.dumps(one)) if way == "pickle" else copy.deepcopy(one)
     assert bits(one) == bits(other)
-    assert any(c.online is not None for c in other._slate.candidates)  # type: ignore[union-attr]
+    assert any(c.online is not None for c in other._state.board.candidates)
     for row in seen[137:210]:
         one.observe(row)
         other.observe(row)
@@ -78,6 +78,47 @@ def test_other_hedgers_and_generators(tmp_path: Path) -> None:
         one.run(seen[60:])
         other.run(seen[60:])
         assert one.weights.tobytes() == other.weights.tobytes()
+
+
+WENT = {
+    "gaussian": [-252.285853, 0.19463869, 0.97216936, 0.17327978],
+    "categorical": [-94.515656, 0.42741575, 0.60022416, 1.0],
+    "full": [-416.613509, -0.06155169, 0.78118551, 0.13542631],
+}
+"""How files of version 1 went on, in 0.2.0: log score, mean, largest weight, first regime."""
+
+
+@pytest.mark.parametrize("kind", WENT)
+def test_files_of_version_1_go_on_as_they_did(kind: str, tmp_path: Path) -> None:
+    one = Regimes.load(Path(__file__).parent / "version_1" / f"{kind}.json")
+    assert one.rounds == 119
+    one.save(tmp_path / "s.json")
+    assert json.loads((tmp_path / "s.json").read_text())["version"] == 2
+    other = Regimes.load(tmp_path / "s.json")
+    assert bits(one) == bits(other)
+    course = one.run(series(kind)[119:])
+    found = [
+        np.nansum(course.log_scores),
+        np.ravel(one.predict().mean)[0],
+        one.weights.max(),
+        one.probabilities[0],
+    ]
+    np.testing.assert_allclose(found, WENT[kind], rtol=1e-6)
+
+
+def test_damaged_files_of_version_1_are_refused(tmp_path: Path) -> None:
+    text = (Path(__file__).parent / "version_1" / "gaussian.json").read_text()
+    path, rng, refused = tmp_path / "s.json", np.random.default_rng(6), 0
+    for _ in range(60):
+        content = json.loads(text)
+        content.pop("checksum")
+        edited(content, rng)
+        path.write_text(sealed(content))
+        try:
+            Regimes.load(path)
+        except ValueError:
+            refused += 1
+    assert refused > 20
 
 
 def test_a_hedger_of_your_own_cannot_be_written(tmp_path: Path) -> None:

@@ -3,18 +3,20 @@
 import numpy as np
 
 from normalhedge.latent.regimes.candidates import LearningRecipe
-from normalhedge.latent.regimes.slate import Slate
+from normalhedge.latent.regimes.slate import Board, Slate, _Review
 from tests.latent.regimes.examples import textbook
 
 
 def test_windows_without_hope_are_fitted_less_often() -> None:
-    slate = Slate(["gaussian"], [1, 2], 10, np.random.default_rng(0))
-    slate.review(textbook(800)[1][:, np.newaxis], np.empty(0))
-    window = next(n for n, one in enumerate(slate.candidates) if one.recipe.window == 250)
+    slate, seen = Slate(["gaussian"], [1, 2], 10), textbook(800)[1][:, np.newaxis]
+    none = Board((), np.empty(0), {})
+    board, _, _ = slate.review(none, seen, np.empty(0), np.random.default_rng(0))
+    review = _Review(list(board.candidates), board.standing.copy())
+    window = next(n for n, one in enumerate(board.candidates) if one.recipe.window == 250)
     whole = next(
-        n for n, one in enumerate(slate.candidates) if one.recipe == LearningRecipe("gaussian", 2)
+        n for n, one in enumerate(board.candidates) if one.recipe == LearningRecipe("gaussian", 2)
     )
-    assert slate._due(window) == 850
-    slate.standing[window] = slate.standing[whole] = -40.0
-    assert slate._due(window) == 900
-    assert slate._due(whole) == slate.candidates[whole].due
+    assert review.due(window) == 850
+    review.standing[window] = review.standing[whole] = -40.0
+    assert review.due(window) == 900
+    assert review.due(whole) == board.candidates[whole].due

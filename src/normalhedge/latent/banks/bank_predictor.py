@@ -1,8 +1,12 @@
 """The common part of all predictors that use a bank."""
 
+from typing import Any, NamedTuple
+
 import numpy as np
+import numpy.typing as npt
 
 from normalhedge._inputs import Floats
+from normalhedge._live import LiveObject
 from normalhedge.latent.banks.bank_state import BankState
 from normalhedge.latent.banks.hmm_bank import HMMBank
 from normalhedge.latent.banks.predictors import BLOCK, BatchPredictor
@@ -13,7 +17,32 @@ def block(bank: HMMBank) -> int:
     return max(BLOCK // (bank.states * bank.candidates), 1)
 
 
-class BankPredictor(BatchPredictor):
+class PredictorState(NamedTuple):
+    """Everything that a predictor has learned; nothing in it is ever changed in place.
+
+    Attributes
+    ----------
+    bank, filters
+        The candidates, and their beliefs.
+    game
+        The state of the hedger's game; None without a hedger.
+    behind
+        The number of rounds that each candidate has been behind, if the bank learns.
+    dropped
+        The number of candidates that were dropped.
+    draws
+        The place in the sequence of random numbers; see `Draws`.
+    """
+
+    bank: HMMBank
+    filters: BankState
+    game: Any = None
+    behind: npt.NDArray[np.int64] | None = None
+    dropped: int = 0
+    draws: Any = None
+
+
+class BankPredictor(LiveObject[PredictorState], BatchPredictor):
     """A predictor that filters with the candidates of a bank.
 
     Parameters
@@ -27,10 +56,19 @@ class BankPredictor(BatchPredictor):
     def __init__(self, bank: HMMBank, *, rounded: bool = False) -> None:
         if rounded and not bank.symbol_count:
             raise ValueError("rounded needs a bank over symbols")
-        self.bank = bank
         self.rounded = rounded
         self.block = block(bank)
-        self.state: BankState = bank.init()
+        self._state = PredictorState(bank, bank.init())
+
+    @property
+    def bank(self) -> HMMBank:
+        """The candidates."""
+        return self._state.bank
+
+    @property
+    def state(self) -> BankState:
+        """The beliefs of the candidates."""
+        return self._state.filters
 
     @property
     def impossible(self) -> int:

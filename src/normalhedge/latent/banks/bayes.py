@@ -48,12 +48,14 @@ class BayesAverage(BankPredictor):
 
     def observe(self, symbol: float | None) -> None:
         """Learn the next symbol."""
-        self.state = self.bank.observe(self.state, symbol, self.keep)
+        before = self._state
+        filters = before.bank.observe(before.filters, symbol, self.keep)
+        self._change(before, before._replace(filters=filters))
 
     def run(self, symbols: Floats) -> BatchPredictions:
         """Predict and learn symbols, NaN where missing."""
-        filtered = self.bank.run(symbols, self.state, self.keep)
-        self.state = filtered.state
+        before = self._state
+        filtered = before.bank.run(symbols, before.filters, self.keep)
         weights = _posterior(filtered.log_likelihood)[:, np.newaxis] * filtered.beliefs
         by_candidate = self.bank.predictions(filtered.beliefs)
         predictions = np.einsum("txn,tn->tx", by_candidate, weights.sum(axis=1))
@@ -61,6 +63,7 @@ class BayesAverage(BankPredictor):
         if self.rounded:
             predictions = most_probable(predictions, axis=1)
             scores = _gaps.entry_of_each(predictions, symbols)
+        self._change(before, before._replace(filters=filtered.state))
         return BatchPredictions(predictions, scores, weights)
 
     @property

@@ -5,14 +5,15 @@ probability ``P_n(S_{t+1} = s | x_1..x_t)`` as its confidence. The loss is 1 - p
 2 p(x) - 1. Both are linear in the prediction, so the gain of a mixture is the mixture of the gains.
 """
 
+from abc import abstractmethod
 from typing import Any
 
 import numpy as np
 
 from normalhedge._inputs import Floats
-from normalhedge.hedgers import CompiledHedger, Hedger, NormalHedge
+from normalhedge.hedgers import Hedger, NormalHedge
 from normalhedge.latent.banks import _gaps
-from normalhedge.latent.banks.bank_predictor import BankPredictor, most_probable
+from normalhedge.latent.banks.bank_predictor import BankPredictor, PredictorState, most_probable
 from normalhedge.latent.banks.hmm_bank import HMMBank
 from normalhedge.latent.banks.predictors import BatchPredictions
 
@@ -41,15 +42,21 @@ class HedgingPredictor(BankPredictor):
                 "hedger must have the methods init, play, step and run, as the hedgers of this "
                 f"package have, got {hedger!r}"
             )
-        self.game: Any = self.hedger.init(experts)
+        self._state = self._state._replace(game=self.hedger.init(experts))
 
-    def _learn(self, gains: Floats, confidence: Floats | None = None) -> None:
-        """Play a round."""
-        hedger = self.hedger
-        if isinstance(hedger, CompiledHedger):
-            self.game = hedger.step(self.game, gains, confidence, in_place=True)
-        else:
-            self.game = hedger.step(self.game, gains, confidence)
+    @property
+    def game(self) -> Any:
+        """The state of the hedger's game."""
+        return self._state.game
+
+    def observe(self, symbol: float | None) -> None:
+        """Learn the next symbol."""
+        before = self._state
+        self._change(before, self._after(before, symbol))
+
+    @abstractmethod
+    def _after(self, now: PredictorState, symbol: float | None) -> PredictorState:
+        """Return the state after a symbol."""
 
 
 class StateExperts(HedgingPredictor):
@@ -102,30 +109,32 @@ class StateExperts(HedgingPredictor):
         """Return the next distribution over the experts, k x N flattened."""
         return self.hedger.play(self.game, self.state.beliefs.ravel())
 
-    def observe(self, symbol: float | None) -> None:
-        """Learn the next symbol."""
-        bank, state = self.bank, self.state
+    def _after(self, now: PredictorState, symbol: float | None) -> PredictorState:
+        """Return the state after a symbol."""
+        bank, state, game = now[:3]
         scores = bank.scores(symbol)
         if scores is not None:
             if self._gains is not None:
                 gains = self._gains[int(symbol)]  # type: ignore[arg-type]
             else:
                 gains = 2.0 * bank.bound(scores).ravel() - 1.0
-            self._learn(gains, state.beliefs.ravel())
-        self.state = bank.learn(state, scores)
+            game = self.hedger.step(game, gains, state.beliefs.ravel())
+        return PredictorState(bank, bank.learn(state, scores), game)
 
     def run(self, symbols: Floats) -> BatchPredictions:
         """Predict and learn symbols, NaN where missing."""
-        filtered = self.bank.run(symbols, self.state)
+        before = self._state
+        filtered = before.bank.run(symbols, before.filters)
         scores = filtered.scores.reshape(len(symbols), -1)
         if self.rounded:
             scores = _gaps.row_of_each(self._predictions, symbols)
         confidence = filtered.beliefs.reshape(scores.shape)
-        game, played = _gaps.run(self.hedger, self.game, 2.0 * scores - 1.0, confidence, symbols)
-        self.state, self.game = filtered.state, game
+        game, played = _gaps.run(self.hedger, before.game, 2.0 * scores - 1.0, confidence, symbols)
         own = np.einsum("te,te->t", scores, played)
         weights = played.reshape(filtered.beliefs.shape)
-        return BatchPredictions(played @ self._predictions.T, own, weights)
+        result = BatchPredictions(played @ self._predictions.T, own, weights)
+        self._change(before, PredictorState(before.bank, filtered.state, game))
+        return result
 
     @property
     def weights(self) -> Floats:
@@ -149,12 +158,12 @@ class ModelExperts(HedgingPredictor):
     ) -> None:
         super().__init__(bank, hedger, bank.candidates, rounded=rounded)
 
-    def _scores(self, symbol: float | None, densities: Floats) -> Floats:
+    def _scores(self, now: PredictorState, symbol: float | None, densities: Floats) -> Floats:
         """Return the score of each candidate."""
+        bank, beliefs = now.bank, now.filters.beliefs
         if self.rounded:
-            predictions = self.bank.predictions(self.state.beliefs)
-            return np.asarray(most_probable(predictions)[int(symbol or 0)])
-        return np.asarray((self.bank.bound(densities) * self.state.beliefs).sum(axis=0))
+            return np.asarray(most_probable(bank.predictions(beliefs))[int(symbol or 0)])
+        return np.asarray((bank.bound(densities) * beliefs).sum(axis=0))
 
     def predict(self) -> Floats:
         """Return the mixture of the candidates' predictions."""
@@ -167,31 +176,34 @@ class ModelExperts(HedgingPredictor):
         scores = self.bank.scores(symbol)
         if scores is None:
             return float("nan")
-        return float(self._scores(symbol, scores) @ self.game.weights)
+        return float(self._scores(self._state, symbol, scores) @ self.game.weights)
 
-    def observe(self, symbol: float | None) -> None:
-        """Learn the next symbol."""
-        scores = self.bank.scores(symbol)
+    def _after(self, now: PredictorState, symbol: float | None) -> PredictorState:
+        """Return the state after a symbol."""
+        game, scores = now.game, now.bank.scores(symbol)
         if scores is not None:
-            self._learn(np.clip(2.0 * self._scores(symbol, scores) - 1.0, -1.0, 1.0))
-        self.state = self.bank.learn(self.state, scores)
+            gains = np.clip(2.0 * self._scores(now, symbol, scores) - 1.0, -1.0, 1.0)
+            game = self.hedger.step(game, gains)
+        return PredictorState(now.bank, now.bank.learn(now.filters, scores), game, *now[3:])
 
     def run(self, symbols: Floats) -> BatchPredictions:
         """Predict and learn symbols, NaN where missing."""
-        filtered = self.bank.run(symbols, self.state)
-        predictions = self.bank.predictions(filtered.beliefs)
+        before = self._state
+        filtered = before.bank.run(symbols, before.filters)
+        predictions = before.bank.predictions(filtered.beliefs)
         scores = np.einsum("tsn,tsn->tn", filtered.scores, filtered.beliefs)
         if self.rounded:
             predictions = most_probable(predictions, axis=1)
             scores = _gaps.entry_of_each(predictions, symbols)
         gains = np.clip(2.0 * scores - 1.0, -1.0, 1.0)
-        game, played = _gaps.run(self.hedger, self.game, gains, None, symbols)
-        self.state, self.game = filtered.state, game
-        return BatchPredictions(
+        game, played = _gaps.run(self.hedger, before.game, gains, None, symbols)
+        result = BatchPredictions(
             np.einsum("txn,tn->tx", predictions, played),
             np.einsum("tn,tn->t", scores, played),
             played[:, np.newaxis] * filtered.beliefs,
         )
+        self._change(before, before._replace(filters=filtered.state, game=game))
+        return result
 
     @property
     def weights(self) -> Floats:

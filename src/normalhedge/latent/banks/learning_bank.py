@@ -8,9 +8,12 @@ takes its place: experts leave and join, and the regret of a new expert starts a
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from normalhedge import _inputs
 from normalhedge.hedgers import Hedger
+from normalhedge.latent._draws import Draws
+from normalhedge.latent.banks.bank_predictor import PredictorState
 from normalhedge.latent.banks.bank_state import BankState
 from normalhedge.latent.banks.hedging import ModelExperts
 from normalhedge.latent.banks.hmm_bank import HMMBank
@@ -70,7 +73,6 @@ class LearningBank(ModelExperts):
                 "LearningBank needs a hedger whose experts can join and leave, and whose states "
                 f"have regrets, such as the hedgers of this package, got {self.hedger!r}"
             )
-        self.rng = rng
         alpha = getattr(self.hedger, "alpha", 0.0)
         if patience is None and not alpha:
             raise ValueError("patience must be given where the hedger never forgets")
@@ -78,42 +80,47 @@ class LearningBank(ModelExperts):
             round(1.0 / alpha) if patience is None else _inputs.count("patience", patience)
         )
         self.share = _inputs.number("share", share, 0.0, 1.0)
-        self.dropped = 0
-        self._behind = np.zeros(bank.candidates, dtype=np.int64)
+        self._draws = Draws(rng)
+        behind = np.zeros(bank.candidates, dtype=np.int64)
+        self._state = self._state._replace(behind=behind, draws=self._draws.first)
 
-    def observe(self, symbol: float | None) -> None:
-        """Learn the next symbol; now and then, replace bad candidates by copies of good ones."""
-        super().observe(symbol)
+    @property
+    def dropped(self) -> int:
+        """The number of candidates that were dropped so far."""
+        return self._state.dropped
+
+    def _after(self, now: PredictorState, symbol: float | None) -> PredictorState:
+        """Return the state after a symbol; now and then, copies replace bad candidates."""
+        now = super()._after(now, symbol)
         if symbol is None or symbol != symbol:  # noqa: PLR0124 -- NaN: no candidate was tested
-            return
-        ahead = self.game.regrets > 0.0
-        self._behind = np.where(ahead, 0, self._behind + 1)
-        if self.state.rounds % max(self.patience // 4, 1) == 0 and ahead.any():
-            self._renew()
+            return now
+        assert now.behind is not None
+        ahead = now.game.regrets > 0.0
+        behind = np.where(ahead, 0, now.behind + 1)
+        due = now.filters.rounds % max(self.patience // 4, 1) == 0 and ahead.any()
+        return self._renewed(now, behind) if due else now._replace(behind=behind)
 
-    def _renew(self) -> None:
-        late = np.flatnonzero(self._behind >= self.patience)
-        worst = late[np.argsort(self.game.regrets[late], kind="stable")]
-        worst = worst[: int(self.share * self.bank.candidates)]
+    def _renewed(self, now: PredictorState, behind: npt.NDArray[np.int64]) -> PredictorState:
+        """Return the state with the candidates replaced that have been behind for too long."""
+        bank, filters, game = now[:3]
+        late = np.flatnonzero(behind >= self.patience)
+        worst = late[np.argsort(game.regrets[late], kind="stable")]
+        worst = worst[: int(self.share * bank.candidates)]
         if not len(worst):
-            return
-        weights = self.game.weights
-        parents = self.rng.choice(len(weights), size=len(worst), p=weights / weights.sum())
-        spread = np.exp(self.rng.uniform(np.log(NEAREST), np.log(FARTHEST), size=len(worst)))
-        children = self.bank.perturbed(parents, spread, self.rng)
-        stay = np.setdiff1d(np.arange(self.bank.candidates), worst)
-        self.bank = self.bank.take(stay).joined(children)
-        self.state = BankState(
-            np.ascontiguousarray(
-                np.concatenate(
-                    [self.state.beliefs[:, stay], self.state.beliefs[:, parents]], axis=1
-                )
-            ),
-            np.concatenate([self.state.log_likelihood[stay], self.state.log_likelihood[parents]]),
-            self.state.rounds,
-            self.state.impossible,
-        )
+            return now._replace(behind=behind)
+        rng, weights = self._draws.at(now.draws), game.weights
+        parents = rng.choice(len(weights), size=len(worst), p=weights / weights.sum())
+        spread = np.exp(rng.uniform(np.log(NEAREST), np.log(FARTHEST), size=len(worst)))
+        children = bank.perturbed(parents, spread, rng)
+        stay = np.setdiff1d(np.arange(bank.candidates), worst)
+        beliefs = np.concatenate([filters.beliefs[:, stay], filters.beliefs[:, parents]], axis=1)
+        logs = np.concatenate([filters.log_likelihood[stay], filters.log_likelihood[parents]])
         hedger: Any = self.hedger
-        self.game = hedger.join(hedger.leave(self.game, worst), len(worst))
-        self._behind = np.concatenate([self._behind[stay], np.zeros(len(worst), dtype=np.int64)])
-        self.dropped += len(worst)
+        return PredictorState(
+            bank.take(stay).joined(children),
+            BankState(np.ascontiguousarray(beliefs), logs, filters.rounds, filters.impossible),
+            hedger.join(hedger.leave(game, worst), len(worst)),
+            np.concatenate([behind[stay], np.zeros(len(worst), dtype=np.int64)]),
+            now.dropped + len(worst),
+            self._draws.place(rng),
+        )

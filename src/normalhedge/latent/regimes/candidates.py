@@ -1,7 +1,6 @@
 """Recipes to learn a hidden Markov model, and the models learned by them."""
 
 import math
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -71,8 +70,7 @@ class LearningRecipe(NamedTuple):
         return max(ENOUGH * self.states, 3 * self.window // 2)
 
 
-@dataclass
-class Candidate:
+class Candidate(NamedTuple):
     """A model learned by a recipe, which is fitted again when it is due.
 
     Attributes

@@ -1,6 +1,6 @@
 """Forecasts of several rounds: distributions, regimes and switches."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -62,22 +62,23 @@ class Forecast:
         return f"<Forecast: {len(self)} rounds, next {self.rounds[0]!r}>"
 
 
-def mixture(shares: Floats, candidates: list[Candidate], previous: Floats) -> Predictive:
+def mixture(
+    shares: Floats, parameters: Iterable[tuple[str, Floats]], previous: Floats
+) -> Predictive:
     """Return the mixture of all states of the candidates.
 
     Parameters
     ----------
     shares
         The probability of each state of each candidate, N x K; all sum to one.
-    candidates
-        The N models.
+    parameters
+        The family of each candidate, and its parameters, rows x k.
     previous
         The last observation, which autoregressive states need.
     """
     families: dict[str, list[tuple[Floats, Floats]]] = {}
-    for mine, candidate in zip(shares, candidates, strict=True):
-        rows = candidate.emission.parameters()
-        families.setdefault(candidate.recipe.family, []).append((mine[: rows.shape[1]], rows))
+    for mine, (family, rows) in zip(shares, parameters, strict=True):
+        families.setdefault(family, []).append((mine[: rows.shape[1]], rows))
     parts = [
         (
             np.concatenate([share for share, _ in group]),
@@ -90,7 +91,7 @@ def mixture(shares: Floats, candidates: list[Candidate], previous: Floats) -> Pr
 
 def forecast(
     rounds: int,
-    candidates: list[Candidate],
+    candidates: Sequence[Candidate],
     weights: Floats,
     beliefs: Floats,
     naming: Naming,
@@ -127,7 +128,8 @@ def forecast(
         k = candidate.recipe.states
         moves[n, :k, :k] = candidate.transition
         before[n, :k] = candidate.filtered
-    first = mixture(weights[:, np.newaxis] * beliefs, candidates, previous)
+    parameters = [(one.recipe.family, one.emission.parameters()) for one in candidates]
+    first = mixture(weights[:, np.newaxis] * beliefs, parameters, previous)
     paths = [_Path(candidate, previous[0]) for candidate in candidates]
     ahead, regimes, switching = [first], [], []
     for step in range(rounds):
@@ -164,7 +166,7 @@ class _Path:
 def _later(
     first: Predictive,
     shares: Floats,
-    candidates: list[Candidate],
+    candidates: Sequence[Candidate],
     paths: list[_Path],
     back: Floats,
 ) -> Predictive:

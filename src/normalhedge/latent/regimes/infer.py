@@ -8,17 +8,20 @@ from typing import Any
 import numpy as np
 
 from normalhedge._inputs import Floats
+from normalhedge._options import with_options
 from normalhedge._progress import Listener, listener
-from normalhedge.hedgers import Hedger
 from normalhedge.latent.models.emissions import Categorical
 from normalhedge.latent.regimes.candidates import ENOUGH
+from normalhedge.latent.regimes.code import Code
 from normalhedge.latent.regimes.course import Course
 from normalhedge.latent.regimes.inferred import Inferred, Live
 from normalhedge.latent.regimes.predictive import Predictive
 from normalhedge.latent.regimes.regimes import Regimes
 from normalhedge.latent.regimes.sequence import Sequence, encode
+from normalhedge.latent.regimes.settings import RegimesSettings
 
-STATES = (1, 2, 3, 4, 5)
+OWN = ("emission", "symbols", "rng")
+"""The options of `Regimes` that follow from the series and the seed."""
 
 LEAST = 20
 """The smallest number of observations from which regimes can be learned."""
@@ -27,18 +30,16 @@ CHECKED = 500
 """The largest number of rounds in which the whole distribution is compared with the observation."""
 
 
+@with_options(RegimesSettings, without=OWN)
 def infer(
     values: Any,
     *,
     time: Row[Any] | None = None,
     kind: str | None = None,
     above: float | None = None,
-    states: int | Row[int] = STATES,
-    budget: int = 30,
-    hedger: Hedger[Any] | None = None,
-    worth: float = 0.02,
     seed: int = 0,
     progress: Listener = None,
+    **options: Any,
 ) -> Inferred:
     """Find the regimes of a series, and predict each round from the rounds before it.
 
@@ -54,15 +55,13 @@ def infer(
         guessed by default, see `encode`.
     above
         A limit that turns numbers into two symbols: at most the limit, or above it.
-    states
-        The numbers of states to try, or a single number.
-    budget, hedger, worth
-        As for `Regimes`.
     seed
         The seed of the random starts of fits.
     progress
         A function that is called with the finished share of the work, or a
         `normalhedge._progress.Progress`.
+    **options
+        Further options of `Regimes`, such as ``states`` and ``budget``.
 
     Notes
     -----
@@ -87,16 +86,7 @@ def infer(
     if known < LEAST:
         raise ValueError(f"at least {LEAST} values are needed to learn regimes from, got {known}")
     code = sequence.code
-    numbers = (states,) if isinstance(states, int | np.integer) else states
-    regimes = Regimes(
-        code.emission,
-        numbers,
-        budget=budget,
-        hedger=hedger,
-        worth=worth,
-        symbols=len(code.labels) if code.labels else None,
-        rng=np.random.default_rng(seed),
-    )
+    regimes = new_regimes(code, seed, **options)
     found = _inferred(sequence, Live(regimes, code), time, progress)
     if not found.course.probabilities.any():
         least = min(regimes.numbers)
@@ -110,6 +100,22 @@ def infer(
         for rounds, there in found.symbol_history
     ]
     return replace(found, course=found.course.renumbered(new), _symbols_by_state=tuple(history))
+
+
+def new_regimes(code: Code, seed: int = 0, **options: Any) -> Regimes:
+    """Return regimes without observations.
+
+    Parameters
+    ----------
+    code
+        The code of the observations to come.
+    seed
+        The seed of the random starts of fits.
+    **options
+        Further options of `Regimes`.
+    """
+    rng, symbols = np.random.default_rng(seed), len(code.labels) or None
+    return Regimes(code.emission, symbols=symbols, rng=rng, **options)
 
 
 def resume(
@@ -136,7 +142,7 @@ def resume(
     sequence = encode(values, code=live.code)
     if not len(sequence.numbers):
         raise ValueError("there is nothing to learn from: no value is given")
-    return _inferred(sequence, copy.deepcopy(live), time, progress)
+    return _inferred(sequence, Live(copy.copy(live.regimes), live.code), time, progress)
 
 
 def _inferred(
@@ -167,8 +173,8 @@ def _inferred(
         elif ahead.parts:
             pits[stop] = _pits(ahead, sequence.numbers[stop], counts=live.code.kind == "counts")
         parts.append(regimes.run(sequence.numbers[stop : stop + 1]))
-        if labels and len(regimes.history) > reviews:
-            reviews = len(regimes.history)
+        if labels and len(regimes._state.history) > reviews:
+            reviews = len(regimes._state.history)
             history.append((regimes.rounds, _symbols(regimes)))
         told.done(stop + 1 - start, "learning")
         start = stop + 1
@@ -207,8 +213,9 @@ def _pits(ahead: Predictive, observed: Any, *, counts: bool) -> Floats:
 
 def _symbols(regimes: Regimes) -> dict[int, Floats]:
     """Return the probabilities of symbols in each regime."""
-    model = regimes._naming.model
+    naming = regimes._state.naming
+    model = naming.model
     if model is None or not isinstance(model.emission, Categorical):
         return {}
-    numbers = regimes._naming._identity.numbers.tolist()
+    numbers = naming.identity.numbers.tolist()
     return {number: model.emission.probabilities[s] for s, number in enumerate(numbers)}

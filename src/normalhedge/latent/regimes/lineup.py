@@ -1,5 +1,6 @@
 """Candidates of several families and numbers of states, filtered together."""
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -7,6 +8,7 @@ import numpy as np
 from normalhedge import _core
 from normalhedge._inputs import Floats
 from normalhedge.latent.models.emissions import FAMILIES, Autoregressive, Emission
+from normalhedge.latent.models.online_em import OnlineModels, OnlineRun
 from normalhedge.latent.regimes.candidates import Candidate
 
 
@@ -20,7 +22,7 @@ class CandidateRounds(NamedTuple):
     filtered
         P_n(S_t | y_1..y_t), T x N x K, with zeros for states that a candidate does not have.
     means, variances
-        Of y_t given the observations before it, T x N x d; zeros if they are not requested.
+        Of y_t given the observations before it, T x N x d; T x N x 0 if they are not requested.
     """
 
     logs: Floats
@@ -29,49 +31,101 @@ class CandidateRounds(NamedTuple):
     variances: Floats
 
 
+class Filters(NamedTuple):
+    """Where the candidates stand; nothing in it is ever changed in place.
+
+    Attributes
+    ----------
+    beliefs
+        P_n(S_{t+1} | y_1..y_t) of the candidates with fixed parameters, K x N'.
+    filtered
+        P_n(S_t | y_1..y_t) of all candidates, N x K.
+    online
+        The numbers of the candidates with online EM, in one block; see `OnlineModels`.
+    """
+
+    beliefs: Floats
+    filtered: Floats
+    online: Floats
+
+
 class Lineup:
     """Candidates that observe the same series.
 
     One call of the core filters all candidates with fixed parameters, whatever their families.
+    Nothing in it changes: the methods take and return `Filters`.
 
     Parameters
     ----------
     candidates
-        The candidates; their `filtered` is the starting point and is kept up to date.
+        The candidates; their `filtered` is the starting point.
     width
         The largest number of states, K.
     """
 
-    def __init__(self, candidates: list[Candidate], width: int) -> None:
-        self.candidates, self._width = candidates, width
+    def __init__(self, candidates: Sequence[Candidate], width: int) -> None:
+        self._candidates, self._width = tuple(candidates), width
         self._fixed = [n for n, c in enumerate(candidates) if c.online is None]
         self._online = [n for n, c in enumerate(candidates) if c.online is not None]
+        self._models = OnlineModels([c.online for c in candidates if c.online is not None])
         fixed = [candidates[n] for n in self._fixed]
+        self._rows = {n: candidates[n].fitted.emission.parameters() for n in self._fixed}
         self._families = [_Family(name, fixed) for name in {c.recipe.family: 0 for c in fixed}]
         self._moves = np.zeros((width, width, len(fixed)))
-        self._beliefs = np.zeros((width, len(fixed)))
         for n, candidate in enumerate(fixed):
             k = candidate.recipe.states
             self._moves[:k, :k, n] = candidate.fitted.transition
-            self._beliefs[:k, n] = candidate.filtered @ candidate.fitted.transition
 
-    def predicted(self) -> Floats:
+    def init(self) -> Filters:
+        """Return where the candidates stand before the next observation."""
+        beliefs = np.zeros((self._width, len(self._fixed)))
+        filtered = np.zeros((len(self._candidates), self._width))
+        for n, candidate in enumerate(self._candidates):
+            filtered[n, : candidate.recipe.states] = candidate.filtered
+        for place, n in enumerate(self._fixed):
+            candidate = self._candidates[n]
+            moved = candidate.filtered @ candidate.fitted.transition
+            beliefs[: candidate.recipe.states, place] = moved
+        return Filters(beliefs, filtered, self._models.block)
+
+    def candidates(self, filters: Filters) -> tuple[Candidate, ...]:
+        """Return the candidates with all that they have learned."""
+        online = dict(zip(self._online, self._models.at(filters.online), strict=True))
+        return tuple(
+            candidate._replace(
+                filtered=filters.filtered[n, : candidate.recipe.states], online=online.get(n)
+            )
+            for n, candidate in enumerate(self._candidates)
+        )
+
+    def parameters(self, filters: Filters) -> list[tuple[str, Floats]]:
+        """Return the family of each candidate, and its current parameters, rows x k."""
+        online = dict(zip(self._online, self._models.at(filters.online), strict=True))
+        return [
+            (
+                candidate.recipe.family,
+                online[n].emission.parameters() if n in online else self._rows[n],
+            )
+            for n, candidate in enumerate(self._candidates)
+        ]
+
+    def predicted(self, filters: Filters) -> Floats:
         """Return P_n(S_{t+1} | y_1..y_t), N x K."""
-        result = np.zeros((len(self.candidates), self._width))
-        result[self._fixed] = self._beliefs.T
-        for n in self._online:
-            online = self.candidates[n].online
-            assert online is not None
+        result = np.zeros((len(self._candidates), self._width))
+        result[self._fixed] = filters.beliefs.T
+        for n, online in zip(self._online, self._models.at(filters.online), strict=True):
             result[n, : online.states] = online.beliefs
         return result
 
     def run(
-        self, observations: Floats, previous: Floats, *, moments: bool = True
-    ) -> CandidateRounds:
+        self, filters: Filters, observations: Floats, previous: Floats, *, moments: bool = True
+    ) -> tuple[Filters, CandidateRounds]:
         """Observe T x d numbers.
 
         Parameters
         ----------
+        filters
+            Where the candidates stand.
         observations
             The numbers; NaN where missing.
         previous
@@ -80,37 +134,41 @@ class Lineup:
             Whether to compute means and variances.
         """
         rounds, columns = observations.shape
-        shape = (rounds, len(self.candidates))
+        shape = (rounds, len(self._candidates))
+        room = (*shape, columns if moments else 0)
         result = CandidateRounds(
-            np.zeros(shape),
-            np.zeros((*shape, self._width)),
-            np.zeros((*shape, columns)),
-            np.zeros((*shape, columns)),
+            np.zeros(shape), np.zeros((*shape, self._width)), np.zeros(room), np.zeros(room)
         )
         series = np.concatenate([previous[np.newaxis], observations])
+        beliefs, block = filters.beliefs, filters.online
         if self._fixed:
-            self._filter(series, result, moments=moments)
-        for n in self._online:
-            if moments or len(observations) > 1:
-                _follow(self.candidates[n], series, n, result)
+            beliefs = self._filter(beliefs, series, result, moments=moments)
+        if self._online:
+            if moments or rounds > 1:
+                block, runs = self._models.run(block, observations)
+                for n, run in zip(self._online, runs, strict=True):
+                    _write_online(run, series, n, result, moments=moments)
             else:
-                _observe(self.candidates[n], observations[0], n, result)
-        return result
+                block, logs, filtered = self._models.observe(block, observations[0])
+                result.logs[0, self._online] = logs
+                result.filtered[0, self._online, : filtered.shape[1]] = filtered
+        return Filters(beliefs, result.filtered[-1].copy(), block), result
 
-    def _filter(self, series: Floats, result: CandidateRounds, *, moments: bool) -> None:
-        """Write the results of the candidates with fixed parameters."""
+    def _filter(
+        self, beliefs: Floats, series: Floats, result: CandidateRounds, *, moments: bool
+    ) -> Floats:
+        """Write the results of the candidates with fixed parameters; return their new beliefs."""
         rounds, count, width = len(series) - 1, len(self._fixed), self._width
         logs = np.full((rounds, width, count), -np.inf)  # where there is no state
         for family in self._families:
             family.write_logs(series, logs)
         highest = logs.max(axis=1)
         scores = np.exp(logs - highest[:, np.newaxis])
-        beliefs = np.empty((rounds + 1, width, count))
-        beliefs[0] = self._beliefs
+        course = np.empty((rounds + 1, width, count))
+        course[0] = beliefs
         totals = np.zeros((rounds + 1, count))
-        _core.filter_run(beliefs, scores, np.arange(float(rounds)), self._moves, 0.0, totals)
-        self._beliefs = beliefs[-1].copy()
-        before = beliefs[:-1]
+        _core.filter_run(course, scores, np.arange(float(rounds)), self._moves, 0.0, totals)
+        before = course[:-1]
         after = before * scores
         sums = after.sum(axis=1, keepdims=True)
         after = np.where(sums > 1e-280, after / np.maximum(sums, 1e-280), before)
@@ -123,9 +181,7 @@ class Lineup:
                 family.write_moments(series, means, variances)
             mean, variance = _mixed(before[..., np.newaxis], means, variances)
             result.means[:, self._fixed], result.variances[:, self._fixed] = mean, variance
-        for place, n in enumerate(self._fixed):
-            candidate = self.candidates[n]
-            candidate.filtered = after[-1, : candidate.recipe.states, place].copy()
+        return np.array(course[-1])
 
 
 class _Family:
@@ -152,20 +208,15 @@ class _Family:
         means[where], variances[where] = moments_after(self._emission, series[:-1])
 
 
-def _observe(candidate: Candidate, row: Floats, n: int, result: CandidateRounds) -> None:
-    """Write the results of a candidate with online EM for one observation."""
-    online = candidate.online
-    assert online is not None
-    k = candidate.recipe.states
-    result.logs[0, n] = online.observe_checked(row)
-    candidate.filtered = result.filtered[0, n, :k] = online.filtered
-
-
-def _follow(candidate: Candidate, series: Floats, n: int, result: CandidateRounds) -> None:
-    """Write the results of a candidate with online EM for many observations."""
-    assert candidate.online is not None
-    k, rounds = candidate.recipe.states, len(series) - 1
-    learned = candidate.online.run(series[1:])
+def _write_online(
+    learned: OnlineRun, series: Floats, n: int, result: CandidateRounds, *, moments: bool
+) -> None:
+    """Write the results of a candidate with online EM."""
+    rounds, k = learned.beliefs.shape
+    result.logs[:, n] = learned.log_densities
+    result.filtered[:, n, :k] = learned.filtered
+    if not moments:
+        return
     means, variances = learned.emissions.moments()
     if isinstance(learned.emissions, Autoregressive):
         last = np.repeat(series[:-1, 0], k)
@@ -176,10 +227,7 @@ def _follow(candidate: Candidate, series: Floats, n: int, result: CandidateRound
     mean, variance = _mixed(
         learned.beliefs[..., np.newaxis], means.reshape(shape), variances.reshape(shape)
     )
-    result.logs[:, n] = learned.log_densities
-    result.filtered[:, n, :k] = learned.filtered
     result.means[:, n], result.variances[:, n] = mean, variance
-    candidate.filtered = learned.filtered[-1].copy()
 
 
 def moments_after(emission: Emission, previous: Floats) -> tuple[Floats, Floats]:

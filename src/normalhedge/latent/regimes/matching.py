@@ -1,6 +1,7 @@
 """Matching the states of one model with the states of another."""
 
 from itertools import permutations
+from typing import NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -126,28 +127,35 @@ def agreement(states: npt.ArrayLike, truth: npt.ArrayLike) -> float:
     return float(table[np.flatnonzero(kept), chosen[kept]].sum() / found.size)
 
 
-class Identity:
+class Identity(NamedTuple):
     """Numbers of regimes that survive the replacement of the model that defines them.
 
     A state of the new model takes the number of the old state with which it shares most rounds.
     Rounds count sqrt(1 + age) times, with the age in models, so that old numbers come before young
     ones. An additional state takes a free number: that of the most similar earlier regime, or else
-    the smallest unused one.
+    the smallest unused one. Nothing in it is ever changed in place.
 
-    Parameters
+    Attributes
     ----------
-    most
-        The largest number of regimes.
+    age
+        The number of models that had each regime.
+    numbers
+        The number of each state of the current model.
+    known
+        The last emission of each regime, by its number.
     """
 
-    def __init__(self, most: int) -> None:
-        self._most = most
-        self._known: dict[int, Emission] = {}
-        self._age = np.zeros(most)
-        self.numbers: Labels = np.empty(0, dtype=np.intp)
+    age: Floats
+    numbers: Labels
+    known: dict[int, Emission]
 
-    def follow(self, emission: Emission, shared: Floats | None) -> Labels:
-        """Return the number of each state of a new model.
+    @classmethod
+    def init(cls, most: int) -> Self:
+        """Return the identity before the first model, of at most so many regimes."""
+        return cls(np.zeros(most), np.empty(0, dtype=np.intp), {})
+
+    def follow(self, emission: Emission, shared: Floats | None) -> Self:
+        """Return the identity after a new model; ``numbers`` has the number of each of its states.
 
         Parameters
         ----------
@@ -161,15 +169,14 @@ class Identity:
             numbers = np.empty(k, dtype=np.intp)
             numbers[_order(emission)] = np.arange(k)
         else:
-            chosen = assignment(shared * np.sqrt(1.0 + self._age[self.numbers]))
+            chosen = assignment(shared * np.sqrt(1.0 + self.age[self.numbers]))
             numbers = np.where(chosen >= 0, self.numbers[chosen], -1)
             for new in np.flatnonzero(numbers < 0).tolist():
                 numbers[new] = self._free(emission, new, set(numbers.tolist()))
-        self.numbers = numbers
-        self._age[numbers] += 1.0
-        for state, number in enumerate(numbers.tolist()):
-            self._known[number] = _single(emission, state)
-        return numbers
+        age = self.age.copy()
+        age[numbers] += 1.0
+        now = {number: _single(emission, s) for s, number in enumerate(numbers.tolist())}
+        return self._replace(age=age, numbers=numbers, known=self.known | now)
 
     def in_order(self, emission: Emission) -> Labels:
         """Return a new number for each old one: current regimes come first, in their order.
@@ -179,27 +186,27 @@ class Identity:
         emission
             The emission whose states have the current `numbers`.
         """
+        most = len(self.age)
         today = self.numbers[_order(emission)].tolist()
-        gone = [number for number in range(self._most) if number not in today]
-        result = np.empty(self._most, dtype=np.intp)
-        result[[*today, *gone]] = np.arange(self._most)
+        gone = [number for number in range(most) if number not in today]
+        result = np.empty(most, dtype=np.intp)
+        result[[*today, *gone]] = np.arange(most)
         return result
 
-    def renumber(self, new: Labels) -> None:
-        """Renumber all regimes: ``new[k]`` is the new number of regime k."""
-        self.numbers = new[self.numbers]
-        self._known = {int(new[old]): one for old, one in self._known.items()}
-        age = np.empty(self._most)
-        age[new] = self._age
-        self._age = age
+    def renumber(self, new: Labels) -> Self:
+        """Return the identity with all regimes renumbered: ``new[k]`` is the new number of k."""
+        age = np.empty_like(self.age)
+        age[new] = self.age
+        known = {int(new[old]): one for old, one in self.known.items()}
+        return self._replace(age=age, numbers=new[self.numbers], known=known)
 
     def _free(self, emission: Emission, state: int, taken: set[int]) -> int:
-        free = [number for number in range(self._most) if number not in taken]
-        before = [number for number in free if number in self._known]
+        free = [number for number in range(len(self.age)) if number not in taken]
+        before = [number for number in free if number in self.known]
         one = _single(emission, state)
-        alike = {n: float(likeness(one, self._known[n])[0, 0]) for n in before}
+        alike = {n: float(likeness(one, self.known[n])[0, 0]) for n in before}
         best = max(alike, key=alike.__getitem__, default=None)
-        new = [number for number in free if number not in self._known]
+        new = [number for number in free if number not in self.known]
         if best is None or (alike[best] < 0.5 and new):
             return new[0]
         return best

@@ -1,7 +1,8 @@
 """The map from states of candidates to regimes, which one of the candidates defines."""
 
 import math
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
@@ -48,7 +49,7 @@ class Parameters(NamedTuple):
     share: float
 
 
-class Naming:
+class Naming(NamedTuple):
     """The regimes: their number, and the regimes that each state of a candidate stands for.
 
     The number of regimes is the smallest number of states k whose models, with their weights, are
@@ -63,26 +64,49 @@ class Naming:
     other candidate stands for each regime with the share of its recent rounds in which that regime
     was present.
 
-    Parameters
+    Nothing in it is ever changed in place.
+
+    Attributes
     ----------
-    most
-        The largest number of states.
-    worth
-        The nats per round that an additional state must add.
+    identity
+        The numbers of the regimes.
+    ahead, rounds
+        The discounted lead of the models with each number of states, and number of rounds.
+    groups
+        Whether each candidate has each number of states, N x (most + 1).
+    maps
+        The share of each regime in each state of each candidate, N x most x most.
+    leave
+        The probability that the regime of each state ends, N x most.
+    alike
+        Whether each candidate has as many states as there are regimes, N.
+    model, recipe
+        The model that defines the regimes, and the recipe that it was learned by.
     """
 
-    def __init__(self, most: int, worth: float) -> None:
-        self._most, self._worth = most, worth
-        self._identity = Identity(most)
-        self._ahead = np.zeros(most + 1)
-        self._rounds = 0.0
-        self._groups = np.empty((0, 0))
-        self._leave, self._alike = np.empty((0, most)), np.empty(0)
-        self.maps = np.empty((0, most, most))
-        self.model: Fitted | None = None
-        self._recipe: LearningRecipe | None = None
+    identity: Identity
+    ahead: Floats
+    rounds: float
+    groups: Floats
+    maps: Floats
+    leave: Floats
+    alike: Floats
+    model: Fitted | None = None
+    recipe: LearningRecipe | None = None
 
-    def remember(self, ahead: Floats, weights: Floats) -> Floats:
+    @classmethod
+    def init(cls, most: int) -> Self:
+        """Return the naming before the first model, of at most so many states."""
+        maps, leave = np.empty((0, most, most)), np.empty((0, most))
+        identity, ahead = Identity.init(most), np.zeros(most + 1)
+        return cls(identity, ahead, 0.0, np.empty((0, 0)), maps, leave, np.empty(0))
+
+    @property
+    def most(self) -> int:
+        """The largest number of states."""
+        return len(self.ahead) - 1
+
+    def remember(self, ahead: Floats, weights: Floats) -> tuple[Self, float, Floats]:
         """Learn how far the candidates were ahead of the mixture.
 
         Parameters
@@ -94,19 +118,24 @@ class Naming:
 
         Returns
         -------
-        ndarray
-            The discount of earlier rounds, followed by the discounted sum of each candidate's lead.
+        Naming, float, ndarray
+            The naming after these rounds, the discount of earlier rounds, and the discounted sum of
+            each candidate's lead.
         """
         fading = (1.0 - 1.0 / MEMORY) ** np.arange(len(ahead) - 1, -1, -1)
         left = (1.0 - 1.0 / MEMORY) ** len(ahead)
         weights = weights + 1e-9
-        mixed = (weights * np.exp(np.clip(ahead, -600.0, 600.0))) @ self._groups
-        gained = np.log(mixed + 1e-290) - np.log(weights @ self._groups + 1e-290)
-        self._ahead = left * self._ahead + fading @ gained
-        self._rounds = left * self._rounds + float(fading.sum())
-        return np.concatenate([[left], fading @ np.clip(ahead, -20.0, 20.0)])
+        mixed = (weights * np.exp(np.clip(ahead, -600.0, 600.0))) @ self.groups
+        gained = np.log(mixed + 1e-290) - np.log(weights @ self.groups + 1e-290)
+        naming = self._replace(
+            ahead=left * self.ahead + fading @ gained,
+            rounds=left * self.rounds + float(fading.sum()),
+        )
+        return naming, left, np.asarray(fading @ np.clip(ahead, -20.0, 20.0))
 
-    def match(self, candidates: list[Candidate], standing: Floats, seen: Floats) -> None:
+    def match(
+        self, candidates: Sequence[Candidate], standing: Floats, seen: Floats, worth: float
+    ) -> Self:
         """Define the regimes again, after a review of the candidates.
 
         Parameters
@@ -117,58 +146,65 @@ class Naming:
             The discounted lead of each candidate over the mixture, in nats.
         seen
             All observations so far, T x d.
+        worth
+            The nats per round that an additional state must add.
         """
-        recent = seen[-RECENT:]
+        recent, most = seen[-RECENT:], self.most
         states = np.array([candidate.recipe.states for candidate in candidates])
-        self._groups = np.eye(self._most + 1)[states]
         known = seen[~np.isnan(seen[:, 0])]
-        leader = self._choice(candidates, standing, known)
+        leader = self._choice(candidates, standing, known, worth)
         models = [candidate.now() for candidate in candidates]
         beliefs = [model.smoothed(recent)[0] for model in models]
         chosen = _simplified(models[leader])
         current = chosen.smoothed(recent)[0]
         shared = None
         if self.model is not None:
-            alike = likeness(chosen.emission, self.model.emission)
-            shared = overlap(current, self.model.smoothed(recent)[0], alike)
-        numbers = self._identity.follow(chosen.emission, shared)
-        self.model = chosen
-        self._alike = (states == states[leader]).astype(np.float64)
-        self.maps = np.zeros((len(models), self._most, self._most))
-        self._leave = np.zeros((len(models), self._most))
+            similar = likeness(chosen.emission, self.model.emission)
+            shared = overlap(current, self.model.smoothed(recent)[0], similar)
+        identity = self.identity.follow(chosen.emission, shared)
+        alike = (states == states[leader]).astype(np.float64)
+        maps, leave = np.zeros((len(models), most, most)), np.zeros((len(models), most))
         for n, model in enumerate(models):
-            alike = likeness(model.emission, chosen.emission)
-            table = overlap(beliefs[n], current, alike)
+            table = overlap(beliefs[n], current, likeness(model.emission, chosen.emission))
             table /= table.sum(axis=1, keepdims=True)
             k = model.states
-            self.maps[n, :k, numbers] = table.T
-            if self._alike[n]:
+            maps[n, :k, identity.numbers] = table.T
+            if alike[n]:
                 regime = table.argmax(axis=1)
                 other = regime[:, np.newaxis] != regime
-                self._leave[n, :k] = (model.transition * other).sum(axis=1)
+                leave[n, :k] = (model.transition * other).sum(axis=1)
+        return self._replace(
+            identity=identity,
+            groups=np.eye(most + 1)[states],
+            maps=maps,
+            leave=leave,
+            alike=alike,
+            model=chosen,
+            recipe=candidates[leader].recipe,
+        )
 
-    def _choice(self, candidates: list[Candidate], standing: Floats, seen: Floats) -> int:
+    def _choice(
+        self, candidates: Sequence[Candidate], standing: Floats, seen: Floats, worth: float
+    ) -> int:
         """Return the index of the candidate that defines the regimes."""
         there = sorted({candidate.recipe.states for candidate in candidates})
         constant = not np.ptp(seen, axis=0).any()
-        number = there[0] if constant else self._number(there)
-        worth = np.full(len(candidates), -np.inf)
+        number = there[0] if constant else self._number(there, worth)
+        places = np.full(len(candidates), -np.inf)
         for n, candidate in enumerate(candidates):
             recipe = candidate.recipe
             if recipe.states != number:
                 continue
-            worth[n] = standing[n] + HOLD * (recipe == self._recipe)
-            worth[n] += WHOLE * (not recipe.window and not recipe.memory)
-            worth[n] -= RARITY * (stationary(candidate.transition).min() < RARE)
-        leader = int(worth.argmax())
-        self._recipe = candidates[leader].recipe
-        return leader
+            places[n] = standing[n] + HOLD * (recipe == self.recipe)
+            places[n] += WHOLE * (not recipe.window and not recipe.memory)
+            places[n] -= RARITY * (stationary(candidate.transition).min() < RARE)
+        return int(places.argmax())
 
-    def _number(self, there: list[int]) -> int:
+    def _number(self, there: list[int], worth: float) -> int:
         """Return the smallest number of states that no other number clearly beats."""
-        slack = max(EVIDENCE, self._worth * self._rounds)
-        best = self._ahead[there].max()
-        return next(k for k in there if self._ahead[k] >= best - slack)
+        slack = max(EVIDENCE, worth * self.rounds)
+        best = self.ahead[there].max()
+        return next(k for k in there if self.ahead[k] >= best - slack)
 
     def regimes(self, weights: Floats, filtered: Floats) -> Floats:
         """Return the probability of each regime, T x most.
@@ -181,7 +217,7 @@ class Naming:
             The probabilities of their states, T x N x most.
         """
         states = weights[..., np.newaxis] * filtered
-        return np.asarray(states.reshape(len(states), -1) @ self.maps.reshape(-1, self._most))
+        return np.asarray(states.reshape(len(states), -1) @ self.maps.reshape(-1, self.most))
 
     def switching(self, weights: Floats, filtered: Floats) -> Floats:
         """Return the probability that the next regime differs.
@@ -194,19 +230,17 @@ class Naming:
             As for `regimes`.
         """
         states = weights[..., np.newaxis] * filtered
-        total = np.maximum(weights @ self._alike, 1e-300)
-        return np.asarray(states.reshape(len(states), -1) @ self._leave.ravel() / total)
+        total = np.maximum(weights @ self.alike, 1e-300)
+        return np.asarray(states.reshape(len(states), -1) @ self.leave.ravel() / total)
 
-    def renumber(self) -> Labels:
-        """Renumber the regimes in their order; return the new number of each old one."""
+    def renumber(self) -> tuple[Self, Labels]:
+        """Return the naming with the regimes in their order, and the new number of each old one."""
         if self.model is None:
-            return np.arange(self._most)
-        new = self._identity.in_order(self.model.emission)
-        self._identity.renumber(new)
+            return self, np.arange(self.most)
+        new = self.identity.in_order(self.model.emission)
         maps = np.empty_like(self.maps)
         maps[..., new] = self.maps
-        self.maps = maps
-        return new
+        return self._replace(identity=self.identity.renumber(new), maps=maps), new
 
     def parameters(self) -> dict[int, Parameters]:
         """Return the current parameters of each regime, by its number."""
@@ -214,7 +248,7 @@ class Naming:
             return {}
         means, variances = self.model.emission.moments()
         shares = self.model.stationary()
-        states = {int(number): s for s, number in enumerate(self._identity.numbers)}
+        states = {int(number): s for s, number in enumerate(self.identity.numbers)}
         return {
             number: Parameters(
                 _plain(means[s]),

@@ -1,49 +1,27 @@
-"""Regimes of a series, and predictions of it, by models that are learned online.
+"""Regimes of a series, and predictions of it, by models that are learned online."""
 
-This module is long because it holds one class, whose documentation is a third of it.
-"""
-
-import math
-from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 import numpy.typing as npt
 
 from normalhedge import _inputs
 from normalhedge._inputs import Floats
-from normalhedge.hedgers import Hedger
-from normalhedge.latent.models.emissions import FAMILIES
-from normalhedge.latent.models.emissions.protocol import checked
+from normalhedge._live import LiveObject
+from normalhedge._options import documented, from_options
 from normalhedge.latent.regimes import saved
-from normalhedge.latent.regimes.candidates import FIRST, LearningRecipe
+from normalhedge.latent.regimes.candidates import LearningRecipe
 from normalhedge.latent.regimes.course import Course
-from normalhedge.latent.regimes.forecasting import FURTHEST, Forecast, forecast, mixture
-from normalhedge.latent.regimes.lineup import CandidateRounds, Lineup
-from normalhedge.latent.regimes.naming import Naming, Parameters
+from normalhedge.latent.regimes.forecasting import FURTHEST, Forecast
+from normalhedge.latent.regimes.naming import Parameters
 from normalhedge.latent.regimes.predictive import Predictive
-from normalhedge.latent.regimes.slate import Slate
-from normalhedge.latent.regimes.weighing import Weighing
-
-BESIDE = {
-    "gaussian": ("gaussian", "student"),
-    "poisson": ("poisson", "negative_binomial"),
-    "full": ("full", "diagonal"),
-}
-"""The families that are tried, by the requested one."""
-
-REVIEW = 50
-"""The number of observations between reviews of the candidates."""
-
-SYMBOLS = 1_000
-"""The largest number of symbols: each state learns the probability of every symbol."""
-
-LONGEST = 20_000
-"""The number of last observations that are kept; models of all rounds are fitted to them."""
+from normalhedge.latent.regimes.rule import RegimesRule, RegimesState
+from normalhedge.latent.regimes.settings import RegimesSettings
 
 
-class Regimes:
+@documented(RegimesSettings)
+class Regimes(LiveObject[RegimesState]):
     """Follow the regimes of a series, live.
 
     Hidden Markov models of several families and numbers of states are learned from the observations
@@ -57,28 +35,15 @@ class Regimes:
 
     Parameters
     ----------
-    emission
-        A family of `fit`. With "gaussian", Student's t is tried too; with "poisson" the negative
-        binomial, with "full" the diagonal family. By default the first observation decides:
-        "poisson" for a number of an integer type, "full" for several numbers, else "gaussian".
-    states
-        The numbers of states to try, or a single one; more than three only if fewer have support.
-    budget
-        The largest number of candidates at a time.
-    hedger
-        The hedger that weighs the candidates, see `Weighing`; `FixedShare` by default, which with
-        log scores is Bayes' rule for a best candidate that changes now and then.
-    worth
-        The nats per round that an additional state must add to the log score to be a regime.
-    symbols
-        The number of symbols, with emission="categorical".
-    rng
-        The generator of random numbers for the starts of fits; seeded with 0 by default.
+    {options}
 
     Notes
     -----
     All results are causal: those of a round never use later rounds. Regimes are numbered by mean
     (by deviation if the means are similar) when they first appear, and keep their number.
+
+    Whatever interrupts a method, such as Ctrl-C or a lack of memory, the regimes are as they were
+    before it, or as they are after it.
 
     Examples
     --------
@@ -93,69 +58,62 @@ class Regimes:
     True
     """
 
-    def __init__(
-        self,
-        emission: str | None = None,
-        states: int | Sequence[int] = (1, 2, 3, 4, 5),
-        *,
-        budget: int = 30,
-        hedger: Hedger[Any] | None = None,
-        worth: float = 0.02,
-        symbols: int | None = None,
-        rng: np.random.Generator | None = None,
-    ) -> None:
-        if emission is not None and emission not in FAMILIES:
-            raise ValueError(f"emission must be one of {', '.join(FAMILIES)}, got {emission!r}")
-        if emission == "categorical":
-            symbols = _inputs.count("symbols", symbols)
-            if symbols > SYMBOLS:
-                raise ValueError(f"there may be at most {SYMBOLS:,} symbols, got {symbols:,}")
-        self.emission = emission
-        asked = (states,) if isinstance(states, int | np.integer) else states
-        self.numbers = sorted({_inputs.count("states", k) for k in asked})
-        if not self.numbers:
-            raise ValueError("states must hold at least one number")
-        self._budget = max(_inputs.count("budget", budget), 2)
-        self._weighing = Weighing(hedger)
-        self._worth = _inputs.number("worth", worth, 0.0, closed=True)
-        self._symbols = symbols
-        self._rng = np.random.default_rng(0) if rng is None else rng
-        self.rounds = self._observed = 0
-        self.history: list[tuple[int, dict[int, Parameters]]] = []
-        self._most = max(self.numbers)
-        self._naming = Naming(self._most, self._worth)
-        self._now, self._switch = np.zeros(self._most), math.nan
-        self._slate: Slate | None = None
-        self._lineup: Lineup | None = None
-        self._seen: list[Floats] = []
-        self._previous = np.full(1, np.nan)
+    @from_options(RegimesSettings)
+    def __init__(self, settings: RegimesSettings) -> None:
+        self._rule = RegimesRule(settings)
+        self._state = self._rule.init()
+
+    @property
+    def settings(self) -> RegimesSettings:
+        """The settings, with all defaults filled in."""
+        return self._rule.settings
+
+    @property
+    def emission(self) -> str | None:
+        """The family of emissions; None if the first observation will decide."""
+        return self._state.emission or self.settings.emission
+
+    @property
+    def numbers(self) -> list[int]:
+        """The numbers of states that are tried."""
+        return list(self.settings.numbers)
+
+    @property
+    def rounds(self) -> int:
+        """The number of rounds so far."""
+        return self._state.rounds
+
+    @property
+    def history(self) -> list[tuple[int, dict[int, Parameters]]]:
+        """The parameters over time, as pairs of a number of rounds and the parameters by then."""
+        return list(self._state.history)
 
     @property
     def weights(self) -> Floats:
         """The current weights of the candidates."""
-        return self._weighing.weights
+        return self._state.weights
 
     def candidates(self) -> dict[LearningRecipe, float]:
         """Return the weight of each candidate, by its recipe."""
-        if self._slate is None:
-            return {}
-        recipes = [candidate.recipe for candidate in self._slate.candidates]
-        return dict(zip(recipes, self.weights.tolist(), strict=True))
+        state = self._state
+        recipes = [candidate.recipe for candidate in state.board.candidates]
+        return dict(zip(recipes, state.weights.tolist(), strict=True))
 
     @property
     def probabilities(self) -> Floats:
         """The current probability of each regime, by its number; zeros before the first fit."""
-        return self._now.copy()
+        return self._state.now.copy()
 
     @property
     def state(self) -> int:
         """The most probable regime; -1 before the first fit."""
-        return int(self._now.argmax()) if self._now.any() else -1
+        now = self._state.now
+        return int(now.argmax()) if now.any() else -1
 
     @property
     def switching(self) -> float:
         """The probability that the regime changes after this round; NaN before the first fit."""
-        return self._switch
+        return self._state.switch
 
     def support(self) -> dict[int, float]:
         """Return the total weight of the models with each number of states."""
@@ -166,27 +124,14 @@ class Regimes:
 
     def predict(self) -> Predictive:
         """Return the distribution of the next observation."""
-        if self._lineup is None:
-            return Predictive([], self._previous)
-        beliefs = self.weights[:, np.newaxis] * self._lineup.predicted()
-        return mixture(beliefs, self._lineup.candidates, self._previous)
+        return self._rule.predict(self._state)
 
     def forecast(self, rounds: int) -> Forecast:
         """Return a forecast of the next rounds: distributions, regimes and switches."""
         rounds = _inputs.count("rounds", rounds)
         if rounds > FURTHEST:
             raise ValueError(f"rounds must be at most {FURTHEST:,}, got {rounds:,}")
-        if self._lineup is None:
-            none = np.zeros((rounds, self._most)), np.full(rounds, np.nan)
-            return Forecast((self.predict(),) * rounds, *none)
-        return forecast(
-            rounds,
-            self._lineup.candidates,
-            self.weights,
-            self._lineup.predicted(),
-            self._naming,
-            self._previous,
-        )
+        return self._rule.forecast(self._state, rounds)
 
     def save(self, path: str | Path) -> None:
         """Write everything to a JSON file, from which `load` continues to the bit.
@@ -201,12 +146,25 @@ class Regimes:
         """Return the regimes that `save` wrote; refuse a damaged file."""
         return saved.load(Path(path), cls)
 
+    @classmethod
+    def at(cls, rule: RegimesRule, state: RegimesState) -> Self:
+        """Return regimes that have learned a state.
+
+        Parameters
+        ----------
+        rule, state
+            The rule, and a state of it.
+        """
+        made = cls.__new__(cls)
+        made._rule, made._state = rule, state
+        return made
+
     def observe(self, y: npt.ArrayLike | None) -> None:
         """Learn the next observation, a number or one for each column; NaN or None if missing."""
-        given = np.full(len(self._previous), np.nan) if y is None else y
-        row = self._accepted(np.reshape(_inputs.numbers_array("y", given), (1, -1)))
-        self._learn(row)
-        self._advance(row)
+        state = self._state
+        given = np.full(len(state.previous), np.nan) if y is None else y
+        row = np.reshape(_inputs.numbers_array("y", given), (1, -1))
+        self._change(state, self._rule.learn(*self._rule.accept(state, row)))
 
     def run(self, observations: npt.ArrayLike) -> Course:
         """Learn many observations, T or T x d, with the same result as calling `observe` in a loop.
@@ -219,112 +177,10 @@ class Regimes:
         given = _inputs.numbers_array("observations", observations)
         if given.ndim not in {1, 2} or given.size == 0:
             raise ValueError(f"observations must be T or T x d numbers, got shape {given.shape}")
-        table = self._accepted(given)
-        parts, start = [], 0
-        while start < len(table):
-            stop = start + self._until_review(table[start:])
-            parts.append(self._course(table[start:stop]))
-            self._advance(table[start:stop])
-            start = stop
-        return Course.joined(parts)
-
-    def _accepted(self, observations: np.ndarray) -> Floats:
-        """Return observations as T x d, checked; the first ones fix the number of columns."""
-        kind = self.emission or _kind(observations[0])
-        several = 1 if self._slate is None and kind not in {"full", "diagonal"} else None
-        columns = several if self._slate is None else len(self._previous)
-        table = checked(FAMILIES[kind], observations, columns)
-        if self._symbols is not None and (table >= self._symbols).any():
-            raise ValueError(f"observations must be symbols below {self._symbols}")
-        if self._slate is None:
-            families = BESIDE.get(kind, (kind,))
-            self.emission = kind
-            self._slate = Slate(families, self.numbers, self._budget, self._rng, self._symbols)
-            self._previous = np.full(table.shape[1], np.nan)
-        return table
-
-    def _advance(self, block: Floats) -> None:
-        """Let time pass; review the candidates if a review is due."""
-        self._seen.append(block)
-        self._previous = block[-1]
-        self.rounds += len(block)
-        new = int((~np.isnan(block[:, 0])).sum())
-        self._observed += new
-        if new and self._observed == _next_review(self._observed - 1):
-            self._review()
-
-    def _until_review(self, table: Floats) -> int:
-        """Return how many of these rounds pass until the next review, at most all of them."""
-        wanted = _next_review(self._observed) - self._observed
-        if not np.isnan(table[:wanted, 0]).any():
-            return min(wanted, len(table))
-        known = np.cumsum(~np.isnan(table[:, 0]))
-        return min(int(np.searchsorted(known, wanted)) + 1, len(table))
-
-    def _course(self, block: Floats) -> Course:
-        """Learn observations and return their predictions and regimes."""
-        rounds = len(block)
-        if self._lineup is None:
-            empty, none = np.full(block.shape, np.nan), np.full(rounds, np.nan)
-            return Course(_flat(empty), _flat(empty), none, np.zeros((rounds, self._most)), none)
-        known = self._known(block)
-        learned = self._learn(block, moments=True)
-        assert learned is not None
-        before, after, mixed, results = learned
-        mean = np.einsum("tn,tnd->td", before, results.means)
-        away = np.square(results.means - mean[:, np.newaxis])
-        variance = np.einsum("tn,tnd->td", before, results.variances + away)
-        shares = self._naming.regimes(after, results.filtered)
-        switch = self._naming.switching(after, results.filtered)
-        scores = np.where(known, mixed, np.nan)
-        return Course(_flat(mean), _flat(variance), scores, shares, switch)
-
-    def _learn(
-        self, block: Floats, *, moments: bool = False
-    ) -> tuple[Floats, Floats, Floats, CandidateRounds] | None:
-        """Let the candidates and the hedger observe.
-
-        Returns
-        -------
-        tuple
-            Weights before and after each round, log densities of the mixture, and the results of
-            the candidates; None before the first fit.
-        """
-        if self._lineup is None or self._slate is None:
-            return None
-        results = self._lineup.run(block, self._previous, moments=moments)
-        known = self._known(block)
-        before, after, mixed = self._weighing.observe(results.logs, known)
-        if known.any():
-            ahead = results.logs[known] - mixed[known, np.newaxis]
-            left, *gained = self._naming.remember(ahead, before[known])
-            self._slate.standing = left * self._slate.standing + np.array(gained)
-        self._now = self._naming.regimes(after[-1:], results.filtered[-1:])[0]
-        self._switch = float(self._naming.switching(after[-1:], results.filtered[-1:])[0])
-        return before, after, mixed, results
-
-    def _known(self, block: Floats) -> npt.NDArray[np.bool_]:
-        """Return which rounds teach something; to autoregressive models, none right after a gap."""
-        known = ~np.isnan(block[:, 0])
-        if self.emission == "autoregressive":
-            known[1:] &= known[:-1]
-            known[0] &= not np.isnan(self._previous[0])
-        return known
-
-    def _review(self) -> None:
-        """Fit the candidates that are due, and match states with regimes again."""
-        assert self._slate is not None
-        seen = np.concatenate(self._seen)[-LONGEST:]
-        self._seen = [seen]
-        if int((~np.isnan(seen[:, 0])).sum()) < FIRST:
-            return
-        left, joined = self._slate.review(seen, self.weights)
-        if not self._slate.candidates:  # too few observations for this many states
-            return
-        self._weighing.change(left, joined)
-        self._lineup = Lineup(self._slate.candidates, self._most)
-        self._naming.match(self._slate.candidates, self._slate.standing, seen)
-        self.history.append((self.rounds, self.parameters()))
+        before = self._state
+        after, course = self._rule.run(*self._rule.accept(before, given))
+        self._change(before, after)
+        return course
 
     def renumber(self) -> npt.NDArray[np.intp]:
         """Renumber the regimes: current ones first, ordered by mean or deviation, then the others.
@@ -337,41 +193,20 @@ class Regimes:
         ndarray
             The new number of each old one.
         """
-        new = self._naming.renumber()
-        now = np.empty_like(self._now)
-        now[new] = self._now
-        self._now = now
-        self.history = [
-            (rounds, dict(sorted((int(new[old]), one) for old, one in there.items())))
-            for rounds, there in self.history
-        ]
+        before = self._state
+        after, new = self._rule.renumber(before)
+        self._change(before, after)
         return new
 
     def parameters(self) -> dict[int, Parameters]:
         """Return the current parameters of each regime, by its number; see also `history`."""
-        return self._naming.parameters()
+        return self._state.naming.parameters()
 
     def __repr__(self) -> str:
-        if self._slate is None or self._lineup is None:
+        state = self._state
+        if state.lineup is None:
             return f"<Regimes: {self.rounds:,} rounds, no fit yet>"
         return (
             f"<Regimes: {self.emission}, {self.rounds:,} rounds, {len(self.parameters())} regimes, "
-            f"now {self.state} ({self._now.max():.2f}), {len(self._slate.candidates)} candidates>"
+            f"now {self.state} ({state.now.max():.2f}), {len(state.board.candidates)} candidates>"
         )
-
-
-def _kind(first: Any) -> str:
-    array = _inputs.numbers_array("observations", first)
-    if array.size > 1:
-        return "full"
-    return "poisson" if array.dtype.kind in "iu" and array.min() >= 0 else "gaussian"
-
-
-def _next_review(observed: int) -> int:
-    """Return the number of observations at the next review: 4, 8, 16, 32, 50, 100, 150, ..."""
-    early = [at for at in (FIRST, 8, 16, 32) if at > observed]
-    return early[0] if early else (observed // REVIEW + 1) * REVIEW
-
-
-def _flat(table: Floats) -> Floats:
-    return table[:, 0] if table.shape[1] == 1 else table

@@ -65,9 +65,9 @@ class RegimesFile(_state_file.StateFile[Live]):
 
 def _code(regimes: Regimes) -> Code:
     """Return the code of regimes that learned plain numbers."""
-    columns = len(regimes._previous)
-    if regimes._symbols is not None:
-        return Code("symbols", tuple(str(k) for k in range(regimes._symbols)))
+    columns, symbols = len(regimes._state.previous), regimes.settings.symbols
+    if symbols is not None:
+        return Code("symbols", tuple(str(k) for k in range(symbols)))
     if columns > 1:
         return Code("numbers", columns=tuple(f"column {k}" for k in range(columns)))
     if regimes.emission == "negative_binomial":

@@ -1,20 +1,22 @@
 """Regimes in files: versioned JSON with a checksum, exact to the bit, written all or nothing."""
 
-import copy
 import math
 from functools import partial
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol, Self, TypeVar
 
 import numpy as np
 
 from normalhedge import _files, _sealed
 from normalhedge._journal import Operation, journal_of, refuse_beside, replay
 from normalhedge._terminal import clipped, shown
+from normalhedge.latent.regimes.rule import RegimesRule, RegimesState
 from normalhedge.latent.regimes.saved_objects import Reader, Writer
+from normalhedge.latent.regimes.saved_version_1 import read_version_1
+from normalhedge.latent.regimes.settings import RegimesSettings
 
 FORMAT = "normalhedge regimes"
-VERSION = 1
+VERSION = 2
 
 ATTEMPTS = 5
 """How often a file is read again if a stream folds its journal at the same time."""
@@ -24,7 +26,17 @@ MOST_STATES = 1000
 
 
 class Learner(Protocol):
-    """An object that learns observations: `Regimes`, which imports this module."""
+    """Regimes: the class `Regimes`, which imports this module."""
+
+    _state: RegimesState
+
+    @property
+    def settings(self) -> RegimesSettings:
+        """The settings."""
+
+    @classmethod
+    def at(cls, rule: RegimesRule, state: RegimesState) -> Self:
+        """Return regimes that have learned a state."""
 
     def observe(self, y: Any) -> None:
         """Learn the next observation."""
@@ -62,8 +74,9 @@ def write(regimes: Learner, path: Path, extra: dict[str, Any] | None = None) -> 
     extra
         Further entries of the file, in plain JSON.
     """
-    writer = Writer(type(regimes))
-    root = writer.plain(regimes)
+    writer = Writer()
+    # The lineup follows from the candidates.
+    root = writer.plain((regimes.settings, regimes._state._replace(lineup=None)))
     content = {"format": FORMAT, "version": VERSION, "extra": extra or {}, "root": root}
     text = _sealed.sealed({**content, "objects": writer.objects})
     _files.write_whole(path, lambda part: part.write_text(text, "ascii"))
@@ -125,8 +138,11 @@ def read(path: Path, kind: type[T]) -> tuple[T, dict[str, Any]]:
         if not isinstance(objects, list) or not isinstance(extra, dict):
             raise ValueError("objects must be a list, and extra an object")
         with np.errstate(all="ignore"):
-            regimes: T = Reader(objects, kind).value(found["root"])
-            _check(regimes, kind)
+            if found["version"] == 1:
+                settings, state = read_version_1(objects, found["root"])
+            else:
+                settings, state = Reader(objects).value(found["root"])
+            regimes = kind.at(*_checked(settings, state))
     except KeyError as error:
         raise ValueError(f"{path} cannot be read: {clipped(str(error))} is missing") from None
     except (ValueError, TypeError, LookupError, AttributeError, ArithmeticError) as error:
@@ -136,18 +152,18 @@ def read(path: Path, kind: type[T]) -> tuple[T, dict[str, Any]]:
     return regimes, extra
 
 
-def _check(regimes: Any, kind: Any) -> None:
-    """Refuse regimes that cannot continue: use a copy of them, and let it miss an observation."""
-    if type(regimes) is not kind:
+def _checked(settings: Any, state: Any) -> tuple[RegimesRule, RegimesState]:
+    """Return the rule and the state; refuse a state that cannot continue, by a trial."""
+    if type(settings) is not RegimesSettings or type(state) is not RegimesState:
         raise ValueError("the root object is not of the class Regimes")
-    numbers = regimes.numbers
-    if not numbers or not all(type(k) is int and 1 <= k <= MOST_STATES for k in numbers):
+    if settings.most > MOST_STATES:
         raise ValueError("numbers of states must be whole numbers")
-    if type(regimes.rounds) is not int or regimes.rounds < 0:
+    if type(state.rounds) is not int or state.rounds < 0:
         raise ValueError("rounds must be a whole number")
-    trial = copy.deepcopy(regimes)
-    repr(trial)
-    trial.support()
-    trial.forecast(2)
-    if trial.rounds:
-        trial._learn(np.full((1, len(trial._previous)), np.nan))
+    rule = RegimesRule(settings)
+    state = rule.restore(state)
+    state.naming.parameters()
+    rule.forecast(state, 2)
+    if state.lineup is not None:
+        rule.learn(state, np.full((1, len(state.previous)), np.nan))
+    return rule, state

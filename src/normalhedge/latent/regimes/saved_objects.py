@@ -2,13 +2,13 @@
 
 The file is a list of objects that refer to each other by their place in the list, so that shared
 objects stay shared and nothing is nested deeply. Arrays are stored as bytes in base 64. A file can
-only make objects of the classes named here, with exactly the attributes of this version.
+only make objects of the classes named here.
 """
 
 import base64
 import binascii
 import math
-from dataclasses import fields, is_dataclass
+from dataclasses import fields
 from functools import cache
 from typing import Any
 
@@ -20,27 +20,29 @@ from normalhedge.latent.models.emissions import FAMILIES
 from normalhedge.latent.models.fitted import Fitted
 from normalhedge.latent.models.online_em import OnlineEM
 from normalhedge.latent.regimes.candidates import Candidate, LearningRecipe
-from normalhedge.latent.regimes.lineup import Lineup, _Family
+from normalhedge.latent.regimes.lineup import Filters
 from normalhedge.latent.regimes.matching import Identity
 from normalhedge.latent.regimes.naming import Naming, Parameters
-from normalhedge.latent.regimes.slate import Slate
-from normalhedge.latent.regimes.weighing import Weighing
+from normalhedge.latent.regimes.rule import RegimesState
+from normalhedge.latent.regimes.settings import RegimesSettings
+from normalhedge.latent.regimes.slate import Board
 
 DTYPES = ("<f8", "<i8", "<u4", "<u8", "|b1")
-TUPLES: dict[str, Any] = {cls.__name__: cls for cls in (Parameters, LearningRecipe, State)}
-OPEN: dict[str, Any] = {
-    cls.__name__: cls for cls in (Identity, Lineup, Naming, OnlineEM, Slate, Weighing, _Family)
-}
-DATA: dict[str, Any] = {cls.__name__: cls for cls in (Candidate, Fitted, *FAMILIES.values())}
+TUPLES: dict[str, Any] = {
+    cls.__name__: cls
+    for cls in (Board, Candidate, Filters, Identity, LearningRecipe, Naming, Parameters,
+                RegimesState, State)
+}  # fmt: skip
+DATA: dict[str, Any] = {cls.__name__: cls for cls in (Fitted, RegimesSettings, *FAMILIES.values())}
+FAMILY_CLASSES = {family.__name__: family for family in FAMILIES.values()}
 GENERATORS = ("MT19937", "PCG64", "PCG64DXSM", "Philox", "SFC64")
 
 
 class Writer:
     """Turns objects into JSON, each of them once."""
 
-    def __init__(self, root: type) -> None:
+    def __init__(self) -> None:
         self.objects: list[Any] = []
-        self._open = {**OPEN, root.__name__: root}
         self._places: dict[int, int] = {}
         self._kept: list[Any] = []
 
@@ -72,16 +74,16 @@ class Writer:
             return {"list": [self.plain(part) for part in value]}
         if isinstance(value, np.random.Generator):
             return {"generator": self.plain(value.bit_generator.state)}
-        if isinstance(value, type) and value in FAMILIES.values():
-            return {"family": value.__name__}
+        if type(value) is OnlineEM:
+            return {"online": self.plain(value.parts())}
         return self._instance(value)
 
     def _instance(self, value: Any) -> dict[str, Any]:
         name = type(value).__name__
-        for kind, known in (("hedger", _hedgers()), ("open", self._open), ("data", DATA)):
+        for kind, known in (("hedger", _hedgers()), ("data", DATA)):
             if known.get(name) is type(value):
-                names = vars(value) if kind == "open" else [f.name for f in fields(value)]
-                return {kind: name, "of": {n: self.plain(getattr(value, n)) for n in names}}
+                own = {f.name: self.plain(getattr(value, f.name)) for f in fields(value)}
+                return {kind: name, "of": own}
         raise ValueError(f"{name} is a class of your own, which a file cannot hold")
 
 
@@ -110,8 +112,8 @@ def _array(array: np.ndarray) -> dict[str, Any]:
 class Reader:
     """Makes the objects of a file when they are first needed."""
 
-    def __init__(self, objects: list[Any], root: type) -> None:
-        self._objects, self._root = objects, root
+    def __init__(self, objects: list[Any]) -> None:
+        self._objects = objects
         self._made: dict[int, Any] = {}
         self._begun: set[int] = set()
 
@@ -147,15 +149,21 @@ class Reader:
             return [self.value(part) for part in plain["list"]]
         if "generator" in plain:
             return _generator(self.value(plain["generator"]))
-        if "family" in plain:
-            return {family.__name__: family for family in FAMILIES.values()}[plain["family"]]
+        if "online" in plain:
+            return OnlineEM.of_parts(*self.value(plain["online"]))
         own = {name: self.value(part) for name, part in plain["of"].items()}
-        if "open" in plain:
-            cls = {**OPEN, self._root.__name__: self._root}[plain["open"]]
-            _check_names(plain["open"], own, self._root)
-            made = cls.__new__(cls)
-            vars(made).update(own)
-            return made
+        return self.instance(plain, own)
+
+    def instance(self, plain: dict[str, Any], own: dict[str, Any]) -> Any:
+        """Return an object of a class.
+
+        Parameters
+        ----------
+        plain
+            The object as JSON, with the name of the class.
+        own
+            The values of its attributes.
+        """
         known = _hedgers() if "hedger" in plain else DATA
         return known[plain["hedger" if "hedger" in plain else "data"]](**own)
 
@@ -187,29 +195,3 @@ def _hedgers() -> dict[str, Any]:
     """Return the classes of hedgers by their names."""
     made = [hedger if isinstance(hedger, type) else hedger.__self__ for hedger in HEDGERS.values()]  # type: ignore[attr-defined]
     return {cls.__name__: cls for cls in made}
-
-
-@cache
-def _attributes(root: Any) -> dict[str, frozenset[str]]:
-    """Return the attributes of each class in this version, taken from working regimes."""
-    regimes = root("gaussian", (1, 2))
-    regimes.run(np.sin(np.arange(60.0) ** 2))
-    found: dict[str, frozenset[str]] = {}
-    waiting: list[Any] = [regimes]
-    while waiting:
-        one = waiting.pop()
-        if type(one) in {root, *OPEN.values()}:
-            found[type(one).__name__] = frozenset(vars(one))
-            waiting += vars(one).values()
-        elif is_dataclass(one) and not isinstance(one, type):
-            waiting += [getattr(one, f.name) for f in fields(one)]
-        elif isinstance(one, list):
-            waiting += one
-    return found
-
-
-def _check_names(name: str, own: dict[str, Any], root: type) -> None:
-    wanted = _attributes(root)[name]
-    if own.keys() != wanted:
-        odd = sorted(own.keys() ^ wanted)[0]
-        raise ValueError(f"{clipped(repr(odd), 40)} of {name} is missing or unknown")

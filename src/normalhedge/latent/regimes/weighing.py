@@ -1,12 +1,13 @@
 """Weights of candidates, by a hedger whose gains are log densities."""
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from normalhedge._inputs import Floats
-from normalhedge.hedgers import FixedShare, Hedger
+from normalhedge.hedgers import FixedShare
 
 NATS = 10.0
 """Half the largest difference of log densities that a round can count."""
@@ -15,6 +16,7 @@ SHARE = 0.002
 """The share of the weight that is redistributed: the best candidate changes every 500 rounds."""
 
 
+@dataclass(frozen=True)
 class Weighing:
     """The weights of candidates that join and leave.
 
@@ -24,47 +26,48 @@ class Weighing:
 
         w_n <- (1 - share) w_n p_n(y) / sum_m w_m p_m(y) + share / N
 
-    Parameters
+    The state of the hedger's game is None before the first candidate joins.
+
+    Attributes
     ----------
     hedger
-        A hedger whose experts may join and leave; `FixedShare` with the share 0.002 by default.
+        A hedger whose experts may join and leave.
     """
 
-    def __init__(self, hedger: Hedger[Any] | None) -> None:
-        chosen = FixedShare(eta=NATS, share=SHARE) if hedger is None else hedger
-        if not (hasattr(chosen, "join") and hasattr(chosen, "leave")):
-            raise TypeError(f"hedger must let experts join and leave, got {chosen!r}")
-        self._hedger: Any = chosen
-        self._state: Any = None
+    hedger: Any
 
-    @property
-    def weights(self) -> Floats:
-        """The current weights of the candidates."""
-        return np.empty(0) if self._state is None else np.asarray(self._state.weights)
-
-    def change(self, left: list[int], joined: int) -> None:
+    def change(self, game: Any, left: list[int], joined: int) -> Any:
         """Let candidates leave, and let others join at the end as if they had been asleep.
 
         Parameters
         ----------
+        game
+            The state of the hedger's game.
         left
             The indices of the candidates that leave.
         joined
             The number of candidates that join.
-        """
-        if self._state is None:
-            self._state = self._hedger.init(joined)
-            return
-        if joined:  # first, because none might be left
-            self._state = self._hedger.join(self._state, joined)
-        if left:
-            self._state = self._hedger.leave(self._state, left)
 
-    def observe(self, logs: Floats, known: npt.NDArray[np.bool_]) -> tuple[Floats, Floats, Floats]:
+        Returns
+        -------
+        Any
+            The state of the game without the former and with the latter.
+        """
+        if game is None:
+            return self.hedger.init(joined)
+        if joined:  # first, because none might be left
+            game = self.hedger.join(game, joined)
+        return self.hedger.leave(game, left) if left else game
+
+    def observe(
+        self, game: Any, logs: Floats, known: npt.NDArray[np.bool_]
+    ) -> tuple[Any, Floats, Floats, Floats]:
         """Learn log densities.
 
         Parameters
         ----------
+        game
+            The state of the hedger's game.
         logs
             The log density of each candidate in each round, T x N.
         known
@@ -72,26 +75,36 @@ class Weighing:
 
         Returns
         -------
-        ndarray, ndarray, ndarray
-            The weights before and after each round, T x N, and the log density of the mixture, T.
+        Any, ndarray, ndarray, ndarray
+            The state of the game, the weights before and after each round, T x N, and the log
+            density of the mixture, T.
         """
-        before, after = self._weigh(logs, known)
+        game, before, after = self._weigh(game, logs, known)
         most = logs.max(axis=1)
         mixed = (before * np.exp(logs - most[:, np.newaxis])).sum(axis=1)
-        return before, after, np.log(np.maximum(mixed, 1e-300)) + most
+        return game, before, after, np.log(np.maximum(mixed, 1e-300)) + most
 
-    def _weigh(self, logs: Floats, known: npt.NDArray[np.bool_]) -> tuple[Floats, Floats]:
+    def _weigh(
+        self, game: Any, logs: Floats, known: npt.NDArray[np.bool_]
+    ) -> tuple[Any, Floats, Floats]:
         if not known.any():
-            same = np.repeat(self.weights[np.newaxis], len(logs), axis=0)
-            return same, same
+            same = np.repeat(np.asarray(game.weights)[np.newaxis], len(logs), axis=0)
+            return game, same, same
         behind = logs[known] - logs[known].max(axis=1, keepdims=True)
         gains = np.maximum(1.0 + behind / NATS, -1.0)
         if len(logs) == 1:
-            before = self.weights[np.newaxis]
-            self._state = self._hedger.step(self._state, gains[0])
-            return before, self.weights[np.newaxis]
-        run = self._hedger.run(gains, state=self._state, keep_weights=True)
-        self._state = run.state
+            later = self.hedger.step(game, gains[0])
+            return (
+                later,
+                np.asarray(game.weights)[np.newaxis],
+                np.asarray(later.weights)[np.newaxis],
+            )
+        run = self.hedger.run(gains, state=game, keep_weights=True)
         played = np.concatenate([run.weights, run.state.weights[np.newaxis]])
         places = np.cumsum(known)
-        return played[places - known], played[places]
+        return run.state, played[places - known], played[places]
+
+
+def default_hedger() -> FixedShare:
+    """Return the hedger that weighs candidates by default."""
+    return FixedShare(eta=NATS, share=SHARE)

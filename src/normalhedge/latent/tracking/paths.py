@@ -7,7 +7,9 @@ import numpy as np
 
 from normalhedge import _inputs
 from normalhedge._inputs import Floats
+from normalhedge._live import LiveObject
 from normalhedge.hedgers import CompiledHedger, NormalHedge, State
+from normalhedge.latent._draws import Draws
 
 Move = Callable[[Floats], Floats]
 """A function of paths (one in each row) that returns the paths one round later, without noise."""
@@ -36,7 +38,7 @@ class Cloud(NamedTuple):
     refilled
         The number of copies made so far.
     draws
-        The state of the generator of random numbers.
+        The place in the sequence of random numbers; see `Draws`.
     """
 
     paths: Floats
@@ -60,15 +62,15 @@ class Paths:
         seen: Move | None = None,
     ) -> None:
         self.start = checked_paths(paths)
-        self.move, self.jitter, self.gains, self.rng = move, jitter, gains, rng
+        self.move, self.jitter, self.gains = move, jitter, gains
+        self._draws = Draws(rng)
         usual = NormalHedge(alpha=0.1) if gains is not None else NormalHedge(alpha=0.5, c=0.1)
         self.hedger: CompiledHedger = usual if hedger is None else hedger
         self.seen = seen
 
     def init(self) -> Cloud:
         """Return the paths before the first observation."""
-        draws = self.rng.bit_generator.state
-        return Cloud(self.start, self.hedger.init(len(self.start)), None, 0, draws)
+        return Cloud(self.start, self.hedger.init(len(self.start)), None, 0, self._draws.first)
 
     def step(self, cloud: Cloud, observation: Any) -> tuple[Cloud, Floats]:
         """Return the paths after a round, and the estimated state.
@@ -83,8 +85,9 @@ class Paths:
         paths, game, noise = self._moved(cloud.paths), cloud.game, cloud.noise
         if observation is None:
             return cloud._replace(paths=paths), game.weights @ paths
+        rng = self._draws.at(cloud.draws)
         if self.gains is None:
-            logs, noise = self._log_densities(paths, noise, observation)
+            logs, noise = self._log_densities(paths, noise, observation, rng)
             gains = np.maximum(1.0 + (logs - logs.max()) / NATS, -1.0)
         else:
             gains = np.asarray(self.gains(paths, observation), dtype=np.float64)
@@ -92,22 +95,18 @@ class Paths:
         now, refilled = np.asarray(game.weights @ paths), cloud.refilled
         behind = np.flatnonzero(game.regrets <= 0.0)
         if 0 < len(behind) < len(paths):
-            parents = self.rng.choice(len(paths), size=len(behind), p=game.weights)
+            parents = rng.choice(len(paths), size=len(behind), p=game.weights)
             paths = paths.copy()
-            paths[behind] = self.jitter(paths[parents], self.rng)
+            paths[behind] = self.jitter(paths[parents], rng)
             ledger = game.ledger.copy()
             ledger[:, behind] = ledger[:, parents]
             game = self.hedger.reweigh(game, ledger)
             refilled += len(behind)
             if noise is not None:
                 noise = noise.copy()
-                change = np.exp(0.1 * self.rng.normal(size=(len(behind), noise.shape[1])))
+                change = np.exp(0.1 * rng.normal(size=(len(behind), noise.shape[1])))
                 noise[behind] = noise[parents] * change
-        return Cloud(paths, game, noise, refilled, self.rng.bit_generator.state), now
-
-    def restore(self, cloud: Cloud) -> None:
-        """Reset the generator to its state at the time of these paths."""
-        self.rng.bit_generator.state = cloud.draws
+        return Cloud(paths, game, noise, refilled, self._draws.place(rng)), now
 
     def ahead(self, cloud: Cloud, steps: int) -> tuple[Floats, Floats]:
         """Return the paths some rounds later, without and with noise; no random number is used up.
@@ -119,8 +118,7 @@ class Paths:
         steps
             The number of rounds.
         """
-        rng = np.random.Generator(type(self.rng.bit_generator)())
-        rng.bit_generator.state = cloud.draws
+        rng = self._draws.copy_at(cloud.draws)
         plain = noisy = cloud.paths
         for _ in range(steps):
             plain, noisy = self._moved(plain), self.jitter(self._moved(noisy), rng)
@@ -149,7 +147,7 @@ class Paths:
         return moved
 
     def _log_densities(
-        self, paths: Floats, noise: Floats | None, y: Floats
+        self, paths: Floats, noise: Floats | None, y: Floats, rng: np.random.Generator
     ) -> tuple[Floats, Floats]:
         """Return log densities of normal noise, mixed with 5 % of a wide Cauchy density.
 
@@ -167,7 +165,7 @@ class Paths:
         if noise is None:
             far = np.maximum(np.median(np.abs(error), axis=0), 1e-12 + 1e-9 * np.abs(y).max())
             far = np.where(known, far, far[known].mean())
-            noise = far * 10.0 ** self.rng.uniform(-2.0, 0.0, size=places.shape)
+            noise = far * 10.0 ** rng.uniform(-2.0, 0.0, size=places.shape)
         z = error / noise
         normal = -0.5 * np.square(z) - np.log(np.sqrt(2.0 * np.pi) * noise)
         wide = 7.0 * np.median(noise, axis=0)
@@ -179,7 +177,15 @@ class Paths:
         return np.logaddexp(*both), noise
 
 
-class ParticleFilter:
+class Particles(NamedTuple):
+    """The current particles, N x d, their weights, and the place in the random numbers."""
+
+    paths: Floats
+    weights: Floats
+    draws: Any
+
+
+class ParticleFilter(LiveObject[Particles]):
     """The bootstrap particle filter, which needs the true likelihood.
 
     Parameters
@@ -198,30 +204,44 @@ class ParticleFilter:
         log_likelihood: Score,
         rng: np.random.Generator,
     ) -> None:
-        self.paths = checked_paths(particles)
-        self.move, self.jitter, self.rng = move, jitter, rng
-        self.log_likelihood = log_likelihood
-        self.weights = np.full(len(self.paths), 1.0 / len(self.paths))
+        paths = checked_paths(particles)
+        self.move, self.jitter, self.log_likelihood = move, jitter, log_likelihood
+        self._draws = Draws(rng)
+        self._state = Particles(paths, np.full(len(paths), 1.0 / len(paths)), self._draws.first)
+
+    @property
+    def paths(self) -> Floats:
+        """The current particles, N x d."""
+        return self._state.paths
+
+    @property
+    def weights(self) -> Floats:
+        """The current weights of the particles."""
+        return self._state.weights
 
     def observe(self, observation: Any) -> Floats:
         """Learn an observation; return the estimated state. If it is None, let time pass."""
-        self.paths = self.jitter(self.move(self.paths), self.rng)
+        before = self._state
+        rng, weights = self._draws.at(before.draws), before.weights
+        paths = self.jitter(self.move(before.paths.copy()), rng)
         if observation is not None:
             with np.errstate(divide="ignore"):
-                logs = np.log(self.weights) + self.log_likelihood(self.paths, observation)
+                logs = np.log(weights) + self.log_likelihood(paths, observation)
             raw = np.exp(logs - logs.max())
-            self.weights = raw / raw.sum()
-        now = np.asarray(self.weights @ self.paths)
-        if 1.0 / np.square(self.weights).sum() < 0.5 * len(self.weights):
-            self._resample()
+            weights = raw / raw.sum()
+        now = np.asarray(weights @ paths)
+        if 1.0 / np.square(weights).sum() < 0.5 * len(weights):
+            paths, weights = _resampled(paths, weights, rng)
+        self._change(before, Particles(paths, weights, self._draws.place(rng)))
         return now
 
-    def _resample(self) -> None:
-        n = len(self.weights)
-        places = (self.rng.random() + np.arange(n)) / n
-        chosen = np.minimum(np.searchsorted(np.cumsum(self.weights), places), n - 1)
-        self.paths = self.paths[chosen]
-        self.weights = np.full(n, 1.0 / n)
+
+def _resampled(paths: Floats, weights: Floats, rng: np.random.Generator) -> tuple[Floats, Floats]:
+    """Return particles with equal weights, drawn by their weights at even distances."""
+    n = len(weights)
+    places = (rng.random() + np.arange(n)) / n
+    chosen = np.minimum(np.searchsorted(np.cumsum(weights), places), n - 1)
+    return paths[chosen], np.full(n, 1.0 / n)
 
 
 def checked_paths(given: object) -> Floats:

@@ -1,21 +1,21 @@
 """Tracking a moving position: Kalman filters as experts, or paths with dynamics of your own."""
 
 import copy
-from collections import deque
 from collections.abc import Iterable
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from normalhedge import _inputs
 from normalhedge._inputs import Floats
+from normalhedge._live import LiveObject
 from normalhedge.hedgers import CompiledHedger
 from normalhedge.latent.tracking._observations import observed_row, observed_table, seed, whole
-from normalhedge.latent.tracking.dynamics import Ladder
+from normalhedge.latent.tracking.dynamics import Belief, Ladder
 from normalhedge.latent.tracking.kalman import Filters
 from normalhedge.latent.tracking.mixed_normals import quantiles, weighted_quantiles
-from normalhedge.latent.tracking.paths import Jitter, Move, ParticleFilter, Paths, Score
+from normalhedge.latent.tracking.paths import Cloud, Jitter, Move, ParticleFilter, Paths, Score
 from normalhedge.latent.tracking.track import Track, TrackPrediction
 
 __all__ = ["HedgedTracker", "Jitter", "Move", "ParticleFilter", "Score", "Track", "TrackPrediction"]
@@ -26,7 +26,38 @@ FARTHEST = 100_000
 """The largest number of rounds that can be skipped or predicted in one call."""
 
 
-class HedgedTracker:
+class TrackerState(NamedTuple):
+    """Everything that a tracker has learned; nothing in it is ever changed in place.
+
+    Attributes
+    ----------
+    engine
+        The dynamics; None before the first observation, if they are linear.
+    belief
+        The state of the filters or paths.
+    columns
+        The number of columns of an observation; None before the first one.
+    rounds
+        The number of rounds.
+    now
+        The estimated position; None before the first observation.
+    past
+        The last rounds: the belief before each, and its observation.
+    """
+
+    engine: Ladder | Paths | None
+    belief: Any
+    columns: int | None = None
+    rounds: int = 0
+    now: Floats | None = None
+    past: tuple[tuple[Any, Any], ...] = ()
+
+    def position(self) -> Floats:
+        """Return the estimated position; NaN before the first observation."""
+        return np.full(self.columns or 1, np.nan) if self.now is None else self.now.copy()
+
+
+class HedgedTracker(LiveObject[TrackerState]):
     r"""Follow a moving position, live, with missing, late and absurd observations.
 
     Without arguments the dynamics are linear and there is nothing to tune: twenty Kalman filters
@@ -68,7 +99,8 @@ class HedgedTracker:
     -----
     The theorem does not cover copies, because the regret of a copy is that of its parent. A round
     costs O(N), and a late observation as much as the rounds since. A tracker with linear dynamics
-    can be pickled.
+    can be pickled. Whatever interrupts a method, such as Ctrl-C or an error in your dynamics, the
+    tracker is as it was before it, or as it is after it.
 
     References
     ----------
@@ -97,42 +129,46 @@ class HedgedTracker:
         window: int = 50,
     ) -> None:
         self.window = _inputs.count("window", window)
-        self.rounds = 0
         self._hedger = hedger
-        self._engine: Ladder | Paths | None = None
-        self._columns: int | None = None
+        self._own_gains = gains is not None
+        engine = None
         if paths is not None and move is not None and jitter is not None:
             draws = np.random.default_rng(seed(rng))
-            self._engine = Paths(paths, move, jitter, gains, draws, hedger, seen)
+            engine = Paths(paths, move, jitter, gains, draws, hedger, seen)
         elif any(part is not None for part in (paths, move, jitter, gains, seen)):
             raise ValueError(
                 "dynamics of your own need paths, move and jitter; linear dynamics need none of "
                 "paths, move, jitter, gains and seen"
             )
-        self._own_gains = gains is not None
-        self._belief: Any = None if self._engine is None else self._engine.init()
-        self._now: Floats | None = None
-        self._past: deque[tuple[Any, Any]] = deque(maxlen=self.window)
+        self._state = TrackerState(engine, None if engine is None else engine.init())
 
     def __repr__(self) -> str:
-        if isinstance(self._engine, Paths):
-            n, d = self._engine.start.shape
-            return f"HedgedTracker({n} paths of {d} numbers, {self.rounds} rounds)"
-        columns = "no observation yet" if self._columns is None else f"{self._columns} columns"
-        leading = "" if self._now is None else f", now {np.array2string(self._now, precision=4)}"
-        return f"HedgedTracker(linear, {columns}, {self.rounds} rounds{leading})"
+        state = self._state
+        if isinstance(state.engine, Paths):
+            n, d = state.engine.start.shape
+            return f"HedgedTracker({n} paths of {d} numbers, {state.rounds} rounds)"
+        columns = "no observation yet" if state.columns is None else f"{state.columns} columns"
+        leading = "" if state.now is None else f", now {np.array2string(state.now, precision=4)}"
+        return f"HedgedTracker(linear, {columns}, {state.rounds} rounds{leading})"
+
+    @property
+    def rounds(self) -> int:
+        """The number of rounds so far."""
+        return self._state.rounds
 
     @property
     def weights(self) -> Floats:
         """The weights of the experts: of filters, hypotheses x filters, or of paths."""
-        if isinstance(self._engine, Ladder):
-            return self._engine.weights(self._belief)
-        return np.empty((0, 0)) if self._engine is None else np.asarray(self._belief.game.weights)
+        engine, belief = self._state[:2]
+        if isinstance(engine, Ladder):
+            return engine.weights(belief)
+        return np.empty((0, 0)) if engine is None else np.asarray(belief.game.weights)
 
     @property
     def refilled(self) -> int:
         """The number of copies of paths made so far."""
-        return int(self._belief.refilled) if isinstance(self._engine, Paths) else 0
+        engine, belief = self._state[:2]
+        return int(belief.refilled) if isinstance(engine, Paths) else 0
 
     def predict(self, steps: int = 1, level: float = 0.9, of: Of = "position") -> TrackPrediction:
         """Return a prediction of the track; the tracker does not change.
@@ -146,17 +182,7 @@ class HedgedTracker:
         of
             The subject of the interval: the position, or an observation of it, with noise.
         """
-        ahead = whole("steps", steps, FARTHEST)
-        share = _inputs.number("level", level, 0.0, 1.0)
-        if of not in {"position", "observation"}:
-            raise ValueError(f"of must be 'position' or 'observation', got {of!r}")
-        ends = np.array([0.5 - share / 2.0, 0.5 + share / 2.0])
-        if isinstance(self._engine, Paths):
-            return self._from_paths(self._engine, ahead, ends, of)
-        if self._engine is None or self._now is None:
-            unknown = np.full(self._columns or 1, np.nan)
-            return TrackPrediction(unknown, unknown, unknown - np.inf, unknown + np.inf)
-        return self._from_filters(self._engine, ahead, ends, of)
+        return _predicted(self._state, steps, level, of)
 
     def observe(self, observation: Any = None, *, round: int | None = None) -> Floats:  # noqa: A002
         """Learn an observation; return the estimated position.
@@ -170,14 +196,10 @@ class HedgedTracker:
             inserted into its round, and all rounds since are replayed: the result is the same as if
             it had come in time. For a later round, time passes until then.
         """
-        place = self.rounds if round is None else whole("round", round)
-        entry = self._checked(observation)
-        if place < self.rounds:
-            return self._replay(place, entry)
-        whole("round", place, self.rounds + FARTHEST)
-        for _ in range(place - self.rounds):
-            self._learn(None)
-        return self._learn(entry)
+        before = self._state
+        after = self._after(before, observation, round)
+        self._change(before, after)
+        return after.position()
 
     def run(self, table: Any, level: float = 0.9, of: Of = "position") -> Track:
         """Predict and observe each row of a table, as calling `predict` and `observe` in a loop.
@@ -189,139 +211,164 @@ class HedgedTracker:
         level, of
             The probability and the subject of the intervals, as for `predict`.
         """
+        before = state = self._state
         rows: Iterable[Any] = table
         if not self._own_gains:
             rows = numbers_in = observed_table(table)
-            if self._columns is None and not isinstance(self._engine, Paths):
-                self._begin(numbers_in.shape[1])
+            if state.columns is None and not isinstance(state.engine, Paths):
+                state = self._begun(state, numbers_in.shape[1])
             if len(numbers_in):
-                self._checked(numbers_in[0])
+                self._checked(state, numbers_in[0])
         found = []
         for row in rows:
-            ahead = self.predict(1, level, of)
-            found.append((self.observe(row), ahead.position, ahead.low, ahead.high))
+            ahead = _predicted(state, 1, level, of)
+            state = self._after(state, row)
+            found.append((state.position(), ahead.position, ahead.low, ahead.high))
         parts = zip(*found, strict=True) if found else ([np.empty(0)],) * 4
-        return Track(*(np.array(part) for part in parts))
-
-    def _begin(self, columns: int) -> None:
-        self._columns = columns
-        self._engine = Ladder(columns, self._hedger)
-        self._belief = self._engine.init()
-        # Some rounds without observations have already passed.
-        self._past = deque(((self._belief, None) for _ in self._past), maxlen=self.window)
-
-    def _learn(self, entry: Any) -> Floats:
-        if self._engine is None and entry is not None:
-            self._begin(len(entry))
-        before = self._belief
-        if isinstance(self._engine, Paths):
-            self._belief, self._now = self._engine.step(before, entry)
-            if entry is not None and not self._own_gains:
-                self._columns = len(entry)
-        elif self._engine is not None:
-            missing = np.full(self._engine.columns, np.nan)
-            self._belief = self._engine.step(before, missing if entry is None else entry)
-            if entry is not None or self._now is not None:
-                seen = np.isfinite(self._belief.readings.last)
-                now = self._belief.origin + self._point(self._engine, self._belief.filters)
-                self._now = np.where(seen, now, np.nan)
-        self._past.append((before, entry))
-        self.rounds += 1
-        return np.full(self._columns or 1, np.nan) if self._now is None else self._now.copy()
-
-    def _replay(self, place: int, entry: Any) -> Floats:
-        back = self.rounds - place
-        if back > len(self._past):
-            raise ValueError(
-                f"round {place} is too long ago: only the last {self.window} of {self.rounds} "
-                "rounds are kept; a larger window keeps more"
-            )
-        if self._engine is None and entry is not None:
-            self._begin(len(entry))
-        since = list(self._past)[-back:]
-        entries = [_filled(place, since[0][1], entry), *(known for _, known in since[1:])]
-        saved = self._belief, self.rounds, self._now, self._past.copy()
-        try:
-            for _ in range(back):
-                self._past.pop()
-            self._belief, self.rounds = since[0][0], place
-            if isinstance(self._engine, Paths):
-                self._engine.restore(self._belief)
-            for known in entries:
-                now = self._learn(known)
-        except Exception:
-            self._belief, self.rounds, self._now, self._past = saved
-            if isinstance(self._engine, Paths):
-                self._engine.restore(self._belief)
-            raise
-        return now
-
-    def _checked(self, observation: Any) -> Any:
-        """Return None, an observation for gains of your own, or a number for each column."""
-        if observation is None or self._own_gains:
-            return observation
-        row = observed_row(observation)
-        if self._columns is not None and len(row) != self._columns:
-            raise ValueError(
-                f"observation must have {self._columns} numbers, one for each column, "
-                f"got {len(row)}"
-            )
-        return None if np.isnan(row).all() else row
-
-    def _from_filters(self, engine: Ladder, steps: int, ends: Floats, of: Of) -> TrackPrediction:
-        belief = self._belief
-        filters = engine.moved(belief, steps)
-        rounding = belief.readings.rounding()
-        variance = belief.variance * filters.p00
-        variance = variance + (belief.variance if of == "observation" else rounding)
-        leader = int(belief.logs.argmax())
-        inner = belief.games[leader].weights
-        position = self._point(engine, filters)
-        known = np.isfinite(belief.variance[leader, 0])
-        low, high = np.where(known, 0.0, -np.inf), np.where(known, 0.0, np.inf)
-        weights = engine.weights(belief).ravel()
-        rank = np.argsort(-weights)  # experts with the last thousandth of the weight are left out
-        heavy = rank[: 1 + int(np.searchsorted(np.cumsum(weights[rank]), 0.999))]
-        if known.any():
-            means = filters.x[..., known].reshape(-1, known.sum())[heavy].T
-            widths = np.sqrt(variance[..., known].reshape(-1, known.sum())[heavy].T)
-            found = quantiles(means, widths, weights[heavy], ends)
-            low[known], high[known] = found.T
-            low, high = np.minimum(low, position), np.maximum(high, position)
-        spread = inner @ (variance[leader] + np.square(filters.x[leader] - position))
-        if of == "observation":  # a reading is at most half the resolution away
-            low, high = low - np.sqrt(3.0 * rounding), high + np.sqrt(3.0 * rounding)
-        origin, seen = belief.origin, np.isfinite(belief.readings.last)
-        position = np.where(seen, position + origin, np.nan)
-        return TrackPrediction(position, np.sqrt(spread), low + origin, high + origin)
-
-    def _point(self, engine: Ladder, filters: Filters) -> Floats:
-        """Return where the leading hypothesis is, from its origin."""
-        leader = int(self._belief.logs.argmax())
-        return np.asarray(engine.earned([self._belief.games[leader]])[0] @ filters.x[leader])
-
-    def _from_paths(self, engine: Paths, steps: int, ends: Floats, of: Of) -> TrackPrediction:
-        cloud = self._belief
-        plain, noisy = engine.ahead(cloud, steps)
-        weights = cloud.game.weights
-        if of == "observation":
-            if cloud.noise is None:
-                raise ValueError(
-                    "the interval of an observation needs a first observation, and the default "
-                    "gains; of='position' always works"
-                )
-            columns, rng = cloud.noise.shape[1], np.random.default_rng(0)
-            plain, noisy = engine.shown(plain, columns), engine.shown(noisy, columns)
-            noisy = noisy + cloud.noise * rng.normal(size=noisy.shape)
-        position = np.asarray(weights @ plain)
-        spread = weights @ np.square(noisy - weights @ noisy)
-        low, high = np.array([weighted_quantiles(c, weights, ends) for c in noisy.T]).T
-        low, high = np.minimum(low, position), np.maximum(high, position)
-        return TrackPrediction(position, np.sqrt(spread), low, high)
+        track = Track(*(np.array(part) for part in parts))
+        self._change(before, state)
+        return track
 
     def copy(self) -> "HedgedTracker":
         """Return an independent copy of the tracker."""
         return copy.deepcopy(self)
+
+    def _after(
+        self, state: TrackerState, observation: Any, round_: int | None = None
+    ) -> TrackerState:
+        """Return the state after an observation."""
+        place = state.rounds if round_ is None else whole("round", round_)
+        entry = self._checked(state, observation)
+        if place < state.rounds:
+            return self._replayed(state, place, entry)
+        whole("round", place, state.rounds + FARTHEST)
+        for _ in range(place - state.rounds):
+            state = self._learned(state, None)
+        return self._learned(state, entry)
+
+    def _begun(self, state: TrackerState, columns: int) -> TrackerState:
+        engine = Ladder(columns, self._hedger)
+        belief = engine.init()
+        # Some rounds without observations have already passed.
+        past = tuple((belief, None) for _ in state.past)
+        return state._replace(engine=engine, belief=belief, columns=columns, past=past)
+
+    def _learned(self, state: TrackerState, entry: Any) -> TrackerState:
+        """Return the state after a round; the entry is None if its observation is missing."""
+        if state.engine is None and entry is not None:
+            state = self._begun(state, len(entry))
+        engine, belief, columns, rounds, now, past = state
+        if isinstance(engine, Paths):
+            belief, now = engine.step(belief, entry)
+            if entry is not None and not self._own_gains:
+                columns = len(entry)
+        elif engine is not None:
+            missing = np.full(engine.columns, np.nan)
+            belief = engine.step(belief, missing if entry is None else entry)
+            if entry is not None or now is not None:
+                seen = np.isfinite(belief.readings.last)
+                now = belief.origin + _point(engine, belief, belief.filters)
+                now = np.where(seen, now, np.nan)
+        past = (*past, (state.belief, entry))[-self.window :]
+        return TrackerState(engine, belief, columns, rounds + 1, now, past)
+
+    def _replayed(self, state: TrackerState, place: int, entry: Any) -> TrackerState:
+        """Return the state with an observation inserted into an earlier round."""
+        back = state.rounds - place
+        if back > len(state.past):
+            raise ValueError(
+                f"round {place} is too long ago: only the last {self.window} of {state.rounds} "
+                "rounds are kept; a larger window keeps more"
+            )
+        if state.engine is None and entry is not None:
+            state = self._begun(state, len(entry))
+        since = state.past[-back:]
+        entries = [_filled(place, since[0][1], entry), *(known for _, known in since[1:])]
+        state = state._replace(belief=since[0][0], rounds=place, past=state.past[:-back])
+        for known in entries:
+            state = self._learned(state, known)
+        return state
+
+    def _checked(self, state: TrackerState, observation: Any) -> Any:
+        """Return None, an observation for gains of your own, or a number for each column."""
+        if observation is None or self._own_gains:
+            return observation
+        row = observed_row(observation)
+        if state.columns is not None and len(row) != state.columns:
+            raise ValueError(
+                f"observation must have {state.columns} numbers, one for each column, "
+                f"got {len(row)}"
+            )
+        return None if np.isnan(row).all() else row
+
+
+def _predicted(state: TrackerState, steps: int, level: float, of: Of) -> TrackPrediction:
+    """Return a prediction of the track."""
+    ahead = whole("steps", steps, FARTHEST)
+    share = _inputs.number("level", level, 0.0, 1.0)
+    if of not in {"position", "observation"}:
+        raise ValueError(f"of must be 'position' or 'observation', got {of!r}")
+    ends = np.array([0.5 - share / 2.0, 0.5 + share / 2.0])
+    if isinstance(state.engine, Paths):
+        return _from_paths(state.engine, state.belief, ahead, ends, of)
+    if state.engine is None or state.now is None:
+        unknown = np.full(state.columns or 1, np.nan)
+        return TrackPrediction(unknown, unknown, unknown - np.inf, unknown + np.inf)
+    return _from_filters(state.engine, state.belief, ahead, ends, of)
+
+
+def _from_filters(
+    engine: Ladder, belief: Belief, steps: int, ends: Floats, of: Of
+) -> TrackPrediction:
+    filters = engine.moved(belief, steps)
+    rounding = belief.readings.rounding()
+    variance = belief.variance * filters.p00
+    variance = variance + (belief.variance if of == "observation" else rounding)
+    leader = int(belief.logs.argmax())
+    inner = belief.games[leader].weights
+    position = _point(engine, belief, filters)
+    known = np.isfinite(belief.variance[leader, 0])
+    low, high = np.where(known, 0.0, -np.inf), np.where(known, 0.0, np.inf)
+    weights = engine.weights(belief).ravel()
+    rank = np.argsort(-weights)  # experts with the last thousandth of the weight are left out
+    heavy = rank[: 1 + int(np.searchsorted(np.cumsum(weights[rank]), 0.999))]
+    if known.any():
+        means = filters.x[..., known].reshape(-1, known.sum())[heavy].T
+        widths = np.sqrt(variance[..., known].reshape(-1, known.sum())[heavy].T)
+        found = quantiles(means, widths, weights[heavy], ends)
+        low[known], high[known] = found.T
+        low, high = np.minimum(low, position), np.maximum(high, position)
+    spread = inner @ (variance[leader] + np.square(filters.x[leader] - position))
+    if of == "observation":  # a reading is at most half the resolution away
+        low, high = low - np.sqrt(3.0 * rounding), high + np.sqrt(3.0 * rounding)
+    origin, seen = belief.origin, np.isfinite(belief.readings.last)
+    position = np.where(seen, position + origin, np.nan)
+    return TrackPrediction(position, np.sqrt(spread), low + origin, high + origin)
+
+
+def _point(engine: Ladder, belief: Belief, filters: Filters) -> Floats:
+    """Return where the leading hypothesis is, from its origin."""
+    leader = int(belief.logs.argmax())
+    return np.asarray(engine.earned([belief.games[leader]])[0] @ filters.x[leader])
+
+
+def _from_paths(engine: Paths, cloud: Cloud, steps: int, ends: Floats, of: Of) -> TrackPrediction:
+    plain, noisy = engine.ahead(cloud, steps)
+    weights = cloud.game.weights
+    if of == "observation":
+        if cloud.noise is None:
+            raise ValueError(
+                "the interval of an observation needs a first observation, and the default "
+                "gains; of='position' always works"
+            )
+        columns, rng = cloud.noise.shape[1], np.random.default_rng(0)
+        plain, noisy = engine.shown(plain, columns), engine.shown(noisy, columns)
+        noisy = noisy + cloud.noise * rng.normal(size=noisy.shape)
+    position = np.asarray(weights @ plain)
+    spread = weights @ np.square(noisy - weights @ noisy)
+    low, high = np.array([weighted_quantiles(c, weights, ends) for c in noisy.T]).T
+    low, high = np.minimum(low, position), np.maximum(high, position)
+    return TrackPrediction(position, np.sqrt(spread), low, high)
 
 
 def _filled(place: int, known: Any, entry: Any) -> Any:
