@@ -186,24 +186,32 @@ Table table_of(Stack forecasts, Row outcomes, Items items, Row levels, const Los
                       outcomes.data,    items.data,     levels.data,       levels.n,
                       shares.data(),    loss};
     require(outcomes.n == table.rows && items.n == table.rows && levels.n > 0 && table.classes > 0 &&
-                (!loss->of_levels || levels.n == table.classes),
+                (!loss->of_levels() || levels.n == table.classes),
             "the arrays of a table must be of one size");
     const double classes = static_cast<double>(table.classes);
-    for (size_t j = 0; j < table.rows && table.classes > 1 && !loss->of_levels; ++j)
+    for (size_t j = 0; j < table.rows && table.classes > 1 && !loss->of_levels(); ++j)
         require(!table.known(j) || (outcomes[j] >= 0.0 && outcomes[j] < classes),
                 "an outcome must be one of the classes");
     return table;
 }
 
 void fill_sleepers(Stack forecasts, Row outcomes, Items items, Row levels, const Loss* loss,
-                   Way way, Matrix<double> said) {
-    require(!loss->of_levels, "there is no one forecast of several levels");
+                   Way way, Cube<double> said) {
     std::vector<double> shares;
     const Table table = table_of(forecasts, outcomes, items, levels, loss, shares);
-    require(said.rows == table.rows && said.columns == table.n,
-            "there must be a forecast for each row and expert");
+    require(said.layers == table.rows && said.rows == table.classes && said.columns == table.n,
+            "there must be room for all forecasts");
     Scratch room(3 * table.n + table.classes);
     fill_all_sleepers(table, way, said.data, room.data());
+}
+
+void write_slope_table(Stack forecasts, Row outcomes, Items items, Row levels, const Loss* loss,
+                       Cube<double> slopes) {
+    std::vector<double> shares;
+    const Table table = table_of(forecasts, outcomes, items, levels, loss, shares);
+    require(slopes.layers == table.rows && slopes.rows == table.classes && slopes.columns == table.n,
+            "there must be a slope for each number");
+    write_all_slopes(table, slopes.data);
 }
 
 std::int64_t write_loss_table(Stack forecasts, Row outcomes, Items items, Row levels,
@@ -303,6 +311,8 @@ PyMethodDef functions[] = {
                         "well, and the last gain."),
     bind<write_loss_table>("write_loss_table",
                            "Write the loss of each expert in each row; return how many count."),
+    bind<write_slope_table>("write_slope_table",
+                            "Write the derivative of the loss by each number of each forecast."),
     {nullptr, nullptr, 0, nullptr},
 };
 

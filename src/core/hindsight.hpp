@@ -98,7 +98,7 @@ struct Table {
     Forecasts row(size_t j) const { return {forecasts + j * classes * n, classes, n, n}; }
     bool known(size_t j) const { return outcomes[j] == outcomes[j]; }
     Quantiles quantiles(size_t j) const {
-        if (loss->of_levels) return {levels, shares};
+        if (loss->of_levels()) return {levels, shares};
         return {levels + static_cast<size_t>(items[j]) % level_count, shares};
     }
 };
@@ -113,27 +113,28 @@ inline void combine_evenly(const Forecasts& forecasts, size_t awake, Way way, do
     combine(forecasts, rated, way, rated + n, even);
 }
 
-// Write what each expert says in each row, of the class that happened where there are classes; what
-// even weights say where it sleeps. NaN where there is no outcome or nobody is awake. `rated` is for
-// 3n + classes doubles.
+// Write what each expert says in each row; what even weights say where it sleeps. NaN where there is no
+// outcome or nobody is awake. `rated` is for 3n + classes doubles.
 NORMALHEDGE_VECTORISED inline void fill_all_sleepers(const Table& table, Way way, double* said,
                                                      double* rated) {
     const size_t n = table.n;
     double* even = rated + 3 * n;
     for (size_t j = 0; j < table.rows; ++j) {
         const Forecasts forecasts = table.row(j);
-        double* own = said + j * n;
+        double* own = said + j * table.classes * n;
         const size_t awake = rate_experts(forecasts, nullptr, rated).count;
         if (awake == 0 || !table.known(j)) {
-            fill(own, n, not_a_number);
+            fill(own, table.classes * n, not_a_number);
             continue;
         }
         combine_evenly(forecasts, awake, way, rated, even);
-        const size_t c = class_of(table.classes, table.outcomes[j]);
-        const double* x = forecasts.of_class(c);
-        const double uniform = even[c];
+        for (size_t c = 0; c < table.classes; ++c) {
+            const double* x = forecasts.of_class(c);
+            double* filled = own + c * n;
+            const double uniform = even[c];
 #pragma omp simd
-        for (size_t i = 0; i < n; ++i) own[i] = rated[i] > 0.0 ? x[i] : uniform;
+            for (size_t i = 0; i < n; ++i) filled[i] = rated[i] > 0.0 ? x[i] : uniform;
+        }
     }
 }
 
@@ -162,6 +163,27 @@ NORMALHEDGE_VECTORISED inline size_t write_all_losses(const Table& table, Way wa
         for (size_t i = 0; i < n; ++i) own[i] = rated[i] > 0.0 ? own[i] : uniform;
     }
     return known;
+}
+
+// Write the derivative of the loss by each number of each forecast; NaN where there is no outcome.
+inline void write_all_slopes(const Table& table, double* slopes) {
+    const size_t n = table.n;
+    for (size_t j = 0; j < table.rows; ++j) {
+        const Forecasts forecasts = table.row(j);
+        if (!table.known(j)) {
+            fill(slopes + j * table.classes * n, table.classes * n, not_a_number);
+            continue;
+        }
+        const size_t chosen = class_of(table.classes, table.outcomes[j]);
+        for (size_t c = 0; c < table.classes; ++c) {
+            const bool counts = table.loss->counted != Counted::one || c == chosen;
+            double* own = slopes + (j * table.classes + c) * n;
+            for (size_t i = 0; i < n; ++i)
+                own[i] = counts ? table.loss->slope(forecasts.of_class(c)[i], c, table.outcomes[j],
+                                                    table.quantiles(j))
+                                : 0.0;
+        }
+    }
 }
 
 }  // namespace normalhedge

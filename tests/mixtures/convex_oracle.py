@@ -1,5 +1,6 @@
 """Panels for the best convex combination, and SciPy's solvers for the same problem."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -7,12 +8,14 @@ import pytest
 from scipy.optimize import linprog, minimize
 
 from normalhedge._inputs import Floats
+from normalhedge.mixtures import Loss, pinball
 from normalhedge.mixtures.best_convex import Convex
+from normalhedge.mixtures.losses import loss_of
 
 LEVELS = np.array([0.9, 0.3])
 
 
-OF_NUMBERS = ("square", "absolute", "pinball")
+OF_NUMBERS = ("square", "absolute", "pinball", "huber", "expectile:level=0.8", "mape")
 
 
 OF_LOGS = ("log", "log-wealth")
@@ -22,7 +25,12 @@ ROUNDING = 1e-9
 """Where some weights make no error at all: relative to those of the experts."""
 
 
-KINDS = (*OF_NUMBERS, *OF_LOGS, "l1")
+KINDS = (*OF_NUMBERS, *OF_LOGS, "l1", "brier")
+
+
+def loss_for(kind: str) -> Loss:
+    """Return the loss; the pinball loss has two levels."""
+    return pinball(LEVELS.tolist()) if kind == "pinball" else loss_of(kind)
 
 
 def panel(
@@ -47,39 +55,50 @@ def panel(
 
 
 def filled(forecasts: Floats, outcomes: Floats, way: str = "mean") -> tuple[Floats, np.ndarray]:
-    """Return what counts of each row with somebody awake, and which rows these are."""
+    """Return the forecasts of each row with somebody awake, and which rows these are."""
     said, kept = [], []
     for row, y in enumerate(outcomes):
-        x = forecasts[row, int(y) if forecasts.shape[1] > 1 else 0]
-        awake = np.isfinite(x)
+        x = forecasts[row]
+        awake = np.isfinite(x).all(axis=0)
         if awake.any() and not np.isnan(y):
-            even = np.median(x[awake]) if way == "median" else x[awake].mean()
-            said.append(np.where(awake, x, even))
+            middle = np.median if way == "median" else np.mean
+            said.append(np.where(awake, x, middle(x[:, awake], axis=1, keepdims=True)))
             kept.append(row)
     return np.array(said), np.array(kept)
 
 
-def losses(kind: str, v: Floats, outcomes: Floats, items: np.ndarray) -> Floats:
-    """Return the loss of each row."""
+def losses(kind: str, values: Floats, outcomes: Floats, items: np.ndarray) -> Floats:
+    """Return the loss of each row, a number or a probability for each class."""
     level: Floats = LEVELS[items % 2]
-    far = v - outcomes
-    if kind == "square":
-        return far * far
-    if kind == "absolute":
-        return np.abs(far)
-    if kind == "pinball":
-        return level * -far + np.maximum(far, 0.0)
-    given = v / outcomes if kind == "log-wealth" else v
-    cost: Floats = 1 - v if kind == "l1" else -np.log(np.maximum(given, 1e-6))
-    return cost
+    rows = np.arange(len(values))
+    if kind == "brier":
+        happened = np.eye(values.shape[1])[outcomes.astype(int)]
+        return np.asarray(((values - happened) ** 2).sum(axis=1))
+    v = values[rows, outcomes.astype(int)] if values.shape[1] > 1 else values[:, 0]
+    far, given = v - outcomes, v / outcomes if kind == "log-wealth" else v
+    found: dict[str, Callable[[], Floats]] = {
+        "square": lambda: far * far,
+        "absolute": lambda: np.abs(far),
+        "pinball": lambda: level * -far + np.maximum(far, 0.0),
+        "huber": lambda: np.where(np.abs(far) < 1.0, 0.5 * far**2, np.abs(far) - 0.5),
+        "expectile:level=0.8": lambda: np.where(far > 0.0, 0.2, 0.8) * far**2,
+        "mape": lambda: np.abs(far) / np.abs(outcomes),
+        "l1": lambda: 1.0 - v,
+    }
+    if kind in OF_LOGS:
+        return -np.log(np.maximum(given, 1e-6))
+    return np.asarray(found[kind]())
 
 
 def by_scipy(kind: str, said: Floats, outcomes: Floats, items: np.ndarray) -> float:
     """Return the least mean loss: a linear program, or by sequential quadratic programs."""
-    rows, n = said.shape
-    if kind in {"absolute", "pinball", "l1"}:
+    rows, _, n = said.shape
+    if kind in {"absolute", "pinball", "l1", "mape"}:
         level = LEVELS[items % 2] if kind == "pinball" else np.full(rows, 0.5)
-        scale = 2.0 if kind == "absolute" else 1.0
+        scale: Any = 2.0 if kind == "absolute" else 1.0
+        scale = 2.0 / np.abs(outcomes) if kind == "mape" else scale
+        chosen = outcomes.astype(int) if kind == "l1" else np.zeros(rows, dtype=int)
+        said = said[np.arange(rows), chosen]
         if kind == "l1":
             cost, slack = -said.mean(axis=0), np.zeros((rows, 0))
             found = linprog(cost, A_eq=np.ones((1, n)), b_eq=[1.0])
@@ -113,7 +132,7 @@ def check(kind: str, data: Any, found: Convex, way: str = "mean") -> None:
     forecasts, outcomes, items = data
     said, kept = filled(forecasts, outcomes, way)
     told = outcomes[kept], items[kept]
-    n = said.shape[1]
+    n = said.shape[2]
     assert found.weights.min() >= 0.0
     assert found.weights.sum() == pytest.approx(1.0, abs=1e-12)
     own = losses(kind, said @ found.weights, *told).mean()

@@ -1,7 +1,7 @@
 """The law that `Mixture.bound` keeps its word, and natures that attack it.
 
 The regret is computed as a user would: from the forecasts, the predictions and the outcomes, by the
-loss written down here once more, discounted as the hedger forgets, in the order in which outcomes
+loss in Python (`Loss.value`), discounted as the hedger forgets, in the order in which outcomes
 come. The regret of a single rule is to each expert. The regret of ``"auto"`` is to the plain mean
 and the plain median of the forecasts, which are components of it.
 """
@@ -15,6 +15,8 @@ import numpy as np
 from normalhedge._inputs import Floats
 from normalhedge.mixtures import Mixture
 from normalhedge.mixtures.automatic import Automatic
+from normalhedge.mixtures.losses import Loss
+from normalhedge.mixtures.losses.forecast_kinds import CLASSES, LABELS, NUMBERS, QUANTILES, WEALTH
 
 Nature = Callable[[int, float], tuple[float, float]]
 """A function of the round and of the share of the weight on the upper half of the experts. It
@@ -58,8 +60,8 @@ NATURES: Mapping[str, Nature] = {"alternate": _alternate, "contrary": _contrary,
 """The natures other than `blocks`, by name."""
 
 
-class Loss(NamedTuple):
-    """How a loss is attacked: forecasts, outcomes, and the loss once more in NumPy.
+class Attack(NamedTuple):
+    """Forecasts and outcomes by which a loss is attacked.
 
     Attributes
     ----------
@@ -67,18 +69,10 @@ class Loss(NamedTuple):
         The forecasts of n experts for a round, n x numbers, given the winning side and the size.
     outcome
         The outcome, given the side and the size.
-    value
-        The loss of forecasts, n x numbers, given the outcome.
     """
 
     forecasts: Callable[[int, float, float], Floats]
     outcome: Callable[[float, float], float]
-    value: Callable[[Floats, float], Floats]
-
-
-def _spread(n: int, _side: float, _size: float) -> Floats:
-    """Return forecasts from 0 to 1."""
-    return np.linspace(0.0, 1.0, n)[:, np.newaxis]
 
 
 def _labels(n: int, _side: float, _size: float) -> Floats:
@@ -96,53 +90,30 @@ def _relatives(n: int, side: float, size: float) -> Floats:
     return np.where(wins, 1.0 + size, 0.5)[:, np.newaxis]
 
 
-def _quantiles(levels: tuple[float, ...]) -> Callable[[int, float, float], Floats]:
-    return lambda n, _side, _size: np.linspace(0.0, 1.0, n)[:, np.newaxis] + np.array(levels)
+def _attack(loss: Loss) -> Attack:
+    """Return forecasts and outcomes of the kind of a loss."""
+    origin = 0.0 if loss.takes(np.zeros(1)).all() else 1.0
+    levels = np.array(loss.levels if loss.of_levels else (0.0,))
+
+    def spread(n: int, _side: float, _size: float) -> Floats:
+        return np.asarray(origin + np.linspace(0.0, 1.0, n)[:, np.newaxis] + levels)
+
+    numbers = Attack(spread, lambda side, size: origin + side * size)
+    return {
+        NUMBERS: numbers,
+        QUANTILES: numbers,
+        CLASSES: Attack(_classes, lambda side, _size: side),
+        LABELS: Attack(_labels, lambda side, _size: side),
+        WEALTH: Attack(_relatives, lambda *_: 1.0),
+    }[loss.forecasts]
 
 
-def _crps(levels: tuple[float, ...]) -> Callable[[Floats, float], Floats]:
-    def value(x: Floats, y: float) -> Floats:
-        over = x - y
-        pinball = np.maximum((1.0 - np.array(levels)) * over, -np.array(levels) * over)
-        return np.asarray(2.0 * pinball.mean(axis=1))
-
-    return value
-
-
-def _of_class(x: Floats, y: float) -> Floats:
-    return x[:, int(y)]
-
-
-def _attacked(mixture: Mixture) -> Loss:
-    """Return how the loss of a mixture is attacked."""
-    loss = mixture.recipe.loss
-    level = loss.levels[0] if loss.levels else 0.5
-
-    def number(value: Callable[[Floats], Floats]) -> Loss:
-        return Loss(_spread, lambda side, size: side * size, lambda x, y: value(x[:, 0] - y))
-
-    def probability(value: Callable[[Floats, float], Floats]) -> Loss:
-        return Loss(_classes, lambda side, _size: side, value)
-
-    known: dict[str | None, Loss] = {
-        "square": number(np.square),
-        "absolute": number(np.abs),
-        "pinball": number(lambda over: np.maximum((1.0 - level) * over, -level * over)),
-        "zero-one": Loss(_labels, lambda side, _: side, lambda x, y: 1.0 * (x[:, 0] != y)),
-        "log": probability(lambda x, y: -np.log(np.maximum(_of_class(x, y), 1e-6))),
-        "l1": probability(lambda x, y: 1.0 - _of_class(x, y)),
-        "log-wealth": Loss(
-            _relatives, lambda *_: 1.0, lambda x, _: -np.log(np.maximum(x[:, 0], 1e-6))
-        ),
-        "crps": Loss(_quantiles(loss.levels), lambda side, size: side * size, _crps(loss.levels)),
-    }
-    if loss.kind == "zero-one" and loss.of_classes:
-        return probability(lambda x, y: 1.0 * (x.argmax(axis=1) != y))
-    if loss.kind is None:
-        function = loss.function
-        assert function is not None
-        return Loss(_spread, lambda side, size: side * size, lambda x, y: function(x[:, 0], y))
-    return known[loss.kind]
+def _plain(loss: Loss, said: Floats, blend: Floats) -> Floats:
+    """Return the plain combinations that are components of an automatic mixture."""
+    if loss.forecasts.combine != "mean":
+        return blend
+    mean, median = said.mean(axis=0), np.median(said, axis=0)
+    return np.array([mean] if loss.forecasts.only_mean else [mean, median])
 
 
 class Settled(NamedTuple):
@@ -180,7 +151,7 @@ def check_bound(
     >>> round(check_bound(Mixture("normal-hedge", "l1"), NATURES["contrary"]), 2)
     0.63
     """
-    alpha = float(getattr(mixture.recipe.hedger, "alpha", 0.0))
+    alpha = float(getattr(mixture.settings.hedger, "alpha", 0.0))
     regrets: Any = 0.0
     added = reached = 0.0
     for one in _play(mixture, nature, experts, lag, rounds):
@@ -201,27 +172,21 @@ def _play(
     mixture: Mixture, nature: Nature, experts: int, lag: int, rounds: int
 ) -> Iterator[Settled]:
     """Yield the rounds of a game as their outcomes come."""
-    attacked, names = _attacked(mixture), [f"expert {i}" for i in range(experts)]
-    automatic = isinstance(mixture.recipe.hedger, Automatic)
+    loss, names = mixture.settings.loss, [f"expert {i}" for i in range(experts)]
+    attack = _attack(loss)
+    automatic = isinstance(mixture.settings.hedger, Automatic)
     waiting: deque[Settled] = deque()
     upper = 0.5
     for t in range(rounds):
         side, size = nature(t, upper)
-        said = attacked.forecasts(experts, side, size)
+        said = attack.forecasts(experts, side, size)
         told = said[:, 0] if said.shape[1] == 1 else said
         made = mixture.predict(dict(zip(names, told.tolist(), strict=True)))
         upper = float(made.distribution[0][experts // 2 :].sum())
-        outcome = attacked.outcome(side, size)
+        outcome = attack.outcome(side, size)
         value = np.reshape(made.value, (1, -1))
-        compared = said
-        if automatic:
-            compared = np.array([said.mean(axis=0), np.median(said, axis=0)])
-            if mixture.recipe.loss.of_labels or mixture.recipe.loss.of_wealth:
-                compared = compared[:1] if mixture.recipe.loss.of_wealth else value
-            elif mixture.recipe.loss.of_classes:
-                compared = compared[:1]
-        losses = attacked.value(compared, outcome)
-        blend = float(attacked.value(value, outcome)[0])
+        losses = loss.value(_plain(loss, said, value) if automatic else said, np.array(outcome))
+        blend = float(loss.value(value, np.array(outcome))[0])
         waiting.append(Settled(made.ticket, _outcome(mixture, outcome), blend, losses))
         if len(waiting) > lag:
             yield waiting.popleft()
@@ -229,4 +194,4 @@ def _play(
 
 def _outcome(mixture: Mixture, outcome: float) -> Any:
     """Return an outcome in the form that `Mixture.update` takes."""
-    return int(outcome) if mixture.recipe.loss.of_classes else outcome
+    return int(outcome) if mixture.settings.loss.of_classes else outcome

@@ -8,23 +8,24 @@ from typing import NamedTuple
 
 import numpy as np
 
-from normalhedge import _core
 from normalhedge._inputs import LARGEST, Floats
 from normalhedge.mixtures.automatic import VALUES_BEFORE_WAYS
-from normalhedge.mixtures.best_convex import Convex, best_convex
+from normalhedge.mixtures.best_convex import Convex, best_convex, sampled
 from normalhedge.mixtures.combining import combine
 from normalhedge.mixtures.comparison import (
     BEST_CONVEX,
     BEST_EXPERT,
-    PLAIN_MEAN,
-    PLAIN_MEDIAN,
-    PLAIN_VOTE,
     Comparison,
     Line,
     percent,
 )
-from normalhedge.mixtures.losses import Loss
-from normalhedge.mixtures.recipe import Recipe
+from normalhedge.mixtures.losses import Absolute, Loss, Square
+from normalhedge.mixtures.losses.forecast_kinds import (
+    NUMBERS,
+    PLAIN_MEAN,
+    PLAIN_MEDIAN,
+    PLAIN_VOTE,
+)
 
 OFTEN = 0.5
 """The best expert must have been awake in at least this share of the settled rows."""
@@ -32,9 +33,11 @@ OFTEN = 0.5
 CHUNK = 1 << 18
 """About how many forecasts are processed at a time."""
 
-SAMPLE, EXACT = 1 << 18, ("square", "l1")
-"""The number of forecasts to which the best convex combination is fitted, as a summary should be
-quick; and the losses for which no sample is needed, as the fit takes no time."""
+SAMPLE = 1 << 18
+"""The number of forecasts to which the best convex combination is fitted: a summary is quick."""
+
+ERRORS = (Absolute(), Square())
+"""The losses of which MAE and RMSE are means."""
 
 
 class Settled(NamedTuple):
@@ -75,9 +78,7 @@ class Settled(NamedTuple):
         return self.values[:, classes:].reshape(rows, classes, -1)[:, :, first : first + count]
 
 
-def compare(
-    rows: Settled, recipe: Recipe, levels: Floats, names: Sequence[str], components: int = 0
-) -> Comparison:
+def compare(rows: Settled, loss: Loss, names: Sequence[str], components: int = 0) -> Comparison:
     """Return the mean losses of the blend and of its yardsticks.
 
     The best expert is the one with the smallest loss among the experts that were often awake. In
@@ -89,20 +90,18 @@ def compare(
     ----------
     rows
         The rows to compare over; at least one.
-    recipe, levels
-        The settings of the mixture, and the levels of the pinball loss.
+    loss
+        The loss of the mixture.
     names
         The names of the experts.
     components
         The number of components that an automatic mixture has in these rows.
     """
-    loss, count = recipe.loss, len(rows.outcomes)
-    plain = _plain_names(loss)
-    substitute = PLAIN_MEDIAN if PLAIN_MEDIAN in plain and not loss.of_classes else plain[0]
-    convex = _best_convex(rows, loss.kind, levels, substitute)
+    count, plain, substitute = len(rows.outcomes), loss.forecasts.plain, loss.forecasts.substitute
+    convex = _best_convex(rows, loss)
     combined = ["blend", *plain, *([] if convex is None else [BEST_CONVEX])]
-    kinds = [loss.kind] if _only_its_loss(loss) else [loss.kind, "absolute", "square"]
-    means = np.zeros((len(kinds), len(combined) + len(names)))
+    losses_of = (loss, *ERRORS) if loss.forecasts is NUMBERS else (loss,)
+    means = np.zeros((len(losses_of), len(combined) + len(names)))
     rows_awake = np.zeros(len(names))
     component_sums, component_rows = np.zeros(components), 0
     for part in _parts(rows):
@@ -110,8 +109,8 @@ def compare(
         rows_awake += awake.sum(axis=0)
         if components:
             table = np.concatenate([table, part.components(components)], axis=2)
-        for k, kind in enumerate(kinds):
-            losses = _losses(recipe, kind, levels, table, part)
+        for k, one in enumerate(losses_of):
+            losses = _losses(one, table, part)
             means[k] += losses[:, : means.shape[1]].sum(axis=0) / count
             if k == 0 and components:
                 complete = losses[~np.isnan(losses).any(axis=1), means.shape[1] :]
@@ -120,8 +119,7 @@ def compare(
                 table = table[:, :, : means.shape[1]]
     lines = [_line(name, means[:, k]) for k, name in enumerate(("blend", *plain))]
     lines += _best_expert(means[:, len(combined) :], rows_awake / count, names, substitute)
-    fitted = rows.forecasts if loss.of_levels else rows.forecasts[:, 0]
-    every = max(fitted.size // SAMPLE, 1) if loss.kind not in EXACT else 1
+    every = sampled(loss, rows.forecasts, SAMPLE)
     if convex is not None:
         asleep = rows_awake.min() < count
         remark = "in hindsight"
@@ -137,6 +135,7 @@ def compare(
         nan if convex is None or every > 1 else convex.gap,
         tuple((component_sums / component_rows).tolist()) if component_rows else (),
         component_rows,
+        loss.of_wealth,
     )
 
 
@@ -207,17 +206,6 @@ _PLAIN: dict[str, Callable[[Floats, np.ndarray], Floats]] = {
 }
 
 
-def _plain_names(loss: Loss) -> list[str]:
-    if loss.of_labels:
-        return [PLAIN_VOTE]
-    return [PLAIN_MEAN] if loss.of_wealth else [PLAIN_MEAN, PLAIN_MEDIAN]
-
-
-def _only_its_loss(loss: Loss) -> bool:
-    """Tell whether there are no errors of one number: for classes, labels, relatives, quantiles."""
-    return loss.of_classes or loss.of_labels or loss.of_wealth or loss.of_levels
-
-
 def _parts(rows: Settled) -> Iterator[Settled]:
     """Yield the rows in small pieces."""
     count = len(rows.outcomes)
@@ -241,16 +229,9 @@ def _columns(
     return np.concatenate(columns, axis=2), awake
 
 
-def _losses(
-    recipe: Recipe, kind: str | None, levels: Floats, table: Floats, part: Settled
-) -> Floats:
+def _losses(loss: Loss, table: Floats, part: Settled) -> Floats:
     """Return the loss of each forecast of a table; NaN where there is no forecast."""
-    if kind is None:
-        return recipe.own_losses(table, table[:, 0, :1], part.outcomes)[0][:, : table.shape[2]]
-    losses = np.empty((len(table), table.shape[2]))
-    table = np.ascontiguousarray(table)
-    outcomes, items = (np.ascontiguousarray(array) for array in (part.outcomes, part.items))
-    _core.write_loss_table(table, outcomes, items, levels, kind, "mean", losses)
+    losses = loss.table(table, part.outcomes, part.items)
     losses[np.isnan(table[:, 0])] = nan
     return losses
 
@@ -275,9 +256,9 @@ def _best_expert(means: Floats, share: Floats, names: Sequence[str], substitute:
     return [_line(BEST_EXPERT, means[:, best], remark)]
 
 
-def _best_convex(rows: Settled, kind: str | None, levels: Floats, substitute: str) -> Convex | None:
+def _best_convex(rows: Settled, loss: Loss) -> Convex | None:
     """Return the best convex combination; None for one expert, and for losses without a search."""
-    if kind is None or kind == "zero-one" or rows.forecasts.shape[2] < 2:
+    if not loss.has_best_convex or rows.forecasts.shape[2] < 2:
         return None
-    way = "median" if substitute == PLAIN_MEDIAN else "mean"
-    return best_convex(rows.forecasts, rows.outcomes, rows.items, levels, kind, way, SAMPLE)
+    way = "median" if loss.forecasts.substitute == PLAIN_MEDIAN else "mean"
+    return best_convex(loss, rows.forecasts, rows.outcomes, rows.items, way, SAMPLE)

@@ -4,6 +4,8 @@ from dataclasses import dataclass
 from math import expm1, isnan, nan
 from typing import NamedTuple
 
+from normalhedge.mixtures.losses.forecast_kinds import PLAIN_MEAN, PLAIN_MEDIAN, PLAIN_VOTE
+
 WORSE, ENOUGH = 0.02, 100
 """A warning needs a plain combination whose loss is smaller by more than this share, over at least
 this many rows."""
@@ -15,7 +17,6 @@ GAP = 1e-4
 """The possible error of the best convex combination is shown if it exceeds this share of its
 loss."""
 
-PLAIN_MEAN, PLAIN_MEDIAN, PLAIN_VOTE = "plain mean", "plain median", "plain vote"
 BEST_EXPERT, BEST_CONVEX = "best expert", "best convex combination"
 
 
@@ -57,6 +58,8 @@ class Comparison:
         The blend, the plain combinations, the best expert and the best convex combination.
     gap
         An upper bound on the error of the loss of the best convex combination; see `best_convex`.
+    of_wealth
+        Whether losses are logarithms of wealth.
     component_losses, component_rows
         The mean losses of the components of an automatic mixture over the rows in which all of them
         made a forecast, and the number of these rows.
@@ -70,6 +73,7 @@ class Comparison:
     gap: float = nan
     component_losses: tuple[float, ...] = ()
     component_rows: int = 0
+    of_wealth: bool = False
 
     def loss_of(self, name: str) -> float:
         """Return the mean loss of a line; NaN if no line has this name."""
@@ -90,7 +94,7 @@ class Comparison:
             return ""
         plain = [x for x in self.lines if x.name in {PLAIN_MEAN, PLAIN_MEDIAN, PLAIN_VOTE}]
         own = self.lines[0].loss
-        if self.loss == "log-wealth":
+        if self.of_wealth:
             less = -expm1(self.rows * (plain[0].loss - own))
             words = f"the blend made {percent(less)} less than the {plain[0].name}"
             return f"{words}, over {self.where}" if less > WORSE else ""

@@ -14,7 +14,7 @@ TRUST, TRUST_OF_CLASSES = 0.95, 0.5
 """The share of the prior of the plain combinations, which the other ways must overcome. It is less
 for class probabilities: the range of their losses is bounded, so no absurd forecast costs more."""
 
-PLAIN_WAYS = {"median": "median", "trimmed mean": "trimmed", "mean": "mean"}
+PLAIN_WAYS = {"median": "median", "trimmed mean": "trimmed", "mean": "mean", "vote": "vote"}
 """The plain combinations, and what the core calls them."""
 
 PLAIN_QUANTILES = (0.12, 0.12, 0.1)
@@ -130,23 +130,19 @@ def components_of(loss: Loss) -> list[Component]:
     """Return the ways of combining for a loss, the plain ones first."""
     if loss.of_levels:
         return _of_quantiles(loss)
-    if loss.of_labels:
-        plain, hedged = [Component("plain vote", None, "vote", prior=1.0)], _on_losses("vote")
-    elif loss.of_wealth:
-        plain = [Component("plain mean", None, "mean", prior=1.0)]
-        hedged = [*_on_losses("mean"), *_by_gradient(loss)]
-    else:
-        # The logarithm punishes small probabilities, which medians make smaller.
-        shares = (0.05, 0.05, 0.9) if loss.kind == "log" else (0.65, 0.3, 0.05)
-        plain = [
-            Component(f"plain {name}", None, combine, prior=share)
-            for (name, combine), share in zip(PLAIN_WAYS.items(), shares, strict=True)
-        ]
-        hedged = [*_on_losses("mean"), *_by_median(), *_by_gradient(loss), *_by_inverse_loss()]
+    hedged = [
+        *_on_losses(loss.forecasts.combine),
+        *(_by_median() if loss.forecasts.medians else []),
+        *_by_gradient(loss),
+        *(_by_inverse_loss() if loss.forecasts.medians else []),
+    ]
     trust = TRUST_OF_CLASSES if loss.of_classes else TRUST
     rest = (1.0 - trust) / len(hedged)
     return [
-        *(one._replace(prior=trust * one.prior) for one in plain),
+        *(
+            Component(f"plain {name}", None, PLAIN_WAYS[name], prior=trust * share)
+            for name, share in loss.prior
+        ),
         *(one._replace(prior=rest) for one in hedged),
     ]
 
@@ -170,12 +166,11 @@ def _by_median() -> list[Component]:
 def _by_gradient(loss: Loss) -> list[Component]:
     """Return hedgers that compete with the best convex combination; none for a linear loss.
 
-    The gradient of the absolute loss is only a sign, and that of the square loss says more: for the
-    absolute loss, two of the three hedgers use the gradient of the square loss.
+    Two of the three use the gradient of another loss, if that tells more.
     """
-    if loss.linear or not loss.differentiable:
+    if not loss.gradient:
         return []
-    slope = "square" if loss.kind == "absolute" else None
+    slope = loss.slope_from
     return [
         Component(
             "AdaNormalHedge 20, gradient",
@@ -202,7 +197,7 @@ def _of_quantiles(loss: Loss) -> list[Component]:
     """Return the ways of combining quantiles: weights shared over levels, smooth, and by level."""
     plain = [
         Component(f"plain {name}", None, combine, prior=share)
-        for (name, combine), share in zip(PLAIN_WAYS.items(), PLAIN_QUANTILES, strict=True)
+        for (name, combine), share in zip(PLAIN_WAYS.items(), PLAIN_QUANTILES, strict=False)
     ]
     relative = [
         Component("relative loss, trimmed mean", RelativeLoss(2.0), "trimmed", prior=BY_TRIMMED),

@@ -2,17 +2,25 @@
 
     minimise  f(w) = mean_j phi_j(v_j),   v = A w,   over weights w >= 0 that sum to one
 
-By Fenchel's inequality, ``phi(v) >= s v - phi*(s)``, a slope s_j for each row proves a lower bound:
+A convex phi lies above its tangents: ``phi(v) >= phi(u) + s (v - u)`` with a slope s of phi at u.
+So a slope s_j for each row, and the height ``phi*_j = s_j u_j - phi_j(u_j)``, prove a lower bound:
 
-    f(w) >= min_i mean_j s_j A_ji - mean_j phi*_j(s_j)     for all weights w
+    f(w) >= min_i mean_j s_j A_ji - mean_j phi*_j     for all weights w
 
-Newton's method finds weights and slopes together. It solves the conditions of optimality, with the
-products that must vanish at the optimum set to some mu > 0:
+It needs the values and the slopes of the loss and nothing more, and it is true whatever the method
+does. Newton's method finds weights and slopes together. It solves the conditions of optimality,
+with the products that must vanish at the optimum set to some mu > 0:
 
     mean_j s_j A_ji = lambda + z_i,   w_i z_i = mu / N,   s_j a slope of phi_j at v_j
 
 The predictor and the corrector of Mehrotra (1992) choose how fast mu falls. A step solves as many
 linear equations as there are experts, or rows if there are far fewer rows; 10 to 60 steps suffice.
+
+There are two kinds of phi. If a loss has a slope everywhere, `Smooth` needs its values and slopes
+alone. At a kink every slope between two others is one, and Newton's method must choose: `Kinked` is
+for losses that are linear on both sides of one kink, which may be rounded. (Frank-Wolfe's method
+needs only slopes, too, but a kink does not tell it which, and without kinks it takes hundreds of
+steps: see ``benchmarks/best_convex.py``.)
 """
 
 import contextlib
@@ -41,6 +49,16 @@ FIRM = 0.99
 FEW = 256
 """With at most this many experts, the equations are those of experts, even if rows are fewer."""
 
+HALVES = 3
+"""How often a step is halved before the next one measures slopes again."""
+
+CLOSE = 1e-6
+"""The rate at which slopes change is measured over the last change of the forecast and this share
+of the range of forecasts."""
+
+Rowwise = Callable[[Floats], Floats]
+"""A function of a number for each row."""
+
 Pair = tuple[Floats, Floats, Floats, Floats]
 """Two arrays of positive numbers, each followed by its change in a step."""
 
@@ -50,16 +68,13 @@ class Phi(Protocol):
 
     slopes: Floats
     vanishing: bool
-    """Whether the target for the products of its pairs is mu; otherwise it is one."""
+    """Whether it has pairs, whose products must vanish at the optimum."""
 
     def value(self, v: Floats) -> Floats:
         """Return phi(v)."""
 
-    def slope(self, v: Floats) -> Floats:
-        """Return a slope of phi at v."""
-
-    def conjugate(self, s: Floats) -> Floats:
-        """Return phi*(s)."""
+    def heights(self, v: Floats) -> Floats:
+        """Return phi* of the current slopes, which are slopes at v or at a kink."""
 
     def newton(self, v: Floats, mu: float, second: list[Floats]) -> tuple[Floats, Floats]:
         """Return D and c of the linear equation ``ds = D dv + c``.
@@ -83,6 +98,155 @@ class Phi(Protocol):
         dv, ds
             The changes of v and of the slopes in a step.
         """
+
+    def shorten(self, step: float, v: Floats, dv: Floats) -> float:
+        """Return the length of a step, shorter where slopes rise much faster than D says.
+
+        Parameters
+        ----------
+        step
+            The length of the step.
+        v, dv
+            The argument of phi, and its change in a step of length one.
+        """
+        del v, dv
+        return step
+
+    def move(self, v: Floats, ds: Floats) -> None:
+        """Replace the slopes after a step.
+
+        Parameters
+        ----------
+        v
+            The new argument of phi.
+        ds
+            The change of the slopes according to the linear equation.
+        """
+
+
+class Smooth(Phi):
+    """A loss with a slope everywhere, given its values and slopes.
+
+    Parameters
+    ----------
+    v
+        The argument of phi in each row.
+    value, slope
+        Functions of an argument for each row.
+    low, high
+        The smallest and the largest argument of each row.
+    """
+
+    vanishing = False
+
+    def __init__(
+        self, v: Floats, value: Rowwise, slope: Rowwise, low: Floats, high: Floats
+    ) -> None:
+        self._value, self.slope, self.low, self.high = value, slope, low, high
+        self._v, self._moved = v, high - low
+        self.slopes = slope(v)
+
+    def value(self, v: Floats) -> Floats:
+        """Return phi(v)."""
+        return self._value(v)
+
+    def heights(self, v: Floats) -> Floats:
+        """Return phi* of the slopes at v."""
+        return self.slopes * v - self.value(v)
+
+    def newton(self, v: Floats, mu: float, second: list[Floats]) -> tuple[Floats, Floats]:
+        """Measure how fast the slopes change near v."""
+        del mu, second
+        near = self._moved + CLOSE * np.minimum(self.high - self.low, 1.0)
+        a, b = np.maximum(v - near, self.low), np.minimum(v + near, self.high)
+        rise, run = self.slope(b) - self.slope(a), b - a
+        rates = np.maximum(rise, 0.0) / np.where(run > 0.0, run, np.inf)
+        return rates, self.slope(v) - self.slopes
+
+    def shorten(self, step: float, v: Floats, dv: Floats) -> float:
+        """Halve a step while slopes rise more than twice as fast."""
+        rates, _ = self.newton(v, 0.0, [])
+        start, rise = self.slopes @ dv, 2.0 * (rates * dv) @ dv
+        for _ in range(HALVES):
+            if self.slope(v + step * dv) @ dv <= start + step * rise:
+                break
+            step *= 0.5
+        return step
+
+    def pairs(self, dv: Floats, ds: Floats) -> list[Pair]:
+        """Return no pairs."""
+        del dv, ds
+        return []
+
+    def move(self, v: Floats, ds: Floats) -> None:
+        """Take the slopes at v."""
+        del ds
+        self._moved, self._v = np.abs(v - self._v), v
+        self.slopes = self.slope(v)
+
+
+class Kinked(Phi):
+    """phi(v) is the largest s v - soft s^2 / 2 of the slopes s between -low and high.
+
+    So phi*(s) = soft s^2 / 2, and with a soft of 0 phi(v) = high v where v > 0, else -low v.
+
+    v = soft s + over - under, over (high - s) = mu, under (s + low) = mu.
+
+    Parameters
+    ----------
+    v
+        The argument of phi in each row.
+    low, high
+        The slopes on both sides of 0, without their signs.
+    soft
+        How far v moves while the slope rises by one, near 0; 0 for a sharp kink.
+    """
+
+    vanishing = True
+
+    def __init__(self, v: Floats, low: Floats, high: Floats, soft: float = 0.0) -> None:
+        self.low, self.high, self.soft = low, high, soft
+        self.slopes = np.zeros_like(v)
+        far = np.abs(v).mean() + 1e-300
+        self._over, self._under = np.maximum(v, 0.0) + far, np.maximum(-v, 0.0) + far
+
+    def value(self, v: Floats) -> Floats:
+        """Return phi(v)."""
+        s = self.slope(v)
+        return s * v - 0.5 * self.soft * s * s
+
+    def slope(self, v: Floats) -> Floats:
+        """Return a slope of phi at v."""
+        if self.soft:
+            return np.clip(v / self.soft, -self.low, self.high)
+        return np.where(v > 0.0, self.high, np.where(v < 0.0, -self.low, 0.0))
+
+    def heights(self, v: Floats) -> Floats:
+        """Return phi* of the slopes."""
+        del v
+        return 0.5 * self.soft * np.square(self.slopes)
+
+    def newton(self, v: Floats, mu: float, second: list[Floats]) -> tuple[Floats, Floats]:
+        """Solve the equations of the pairs for ds."""
+        over, under = second or (0.0, 0.0)
+        self._left, self._right = self.slopes + self.low, self.high - self.slopes
+        self._rise = (mu - over) / self._right - self._over
+        self._fall = (mu - under) / self._left - self._under
+        rate = 1.0 / (self.soft + self._over / self._right + self._under / self._left)
+        far = v - self.soft * self.slopes
+        return rate, rate * (far - self._over + self._under - self._rise + self._fall)
+
+    def pairs(self, dv: Floats, ds: Floats) -> list[Pair]:
+        """Return over with high - s, and under with s + low."""
+        del dv
+        over = self._rise + self._over / self._right * ds
+        under = self._fall - self._under / self._left * ds
+        return [(self._over, over, self._right, -ds), (self._under, under, self._left, ds)]
+
+    def move(self, v: Floats, ds: Floats) -> None:
+        """Add the change."""
+        del v
+        self.slopes += ds
 
 
 def minimise(phi: Phi, table: Floats, weights: Floats) -> tuple[Floats, Floats]:
@@ -127,8 +291,9 @@ class _Point:
 
     def bounds(self) -> tuple[float, float]:
         """Return the loss at this point, and a lower bound on the least loss."""
-        loss = self.phi.value(self.table @ self.w / self.w.sum()).mean()
-        return float(loss), float(self.pull.min() - self.phi.conjugate(self.phi.slopes).mean())
+        v = self.table @ self.w / self.w.sum()
+        loss = self.phi.value(v).mean()
+        return float(loss), float(self.pull.min() - self.phi.heights(v).mean())
 
     def advance(self) -> None:
         """Make a step."""
@@ -142,11 +307,11 @@ class _Point:
         centre = (self._mean_product(pairs, min(_longest(pairs), 1.0)) / mu) ** 3
         second = [dx * dy for _, dx, _, dy in pairs]
         pairs, ds, change = self._direction(v, solve, ones, centre * mu, second)
-        step = min(FIRM * _longest(pairs), 1.0)
+        step = self.phi.shorten(min(FIRM * _longest(pairs), 1.0), v, self.table @ pairs[0][1])
         for x, dx, y, dy in pairs:
             np.add(x, step * dx, out=x)
             np.add(y, step * dy, out=y)
-        self.phi.slopes += step * ds
+        self.phi.move(self.table @ self.w / self.w.sum(), step * ds)
         self.multiplier += step * change
         self.pull = self.phi.slopes @ self.table / len(self.table)
 
@@ -186,14 +351,20 @@ def _solver(table: Floats, rate: Floats, ratio: Floats) -> Callable[[Floats], Fl
     if rows >= n or n <= FEW:
         matrix = (table.T * (rate / rows)) @ table
         matrix.flat[:: n + 1] += ratio
-        scale = 1.0 / np.sqrt(np.diagonal(matrix))
-        matrix *= scale * scale[:, np.newaxis]
-        return lambda b: scale * np.linalg.solve(matrix, scale * b)
+        return _scaled_solver(matrix)
     # As many equations as rows, by Woodbury's formula: faster, but less exact.
     free = table / ratio
     matrix = free @ table.T
-    matrix.flat[:: rows + 1] += rows / rate
-    return lambda b: b / ratio - np.linalg.solve(matrix, free @ b) @ free
+    matrix.flat[:: rows + 1] += rows / np.maximum(rate, 1e-200)
+    solve = _scaled_solver(matrix)
+    return lambda b: b / ratio - solve(free @ b) @ free
+
+
+def _scaled_solver(matrix: Floats) -> Callable[[Floats], Floats]:
+    """Return a function that solves equations with a matrix, scaled to a diagonal of ones."""
+    scale = 1.0 / np.sqrt(np.diagonal(matrix))
+    matrix *= scale * scale[:, np.newaxis]
+    return lambda b: scale * np.linalg.solve(matrix, scale * b)
 
 
 def _longest(pairs: list[Pair]) -> float:
