@@ -16,9 +16,12 @@ import normalhedge
 from normalhedge import _table_files, _tables
 from normalhedge._owner import Owner
 from normalhedge.cli.options import (
+    BLEND_ONLY,
+    MIXTURE,
     PANEL,
     check_outputs,
     check_state,
+    mixture_options,
     mixture_settings,
     panel_options,
     safe_csv,
@@ -33,7 +36,8 @@ from normalhedge.mixtures import LOSSES, Mixture
 from normalhedge.mixtures.automatic import Automatic
 from normalhedge.mixtures.lines import LONGEST
 from normalhedge.mixtures.operations import Operation
-from normalhedge.mixtures.recipe import MEMORY, Recipe, automatic_of, is_automatic
+from normalhedge.mixtures.rule_names import MEMORY, automatic_of, is_automatic
+from normalhedge.mixtures.settings import RECIPE, MixtureSettings
 from normalhedge.mixtures.state_file import MixtureFile
 from normalhedge.mixtures.stream import Stream
 from normalhedge.reports import write_blend
@@ -68,15 +72,7 @@ STREAM_ONLY = ("sync", "max_line")
 @click.argument("data", metavar="DATA.csv|DATA.parquet|DATA.xlsx|DATA.jsonl|-")
 @click.option("--experts", callback=words, metavar="A,B,...", help="The columns of the experts.")
 @panel_options
-@click.option("--hedger", metavar="NAME[:KEY=VALUE,...]",
-              help="auto, or a single rule: 'compare --help' lists them. [default: auto; "
-              "normal-hedge if an option of a single rule is given]")  # fmt: skip
-@click.option("--memory", type=float,
-              help=f"The memory of a single rule, in rounds. [default: {MEMORY:g}]")  # fmt: skip
-@click.option("--interval", callback=words, metavar="0.9[,0.5,...]",
-              help="Add intervals that cover these shares of outcomes.")  # fmt: skip
-@click.option("--season", type=click.IntRange(min=2), metavar="ROUNDS",
-              help="With --interval: after how many rounds the spread repeats itself.")  # fmt: skip
+@mixture_options(*BLEND_ONLY)
 @click.option("--weights", is_flag=True, help="Add a column of weights for each expert to --out.")
 @click.option("--encoding", metavar="NAME",
               help="The encoding of CSV files, such as latin-1.  [default: utf-8]")  # fmt: skip
@@ -187,7 +183,8 @@ def _blend_file(
 
 def _options(given: dict[str, Any]) -> dict[str, Any]:
     """Return the arguments of `Mixture` that the options of the command line give."""
-    options = mixture_settings(given) | _interval_options(given)
+    options = mixture_settings(given, (*MIXTURE, *BLEND_ONLY)) | _interval_options(given)
+    options.pop("memory", None)  # it becomes part of the hedger
     if is_automatic(given["hedger"]):
         if given["memory"] is not None:
             raise click.UsageError("--memory is that of a single --hedger: auto has many")
@@ -218,11 +215,10 @@ def _check_intervals(path: Path, mixture: Mixture, options: dict[str, Any]) -> N
     """Refuse intervals other than those of the mixture of a state."""
     if "interval" not in options:
         return
-    memory = mixture.books.intervals
-    own = None if memory is None else memory.settings
+    levels, season = mixture.settings.interval, mixture.settings.season
     asked = options["interval"], options["season"]
-    if own is None or own[0] != asked[0] or asked[1] not in {None, own[1]}:
-        said = "without intervals" if own is None else f"with intervals {_spelled(*own)}"
+    if levels != asked[0] or asked[1] not in {None, season}:
+        said = "without intervals" if not levels else f"with intervals {_spelled(levels, season)}"
         raise ValueError(f"{path} was made {said}, not with {_spelled(*asked)}")
 
 
@@ -238,17 +234,13 @@ def _resume(
     mixture = None if state_file is None else state_file.load()
     if state_file is None or mixture is None:
         return None
-    own = mixture.recipe
-    same = "loss" not in options and not isinstance(own.hedger, Automatic)
-    asked = Recipe.of(
-        _as_before(options["hedger"], mixture) if "hedger" in options else own.hedger,
-        options.get("loss", own.loss),
-        options.get("combine", own.combine if same else None),
-        gradient=options.get("gradient", own.gradient if same else None),
-        shared=own.shared,
-        even=options.get("even", own.even),
-        include=options.get("include", own.include),
-    )
+    own = mixture.settings
+    asked_for = {name: options.get(name, getattr(own, name)) for name in RECIPE}
+    if "loss" in options or isinstance(own.hedger, Automatic):  # it decides about these two
+        asked_for |= {name: options.get(name) for name in ("combine", "gradient")}
+    if "hedger" in options:
+        asked_for["hedger"] = _as_before(options["hedger"], mixture)
+    asked = MixtureSettings.of(**asked_for)
     before, now = own.to_plain(), asked.to_plain()
     for name in now:
         if now[name] != before[name]:
@@ -265,10 +257,11 @@ def _resume(
 
 def _as_before(text: str, mixture: Mixture) -> Any:
     """Return the hedger of a name, tuned by the number of experts that the mixture had at first."""
+    own = mixture.settings.hedger
     if is_automatic(text):
-        return text
+        return automatic_of(text).starting_from(own.prior if isinstance(own, Automatic) else None)
     tuned = [named(text, n + 1) for n in range(max(len(mixture.names), 1))]
-    return next((one for one in tuned if one == mixture.recipe.hedger), tuned[-1])
+    return next((one for one in tuned if one == own), tuned[-1])
 
 
 def _write(

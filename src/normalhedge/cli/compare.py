@@ -46,7 +46,7 @@ from normalhedge.experiments.leaderboard.page import (
 )
 from normalhedge.games import NATURES
 from normalhedge.hedgers import HEDGERS
-from normalhedge.mixtures.recipe import MEMORY
+from normalhedge.mixtures.rule_names import MEMORY
 from normalhedge.reports import sentence
 
 ALL = "all"

@@ -9,7 +9,8 @@ import click
 
 from normalhedge import _inputs, _names
 from normalhedge.hedgers import named
-from normalhedge.mixtures.recipe import MEMORY, SINGLE, is_automatic
+from normalhedge.mixtures.rule_names import MEMORY, is_automatic
+from normalhedge.mixtures.settings import OPTIONS
 
 
 def spelled(text: str | None, memory: float | None, default: float) -> str:
@@ -70,8 +71,27 @@ PANEL = (
 )  # fmt: skip
 """The options that say what the columns of a table of forecasts are, as `blend` calls them."""
 
-MIXTURE = ("loss", "combine", "gradient", "even", "include")
-"""Those that say how the forecasts are blended."""
+FORGETTING = ("memory", "half_life")
+"""The options of `Mixture` that say how fast its hedger forgets; here there is one of them."""
+
+MIXTURE = ("loss", *(name for name in OPTIONS if OPTIONS[name].single and name not in FORGETTING))
+"""The options that say how forecasts are blended, on a panel of ``compare``, too."""
+
+BLEND_ONLY = tuple(
+    name
+    for name, option in OPTIONS.items()
+    if option.kind != "limit" and name not in {*MIXTURE, "shared", "half_life"}
+)
+"""Further options of ``blend``. Of the others of `Mixture`, --pooled is ``shared``; limits are for
+those who keep many mixtures."""
+
+REMARKS = {
+    "hedger": " 'compare --help' lists them. [default: auto; normal-hedge if an option of a "
+    "single rule is given]",
+    "loss": " [default: square; l1 for classes; crps for quantiles]",
+    "memory": f" [default: {MEMORY:g}]",
+}
+"""What the command line adds to the texts of options: the defaults that depend on a table."""
 
 _PANEL_OPTIONS = (
     click.option("--target", help="The column of outcomes; empty where not known yet."),
@@ -98,42 +118,58 @@ _PANEL_OPTIONS = (
         help="All series share their weights, or each has its own. [default: auto hedges over "
         "both; separate]",
     ),
-    click.option(
-        "--loss",
-        metavar="NAME[:level=Q]",
-        help="[default: square; l1 for classes; crps for quantiles]",
-    ),
-    click.option(
-        "--combine",
-        type=click.Choice(["mean", "median", "vote"]),
-        help="Single rule: how forecasts are combined.",
-    ),
-    click.option("--gradient/--no-gradient", default=None, help="Single rule: the gradient trick."),
-    click.option(
-        "--even", type=float, help="Single rule: the share of the weight that is spread evenly."
-    ),
-    click.option(
-        "--include",
-        callback=words,
-        metavar="mean,median",
-        help="Single rule: these as experts, too.",
-    ),
 )
 
 
 def panel_options(command: Callable[..., None]) -> Callable[..., None]:
     """Give a command the options of a table of forecasts, and of how they are blended."""
+    command = mixture_options(*MIXTURE)(command)
     for option in reversed(_PANEL_OPTIONS):
         command = option(command)
     return command
 
 
-def mixture_settings(given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what the options say that `Mixture` should be told, but for its hedger."""
-    loss = given["loss"] or ("l1" if given["classes"] else None)
-    options = {"loss": loss, "combine": given["combine"], "gradient": given["gradient"]}
-    options |= {"even": given["even"], "include": given["include"] or None}
-    return {name: value for name, value in options.items() if value is not None}
+def mixture_options(*names: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Return a decorator that gives a command these options of `Mixture`."""
+
+    def decorated(command: Callable[..., None]) -> Callable[..., None]:
+        for name in reversed(names):
+            command = _mixture_option(name)(command)
+        return command
+
+    return decorated
+
+
+def _mixture_option(name: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Return an option of `Mixture` as click has it; it is None, or empty, if it is not given."""
+    option, flag = OPTIONS[name], f"--{name.replace('_', '-')}"
+    more: dict[str, Any] = {"default": None, "help": option.text + REMARKS.get(name, "")}
+    if option.kind == "truth":
+        return click.option(f"{flag}/--no-{flag[2:]}", **more)
+    if option.kind in {"words", "numbers"}:
+        more["callback"] = words
+    elif option.choices:
+        more["type"] = click.Choice(option.choices)
+    elif option.kind == "number":
+        more["type"] = float
+    elif option.kind == "count":
+        more["type"] = click.IntRange(min=int(option.low))
+    return click.option(flag, metavar=option.form, **more)
+
+
+def mixture_settings(given: Mapping[str, Any], names: Sequence[str] = MIXTURE) -> dict[str, Any]:
+    """Return the arguments of `Mixture` that options of the command line give.
+
+    Parameters
+    ----------
+    given
+        All options of the command line.
+    names
+        The options of `Mixture` among them.
+    """
+    options = {name: given[name] for name in names}
+    options["loss"] = given["loss"] or ("l1" if given["classes"] else None)
+    return {name: value for name, value in options.items() if value not in (None, ())}
 
 
 def blend_words(data: Path, hedger: str, given: Mapping[str, Any]) -> tuple[list[str], list[str]]:
@@ -155,7 +191,7 @@ def blend_words(data: Path, hedger: str, given: Mapping[str, Any]) -> tuple[list
     left_out = []
     for name in (*PANEL, *MIXTURE):
         option = _spelled_option(name, given[name])
-        if option and automatic and name in SINGLE:
+        if option and automatic and name in MIXTURE[1:]:
             left_out.append(option[0])
         else:
             words += option

@@ -3,14 +3,14 @@
 import asyncio
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Self, Unpack
 
 from normalhedge import _extras, _files
 from normalhedge.client import verbs
 from normalhedge.client.clients import answer_of, options
 from normalhedge.client.retrying import AGAIN, Ask, Attempts, result, sentence_of
 from normalhedge.client.summaries import ServedSummary
-from normalhedge.mixtures import Mixture
+from normalhedge.mixtures import Mixture, MixtureOptions
 from normalhedge.mixtures.tickets import Prediction
 
 
@@ -68,7 +68,7 @@ class AsyncClient:
             await asyncio.sleep(attempts.pause(trouble, wait))
 
     async def mixture(
-        self, name: str, *, create: bool = True, **settings: Any
+        self, name: str, *, create: bool = True, **settings: Unpack[MixtureOptions]
     ) -> "AsyncServedMixture":
         """Return a mixture of the server; make it if there is none of this name.
 

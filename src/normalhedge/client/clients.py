@@ -3,13 +3,13 @@
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Self, Unpack
 
 from normalhedge import _extras, _files
 from normalhedge.client import verbs
 from normalhedge.client.retrying import AGAIN, Answer, Ask, Attempts, result, sentence_of, wait_of
 from normalhedge.client.summaries import ServedSummary
-from normalhedge.mixtures import Mixture
+from normalhedge.mixtures import Mixture, MixtureOptions
 from normalhedge.mixtures.tickets import Prediction
 
 
@@ -102,7 +102,9 @@ class Client:
                 trouble, wait = sentence_of(answer)[0], answer.wait
             time.sleep(attempts.pause(trouble, wait))
 
-    def mixture(self, name: str, *, create: bool = True, **settings: Any) -> "ServedMixture":
+    def mixture(
+        self, name: str, *, create: bool = True, **settings: Unpack[MixtureOptions]
+    ) -> "ServedMixture":
         """Return a mixture of the server; make it if there is none of this name.
 
         Parameters

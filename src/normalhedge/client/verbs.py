@@ -18,17 +18,10 @@ from normalhedge.mixtures import Mixture
 from normalhedge.mixtures.forecasts import Keys, check_mapping
 from normalhedge.mixtures.operations import id_text
 from normalhedge.mixtures.saved import read_snapshot_text
+from normalhedge.mixtures.settings import OPTIONS
 from normalhedge.mixtures.tickets import Prediction
 
 ALL = "/v1/mixtures"
-
-SETTINGS: dict[str, Any] = {
-    "hedger": None, "loss": "square", "combine": None, "gradient": None, "shared": True,
-    "even": 0.0, "include": [], "max_pending": None, "max_age": None, "history": None,
-    "forget_after": None, "max_names": None, "memory": None, "half_life": None, "interval": None,
-    "season": None,
-}  # fmt: skip
-"""The settings of a mixture, as in `Mixture`, with their defaults; None is for the server."""
 
 
 def path_of(name: str) -> str:
@@ -58,16 +51,17 @@ def checked(settings: Mapping[str, Any]) -> dict[str, Any]:
     """Return settings as JSON has them; refuse those that cannot be sent."""
     found = {}
     for name, value in settings.items():
-        if name not in SETTINGS:
-            raise TypeError(str(nearest("setting", name, SETTINGS)))
-        if name in {"hedger", "loss"} and not isinstance(value, str | None):
+        if name not in OPTIONS:
+            raise TypeError(str(nearest("setting", name, OPTIONS)))
+        kind = OPTIONS[name].kind
+        if kind == "named" and not isinstance(value, str | None):
             raise TypeError(
                 f"{name} must be a name, such as {'squint' if name == 'hedger' else 'absolute'!r}: "
                 f"a server runs no code of its clients, got {value!r}"
             )
-        if name == "include" and isinstance(value, str):
+        if kind == "words" and isinstance(value, str):
             value = [value]  # noqa: PLW2901
-        if name in {"include", "interval"} and isinstance(value, Iterable):
+        if kind in {"words", "numbers"} and isinstance(value, Iterable):
             value = list(value)  # noqa: PLW2901
         found[name] = plain(value, name)
     return found
@@ -88,7 +82,7 @@ def check_same(name: str, given: Mapping[str, Any], known: Mapping[str, Any]) ->
     if "recipe" in known:  # it was imported
         return
     for one, value in given.items():
-        there = known.get(one, SETTINGS[one])
+        there = known.get(one, OPTIONS[one].as_json)
         if value not in (there, None) and {value, there} != {"auto", None}:
             raise ValueError(
                 f"mixture {name!r} is there already, with {one} {there!r} and not {value!r}"

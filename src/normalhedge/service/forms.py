@@ -5,6 +5,7 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 
+from normalhedge.mixtures.settings import OPTIONS, Option
 from normalhedge.service.limits import NAME
 from normalhedge.service.problems import Kind
 
@@ -27,32 +28,37 @@ Id = Annotated[Any, Meta(description="Your own id of a round: text, a number, or
 Outcome = Annotated[
     Any, Meta(description="The outcome, in the form of the forecasts, or a class.", examples=[50.8])
 ]
-Whole = Annotated[int, Meta(ge=1, le=1_000_000_000)]
+MOST = 1_000_000_000
+"""The largest whole number of a setting."""
 
 
-class NewMixture(Struct, forbid_unknown_fields=True, omit_defaults=True):
-    """The settings of a new mixture, as in `normalhedge.Mixture`."""
+def _form_of(option: Option) -> Any:
+    """Return the type that an option of a mixture has in JSON."""
+    whole = Annotated[int, Meta(ge=min(int(option.low), 1), le=MOST)]
+    bounded = option.kind == "number" and option.default is not None
+    kinds: dict[str, Any] = {
+        "named": str, "word": str, "truth": bool, "count": whole, "limit": whole,
+        "number": Annotated[float, Meta(ge=option.low, le=option.high)] if bounded else float,
+        "words": list[str], "numbers": float | list[float],
+    }  # fmt: skip
+    form = kinds[option.kind]
+    empty = option.as_json is None and option.kind != "named"
+    return Annotated[form | None if empty else form, Meta(description=option.text)]
 
-    name: Name
-    hedger: Annotated[str, Meta(description="auto, or the name of a single rule.")] = "auto"
-    loss: Annotated[str, Meta(description="The name of a loss.")] = "square"
-    combine: str | None = None
-    gradient: bool | None = None
-    shared: bool = True
-    even: Annotated[float, Meta(ge=0, le=1)] = 0.0
-    include: list[str] = []
-    max_pending: Whole | None = None
-    max_age: Whole | None = None
-    history: Annotated[int, Meta(ge=0)] | None = None
-    forget_after: Whole | None = None
-    max_names: Whole | None = None
-    memory: float | None = None
-    half_life: float | None = None
-    interval: Annotated[
-        float | list[float] | None,
-        Meta(description="The share of outcomes to cover by an interval, or several."),
-    ] = None
-    season: Whole | None = None
+
+NewMixture = msgspec.defstruct(
+    "NewMixture",
+    [
+        ("name", Name),
+        *(
+            (name, _form_of(option), "auto" if name == "hedger" else option.as_json)
+            for name, option in OPTIONS.items()
+        ),
+    ],
+    namespace={"__doc__": "The settings of a new mixture, as in `normalhedge.Mixture`."},
+    forbid_unknown_fields=True,
+    omit_defaults=True,
+)
 
 
 class NewName(Struct, forbid_unknown_fields=True):

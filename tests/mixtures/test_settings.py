@@ -1,7 +1,11 @@
 """The settings of a mixture: defaults, plain combinations, names, and bad ones."""
 
+from dataclasses import fields
 from functools import partial
-from typing import Any
+from inspect import getdoc, signature
+from pathlib import Path
+from re import MULTILINE, findall
+from typing import Any, get_type_hints
 
 import numpy as np
 import pandas as pd
@@ -10,8 +14,9 @@ import pytest
 
 from normalhedge import Mixture, NormalHedge, blend
 from normalhedge.hedgers import named
-from normalhedge.mixtures import Loss
+from normalhedge.mixtures import Loss, MixtureOptions, MixtureSettings
 from normalhedge.mixtures.automatic import Automatic
+from normalhedge.mixtures.settings import OPTIONS
 from tests.rules import SINGLE
 from tests.tables.examples import wide
 
@@ -32,8 +37,8 @@ def test_the_plain_mean_and_median_as_experts() -> None:
 
 
 def test_what_is_used_by_default() -> None:
-    assert Mixture().recipe.hedger == Mixture("auto").recipe.hedger == Automatic()
-    assert Mixture(SINGLE).recipe.hedger == NormalHedge(memory=20)
+    assert Mixture().settings.hedger == Mixture("auto").settings.hedger == Automatic()
+    assert Mixture(SINGLE).settings.hedger == NormalHedge(memory=20)
     options: list[dict[str, Any]] = [
         {"combine": "mean"},
         {"gradient": False},
@@ -45,12 +50,12 @@ def test_what_is_used_by_default() -> None:
         {"include": ("mean", "median")},
     ]
     for one in options:
-        assert Mixture(**one).recipe.hedger == NormalHedge(memory=20)
+        assert Mixture(**one).settings.hedger == NormalHedge(memory=20)
     for one in options[:6]:
         with pytest.raises(ValueError, match=f"{next(iter(one))} belongs to a single rule"):
             Mixture("auto", **one)
-    assert Mixture(include=[]).recipe.hedger == Automatic()
-    assert Mixture("auto:memory=30,guard=false").recipe.hedger == Automatic(30, guard=False)
+    assert Mixture(include=[]).settings.hedger == Automatic()
+    assert Mixture("auto:memory=30,guard=false").settings.hedger == Automatic(30, guard=False)
 
 
 @pytest.mark.parametrize(
@@ -100,27 +105,27 @@ def test_losses_of_your_own_stay_where_files_can_hold_them() -> None:
 def test_names_tuned_by_the_number_of_experts() -> None:
     table = wide(30)
     result = blend(pa.table(table), "y", ["gam", "ar", "naive"], hedger="hedge", include="mean")
-    assert result.mixture.recipe.hedger == named("hedge", 4, alpha=0.05)
+    assert result.mixture.settings.hedger == named("hedge", 4, alpha=0.05)
     long = pd.DataFrame(table).melt(
         ["ds", "unique_id", "y"], var_name="model", value_name="forecast"
     )
     for models in (long, long.astype({"model": "category"})):
         again = blend(models, "y", by="unique_id", hedger="fixed-share", include=iter(["mean"]))
-        assert again.mixture.recipe.hedger == named("fixed-share", 4, alpha=0.05)
+        assert again.mixture.settings.hedger == named("fixed-share", 4, alpha=0.05)
         assert again.mixture.names == ["(mean)", *dict.fromkeys(long.model)]
     with pytest.raises(ValueError, match="hedge needs n_experts, as in hedge:n_experts="):
         Mixture("hedge")
     with pytest.raises(ValueError, match="hedge-fixed needs eta"):
         blend(pa.table(table), "y", hedger="hedge-fixed")
-    assert Mixture("normal-hedge:memory=50").recipe.hedger == NormalHedge(memory=50)
-    assert Mixture("squint:alpha=0").recipe.hedger == named("squint", alpha=0.0)
+    assert Mixture("normal-hedge:memory=50").settings.hedger == NormalHedge(memory=50)
+    assert Mixture("squint:alpha=0").settings.hedger == named("squint", alpha=0.0)
 
 
 def test_memory_and_half_life() -> None:
-    assert Mixture(memory=50).recipe == Mixture(NormalHedge(memory=50)).recipe
-    assert Mixture(half_life=10).recipe == Mixture(NormalHedge(half_life=10)).recipe
-    rule = Mixture("squint", memory=50).recipe.hedger
-    assert rule == Mixture("squint:alpha=0.02").recipe.hedger
+    assert Mixture(memory=50).settings == Mixture(NormalHedge(memory=50)).settings
+    assert Mixture(half_life=10).settings == Mixture(NormalHedge(half_life=10)).settings
+    rule = Mixture("squint", memory=50).settings.hedger
+    assert rule == Mixture("squint:alpha=0.02").settings.hedger
     for options, error, match in (
         ({"memory": 5, "half_life": 5}, TypeError, "not both"),
         ({"hedger": "auto", "memory": 5}, ValueError, "auto hedges over many"),
@@ -134,4 +139,50 @@ def test_memory_and_half_life() -> None:
 
 def test_scores_that_people_know() -> None:
     for score, loss in (("mae", "absolute"), ("MSE", "square"), ("rmse", "square")):
-        assert Mixture(loss=score).recipe == Mixture(loss=loss).recipe
+        assert Mixture(loss=score).settings == Mixture(loss=loss).settings
+
+
+GIVEN: dict[str, Any] = {
+    "hedger": "squint:alpha=0.25", "loss": "absolute", "combine": "mean", "gradient": False,
+    "shared": False, "even": 0.25, "include": "mean", "max_pending": 7, "max_age": 8, "history": 9,
+    "forget_after": 10, "max_names": 11, "interval": 0.5, "season": 3,
+}  # fmt: skip
+"""A value of each setting that is not its default."""
+
+
+def test_every_option_is_an_argument_of_a_mixture_with_this_default() -> None:
+    arguments = dict(signature(Mixture).parameters)
+    assert {name: one.default for name, one in arguments.items()} == {
+        name: option.default for name, option in OPTIONS.items()
+    }
+    given = get_type_hints(Mixture.__init__)
+    del given["return"]
+    assert given == get_type_hints(MixtureOptions)
+    documented = getdoc(Mixture)
+    assert documented is not None
+    part = documented.partition("Parameters\n")[2].partition("\nNotes\n")[0]
+    names = [name for line in findall(r"^\w[\w, ]*$", part, MULTILINE) for name in line.split(", ")]
+    assert sorted(names) == sorted(OPTIONS)
+
+
+def test_every_option_arrives_in_the_settings() -> None:
+    assert GIVEN.keys() == {one.name for one in fields(MixtureSettings)}
+    settings = Mixture(**GIVEN).settings
+    for left_out in GIVEN:
+        names = GIVEN.keys() - {left_out, "season" if left_out == "interval" else left_out}
+        other = Mixture(**{name: GIVEN[name] for name in names}).settings
+        assert getattr(other, left_out) != getattr(settings, left_out), left_out
+
+
+def test_a_file_holds_every_setting(tmp_path: Path) -> None:
+    mixture = Mixture(**GIVEN)
+    mixture.save(tmp_path / "state.json")
+    assert Mixture.load(tmp_path / "state.json").settings == mixture.settings
+
+
+def test_unknown_options_and_the_former_name() -> None:
+    with pytest.raises(TypeError, match="unknown setting 'hedgr': did you mean hedger"):
+        MixtureSettings.of(hedgr="squint")  # type: ignore[call-arg]
+    mixture = Mixture()
+    with pytest.warns(DeprecationWarning, match="recipe is called settings"):
+        assert mixture.recipe is mixture.settings
