@@ -190,6 +190,28 @@ struct Insurance {
     }
 };
 
+// Where the numbers that are remembered of an item lie. The usual difference of a level takes two numbers.
+struct ItemLayout {
+    size_t strands;
+
+    static constexpr size_t guard = 0;  // see `Seen`
+    static constexpr size_t ranges = sizeof(Seen) / sizeof(double);  // of the strands, shared and of the item alone
+    size_t usual_shared() const { return ranges + 4 * strands; }
+    size_t usual_alone() const { return usual_shared() + 2; }
+    size_t usual_choice() const { return usual_alone() + 2; }
+    size_t largest_difference() const { return usual_choice() + 2; }
+    size_t forecast() const { return largest_difference() + 1; }  // 1 once it was
+    size_t size() const { return forecast() + 1; }
+};
+
+// A named part of the totals of a game, or of the numbers of an item.
+struct Part {
+    const char* name;
+    bool of_item;
+    size_t first;
+    size_t size;
+};
+
 // Ways whose forecasts differ by less than this, relative to the experts', differ by rounding alone.
 constexpr double alike = 1e-13;
 
@@ -228,21 +250,40 @@ public:
     size_t totals() const override { return totals_; }
 
     // How many numbers are remembered of an item, and how many values a row has for each class.
-    size_t item_size() const { return 4 + 4 * strands_.size() + 8; }
+    size_t item_size() const { return item_layout().size(); }
     size_t value_count() const { return 1 + first_way + most(); }
 
     // Note that the items of these rows are forecast.
     void note_items(const Rows& rows, double* items) const {
         for (size_t j = 0; j < rows.count; ++j)
-            items[(1 + static_cast<size_t>(rows.items[j])) * item_size() - 1] = 1.0;
+            items[static_cast<size_t>(rows.items[j]) * item_size() + item_layout().forecast()] = 1.0;
     }
 
     // Whether two of so many items were ever forecast.
     bool knows_two(const double* items, size_t count) const {
         size_t found = 0;
         for (size_t k = 0; k < count && found < 2; ++k)
-            found += items[(1 + k) * item_size() - 1] > 0.0 ? 1 : 0;
+            found += items[k * item_size() + item_layout().forecast()] > 0.0 ? 1 : 0;
         return found > 1;
+    }
+
+    // All named parts of what it remembers: Python reads by these.
+    std::vector<Part> parts() const {
+        const size_t ways = most();
+        const size_t choices = upper_total_ + Level::size(ways);
+        const size_t insured = choices + Level::size(2);
+        const ItemLayout item = item_layout();
+        return {
+            {"ways", false, upper_total_, ways},
+            {"choice", false, choices, 2},
+            {"insurance", false, insured, 1 + ways},
+            {"insured_regrets", false, insured + (1 + ways), 1 + ways},
+            {"insured_clocks", false, insured + 2 * (1 + ways), 1 + ways},
+            {"insured_losses", false, insured + 3 * (1 + ways), 1 + ways},
+            {"insured_excess", false, insured + 4 * (1 + ways), 1},
+            {"guard", true, ItemLayout::guard, ItemLayout::ranges},
+            {"largest_difference", true, item.largest_difference(), 1},
+        };
     }
 
     Outcome step(const Columns&, const Columns&, const Gains&, const double*,
@@ -320,8 +361,8 @@ public:
                 double* totals) const {
         const size_t n = rows.n;
         Scratch room(3 * n + rows.classes * n);
-        std::vector<double> tamed;
-        Rows sane = guards_ ? see_outcomes(rows, items, room.data(), tamed) : rows;
+        Scratch tamed(guards_ ? rows.count * rows.step : 0);
+        Rows sane = guards_ ? see_outcomes(rows, items, room.data(), tamed.data()) : rows;
         Scratch ratings(of_levels() ? rows.count * n : 0);
         if (of_levels()) {  // each strand would look at all levels again
             for (size_t j = 0; j < rows.count; ++j)
@@ -342,7 +383,7 @@ public:
                       items, most());
         learn(shared, 0, sane, late, items, most());
         const Level two = choice(shared);
-        judge(two, sane, 0, followed, late, items + usual_place() + 4);
+        judge(two, sane, 0, followed, late, items + item_layout().usual_choice());
         weigh_choice(two);
         insure(shared, sane, late, items, most());
         totals[Sums::steps] += 1.0;
@@ -416,8 +457,7 @@ private:
     size_t most() const { return plain_ + 2 * hedged_; }
     bool of_levels() const { return components_[0].recipe.of_levels(); }
 
-    // Where the usual differences of an item begin.
-    size_t usual_place() const { return 4 + 4 * strands_.size(); }
+    ItemLayout item_layout() const { return {strands_.size()}; }
 
     void add_strands(const Component& component) {
         if (component.knots == 1) {
@@ -536,8 +576,7 @@ private:
     }
 
     // Let the guard see the outcomes; return the rows as it lets them through now.
-    Rows see_outcomes(const Rows& rows, double* items, double* room,
-                      std::vector<double>& tamed) const {
+    Rows see_outcomes(const Rows& rows, double* items, double* room, double* tamed) const {
         const size_t n = rows.n;
         double* rated = room;
         double* spare = room + n;
@@ -551,11 +590,11 @@ private:
             Seen& seen = seen_of(items, rows.items[j]);
             see(x, rated, n, spread_of(x, rated, n, spare), rows.outcomes[j], seen);
             if (!tame_row(rows.row(j), rated, seen, spare, moved, line)) continue;
-            if (tamed.empty()) {
-                tamed.assign(rows.forecasts, rows.forecasts + rows.count * rows.step);
-                sane.forecasts = tamed.data();
+            if (sane.forecasts != tamed) {
+                std::copy(rows.forecasts, rows.forecasts + rows.count * rows.step, tamed);
+                sane.forecasts = tamed;
             }
-            std::copy(line, line + rows.classes * n, tamed.data() + j * rows.step);
+            std::copy(line, line + rows.classes * n, tamed + j * rows.step);
         }
         return sane;
     }
@@ -733,13 +772,14 @@ private:
                 }
                 const size_t place = first_strand_[c] + k + (shift ? strands_.size() : 0);
                 cautious::learn_round(recipe, *components_[c].hedger, game_of_component(game, c, k), own,
-                                      ItemRanges{items + 4 + 2 * place, item_size()}, none);
+                                      ItemRanges{items + ItemLayout::ranges + 2 * place, item_size()}, none);
             }
         }
         const Level above = upper(game, count);
         const bool only = count == components_.size();
         const size_t own_value = only ? followed : shift ? own_level : common_level;
-        judge(above, rows, first_way, own_value, late, items + usual_place() + (shift ? 2 : 0));
+        judge(above, rows, first_way, own_value, late,
+              items + (shift ? item_layout().usual_alone() : item_layout().usual_shared()));
         weigh_upper(above);
         write_weights(game, count);
     }
@@ -757,7 +797,7 @@ private:
         for (size_t j = 0; j < rows.count; ++j) {
             if (!write_leads(rows, j, followed, insured.count, blend_value, leads)) continue;
             double& largest =
-                items[static_cast<size_t>(rows.items[j]) * item_size() + usual_place() + 6];
+                items[static_cast<size_t>(rows.items[j]) * item_size() + item_layout().largest_difference()];
             largest = larger(largest, components_[0].recipe.width);
             const double before = largest;
             for (size_t k = 0; k < insured.count; ++k) largest = larger(largest, std::fabs(leads[k]));

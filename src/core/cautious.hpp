@@ -102,19 +102,18 @@ NORMALHEDGE_VECTORISED inline void linearise(const double* forecasts, const doub
     }
 }
 
-// The same for quantiles of several levels: the sum of their linearised losses.
-NORMALHEDGE_VECTORISED inline void linearise_levels(const Rows& rows, size_t j, const Quantiles& at,
-                                                    const double* rated, double* costs,
-                                                    double* excess) {
+// The same where all numbers of a forecast count: the sum of their linearised losses.
+NORMALHEDGE_VECTORISED inline void linearise_all(const Loss& loss, const Rows& rows, size_t j,
+                                                 const Quantiles& at, const double* rated,
+                                                 double* costs, double* excess) {
     const size_t n = rows.n;
     const Forecasts forecasts = rows.row(j);
     fill(costs, n, 0.0);
     for (size_t c = 0; c < rows.classes; ++c) {
-        if (at.shares[c] == 0.0) continue;
         const double* x = forecasts.of_class(c);
         const double value = rows.value(j, c);
-        const double slope =
-            2.0 * at.shares[c] * Pinball::slope(value, rows.outcomes[j], at.levels[c]);
+        const double slope = loss.slope(value, c, rows.outcomes[j], at);
+        if (slope == 0.0) continue;
 #pragma omp simd
         for (size_t i = 0; i < n; ++i) costs[i] += rated[i] > 0.0 ? slope * (x[i] - value) : 0.0;
     }
@@ -152,15 +151,15 @@ inline void measure_row(const Recipe& recipe, bool by_losses, const Rows& rows, 
     const Forecasts forecasts = rows.row(j);
     const double outcome = rows.outcomes[j];
     const Quantiles at = recipe.quantiles_of(rows.items[j]);
-    if (recipe.gradient && recipe.of_levels()) {
-        linearise_levels(rows, j, at, rated, costs, excess);
+    if (recipe.gradient && recipe.counts_all()) {
+        linearise_all(*recipe.loss, rows, j, at, rated, costs, excess);
         return;
     }
     if (recipe.gradient) {
         const size_t c = class_of(rows.classes, outcome);
         const double* x = forecasts.of_class(c);
         const double value = rows.value(j, c);
-        const double slope = recipe.loss ? recipe.loss->slope(value, outcome, *at.levels)
+        const double slope = recipe.loss ? recipe.loss->slope(value, c, outcome, at)
                                          : rows.own_slopes[j * rows.slope_step];
         linearise(x, rated, n, value, slope, costs, excess);
         return;

@@ -4,6 +4,7 @@
 // of it, the regret first. Totals are remembered of no expert in particular.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdlib>
 #include <memory>
@@ -33,31 +34,96 @@ struct Columns {
     }
 };
 
-// Room for n doubles: on the stack while they are few.
-class Scratch {
+// Memory of a thread for `Scratch`. A change of a mixture reserves what it needs before it begins, so that
+// nothing can fail in the middle of it. It is kept for the next change while it is small.
+class Arena {
 public:
-    explicit Scratch(size_t n) : few_{} {
-        if (n > stack) {
-            many_.reset(static_cast<double*>(std::malloc(n * sizeof(double))));
-            if (!many_) throw std::bad_alloc();
-        }
+    static Arena& own() {
+        thread_local Arena arena;
+        return arena;
     }
-    Scratch(const Scratch&) = delete;
-    Scratch& operator=(const Scratch&) = delete;
 
-    double* data() { return many_ ? many_.get() : few_.room; }
+    // Make room for so many doubles; throw std::bad_alloc where there is none.
+    void reserve(size_t n) {
+        reserved_ = true;
+        if (n <= size_ || used_ > 0) return;
+        block_.reset();
+        size_ = 0;
+        block_.reset(static_cast<double*>(std::malloc(n * sizeof(double))));
+        if (!block_) throw std::bad_alloc();
+        size_ = n;
+    }
+    void end() {
+        reserved_ = false;
+        if (size_ <= kept || used_ > 0) return;
+        block_.reset();
+        size_ = 0;
+    }
+
+    double* take(size_t n) {
+        if (used_ + n > size_) {
+            overflows += reserved_ ? 1 : 0;
+            return nullptr;
+        }
+        used_ += n;
+        return block_.get() + (used_ - n);
+    }
+    void give_back(size_t n) { used_ -= n; }
+
+    // How often a change needed more than it had reserved: a test watches it.
+    static inline std::atomic<long> overflows{0};
 
 private:
+    static constexpr size_t kept = size_t{1} << 20;
     struct Free {
         void operator()(double* room) const { std::free(room); }
     };
+    std::unique_ptr<double[], Free> block_;
+    size_t size_ = 0;
+    size_t used_ = 0;
+    bool reserved_ = false;
+};
+
+// Reserve memory for the time of a change.
+class Reserved {
+public:
+    explicit Reserved(size_t n) { Arena::own().reserve(n); }
+    Reserved(const Reserved&) = delete;
+    Reserved& operator=(const Reserved&) = delete;
+    ~Reserved() { Arena::own().end(); }
+};
+
+// Room for n doubles: on the stack while they are few, else of what was reserved.
+class Scratch {
+public:
+    explicit Scratch(size_t n) : few_{} {
+        if (n <= stack) return;
+        many_ = Arena::own().take(n);
+        taken_ = many_ ? n : 0;
+        if (many_) return;
+        many_ = static_cast<double*>(std::malloc(n * sizeof(double)));
+        if (!many_) throw std::bad_alloc();
+    }
+    Scratch(const Scratch&) = delete;
+    Scratch& operator=(const Scratch&) = delete;
+    ~Scratch() {
+        if (taken_)
+            Arena::own().give_back(taken_);
+        else
+            std::free(many_);
+    }
+
+    double* data() { return many_ ? many_ : few_.room; }
+
+private:
     static constexpr size_t stack = 512;
     struct Few {
         Few() {}  // not zeroed
         double room[stack];
     };
     Few few_;
-    std::unique_ptr<double[], Free> many_;
+    double* many_ = nullptr;
+    size_t taken_ = 0;
 };
 
 inline double leading(const double* values, size_t n) {

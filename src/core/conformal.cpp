@@ -243,41 +243,6 @@ PyMethodDef functions[] = {
 
 }  // namespace
 
-// The intervals of a round of a mixture: a tuple (settings, games, columns, bounds, tokens), or None. The
-// columns are those of the bases in the predictions; tokens may have further columns.
-RoundIntervals::RoundIntervals(PyObject* given, const std::int32_t* items, size_t count, size_t width)
-    : items_(items), count_(given == Py_None ? 0 : count) {
-    if (given == Py_None) return;
-    require(PyTuple_CheckExact(given) && PyTuple_GET_SIZE(given) == 5, "intervals must be a tuple");
-    ladder_ = std::make_unique<Ladder>(ladder_of(From<Settings>::get(PyTuple_GET_ITEM(given, 0))));
-    games_ = From<Matrix<const double>>::get(PyTuple_GET_ITEM(given, 1));
-    columns_ = From<Vector<const std::int64_t>>::get(PyTuple_GET_ITEM(given, 2));
-    bounds_ = From<Matrix<double>>::get(PyTuple_GET_ITEM(given, 3));
-    tokens_ = From<Matrix<double>>::get(PyTuple_GET_ITEM(given, 4));
-    bases_.resize(ladder_->bases());
-    require(games_.columns == ladder_->size() && columns_.n == ladder_->bases() &&
-                bounds_.rows == count && bounds_.columns == 2 * ladder_->levels.size() &&
-                tokens_.rows == count && tokens_.columns >= ladder_->token_size(),
-            "the arrays of intervals must be of one size");
-    for (size_t j = 0; j < count; ++j)
-        require(static_cast<size_t>(items[j]) < games_.rows, "there is no such game");
-    for (size_t k = 0; k < columns_.n; ++k)
-        require(columns_[k] >= 0 && static_cast<size_t>(columns_[k]) < width, "there is no such base");
-}
-
-RoundIntervals::~RoundIntervals() = default;
-
-void RoundIntervals::write(const double* values, size_t step, std::int64_t number) {
-    for (size_t j = 0; j < count_; ++j) {
-        for (size_t k = 0; k < bases_.size(); ++k)
-            bases_[k] = values[j * step + static_cast<size_t>(columns_[k])];
-        for (size_t k = 0; k + 1 < bases_.size(); k += 2)
-            if (bases_[k] > bases_[k + 1]) std::swap(bases_[k], bases_[k + 1]);
-        predict_interval(*ladder_, games_.row(static_cast<size_t>(items_[j])), bases_.data(),
-                         phase_of(*ladder_, number), bounds_.row(j), tokens_.row(j));
-    }
-}
-
 void add_conformal(PyObject* module) {
     if (PyModule_AddFunctions(module, functions) < 0) throw PythonError();
 }

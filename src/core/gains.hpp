@@ -52,24 +52,24 @@ NORMALHEDGE_VECTORISED inline void linearise(const double* forecasts, const doub
     for (size_t i = 0; i < n; ++i) costs[i] += rated[i] > 0.0 ? slope * (forecasts[i] - value) : 0.0;
 }
 
-// The same for all classes of a row: those of one that the loss depends on, or quantiles at several levels.
+// The same for the numbers of a row that the loss depends on.
 inline void linearise_row(const Recipe& recipe, const Rows& rows, size_t j, const Quantiles& at,
                           const double* rated, double* costs) {
     const Forecasts forecasts = rows.row(j);
     const double outcome = rows.outcomes[j];
     fill(costs, rows.n, 0.0);
-    if (!recipe.of_levels()) {
+    if (!recipe.counts_all()) {
         const size_t c = class_of(rows.classes, outcome);
         const double value = rows.value(j, c);
-        const double slope = recipe.loss ? recipe.loss->slope(value, outcome, *at.levels)
+        const double slope = recipe.loss ? recipe.loss->slope(value, c, outcome, at)
                                          : rows.own_slopes[j * rows.slope_step];
         linearise(forecasts.of_class(c), rated, rows.n, value, slope, costs);
         return;
     }
     for (size_t c = 0; c < rows.classes; ++c) {
         const double value = rows.value(j, c);
-        const double slope = 2.0 * at.shares[c] * Pinball::slope(value, outcome, at.levels[c]);
-        linearise(forecasts.of_class(c), rated, rows.n, value, slope, costs);
+        linearise(forecasts.of_class(c), rated, rows.n, value, recipe.loss->slope(value, c, outcome, at),
+                  costs);
     }
 }
 
@@ -115,7 +115,7 @@ NORMALHEDGE_VECTORISED inline void limit_tangents(const double* rated, const dou
 
 // Judge a row; `costs` and `leads` are for n doubles each.
 inline Judged judge_row(const Recipe& recipe, const Hedger& hedger, const Rows& rows, size_t j,
-                        const double* rated, const double* weights, double* costs,
+                        const double* rated, const double* weights, double heard, double* costs,
                         double* leads) {
     const size_t n = rows.n;
     const Quantiles at = recipe.quantiles_of(rows.items[j]);
@@ -131,7 +131,7 @@ inline Judged judge_row(const Recipe& recipe, const Hedger& hedger, const Rows& 
     if (recipe.gradient) {
         linearise_row(recipe, rows, j, at, rated, costs);
         const bool plain = (recipe.loss && recipe.loss->monotone) || hedger.plain_tangents();
-        const double least = plain ? 0.0 : least_weight * weight_awake(rated, weights, n);
+        const double least = plain ? 0.0 : least_weight * heard;
         limit_tangents(rated, weights, n, blend, least, leads, costs);
         return {costs, leads, 0.0};
     }
@@ -162,16 +162,32 @@ inline double gain_of_blend(double own, double size, bool gradient) {
     return within(1.0 - 2.0 * own / size, -1.0, 1.0);
 }
 
+// How far costs lie below and above zero; those of experts asleep are zero.
+struct Extremes {
+    double below;
+    double above;
+};
+
+NORMALHEDGE_VECTORISED inline Extremes extremes_of(const double* costs, size_t n) {
+    double below = 0.0;
+    double above = 0.0;
+#pragma omp simd reduction(max : below, above)
+    for (size_t i = 0; i < n; ++i) {
+        below = larger(below, -costs[i]);
+        above = larger(above, costs[i]);
+    }
+    return {below, above};
+}
+
 // What a row asks of its range, if clipping may take this share of it in a round. A hedger with plain tangents
 // has nothing clipped, not even the losses of an expert without weight.
 inline Asked asked_of(const Judged& row, const Hedger& hedger, bool gradient, const double* rated,
-                      const double* weights, size_t n, double share) {
-    const double heard = weight_awake(rated, weights, n);
+                      const double* weights, size_t n, double share, double heard) {
     const double edge = gradient ? 0.5 : 1.0;
-    double least = gradient ? larger(best_of(row.costs, rated, n), 0.0) / edge : row.own;
-    if (hedger.plain_tangents())
-        for (size_t i = 0; i < n; ++i) least = larger(least, std::fabs(row.costs[i]) / edge);
-    return {row.costs, rated, weights, n, least, edge, share, heard};
+    const Extremes costs = extremes_of(row.costs, n);
+    double least = gradient ? costs.below / edge : row.own;
+    if (hedger.plain_tangents()) least = larger(least, larger(costs.below, costs.above) / edge);
+    return {row.costs, rated, weights, n, least, edge, share, heard, costs.above};
 }
 
 // How fast a range forgets: four times as slowly as its hedger; not at all for one with plain tangents, whose
@@ -250,7 +266,6 @@ inline void learn_round(const Recipe& recipe, const Hedger& hedger, const Game& 
     const double pace = pace_of(hedger);
     const double share = larger(1.0 - hedger.keep(), least_share);
     const bool told = late && hedger.allows_for_delay();
-    fill(regrets, n, 0.0);
     if (several) {
         fill(pooled, n, 0.0);
         fill(covered, n, 0.0);
@@ -265,14 +280,16 @@ inline void learn_round(const Recipe& recipe, const Hedger& hedger, const Game& 
         ++known;
         const Awake awake = rate_row(rows, j, rated);
         full = awake.all;
+        if (known == 1 && (several || !full)) fill(regrets, n, 0.0);
         if (awake.count == 0) {
             if (!several) fill(gains, n, 0.0);
             continue;
         }
-        const Judged row = judge_row(recipe, hedger, rows, j, rated, weights, costs, leads);
+        const double heard = weight_awake(rated, weights, n);
+        const Judged row = judge_row(recipe, hedger, rows, j, rated, weights, heard, costs, leads);
         Range& range = ranges.of(rows.items[j]);
         if (width > 0.0) range.size = width;
-        const Asked asked = asked_of(row, hedger, recipe.gradient, rated, weights, n, share);
+        const Asked asked = asked_of(row, hedger, recipe.gradient, rated, weights, n, share, heard);
         Learned learned(range, asked, invariant, width > 0.0);
         if (!several && learned.before) hedger.rescale(game.columns, learned.before);
         write_gains(row, range.size, recipe.gradient, n, gains);
@@ -286,7 +303,8 @@ inline void learn_round(const Recipe& recipe, const Hedger& hedger, const Game& 
             pool_row(gains, rated, earned, n, pooled, covered);
         }
         if (width == 0.0) grown = learned.finish(pace);
-        for (size_t i = 0; i < n; ++i) regrets[i] += rated[i] * leads[i];
+        if (several || !awake.all)
+            for (size_t i = 0; i < n; ++i) regrets[i] += rated[i] * leads[i];
     }
     if (known == 0) return;
     if (several) {
@@ -297,7 +315,8 @@ inline void learn_round(const Recipe& recipe, const Hedger& hedger, const Game& 
                 gains[i] = covered[i] > 0.0 ? within(pooled[i] / covered[i], -1.0, 1.0) : 0.0;
         } else {
             const Judged row{costs, costs, larger(behind, 0.0)};
-            const Asked asked = asked_of(row, hedger, false, rated, weights, n, share);
+            const Asked asked = asked_of(row, hedger, false, rated, weights, n, share,
+                                         weight_awake(rated, weights, n));
             Learned learned(*game.pool, asked, invariant, false);
             if (learned.before) hedger.rescale(game.columns, learned.before);
             write_gains(row, game.pool->size, false, n, gains);
@@ -310,9 +329,11 @@ inline void learn_round(const Recipe& recipe, const Hedger& hedger, const Game& 
     if (grown) hedger.rescale(game.columns, grown);
     const double each = 1.0 / static_cast<double>(known);
     totals[Sums::steps] += 1.0;
-    if (game.losses)
+    if (game.losses) {
+        const double* added = several || !full ? regrets : leads;
         totals[Sums::regret] =
-            larger(totals[Sums::regret], add_leads(game.losses, regrets, each, hedger.keep(), n));
+            larger(totals[Sums::regret], add_leads(game.losses, added, each, hedger.keep(), n));
+    }
     if (outcome.log_potential == outcome.log_potential)
         totals[Sums::log_potential] = larger(totals[Sums::log_potential], outcome.log_potential);
 }

@@ -36,7 +36,8 @@ struct Recipe {
     std::vector<double> levels;
     std::vector<double> shares;  // of the levels, where a row has several
 
-    bool of_levels() const { return loss && loss->of_levels; }
+    bool of_levels() const { return loss && loss->of_levels(); }
+    bool counts_all() const { return loss && loss->counted != Counted::one; }  // numbers of a forecast
 
     Quantiles quantiles_of(std::int32_t item) const {
         if (of_levels()) return {levels.data(), shares.data()};

@@ -77,7 +77,7 @@ PyMODINIT_FUNC PyInit__core() {
         slicing.cores = usable_cores();
         Reference module = Reference::checked(PyModule_Create(&definition));
         add_engine(module.get());
-        add_games(module.get());
+        add_live(module.get());
         add_turn(module.get());
         add_functions(module.get());
         add_fitting(module.get());

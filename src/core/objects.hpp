@@ -40,34 +40,11 @@ struct TurnObject {
     Py_ssize_t depth;  // how often it was entered
 };
 
-struct Ladder;
-
-// The intervals of a round of a mixture, if it has any: see conformal.cpp. Only the constructor throws.
-class RoundIntervals {
-public:
-    // `width` is how many numbers a prediction has.
-    RoundIntervals(PyObject* given, const std::int32_t* items, size_t count, size_t width);
-    ~RoundIntervals();
-
-    // Write the bounds and the tokens, after the values, which are `step` numbers apart.
-    void write(const double* values, size_t step, std::int64_t number);
-
-private:
-    std::unique_ptr<Ladder> ladder_;
-    const std::int32_t* items_;
-    size_t count_;
-    Matrix<const double> games_{};
-    Vector<const std::int64_t> columns_{};
-    Matrix<double> bounds_{};
-    Matrix<double> tokens_{};
-    std::vector<double> bases_;
-};
-
 extern PyTypeObject* engine_type;
 extern PyTypeObject* turn_type;
 
 void add_engine(PyObject* module);
-void add_games(PyObject* module);
+void add_live(PyObject* module);
 void add_turn(PyObject* module);
 void add_functions(PyObject* module);
 void add_fitting(PyObject* module);

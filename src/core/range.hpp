@@ -47,11 +47,13 @@ struct Asked {
     double edge;   // the cost at which a range of one clips: 1/2 with the gradient trick, 1 without
     double share;  // of the range, that clipping may take in a round
     double heard;  // the weight awake; 0 if nobody awake has any, and all count alike
+    double most;   // the largest cost, and at least 0
 
     // Whether a range is wide enough.
     NORMALHEDGE_VECTORISED bool met_by(double size) const {
         if (least > size * (1.0 + tie)) return false;
         const double limit = edge * size * (1.0 + tie);
+        if (most <= limit) return true;  // nothing is clipped
         const double* cost = costs;
         const double* rate = rated;
         const double* weight = weights;

@@ -203,7 +203,7 @@ def of_mixture(mixture: Mixture, *, on_ledger: bool = False) -> Arrays:
     order = np.array(sorted(range(len(mixture.names)), key=mixture.names.__getitem__))
     read = of_ledger if on_ledger else of_state
     found = under("summary", of_summary(mixture.summary()))
-    shared = mixture.recipe.shared
+    shared = mixture.settings.shared
     for item in [None] if shared else sorted(mixture.items):
         found |= under(f"state {item or ''}", read(mixture.state(item), order))
     return found

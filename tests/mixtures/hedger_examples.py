@@ -1,13 +1,13 @@
 """Every hedger, and a mixture that has used each of its features."""
 
-import dataclasses
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from normalhedge import Mixture
 from normalhedge.hedgers import HEDGERS, named
-from normalhedge.mixtures import LOSSES
+from normalhedge.mixtures.losses import Absolute
 
 EVERY: dict[str, Any] = {
     name: named(name + (":eta=0.4" if name == "hedge-fixed" else ""), n_experts=3, alpha=0.1)
@@ -20,7 +20,14 @@ WIDTH = 8.0
 """A range that is known."""
 
 
-KNOWN = dataclasses.replace(LOSSES["absolute"](), width=WIDTH)
+@dataclass(frozen=True)
+class Known(Absolute):
+    """The absolute loss, whose range is known."""
+
+    width = WIDTH
+
+
+KNOWN = Known()
 
 
 def busy_with(hedger: Any, *, shared: bool = True) -> Mixture:

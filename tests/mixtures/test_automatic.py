@@ -19,8 +19,8 @@ def test_ways_that_tie_for_long_tie_still() -> None:
         mixture.update(mixture.predict({"a": 0.9 * y, "b": 2.0 * y, "c": -y}).ticket, y)
     for _ in range(76_000):  # the usual difference has no digits left then
         mixture.update(mixture.predict({"a": 1.0, "b": 1.0, "c": 1.0}).ticket, 0.0)
-    weights = levels_of(mixture.games).ways[0, :14]
-    priors = [one.prior for one in Automatic().components(mixture.recipe.loss)]
+    weights = levels_of(mixture.live).ways[0, :14]
+    priors = [one.prior for one in Automatic().components(mixture.settings.loss)]
     np.testing.assert_allclose(weights / weights.sum(), priors, rtol=1e-6)
 
 
@@ -121,7 +121,7 @@ def test_the_blend_is_the_mean_of_what_is_said_below_it() -> None:
     forecasts, y = experts(60, 4, items=2)
     mixture = Mixture()
     for rows, outcomes in zip(forecasts, y, strict=True):
-        ways, choice, insured = (np.array(part) for part in levels_of(mixture.games)[:3])
+        ways, choice, insured = (np.array(part) for part in levels_of(mixture.live)[:3])
         made = mixture.predict(dict(zip(NAMES, rows.T, strict=True)))
         if mixture.rounds > 1:
             for said, own in zip(mixture.pending[made.ticket].values, ways[1:], strict=True):
@@ -149,7 +149,7 @@ def test_bad_settings_are_a_sentence(settings: dict[str, Any], word: str) -> Non
 
 def test_priors_sum_to_one_and_trust_the_plain() -> None:
     for loss in ("square", "absolute", "pinball", "log", "l1", "zero-one", "zero-one-classes"):
-        parts = Automatic().components(Mixture(loss=loss).recipe.loss)
+        parts = Automatic().components(Mixture(loss=loss).settings.loss)
         assert sum(one.prior for one in parts) == pytest.approx(1.0)
         assert sum(one.prior for one in parts if one.hedger is None) >= 0.5
         assert len({one.name for one in parts}) == len(parts)

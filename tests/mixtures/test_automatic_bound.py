@@ -72,13 +72,13 @@ def test_the_blend_is_behind_no_component_by_more_than_is_proved(setting: dict[s
             behind.add(kept.values, outcomes)
             regrets = behind.losses if single else behind.regrets
             assert np.max(regrets) <= mixture.bound().regret + 1e-9
-    levels = levels_of(mixture.games)
+    levels = levels_of(mixture.live)
     np.testing.assert_allclose(levels.regrets[0], behind.regrets, rtol=1e-9, atol=1e-6)
     np.testing.assert_allclose(levels.losses[0], behind.losses, rtol=1e-9, atol=1e-6)
     prompt_and_convex = lag == 0 and not labels
     excess = levels.excess[0, 0] - behind.drift
     assert abs(excess) < 1e-9 if prompt_and_convex else excess >= -1e-9
-    unit = mixture.games.ranges[0, -2] if single else 1.0
+    unit = mixture.live.ranges[0, -2] if single else 1.0
     assert 0.0 < mixture.bound().regret < 150.0 * unit
     assert ("loss over all settled rounds" in mixture.bound().unit) == single
     if setting.get("contrary"):  # the promise is put to the test: something was better by far

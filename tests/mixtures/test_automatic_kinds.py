@@ -11,9 +11,9 @@ import pyarrow as pa
 import pytest
 
 from normalhedge import Mixture, blend
+from normalhedge._core import STATE_FIELDS as ARRAYS
 from normalhedge.mixtures import Loss, pinball
 from normalhedge.mixtures.automatic import Automatic
-from normalhedge.mixtures.growth import ARRAYS
 from tests.mixtures.automatic_examples import NAMES
 from tests.tables.examples import loop, values, wide
 
@@ -82,7 +82,7 @@ def flat(value: Any) -> list[float]:
 def test_it_goes_on_to_the_bit(tmp_path: Path, loss: Any, form: str, way: str) -> None:
     rounds = rounds_of(form)
     one = Mixture(loss=loss)
-    assert isinstance(one.recipe.hedger, Automatic)
+    assert isinstance(one.settings.hedger, Automatic)
     tickets = {}
     for said, y in rounds[:40]:
         tickets[one.predict(said).ticket] = y
@@ -111,7 +111,7 @@ def test_it_goes_on_to_the_bit(tmp_path: Path, loss: Any, form: str, way: str) -
         for mixture, prediction in zip((one, two), made, strict=True):
             mixture.update(prediction.ticket, y)
     for name in ARRAYS:
-        np.testing.assert_array_equal(getattr(one.games, name), getattr(two.games, name))
+        np.testing.assert_array_equal(getattr(one.live, name), getattr(two.live, name))
 
 
 @each_kind
@@ -127,7 +127,7 @@ def test_weights_are_those_of_a_distribution(loss: Any, form: str) -> None:
                 assert min(part) >= 0.0
                 assert sum(part) == pytest.approx(1.0, rel=1e-9)
         mixture.update(made.ticket, y)
-    assert np.isfinite(mixture.games.total_sums).all()
+    assert np.isfinite(mixture.live.total_sums).all()
 
 
 @pytest.mark.parametrize("lag", [0, 3])
@@ -137,7 +137,7 @@ def test_a_table_is_a_loop_over_a_mixture(lag: int, series: int) -> None:
     table = wide(80, series)
     by = () if series == 1 else "unique_id"
     found = blend(pa.table(table), "y", ["gam", "ar", "naive"], by, "ds", lag)
-    assert found.mixture.recipe.shared
+    assert found.mixture.settings.shared
     slow = loop(table, lag, pooled=series > 1)
     np.testing.assert_allclose(values(found), slow, rtol=1e-9, atol=1e-9)
 
@@ -160,5 +160,5 @@ def test_a_table_in_two_parts_is_the_whole(
         mixture = Mixture.load(tmp_path / "state.json", loss if loss is STEEP else None)
         rest = blend(table.slice(cut), "y", **options, mixture=mixture)
         np.testing.assert_array_equal(values(rest), values(whole)[cut:])
-        sums = rest.mixture.games.expert_sums
-        np.testing.assert_allclose(sums, whole.mixture.games.expert_sums, rtol=1e-12)
+        sums = rest.mixture.live.expert_sums
+        np.testing.assert_allclose(sums, whole.mixture.live.expert_sums, rtol=1e-12)

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from normalhedge import Mixture
+from normalhedge._core import STATE_FIELDS as ARRAYS
 from normalhedge.mixtures.automatic import levels_of
-from normalhedge.mixtures.growth import ARRAYS
 from tests.mixtures.automatic_examples import NAMES, experts
 
 
@@ -132,7 +132,7 @@ def test_one_expert_identical_experts_and_nobody(shared: bool) -> None:
         np.testing.assert_array_equal(made.value, [math.nan] * 2 if t % 7 == 5 else x)
         mixture.update(made.ticket, rng.normal(size=2))
         for name in ARRAYS:
-            assert np.isfinite(getattr(mixture.games, name)).all()
+            assert np.isfinite(getattr(mixture.live, name)).all()
     assert mixture.predict({"a": [1.0, math.nan], "b": [math.nan, 2.0]}).value.tolist() == [
         1.0,
         2.0,
@@ -177,7 +177,7 @@ def test_items_names_and_leavers() -> None:
         if t % 10 != 9:
             for ticket in list(alive)[: -(1 + t % 3)]:
                 mixture.update(ticket, alive.pop(ticket))
-        ways, choice = levels_of(mixture.games)[:2]
+        ways, choice = levels_of(mixture.live)[:2]
         np.testing.assert_allclose(mixture.weights.sum(axis=1), 1.0)
         np.testing.assert_allclose(choice.sum(axis=1), 1.0)
         assert len(mixture.weights) == (1 if len(items) == 1 else 1 + len(items))

@@ -27,7 +27,7 @@ def test_items_that_come_one_by_one_have_games_of_their_own() -> None:
         slowly.update(made.ticket, {item: 1.0})
     made = at_once.predict({"a": dict.fromkeys(items, 1.0), "b": dict.fromkeys(items, 2.0)})
     at_once.update(made.ticket, dict.fromkeys(items, 1.0))
-    np.testing.assert_array_equal(slowly.games.ledgers, at_once.games.ledgers)
+    np.testing.assert_array_equal(slowly.live.ledgers, at_once.live.ledgers)
     np.testing.assert_array_equal(slowly.weights, at_once.weights)
 
 
@@ -51,7 +51,7 @@ def test_rounds_that_wait_go_on_without_who_left(hedger: str | None) -> None:
     one.leave("b")
     one.update(tickets[0], 0.5)
     assert one.weights.shape == (1, 2)
-    assert one.games.expert_sums.shape == (6, 2)
+    assert one.live.expert_sums.shape == (6, 2)
     assert one.predict({"c": 1.0, "a": 0.0}).weights.keys() == {"a", "c"}
     fed(one, "ac", 3).summary()
 
@@ -73,7 +73,7 @@ def test_the_silent_are_forgotten_when_others_come(hedger: str | None) -> None:
         mixture.update(mixture.predict(said).ticket, 0.0)
     assert "always" in mixture.names
     assert len(mixture.names) <= 6
-    assert mixture.games.weights.shape == (1, len(mixture.names))
+    assert mixture.live.weights.shape == (1, len(mixture.names))
     assert mixture.predict({"always": 2.0}).value == 2.0
 
 

@@ -95,9 +95,8 @@ def test_a_table_is_compared_with_what_anybody_could_do(
     assert compared.rows == 128
     columns = oracle(x[known][:, None], said)
     check_lines(compared, columns, y[known], kind)
-    items, levels = np.zeros(128, dtype=np.int32), np.array([0.2])
-    told = np.ascontiguousarray(x[known][:, None]), y[known], items, levels, kind
-    weights = best_convex(*told, "median").weights
+    told = np.ascontiguousarray(x[known][:, None]), y[known], np.zeros(128, dtype=np.int32)
+    weights = best_convex(found.mixture.settings.loss, *told, "median").weights
     convex = [sum(w * columns[name][t] for w, name in zip(weights, NAMES, strict=True))
               for t in range(128)]  # fmt: skip
     line = compared.lines[-1]
@@ -251,6 +250,6 @@ def test_of_a_large_table_the_best_combination_is_fitted_to_some_rows(
 def test_parts_are_kept_apart() -> None:
     found = blend(table_of(*numbers(20)), "y", include=("mean", "median"))
     assert isinstance(found, Blend)
-    assert not isinstance(found.mixture.recipe.hedger, Automatic)
+    assert not isinstance(found.mixture.settings.hedger, Automatic)
     lines = {line.name: line for line in found.summary().comparison.lines}
     assert lines["best expert"].remark.partition(";")[0] in NAMES  # not a plain combination

@@ -26,31 +26,42 @@ def test_votes_of_those_that_sleep_do_not_hang() -> None:
     assert mixture.predict({"a": 1.0, "b": None, "c": 3.0}).value in {1.0, 3.0}
 
 
-def test_arrays_that_were_resized_are_refused() -> None:
-    mixture = Mixture()
-    said = {f"x{k}": 1.0 * k for k in range(5000)}
-    ticket = mixture.predict(said).ticket
-    weights = mixture.weights if mixture.weights.base is None else mixture.weights.base
-    weights.resize((1, 1), refcheck=False)
-    with pytest.raises(ValueError, match=r"must be of one size|must not be resized"):
-        mixture.update(ticket, 1.0)
+def test_arrays_that_python_sees_are_copies() -> None:
+    mixture = Mixture("normal-hedge")
+    ticket = mixture.predict({"a": 0.0, "b": 1.0}).ticket
+    for name in _core.STATE_FIELDS:
+        getattr(mixture.live, name)[...] = 7
+    mixture.pending[ticket].forecasts[...] = np.nan
+    mixture.names.clear()
+    mixture.update(ticket, 0.0)
+    assert mixture.next_weights()["a"] > 0.5
+    assert np.isfinite(mixture.summary().blend)
 
 
-def test_games_without_arrays() -> None:
-    for hedger in (Own(), NormalHedge(0.1)._engine):
-        games = _core.Games(
-            hedger, "square", None, "mean", False, 0.0, 0.0, (0.5,), (), True, (0.0, 0, ())
-        )  # fmt: skip
-        items = np.zeros(0, dtype=np.int32)
-        nothing = np.empty((0, 1, 0)), None, np.empty((0, 1))
-        with pytest.raises(TypeError, match="tuple of all of them"):
-            games.replace(games.version, (1,), None, {"games": games}, {}, ())
+def test_a_mixture_without_experts() -> None:
+    for hedger in (Own(), NormalHedge(0.1), None):
+        live = Mixture(hedger).live
+        version = live.version
+        with pytest.raises(TypeError, match="without all its fields"):
+            live.predict_rows((1,))
+        empty: tuple[Any, ...] = (version, np.empty((1, 1, 0)), None, None, [""], [], None)
         with pytest.raises(ValueError, match="do not fit"):
-            games.note(games.version, *nothing, np.empty(0), items)
+            live.predict_rows(empty)
+        with pytest.raises(KeyError):
+            live.settle(version, 0, np.zeros(1))
+        with pytest.raises(ValueError, match="no such expert"):
+            live.leave(version, np.array([0]))
         with pytest.raises(ValueError, match="no such game"):
-            games.weigh(0)
+            live.start_game(3, np.array([0]))
         with pytest.raises(ValueError, match="column for each"):
-            games.fill_plain(np.empty((10, 0, 10)), None)
+            live.fill_plain(np.empty((10, 0, 10)), None)
+        with pytest.raises(ValueError, match="of one size"):
+            live.assign(version, {"weights": np.ones((3, 3))})
+        with pytest.raises(RuntimeError, match="must not be used while"):
+            live.join(version - 1, ["a"], [])
+        assert live.version == version
+        assert live.predict({"a": 1.0}) is None
+        assert not live.update(0, 1.0)
 
 
 def test_slices_that_are_none() -> None:
@@ -93,8 +104,8 @@ def test_confidences_whose_reciprocal_is_infinite() -> None:
     made = mixture.predict({"a": 1.0, "b": 2.0}, {"a": 1e-310, "b": 1e-310})
     assert made.distribution.tolist() == [[0.5, 0.5]]
     mixture.update(made.ticket, 1.0)
-    assert np.isfinite(mixture.games.expert_sums).all()
-    assert np.isfinite(mixture.games.total_sums).all()
+    assert np.isfinite(mixture.live.expert_sums).all()
+    assert np.isfinite(mixture.live.total_sums).all()
 
 
 class Strange(Own):
@@ -113,11 +124,11 @@ class Strange(Own):
 def test_weights_that_are_none_are_refused_and_nothing_is_learned(weights: Any) -> None:
     mixture = Mixture(Strange(weights))
     ticket = mixture.predict({"a": 0.0, "b": 1.0}).ticket
-    before = [array.copy() for array in mixture.books._arrays()]
+    before = {name: getattr(mixture.live, name) for name in _core.STATE_FIELDS}
     with pytest.raises((ValueError, TypeError)):
         mixture.update(ticket, 0.0)
-    for one, two in zip(before, mixture.books._arrays(), strict=True):
-        np.testing.assert_array_equal(one, two)
+    for name, array in before.items():
+        np.testing.assert_array_equal(getattr(mixture.live, name), array)
     assert list(mixture.pending) == [ticket]
 
 

@@ -12,8 +12,8 @@ import pyarrow as pa
 import pytest
 
 from normalhedge import Mixture, NormalHedge, blend
+from normalhedge._core import STATE_FIELDS as ARRAYS
 from normalhedge.hedgers import BatesGranger, FixedShare, Uniform, named
-from normalhedge.mixtures.growth import ARRAYS
 from tests.mixtures.hedger_examples import EVERY, KNOWN, WIDTH, busy_with
 from tests.tables.examples import loop, values, wide
 
@@ -82,7 +82,7 @@ def test_a_mixture_is_a_loop_over_step(hedger: Any) -> None:
 def test_losses_of_several_things_are_averaged(power: float) -> None:
     hedger, rng = BatesGranger(alpha=0.1, power=power), np.random.default_rng(5)
     mixture, state = Mixture(hedger, KNOWN), hedger.init(3)
-    assert not mixture.recipe.gradient
+    assert not mixture.settings.gradient
     for _ in range(50):
         said, outcome = rng.normal(size=(4, 3)) * [0.5, 1.0, 2.0], rng.normal(size=4)
         said[rng.random(said.shape) < 0.2] = np.nan
@@ -141,7 +141,7 @@ def test_a_mixture_comes_back_to_the_bit(tmp_path: Path, hedger: Any, way: str) 
         assert (tmp_path / "state.json").read_text() == (tmp_path / "again.json").read_text()
     else:
         two = pickle.loads(pickle.dumps(one))
-    assert one.recipe == two.recipe
+    assert one.settings == two.settings
     assert one.bound() == two.bound()
     for mixture in (one, two):
         for ticket in list(mixture.pending):
@@ -153,7 +153,7 @@ def test_a_mixture_comes_back_to_the_bit(tmp_path: Path, hedger: Any, way: str) 
         for mixture, prediction in zip((one, two), made, strict=True):
             mixture.update(prediction.ticket, [0.0, float(k)])
     for name in ARRAYS:
-        np.testing.assert_array_equal(getattr(one.games, name), getattr(two.games, name))
+        np.testing.assert_array_equal(getattr(one.live, name), getattr(two.live, name))
 
 
 def halved(hedger: Any, state: Any) -> Any:
@@ -243,7 +243,7 @@ def test_ranges_double_on_the_way(hedger: Any) -> None:
 
 def test_a_report_of_a_state() -> None:
     mixture = busy_with(named("regret-matching", alpha=0.1))
-    hedger: Any = mixture.recipe.hedger
+    hedger: Any = mixture.settings.hedger
     text = str(hedger.report(mixture.state()))
     assert "RegretMatching(alpha=0.1)" in text
     assert "never above" in text

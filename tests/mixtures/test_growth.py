@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from normalhedge import Mixture
+from normalhedge._core import STATE_FIELDS as ARRAYS
 from normalhedge.hedgers import HEDGERS
-from normalhedge.mixtures.growth import ARRAYS
 from tests.mixtures.examples import fed
 
 NAMES = [name for name in HEDGERS if name not in {"hedge-fixed"}]
@@ -23,9 +23,9 @@ def test_leaving_is_what_the_hedger_says_it_is(hedger: str) -> None:
     before = mixture.state()
     mixture.leave("b")
     assert mixture.names == ["a", "c", "d"]
-    expected = mixture.recipe.hedger.leave(before, [1])  # type: ignore[union-attr]
+    expected = mixture.settings.hedger.leave(before, [1])  # type: ignore[union-attr]
     np.testing.assert_allclose(mixture.weights[0], expected.weights, rtol=1e-12, atol=1e-15)
-    np.testing.assert_array_equal(mixture.games.ledgers[0], expected.ledger)
+    np.testing.assert_array_equal(mixture.live.ledgers[0], expected.ledger)
     fed(mixture, "acd", 5)
     fed(mixture, "acdb", 5)
     assert mixture.names == ["a", "c", "d", "b"]
@@ -43,6 +43,6 @@ def test_joining_one_by_one_is_joining_at_once(hedger: str) -> None:
     if hedger != "ml-prod":  # whose newcomers begin with a share of those that are there
         np.testing.assert_allclose(one.weights, two.weights, rtol=1e-12, atol=1e-15)
     for name in ARRAYS:
-        assert getattr(one.games, name).shape == getattr(two.games, name).shape
+        assert getattr(one.live, name).shape == getattr(two.live, name).shape
     fed(one, "abcd", 3)
     assert one.weights.sum() == pytest.approx(1.0)

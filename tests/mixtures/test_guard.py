@@ -28,7 +28,7 @@ def test_one_absurd_forecast_of_five(scale: float) -> None:
             assert abs(made.value - middle) < 10.0 * spread
             assert abs(made.value - y) < 4.0 * scale
             mixture.update(made.ticket, float(y))
-        moved = mixture.games.expert_sums[ABSURD]
+        moved = mixture.live.expert_sums[ABSURD]
         assert moved[2] >= len(absurd)
         assert moved.sum() <= len(absurd) + 2
         losses = {row.name: row.loss for row in mixture.summary().experts}
@@ -46,7 +46,7 @@ def test_one_of_two_that_becomes_absurd() -> None:
             errors.append(abs(made.value - y))
         assert max(errors) < 20.0  # and not 500,000
         assert np.mean(errors[45:]) < 4.0
-        assert mixture.games.expert_sums[ABSURD].tolist() == [0.0, 30.0]
+        assert mixture.live.expert_sums[ABSURD].tolist() == [0.0, 30.0]
 
 
 def test_two_are_believed_before_anything_was_seen() -> None:
@@ -55,7 +55,7 @@ def test_two_are_believed_before_anything_was_seen() -> None:
         made = mixture.predict({"a": 1.0, "b": 1001.0})
         assert 1.0 < made.value < 1001.0
         mixture.update(made.ticket, 500.0)
-    assert mixture.games.expert_sums[ABSURD].tolist() == [0.0, 0.0]
+    assert mixture.live.expert_sums[ABSURD].tolist() == [0.0, 0.0]
 
 
 def test_items_on_different_scales() -> None:
@@ -76,7 +76,7 @@ def test_items_on_different_scales() -> None:
         made = mixture.predict(dict(zip(NAMES, said.T, strict=True)))
         mixture.update(made.ticket, y)
         errors.append((made.value - y) / scales)
-    moved = mixture.games.expert_sums[ABSURD]
+    moved = mixture.live.expert_sums[ABSURD]
     assert moved[2] >= 10
     assert moved.sum() <= 15
     assert np.abs(errors).max() < 4.0
@@ -104,7 +104,7 @@ def cost_of_the_guard(y: np.ndarray, forecasts: np.ndarray, loss: str) -> tuple[
         errors = np.abs(values(found) - y)
         both.append((errors**2 if loss == "square" else errors).sum())
         if guard:
-            moved = found.mixture.games.expert_sums[ABSURD]
+            moved = found.mixture.live.expert_sums[ABSURD]
     return both[0] / both[1], moved
 
 
@@ -124,7 +124,7 @@ def test_a_first_jump_of_thirty_deviations_is_not_believed() -> None:
     assert max(costs) < 1.5
     y, forecasts = with_jumps(20.0, 1, 0)
     found = blend(table_of(y, forecasts), "y")
-    assert found.mixture.games.expert_sums[ABSURD].tolist() == [0.0, 0.0, 0.0, 0.0, 1.0]
+    assert found.mixture.live.expert_sums[ABSURD].tolist() == [0.0, 0.0, 0.0, 0.0, 1.0]
 
 
 @pytest.mark.parametrize("n", [2, 3, 5, 8])
@@ -144,7 +144,7 @@ def test_a_guard_that_is_off_moves_nothing() -> None:
     for row, outcome in zip(forecasts[:, 0], y[:, 0], strict=True):
         made = mixture.predict(dict(zip(NAMES, row.tolist(), strict=True)))
         mixture.update(made.ticket, float(outcome))
-    assert not mixture.games.expert_sums[ABSURD].any()
+    assert not mixture.live.expert_sums[ABSURD].any()
 
 
 @pytest.mark.parametrize("loss", ["l1", "log", "zero-one"])
@@ -156,4 +156,4 @@ def test_probabilities_and_labels_are_not_guarded(loss: str) -> None:
     for _ in range(20):
         made = mixture.predict(dict(zip(NAMES, said, strict=True)))
         mixture.update(made.ticket, 1)
-    assert not mixture.games.expert_sums[ABSURD].any()
+    assert not mixture.live.expert_sums[ABSURD].any()

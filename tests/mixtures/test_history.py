@@ -27,15 +27,5 @@ def test_kept_rounds_have_the_columns_of_the_present_experts() -> None:
             found = dict(zip(mixture.names, table[0, 0], strict=True))
             assert {k: v for k, v in found.items() if not np.isnan(v)} == given[one.ticket]
             assert one.outcomes[0] == one.ticket
-        assert len(mixture.books.history) <= 30
+        assert len(mixture.history) <= 30
     assert mixture.summary().comparison is not None
-
-
-def test_a_departure_costs_no_copy_of_the_rounds() -> None:
-    mixture = Mixture()
-    for t in range(10):
-        mixture.update(mixture.predict({"a": 1.0, "b": 2.0, f"n{t}": 0.0}).ticket, 1.0)
-    before = list(mixture.books.history)
-    mixture.leave("n3")
-    after = list(mixture.books.history)[:-1]
-    assert all(one is same for one, same in zip(before, after, strict=True))

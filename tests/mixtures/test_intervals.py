@@ -65,10 +65,8 @@ def test_intervals_are_those_of_conformal_around_the_blend(hedger: str | None) -
                 token, number = then[key][0].token, then[key][1]
                 place, late = mixture.items.index(key), seen[key] - number - 1
                 games = conformal.observe(games, token, y, place, late)
-    memory = mixture.books.intervals
-    assert memory is not None
-    np.testing.assert_array_equal(memory.games, games[: len(mixture.items)])
-    assert [share for _, share, _ in memory.covered()] == pytest.approx(LEVELS, abs=0.1)
+    np.testing.assert_array_equal(mixture.live.intervals, games[: len(mixture.items)])
+    assert [share for _, share, _ in mixture.books.covered()] == pytest.approx(LEVELS, abs=0.1)
 
 
 def test_forms_of_intervals() -> None:

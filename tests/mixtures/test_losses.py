@@ -59,9 +59,9 @@ def test_a_loss_of_your_own(options: dict[str, Any]) -> None:
             mixture.update(made.ticket, float(outcome))
             values.append(made.value)
         assert values[0] == values[1]
-    assert (pair[0].games.expert_sums == pair[1].games.expert_sums).all()
+    assert (pair[0].live.expert_sums == pair[1].live.expert_sums).all()
     plain = Mixture(SINGLE, lambda x, y: np.abs(x - y))
-    assert not plain.recipe.gradient
+    assert not plain.settings.gradient
 
 
 @either
@@ -71,5 +71,5 @@ def test_pinball_of_several_levels(hedger: str | None) -> None:
     for y in rng.normal(size=400).tolist():
         made = mixture.predict({"wide": [-1.28, 1.28], "narrow": [-0.1, 0.1], "off": [0.5, 0.9]})
         mixture.update(made.ticket, [y, y])
-    sums = dict(zip(mixture.names, mixture.games.expert_sums[2], strict=True))
+    sums = dict(zip(mixture.names, mixture.live.expert_sums[2], strict=True))
     assert min(sums, key=lambda name: sums[name]) == "wide"

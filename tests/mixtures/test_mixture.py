@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from normalhedge import Mixture, NormalHedge
-from normalhedge.mixtures.growth import ARRAYS
+from normalhedge._core import STATE_FIELDS as ARRAYS
 from tests import mixture_oracle
 from tests.mixture_oracle import Oracle
 from tests.mixtures.examples import NAMES, experts, none
@@ -53,7 +53,7 @@ def test_a_mixture_is_the_oracle(
         oracle.update([none(row) for row in settled], slow, told, lag)
         np.testing.assert_allclose(mixture.regrets[0], oracle.regrets, rtol=1e-8, atol=1e-9)
         np.testing.assert_allclose(
-            mixture.games.loss_regrets[0], oracle.losses, rtol=1e-8, atol=1e-9
+            mixture.live.loss_regrets[0], oracle.losses, rtol=1e-8, atol=1e-9
         )
     assert {range_.size for range_ in oracle.ranges.values()} == set(mixture.ranges[:, 0].tolist())
 
@@ -89,7 +89,7 @@ def test_a_prediction_is_inside_the_hull(
             assert math.isclose(sum(made.weights.values()), 1.0, rel_tol=1e-9)
         mixture.update(made.ticket, outcome)
         for name in ARRAYS:
-            assert np.isfinite(getattr(mixture.games, name)).all()
+            assert np.isfinite(getattr(mixture.live, name)).all()
 
 
 @either

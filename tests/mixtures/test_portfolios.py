@@ -1,8 +1,8 @@
 """Portfolios: price relatives and the log-wealth loss, and weights before the round."""
 
-import dataclasses
 import math
 import pickle
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,7 @@ import pytest
 
 from benchmarks import portfolios
 from normalhedge import FixedShare, Mixture, NormalHedge, blend
-from normalhedge.mixtures.losses import LOSSES
+from normalhedge.mixtures.losses import LOSSES, LogWealth
 from tests.mixture_oracle import Oracle
 
 NAMES = ("a", "b", "c", "d")
@@ -140,7 +140,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
 @pytest.mark.parametrize("options", OPTIONS.values(), ids=OPTIONS.keys())
 def test_weights_are_known_before_the_round(options: dict[str, Any]) -> None:
     mixture = Mixture(**({"loss": "log-wealth"} | options))
-    several = len(mixture.recipe.loss.levels) > 1
+    several = len(mixture.settings.loss.levels) > 1
     rng = np.random.default_rng(3)
     for row in market(60, seed=1):
         awake = [name for name in NAMES if rng.random() < 0.7] or ["a"]
@@ -150,7 +150,7 @@ def test_weights_are_known_before_the_round(options: dict[str, Any]) -> None:
         relatives: dict[str, Any] = {k: x for k, x in said(row).items() if k in awake}
         if several:
             relatives = {k: [x, x + 0.1] for k, x in relatives.items()}
-        if mixture.recipe.loss.of_classes:
+        if mixture.settings.loss.of_classes:
             relatives = {k: [x / 2, 1 - x / 2] for k, x in relatives.items()}
         made = mixture.predict(relatives)
         assert weights == dict(zip(made.names, made.distribution[0].tolist(), strict=True))
@@ -189,7 +189,14 @@ def test_published_wealths(stocks: np.ndarray) -> None:
 def test_hedge_at_a_fixed_rate_is_exponentiated_gradient(stocks: np.ndarray) -> None:
     """Where the range is known and so wide that its squares do not count."""
     width = 2.0**20
-    loss = dataclasses.replace(LOSSES["log-wealth"](), width=width)
+
+    @dataclass(frozen=True)
+    class Wide(LogWealth):
+        """The loss with a known range."""
+
+        width = 2.0**20
+
+    loss = Wide()
     hedger = FixedShare(eta=0.05 * 1.5 * width / 2, share=1e-300)
     days = stocks[:1500]
     ours = portfolios.wealth(days, hedger=hedger, loss=loss)

@@ -55,10 +55,10 @@ BAD: dict[str, tuple[Any, str]] = {
 def test_bad_forecasts_change_nothing(given: Any, message: str) -> None:
     mixture = Mixture(loss=crps(LEVELS))
     mixture.predict({"a": [1.0, 2.0, 3.0]})
-    version = mixture.games.version
+    version = mixture.live.version
     with pytest.raises((ValueError, TypeError), match=message):
         mixture.predict({"a": given})
-    assert mixture.games.version == version
+    assert mixture.live.version == version
     assert mixture.rounds == 1
 
 
@@ -79,10 +79,10 @@ def test_bad_levels(levels: Any, message: str) -> None:
 
 
 def test_the_name_of_the_loss() -> None:
-    named = Mixture(loss="crps:levels=0.1/0.5/0.9").recipe.loss
+    named = Mixture(loss="crps:levels=0.1/0.5/0.9").settings.loss
     assert named == crps(LEVELS)
-    assert Mixture(loss=str(named)).recipe.loss == named
-    assert Mixture(loss="crps:levels=0.5").recipe.loss == crps([0.5])
+    assert Mixture(loss=str(named)).settings.loss == named
+    assert Mixture(loss="crps:levels=0.5").settings.loss == crps([0.5])
     with pytest.raises(ValueError, match="crps needs levels, as in crps:levels="):
         Mixture(loss="crps")
 

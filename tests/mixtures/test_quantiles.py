@@ -12,13 +12,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from normalhedge import Mixture
+from normalhedge._core import STATE_FIELDS as ARRAYS
 from normalhedge.mixtures import crps
 from normalhedge.mixtures.automatic import Automatic, levels_of
 from normalhedge.mixtures.components import ledger_weights
-from normalhedge.mixtures.growth import ARRAYS
 from normalhedge.tables.panels import Panel
 from normalhedge.tables.playing import play_table
 from normalhedge.tables.rounds import arrange
+from normalhedge.tables.session import TableSession
 from tests.mixtures.quantile_examples import LEVELS, MANY, NAMES, forecasters, said_by
 from tests.quantile_oracle import QuantileOracle, QuantileRound, hats, quantile_loss
 
@@ -143,8 +144,9 @@ def play(
         np.tile(np.arange(items, dtype=np.int32), rounds),
         np.repeat(np.arange(rounds, dtype=np.int32), items), np.arange(rounds), None, "numbers",
     )  # fmt: skip
-    found = arrange(mixture.books, panel, lag)
-    play_table(mixture.books, found, weights=False, progress=None)
+    session = TableSession.of(mixture.books)
+    found = arrange(session, panel, lag)
+    play_table(session, found, weights=False, progress=None)
     blends = found.values[:, :count].reshape(rounds, items, count)
     return mixture, blends, found.values[:, count:].reshape(rounds, items, count, -1)
 
@@ -193,7 +195,7 @@ def test_a_table_is_played_as_a_mixture_is() -> None:
         mixture.update(made.ticket, {f"i{k}": float(one) for k, one in enumerate(outcomes)})
     for name in ARRAYS:  # a table adds up in stretches
         rtol = 1e-12 if name.endswith("sums") else 0.0
-        one, other = getattr(mixture.games, name), getattr(table.games, name)
+        one, other = getattr(mixture.live, name), getattr(table.live, name)
         np.testing.assert_allclose(one, other, rtol=rtol, atol=0.0)
 
 
@@ -205,9 +207,9 @@ def test_a_file_continues_to_the_bit(tmp_path: Path) -> None:
         if t % 20 == 13:
             one.save(tmp_path / "state.json")
             other = Mixture.load(tmp_path / "state.json")
-            assert json.dumps(other.recipe.to_plain()) == json.dumps(one.recipe.to_plain())
+            assert json.dumps(other.settings.to_plain()) == json.dumps(one.settings.to_plain())
             for name in ARRAYS:
-                np.testing.assert_array_equal(getattr(other.games, name), getattr(one.games, name))
+                np.testing.assert_array_equal(getattr(other.live, name), getattr(one.live, name))
             for ticket, pending in one.pending.items():
                 np.testing.assert_array_equal(other.pending[ticket].values, pending.values)
             one = other
@@ -269,7 +271,7 @@ def test_the_bound_is_a_theorem() -> None:
         forecasts, y = forecasters(400, seed, LEVELS, items=items, crossing=0.3, wild=0.1)
         mixture, _, _ = play(forecasts, y, LEVELS)
         assert mixture.summary().regret <= mixture.bound().regret
-        assert levels_of(mixture.games).excess[0].max() < 5.0  # the logarithm of the clocks alone
+        assert levels_of(mixture.live).excess[0].max() < 5.0  # the logarithm of the clocks alone
     late, _, _ = play(forecasts, y, LEVELS, lag=7)
     assert late.summary().regret <= late.bound().regret
 
@@ -310,6 +312,6 @@ def test_weights_by_level_are_found_where_they_are_needed() -> None:
     shared = [name for name in names if name not in varying]
     assert min(losses[name] for name in varying) < 0.97 * min(losses[name] for name in shared)
     assert mean_loss(blends) < min(losses[name] for name in shared)
-    weights = ledger_weights(Automatic().components(crps(MANY)), mixture.games.ledgers, len(MANY))
+    weights = ledger_weights(Automatic().components(crps(MANY)), mixture.live.ledgers, len(MANY))
     np.testing.assert_allclose(weights.sum(axis=2), 1.0)
     assert math.fsum(row.weight for row in mixture.summary().experts) == pytest.approx(1.0)

@@ -12,9 +12,9 @@ import pytest
 from normalhedge import Mixture, blend
 from normalhedge._sealed import sealed
 from normalhedge.hedgers import named
-from normalhedge.mixtures.automatic import levels_of
+from normalhedge.mixtures.automatic import Automatic, _engine_of, levels_of
 from normalhedge.mixtures.restored import KINDS
-from tests.mixtures.examples import busy_mixture
+from tests.mixtures.examples import busy_mixture, fed
 from tests.mixtures.hedger_examples import EVERY, busy_with
 from tests.mixtures.saved_examples import busy_file, of_a_table, refused, version_2
 from tests.rules import either
@@ -98,7 +98,7 @@ def test_a_file_with_outcomes_that_are_no_class(
     made = blend(of_classes(0), "y", classes=["p", "q"], loss="log", lag=1, hedger=hedger).mixture
     made.save(path)
     if "values" in changes:
-        changes = changes | {"values": [[1.0] * made.games.shape[3]]}
+        changes = changes | {"values": [[1.0] * made.live.value_count]}
     saved = json.loads(path.read_text())
     for key, value in changes.items():
         place = saved["pending"][0]
@@ -115,7 +115,7 @@ def test_numbers_in_a_file_have_no_classes(tmp_path: Path, hedger: str | None) -
     mixture.predict({"a": 1.0, "b": 2.0})
     mixture.save(path)
     saved = json.loads(path.read_text())
-    values = [[0.5, 0.5] * mixture.games.shape[3]]
+    values = [[0.5, 0.5] * mixture.live.value_count]
     saved["pending"][0] |= {"forecasts": [[[0.5, 0.5], [0.5, 0.5]]], "values": values}
     del saved["checksum"]
     path.write_text(sealed(saved))
@@ -194,11 +194,11 @@ def test_a_file_of_version_3_goes_on(name: str) -> None:
     if name == "items":
         units = 0.5 * mixture.ranges[:, 0]
         np.testing.assert_allclose(
-            mixture.games.loss_regrets, units[:, np.newaxis] * mixture.regrets
+            mixture.live.loss_regrets, units[:, np.newaxis] * mixture.regrets
         )
     if name == "auto":
-        levels = levels_of(mixture.games)
-        np.testing.assert_allclose(levels.losses, mixture.games.ranges[0, -2] * levels.regrets)
+        levels = levels_of(mixture.live)
+        np.testing.assert_allclose(levels.losses, mixture.live.ranges[0, -2] * levels.regrets)
     for ticket, waiting in list(mixture.pending.items()):
         outcome = 0.5 if waiting.keys is None else dict.fromkeys(waiting.keys, 0.5)
         mixture.update(ticket, outcome)
@@ -318,7 +318,7 @@ def test_a_file_from_before_the_guard_is_read(tmp_path: Path) -> None:
     del found["checksum"]
     sums = found["sums"]
     path.write_text(sealed(found | {"sums": sums[:5]}))
-    assert Mixture.load(path).games.expert_sums.tolist() == [*sums[:5], [0.0] * 4]
+    assert Mixture.load(path).live.expert_sums.tolist() == [*sums[:5], [0.0] * 4]
     assert "sums must have 6 rows, it has 4" in refused(path, sealed(found | {"sums": sums[:4]}))
 
 
@@ -330,3 +330,50 @@ def test_losses_of_any_size_are_read_again(tmp_path: Path) -> None:
         mixture.update(made.ticket, 1e90 * (t % 3 == 0))
     mixture.save(tmp_path / "saved.json")
     assert Mixture.load(tmp_path / "saved.json").bound() == mixture.bound()
+
+
+def test_a_file_goes_on_with_its_own_prior(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path, said = tmp_path / "state.json", {"a": 5.0, "b": 1.0, "c": 2.0}
+    with monkeypatch.context() as other_version:
+        other_version.setattr("normalhedge.mixtures.components.TRUST", 0.5)
+        other_version.setattr("normalhedge.mixtures.automatic.INSURED", 0.5)
+        _engine_of.cache_clear()
+        mixture = fed(Mixture(), "abc", 20)
+        mixture.save(path)
+        wanted = [mixture.predict(said).value]
+        bound = mixture.bound()
+        mixture.update(mixture.next_ticket - 1, 5.0)
+        wanted.append(mixture.predict(said).value)
+    _engine_of.cache_clear()
+    again = Mixture.load(path)
+    again.save(tmp_path / "again.json")
+    assert path.read_text() == (tmp_path / "again.json").read_text()
+    assert again.settings.hedger != Automatic()
+    found = [again.predict(said).value]
+    assert again.bound() == bound
+    again.update(again.next_ticket - 1, 5.0)
+    assert [*found, again.predict(said).value] == wanted
+    usual = fed(Mixture(), "abc", 20)  # it is another with the prior of this version
+    usual.predict(said)
+    usual.update(usual.next_ticket - 1, 5.0)
+    assert usual.predict(said).value != wanted[-1]
+
+
+def test_a_file_without_a_prior_has_the_usual_one(tmp_path: Path) -> None:
+    path = tmp_path / "state.json"
+    found = json.loads(busy_file(path, Mixture()))
+    del found["checksum"]
+    assert Mixture.load(path).settings.hedger == Automatic()
+    prior = found["recipe"]["hedger"].pop("prior")
+    path.write_text(sealed(found))
+    assert Mixture.load(path).settings.hedger == Automatic()
+    wrong: list[tuple[Any, str]] = [
+        ({**prior, "ways": prior["ways"][1:]}, "prior must have shape"),
+        ({**prior, "ways": [1.0, *prior["ways"][1:]]}, "positive weights that sum to one"),
+        ({**prior, "insured": 1.0}, "positive weights that sum to one"),
+        ({**prior, "insured": None}, "insured must lie in"),
+        ({"insured": 0.5}, "'ways' is missing"),
+    ]
+    for given, word in wrong:
+        found["recipe"]["hedger"]["prior"] = given
+        assert word in refused(path, sealed(found))

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from normalhedge import Mixture
+from normalhedge._core import STATE_FIELDS as ARRAYS
 from normalhedge._sealed import sealed
-from normalhedge.mixtures.growth import ARRAYS
 from tests.mixtures.examples import NAMES, busy_mixture
 from tests.mixtures.saved_examples import busy_file, of_a_table, refused, version_2
 from tests.rules import either
@@ -23,9 +23,9 @@ def test_a_state_comes_back_to_the_bit(tmp_path: Path) -> None:
     two = Mixture.load(tmp_path / "state.json")
     two.save(tmp_path / "again.json")
     assert (tmp_path / "state.json").read_text() == (tmp_path / "again.json").read_text()
-    assert one.recipe == two.recipe
+    assert one.settings == two.settings
     for name in ARRAYS:
-        assert (getattr(one.games, name) == getattr(two.games, name)).all()
+        assert (getattr(one.live, name) == getattr(two.live, name)).all()
     for mixture in (one, two):
         for ticket in list(mixture.pending):
             mixture.update(ticket, 0.25)
@@ -53,7 +53,7 @@ def test_a_loss_of_your_own_is_given_again(tmp_path: Path) -> None:
     Mixture(loss=mine).save(tmp_path / "state.json")
     with pytest.raises(ValueError, match="pass it as loss"):
         Mixture.load(tmp_path / "state.json")
-    assert Mixture.load(tmp_path / "state.json", loss=mine).recipe.loss.function is mine
+    assert Mixture.load(tmp_path / "state.json", loss=mine).settings.loss.function is mine
 
 
 def test_every_byte_counts(tmp_path: Path) -> None:

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from normalhedge import Mixture
+from normalhedge._core import STATE_FIELDS as ARRAYS
 from normalhedge._journal import journal_of, read_journal
 from normalhedge.mixtures import state_file
-from normalhedge.mixtures.growth import ARRAYS
 from normalhedge.mixtures.operations import Operation
 from normalhedge.mixtures.saved import read_snapshot
 from normalhedge.mixtures.state_file import MixtureFile
@@ -49,7 +49,7 @@ def same(one: Mixture, two: Mixture) -> None:
     assert list(one.pending) == list(two.pending)
     assert {k: v for k, v in one.ids.items() if v in one.pending} == two.ids
     for name in ARRAYS:
-        np.testing.assert_array_equal(getattr(one.games, name), getattr(two.games, name))
+        np.testing.assert_array_equal(getattr(one.live, name), getattr(two.live, name))
 
 
 def kept(

@@ -57,7 +57,7 @@ def test_components_are_those_of_the_rounds(series: int) -> None:
     if series == 1:
         assert row[0, 0] == pytest.approx(row[0, 4 : 4 + len(names)] @ shares)
         return
-    levels, choice, insured = levels_of(mixture.games)[:3]
+    levels, choice, insured = levels_of(mixture.live)[:3]
     each = [choice[0, 0] * levels[0] + choice[0, 1] * levels[1 + k] for k in range(series)]
     each = [insured[0, 0] * one + insured[0, 1:] for one in each]
     np.testing.assert_allclose(shares, np.mean(each, axis=0))

@@ -92,7 +92,7 @@ def test_the_guard_names_whom_it_moved() -> None:
     x[50:140:10, 0] = 1e9
     x[55:85:10, 3] = -1e9
     mixture = fed(Mixture(), y, x)
-    counts = dict(zip(mixture.names, mixture.games.expert_sums[ABSURD], strict=True))
+    counts = dict(zip(mixture.names, mixture.live.expert_sums[ABSURD], strict=True))
     assert counts["gam"] >= 9
     said = mixture.summary().guarded
     assert said.startswith(f"the guard moved {int(sum(counts.values()))} absurd forecasts: ")

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from normalhedge import Mixture
+from normalhedge._core import STATE_FIELDS as ARRAYS
 from normalhedge.mixtures.automatic import levels_of
-from normalhedge.mixtures.growth import ARRAYS
 from tests.rules import SINGLE, either
 
 
@@ -29,7 +29,7 @@ def test_tickets_are_used_once(hedger: str | None) -> None:
     mixture = Mixture(hedger)
     ticket = mixture.predict({"a": 0.0, "b": 1.0}).ticket
     mixture.update(ticket, 0.0)
-    before = [getattr(mixture.games, name).copy() for name in ARRAYS]
+    before = [getattr(mixture.live, name).copy() for name in ARRAYS]
     with pytest.raises(KeyError, match="ticket 0 was used already, or has expired"):
         mixture.update(ticket, 0.0)
     with pytest.raises(KeyError, match="ticket 7 was never given out"):
@@ -37,7 +37,7 @@ def test_tickets_are_used_once(hedger: str | None) -> None:
     with pytest.raises(KeyError, match="ticket 'x' was never given out"):
         mixture.update("x", 0.0)  # type: ignore[arg-type]
     for name, array in zip(ARRAYS, before, strict=True):
-        np.testing.assert_array_equal(getattr(mixture.games, name), array)
+        np.testing.assert_array_equal(getattr(mixture.live, name), array)
 
 
 @either
@@ -62,7 +62,7 @@ def test_memory_stays_bounded(hedger: str | None) -> None:
     for k in range(500):
         mixture.predict({"a": 0.0, "b": 1.0})
         if k > 100:
-            sizes.add((len(mixture.pending), len(mixture.history), mixture.games.expert_sums.size))
+            sizes.add((len(mixture.pending), len(mixture.history), mixture.live.expert_sums.size))
     assert sizes == {(50, 0, 12)}
 
 
@@ -77,4 +77,4 @@ def test_a_round_of_one_item_that_is_settled_after_the_second_came() -> None:
     for _ in range(20):
         mixture.update(mixture.predict(forecasts("x", "y")).ticket, {"x": 0.0, "y": 0.0})
     mixture.update(waiting.ticket, {"x": 0.0})
-    assert levels_of(mixture.games).ways[0].sum() == pytest.approx(1.0)
+    assert levels_of(mixture.live).ways[0].sum() == pytest.approx(1.0)

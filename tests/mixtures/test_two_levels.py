@@ -94,7 +94,7 @@ def test_insurance_of_the_core_is_that_of_the_benchmark() -> None:
         open_rounds.append((made.ticket, y))
         if len(open_rounds) > 3:
             mixture.update(*open_rounds.popleft())
-        levels = levels_of(mixture.games)
+        levels = levels_of(mixture.live)
         expected = prior * weight(levels.regrets[0], levels.clocks[0])
         np.testing.assert_allclose(levels.insurance[0], expected / expected.sum(), rtol=1e-9)
 
@@ -129,7 +129,7 @@ def test_what_is_promised_before_a_game(lag: int) -> None:
     rounds = 1500
     mixture, blend, _, ways = even_odds(lag, rounds, 0.4, 0.6)
     settled = blend[: rounds - lag, None] - ways[: rounds - lag]
-    regrets = levels_of(mixture.games).regrets[0]
+    regrets = levels_of(mixture.live).regrets[0]
     known = ~np.isnan(settled[0])
     np.testing.assert_allclose(settled.sum(axis=0)[known], regrets[known], atol=1e-6)
     ahead = Automatic().bound_ahead(L1, rounds, lag)
@@ -150,15 +150,15 @@ def test_few_rounds_of_simulated_panels_are_wide(sizes: tuple[float, ...]) -> No
         waiting.append((made.ticket, truth))
         if len(waiting) > lag:
             mixture.update(*waiting.popleft())
-            regrets = levels_of(mixture.games).losses[0].copy()
-            window.append(np.abs(regrets - before) / mixture.games.ranges[0, -2])
+            regrets = levels_of(mixture.live).losses[0].copy()
+            window.append(np.abs(regrets - before) / mixture.live.ranges[0, -2])
             before = regrets
             if np.sum(window, axis=0).max() > (1 + lag) / 4:
                 wide += 1
                 assert t < 100
     assert 0 < wide < 30
     ahead = Automatic().bound_ahead(LOSSES["square"](), rounds, lag, wide)
-    bound, unit = mixture.bound().regret, mixture.games.ranges[0, -2]
+    bound, unit = mixture.bound().regret, mixture.live.ranges[0, -2]
     assert regrets.max() <= bound <= unit * (1.0 + ahead.regret)
     assert ahead.regret < 720.0
 
@@ -171,7 +171,7 @@ def test_corollary_2_regret_to_experts() -> None:
     limits = dict(
         zip(
             (one.name for one in hedger.components(L1)),
-            hedger.bounds(L1, mixture.games)[0, 1:],
+            hedger.bounds(L1, mixture.live)[0, 1:],
             strict=False,
         )
     )
@@ -211,7 +211,7 @@ def test_a_promise_in_the_last_unit(*, mended: bool) -> None:
 
 def test_losses_that_are_known_to_be_convex() -> None:
     convex = {name for name in set(LOSSES) - {"pinball", "crps"} if LOSSES[name]().convex}
-    assert convex == {"square", "absolute", "l1"}
+    assert convex == {"square", "absolute", "l1", "huber", "expectile", "mape", "brier"}
     assert pinball(0.3).convex
     assert crps([0.1, 0.5]).convex
     rng = np.random.default_rng(1)

@@ -26,7 +26,7 @@ def _look(mixture: Mixture) -> str | None:
         return None if is_sentence(str(error)) else one_line(error)
     except Exception as error:
         return one_line(error)
-    steps = int(mixture.games.total_sums[STEPS])
+    steps = int(mixture.live.total_sums[STEPS])
     if steps + len(mixture.pending) != mixture.rounds or mixture.rounds != mixture.next_ticket:
         said = f"{mixture.rounds} rounds, {steps} steps, {len(mixture.pending)} pending"
         return f"half a call: {said}, next ticket {mixture.next_ticket}"

@@ -103,7 +103,8 @@ class Ledger:
             own = self.mixture
             # Every line changes one of these.
             if found.next_ticket == own.next_ticket and list(found.pending) == list(own.pending):
-                return difference(_seen(found, found.ids), _seen(own, self.ids))
+                named = {json.dumps(name): ticket for name, ticket in self.ids.items()}
+                return difference(_seen(found, found.ids), _seen(own, named))
             if line is not None:
                 self.take(line)
         said = f"next ticket {found.next_ticket}, {len(found.pending)} pending"
@@ -111,8 +112,5 @@ class Ledger:
 
 
 def _seen(mixture: Mixture, ids: dict[str, int]) -> Snapshot:
-    """Return all that is to be compared; ids as they are in files."""
-    named = {json.dumps(name): ticket for name, ticket in ids.items()}
-    if ids is mixture.ids:
-        named = ids
-    return {**snapshot(mixture, history=False), "ids": dict(sorted(named.items()))}
+    """Return all that is to be compared, with these ids as JSON."""
+    return {**snapshot(mixture, history=False), "ids": dict(sorted(ids.items()))}

@@ -202,7 +202,7 @@ def _from_handler(call: str, seconds: float, path: Path) -> str | None:
         # A handler that is due still runs, and would set the timer again: let it do nothing.
         signal.signal(signal.SIGALRM, signal.SIG_IGN)
         signal.setitimer(signal.ITIMER_REAL, 0.0)
-    steps = int(mixture.games.total_sums[STEPS])
+    steps = int(mixture.live.total_sums[STEPS])
     if call != "blend" and not wrong and steps + len(mixture.pending) != mixture.rounds:
         wrong.append(f"{mixture.rounds} rounds, {steps} steps, {len(mixture.pending)} pending")
     return wrong[0] if wrong else amiss(mixture) or unusable(mixture)

@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from normalhedge._core import STATE_FIELDS as ARRAYS
 from normalhedge.mixtures import Mixture
-from normalhedge.mixtures.growth import ARRAYS
+from normalhedge.mixtures.table_facts import TableFacts
 from tests.torture.result import is_sentence, one_line
 
 FIELDS = (
@@ -33,16 +34,17 @@ def snapshot(mixture: Mixture, *, history: bool = True) -> Snapshot:
     found: Snapshot = {
         name: _copied(getattr(mixture, name)) for name in FIELDS if hasattr(mixture, name)
     }
-    found |= {f"games.{name}": np.array(getattr(mixture.games, name)) for name in ARRAYS}
-    if mixture.games.states is not None:
-        found["states"] = _copied(list(mixture.games.states))
-    found["pending"] = _copied(dict(mixture.pending))
-    found["waiting"] = _copied(dict(mixture.books.deferred))
-    found["recipe"] = str(mixture.recipe)
+    found |= {f"games.{name}": np.array(getattr(mixture.live, name)) for name in ARRAYS}
+    if mixture.live.states is not None:
+        found["states"] = _copied(list(mixture.live.states))
+    found["pending"] = {
+        t: _copied(round_._replace(id=None)) for t, round_ in mixture.pending.items()
+    }
+    found["waiting"] = _copied(dict(TableFacts.of(mixture.live).deferred))
+    found["recipe"] = str(mixture.settings)
     found["retired"] = sorted(mixture.books.retired)
-    memory = mixture.books.intervals
-    if memory is not None:
-        found["intervals"] = [memory.games.copy(), memory.predicted.copy(), str(memory.conformal)]
+    intervals = mixture.books.intervals
+    found["intervals"] = None if intervals is None else str(intervals.conformal)
     if history:
         found["history"] = len(mixture.history)
     return found
@@ -90,7 +92,7 @@ def _few(keys: Mapping[Any, Any]) -> str:
 
 def amiss(mixture: Mixture) -> str | None:
     """Return what is unsound about a mixture, or None."""
-    games, n = mixture.games, len(mixture.names)
+    games, n = mixture.live, len(mixture.names)
     columns = {
         name: getattr(games, name).shape[-1]
         for name in ("weights", "ledgers", "marks", "expert_sums")
@@ -126,14 +128,14 @@ def unusable(mixture: Mixture, rounds: int = 2, *, summary: bool = True) -> str 
     """Play on with a mixture; return what goes wrong, or None."""
     try:
         for ticket, waiting in list(mixture.pending.items()):
-            if ticket not in mixture.books.deferred:
+            if ticket not in TableFacts.of(mixture.live).deferred:
                 mixture.update(ticket, outcome_for(waiting, 1.5))
         for k in range(rounds):
             said = {name: 1.0 + k + j for j, name in enumerate(mixture.names[:3])} or {"new": 1.0}
-            if mixture.recipe.loss.of_classes:
+            if mixture.settings.loss.of_classes:
                 said = {name: [0.5, 0.5] for name in said}  # type: ignore[misc]
-            elif len(mixture.recipe.loss.levels) > 1:
-                levels = len(mixture.recipe.loss.levels)
+            elif len(mixture.settings.loss.levels) > 1:
+                levels = len(mixture.settings.loss.levels)
                 said = {name: [1.0] * levels for name in said}  # type: ignore[misc]
             ticket = mixture.predict(said).ticket
             mixture.update(ticket, outcome_for(mixture.pending[ticket], 1.0))

@@ -43,7 +43,7 @@ def _call(what: str, mixture: Mixture, k: int, path: Path) -> str | None:
 
 def _apart(found: Mixture) -> str | None:
     """Return what is wrong with a copy: it is one of a moment between two calls."""
-    steps = int(found.games.total_sums[STEPS])
+    steps = int(found.live.total_sums[STEPS])
     if steps + len(found.pending) != found.rounds or found.rounds != found.next_ticket:
         said = f"{found.rounds} rounds, {steps} steps, {len(found.pending)} pending"
         return f"a copy in the middle of a call: {said}, next ticket {found.next_ticket}"
@@ -92,7 +92,7 @@ def together(calls: tuple[str, ...], seconds: float, seed: int, report: Report) 
     for one in [*wrong, *([None] * (tried.total() - len(wrong)))]:
         report(one)
     if not wrong:
-        steps = int(mixture.games.total_sums[STEPS])
+        steps = int(mixture.live.total_sums[STEPS])
         counts = {mixture.rounds, mixture.next_ticket, steps, tried["round"]}
         said = f"{tried['round']} rounds played, {mixture.rounds} counted, {steps} steps"
         report(f"totals: {said}" if len(counts) > 1 or mixture.pending else amiss(mixture))

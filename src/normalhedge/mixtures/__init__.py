@@ -2,7 +2,18 @@
 
 from normalhedge.mixtures.losses import LOSSES, Loss, crps, pinball
 from normalhedge.mixtures.mixture import Mixture
+from normalhedge.mixtures.settings import MixtureOptions, MixtureSettings
 from normalhedge.mixtures.summary import Summary
 from normalhedge.mixtures.tickets import Prediction
 
-__all__ = ["LOSSES", "Loss", "Mixture", "Prediction", "Summary", "crps", "pinball"]
+__all__ = [
+    "LOSSES",
+    "Loss",
+    "Mixture",
+    "MixtureOptions",
+    "MixtureSettings",
+    "Prediction",
+    "Summary",
+    "crps",
+    "pinball",
+]

@@ -1,6 +1,6 @@
 """The default: a hedger over ways of combining, for users who do not want to choose one."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from math import inf, log, log1p, sqrt
 from typing import Any, NamedTuple
@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from normalhedge import _inputs
-from normalhedge._core import Games
+from normalhedge._core import Live
 from normalhedge._inputs import Floats
 from normalhedge.certificates.bounds import Bound
 from normalhedge.mixtures.components import Component, components_of
@@ -19,11 +19,23 @@ VALUES_BEFORE_WAYS = 4
 """The values of a row before those of the ways: the forecasts of the blend, of the level that all
 items share, of the level of the item alone, and of both levels together."""
 
-LARGEST_DIFFERENCE = -2
-"""The place of the unit of the insurance among the numbers of an item."""
-
 INSURED = 0.95
 """The share of the insurance's prior that the levels have; the ways have the rest."""
+
+
+class Prior(NamedTuple):
+    """The weights of the default before its first outcome.
+
+    Attributes
+    ----------
+    ways
+        Those of the ways of combining on the second level, the plain ones first.
+    insured
+        The share of the levels in the insurance; the ways have the rest.
+    """
+
+    ways: tuple[float, ...]
+    insured: float
 
 
 @dataclass(frozen=True)
@@ -56,6 +68,12 @@ class Automatic:
         Whether to move forecasts that are out of all proportion to the other forecasts and to past
         outcomes to the edge of a plausible range: see ``src/core/guard.hpp``. The guard is for
         numbers, not for class probabilities, labels and price relatives.
+
+    Attributes
+    ----------
+    prior
+        The prior of the file that a mixture was loaded from, if it is another than the prior of
+        this version of the package; else None.
 
     Notes
     -----
@@ -105,6 +123,7 @@ class Automatic:
 
     memory: float = 100.0
     guard: bool = True
+    prior: Prior | None = field(default=None, init=False, repr=False)
 
     def __post_init__(self) -> None:
         """Check the settings."""
@@ -114,9 +133,24 @@ class Automatic:
 
     def components(self, loss: Loss) -> list[Component]:
         """Return the ways of combining for a loss, the plain ones first."""
-        return components_of(loss)
+        found = components_of(loss)
+        if self.prior is None:
+            return found
+        pairs = zip(found, self.prior.ways, strict=True)
+        return [one._replace(prior=weight) for one, weight in pairs]
 
-    def bound(self, loss: Loss, games: Games) -> Bound:
+    def prior_of(self, loss: Loss) -> Prior:
+        """Return the weights before the first outcome, for a loss."""
+        insured = INSURED if self.prior is None else self.prior.insured
+        return Prior(tuple(one.prior for one in self.components(loss)), insured)
+
+    def starting_from(self, prior: Prior | None) -> "Automatic":
+        """Return the same settings with another prior; None for the one of this package."""
+        other = Automatic(self.memory, self.guard)
+        object.__setattr__(other, "prior", prior)
+        return other
+
+    def bound(self, loss: Loss, games: Live) -> Bound:
         """Return the bound on the regret of the blend to each component, up to now (Theorem F).
 
         With one item, or if each item has its own weights, it is in units of the loss. Items that
@@ -141,7 +175,7 @@ class Automatic:
         regret, highest = regrets.max(initial=0.0), potential.max() / self._shares(loss).sum()
         return Bound(float(regret), "Theorem F, to each component", float(highest), unit=unit)
 
-    def bounds(self, loss: Loss, games: Games) -> Floats:
+    def bounds(self, loss: Loss, games: Live) -> Floats:
         """Return the bound on the regret to the levels together, and to each way; for each game.
 
         Parameters
@@ -157,15 +191,15 @@ class Automatic:
             regrets = np.sqrt(3.0 * clocks * logs)
         if _share_weights(games):
             return np.asarray(regrets)
-        units = games.ranges[: len(clocks), LARGEST_DIFFERENCE][:, np.newaxis]
+        units = part_of(games, "largest_difference")[: len(clocks)]
         return np.asarray(units * (regrets + (0.0 if loss.width else 1.0)))
 
-    def regrets(self, games: Games) -> Floats:
+    def regrets(self, games: Live) -> Floats:
         """Return the regrets that `bounds` bounds."""
         levels = levels_of(games)
         return levels.regrets if _share_weights(games) else levels.losses
 
-    def with_losses(self, loss: Loss, games: Games, totals: Floats) -> Floats:
+    def with_losses(self, loss: Loss, games: Live, totals: Floats) -> Floats:
         """Return the totals of a file before version 4 as they are kept now.
 
         The regrets in units of the loss were not kept: they begin as those that were, times the
@@ -180,11 +214,11 @@ class Automatic:
         totals
             The totals of each game in the file.
         """
-        count, shares = insured(games), self._shares(loss)
+        count, shares = part_of(games, "insurance").shape[1], self._shares(loss)
         before, last = totals[:, :-2], totals[:, -2:].copy()
         regrets, clocks = before[:, -2 * count : -count], before[:, -count:]
         last[:, 0] += 0.5 * (shares * (1.0 + np.log1p(clocks))).sum(axis=1)
-        units = games.ranges[: len(totals), LARGEST_DIFFERENCE, np.newaxis]
+        units = part_of(games, "largest_difference")[: len(totals)]
         losses = regrets if len(units) < len(totals) else units * regrets
         return np.concatenate([before, losses, last], axis=1)
 
@@ -236,11 +270,11 @@ class Automatic:
 
     def _shares(self, loss: Loss) -> Floats:
         """Return the prior of the insurance: of the levels together, and of each way."""
-        ways = [one.prior for one in self.components(loss)]
+        ways, insured = self.prior_of(loss)
         separate = [one.prior for one in self.components(loss) if one.hedger is not None]
-        return np.array([INSURED, *((1.0 - INSURED) * p for p in (*ways, *separate))])
+        return np.array([insured, *((1.0 - insured) * p for p in (*ways, *separate))])
 
-    def _potential(self, loss: Loss, games: Games) -> Floats:
+    def _potential(self, loss: Loss, games: Live) -> Floats:
         """Return what the potential of the insurance cannot exceed, in each game."""
         return np.asarray(self._shares(loss).sum() + levels_of(games).excess)
 
@@ -250,7 +284,7 @@ class Automatic:
         They are kept for losses of the core: every `Mixture.peek` asks for them again. Losses of
         your own are equal if their names are, so that they cannot be looked up.
         """
-        return self._engine(loss) if loss.kind is None else _engine_of(self, loss)
+        return self._engine(loss) if loss.own else _engine_of(self, loss)
 
     def _engine(self, loss: Loss) -> tuple[Any, ...]:
         """Make what `engine` returns."""
@@ -266,14 +300,14 @@ class Automatic:
                 )
                 for one in self.components(loss)
             ],
-            "vote" if loss.of_labels else "mean",
+            loss.forecasts.combine,
             1.0 / self.memory,
-            INSURED,
-            self.guard and not (loss.of_classes or loss.of_labels or loss.of_wealth),
+            self.prior_of(loss).insured,
+            self.guard and loss.forecasts.guarded,
         )
 
 
-def _share_weights(games: Games) -> bool:
+def _share_weights(games: Live) -> bool:
     """Tell whether several items share their weights: then there is a game more than items."""
     return len(games.weights) > max(len(games.ranges), 1)
 
@@ -315,15 +349,18 @@ class Levels(NamedTuple):
     excess: Floats
 
 
-def insured(games: Games) -> int:
-    """Return how many forecasts the insurance weighs: of the levels together, and of each way."""
-    return 1 + games.shape[3] - VALUES_BEFORE_WAYS
+def part_of(live: Live, name: str) -> Floats:
+    """Return a named part of what the core remembers of an automatic mixture.
+
+    The core has the names and the places: ``Automatic::parts`` in ``src/core/automatic.hpp``.
+    """
+    field, first, end = live.parts[name]
+    return np.asarray(getattr(live, field)[:, first:end])
 
 
-def levels_of(games: Games) -> Levels:
-    """Return the memory of the second level, as views of the totals of the core."""
-    count = insured(games) - 1
-    sizes = [count, 2 * count + 1, 2, 5, *[1 + count] * 4, 1, 1]
-    last = games.totals[:, -sum(sizes) :]
-    ways, _, choice, _, *insurance, _ = np.split(last, np.cumsum(sizes[:-1]), axis=1)
-    return Levels(ways, choice, *insurance)
+def levels_of(live: Live) -> Levels:
+    """Return the memory of the second level in each game."""
+    return Levels(
+        *(part_of(live, name) for name in ("ways", "choice", "insurance")),
+        *(part_of(live, f"insured_{name}") for name in ("regrets", "clocks", "losses", "excess")),
+    )

@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from normalhedge._core import Live
 from normalhedge._inputs import Floats
 from normalhedge.certificates import Bound, best_known
 from normalhedge.certificates.bounds import at_most, scaled_limit
@@ -24,7 +25,7 @@ from normalhedge.hedgers import CompiledHedger, NormalHedge
 from normalhedge.mixtures._sums import STEPS
 from normalhedge.mixtures.automatic import Automatic
 from normalhedge.mixtures.books import Books
-from normalhedge.mixtures.recipe import Recipe
+from normalhedge.mixtures.settings import MixtureSettings
 
 NEGLIGIBLE = 1e-9
 """A gap below this share of the bound is rounding, and needs no words."""
@@ -32,10 +33,10 @@ NEGLIGIBLE = 1e-9
 
 def regret_bound(books: Books) -> Bound:
     """Return the bound on the regret of a mixture: see `Mixture.bound`."""
-    recipe, games = books.recipe, books.games
+    recipe, live = books.settings, books.live
     hedger, loss = recipe.hedger, recipe.loss
     if isinstance(hedger, Automatic):
-        return hedger.bound(loss, games)
+        return hedger.bound(loss, live)
     if not isinstance(hedger, CompiledHedger):
         return Bound(inf, f"nothing is known of {type(hedger).__name__}")
     several = recipe.shared and len(books.items) > 1
@@ -51,30 +52,30 @@ def regret_bound(books: Books) -> Bound:
     reason = _uncovered(books)
     if reason:
         return Bound(inf, f"no theorem covers {type(hedger).__name__} where {reason}")
-    units = 0.5 * games.ranges[:, 0][: len(games.weights)]
+    units = 0.5 * live.ranges[:, 0][: len(live.weights)]
     if several:
-        units = 0.5 * units * games.pool_ranges[:, 0]
-    gaps = (games.loss_regrets - units[:, np.newaxis] * books.regrets).max(axis=1, initial=0.0)
+        units = 0.5 * units * live.pool_ranges[:, 0]
+    gaps = (live.loss_regrets - units[:, np.newaxis] * books.regrets).max(axis=1, initial=0.0)
     regrets = units * in_gains.regret + gaps
     worst = int(np.argmax(regrets)) if len(regrets) else 0
     regret, gap = (float(a[worst]) if len(a) else 0.0 for a in (regrets, gaps))
     source = in_gains.source
     if gap > NEGLIGIBLE * regret:
         source += (
-            f"; {at_most(gap, 4)} of it is the measured cost of {_causes(recipe, _delays(games))}"
+            f"; {at_most(gap, 4)} of it is the measured cost of {_causes(recipe, _delays(live))}"
         )
     return replace(in_gains, regret=regret, source=source, unit=_unit(recipe, books), measured=gap)
 
 
 def _uncovered(books: Books) -> str:
     """Return why the theorem of the hedger does not apply; empty if it does."""
-    hedger: Any = books.recipe.hedger
-    if books.seeded:
+    hedger: Any = books.settings.hedger
+    if books.live.seeded:
         return "an expert or an item started from the record of another"
-    if not books.recipe.loss.width and not hedger.free_of_scale:
+    if not books.settings.loss.width and not hedger.free_of_scale:
         return "the range of losses is learned"
     if "a_sleeper_changes_nothing" in hedger.breaks:
-        if books.joined_late:
+        if books.live.joined_late:
             return "experts join later"
         if books.left:
             return "experts leave"
@@ -83,11 +84,11 @@ def _uncovered(books: Books) -> str:
 
 def _bound_in_gains(books: Books) -> Bound:
     """Return the bound of the hedger, for all experts that ever joined and the largest delay."""
-    recipe, games, hedger = books.recipe, books.games, books.recipe.hedger
+    recipe, live, hedger = books.settings, books.live, books.settings.hedger
     assert isinstance(hedger, CompiledHedger)
     experts = max(len(books.names) + books.left, 1)
-    rounds = int(games.total_sums[STEPS]) if recipe.shared else books.rounds
-    delay = _delays(games)
+    rounds = int(live.total_sums[STEPS]) if recipe.shared else books.rounds
+    delay = _delays(live)
     if not isinstance(hedger, NormalHedge) or not delay:
         return hedger.bound(experts, max(rounds, 1))
     what = _not_a_mean(recipe)
@@ -112,26 +113,26 @@ def _bound_in_gains(books: Books) -> Bound:
     return Bound(limit, source, highest)
 
 
-def _not_a_mean(recipe: Recipe) -> str:
+def _not_a_mean(recipe: MixtureSettings) -> str:
     """Return why the blend is not the mean by the weights that were played; empty if it is."""
     if recipe.combine != "mean":
         return f"the {recipe.combine}"
-    if recipe.loss.kind == "zero-one":
-        return "the zero-one loss"
+    if not recipe.loss.continuous:
+        return f"the {recipe.loss.kind} loss"
     return "even weights" if recipe.even else ""
 
 
-def _delays(games: Any) -> int:
+def _delays(live: Live) -> int:
     """Return the largest number of outcomes learned between a prediction and its own outcome."""
-    return int((games.delays[:, 0] * (1.0 + games.delays[:, 2])).max(initial=0.0))
+    return int((live.delays[:, 0] * (1.0 + live.delays[:, 2])).max(initial=0.0))
 
 
-def _causes(recipe: Recipe, delay: int) -> str:
+def _causes(recipe: MixtureSettings, delay: int) -> str:
     """Return the possible causes of a gap, in words."""
     causes = []
     if recipe.combine != "mean":
         causes.append(f"combining by the {recipe.combine}")
-    if not (recipe.loss.convex or recipe.loss.linear):
+    if not recipe.loss.convex:
         causes.append("a loss that is not convex")
     if recipe.even:
         causes.append("even weights")
@@ -142,7 +143,7 @@ def _causes(recipe: Recipe, delay: int) -> str:
     return ", ".join(causes) or "rounding"
 
 
-def _unit(recipe: Recipe, books: Books) -> str:
+def _unit(recipe: MixtureSettings, books: Books) -> str:
     """Return the unit of the regret and the rounds that it counts, in words."""
     alpha: float = getattr(recipe.hedger, "alpha", 0.0)
     counted = f"discounted at {alpha:g} a round" if alpha else "over all settled rounds"
@@ -151,5 +152,5 @@ def _unit(recipe: Recipe, books: Books) -> str:
 
 
 def loss_regrets(books: Books) -> Floats:
-    """Return the regret to each expert in units of the loss; the largest over the games."""
-    return np.asarray(books.games.loss_regrets.max(axis=0))
+    """Return the regret to each expert in units of the loss; the largest over the live."""
+    return np.asarray(books.live.loss_regrets.max(axis=0))

@@ -8,6 +8,7 @@ import numpy as np
 
 from normalhedge import _inputs
 from normalhedge._inputs import LARGEST, Floats
+from normalhedge.mixtures.losses import Loss
 
 Keys = Sequence[str] | range | None
 """The names of the rows of a round: None if there is one row, a range if rows have no names."""
@@ -231,7 +232,7 @@ def _check_classes(name: str, cell: Floats, classes: int) -> None:
 
 
 def read_outcome(
-    outcome: Any, keys: Keys, rows: int, classes: int, *, positive: bool = False
+    outcome: Any, keys: Keys, rows: int, classes: int, loss: Loss | None = None
 ) -> Floats:
     """Return the outcome of each row; NaN where it is unknown.
 
@@ -243,14 +244,14 @@ def read_outcome(
         The keys of the rows of the round, and their number.
     classes
         The number of classes; 1 if forecasts are numbers.
-    positive
-        Whether outcomes must be more than 0.
+    loss
+        The loss, which may not take all outcomes.
 
     Raises
     ------
     ValueError, TypeError
-        If a row has no valid outcome: a number, a class where there are classes, more than 0 where
-        it must be positive; or if no outcome is known at all.
+        If a row has no valid outcome: a number that the loss takes, a class where there are
+        classes; or if no outcome is known at all.
     """
     result = np.empty(rows)
     for row, value in enumerate(_by_row(outcome, keys, rows)):
@@ -262,8 +263,8 @@ def read_outcome(
     known = result[~np.isnan(result)]
     if not (np.abs(known) < LARGEST).all():
         raise ValueError(f"outcome must be finite and within ±{LARGEST:g}, got {outcome!r}")
-    if positive and not (known > 0.0).all():
-        raise ValueError(f"outcome must be a price relative, more than 0, got {outcome!r}")
+    if loss is not None and not loss.takes(known).all():
+        raise ValueError(f"outcome must {loss.outcome_must[0]}, got {outcome!r}")
     if classes > 1 and not (np.isin(known, range(classes))).all():
         raise ValueError(f"outcome must be a class in 0..{classes - 1}, got {outcome!r}")
     return result

@@ -1,26 +1,31 @@
 """The live mixture: forecasts and outcomes in, blended predictions out.
 
 This module is long because `Mixture` is the public class: most of it is documentation, and methods
-that pass a call on to the books.
+that pass a call on.
 """
 
+import os
+import warnings
+import weakref
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from copy import deepcopy
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any, Self
+from warnings import warn
 
 import numpy as np
 
-from normalhedge._core import Games
+from normalhedge import _inputs
+from normalhedge._core import Live
 from normalhedge._inputs import Floats
 from normalhedge._terminal import clipped
 from normalhedge.certificates import Bound
 from normalhedge.hedgers import Hedger
 from normalhedge.mixtures import saved
 from normalhedge.mixtures.automatic import Automatic
-from normalhedge.mixtures.books import HISTORY, MAX_NAMES, MAX_PENDING, Books
+from normalhedge.mixtures.books import Books, PendingRounds
 from normalhedge.mixtures.bounds import regret_bound
+from normalhedge.mixtures.core_settings import RoundInput
 from normalhedge.mixtures.forecasts import (
     Keys,
     check_confidence,
@@ -28,32 +33,31 @@ from normalhedge.mixtures.forecasts import (
     read,
     read_outcome,
 )
-from normalhedge.mixtures.history import SettledRound, settled_rounds
-from normalhedge.mixtures.interval_memory import IntervalMemory
-from normalhedge.mixtures.live_rounds import (
-    find_settled,
-    play_again,
-    predict_round,
-    settle_round,
-)
 from normalhedge.mixtures.losses import Loss, LossFunction
 from normalhedge.mixtures.operations import Operation, id_text
-from normalhedge.mixtures.recipe import Recipe, with_memory
+from normalhedge.mixtures.settings import HISTORY, MAX_NAMES, MAX_PENDING, MixtureSettings
 from normalhedge.mixtures.summarising import summarise
 from normalhedge.mixtures.summary import Summary
-from normalhedge.mixtures.tickets import PendingRound, Prediction
+from normalhedge.mixtures.tickets import PendingRound, Prediction, SettledRound, shaped
 
-# Bound to a name of this module: with five experts each further look-up is measurable.
-_new = tuple.__new__
+_INSIDE = nullcontext()
+"""An interrupt on the way out of the last manager of a ``with`` may skip its exit: let that be this
+one, and not the lock."""
 
-FIRST_ITEM = np.zeros(1, dtype=np.int32)
-"""The items of a round with one item."""
+_alive: "weakref.WeakSet[Mixture]" = weakref.WeakSet()
 
-USED_FROM_WITHIN = (
-    "a mixture must not be used while it predicts or learns: not from within its own loss, hedger, "
-    "forecasts or signal handlers"
-)
-"""The message for a loss, hedger or signal handler that uses the mixture that called it."""
+
+def _free_turns() -> None:
+    """Give the mixtures of a forked process locks that no thread of its parent holds.
+
+    The mixtures are consistent: one call of the core makes each change, and no fork interrupts it.
+    """
+    for mixture in _alive:
+        mixture.live.free_turn()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_free_turns)
 
 
 class Mixture:
@@ -159,25 +163,35 @@ class Mixture:
         interval: float | Iterable[float] | None = None,
         season: int | None = None,
     ) -> None:
-        hedger = with_memory(hedger, memory, half_life)
-        recipe = Recipe.of(
-            hedger, loss, combine, gradient=gradient, shared=shared, even=even, include=include
+        self._books = Books.new(
+            MixtureSettings.of(
+                hedger=hedger,
+                loss=loss,
+                combine=combine,
+                gradient=gradient,
+                shared=shared,
+                even=even,
+                include=include,
+                max_pending=max_pending,
+                max_age=max_age,
+                history=history,
+                forget_after=forget_after,
+                max_names=max_names,
+                memory=memory,
+                half_life=half_life,
+                interval=interval,
+                season=season,
+            )
         )
-        self._books = Books(
-            recipe,
-            intervals=IntervalMemory.of(recipe.loss, interval, season),
-            max_pending=max_pending,
-            max_age=max_age,
-            forget_after=forget_after,
-            max_names=max_names,
-            history=history,
-        )
+        self._live = self._books.live
+        _alive.add(self)
 
     @classmethod
     def of(cls, books: Books) -> Self:
         """Return a mixture that continues from these books."""
         mixture = object.__new__(cls)
-        mixture._books = books
+        mixture._books, mixture._live = books, books.live
+        _alive.add(mixture)
         return mixture
 
     @property
@@ -186,9 +200,15 @@ class Mixture:
         return self._books
 
     @property
-    def recipe(self) -> Recipe:
-        """The settings."""
-        return self._books.recipe
+    def settings(self) -> MixtureSettings:
+        """The settings, with all defaults filled in."""
+        return self._books.settings
+
+    @property
+    def recipe(self) -> MixtureSettings:
+        """The former name of `settings`."""
+        warn("Mixture.recipe is called settings now", DeprecationWarning, stacklevel=2)
+        return self.settings
 
     @property
     def names(self) -> list[str]:
@@ -206,7 +226,7 @@ class Mixture:
         return self._books.rounds
 
     @property
-    def pending(self) -> dict[int, PendingRound]:
+    def pending(self) -> PendingRounds:
         """The rounds that wait for their outcomes, by ticket."""
         return self._books.pending
 
@@ -223,22 +243,22 @@ class Mixture:
     @property
     def history(self) -> list[SettledRound]:
         """The last settled rounds, with their outcomes and the columns of the present experts."""
-        return settled_rounds(self._books.history, len(self._books.names))
+        return self._books.history
 
     @property
     def max_pending(self) -> int:
         """The largest number of rounds that wait for their outcomes."""
-        return self._books.max_pending
+        return self.settings.max_pending
 
     @property
     def ids(self) -> dict[str, int]:
         """Tickets of pending rounds by the ids that the caller gave them, written as JSON."""
-        return self._books.ids
+        return self._live.ids
 
     @property
-    def games(self) -> Games:
-        """The compiled part, which owns the arrays."""
-        return self._books.games
+    def live(self) -> Live:
+        """The object of the core, which owns the state and the ledger."""
+        return self._live
 
     @property
     def weights(self) -> Floats:
@@ -259,8 +279,8 @@ class Mixture:
 
         `bound` bounds them. NaN for an automatic mixture.
         """
-        automatic = isinstance(self.recipe.hedger, Automatic)
-        return np.full_like(self.weights, np.nan) if automatic else self.games.loss_regrets
+        automatic = isinstance(self.settings.hedger, Automatic)
+        return np.full_like(self.weights, np.nan) if automatic else self._live.loss_regrets
 
     @property
     def ranges(self) -> Floats:
@@ -269,7 +289,7 @@ class Mixture:
 
     @property
     def levels(self) -> Floats:
-        """The levels of the pinball loss; for other losses, one level that is not used."""
+        """The settings of the loss that the core needs: `Loss.settings`."""
         return self._books.levels
 
     def predict(
@@ -302,36 +322,43 @@ class Mixture:
             If an argument is not as described, or a round with this id waits for its outcome; the
             mixture does not change then.
         """
-        # The common case, a dict with a number for each name in their order, takes one call of the
-        # core. No other thread can come in between, and the core declines while one has its turn.
-        books = self._books
-        if confidence is None and id is None and books.simple:
-            found = books.games.predict_numbers(forecasts, FIRST_ITEM, PendingRound, books.__dict__)
-            if found is not None:
-                value, ticket, distribution = found
-                return _new(Prediction, (value, ticket, books.names, distribution, None, None))
-        with self._books._lock, self._untouched():
+        if confidence is None and id is None:  # a dict of numbers takes one call of the core
+            prediction: Prediction | None = self._live.predict(forecasts)
+            if prediction is not None:
+                return prediction
+        with self._live.turn, _INSIDE:
             return self._predict(forecasts, confidence, None if id is None else id_text(id))
 
     def _predict(
         self, forecasts: Mapping[str, Any], confidence: Mapping[str, float] | None, text: str | None
     ) -> Prediction:
         """Do what `predict` does, for forecasts of any form and an id as JSON text."""
-        books = self._books
+        books, live = self._books, self._live
         check_mapping(forecasts)
         if confidence is not None:
             check_confidence(confidence, lambda name: books.knows(name) or name in forecasts)
-        if text is not None and books.ids.get(text) in books.pending:
+        if text is not None and live.find_id(text) >= 0:
             raise ValueError(f"a round with id {clipped(text, 80)} waits for its outcome already")
-        if books.forget_after is not None:
+        if books.settings.forget_after is not None:
             books.forget_sleepers(forecasts)
-        version = books.games.version
+        version = live.version
         table, keys, new = self._read(forecasts)
         confidences = None
         if confidence is not None:
             names = (*books.names, *new)
             confidences = np.array([float(confidence.get(name, 1.0)) for name in names])
-        return predict_round(books, version, table, confidences, keys, new, text)
+        if not live.warned and (np.abs(table) >= _inputs.LARGEST).any():
+            warnings.warn("infinite forecasts count as missing", RuntimeWarning, stacklevel=3)
+            live.warned = True
+        items = [""] if keys is None else [str(key) for key in keys]
+        kept = tuple(keys) if isinstance(keys, list) else keys
+        ticket, values, distribution, bounds = live.predict_rows(
+            RoundInput(version, table, confidences, kept, items, new, text)
+        )
+        intervals = None
+        if books.intervals is not None and bounds is not None:
+            intervals = books.intervals.shaped_bounds(bounds, keys)
+        return Prediction(shaped(values, keys), ticket, live.names, distribution, keys, intervals)
 
     def peek(
         self, forecasts: Mapping[str, Any], confidence: Mapping[str, float] | None = None
@@ -357,8 +384,7 @@ class Mixture:
 
     def _aside(self) -> "Mixture":
         """Return a copy without the kept rounds."""
-        with self._books._lock:
-            return Mixture.of(self._books.copy(history=False))
+        return Mixture.of(self._books.copy(history=False))
 
     def next_weights(self, names: Iterable[str] | None = None) -> dict[str, float]:
         """Return the weights with which `predict` would combine these experts in the next round.
@@ -387,16 +413,16 @@ class Mixture:
         >>> prediction.weights == bought
         True
         """
-        levels = [str(k) for k in range(len(self.recipe.loss.levels))]
+        levels = [str(k) for k in range(len(self.settings.loss.levels))]
         single = self.items in ([], [""], levels)
-        if not self.recipe.shared or (isinstance(self.recipe.hedger, Automatic) and not single):
+        if not self.settings.shared or (isinstance(self.settings.hedger, Automatic) and not single):
             raise ValueError("each item has weights of its own: see state")
-        awake = self.names[len(self.recipe.include) :] if names is None else names
+        awake = self.names[len(self.settings.include) :] if names is None else names
         forecast: Any = 1.0
-        if self.recipe.loss.of_classes:
+        if self.settings.loss.of_classes:
             forecast = [1.0, 0.0]
-        elif len(self.recipe.loss.levels) > 1:
-            forecast = [1.0] * len(self.recipe.loss.levels)
+        elif len(self.settings.loss.levels) > 1:
+            forecast = [1.0] * len(self.settings.loss.levels)
         prediction = self._aside().predict(dict.fromkeys(awake, forecast))
         return dict(zip(prediction.names, prediction.distribution[0].tolist(), strict=True))
 
@@ -426,17 +452,13 @@ class Mixture:
             If the ticket is unknown, used or expired, or the outcome is not as described; the
             mixture does not change then.
         """
-        books = self._books
-        fast = id is None and books.simple
-        if fast and books.games.update_number(ticket, outcome, books.__dict__):
+        if id is None and self._live.update(ticket, outcome):  # a number takes one call of the core
             return
-        with self._books._lock, self._untouched():
-            version = books.games.version
+        with self._live.turn, _INSIDE:
+            version = self._live.version
             ticket = self._ticket(ticket, id, settled=False)
-            pending = books.pending_round(ticket)
-            settle_round(books, version, ticket, self._outcomes(pending, outcome))
-            if id is not None:
-                books.forget_id(id_text(id), ticket)
+            pending = self._books.pending_round(ticket)
+            self._live.settle(version, int(ticket), self._outcomes(pending, outcome))
 
     def correct(
         self,
@@ -475,15 +497,13 @@ class Mixture:
         >>> mixture.update(mixture.predict({"a": 1.0, "b": 3.0}).ticket, 30.0)
         >>> mixture.correct(0, 3.0)
         """
-        with self._books._lock, self._untouched():
-            version = self._books.games.version
+        with self._live.turn, _INSIDE:
+            version = self._live.version
             ticket = self._ticket(ticket, id, settled=True)
-            checkpoint, entries, place = find_settled(self._books, ticket)
-            outcomes = self._outcomes(entries[place].round, outcome)
-            entries[place] = entries[place]._replace(outcomes=outcomes)
-            self._books.take_over(play_again(self._books, checkpoint, entries), version)
+            settled = self._books.settled_round(ticket)
+            self._books.correct(version, ticket, self._outcomes(settled, outcome))
 
-    def _ticket(self, ticket: int | None, given: Any, *, settled: bool) -> Any:
+    def _ticket(self, ticket: Any, given: Any, *, settled: bool) -> Any:
         """Return a ticket that is given itself or by an id."""
         if (ticket is None) == (given is None):
             raise TypeError("give the ticket or the id of the round")
@@ -492,9 +512,9 @@ class Mixture:
     def _outcomes(self, one: PendingRound, outcome: Any) -> Floats:
         """Return the outcomes of the rows of a round."""
         rows, classes, _ = one.forecasts.shape
-        loss = self._books.recipe.loss
+        loss = self._books.settings.loss
         classes = 1 if loss.of_levels else classes
-        return read_outcome(outcome, one.keys, rows, classes, positive=loss.of_wealth)
+        return read_outcome(outcome, one.keys, rows, classes, loss)
 
     def state(self, item: str | None = None) -> Any:
         """Return the state of the hedger.
@@ -545,12 +565,12 @@ class Mixture:
 
     def summary(self) -> Summary:
         """Return a summary of the mixture, which prints as tables, also in a notebook."""
-        with self._books._lock:
+        with self._live.turn, _INSIDE:
             return summarise(self._books)
 
     def save(self, path: str | Path) -> None:
         """Write the mixture, except its `history`, to a JSON file, all or nothing."""
-        with self._books._lock:
+        with self._live.turn, _INSIDE:
             saved.save(self._books, Path(path))
 
     @classmethod
@@ -568,7 +588,7 @@ class Mixture:
 
     def join(self, names: Sequence[str]) -> None:
         """Let experts join as if they had slept so far; names of present experts change nothing."""
-        with self._books._lock, self._untouched():
+        with self._live.turn, _INSIDE:
             self._books.join(names)
 
     def leave(self, name: str) -> None:
@@ -581,7 +601,7 @@ class Mixture:
         name
             One of `names`. The last expert cannot leave, nor a plain combination of ``include``.
         """
-        with self._books._lock, self._untouched():
+        with self._live.turn, _INSIDE:
             self._books.leave(name)
 
     def rename(self, old: str, new: str) -> None:
@@ -592,7 +612,7 @@ class Mixture:
         old, new
             The present name, and a name that no expert has.
         """
-        with self._books._lock, self._untouched():
+        with self._live.turn, _INSIDE:
             self._books.rename(old, new)
 
     def inherit(self, new: str, old: str) -> None:
@@ -620,7 +640,7 @@ class Mixture:
         >>> mixture.next_weights(["gbm_v2", "ar"])["gbm_v2"] > 0.9
         True
         """
-        with self._books._lock, self._untouched():
+        with self._live.turn, _INSIDE:
             self._books.inherit(new, old)
 
     def retire(self, name: str) -> None:
@@ -633,7 +653,7 @@ class Mixture:
         name
             One of `names`. The last expert cannot retire.
         """
-        with self._books._lock, self._untouched():
+        with self._live.turn, _INSIDE:
             self._books.retire(name)
 
     def do(self, operation: Operation) -> Prediction | None:
@@ -655,15 +675,12 @@ class Mixture:
             return None
         text = id_text(operation["id"]) if "id" in operation else None
         if "update" in operation:
-            ticket = operation["update"]
-            self.update(ticket, operation["outcome"])
-            if text is not None:
-                self._books.forget_id(text, ticket)
+            self.update(operation["update"], operation["outcome"])
             return None
         forecasts, confidence = operation["predict"], operation.get("confidence")
         if text is None:
             return self.predict(forecasts, confidence)
-        with self._books._lock, self._untouched():  # the id may be null
+        with self._live.turn, _INSIDE:  # the id may be null
             return self._predict(forecasts, confidence, text)
 
     def redo(self, operation: Operation) -> None:
@@ -675,22 +692,10 @@ class Mixture:
     @contextmanager
     def transaction(self) -> Iterator[Books]:
         """Keep other threads out and yield a copy of the books; take it over if nothing fails."""
-        with self._books._lock, self._untouched():
-            version, other = self._books.games.version, self._books.copy()
+        with self._live.turn, _INSIDE:
+            version, other = self._live.version, self._books.copy()
             yield other
-            self._books.take_over(other, version)
-
-    @contextmanager
-    def _untouched(self) -> Iterator[None]:
-        """Explain an error that came about because the mixture was used while it was busy."""
-        version = self._books.games.version
-        try:
-            yield
-        except Exception as error:
-            # Changes come last: an operation that failed has not changed the mixture itself.
-            if self._books.games.version != version:
-                raise RuntimeError(USED_FROM_WITHIN) from error
-            raise
+            self._live.take_over(version, other.live)
 
     def __repr__(self) -> str:
         """Return the settings and the numbers of experts and rounds, in a line."""
@@ -699,12 +704,26 @@ class Mixture:
         parts += [f"{len(books.items):,} items"] * (len(books.items) > 1)
         shown = ", ".join(books.names[:4]) + ", ..." * (len(books.names) > 4)
         experts = f"{len(books.names):,} experts" + f" ({shown})" * bool(shown)
-        rule = "auto" if isinstance(books.recipe.hedger, Automatic) else repr(books.recipe.hedger)
-        return f"Mixture({rule}, {books.recipe.loss}: {experts}, {', '.join(parts)})"
+        rule = (
+            "auto" if isinstance(books.settings.hedger, Automatic) else repr(books.settings.hedger)
+        )
+        return f"Mixture({rule}, {books.settings.loss}: {experts}, {', '.join(parts)})"
 
     def __copy__(self) -> Self:
         """Return a deep copy: two mixtures cannot share arrays."""
-        return deepcopy(self)
+        return type(self).of(self._books.copy())
+
+    def __deepcopy__(self, _memo: dict[int, Any]) -> Self:
+        """Return a copy that shares nothing that changes."""
+        return type(self).of(self._books.copy())
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Return what a pickle holds: the settings, and the content of the core."""
+        return type(self)._restored, (self._books.dumped(),)
+
+    @classmethod
+    def _restored(cls, dumped: Any) -> Self:
+        return cls.of(Books.restored(dumped))
 
     def _read(self, forecasts: Mapping[str, Any]) -> tuple[Floats, Keys, list[str]]:
         """Return the table of forecasts, the keys of its rows, and the new names."""
@@ -712,11 +731,10 @@ class Mixture:
             raise ValueError("forecasts must name at least one expert")
         new = self._books.unknown_names(forecasts)
         index = {name: k for k, name in enumerate((*self._books.names, *new))}
-        loss = self._books.recipe.loss
+        loss = self._books.settings.loss
         levels = loss.levels if loss.of_levels else ()
         table, keys = read(forecasts, index, len(index), of_classes=loss.of_classes, levels=levels)
-        if self._books.retired:
-            self._books.let_sleep(table)
+        self._books.let_sleep(table)
         count = 0 if loss.of_levels else len(loss.levels)
         if count > 1 and (keys is None or len(keys) != count):
             raise ValueError(f"forecasts must have {count} numbers each, one for each level")

@@ -2,7 +2,8 @@
 
 import json
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -11,30 +12,32 @@ from normalhedge._inputs import Floats
 from normalhedge.hedgers import HEDGERS
 from normalhedge.mixtures._entries import MOST, below, floats, listed, whole, words
 from normalhedge.mixtures._sums import MARKS, REGRET, TOTAL_SUMS
-from normalhedge.mixtures.automatic import Automatic, insured, levels_of
+from normalhedge.mixtures.automatic import Automatic, Prior, levels_of, part_of
 from normalhedge.mixtures.books import Books
-from normalhedge.mixtures.losses import Loss, LossFunction, restored_loss
-from normalhedge.mixtures.recipe import Recipe
-from normalhedge.mixtures.restored_intervals import new_intervals, read_intervals
-from normalhedge.mixtures.tickets import DeferredOutcome, LastTable, PendingRound
+from normalhedge.mixtures.core_settings import RoundRecord
+from normalhedge.mixtures.losses import Loss, LossFunction, loss_of, restored_loss
+from normalhedge.mixtures.restored_intervals import interval_options, read_intervals
+from normalhedge.mixtures.settings import LIMITS, OPTIONS, MixtureSettings
+from normalhedge.mixtures.table_facts import DeferredOutcome, LastTable, TableFacts
 
 KINDS: dict[str, Any] = {
     kind.__name__: kind for kind in (getattr(f, "__self__", f) for f in HEDGERS.values())
 } | {"Automatic": Automatic}
 """All hedgers by the names of their classes."""
 
-OPTIONS: dict[str, Callable[[Books], int | None]] = {
-    "max_pending": lambda books: books.max_pending,
-    "max_age": lambda books: books.max_age,
-    "history": lambda books: books.history_size,
-    "forget_after": lambda books: books.forget_after,
-    "max_names": lambda books: books.max_names,
+FIELDS = {
+    "weights": "weights",
+    "ledgers": "ledgers",
+    "commons": "totals",
+    "loss_regrets": "loss_regrets",
+    "delays": "delays",
+    "marks": "marks",
+    "ranges": "ranges",
+    "pool_ranges": "pool_ranges",
+    "sums": "expert_sums",
+    "totals": "total_sums",
 }
-"""Arguments of `Mixture` that the file holds beside its recipe, whole numbers or null, and how to
-read each from the books. An argument that an older file does not have gets its default."""
-
-NULLABLE = {"max_age", "forget_after"}
-"""The options that may be null."""
+"""The entries of a file that are fields of the state, and the names of the fields."""
 
 WITH_LOSSES = 4
 """The first version with regrets in units of the loss, delays, and how many experts left."""
@@ -97,27 +100,40 @@ def restored(found: Mapping[str, Any], loss: Loss | LossFunction | None) -> Book
         If any entry is not one that a mixture writes.
     """
     books = _new_books(found, loss)
+    live = books.live
     books.join(words("names", found["names"]))
     books.item_indices(words("items", found["items"]))
     if books.names != found["names"] or books.items != found["items"]:
         raise ValueError("names and items must be different words, in the order of their arrival")
-    books.rounds, books.expired, books.next_ticket = (
+    live.rounds, live.expired, live.next_ticket = (
         whole(key, found[key]) for key in ("rounds", "expired", "next_ticket")
     )
-    books.retired = frozenset(words("retired", found.get("retired", [])))
-    if not books.retired <= set(books.names):
+    retired = words("retired", found.get("retired", []))
+    if not set(retired) <= set(books.names):
         raise ValueError("retired experts must be among the names")
-    if books.retired:
-        books.simple = False
+    live.restore(None, retired, [], [])
     _read_arrays(books, found)
-    _read_times(books, found)
-    for entry in listed("pending", found["pending"]):
-        _read_pending(books, entry)
+    times = _read_times(books, found)
+    pending = [_read_pending(books, entry) for entry in listed("pending", found["pending"])]
+    for earlier, later in pairwise(pending):
+        if later.ticket <= earlier.ticket:
+            raise ValueError(f"ticket {later.ticket} is out of order")
     if books.intervals is not None:
-        read_intervals(books, found["intervals"])
-    _read_ids(books, found)
+        pending = read_intervals(books, pending, found["intervals"])
+    pending = _read_ids(books, pending, found)
+    live.replace_pending(live.version, [], pending, live.next_ticket, live.expired)
+    facts = TableFacts({}, times, found["time_kind"])
+    facts = facts._replace(
+        deferred={
+            record.ticket: _deferred(books, facts, record, entry["blend"])
+            for record, entry in zip(pending, found["pending"], strict=True)
+            if entry["blend"] is not None
+        }
+    )
     if found.get("last_table") is not None:
-        books.last_table = _last_table(books, found["last_table"], found["recipe"], loss)
+        last = _last_table(books, facts, found["last_table"], found["recipe"], loss)
+        facts = facts._replace(last_table=last)
+    live.attached = facts
     return books
 
 
@@ -132,15 +148,21 @@ def _new_books(found: Mapping[str, Any], loss: Loss | LossFunction | None) -> Bo
         raise ValueError(f"version {found['version']} did not have the hedger Automatic")
     if found["version"] == 1 and not kind.has_potential:
         raise ValueError(f"version 1 did not have the hedger {kind.__name__}")
-    options = _options(found)
-    components = hedger.pop("components", None)
-    if kind is Automatic:
-        recipe = {name: recipe[name] for name in ("loss", "shared")}
-    checked = Recipe.of(kind(**hedger), restored_loss(recipe.pop("loss"), loss), **recipe)
-    books = Books(checked, intervals=new_intervals(found, checked.loss), **options)
-    plain = books.recipe.to_plain()
-    if plain["hedger"].get("components") != components:
+    limits = _limits(found)
+    components, prior = hedger.pop("components", None), hedger.pop("prior", None)
+    own_loss = loss_of(restored_loss(recipe.pop("loss"), loss))
+    rule = kind(**hedger)
+    known = [one.name for one in rule.components(own_loss)] if kind is Automatic else None
+    if known != components:
         raise ValueError("its components are those of another version: blend the table again")
+    if kind is Automatic:  # what its second level does is no setting
+        recipe = {k: v for k, v in recipe.items() if k not in OPTIONS or not OPTIONS[k].single}
+        rule = rule if prior is None else _with_prior(rule, own_loss, prior)
+    settings = MixtureSettings.of(
+        hedger=rule, loss=own_loss, **recipe, **interval_options(found), **limits
+    )
+    books = Books.new(settings)
+    plain = settings.to_plain()
     if loss is not None:
         plain["loss"] = found["recipe"]["loss"]
     for name, value in found["recipe"].items():
@@ -152,109 +174,141 @@ def _new_books(found: Mapping[str, Any], loss: Loss | LossFunction | None) -> Bo
     return books
 
 
-def _options(found: Mapping[str, Any]) -> dict[str, Any]:
-    options: dict[str, Any] = {}
-    for name in OPTIONS:
+def _with_prior(rule: Automatic, loss: Loss, found: Mapping[str, Any]) -> Automatic:
+    """Return the default with the prior of a file: versions of the package may differ."""
+    usual = rule.prior_of(loss)
+    ways = floats("prior", found["ways"], (len(usual.ways),), 0.0, 1.0)
+    share = float(floats("insured", [found["insured"]], (1,), 0.0, 1.0)[0])
+    if not ways.min() > 0.0 or abs(ways.sum() - 1.0) > TOLERANCE or not 0.0 < share < 1.0:
+        raise ValueError("its prior must have positive weights that sum to one")
+    prior = Prior(tuple(ways.tolist()), share)
+    return rule if prior == usual else rule.starting_from(prior)
+
+
+def _limits(found: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the limits on the memory; one that an older file does not have gets its default."""
+    limits: dict[str, Any] = {}
+    for name in LIMITS:
         if name in found:
-            empty = found[name] is None and name in NULLABLE
-            options[name] = None if empty else whole(name, found[name])
-    return options
+            empty = found[name] is None and OPTIONS[name].default is None
+            limits[name] = None if empty else whole(name, found[name])
+    return limits
 
 
 def _read_arrays(books: Books, found: Mapping[str, Any]) -> None:
-    """Read the arrays of the core."""
-    own, n = books.games, len(books.names)
-    games = len(own.weights)
+    """Read the fields of the state."""
+    live, n = books.live, len(books.names)
+    games = len(live.weights)
     weights = floats("weights", found["weights"], (games, n), 0.0, 1.0)
     if games and n and np.abs(weights.sum(axis=1) - 1.0).max() > 1e-6:
         raise ValueError("weights must sum to one")
-    own.weights[:] = weights
-    if found["version"] >= WITH_LOSSES:  # the delays come first: the weights depend on them
-        own.delays[:] = floats("delays", found["delays"], own.delays.shape, 0.0, MOST)
-    least = -1e300 if isinstance(books.recipe.hedger, Automatic) else 0.0
-    own.ranges[:] = floats("ranges", found["ranges"], own.ranges.shape, least, 1e300)
+    delays = np.zeros_like(live.delays)
+    if found["version"] >= WITH_LOSSES:  # the weights depend on them
+        delays = floats("delays", found["delays"], delays.shape, 0.0, MOST)
+    automatic = isinstance(books.settings.hedger, Automatic)
+    ranges = floats(
+        "ranges", found["ranges"], live.ranges.shape, -1e300 if automatic else 0.0, 1e300
+    )
+    live.assign(live.version, {"weights": weights, "delays": delays, "ranges": ranges})
     _read_ledgers(books, found)
     marks = floats("marks", found["marks"], (games, MARKS, n), -1, books.rounds, integral=True)
-    own.marks[:] = marks.astype(np.int64)
-    own.pool_ranges[:] = floats("pool_ranges", found["pool_ranges"], (games, 2), 0.0, 1e300)
     sums = floats("sums", found["sums"], (len(found["sums"]), n), -1e300, 1e300)
-    count = len(own.expert_sums)
+    expert_sums = np.zeros_like(live.expert_sums)
+    count = len(expert_sums)
     if len(sums) not in (
-        {count} if books.recipe.loss.of_levels else {count, SUMS_BEFORE_THE_GUARD}
+        {count} if books.settings.loss.of_levels else {count, SUMS_BEFORE_THE_GUARD}
     ):
         raise ValueError(f"sums must have {count} rows, it has {len(sums)}")
-    own.expert_sums[: len(sums)] = sums
-    own.total_sums[:] = floats("totals", found["totals"], (TOTAL_SUMS,), -1e300, 1e300)
+    expert_sums[: len(sums)] = sums
+    total_sums = floats("totals", found["totals"], (TOTAL_SUMS,), -1e300, 1e300)
+    loss_regrets = np.zeros((games, n))
     if found["version"] >= WITH_LOSSES:
-        given = floats("loss_regrets", found["loss_regrets"], (games, n), -1e300, 1e300)
-        own.loss_regrets[:] = given
-        books.left = whole("left", found["left"])
+        loss_regrets = floats("loss_regrets", found["loss_regrets"], (games, n), -1e300, 1e300)
+        live.left = whole("left", found["left"])
         if type(found["seeded"]) is not bool:
             raise ValueError(f"seeded must be true or false, it is {found['seeded']!r}")
-        books.seeded = found["seeded"]
-    elif not isinstance(books.recipe.hedger, Automatic):
-        own.delays[:, -1] = books.rounds
-        units = 0.5 * own.ranges[:games, 0] if len(own.ranges) >= games else np.zeros(games)
-        own.loss_regrets[:] = units[:, np.newaxis] * books.regrets
-        own.total_sums[REGRET] = 0.0  # it was in gains
+        live.seeded = found["seeded"]
+    elif not automatic:
+        delays[:, -1] = books.rounds
+        units = 0.5 * ranges[:games, 0] if len(ranges) >= games else np.zeros(games)
+        loss_regrets = units[:, np.newaxis] * books.regrets
+        total_sums[REGRET] = 0.0  # it was in gains
+    live.assign(
+        live.version,
+        {
+            "marks": marks.astype(np.int64),
+            "pool_ranges": floats("pool_ranges", found["pool_ranges"], (games, 2), 0.0, 1e300),
+            "expert_sums": expert_sums,
+            "total_sums": total_sums,
+            "loss_regrets": loss_regrets,
+            "delays": delays,
+        },
+    )
 
 
 def _read_ledgers(books: Books, found: Mapping[str, Any]) -> None:
     """Read the memory of the hedger; refuse ledgers whose weights are not those of the file."""
-    games = books.games
+    live = books.live
+    weights, ledgers, totals = live.weights, live.ledgers, live.totals
     if found["version"] == 1:
-        given = floats("regrets", found["regrets"], books.regrets.shape, -1e100, 1e100)
-        games.ledgers[:, 0] = given
+        ledgers[:, 0] = floats("regrets", found["regrets"], weights.shape, -1e100, 1e100)
     else:
-        games.ledgers[:] = floats("ledgers", found["ledgers"], games.ledgers.shape, -1e100, 1e100)
-        games.totals[:] = _totals(books, found)
+        ledgers = floats("ledgers", found["ledgers"], ledgers.shape, -1e100, 1e100)
+        totals = _totals(books, found)
         if type(found["joined_late"]) is not bool:
             raise ValueError(f"joined_late must be true or false, it is {found['joined_late']!r}")
-        books.joined_late = found["joined_late"]
+        live.joined_late = found["joined_late"]
+    given = {"weights": weights, "ledgers": ledgers, "totals": totals}
+    live.assign(live.version, given)
     if not books.names:
         return
-    given, ledgers, totals = games.weights.copy(), games.ledgers.copy(), games.totals.copy()
-    for game in range(len(given)):
-        games.weigh(game)
-    wrong = not np.abs(games.ledgers - ledgers).max(initial=0.0) <= TOLERANCE
-    weights = games.weights.copy()
-    games.weights[:], games.ledgers[:], games.totals[:] = given, ledgers, totals
-    if isinstance(books.recipe.hedger, Automatic):  # its ledgers hold the weights of its components
-        levels = np.concatenate(levels_of(games)[:3], axis=1)
+    live.weigh()
+    wrong = not np.abs(live.ledgers - ledgers).max(initial=0.0) <= TOLERANCE
+    computed = live.weights
+    live.assign(live.version, given)
+    if isinstance(
+        books.settings.hedger, Automatic
+    ):  # its ledgers hold the weights of its components
+        levels = np.concatenate(levels_of(live)[:3], axis=1)
         wrong = wrong or not ((levels >= 0.0) & (levels <= 1.0)).all()
     else:
-        wrong = wrong or not np.abs(weights - given).max(initial=0.0) <= TOLERANCE
+        wrong = wrong or not np.abs(computed - weights).max(initial=0.0) <= TOLERANCE
     if wrong:
         raise ValueError(
-            f"its weights are not those that {books.recipe.hedger!r} computes from its ledgers"
+            f"its weights are not those that {books.settings.hedger!r} computes from its ledgers"
         )
 
 
 def _totals(books: Books, found: Mapping[str, Any]) -> Floats:
     """Return the totals of each game; files before version 4 have no losses of components."""
-    shape, hedger = books.games.totals.shape, books.recipe.hedger
+    shape, hedger = books.live.totals.shape, books.settings.hedger
     if found["version"] >= WITH_LOSSES or not isinstance(hedger, Automatic):
         most = 1e300 if isinstance(hedger, Automatic) else 1e100  # losses, or gains
         return floats("commons", found["commons"], shape, -most, most)
-    games, added = books.games, insured(books.games)
+    added = part_of(books.live, "insurance").shape[1]
     given = floats("commons", found["commons"], (shape[0], shape[1] - added), -1e100, 1e100)
-    return hedger.with_losses(books.recipe.loss, games, given)
+    return hedger.with_losses(books.settings.loss, books.live, given)
 
 
-def _read_times(books: Books, found: Mapping[str, Any]) -> None:
-    kind = found["time_kind"]
+def _read_times(books: Books, found: Mapping[str, Any]) -> dict[int, Any]:
+    """Return the last time of each game."""
+    kind, times = found["time_kind"], dict[int, Any]()
     if not isinstance(kind, str) or kind not in TIMES:
         raise ValueError(f"time_kind must be one of {', '.join(TIMES)}, it is {kind!r}")
-    books.time_kind = kind
     for pair in listed("last_times", found["last_times"]):
         game, time = listed("last_times", pair, 2)
-        if below("game", game, len(books.games.weights)) in books.last_times:
+        if below("game", game, len(books.weights)) in times:
             raise ValueError(f"game {game} has two last times")
-        books.last_times[game] = _time(books, time)
+        times[game] = _time(TableFacts({}, times, kind), time)
+    return times
 
 
 def _last_table(
-    books: Books, found: Mapping[str, Any], recipe: Any, loss: Loss | LossFunction | None
+    books: Books,
+    facts: TableFacts,
+    found: Mapping[str, Any],
+    recipe: Any,
+    loss: Loss | LossFunction | None,
 ) -> LastTable:
     """Read what is known of the last table, with the mixture before it."""
     before = None
@@ -272,40 +326,41 @@ def _last_table(
         item, time = listed("until", pair, 2)
         if item not in books.items or item in until:
             raise ValueError("until must have an item once")
-        until[item] = _time(books, time) if books.time_kind else below("until", time, MOST)
+        until[item] = _time(facts, time) if facts.time_kind else below("until", time, MOST)
     if not until or not isinstance(found["digest"], str):
         raise ValueError("the last table must have items and a digest")
     rounds, ticket, pending = (whole("mark", k) for k in listed("mark", found["mark"], 3))
     return LastTable(before, until, found["digest"], (rounds, ticket, pending))
 
 
-def _read_ids(books: Books, found: Mapping[str, Any]) -> None:
-    """Read the ids that a stream gave its rounds: JSON texts, each of a different round."""
-    ids = dict(found["ids"])
+def _read_ids(
+    books: Books, pending: list[RoundRecord], found: Mapping[str, Any]
+) -> list[RoundRecord]:
+    """Return the pending rounds with the ids that a stream gave them: JSON texts, all different."""
+    ids, tickets = dict(found["ids"]), {record.ticket for record in pending}
     for name, ticket in ids.items():
         below("id", ticket, books.next_ticket)
-        if found["version"] > 2 and ticket not in books.pending:
+        if found["version"] > 2 and ticket not in tickets:
             raise ValueError(f"id {name} belongs to no pending round")
         if json.dumps(json.loads(name)) != name:
             raise ValueError(f"id {name} is not written as JSON")
     if len(set(ids.values())) < len(ids):
         raise ValueError("two ids belong to the same round")
-    books.ids = ids
+    names = {ticket: name for name, ticket in ids.items()}
+    return [record._replace(id=names.get(record.ticket)) for record in pending]
 
 
-def _read_pending(books: Books, entry: Mapping[str, Any]) -> None:
-    """Read a pending round."""
+def _read_pending(books: Books, entry: Mapping[str, Any]) -> RoundRecord:
+    """Return a pending round."""
     if entry.keys() != ROUND:
         raise ValueError(f"a pending round must have {', '.join(sorted(ROUND))}")
     ticket = below("ticket", entry["ticket"], books.next_ticket)
-    if books.pending and ticket <= next(reversed(books.pending)):
-        raise ValueError(f"ticket {ticket} is out of order")
     items = [below("item", i, len(books.items)) for i in listed("items", entry["items"])]
     rows, classes, n = _shape(ticket, entry["forecasts"])
     forecasts = floats(
         "forecasts", entry["forecasts"], (rows, classes, n), -math.inf, math.inf, missing=True
     )
-    width = classes * books.games.shape[3]
+    width = classes * books.live.value_count
     values = floats("values", entry["values"], (rows, width), -1e100, 1e100, missing=True)
     if len(items) != rows or n > len(books.names):
         raise ValueError(f"ticket {ticket} does not fit its forecasts")
@@ -314,7 +369,7 @@ def _read_pending(books: Books, entry: Mapping[str, Any]) -> None:
         confidence = floats("confidence", entry["confidence"], (n,), 0.0, 1.0)
     keys = _keys(ticket, entry["keys"], rows)
     awake = np.any(np.all(np.abs(forecasts) < 1e100, axis=1), axis=1)
-    loss = books.recipe.loss
+    loss = books.settings.loss
     fits = classes == len(loss.levels) if loss.of_levels else (classes > 1) == loss.of_classes
     if not fits and (classes > 1 or awake.any()):
         raise ValueError(f"ticket {ticket} does not fit the loss, with {classes} classes")
@@ -322,9 +377,8 @@ def _read_pending(books: Books, entry: Mapping[str, Any]) -> None:
         raise ValueError(f"ticket {ticket} has no prediction")
     number = below("number", entry["number"], books.rounds)
     which = np.array(items, dtype=np.int32)
-    books.pending[ticket] = PendingRound(forecasts, confidence, values, which, number, keys)
-    if entry["blend"] is not None:
-        books.deferred[ticket] = _deferred(books, ticket, entry["blend"], rows, classes)
+    kept = tuple(keys) if isinstance(keys, list) else keys
+    return RoundRecord(ticket, number, forecasts, confidence, values, which, kept, None, None)
 
 
 def _shape(ticket: int, forecasts: Any) -> tuple[int, int, int]:
@@ -346,29 +400,30 @@ def _keys(ticket: int, keys: Any, rows: int) -> Any:
 
 
 def _deferred(
-    books: Books, ticket: int, found: Mapping[str, Any], rows: int, classes: int
+    books: Books, facts: TableFacts, record: RoundRecord, found: Mapping[str, Any]
 ) -> DeferredOutcome:
     """Read the outcomes of a pending round of a table, and when they may be used."""
+    rows, classes, _ = record.forecasts.shape
     due = DeferredOutcome(**found)
     outcomes = floats("outcomes", due.outcomes, (rows,), -1e100, 1e100, missing=True)
     known = outcomes[~np.isnan(outcomes)]
-    of_classes = books.recipe.loss.of_classes
+    of_classes = books.settings.loss.of_classes
     if of_classes and classes > 1 and not np.isin(known, range(classes)).all():
-        raise ValueError(f"outcomes of ticket {ticket} must be classes in 0..{classes - 1}")
-    below("game", due.game, len(books.games.weights))
+        raise ValueError(f"outcomes of ticket {record.ticket} must be classes in 0..{classes - 1}")
+    below("game", due.game, len(books.weights))
     whole("due", due.due)
-    times = [_time(books, time) for time in listed("known", due.known)]
+    times = [_time(facts, time) for time in listed("known", due.known)]
     if times and len(times) != rows:
-        raise ValueError(f"ticket {ticket} does not fit the times of its outcomes")
-    time = None if due.time is None else _time(books, due.time)
+        raise ValueError(f"ticket {record.ticket} does not fit the times of its outcomes")
+    time = None if due.time is None else _time(facts, due.time)
     return DeferredOutcome(due.game, due.due, times, time, outcomes, whole("since", due.since))
 
 
-def _time(books: Books, value: Any) -> Any:
+def _time(facts: TableFacts, value: Any) -> Any:
     """Return a time; refuse one that cannot be compared with the others."""
-    before = next(iter(books.last_times.values()), value)
+    before = next(iter(facts.last_times.values()), value)
     if (
-        type(value) not in TIMES[books.time_kind]
+        type(value) not in TIMES[facts.time_kind]
         or (isinstance(value, float) and not math.isfinite(value))
         or isinstance(value, str) != isinstance(before, str)
     ):

@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,71 +10,66 @@ from normalhedge._inputs import Floats
 from normalhedge.intervals import Conformal
 from normalhedge.mixtures._entries import MOST, floats, listed, whole
 from normalhedge.mixtures.books import Books
-from normalhedge.mixtures.interval_memory import IntervalMemory
-from normalhedge.mixtures.losses import Loss
+from normalhedge.mixtures.core_settings import RoundRecord
 
 ENTRIES = frozenset({"levels", "season", "games", "predicted", "tokens"})
 """The entries of the intervals of a mixture in a file."""
 
 
-def new_intervals(found: Mapping[str, Any], loss: Loss) -> IntervalMemory | None:
-    """Return the intervals of a file without items; None if it has none.
-
-    Parameters
-    ----------
-    found
-        The content of the file.
-    loss
-        The loss of the mixture.
-    """
+def interval_options(found: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the options of a file that say which intervals it has; none if it has none."""
     entry = found.get("intervals")
     if entry is None:
-        return None
+        return {}
     if not isinstance(entry, dict) or entry.keys() != ENTRIES:
         raise ValueError(f"intervals must have {', '.join(sorted(ENTRIES))}")
     levels = listed("levels", entry["levels"])
     season = None if entry["season"] is None else whole("season", entry["season"])
-    memory = IntervalMemory.of(loss, floats("levels", levels, (len(levels),), 0.0, 1.0), season)
-    if memory is None or list(memory.conformal.levels) != levels:
+    floats("levels", levels, (len(levels),), 0.0, 1.0)
+    if levels != sorted(levels):
         raise ValueError("levels of intervals must rise")
-    return memory
+    return {"interval": levels, "season": season}
 
 
-def read_intervals(books: Books, entry: Mapping[str, Any]) -> None:
-    """Read what was learned for the intervals, and the tokens of the pending rounds.
+def read_intervals(
+    books: Books, pending: list[RoundRecord], entry: Mapping[str, Any]
+) -> list[RoundRecord]:
+    """Read what was learned for the intervals; return the pending rounds with their tokens.
 
     Parameters
     ----------
     books
-        The books, with their items and pending rounds.
+        The memory of the mixture, with its items.
+    pending
+        The pending rounds.
     entry
         The intervals in the file.
     """
-    memory, count = books.intervals, len(books.items)
-    assert memory is not None
-    size, length = memory.conformal.sizes
+    intervals, count = books.intervals, len(books.items)
+    assert intervals is not None
+    size, length = intervals.conformal.sizes
     games = floats("games", entry["games"], (count, size), -math.inf, math.inf)
-    counts = memory.conformal.counts(games)
+    counts = intervals.conformal.counts(games)
     hits = counts[:, :, 0] - counts[:, :, 1] - counts[:, :, 2]
     if min(counts.min(initial=0.0), hits.min(initial=0.0), games[:, :3].min(initial=0.0)) < 0.0:
         raise ValueError("games of intervals must have counts that add up")
     predicted = floats("predicted", entry["predicted"], (count,), 0, MOST, integral=True)
-    tokens: dict[int, Floats] = {}
+    rounds, tokens = {record.ticket: record for record in pending}, dict[int, Floats]()
     for pair in listed("tokens", entry["tokens"]):
         ticket, given = listed("tokens", pair, 2)
-        if type(ticket) is not int or ticket in tokens or ticket not in books.pending:
+        if type(ticket) is not int or ticket in tokens or ticket not in rounds:
             raise ValueError("each token must belong to a different pending round")
-        items = books.pending[ticket].items
+        items = rounds[ticket].items
         shape = (len(items), length + 1)
         read = floats("tokens", given, shape, -math.inf, math.inf, missing=True)
         if not (read[:, -1] < predicted[items]).all() or not (read[:, -1] >= 0).all():
             raise ValueError(f"tokens of ticket {ticket} must be of earlier rounds")
-        tokens[ticket] = _with_infinities(memory.conformal, read, ticket)
-    if tokens.keys() != books.pending.keys():
+        tokens[ticket] = _with_infinities(intervals.conformal, read, ticket)
+    if tokens.keys() != rounds.keys():
         raise ValueError("there must be tokens for each pending round")
-    for ticket, read in tokens.items():
-        books.pending[ticket] = books.pending[ticket]._replace(tokens=read)
-    books.intervals = replace(memory, games=games, predicted=predicted.astype(np.int64))
+    fields = {"intervals": games, "interval_rounds": predicted.astype(np.int64)}
+    books.live.assign(books.live.version, fields)
+    return [record._replace(tokens=tokens[record.ticket]) for record in pending]
 
 
 def _with_infinities(conformal: Conformal, tokens: Floats, ticket: int) -> Floats:

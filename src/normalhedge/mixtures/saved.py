@@ -6,7 +6,7 @@ beside it (see `normalhedge._journal`) the file holds already.
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
@@ -14,13 +14,16 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 
 from normalhedge import _files, _sealed
+from normalhedge._core import Live
 from normalhedge._journal import Operation, journal_of, refuse_beside, replay
 from normalhedge._terminal import clipped, shown
 from normalhedge.mixtures.books import Books
-from normalhedge.mixtures.interval_memory import IntervalMemory
+from normalhedge.mixtures.core_settings import RoundRecord
+from normalhedge.mixtures.interval_settings import IntervalSettings
 from normalhedge.mixtures.losses import Loss, LossFunction
-from normalhedge.mixtures.restored import OPTIONS, check_entries, restored
-from normalhedge.mixtures.tickets import DeferredOutcome, LastTable
+from normalhedge.mixtures.restored import FIELDS, check_entries, restored
+from normalhedge.mixtures.settings import LIMITS
+from normalhedge.mixtures.table_facts import DeferredOutcome, LastTable, TableFacts
 
 T = TypeVar("T")
 
@@ -179,51 +182,45 @@ def _parsed(path: Path) -> dict[str, Any]:
 
 
 def _written(snapshot: Snapshot) -> dict[str, Any]:
-    books, games = snapshot.books, snapshot.books.games
+    books, live = snapshot.books, snapshot.books.live
+    facts = TableFacts.of(live)
+    rounds = [RoundRecord(*record) for t in live.tickets() if (record := live.pending_round(t))]
     return {
         "format": FORMAT,
         "version": VERSION,
         "sequence": snapshot.sequence,
         "journal": snapshot.journal,
-        "recipe": books.recipe.to_plain(),
-        **{name: read(books) for name, read in OPTIONS.items()},
-        "names": books.names,
-        "items": books.items,
-        "rounds": books.rounds,
-        "expired": books.expired,
-        "next_ticket": books.next_ticket,
-        "weights": games.weights.tolist(),
-        "ledgers": games.ledgers.tolist(),
-        "commons": games.totals.tolist(),
-        "loss_regrets": games.loss_regrets.tolist(),
-        "delays": games.delays.tolist(),
-        "joined_late": books.joined_late,
-        "left": books.left,
-        "seeded": books.seeded,
-        "retired": sorted(books.retired),
-        "marks": games.marks.tolist(),
-        "ranges": games.ranges.tolist(),
-        "pool_ranges": games.pool_ranges.tolist(),
-        "sums": games.expert_sums.tolist(),
-        "totals": games.total_sums.tolist(),
-        "last_times": list(books.last_times.items()),
-        "time_kind": books.time_kind,
-        "last_table": None if books.last_table is None else _last_table(books.last_table),
-        "intervals": None if books.intervals is None else _intervals(books, books.intervals),
-        # The ids of expired rounds are of no use any more.
-        "ids": {name: t for name, t in books.ids.items() if t in books.pending},
+        "recipe": books.settings.to_plain(),
+        **{name: getattr(books.settings, name) for name in LIMITS},
+        "names": live.names,
+        "items": live.items,
+        "rounds": live.rounds,
+        "expired": live.expired,
+        "next_ticket": live.next_ticket,
+        **{entry: getattr(live, field).tolist() for entry, field in FIELDS.items()},
+        "joined_late": live.joined_late,
+        "left": live.left,
+        "seeded": live.seeded,
+        "retired": sorted(live.retired),
+        "last_times": list(facts.last_times.items()),
+        "time_kind": facts.time_kind,
+        "last_table": None if facts.last_table is None else _last_table(facts.last_table),
+        "intervals": None if books.intervals is None else _intervals(books.intervals, live, rounds),
+        "ids": live.ids,
         "pending": [
             {
-                "ticket": ticket,
-                "forecasts": _nulls(one.forecasts),
-                "confidence": [] if one.confidence is None else one.confidence.tolist(),
-                "values": _nulls(one.values),
-                "items": one.items.tolist(),
-                "number": one.number,
-                "keys": len(one.keys) if isinstance(one.keys, range) else one.keys,
-                "blend": None if ticket not in books.deferred else _due(books.deferred[ticket]),
+                "ticket": record.ticket,
+                "forecasts": _nulls(record.forecasts),
+                "confidence": [] if record.confidence is None else record.confidence.tolist(),
+                "values": _nulls(record.values),
+                "items": record.items.tolist(),
+                "number": record.number,
+                "keys": len(record.keys) if isinstance(record.keys, range) else record.keys,
+                "blend": None
+                if record.ticket not in facts.deferred
+                else _due(facts.deferred[record.ticket]),
             }
-            for ticket, one in books.pending.items()
+            for record in rounds
         ],
     }
 
@@ -238,15 +235,16 @@ def _last_table(last: LastTable) -> dict[str, Any]:
     }
 
 
-def _intervals(books: Books, memory: IntervalMemory) -> dict[str, Any]:
+def _intervals(
+    intervals: IntervalSettings, live: Live, rounds: Sequence[RoundRecord]
+) -> dict[str, Any]:
     """Return what a file holds of the intervals. Infinite bounds in tokens become null."""
-    waiting = [(ticket, one.tokens) for ticket, one in books.pending.items()]
     return {
-        "levels": list(memory.conformal.levels),
-        "season": memory.conformal.season,
-        "games": memory.games.tolist(),
-        "predicted": memory.predicted.tolist(),
-        "tokens": [[t, _nulls(tokens)] for t, tokens in waiting if tokens is not None],
+        "levels": list(intervals.conformal.levels),
+        "season": intervals.conformal.season,
+        "games": live.intervals.tolist(),
+        "predicted": live.interval_rounds.tolist(),
+        "tokens": [[r.ticket, _nulls(r.tokens)] for r in rounds if r.tokens is not None],
     }
 
 

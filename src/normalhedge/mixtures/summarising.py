@@ -13,8 +13,7 @@ from normalhedge.mixtures.bounds import loss_regrets, regret_bound
 from normalhedge.mixtures.comparing import OFTEN, Settled, compare
 from normalhedge.mixtures.comparison import Comparison
 from normalhedge.mixtures.components import ledger_weights
-from normalhedge.mixtures.history import settled_rounds
-from normalhedge.mixtures.recipe import Recipe
+from normalhedge.mixtures.settings import MixtureSettings
 from normalhedge.mixtures.summary import ComponentRow, ExpertRow, Summary
 from normalhedge.mixtures.tickets import PendingRound
 
@@ -45,16 +44,16 @@ def summarise(books: Books, table: TablePart | None = None) -> Summary:
     table
         The table to summarise; None for all rounds of the mixture.
     """
-    sums = books.games.expert_sums if table is None else table.sums.sum(axis=0)
-    totals = books.games.total_sums if table is None else _added(table.totals)
+    sums = books.live.expert_sums if table is None else table.sums.sum(axis=0)
+    totals = books.live.total_sums if table is None else _added(table.totals)
     experts = _experts(books, sums, totals)
     often = [row for row in experts if _settled_share(books, row, sums, totals) >= OFTEN]
-    automatic = isinstance(books.recipe.hedger, Automatic)
+    automatic = isinstance(books.settings.hedger, Automatic)
     names = component_names(books)
     comparison = _comparison(books, table, len(names))
     settled = totals[_sums.SETTLED]
     return Summary(
-        settings=_settings(books.recipe),
+        settings=_settings(books.settings),
         rounds=books.rounds,
         rows=int(totals[_sums.ROWS]),
         settled=int(settled),
@@ -68,8 +67,8 @@ def summarise(books: Books, table: TablePart | None = None) -> Summary:
         automatic=automatic,
         components=_components(books, names, comparison),
         moved=_counted(books, sums[_sums.ABSURD]),
-        crossed=_counted(books, sums[_sums.CROSSED]) if books.recipe.loss.of_levels else [],
-        covered=[] if books.intervals is None else books.intervals.covered(),
+        crossed=_counted(books, sums[_sums.CROSSED]) if books.settings.loss.of_levels else [],
+        covered=books.covered(),
         regret=_regret(books),
         bound=regret_bound(books),
         ranges=np.zeros(0) if automatic else books.ranges[:, 0].copy(),
@@ -83,10 +82,10 @@ def component_names(books: Books) -> list[str]:
     With several items, a hedged component appears twice: with weights that all items share, and
     with separate weights for each item.
     """
-    hedger = books.recipe.hedger
+    hedger = books.settings.hedger
     if not isinstance(hedger, Automatic):
         return []
-    components = hedger.components(books.recipe.loss)
+    components = hedger.components(books.settings.loss)
     if not _several(books):
         return [one.name for one in components]
     hedged = [one.name for one in components if one.hedger is not None]
@@ -99,11 +98,11 @@ def component_names(books: Books) -> list[str]:
 
 def _regret(books: Books) -> float:
     """Return the largest present regret to an expert; for auto, to a component."""
-    hedger = books.recipe.hedger
+    hedger = books.settings.hedger
     if isinstance(hedger, Automatic):
-        regrets = hedger.regrets(books.games)
+        regrets = hedger.regrets(books.live)
     else:
-        regrets = books.games.loss_regrets
+        regrets = books.live.loss_regrets
     return float(regrets.max()) if regrets.size else 0.0
 
 
@@ -120,11 +119,11 @@ def expert_weights(books: Books) -> Floats:
 
     If each item has its own weights, the mean over the items.
     """
-    hedger = books.recipe.hedger
+    hedger = books.settings.hedger
     if not isinstance(hedger, Automatic):
         return np.asarray(books.weights.mean(axis=0))
-    levels, ledgers = _level_weights(books), books.games.ledgers
-    components = hedger.components(books.recipe.loss)
+    levels, ledgers = _level_weights(books), books.live.ledgers
+    components = hedger.components(books.settings.loss)
     plain = sum(one.hedger is None for one in components)
     blocks = ledger_weights(components, ledgers, len(books.levels))
     result = levels[:, :plain].sum() / ledgers.shape[2] * np.ones(ledgers.shape[2])
@@ -139,7 +138,7 @@ def expert_weights(books: Books) -> Floats:
 
 def _level_weights(books: Books) -> Floats:
     """Return the weights of the components for each item, or in each game."""
-    levels, count = levels_of(books.games), len(component_names(books))
+    levels, count = levels_of(books.live), len(component_names(books))
     used = levels.ways[:, :count] / levels.ways[:, :count].sum(axis=1, keepdims=True)
     insured = levels.insurance[:, : 1 + count]
     insured = insured / insured.sum(axis=1, keepdims=True)
@@ -151,7 +150,7 @@ def _level_weights(books: Books) -> Floats:
 
 def _several(books: Books) -> bool:
     """Tell whether there are several items, with shared weights and weights of their own."""
-    return books.recipe.shared and len(books.items) > 1
+    return books.settings.shared and len(books.items) > 1
 
 
 def _components(books: Books, names: list[str], comparison: Comparison) -> list[ComponentRow]:
@@ -165,7 +164,7 @@ def _components(books: Books, names: list[str], comparison: Comparison) -> list[
     return sorted(rows, key=lambda row: -row.weight)
 
 
-def _settings(recipe: Recipe) -> str:
+def _settings(recipe: MixtureSettings) -> str:
     """Return the settings in one line."""
     hedger = recipe.hedger
     if isinstance(hedger, Automatic):
@@ -173,8 +172,7 @@ def _settings(recipe: Recipe) -> str:
         usual = hedger.memory == Automatic.memory
         memory = "" if usual else f", compared over {hedger.memory:g} rounds"
         loss = recipe.loss
-        guarded = not (loss.of_classes or loss.of_labels or loss.of_wealth)
-        guard = f", guard {'on' if hedger.guard else 'off'}" if guarded else ""
+        guard = f", guard {'on' if hedger.guard else 'off'}" if loss.forecasts.guarded else ""
         return f"auto ({ways}{memory}{guard}), loss {recipe.loss.brief}"
     return (
         f"{hedger!r}, loss {recipe.loss.brief}, {recipe.combine}"
@@ -199,10 +197,10 @@ def _added(totals: Floats) -> Floats:
 def _experts(books: Books, sums: Floats, totals: Floats) -> list[ExpertRow]:
     if not len(books.weights) or not books.names:
         return []
-    automatic = isinstance(books.recipe.hedger, Automatic)
+    automatic = isinstance(books.settings.hedger, Automatic)
     weights = expert_weights(books)
     regrets = np.full(len(weights), nan) if automatic else loss_regrets(books)
-    marks = books.games.marks
+    marks = books.live.marks
     last, since = marks[:, _sums.LAST].max(axis=0), marks[:, _sums.SINCE]
     since = np.where(since < 0, np.iinfo(np.int64).max, since).min(axis=0)
     rows = [
@@ -229,20 +227,20 @@ def _settled_share(books: Books, row: ExpertRow, sums: Floats, totals: Floats) -
 def _comparison(books: Books, table: TablePart | None, components: int) -> Comparison:
     """Compare the blend with its yardsticks, over the rows of a table or of the last rounds."""
     rows = _last_rounds(books) if table is None else table.rows
-    plain = len(books.recipe.include)
+    plain = len(books.settings.include)
     if rows is None or len(books.names) == plain:
-        return Comparison(str(books.recipe.loss), 0, None, 0, ())
+        return Comparison(str(books.settings.loss), 0, None, 0, ())
     known = ~np.isnan(rows.outcomes) & ~np.isnan(rows.values[:, 0])
     if table is None:  # the experts of these rounds may have left since
         usable = np.abs(rows.forecasts[:, :, plain:]) < LARGEST
         known &= np.any(np.all(usable, axis=1), axis=1)
     if not known.any():
-        return Comparison(str(books.recipe.loss), 0, None, 0, ())
+        return Comparison(str(books.settings.loss), 0, None, 0, ())
     if plain or not known.all():
         forecasts = np.ascontiguousarray(rows.forecasts[known][:, :, plain:])
         outcomes, items, values = (part[known] for part in rows[1:4])
         rows = Settled(forecasts, outcomes, items, values, rows.since, rows.rounds)
-    return compare(rows, books.recipe, books.levels, books.names[plain:], components)
+    return compare(rows, books.settings.loss, books.names[plain:], components)
 
 
 def _last_rounds(books: Books) -> Settled | None:
@@ -269,7 +267,7 @@ def _confident_forecasts(books: Books, one: PendingRound) -> Floats:
 
 def _comparable_rounds(books: Books) -> list[tuple[PendingRound, Floats]]:
     """Return the rounds of the history that have a prediction and as many classes as the last."""
-    kept = settled_rounds(books.history, len(books.names))
+    kept = books.history
     awake = [
         (one.round, one.outcomes) for one in kept if not np.isnan(one.round.values[:, 0]).all()
     ]

@@ -64,8 +64,10 @@ class PendingRound(NamedTuple):
     keys
         The keys of the rows.
     tokens
-        What is needed to settle the intervals, a row for each row: see
-        `normalhedge.mixtures.interval_memory`. None without intervals.
+        What is needed to settle the intervals, a row for each row; the last number is how many
+        rounds of the item were predicted before. None without intervals.
+    id
+        The id of the caller, as JSON; None if there is none.
     """
 
     forecasts: Floats
@@ -75,60 +77,48 @@ class PendingRound(NamedTuple):
     number: int
     keys: Keys
     tokens: Floats | None = None
+    id: str | None = None
 
-    def only(self, places: np.ndarray) -> "PendingRound":
-        """Return the round with the experts at these places only, which are in order."""
-        own = places[: np.searchsorted(places, self.forecasts.shape[2])]
-        confidence = None if self.confidence is None else self.confidence[own]
-        return self._replace(forecasts=self.forecasts.take(own, axis=2), confidence=confidence)
+    @classmethod
+    def of(cls, record: Any) -> "PendingRound":
+        """Return a round from its `RoundRecord`."""
+        keys = list(record.keys) if isinstance(record.keys, tuple) else record.keys
+        return cls(
+            record.forecasts,
+            record.confidence,
+            record.values,
+            record.items,
+            record.number,
+            keys,
+            record.tokens,
+            record.id,
+        )
 
 
-class DeferredOutcome(NamedTuple):
-    """The outcomes of a pending round of a table, and the time from which they may be used.
+class SettledRound(NamedTuple):
+    """A round and its outcome.
 
     Attributes
     ----------
-    game
-        The game of the round.
-    due
-        The number of further rounds of the game to predict before the outcomes may be used.
-    known
-        With a cutoff, the times at which the outcomes of the rows are known; otherwise empty.
-    time
-        The time of the round; None without a column of times.
+    round
+        The round.
     outcomes
-        The outcomes of the table; NaN where it has none.
-    since
-        The number of rounds of the game that were predicted after it.
+        The outcome of each row; NaN where it is unknown.
+    ticket
+        The ticket of the round.
+    rounds
+        The number of rounds that were predicted when the outcome arrived.
     """
 
-    game: int
-    due: int
-    known: list[Any]
-    time: Any
+    round: PendingRound
     outcomes: Floats
-    since: int = 0
+    ticket: int
+    rounds: int
 
-
-class LastTable(NamedTuple):
-    """The last table of a mixture: see `normalhedge.tables.reruns`.
-
-    Attributes
-    ----------
-    before
-        The books of the mixture before the table; None if the mixture was new.
-    until
-        The last time of each item whose outcome was known.
-    digest
-        A digest of the rows with known outcomes.
-    mark
-        The number of rounds, the next ticket and the number of pending rounds after the table.
-    """
-
-    before: Any
-    until: dict[str, Any]
-    digest: str
-    mark: tuple[int, int, int]
+    @classmethod
+    def of(cls, record: Any, outcomes: Floats, rounds: int) -> "SettledRound":
+        """Return a settled round from its `RoundRecord`."""
+        return cls(PendingRound.of(record), outcomes, record.ticket, rounds)
 
 
 def shaped(values: Floats, keys: Keys) -> Any:

@@ -1,0 +1,144 @@
+// A table of rounds, played game by game.
+#pragma once
+
+#include "rule.hpp"
+
+namespace normalhedge {
+
+// Rounds sorted by game and time; the fields of `normalhedge.mixtures.Schedule`, in its order.
+struct Schedule {
+    Vector<const std::int64_t> games;   // whose rounds
+    Vector<const std::int64_t> start;   // the first round to predict
+    Vector<const std::int64_t> stop;    // and the end
+    Vector<std::int64_t> settled;       // how far in `order` the game is settled; brought up to date
+    Vector<const std::int32_t> edges;   // the first row of each round, and one more at the end
+    Vector<const std::int32_t> offsets; // the number of the round, counted from `base`
+    Vector<const std::int32_t> ready;   // the round from which on its outcomes may be used
+    Vector<const std::int32_t> order;   // the rounds of each game as they are settled: by `ready`
+    Vector<const std::int32_t> places;  // the number of the round in its game, negative before these
+    Vector<const std::int32_t> bins;    // the sums it is added to
+    Cube<const double> forecasts;
+    Matrix<double> values;
+    Vector<const double> outcomes;
+    Vector<const std::int32_t> items;
+    Matrix<double> played;  // no rows, or what was played for each row
+    Cube<double> expert_sums;
+    Matrix<double> total_sums;
+    std::int64_t base;
+
+    static constexpr Py_ssize_t fields = 18;
+
+    // Of a tuple.
+    static Schedule of(PyObject* tuple) {
+        if (!PyTuple_Check(tuple) || PyTuple_GET_SIZE(tuple) != fields)
+            raise(PyExc_TypeError, "a schedule must be a tuple of all its fields");
+        PyObject** given = PySequence_Fast_ITEMS(tuple);
+        return {
+            From<Vector<const std::int64_t>>::get(given[0]),
+            From<Vector<const std::int64_t>>::get(given[1]),
+            From<Vector<const std::int64_t>>::get(given[2]),
+            From<Vector<std::int64_t>>::get(given[3]),
+            From<Vector<const std::int32_t>>::get(given[4]),
+            From<Vector<const std::int32_t>>::get(given[5]),
+            From<Vector<const std::int32_t>>::get(given[6]),
+            From<Vector<const std::int32_t>>::get(given[7]),
+            From<Vector<const std::int32_t>>::get(given[8]),
+            From<Vector<const std::int32_t>>::get(given[9]),
+            From<Cube<const double>>::get(given[10]),
+            From<Matrix<double>>::get(given[11]),
+            From<Vector<const double>>::get(given[12]),
+            From<Vector<const std::int32_t>>::get(given[13]),
+            From<Matrix<double>>::get(given[14]),
+            From<Cube<double>>::get(given[15]),
+            From<Matrix<double>>::get(given[16]),
+            From<std::int64_t>::get(given[17]),
+        };
+    }
+
+    bool fits(const Board& board) const {
+        const Rule& rule = board.rule;
+        const State& state = board.state;
+        const size_t n = state[Axis::experts];
+        const size_t rounds = offsets.n;
+        const size_t count = forecasts.layers;
+        const size_t bin_count = total_sums.rows;
+        bool fit = start.n == games.n && stop.n == games.n && settled.n == games.n &&
+                   edges.n == rounds + 1 && ready.n == rounds && bins.n == rounds &&
+                   order.n == rounds && places.n == rounds && values.rows == count &&
+                   values.columns == forecasts.rows * rule.value_count() && outcomes.n == count &&
+                   items.n == count && forecasts.columns == n &&
+                   (played.rows == 0 || (played.rows == count && played.columns == n)) &&
+                   expert_sums.layers == bin_count && expert_sums.rows == state[Axis::expert_sums] &&
+                   expert_sums.columns == n && total_sums.columns == Sums::total_sums &&
+                   rule.takes(forecasts.rows) && edges[0] >= 0;
+        for (size_t r = 0; fit && r < rounds; ++r)
+            fit = edges[r] <= edges[r + 1] && bins[r] >= 0 &&
+                  static_cast<size_t>(bins[r]) < bin_count && order[r] >= 0 &&
+                  static_cast<size_t>(order[r]) < rounds && ready[order[r]] > order[r];
+        fit = fit && static_cast<size_t>(edges[rounds]) <= count;
+        for (size_t k = 0; fit && k < games.n; ++k)
+            fit = games[k] >= 0 && static_cast<size_t>(games[k]) < state[Axis::games] &&
+                  settled[k] >= 0 && settled[k] <= start[k] && start[k] <= stop[k] &&
+                  static_cast<size_t>(stop[k]) <= rounds;
+        const double classes = static_cast<double>(forecasts.rows);
+        for (size_t j = 0; fit && j < count; ++j)
+            fit = items[j] >= 0 && static_cast<size_t>(items[j]) < state[Axis::items] &&
+                  (!rule.has_classes(forecasts.rows) || outcomes[j] != outcomes[j] ||
+                   (outcomes[j] >= 0.0 && outcomes[j] < classes));
+        return fit;
+    }
+
+    Rows rows(const Rule& rule, size_t round) const {
+        const auto a = static_cast<size_t>(edges[round]);
+        const auto b = static_cast<size_t>(edges[round + 1]);
+        const size_t cells = forecasts.rows * forecasts.columns;
+        Rows rows{b - a,
+                  forecasts.rows,
+                  forecasts.columns,
+                  forecasts.data + a * cells,
+                  nullptr,
+                  values.data + a * values.columns,
+                  outcomes.data + a,
+                  items.data + a};
+        rule.set_steps(rows);
+        return rows;
+    }
+
+    Sums sums(size_t round) const {
+        const auto bin = static_cast<size_t>(bins[round]);
+        return {expert_sums.layer(bin).data, total_sums.row(bin), expert_sums.columns};
+    }
+};
+
+// Play games one after the other: predict each round of a game, having settled those before it whose
+// outcomes may be used. `add_losses` gives rows the losses of your own, and returns what keeps them alive.
+template <class Losses>
+void play_schedule(const Board& board, const Schedule& schedule, const Losses& add_losses) {
+    for (size_t k = 0; k < schedule.games.n; ++k) {
+        const auto g = static_cast<size_t>(schedule.games[k]);
+        auto oldest = static_cast<size_t>(schedule.settled[k]);
+        const auto stop = static_cast<size_t>(schedule.stop[k]);
+        for (auto r = static_cast<size_t>(schedule.start[k]); r <= stop; ++r) {
+            for (; oldest < r; ++oldest) {
+                const auto due = static_cast<size_t>(schedule.order[oldest]);
+                if (static_cast<size_t>(schedule.ready[due]) > r) break;
+                Rows rows = schedule.rows(board.rule, due);
+                [[maybe_unused]] const auto kept = add_losses(rows, due);
+                const std::int32_t now = r < stop ? schedule.places[r] : schedule.places[r - 1] + 1;
+                const auto late = static_cast<double>(now - schedule.places[due] - 1);
+                board.settle(g, rows, late, schedule.sums(due).totals);
+            }
+            if (r == stop) break;
+            Rows rows = schedule.rows(board.rule, r);
+            double* played = schedule.played.rows
+                                 ? schedule.played.row(static_cast<size_t>(schedule.edges[r]))
+                                 : nullptr;
+            board.predict(g, rows, schedule.base + schedule.offsets[r], played, schedule.sums(r));
+            [[maybe_unused]] const auto kept = add_losses(rows, r);
+            note_round(board.rule.recipe, rows, schedule.sums(r));
+        }
+        schedule.settled[k] = static_cast<std::int64_t>(oldest);
+    }
+}
+
+}  // namespace normalhedge
