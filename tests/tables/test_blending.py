@@ -10,8 +10,8 @@ import pyarrow as pa
 import pytest
 
 from normalhedge import Mixture, blend
+from normalhedge._core import STATE_FIELDS as ARRAYS
 from normalhedge.mixtures import Loss
-from normalhedge.mixtures.growth import ARRAYS
 from tests.rules import SINGLE, either
 from tests.tables.examples import Frame, loop, values, wide
 
@@ -38,7 +38,7 @@ def test_a_table_that_cannot_be_finished_leaves_the_mixture_as_it_was() -> None:
     for one in (mixture, before):
         blend(later, "y", ["a", "b", "late"], time="t", lag=2, mixture=one)
     for name in ARRAYS:
-        np.testing.assert_array_equal(getattr(mixture.games, name), getattr(before.games, name))
+        np.testing.assert_array_equal(getattr(mixture.live, name), getattr(before.live, name))
     assert mixture.rounds == before.rounds
     assert mixture.pending.keys() == before.pending.keys()
 
@@ -118,7 +118,7 @@ def test_infinite_forecasts_sleep(hedger: str | None) -> None:
     table = pd.DataFrame(wide(30, asleep=0.0))
     table.loc[5, "gam"] = math.inf
     found = blend(table, "y", hedger=hedger)
-    assert found.mixture.games.total_sums[6] == 1
+    assert found.mixture.live.total_sums[6] == 1
     assert any("1 infinite forecast" in sentence for sentence in found.notes)
 
 
@@ -127,7 +127,7 @@ def test_a_loss_of_your_own_in_a_table() -> None:
     own = blend(table, "y", lag=1, loss=lambda x, y: np.abs(x - y), combine="median")
     built_in = blend(table, "y", lag=1, loss="absolute", hedger=SINGLE)
     np.testing.assert_array_equal(values(own), values(built_in))
-    np.testing.assert_array_equal(own.mixture.games.expert_sums, built_in.mixture.games.expert_sums)
+    np.testing.assert_array_equal(own.mixture.live.expert_sums, built_in.mixture.live.expert_sums)
     square = Loss("mine", function=lambda x, y: (x - y) ** 2, slope=lambda x, y: 2.0 * (x - y))
     own, built_in = (blend(table, "y", lag=1, loss=loss) for loss in (square, "square"))
     np.testing.assert_allclose(values(own), values(built_in), rtol=1e-12)

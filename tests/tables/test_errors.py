@@ -149,7 +149,7 @@ def test_the_score_of_quantiles() -> None:
         rows.models, quantiles, quantiles[:, :, 0], rows.outcomes, rows.items, rows.rounds,
         rows.times, rows.dated, rows.series, rows.steps, rows.given,
     )  # fmt: skip
-    errors = Scores(parts, result.mixture.recipe, result.mixture.levels, levels).overall()
+    errors = Scores(parts, result.mixture.settings.loss, levels).overall()
     total = 0.0
     for row, x in enumerate(quantiles[:, :, 0]):
         low, middle, high, outside = x[0], x[1], x[2], 0.0
@@ -166,7 +166,7 @@ def test_a_lead_counts_rounds_that_depend_on_one_another() -> None:
     y = np.zeros(300)
     table = pa.table({"y": y, "a": np.repeat(rng.normal(size=30), 10), "b": rng.normal(size=300)})
     result = blend(table, "y")
-    scores = Scores(rows_of(result), result.mixture.recipe, result.mixture.levels)
+    scores = Scores(rows_of(result), result.mixture.settings.loss)
     scores.overall()
     both = scores.table_with("a")
     lead = scores.lead(both, 3)

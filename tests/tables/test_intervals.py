@@ -10,6 +10,7 @@ import pytest
 
 from normalhedge import Mixture, blend
 from normalhedge.mixtures import crps
+from normalhedge.mixtures.table_facts import TableFacts
 from tests.rules import either
 from tests.tables import quantile_examples
 from tests.tables.examples import cross_validation, wide
@@ -98,10 +99,9 @@ def test_tables_in_a_row_have_the_intervals_of_one(
         again.mixture.save(tmp_path / "m.json")
         mixture = Mixture.load(tmp_path / "m.json")
     np.testing.assert_array_equal(bounds(pd.concat(parts)), bounds(whole.frame))
-    memory, other = mixture.books.intervals, whole.mixture.books.intervals
-    assert other is not None
-    np.testing.assert_array_equal(memory.games, other.games)
-    np.testing.assert_array_equal(memory.predicted, other.predicted)
+    live, other = mixture.live, whole.mixture.live
+    np.testing.assert_array_equal(live.intervals, other.intervals)
+    np.testing.assert_array_equal(live.interval_rounds, other.interval_rounds)
     kept = tokens(mixture)
     assert kept.keys() == tokens(whole.mixture).keys()
     for key, array in tokens(whole.mixture).items():
@@ -154,8 +154,7 @@ def test_rows_that_wait_have_the_interval_of_then_and_learn_from_it() -> None:
     known = [t for t in range(52, 60) if not np.isnan(frame.y[t])]
     for t in known:
         mixture.update(made[t].ticket, frame.y[t])
-    one, other = third.mixture.books.intervals, mixture.books.intervals
-    np.testing.assert_array_equal(one.games, other.games)  # type: ignore[union-attr]
+    np.testing.assert_array_equal(third.mixture.live.intervals, mixture.live.intervals)
 
 
 @pytest.mark.parametrize("lag", [0, 3])
@@ -163,9 +162,9 @@ def test_the_future_has_intervals_and_changes_nothing(lag: int) -> None:
     frame = example()
     given: dict[str, Any] = {"experts": NAMES, "time": "ds", "lag": lag}
     past = blend(frame[frame.ds < 56], "y", **given, **OPTIONS)
-    before = past.mixture.books.intervals
+    before = past.mixture.live.version
     seen = past.predict(frame[frame.ds >= 56].drop(columns="y"))
-    assert past.mixture.books.intervals is before
+    assert past.mixture.live.version == before
     ahead = frame.copy()
     ahead.loc[ahead.ds >= 56, "y"] = np.nan
     both = blend(ahead, "y", **given, **OPTIONS)
@@ -183,7 +182,7 @@ def test_a_live_mixture_goes_on_from_a_table() -> None:
         if past >= 0 and not np.isnan(frame.y[past]):
             mixture.update(int(past), frame.y[past])
     for ticket in list(result.mixture.pending):
-        if not np.isnan(outcome := result.mixture.books.deferred[ticket].outcomes[0]):
+        if not np.isnan(outcome := TableFacts.of(result.mixture.live).deferred[ticket].outcomes[0]):
             result.mixture.update(ticket, outcome)
             mixture.update(result.mixture.history[-1].round.number, outcome)
     assert made.ticket == 39

@@ -156,7 +156,7 @@ def test_a_single_level_is_learned_as_that_level(level: float) -> None:
     long = long.assign(model=long.model + long.value.gt(long.y).astype(str))
     long = long.drop_duplicates(["ds", "model"])
     found = blend(long)
-    assert found.mixture.recipe.loss == crps([level])
+    assert found.mixture.settings.loss == crps([level])
     named = long.rename(columns={"value": f"q{level}"}).drop(columns="level")
     same = blend(named, quantiles=[f"q{level}"]).frame[f"q{level}"]
     np.testing.assert_array_equal(same, found.frame["value"])

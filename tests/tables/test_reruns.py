@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 from normalhedge import Mixture, blend
+from normalhedge.mixtures.table_facts import TableFacts
 from normalhedge.tables.whole import WholeTable
 from tests.rules import either
 from tests.tables.examples import values, wide
@@ -172,5 +173,5 @@ def test_a_part_of_a_larger_table_has_the_same_numbers_and_is_not_remembered() -
     table = pd.DataFrame(wide(series=2))
     whole, part = blend(table, "y"), blend(table, "y", whole=WholeTable())
     np.testing.assert_array_equal(values(part), values(whole))
-    assert whole.mixture.books.last_table is not None
-    assert part.mixture.books.last_table is None
+    assert TableFacts.of(whole.mixture.live).last_table is not None
+    assert TableFacts.of(part.mixture.live).last_table is None

@@ -9,6 +9,7 @@ import pyarrow as pa
 import pytest
 
 from normalhedge import Mixture, blend
+from normalhedge.mixtures.table_facts import TableFacts
 from tests.rules import SINGLE, either
 from tests.tables.examples import cross_validation, values, wide
 
@@ -78,14 +79,14 @@ def test_outcomes_that_come_later_are_filled_in(hedger: str | None) -> None:
     second = blend(table.iloc[70:], "y", lag=2, mixture=first.mixture)
     assert "2 outcomes filled in" in second.notes[-1]
     np.testing.assert_array_equal(values(second), values(whole)[78:])
-    np.testing.assert_allclose(second.mixture.games.expert_sums, whole.mixture.games.expert_sums)
+    np.testing.assert_allclose(second.mixture.live.expert_sums, whole.mixture.live.expert_sums)
     # One that comes too late is learned when it comes.
     today.loc[70:, "y"] = np.nan
     late = blend(today, "y", hedger=hedger)
-    assert len(late.mixture.books.deferred) == 10
+    assert len(TableFacts.of(late.mixture.live).deferred) == 10
     after = blend(table.iloc[60:], "y", mixture=late.mixture)
-    assert not after.mixture.books.deferred
-    assert after.mixture.games.total_sums[2] == whole.mixture.games.total_sums[2]
+    assert not TableFacts.of(after.mixture.live).deferred
+    assert after.mixture.live.total_sums[2] == whole.mixture.live.total_sums[2]
 
 
 @either
@@ -141,7 +142,7 @@ def test_what_waits_is_not_thrown_away(hedger: str | None) -> None:
     silent = wide(60, asleep=0.0)
     silent["y"] = np.full(60, np.nan)
     found = blend(pa.table(silent), "y", hedger=hedger, max_pending=10).mixture
-    assert len(found.books.deferred) == len(found.pending) == 10
+    assert len(TableFacts.of(found.live).deferred) == len(found.pending) == 10
     assert found.expired == 50
 
 

@@ -66,7 +66,7 @@ class BlendedRows:
 def rows_of(blend: Blend) -> BlendedRows:
     """Return the rows of a blend, without those of earlier tables."""
     rounds, mixture = blend.rounds, blend.mixture
-    plain, parts = len(mixture.recipe.include), rounds.forecasts.shape[1]
+    plain, parts = len(mixture.settings.include), rounds.forecasts.shape[1]
     new = rounds.row_of >= 0
     place = slice(None) if new.all() else np.flatnonzero(new)
     numbers = np.repeat(rounds.offsets, np.diff(rounds.edges))

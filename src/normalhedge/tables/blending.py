@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
@@ -11,6 +11,7 @@ from normalhedge._inputs import Floats
 from normalhedge._progress import Listener, shares
 from normalhedge.mixtures.comparing import Settled
 from normalhedge.mixtures.mixture import Mixture
+from normalhedge.mixtures.settings import MixtureOptions
 from normalhedge.mixtures.summarising import TablePart, summarise
 from normalhedge.mixtures.summary import Summary
 from normalhedge.tables.cleaning import Labels, labels_of, suspects, with_numbers
@@ -29,6 +30,7 @@ from normalhedge.tables.quantiles.table import QuantileTable
 from normalhedge.tables.reruns import describe, go_back, remember, same_table
 from normalhedge.tables.results import infinite_forecasts, result_table, value_names
 from normalhedge.tables.rounds import TableRounds, arrange
+from normalhedge.tables.session import TableSession
 from normalhedge.tables.settings import as_tuple, checked_lag, pooled_mixture, tuned_options
 from normalhedge.tables.waiting import store_pending
 from normalhedge.tables.whole import WholeTable
@@ -153,7 +155,7 @@ def blend(
     mixture: Mixture | None = None,
     progress: Listener = None,
     whole: WholeTable | None = None,
-    **options: Any,
+    **options: Unpack[MixtureOptions],
 ) -> Blend:
     """Blend the forecasts of a table, causally: no prediction uses an outcome of a later time.
 
@@ -230,7 +232,7 @@ def blend(
                 model, forecast, as_tuple(classes), whole=whole or WholeTable(),
             ),
             lag, level=level, quantiles=quantiles, pooled=pooled, weights=weights, mixture=mixture,
-            progress=progress, remembered=whole is None, options=options,
+            progress=progress, remembered=whole is None, options={**options},
         )  # fmt: skip
     except arrow.ArrowException as error:
         raise ValueError(f"the table cannot be read: {str(error).splitlines()[0]}") from None
@@ -260,10 +262,11 @@ def _blend(
         mixture = Mixture(**options)
     elif options:
         raise TypeError(f"{next(iter(options))} belongs to the mixture, which is given already")
-    levels_of_loss(mixture.recipe.loss, None if found is None else found.levels)
-    if bool(columns.classes) != mixture.recipe.loss.of_classes:
+    levels_of_loss(mixture.settings.loss, None if found is None else found.levels)
+    loss = mixture.settings.loss
+    if bool(columns.classes) != loss.of_classes:
         raise ValueError(
-            f"loss {mixture.recipe.loss} needs {'class' if not columns.classes else 'numbers, not'}"
+            f"loss {loss} needs {'class' if not columns.classes else 'numbers, not'}"
             " probabilities: see classes"
         )
     panel = read_panel(table, columns)
@@ -276,22 +279,22 @@ def _blend(
         raise ValueError("the number of classes must be that of the earlier table")
     if len(columns.by) and len(panel.outcomes) == len(panel.items) > 1:
         columns.notes.append("every series has one row only, so that nothing can be learned")
-    wealth = mixture.recipe.loss.of_wealth
-    refuse_outcomes(panel.outcomes, str(columns.target), of_wealth=wealth)
+    refuse_outcomes(panel.outcomes, str(columns.target), mixture.settings.loss)
     ahead = rows_ahead(panel)
     with mixture.transaction() as books:
-        same = same_table(books, panel, lag)
+        session = TableSession.of(books)
+        same = same_table(session, panel, lag)
         if same:
-            go_back(books)
-        record = describe(books, panel, lag) if remembered else None
-        rounds = arrange(books, panel, lag)
+            go_back(session)
+        record = describe(session, panel, lag) if remembered else None
+        rounds = arrange(session, panel, lag)
         index, last = panel.table, known_until(panel, columns.time)
         del panel
-        sums = play_table(books, rounds, weights=weights, progress=shares(progress, "blending"))
-        intervals = play_intervals(books, rounds)
-        store_pending(books, rounds)
-        keep_tokens(books, intervals)
-        remember(books, record)
+        sums = play_table(session, rounds, weights=weights, progress=shares(progress, "blending"))
+        intervals = play_intervals(session, rounds)
+        store_pending(session, rounds)
+        keep_tokens(session, intervals)
+        remember(session, record)
     repeated = ["the rows of the last table are here again: they were not learned twice"] * same
     parts = value_names(columns.classes) if found is None else found.value_names()
     result = result_table(index, rounds, sums.distributions, mixture.names, parts, intervals)
@@ -331,7 +334,7 @@ def _prepared(
         return found.table, found.columns, None, found
     of_labels = str(options.get("loss", "")).startswith("zero-one")
     if mixture is not None:
-        of_labels = mixture.recipe.loss.of_labels
+        of_labels = mixture.settings.loss.of_labels
     labels = labels_of(table, given, of_labels=of_labels)
     if labels is not None:
         table = labels.encode(table)

@@ -8,6 +8,7 @@ import numpy as np
 
 from normalhedge import _extras
 from normalhedge.mixtures.books import Books
+from normalhedge.mixtures.table_facts import TableFacts
 from normalhedge.tables.cleaning import Labels, label_numbers, with_numbers
 from normalhedge.tables.columns import Columns
 from normalhedge.tables.frames import encoded, is_text, refuse_other_than_numbers, time_kind
@@ -19,6 +20,7 @@ from normalhedge.tables.quantiles.table import QuantileTable
 from normalhedge.tables.reruns import series_of, times_of_outcomes
 from normalhedge.tables.results import result_table, value_names
 from normalhedge.tables.rounds import arrange
+from normalhedge.tables.session import TableSession
 
 
 class LastKnown(NamedTuple):
@@ -61,7 +63,7 @@ class Past(NamedTuple):
 
 
 def predict_future(past: Past, table: Any, *, weights: bool) -> Any:
-    """Return a table of forecasts with its blend; the books do not change.
+    """Return a table of forecasts with its blend; the mixture does not change.
 
     Parameters
     ----------
@@ -90,13 +92,13 @@ def predict_future(past: Past, table: Any, *, weights: bool) -> Any:
     panel.outcomes = np.full(len(panel.outcomes), np.nan)
     _refuse_past(past.known_until, panel, past.columns.time)
     panel = panel if found is None else found.stacked(panel)
-    books = past.books.copy(history=False)
-    books.last_times = {}  # rows that wait for their outcomes may be blended again
-    rounds = arrange(books, panel, 0)
-    sums = play_table(books, rounds, weights=weights, progress=None)
+    session = TableSession.of(past.books.copy(history=False))
+    session.last_times = {}  # rows that wait for their outcomes may be blended again
+    rounds = arrange(session, panel, 0)
+    sums = play_table(session, rounds, weights=weights, progress=None)
     parts = value_names(columns.classes) if found is None else found.value_names()
-    told = play_intervals(books, rounds)
-    result = result_table(panel.table, rounds, sums.distributions, books.names, parts, told)
+    told = play_intervals(session, rounds)
+    result = result_table(panel.table, rounds, sums.distributions, session.books.names, parts, told)
     if labels is not None and not columns.classes:
         result = labels.decode(result, parts)
     return (result if found is None else found.shaped(result)).drop_columns([target])
@@ -188,13 +190,13 @@ def _completed(past: Past, table: Any, columns: Columns) -> Any:
             )
         return table
     for name in (columns.time, columns.cutoff):
-        if name in table.column_names and past.books.time_kind == "dates":
+        if name in table.column_names and TableFacts.of(past.books.live).time_kind == "dates":
             table = _dated(table, str(name))
     kind = time_kind(table[columns.time])
-    if kind != past.books.time_kind:
+    if kind != TableFacts.of(past.books.live).time_kind:
         raise ValueError(
             f"column {columns.time} of the future table has {kind}, that of the past "
-            f"{past.books.time_kind}"
+            f"{TableFacts.of(past.books.live).time_kind}"
         )
     if columns.cutoff is not None and columns.cutoff not in table.column_names:
         made = last.time.cast(table[columns.time].type)

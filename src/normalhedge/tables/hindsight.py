@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from normalhedge import _core
+from normalhedge._inputs import LARGEST
 from normalhedge.games import best_expert, best_quantile, best_sequence
 from normalhedge.mixtures.best_convex import best_convex
 from normalhedge.tables.blending import Blend
@@ -25,7 +25,8 @@ class Hindsight(NamedTuple):
     quantile
         The largest loss among the given share of best experts.
     convex
-        The loss of the best fixed convex combination, see `best_convex`; NaN for the zero-one loss.
+        The loss of the best fixed convex combination, see `best_convex`; NaN for a loss without a
+        search for it.
     sequence
         The loss of the best sequence of experts with the given number of switches; NaN if the
         search would be too large.
@@ -49,23 +50,26 @@ def hindsight(blend: Blend, quantile: float = 0.1, switches: int = 5) -> Hindsig
     switches
         The number of switches of the best sequence.
     """
-    recipe, levels, rounds = blend.mixture.recipe, blend.mixture.levels, blend.rounds
-    kind = recipe.loss.kind
+    settings, rounds = blend.mixture.settings, blend.rounds
+    loss = settings.loss
     total = np.zeros(4)
     settled = 0
-    if kind is None:
+    if loss.own:
         return Hindsight(*(total * np.nan))
     for first, stop in zip(rounds.first, rounds.stop, strict=True):
         edges = rounds.edges[first : stop + 1]
         rows = slice(edges[0], edges[-1])
-        data = rounds.forecasts[rows], rounds.outcomes[rows], rounds.items[rows], levels, kind
-        losses = np.empty((len(data[1]), rounds.forecasts.shape[2]))
-        known = _core.write_loss_table(*data, recipe.combine, losses)
+        data = rounds.forecasts[rows], rounds.outcomes[rows], rounds.items[rows]
+        losses = loss.table(*data, settings.combine)
+        awake = np.any(np.all(np.abs(data[0]) < LARGEST, axis=1), axis=1)
+        known = int(np.sum(awake & ~np.isnan(data[1])))
         if not known:
             continue
         settled += known
         gains = -np.add.reduceat(losses, edges[:-1] - edges[0])
-        convex = np.nan if kind == "zero-one" else best_convex(*data, recipe.combine).loss * known
+        convex = np.nan
+        if loss.has_best_convex:
+            convex = best_convex(loss, *data, settings.combine).loss * known
         total -= [
             best_expert(gains).gain,
             best_quantile(gains, quantile),

@@ -4,14 +4,14 @@ Each item has its own game of `normalhedge.intervals.Conformal`. The outcome of 
 its round may be learned from, as for the weights.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
 from normalhedge._inputs import Floats
-from normalhedge.mixtures.books import Books
 from normalhedge.mixtures.tickets import PendingRound
 from normalhedge.tables.rounds import TableRounds
+from normalhedge.tables.session import TableSession
 
 
 @dataclass(frozen=True)
@@ -42,24 +42,24 @@ class TableIntervals:
         return [f"{of}-{side}-{percent}" for percent in percents for side in ("lo", "hi")]
 
 
-def play_intervals(books: Books, rounds: TableRounds) -> TableIntervals | None:
+def play_intervals(session: TableSession, rounds: TableRounds) -> TableIntervals | None:
     """Return the intervals of a table; None if the mixture has none.
 
     Parameters
     ----------
-    books
-        The memory of the mixture, after the rounds were played and before those that wait are
+    session
+        The mixture, after the rounds were played and before those that wait are
         stored. Its intervals learn from the rounds.
     rounds
         The rounds.
     """
-    memory = books.intervals
+    memory, live = session.books.intervals, session.books.live
     if memory is None:
         return None
     conformal = memory.conformal
     rows, levels, sizes = len(rounds.items), len(conformal.levels), np.diff(rounds.edges)
     of_round = np.repeat(np.arange(len(sizes)), sizes)  # of each row
-    earlier = [books.pending[ticket] for ticket in books.deferred]
+    earlier = [session.books.pending[ticket] for ticket in session.deferred]
     numbers = _numbers(rounds, earlier)
     old = rounds.row_of < 0
     order = np.argsort(~old, kind="stable")  # rows that were predicted before come first
@@ -71,15 +71,15 @@ def play_intervals(books: Books, rounds: TableRounds) -> TableIntervals | None:
         known_at=_known_at(rounds, of_round, order)[order],
         game=rounds.items[order].astype(np.int64),
         moment=numbers[of_round][order],
-        games=memory.games,
+        games=live.intervals,
         tokens=tokens[:, :-1],
         numbers=tokens[:, -1].astype(np.int64),
-        predicted=memory.predicted,
+        predicted=live.interval_rounds,
     )
     bounds = np.empty((rows, 2 * levels))
     bounds[order, 0::2], bounds[order, 1::2] = run.low, run.high
-    again = _again(rounds, earlier, bounds)
-    books.intervals = replace(memory, games=run.games, predicted=run.predicted)
+    again = _again(rounds, bounds)
+    live.assign(live.version, {"intervals": run.games, "interval_rounds": run.predicted})
     kept = np.empty((rows, conformal.sizes[1] + 1))
     waiting = order[run.waiting]
     kept[waiting] = np.column_stack([run.tokens, run.numbers])
@@ -93,22 +93,24 @@ def play_intervals(books: Books, rounds: TableRounds) -> TableIntervals | None:
     return TableIntervals(conformal.levels, bounds, again, found)
 
 
-def keep_tokens(books: Books, intervals: TableIntervals | None) -> None:
+def keep_tokens(session: TableSession, intervals: TableIntervals | None) -> None:
     """Give the pending rounds of a table their tokens.
 
     Parameters
     ----------
-    books
-        The memory of the mixture, with the rounds that wait.
+    session
+        The mixture, with the rounds that wait.
     intervals
         The intervals of the table; None without intervals.
     """
     if intervals is None:
         return
-    for ticket, deferred in books.deferred.items():
-        one = books.pending[ticket]
-        tokens = intervals.tokens[deferred.game, one.number, int(one.items[0])]
-        books.pending[ticket] = one._replace(tokens=tokens)
+    rounds = []
+    for ticket, deferred in session.deferred.items():
+        waiting = session.books.pending[ticket]
+        tokens = intervals.tokens[deferred.game, waiting.number, int(waiting.items[0])]
+        rounds.append((ticket, waiting._replace(tokens=tokens)))
+    session.replace_rounds(rounds)
 
 
 def _numbers(rounds: TableRounds, earlier: list[PendingRound]) -> np.ndarray:
@@ -147,21 +149,7 @@ def _known_at(rounds: TableRounds, of_round: np.ndarray, order: np.ndarray) -> n
     return np.asarray(known[of_round])
 
 
-def _again(rounds: TableRounds, earlier: list[PendingRound], bounds: Floats) -> dict[int, Floats]:
-    """Return the bounds of rows that were predicted before, by their place in the panel.
-
-    Their predictions in ``rounds.again`` are views of those of the pending rounds.
-    """
-    if not rounds.again:
-        return {}
-    at = {
-        one.values[k].ctypes.data: (place, k)
-        for place, one in enumerate(earlier)
-        for k in range(len(one.values))
-    }
+def _again(rounds: TableRounds, bounds: Floats) -> dict[int, Floats]:
+    """Return the bounds of rows that were predicted before, by their place in the panel."""
     first = {int(rounds.old[r]): int(rounds.edges[r]) for r in np.flatnonzero(rounds.old >= 0)}
-    found = {}
-    for row, value in rounds.again.items():
-        place, k = at[value.ctypes.data]
-        found[row] = bounds[first[place] + k]
-    return found
+    return {row: bounds[first[old] + k] for row, (_, old, k) in rounds.again.items()}

@@ -10,6 +10,7 @@ import numpy as np
 from normalhedge import _extras
 from normalhedge._inputs import LARGEST, Floats
 from normalhedge.mixtures.forecasts import SUM_TOLERANCE
+from normalhedge.mixtures.losses import Loss
 from normalhedge.tables.columns import Columns
 from normalhedge.tables.frames import encoded, floats, sortable, time_kind, times, words
 from normalhedge.tables.whole import WholeTable
@@ -248,8 +249,8 @@ def _refuse_labels(outcomes: Floats, classes: int, target: str) -> None:
         raise ValueError(f"column {target} must hold classes in 0..{classes - 1}")
 
 
-def refuse_outcomes(outcomes: Floats, target: str, *, of_wealth: bool) -> None:
-    """Refuse infinite outcomes and, for portfolios, price relatives of zero or less.
+def refuse_outcomes(outcomes: Floats, target: str, loss: Loss) -> None:
+    """Refuse infinite outcomes, and outcomes that the loss does not take.
 
     Parameters
     ----------
@@ -257,17 +258,16 @@ def refuse_outcomes(outcomes: Floats, target: str, *, of_wealth: bool) -> None:
         The outcome of each row.
     target
         The column of outcomes.
-    of_wealth
-        Whether outcomes are price relatives.
+    loss
+        The loss.
     """
     wrong = np.abs(outcomes) >= LARGEST
     if wrong.any():
         row = int(wrong.argmax())
         raise ValueError(f"column {target} must be finite, it is {outcomes[row]} in row {row + 1}")
-    wrong = outcomes <= 0.0
-    if of_wealth and wrong.any():
+    wrong = ~np.isnan(outcomes) & ~loss.takes(outcomes)
+    if wrong.any():
         row = int(wrong.argmax())
         raise ValueError(
-            f"column {target} must have price relatives, more than 0, it is {outcomes[row]} in row "
-            f"{row + 1}"
+            f"column {target} must {loss.outcome_must[1]}, it is {outcomes[row]} in row {row + 1}"
         )

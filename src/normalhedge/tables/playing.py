@@ -7,10 +7,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from normalhedge import _threads
+from normalhedge._core import Live
 from normalhedge._inputs import Floats
 from normalhedge.mixtures._sums import EXPERT_SUMS, REGRET, TOTAL_SUMS
-from normalhedge.mixtures.books import Books
+from normalhedge.mixtures.core_settings import Schedule
 from normalhedge.tables.rounds import TableRounds
+from normalhedge.tables.session import TableSession
 
 BINS = 500
 """The largest number of stretches of time into which the sums are split."""
@@ -42,18 +44,18 @@ class TableSums(NamedTuple):
 
 
 def play_table(
-    books: Books,
+    session: TableSession,
     rounds: TableRounds,
     *,
     weights: bool,
     progress: Callable[[float], object] | None,
 ) -> TableSums:
-    """Play all rounds of a table, and add its sums to the books.
+    """Play all rounds of a table, and add its sums to those of the mixture.
 
     Parameters
     ----------
-    books
-        The memory of the mixture, which learns from the rounds.
+    session
+        The mixture, which learns from the rounds.
     rounds
         The rounds of the table; predictions are written into them.
     weights
@@ -61,21 +63,25 @@ def play_table(
     progress
         Called with the finished share of the work; None to report nothing.
     """
-    n = len(books.names)
+    n = len(session.books.names)
     count = int(rounds.offsets.max(initial=0)) + 1
     size = min(count, max(min(BINS, CHUNK // (EXPERT_SUMS * n)), 1))
     # With a million rounds and 500 bins the product exceeds 32 bits.
     bins = (np.maximum(rounds.offsets, 0) * np.int64(size) // count).astype(np.int32)
     distributions = np.full((len(rounds.outcomes), n) if weights else (0, n), np.nan)
-    experts = np.zeros((size, len(books.games.expert_sums), n))
+    sums = len(session.books.live.expert_sums)
+    experts = np.zeros((size, sums, n))
     totals = np.zeros((size, TOTAL_SUMS))
     pieces = _pieces(rounds, n)
     # Functions of the user are called in the thread of the user.
-    own = books.recipe.loss.kind is None or books.games.states is not None
+    live = session.books.live
+    own = session.books.settings.loss.own or live.states is not None
     spread = _in_turn if own else _threads.spread
     for done, piece in enumerate(pieces):
         parts = spread(
-            lambda games, stop: _play_part(books, rounds, games, stop, bins, distributions, size),
+            lambda games, stop: _play_part(
+                live, rounds, games, stop, bins, distributions, (size, sums, n)
+            ),
             piece,
         )
         for part_experts, part_totals in parts:
@@ -85,7 +91,7 @@ def play_table(
         if progress is not None:
             progress((done + 1) / len(pieces))
     new = (rounds.row_of >= 0).any()
-    books.add_sums(experts, totals, rounds.base + count if new else books.rounds)
+    session.add_sums(experts, totals, rounds.base + count if new else session.books.rounds)
     starts = rounds.base + -(-np.arange(size) * count // size)
     return TableSums(starts, experts, totals, distributions)
 
@@ -114,21 +120,24 @@ def _pieces(rounds: TableRounds, n: int) -> list[list[tuple[slice, np.ndarray]]]
 
 
 def _play_part(
-    books: Books,
+    live: Live,
     rounds: TableRounds,
     games: slice,
     stop: np.ndarray,
     bins: np.ndarray,
     distributions: Floats,
-    size: int,
+    shape: tuple[int, int, int],
 ) -> tuple[Floats, Floats]:
     """Play some games, each up to a given round; return the sums."""
-    experts = np.zeros((size, *books.games.expert_sums.shape))
-    totals = np.zeros((size, TOTAL_SUMS))
-    books.games.play(
-        rounds.games[games], rounds.start[games], stop, rounds.settled[games], rounds.edges,
-        rounds.offsets, rounds.ready, rounds.order, rounds.places, bins, rounds.forecasts,
-        rounds.values, rounds.outcomes, rounds.items, distributions, experts, totals, rounds.base,
+    experts = np.zeros(shape)
+    totals = np.zeros((shape[0], TOTAL_SUMS))
+    live.play(
+        Schedule(
+            rounds.games[games], rounds.start[games], stop, rounds.settled[games], rounds.edges,
+            rounds.offsets, rounds.ready, rounds.order, rounds.places, bins, rounds.forecasts,
+            rounds.values, rounds.outcomes, rounds.items, distributions, experts, totals,
+            rounds.base,
+        )
     )  # fmt: skip
     rounds.start[games] = stop
     return experts, totals

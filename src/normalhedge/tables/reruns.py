@@ -1,8 +1,8 @@
 """Blend the same table twice and learn from it once.
 
-The books of a mixture remember the last table: a digest of its rows with known outcomes, and the
-books as they were before it. If a later table holds the same rows again, with or without further
-ones, the mixture goes back to the books before and blends the whole table. As a blend is causal,
+A session remembers the last table: a digest of its rows with known outcomes, and the mixture as it
+was before it. If a later table holds the same rows again, with or without further ones, the session
+goes back to the mixture before and blends the whole table. As a blend is causal,
 the same rows get the same forecasts again, and nothing is learned twice. Rows of the last table
 whose outcomes were not known may have changed: they were forecasts, and are forecast again.
 """
@@ -15,34 +15,35 @@ from typing import Any
 import numpy as np
 
 from normalhedge.mixtures.books import Books
-from normalhedge.mixtures.tickets import LastTable
+from normalhedge.mixtures.table_facts import LastTable, TableFacts
 from normalhedge.tables.panels import Panel
+from normalhedge.tables.session import TableSession
 
 FEWEST = 10
 """Without a column of times, fewer rows than this count as new rows, even if they are the same."""
 
 
-def same_table(books: Books, panel: Panel, lag: int) -> bool:
+def same_table(session: TableSession, panel: Panel, lag: int) -> bool:
     """Tell whether a panel holds all rows of the last table of a mixture again.
 
     Parameters
     ----------
-    books
-        The memory of the mixture.
+    session
+        The mixture.
     panel
         The rows of a table.
     lag
         The number of further rounds for which an outcome stays unknown.
     """
-    last = books.last_table
-    if last is None or last.mark != _mark(books):
+    last = session.last_table
+    if last is None or last.mark != _mark(session):
         return False
     times, known = times_of_outcomes(panel), ~np.isnan(panel.outcomes)
     ends = [last.until.get(name) for name in panel.items]
     there = np.array([end is not None for end in ends])[panel.series] & known
-    there &= _new_rows(last.before, panel)
+    there &= _new_rows(_facts(last.before), panel)
     if panel.time_keys is not None:  # forecasts made since then are not rows of the last table
-        there &= ~_new_rows(books, panel)
+        there &= ~_new_rows(session, panel)
     if not there.any():
         return False
     if isinstance(next(iter(last.until.values())), str) != (times.dtype.kind in "OU"):
@@ -52,28 +53,33 @@ def same_table(books: Books, panel: Panel, lag: int) -> bool:
     return last.digest == _digest(panel, there, lag)
 
 
-def go_back(books: Books) -> None:
-    """Let books be what they were before the last table."""
-    assert books.last_table is not None
-    before = books.last_table.before
-    books.take_over(books.emptied() if before is None else before.copy(), books.games.version)
+def go_back(session: TableSession) -> None:
+    """Let a session go on with the mixture as it was before the last table."""
+    assert session.last_table is not None
+    before = session.last_table.before
+    session.go_back(session.books.emptied() if before is None else before.copy())
 
 
-def describe(books: Books, panel: Panel, lag: int) -> LastTable | None:
+def _facts(before: Books | None) -> TableSession | None:
+    return None if before is None else TableSession.of(before)
+
+
+def describe(session: TableSession, panel: Panel, lag: int) -> LastTable | None:
     """Return what to remember of a table; None if its rows could not be recognised.
 
     Parameters
     ----------
-    books
-        The memory of the mixture before the table.
+    session
+        The mixture before the table.
     panel, lag
         The rows of the table, and the lag of its outcomes.
     """
     before = None
-    if books.rounds or books.pending:
-        before = books.copy()
-        before.forget_history()
-    known = ~np.isnan(panel.outcomes) & _new_rows(before, panel)
+    if session.books.rounds or session.books.pending:
+        session.store()
+        before = session.books.copy(history=False)
+        before.live.attached = TableFacts.of(before.live)._replace(last_table=None)
+    known = ~np.isnan(panel.outcomes) & _new_rows(_facts(before), panel)
     if not known.any() or (panel.time_keys is None and known.sum() < FEWEST):
         return None
     keys, times = np.unique(times_of_outcomes(panel)[known], return_inverse=True)
@@ -87,22 +93,23 @@ def describe(books: Books, panel: Panel, lag: int) -> LastTable | None:
     return LastTable(before, until, _digest(panel, known, lag), (0, 0, 0))
 
 
-def remember(books: Books, table: LastTable | None) -> None:
+def remember(session: TableSession, table: LastTable | None) -> None:
     """Remember a table after it was blended.
 
     Parameters
     ----------
-    books
-        The memory of the mixture after the table.
+    session
+        The mixture after the table.
     table
         The description of the table.
     """
-    books.last_table = None if table is None else table._replace(mark=_mark(books))
+    session.last_table = None if table is None else table._replace(mark=_mark(session))
+    session.store()
 
 
-def _mark(books: Books) -> tuple[int, int, int]:
+def _mark(session: TableSession) -> tuple[int, int, int]:
     """Return numbers that change when the mixture is used otherwise after a table."""
-    return books.rounds, books.next_ticket, len(books.pending)
+    return session.books.rounds, session.books.next_ticket, len(session.books.pending)
 
 
 def _times(panel: Panel) -> Any:
@@ -110,8 +117,8 @@ def _times(panel: Panel) -> Any:
     return panel.times if panel.time_keys is None else panel.time_keys[panel.times]
 
 
-def _new_rows(before: Books | None, panel: Panel) -> np.ndarray:
-    """Return which rows are later than the last times of the books."""
+def _new_rows(before: TableSession | None, panel: Panel) -> np.ndarray:
+    """Return which rows are later than the last times of a session."""
     new = np.ones(len(panel.series), dtype=bool)
     if before is None or panel.time_keys is None or not before.last_times:
         return new
@@ -127,26 +134,26 @@ def times_of_outcomes(panel: Panel) -> Any:
     return _times(panel) if panel.known is None else panel.known
 
 
-def first_new_times(books: Books, panel: Panel) -> np.ndarray:
-    """Return for each item of a panel the first of its times that is later than those of the books.
+def first_new_times(session: TableSession, panel: Panel) -> np.ndarray:
+    """Return for each item of a panel the first of its times that is later than those of a session.
 
     With a cutoff, the steps of a series are numbered in each table: a row that comes again, without
     the steps before it, has another number. So a time is new to all steps of a series or to none.
 
     Parameters
     ----------
-    books
-        The memory of a mixture.
+    session
+        The mixture.
     panel
         The rows of a table with a column of times.
     """
     keys: Any = panel.time_keys
-    ends = {game: int(np.searchsorted(keys, t, "right")) for game, t in books.last_times.items()}
-    if books.recipe.shared:
+    ends = {game: int(np.searchsorted(keys, t, "right")) for game, t in session.last_times.items()}
+    if session.books.settings.shared:
         return np.full(len(panel.items), ends.get(0, 0))
     latest: dict[str, int] = {}
     for game, end in ends.items():
-        name = series_of(books.items[game], steps=panel.known is not None)
+        name = series_of(session.books.items[game], steps=panel.known is not None)
         latest[name] = max(latest.get(name, 0), end)
     names = (series_of(name, steps=panel.known is not None) for name in panel.items)
     return np.array([latest.get(name, 0) for name in names])

@@ -41,7 +41,7 @@ def result_table(
     result = index
     place = np.argsort(rounds.row_of, kind="stable")[np.count_nonzero(rounds.row_of < 0) :]
     values, rows = rounds.values[place, : len(parts)], rounds.row_of[place]
-    again = rounds.again
+    again = {row: seen.values for row, seen in rounds.again.items()}
     if intervals is not None:  # beside the blend
         values = np.concatenate([values, intervals.bounds[place]], axis=1)
         again = {row: np.append(again[row], intervals.again[row]) for row in again}

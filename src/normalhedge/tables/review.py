@@ -103,7 +103,7 @@ def review(
     rows, mixture = rows_of(blend), blend.mixture
     if levels is None and blend.quantiles is not None:
         levels = blend.quantiles.levels
-    scores = Scores(rows, mixture.recipe, mixture.levels, levels)
+    scores = Scores(rows, mixture.settings.loss, levels)
     errors = scores.overall()
     best = scores.best_model(errors)
     names = [*errors.names[: 1 + len(scores.plain)], *([best] if best is not None else [])]

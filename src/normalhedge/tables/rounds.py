@@ -1,23 +1,39 @@
 """Arrange the rows of a panel, and the pending rounds of a mixture, as rounds for the core."""
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from normalhedge._inputs import Floats
-from normalhedge.mixtures.books import Books
-from normalhedge.mixtures.tickets import DeferredOutcome
+from normalhedge.mixtures.table_facts import DeferredOutcome
 from normalhedge.tables.panels import Panel
 from normalhedge.tables.reruns import first_new_times, series_of
+from normalhedge.tables.session import TableSession
 
 NEVER = 1 << 30
 """Stands for the settling round of a round that this table cannot settle."""
 
 
+class RowAgain(NamedTuple):
+    """A row that was predicted before, and still waits for its outcome.
+
+    Attributes
+    ----------
+    values
+        The prediction made then.
+    round, place
+        The number of its round among those that wait, and its place in the round.
+    """
+
+    values: Floats
+    round: int
+    place: int
+
+
 @dataclass
 class TableRounds:
-    """Rows sorted by game and time; see ``Schedule`` in ``src/core/games_object.cpp``.
+    """Rows sorted by game and time; see ``Schedule`` in ``src/core/schedule.hpp``.
 
     Attributes
     ----------
@@ -81,7 +97,7 @@ class TableRounds:
     stop: np.ndarray
     settled: np.ndarray
     base: int
-    again: dict[int, Floats] = field(default_factory=dict)
+    again: dict[int, RowAgain] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
 
     def rows(self, start: int, stop: int) -> tuple[Floats, Floats, Floats]:
@@ -95,30 +111,30 @@ class TableRounds:
         return self.forecasts[start:stop], self.values[start:stop], self.outcomes[start:stop]
 
 
-def arrange(books: Books, panel: Panel, lag: int) -> TableRounds:
+def arrange(session: TableSession, panel: Panel, lag: int) -> TableRounds:
     """Return the pending rounds of earlier tables, followed by the rounds of a panel.
 
     Parameters
     ----------
-    books
-        The memory of the mixture; new experts and items join it.
+    session
+        The mixture; new experts and items join it.
     panel
         The new rows.
     lag
         The number of further rounds for which an outcome stays unknown.
     """
-    books.begin_table(panel.time_kind)
-    books.join(panel.experts)
+    session.begin_table(panel.time_kind)
+    session.books.join(panel.experts)
     notes: list[str] = []
-    items = _join_items(books, panel.items, notes)[panel.series]
-    games = np.zeros_like(items) if books.recipe.shared else items
-    again: dict[int, Floats] = {}
-    fresh = _unseen(books, panel, items, again, notes)
+    items = _join_items(session, panel.items, notes)[panel.series]
+    games = np.zeros_like(items) if session.books.settings.shared else items
+    again: dict[int, RowAgain] = {}
+    fresh = _unseen(session, panel, items, again, notes)
     # Rounds are numbered by their times, after the last round of the mixture.
     distinct = np.flatnonzero(np.bincount(panel.times[fresh]))
     if panel.of_whole and panel.time_keys is not None:
         distinct = np.arange(len(panel.time_keys))
-    rows = _new_rows(books, panel, fresh)
+    rows = _new_rows(session, panel, fresh)
     parts = (panel.outcomes, items, games, panel.times)
     outcomes, items, games, times = parts if fresh.all() else (part[fresh] for part in parts)
     if len(distinct) <= distinct.max(initial=-1):  # some times are not new
@@ -126,20 +142,20 @@ def arrange(books: Books, panel: Panel, lag: int) -> TableRounds:
     places, none = np.arange(len(fresh), dtype=np.int32), np.empty(0, dtype=np.int32)
     # The steps ahead of one time are rounds of their own: their outcomes are known one by one.
     steps = np.zeros_like(times)
-    if panel.steps is not None and books.recipe.shared:
+    if panel.steps is not None and session.books.settings.shared:
         steps = panel.steps[fresh]
     columns = [
         rows, outcomes, items, games, times, places if fresh.all() else places[fresh],
-        np.full((len(rows), rows.shape[1] * books.games.shape[3]), np.nan), steps,
+        np.full((len(rows), rows.shape[1] * session.books.live.value_count), np.nan), steps,
     ]  # fmt: skip
     del parts, items, games, times, fresh, places, steps
-    if books.deferred:
-        deferred = _deferred_rows(books)
+    if session.deferred:
+        deferred = _deferred_rows(session)
         columns = [np.concatenate(pair) for pair in zip(deferred, columns, strict=True)]
-    columns = _sorted(columns, len(distinct) + len(books.deferred) + 1, len(books.items))
+    columns = _sorted(columns, len(distinct) + len(session.deferred) + 1, len(session.books.items))
     table, outcomes, item, game, code, row_of, values, step = columns
-    if books.recipe.include:
-        books.games.fill_plain(table, None)
+    if session.books.settings.include:
+        session.books.live.fill_plain(table, None)
     begins = np.ones(len(game), dtype=bool)
     begins[1:] = (game[1:] != game[:-1]) | (code[1:] != code[:-1]) | (step[1:] != step[:-1])
     edges = np.append(np.flatnonzero(begins), len(game)).astype(np.int32)
@@ -153,14 +169,15 @@ def arrange(books: Books, panel: Panel, lag: int) -> TableRounds:
         codes = distinct.astype(np.int32)[np.maximum(code, 0)]
     if not new.all():
         offsets, codes = np.where(new, offsets, -1), np.where(new, codes, -1)
-        old = np.where(new, old, code + np.int32(len(books.deferred)))
+        old = np.where(new, old, code + np.int32(len(session.deferred)))
     result = TableRounds(
         table, outcomes, values, item, row_of, edges,
         offsets, none, none, none, codes, old,  # _set_ready fills in three
-        _known(books, panel, row_of, edges, code, new), panel.time_keys, panel.known,
-        game[first].astype(np.int64), first, start, stop, first.copy(), books.rounds, again, notes,
+        _known(session, panel, row_of, edges, code, new), panel.time_keys, panel.known,
+        game[first].astype(np.int64), first, start, stop, first.copy(), session.books.rounds, again,
+        notes,
     )  # fmt: skip
-    _set_ready(result, list(books.deferred.values()), lag)
+    _set_ready(result, list(session.deferred.values()), lag)
     return result
 
 
@@ -178,44 +195,45 @@ def _sorted(columns: list[np.ndarray], times: int, items: int) -> list[np.ndarra
     return columns
 
 
-def _join_items(books: Books, names: list[str], notes: list[str]) -> np.ndarray:
+def _join_items(session: TableSession, names: list[str], notes: list[str]) -> np.ndarray:
     """Let items join that are new, and return the index of each item."""
-    known = set(books.items)
+    known = set(session.books.items)
     new = [name for name in names if name not in known] if known else []
-    found = books.item_indices(names)
+    found = session.books.item_indices(names)
     if new:
-        books.start_from_pool(new)
+        session.start_from_pool(new)
         shown = ", ".join(new[:3]) + ", ..." * (len(new) > 3)
         notes.append(f"{len(new)} new series started from the pooled weights: {shown}")
     return found
 
 
-def _new_rows(books: Books, panel: Panel, fresh: np.ndarray) -> Floats:
+def _new_rows(session: TableSession, panel: Panel, fresh: np.ndarray) -> Floats:
     """Return the forecasts of the rows not seen before, with a column for each name."""
-    columns = [books.names.index(name) for name in panel.experts]
-    if fresh.all() and columns == list(range(len(books.names))) and not books.retired:
+    books = session.books
+    columns, n = [books.live.find(name) for name in panel.experts], len(books.names)
+    if fresh.all() and columns == list(range(n)) and not books.retired:
         return panel.forecasts
-    rows = np.full((fresh.sum(), panel.forecasts.shape[1], len(books.names)), np.nan)
+    rows = np.full((fresh.sum(), panel.forecasts.shape[1], n), np.nan)
     rows[:, :, columns] = panel.forecasts if fresh.all() else panel.forecasts[fresh]
     books.let_sleep(rows)
     return rows
 
 
-def _deferred_rows(books: Books) -> list[np.ndarray]:
+def _deferred_rows(session: TableSession) -> list[np.ndarray]:
     """Return the columns of the rows of pending rounds, as in `arrange`.
 
     Their codes are negative: they come before the new rows, in the order of their tickets.
     """
     columns: list[list[np.ndarray]] = [[] for _ in range(8)]
-    for k, (ticket, deferred) in enumerate(books.deferred.items()):
-        pending = books.pending[ticket]
+    for k, (ticket, deferred) in enumerate(session.deferred.items()):
+        pending = session.books.pending[ticket]
         rows = len(pending.items)
         parts: tuple[np.ndarray, ...] = (
-            books.widen(pending.forecasts, None)[0],
+            session.books.widen(pending.forecasts, None)[0],
             deferred.outcomes,
             pending.items,
             np.full(rows, deferred.game),
-            np.full(rows, k - len(books.deferred), dtype=np.int32),
+            np.full(rows, k - len(session.deferred), dtype=np.int32),
             np.full(rows, -1, dtype=np.int32),
             pending.values,
             np.zeros(rows, dtype=np.int32),
@@ -226,10 +244,10 @@ def _deferred_rows(books: Books) -> list[np.ndarray]:
 
 
 def _unseen(
-    books: Books,
+    session: TableSession,
     panel: Panel,
     items: np.ndarray,
-    again: dict[int, Floats],
+    again: dict[int, RowAgain],
     notes: list[str],
 ) -> np.ndarray:
     """Return which rows are later than the last time of their game.
@@ -238,33 +256,37 @@ def _unseen(
     those rounds are put into ``again``.
     """
     fresh: np.ndarray = np.ones(len(items), dtype=bool)
-    if not books.last_times or panel.time_keys is None:
+    if not session.last_times or panel.time_keys is None:
         return fresh
     keys = panel.time_keys
-    fresh = panel.times >= first_new_times(books, panel)[panel.series]
+    fresh = panel.times >= first_new_times(session, panel)[panel.series]
     waiting = {}
-    for ticket, deferred in books.deferred.items():
-        for place, item in enumerate(books.pending[ticket].items):
+    for ticket, deferred in session.deferred.items():
+        for place, item in enumerate(session.books.pending[ticket].items):
             until = deferred.known[place] if deferred.known else None
-            name = series_of(books.items[item], steps=until is not None)
+            name = series_of(session.books.items[item], steps=until is not None)
             waiting[deferred.time, name, until] = (ticket, place)
     filled: dict[int, Floats] = {}
+    tickets = {ticket: k for k, ticket in enumerate(session.deferred)}
     classes = panel.forecasts.shape[1]
     for row in np.flatnonzero(~fresh).tolist() if waiting else ():
         until = key_of(panel.known, row)
-        name = series_of(books.items[items[row]], steps=until is not None)
+        name = series_of(session.books.items[items[row]], steps=until is not None)
         found = waiting.get((key_of(keys, panel.times[row]), name, until))
         if found is None:
             continue
         ticket, place = found
-        again[row] = books.pending[ticket].values[place, :classes]
-        unknown = np.isnan(books.deferred[ticket].outcomes[place])
+        values = session.books.pending[ticket].values[place, :classes]
+        again[row] = RowAgain(values, tickets[ticket], place)
+        unknown = np.isnan(session.deferred[ticket].outcomes[place])
         if unknown and not np.isnan(panel.outcomes[row]):
-            books.deferred[ticket].outcomes[place] = panel.outcomes[row]
-            news = filled.setdefault(ticket, np.full(len(books.pending[ticket].items), np.nan))
+            session.deferred[ticket].outcomes[place] = panel.outcomes[row]
+            news = filled.setdefault(
+                ticket, np.full(len(session.books.pending[ticket].items), np.nan)
+            )
             news[place] = panel.outcomes[row]
     for ticket, news in filled.items():
-        books.note(ticket, news)
+        session.note(ticket, news)
     seen = int((~fresh).sum())
     if seen:
         notes.append(
@@ -276,7 +298,7 @@ def _unseen(
 
 
 def _known(
-    books: Books,
+    session: TableSession,
     panel: Panel,
     row_of: np.ndarray,
     edges: np.ndarray,
@@ -288,7 +310,7 @@ def _known(
         return None
     rows = panel.known[np.maximum(row_of, 0)]
     known: np.ndarray = np.maximum.reduceat(rows, edges[:-1]).copy()
-    deferred = list(books.deferred.values())
+    deferred = list(session.deferred.values())
     for r in np.flatnonzero(~new):
         known[r] = max(deferred[code[r] + len(deferred)].known)
     return known

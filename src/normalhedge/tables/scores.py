@@ -5,10 +5,9 @@ from math import nan
 
 import numpy as np
 
-from normalhedge import _core
 from normalhedge._inputs import LARGEST, Floats
 from normalhedge.mixtures.comparing import OFTEN, plain_means, plain_medians, plain_votes
-from normalhedge.mixtures.recipe import Recipe
+from normalhedge.mixtures.losses import Loss
 from normalhedge.tables.blended import BlendedRows
 from normalhedge.tables.dates import Grouping
 from normalhedge.tables.errors import BLEND, MEAN, MEDIAN, VOTE, Errors, Lead, Measure, Worst
@@ -24,8 +23,8 @@ class Scores:
     ----------
     rows
         The rows; those without an outcome or a forecast of the blend are left out.
-    recipe, item_levels
-        The settings of the mixture, and the levels of the pinball loss for its items.
+    loss
+        The loss of the mixture.
     levels
         The levels of the parts of a forecast, if these are quantiles.
     """
@@ -33,31 +32,27 @@ class Scores:
     def __init__(
         self,
         rows: BlendedRows,
-        recipe: Recipe,
-        item_levels: Floats,
+        loss: Loss,
         levels: Sequence[float] | None = None,
     ) -> None:
-        self.rows, self.recipe, self.item_levels = rows, recipe, item_levels
+        self.rows, self.loss = rows, loss
         self.levels = None if levels is None else np.asarray(levels, dtype=np.float64)
         self.known = np.flatnonzero(rows.settled)
-        loss = recipe.loss
-        self.plain = [VOTE] if loss.of_labels else [MEAN] if loss.of_wealth else [MEAN, MEDIAN]
+        self.plain = list(loss.forecasts.plain)
         self.middle = 0 if self.levels is None else int(np.abs(self.levels - 0.5).argmin())
-        self.numbers = not (loss.of_labels or loss.of_classes or loss.of_wealth)
+        self.numbers = loss.forecasts.numeric
         self.measures = self._measures()
         self._combined: list[Floats] = []
 
     def _measures(self) -> tuple[Measure, ...]:
-        loss = self.recipe.loss
+        loss = self.loss
         both = (Measure("RMSE", "square"), Measure("MAE", "absolute"))
         if self.levels is not None:
             return (Measure("WIS", "levels"), both[1], both[0])
         if not self.numbers:
             return (Measure(f"{loss} loss", "own"),)
-        if loss.kind == "square":
-            return both
-        if loss.kind == "absolute":
-            return both[::-1]
+        if loss.score:
+            return tuple(sorted(both, key=lambda measure: measure.name != loss.score))
         return (Measure(f"{loss} loss", "own"), both[1], both[0])
 
     def overall(self) -> Errors:
@@ -99,7 +94,7 @@ class Scores:
         often = errors.counts[0, first:] >= OFTEN * max(len(self.known), 1)
         if not often.any() or not len(self.known):
             return None
-        if self.recipe.loss.of_wealth:  # its losses may be negative
+        if self.loss.of_wealth:  # its losses may be negative
             gap = errors.values[0, 0, first:] - errors.blend[0, 0, first:]
         else:
             gap = errors.above_blend[first:]
@@ -238,15 +233,7 @@ class Scores:
         if measure.kind != "own":
             errors = self._errors(table, part)
             return errors**2 if measure.kind == "square" else np.abs(errors)
-        kind = self.recipe.loss.kind
-        if kind is None:
-            first = np.ascontiguousarray(table[:, 0, :1])
-            return self.recipe.own_losses(table, first, outcomes)[0][:, : table.shape[2]]
-        losses = np.empty((len(table), table.shape[2]))
-        items = np.ascontiguousarray(self.rows.items[part])
-        known = np.ascontiguousarray(table), np.ascontiguousarray(outcomes), items
-        _core.write_loss_table(*known, self.item_levels, kind, "mean", losses)
-        return losses
+        return self.loss.table(table, outcomes, self.rows.items[part])
 
     def _finished(
         self,

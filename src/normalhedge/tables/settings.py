@@ -8,7 +8,7 @@ import numpy as np
 from normalhedge import _inputs
 from normalhedge.mixtures.automatic import Automatic
 from normalhedge.mixtures.mixture import Mixture
-from normalhedge.mixtures.recipe import hedger_of, is_automatic, with_memory
+from normalhedge.mixtures.rule_names import hedger_of, is_automatic, with_memory
 from normalhedge.tables.columns import Columns, count_experts
 from normalhedge.tables.panels import Panel
 from normalhedge.tables.quantiles.summary import quantile_options
@@ -66,16 +66,16 @@ def pooled_mixture(
     """
     shared = not columns.by and columns.cutoff is None
     if not shared and pooled is None and continued:
-        shared = mixture.recipe.shared
+        shared = mixture.settings.shared
     elif not shared and pooled is None:
         in_step = _in_step(panel.series, panel.times)
-        shared = in_step and isinstance(mixture.recipe.hedger, Automatic)
+        shared = in_step and isinstance(mixture.settings.hedger, Automatic)
     elif not shared:
         shared = bool(pooled)
-    if mixture.recipe.shared == shared:
+    if mixture.settings.shared == shared:
         return mixture
     if continued:
-        raise ValueError(f"the mixture is {'' if mixture.recipe.shared else 'not '}pooled")
+        raise ValueError(f"the mixture is {'' if mixture.settings.shared else 'not '}pooled")
     return Mixture(shared=shared, **options)
 
 

@@ -2,22 +2,23 @@
 
 import numpy as np
 
-from normalhedge.mixtures.books import Books
-from normalhedge.mixtures.tickets import DeferredOutcome, PendingRound
+from normalhedge.mixtures.table_facts import DeferredOutcome
+from normalhedge.mixtures.tickets import PendingRound
 from normalhedge.tables.rounds import TableRounds, key_of
+from normalhedge.tables.session import TableSession
 
 
-def store_pending(books: Books, rounds: TableRounds) -> None:
-    """Store the rounds that are not settled, or have no outcome, in the books.
+def store_pending(session: TableSession, rounds: TableRounds) -> None:
+    """Store the rounds that are not settled, or have no outcome, in the session.
 
     Parameters
     ----------
-    books
-        The memory of the mixture.
+    session
+        The mixture.
     rounds
         The rounds of a table, after they were played.
     """
-    before = list(books.take_deferred().items())
+    before = list(session.take_deferred().items())
     if not len(rounds.games):
         return
     unknown = np.logical_and.reduceat(np.isnan(rounds.outcomes), rounds.edges[:-1])
@@ -30,16 +31,16 @@ def store_pending(books: Books, rounds: TableRounds) -> None:
     if keys is not None:
         for game, last in zip(rounds.games.tolist(), rounds.codes[rounds.stop - 1], strict=True):
             if last >= 0:
-                books.last_times[game] = key_of(keys, last)
+                session.last_times[game] = key_of(keys, last)
     # Rounds whose outcomes are overdue are not kept for ever.
-    given_up = np.flatnonzero(late)[: -books.max_pending]
+    given_up = np.flatnonzero(late)[: -session.books.settings.max_pending]
     unknown[given_up] = False
     of = np.repeat(np.arange(len(rounds.games)), rounds.stop - rounds.first)
     kept = []
     for r in np.flatnonzero(unknown).tolist():
         a, b = rounds.edges[r], rounds.edges[r + 1]
         forecasts, values, outcomes = (part.copy() for part in rounds.rows(a, b))
-        names = [books.items[i] for i in rounds.items[a:b]]
+        names = [session.books.items[i] for i in rounds.items[a:b]]
         keys_of_rows = None if names == [""] else names
         items, old = rounds.items[a:b].copy(), int(rounds.old[r])
         if old >= 0:
@@ -61,4 +62,4 @@ def store_pending(books: Books, rounds: TableRounds) -> None:
                 DeferredOutcome(int(rounds.games[of[r]]), due, known, time, outcomes, since),
             )
         )
-    books.store_deferred(kept, len(given_up))
+    session.store_deferred(kept, len(given_up))
