@@ -18,6 +18,7 @@ import pyarrow as pa
 from normalhedge import blend
 from normalhedge._inputs import Floats
 from normalhedge.mixtures.best_convex import best_convex
+from normalhedge.mixtures.losses import LogWealth
 
 MEMORIES = (20, 100, 500, 2500)
 
@@ -65,8 +66,8 @@ def exponentiated_gradient(days: Floats, rate: float = RATE) -> float:
 
 def best_rebalanced(days: Floats) -> tuple[float, float]:
     """Return the wealth of the best constant portfolio in hindsight, and by what it may be less."""
-    told = np.ones(len(days)), np.zeros(len(days), dtype=np.int32), np.array([0.5])
-    found = best_convex(np.ascontiguousarray(days[:, np.newaxis]), *told, "log-wealth")
+    told = np.ones(len(days)), np.zeros(len(days), dtype=np.int32)
+    found = best_convex(LogWealth(), np.ascontiguousarray(days[:, np.newaxis]), *told)
     least, most = -found.loss * len(days), (found.gap - found.loss) * len(days)
     return float(np.exp(least)), float(np.exp(most))
 

@@ -245,17 +245,17 @@ def attack(setting: Setting, lag: int, rounds: int, seed: int = 0) -> Found:
             made, said, outcomes = waiting.popleft()
             mixture.update(made, _named(outcomes))
             behind.add(said, outcomes)
-            now = levels_of(mixture.games)
-            logs = np.log(hedger._potential(loss, mixture.games)[0] / shares)
+            now = levels_of(mixture.live)
+            logs = np.log(hedger._potential(loss, mixture.live)[0] / shares)
             limits = np.sqrt(3.0 * now.clocks[0] * logs)
             near = max(near, float((now.regrets[0] / np.maximum(limits, 1e-300)).max()))
-    levels = levels_of(mixture.games)
+    levels = levels_of(mixture.live)
     np.testing.assert_allclose(levels.regrets[0], behind.regrets, atol=1e-6)
     np.testing.assert_allclose(levels.clocks[0], behind.clocks, atol=1e-5)
     np.testing.assert_allclose(levels.losses[0], behind.losses, rtol=1e-9, atol=1e-6)
     return Found(
         share=near,
-        regret=float(hedger.regrets(mixture.games).max()),
+        regret=float(hedger.regrets(mixture.live).max()),
         bound=mixture.bound().regret,
         excess=float(levels.excess[0, 0]) - behind.drift,
     )

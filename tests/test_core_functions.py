@@ -35,7 +35,7 @@ def arguments() -> dict[str, tuple[Any, ...]]:
             np.empty(room, dtype=np.int16),
         ),
         "fill_sleepers": (
-            forecasts, outcomes, items, levels, "log", "mean", np.empty((T, N))
+            forecasts, outcomes, items, levels, "log", "mean", np.empty_like(forecasts)
         ),
         "filter_observe": (bank.init(), scores, bank.transition, 1.0),
         "filter_run": (
@@ -52,6 +52,9 @@ def arguments() -> dict[str, tuple[Any, ...]]:
         "write_loss_table": (
             forecasts, outcomes, items, levels, "l1", "mean", np.empty((T, N))
         ),
+        "write_slope_table": (
+            forecasts, outcomes, items, levels, "l1", np.empty_like(forecasts)
+        ),
     }  # fmt: skip
 
 
@@ -62,12 +65,12 @@ FREE = {
     ("best_sequence", 0, 1),  # experts
     ("explore_groups", 1, 0),  # moves
     ("explore_groups", 7, 0),  # the length of a path
-    ("fill_sleepers", 0, 1),  # classes
     ("fill_sleepers", 3, 0),  # levels
     ("hold_groups", 7, 0),  # rounds
     ("leads", 0, 1),  # experts
     ("write_loss_table", 0, 1),
     ("write_loss_table", 3, 0),
+    ("write_slope_table", 3, 0),
 }
 """Axes of arrays that may have any length, as nothing else has to be as long."""
 

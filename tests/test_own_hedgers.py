@@ -124,7 +124,7 @@ def test_in_a_mixture_of_known_range(loss: str, shared: bool) -> None:
         for mixture, prediction in zip((one, two), made, strict=True):
             mixture.update(prediction.ticket, outcome)
     np.testing.assert_allclose(one.weights, two.weights, atol=1e-12)
-    np.testing.assert_allclose(one.games.ranges, two.games.ranges)
+    np.testing.assert_allclose(one.live.ranges, two.live.ranges)
     assert type(one.state("0")).__name__ == "Totals"
     assert "nothing is known of Own" in str(one.bound())
     assert one.summary().blend == pytest.approx(two.summary().blend)
@@ -139,7 +139,7 @@ def test_in_a_table(pooled: bool) -> None:
     assert found.mixture.rounds == 60
     again = blend(data, "y", by="id", time="t", lag=1, hedger=OWN, pooled=pooled)
     assert again.frame["blend"].to_pylist() == found.frame["blend"].to_pylist()
-    assert rows.recipe.hedger is OWN
+    assert rows.settings.hedger is OWN
 
 
 def test_a_table_is_a_loop_over_a_mixture() -> None:

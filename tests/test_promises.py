@@ -175,7 +175,7 @@ def test_late_outcomes_are_allowed_for(lag: int, limit: float) -> None:
     reached = float(mixture.loss_regrets.max())
     assert 0.1 < reached < limit
     assert mixture.bound().potential < 2.0
-    c = mixture.recipe.c_for(lag)
+    c = mixture.settings.c_for(lag)
     assert c == default_c(lag)
 
 
@@ -196,10 +196,10 @@ def test_a_longer_delay_than_ever_is_survived() -> None:
             regrets = 0.99 * regrets + abs(value - outcome) - losses
             np.testing.assert_allclose(mixture.loss_regrets[0], regrets, atol=1e-9)
             assert regrets.max() <= mixture.bound().regret + 1e-9
-    assert mixture.games.delays[0, 0] >= 10.0
-    assert mixture.games.delays[0, 2] == 1.0
+    assert mixture.live.delays[0, 0] >= 10.0
+    assert mixture.live.delays[0, 2] == 1.0
     again = Mixture("normal-hedge:memory=100,delay=10", "absolute", combine="mean", gradient=False)
-    assert again.recipe.patience[:2] == (default_c(10), 10)
+    assert again.settings.patience[:2] == (default_c(10), 10)
 
 
 @pytest.mark.parametrize("delay", [-1, 2.5, "3", True, None])

@@ -23,6 +23,7 @@ from normalhedge.mixtures import crps
 from normalhedge.tables.panels import Panel
 from normalhedge.tables.playing import play_table
 from normalhedge.tables.rounds import arrange
+from normalhedge.tables.session import TableSession
 
 LEVELS = (0.01, 0.025, *(k / 20 for k in range(1, 20)), 0.975, 0.99)
 """The levels of FluSight."""
@@ -43,8 +44,9 @@ def auto(panel: QuantilePanel) -> Floats:
         None, list(panel.experts), panel.forecasts.copy(), panel.outcomes, places, series, codes,
         times, panel.known, "numbers",
     )  # fmt: skip
-    rounds = arrange(mixture.books, table, 0)
-    play_table(mixture.books, rounds, weights=False, progress=None)
+    session = TableSession.of(mixture.books)
+    rounds = arrange(session, table, 0)
+    play_table(session, rounds, weights=False, progress=None)
     result = np.empty((len(panel.outcomes), len(panel.levels)))
     result[rounds.row_of] = rounds.values[:, : len(panel.levels)]
     return result

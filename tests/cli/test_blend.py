@@ -12,6 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from normalhedge import Mixture, blend
+from normalhedge.mixtures.automatic import Automatic, Prior
 from normalhedge.mixtures.stream import Stream
 from tests.cli.command import call
 from tests.rules import either
@@ -285,3 +286,21 @@ def test_the_encoding_is_that_of_the_future_too(
     code, _, errors = call(capsys, *words)
     assert code == 0, errors
     assert len(pd.read_csv(out)) == 10
+
+
+def test_a_state_with_another_prior_goes_on_with_it(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    table, state = pd.DataFrame(wide()), tmp_path / "state.json"
+    data = write(tmp_path / "data.csv", wide())
+    hedger = Automatic().starting_from(Prior((0.5, *[0.5 / 13] * 13), 0.5))
+    first = blend(table.head(60), "y", hedger=hedger)
+    first.mixture.save(state)
+    expected = blend(table, "y", mixture=first.mixture)
+    code, _, errors = call(
+        capsys, "blend", str(data), "--target", "y", "--hedger", "auto", "--state", str(state)
+    )
+    assert (code, errors.count("another")) == (0, 0)
+    found = Mixture.load(state)
+    assert found.settings.hedger == hedger != Automatic()
+    assert (found.weights == expected.mixture.weights).all()

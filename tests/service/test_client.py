@@ -179,7 +179,7 @@ def test_a_mixture_is_made_once_and_its_settings_are_kept(far: Client, tmp_path:
     with pytest.raises(ValueError, match="with loss 'absolute' and not 'square'"):
         far.mixture("load", loss="square")
     with pytest.raises(TypeError, match="did you mean loss"):
-        far.mixture("load", lost="square")
+        far.mixture("load", lost="square")  # type: ignore[call-arg]
     with pytest.raises(TypeError, match="runs no code"):
         far.mixture("wind", loss=lambda a, b: a - b)
     with pytest.raises(ValueError, match="nonsense"):

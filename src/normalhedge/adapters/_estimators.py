@@ -149,7 +149,7 @@ class HedgedEstimators(TransformerMixin, _BaseComposition):  # type: ignore[misc
         X, y = indexable(X, y)  # noqa: N806
         outcomes = self._outcomes(column_or_1d(y, warn=True), **options)
         self.mixture_ = Mixture(self.hedger, self.loss, **(self.options or {}))
-        loss = self.mixture_.recipe.loss
+        loss = self.mixture_.settings.loss
         if loss.of_classes != bool(self._width()) or loss.of_levels:
             kind = "class probabilities" if self._width() else "numbers"
             raise ValueError(f"loss must be a loss of {kind}, got {loss}")

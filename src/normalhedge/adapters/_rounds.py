@@ -23,8 +23,8 @@ def mixture_of_numbers(hedger: Any, loss: Any, options: Mapping[str, Any] | None
         Further arguments of `Mixture`.
     """
     mixture = Mixture(hedger, loss, **(options or {}))
-    given = mixture.recipe.loss
-    if given.of_classes or given.of_levels or given.of_labels:
+    given = mixture.settings.loss
+    if not given.of_single_numbers:
         raise ValueError(f"loss must be a loss of numbers, such as 'square', got {given}")
     return mixture
 

@@ -156,7 +156,7 @@ def _refuse_shared(found: Blend, arguments: Mapping[str, Any]) -> None:
         raise ValueError("by must name the series: one series cannot be divided among workers")
     if arguments.get("pooled"):
         raise ValueError(f"pooled=True makes one game of all series: {ways}")
-    if arguments.get("pooled") is None and isinstance(found.mixture.recipe.hedger, Automatic):
+    if arguments.get("pooled") is None and isinstance(found.mixture.settings.hedger, Automatic):
         raise ValueError(f"auto shares weights between series by default: {ways}")
 
 

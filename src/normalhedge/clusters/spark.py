@@ -5,7 +5,7 @@ continue from its checkpoint after an upgrade of this package.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, Unpack
 
 import pandas as pd
 from pyspark.sql import DataFrame, functions
@@ -22,7 +22,7 @@ from pyspark.sql.types import (
 from normalhedge import _names
 from normalhedge.clusters.answers import StreamAnswer, StreamRow, answers
 from normalhedge.clusters.parts import KEY, SAMPLE, blend_part, facts_of, planned, with_facts
-from normalhedge.mixtures import Mixture
+from normalhedge.mixtures import Mixture, MixtureOptions
 from normalhedge.mixtures.saved import Snapshot, read_snapshot_text, snapshot_text
 from normalhedge.tables.settings import as_tuple
 
@@ -131,7 +131,7 @@ def blend_stream(
     by: str | Sequence[str],
     time: str,
     id: str,  # noqa: A002
-    **options: Any,
+    **options: Unpack[MixtureOptions],
 ) -> DataFrame:
     """Blend a stream of Spark: each key has a mixture of its own, kept in the state of the query.
 
@@ -176,10 +176,10 @@ def blend_stream(
         {"by": keys, "experts": names, "target": (target,), "time": (time,), "id": (id,)},
     )
     mixture = Mixture(**options)  # wrong options are refused here, and not on a worker
-    loss = mixture.recipe.loss
-    if loss.of_classes or loss.of_levels or loss.of_labels:
+    loss = mixture.settings.loss
+    if not loss.of_single_numbers:
         raise ValueError(f"loss must be a loss of single numbers in a stream, got {loss}")
-    if loss.kind is None:
+    if loss.own:
         raise ValueError("loss must have a name: the state of a query cannot hold a function")
     snapshot_text(Snapshot(mixture.books))  # refuses hedgers of the user, which no state can hold
     if rows.sparkSession.conf.get(PROVIDER, None) != ROCKS:

@@ -155,7 +155,7 @@ class Broadcast:
         """Add the forecasts and the losses of settled rounds, if the memory has them."""
         live = self.registry.by_id[number]
         assert live.mixture is not None
-        loss = live.mixture.recipe.loss
+        loss = live.mixture.settings.loss
         storage = self.registry.storage
         for one in known:
             made = rounds.get(one["ticket"])

@@ -1,6 +1,7 @@
 """Answers to requests that change mixtures."""
 
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from typing import Any
 
 import msgspec
@@ -8,6 +9,7 @@ import msgspec
 from normalhedge._terminal import clipped
 from normalhedge.mixtures import Mixture
 from normalhedge.mixtures.saved import read_snapshot_text
+from normalhedge.mixtures.settings import SINGLE
 from normalhedge.mixtures.stream import REFUSALS, refusal
 from normalhedge.service import forms
 from normalhedge.service.bodies import decoded, parsed
@@ -42,7 +44,7 @@ class Changes:
     async def create(self, call: Call) -> Reply:
         """Create a mixture."""
         call.require(JSON)
-        form = decoded(await call.body(), forms.NewMixture)
+        form: Any = decoded(await call.body(), forms.NewMixture)
         if not call.holder.sees(form.name):
             raise Problem(403, "this token is for mixtures of other names")
         options = limited(form, self.registry.limits)
@@ -70,7 +72,7 @@ class Changes:
         check_name(call.name)
         body = await call.body(self.registry.limits.state)
         mixture = await self.registry.in_thread(_imported, body, self.registry.limits)
-        options = {"recipe": mixture.recipe.to_plain()}
+        options = {"recipe": mixture.settings.to_plain()}
         answered = await self.directory.create(call.name, options, mixture, call.key, "import")
         return _reply(answered, 201)
 
@@ -191,7 +193,7 @@ def _reply(answered: Answered, status: int = 200) -> Reply:
     return Reply(answered.answer.encode(), status, headers=headers)
 
 
-def limited(form: forms.NewMixture, limits: Limits) -> dict[str, Any]:
+def limited(form: Any, limits: Limits) -> dict[str, Any]:
     """Return the arguments of `Mixture` that a form gives, within the limits of the server.
 
     Parameters
@@ -220,14 +222,9 @@ def limited(form: forms.NewMixture, limits: Limits) -> dict[str, Any]:
     } | ({"hedger": None} if form.hedger == "auto" and _single(form) else {})
 
 
-def _single(form: forms.NewMixture) -> bool:
+def _single(form: Any) -> bool:
     """Tell whether options belong to a single rule, where no hedger was named."""
-    return any(
-        value not in (None, 0.0, [])
-        for value in (
-            form.combine, form.gradient, form.even, form.include, form.memory, form.half_life,
-        )
-    )  # fmt: skip
+    return any(getattr(form, name) not in (None, 0.0, []) for name in SINGLE)
 
 
 def _imported(body: bytes, limits: Limits) -> Mixture:
@@ -238,9 +235,10 @@ def _imported(body: bytes, limits: Limits) -> Mixture:
         raise Problem(422, clipped(str(error))) from error
     if len(books.names) > limits.experts or len(books.items) > limits.items:
         raise Problem(422, "the state has more experts or items than this server allows")
-    if books.max_pending > limits.pending or books.history_size > limits.history:
+    if books.settings.max_pending > limits.pending or books.settings.history > limits.history:
         raise Problem(422, "the state allows more pending rounds or history than this server")
     check_words(books.names, limits, "an expert")
     check_words(books.items, limits, "an item")
-    books.max_names = min(books.max_names, limits.experts)
+    most = min(books.settings.max_names, limits.experts)
+    books = replace(books, settings=replace(books.settings, max_names=most))
     return Mixture.of(books)

@@ -155,7 +155,7 @@ def check_correction(mixture: Mixture, request: dict[str, Any]) -> None:
         The request, whose round is given by ``ticket`` or ``id``.
     """
     books = mixture.books
-    reach = books.history_size // 2
+    reach = books.settings.history // 2
     ticket = request.get("ticket")
     if ticket is None and "id" in request:
         ticket = books.ticket_of(request["id"], settled=True)
@@ -164,6 +164,6 @@ def check_correction(mixture: Mixture, request: dict[str, Any]) -> None:
         raise Problem(
             409,
             f"the outcome of ticket {ticket} cannot be corrected any more: this server corrects "
-            f"the last {reach} settled rounds (history = {books.history_size})",
+            f"the last {reach} settled rounds (history = {books.settings.history})",
             kind="key",
         )

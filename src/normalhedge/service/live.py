@@ -170,7 +170,7 @@ class LiveMixture:
         if mixture is None:
             return found
         books = mixture.books
-        totals = books.games.total_sums
+        totals = books.live.total_sums
         settled = float(totals[_sums.SETTLED])
         blend, uniform = float(totals[_sums.BLEND]), float(totals[_sums.UNIFORM])
         return found | {
@@ -188,7 +188,7 @@ class LiveMixture:
             if books.intervals is None
             else [
                 {"level": level, "covered": share if count else None, "outcomes": count}
-                for level, share, count in books.intervals.covered()
+                for level, share, count in books.covered()
             ],
-            "loss_name": str(books.recipe.loss),
+            "loss_name": str(books.settings.loss),
         }

@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from normalhedge import _core, _json_lines
+from normalhedge import _json_lines
 from normalhedge.mixtures.forecasts import read, read_outcome
 from normalhedge.mixtures.losses import Loss
 from normalhedge.service.recovery import operations_of
@@ -102,7 +102,7 @@ def losses_of(one: dict[str, Any], loss: Loss) -> dict[str, Any]:
         The loss.
     """
     forecasts, blend = one.get("forecasts"), one.get("prediction")
-    if not isinstance(forecasts, dict) or blend is None or loss.kind is None:
+    if not isinstance(forecasts, dict) or blend is None or loss.own:
         return {}
     names = list(forecasts)
     columns = {k: forecasts[name] for k, name in enumerate(names)} | {len(names): blend}
@@ -114,21 +114,15 @@ def losses_of(one: dict[str, Any], loss: Loss) -> dict[str, Any]:
             of_classes=loss.of_classes, levels=levels,
         )  # fmt: skip
         rows, classes = table.shape[:2]
-        outcomes = read_outcome(
-            one["outcome"], keys, rows, 1 if loss.of_levels else classes, positive=loss.of_wealth
-        )
+        outcomes = read_outcome(one["outcome"], keys, rows, 1 if loss.of_levels else classes, loss)
     except (ValueError, TypeError, KeyError):
         return {}
     with np.errstate(invalid="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # the mean of no expert
         plain = np.nanmean(table[:, :, :-1], axis=2, keepdims=True)
         table = np.concatenate([plain, table], axis=2)
-        found = np.empty((rows, table.shape[2]))
         many = np.arange(rows) if len(loss.levels) > 1 and not loss.of_levels else np.zeros(rows)
-        _core.write_loss_table(
-            table, outcomes, many.astype(np.int32), np.array(loss.levels or (0.5,)), loss.kind,
-            "mean", found,
-        )  # fmt: skip
+        found = loss.table(table, outcomes, many.astype(np.int32))
         found[np.isnan(table[:, 0]) | np.isnan(outcomes)[:, np.newaxis]] = np.nan
         means = np.nanmean(found, axis=0)
     losses = _json_lines.plain(means)

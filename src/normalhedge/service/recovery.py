@@ -5,9 +5,9 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from normalhedge.mixtures import Mixture
-from normalhedge.mixtures.books import HISTORY
 from normalhedge.mixtures.operations import CANNOT_BE_REPEATED, Operation
 from normalhedge.mixtures.saved import Snapshot, read_snapshot_text, snapshot_text
+from normalhedge.mixtures.settings import HISTORY
 from normalhedge.service.problems import DamagedLog
 from normalhedge.service.storage import Event, Storage, compressed, decompressed
 
@@ -200,7 +200,7 @@ def read_state(storage: Storage, mixture: int, sequence: int) -> Mixture:
 
 def state_text(mixture: Mixture) -> str:
     """Return the state of a mixture as `Mixture.save` writes it."""
-    with mixture.books._lock:
+    with mixture.live.turn:
         return snapshot_text(Snapshot(mixture.books))
 
 

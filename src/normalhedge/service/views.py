@@ -120,7 +120,7 @@ class Views:
         query = call.query
         since, until = _number(query, "since"), _number(query, "until")
         limit = int(_number(query, "limit", 1, 10_000) or 500)
-        loss = await self.registry.read(live, lambda mixture: mixture.recipe.loss)
+        loss = await self.registry.read(live, lambda mixture: mixture.settings.loss)
         rounds = await self._from_log(
             past_rounds, self.registry.storage, live.row.id, loss, since, until, limit
         )

@@ -44,7 +44,7 @@ def test_auto_takes_part_on_panels_only(tmp_path: Path) -> None:
     board = compare(["squint", "auto"], [game, contest], folder=tmp_path / "cells")
     table = pyarrow.csv.read_csv(contest.path)
     found = blend(table, "y", by="of", time="day")  # what a single rule is told is not for it
-    assert isinstance(found.mixture.recipe.hedger, Automatic)
+    assert isinstance(found.mixture.settings.hedger, Automatic)
     standing = board.panels[0]
     assert standing.mean("loss")[1] == pytest.approx(found.summary().blend)
     losses = np.square(np.array(found.frame["blend"]) - np.array(table["y"]))

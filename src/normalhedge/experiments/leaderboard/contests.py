@@ -31,7 +31,8 @@ from normalhedge.games import NATURES, BreakAway, Changing, Nature, Replay
 from normalhedge.hedgers import Hedger, NormalHedge, named
 from normalhedge.mixtures import _sums
 from normalhedge.mixtures.automatic import Automatic
-from normalhedge.mixtures.recipe import MEMORY, SINGLE, automatic_of, is_automatic
+from normalhedge.mixtures.rule_names import MEMORY, automatic_of, is_automatic
+from normalhedge.mixtures.settings import SINGLE
 from normalhedge.tables import blend, hindsight
 
 PANEL_SCORES = ("loss", "late", "worst", "seconds")
@@ -184,7 +185,7 @@ class PanelContest:
             raise ValueError(f"{path}: no row has an outcome and a forecast")
         self.experts = len(first.mixture.names)
         self.rounds = first.mixture.rounds
-        self.loss = str(first.mixture.recipe.loss)
+        self.loss = str(first.mixture.settings.loss)
         self.notes = first.notes
         self.units = float(first.rounds.forecasts.size + 50 * len(first.rounds.outcomes))
         self._first = first
@@ -203,7 +204,7 @@ class PanelContest:
         None if the caller's own loss function takes part: a change of it would not be noticed.
         """
         del run
-        if self._first.mixture.recipe.loss.kind is None:
+        if self._first.mixture.settings.loss.own:
             return None
         return {
             "code": fingerprint("mixtures", "tables", without=(PAPER,)),

@@ -4,7 +4,7 @@ import math
 from typing import NamedTuple
 
 from normalhedge.experiments.leaderboard.standings import Standing
-from normalhedge.mixtures.recipe import is_automatic
+from normalhedge.mixtures.rule_names import is_automatic
 
 BETTER = 0.05
 """A single rule is recommended only if auto loses more by this share of the rule's loss, on the
