@@ -117,9 +117,13 @@ def test_a_change_reserves_the_memory_that_it_needs() -> None:
             forecast = (lambda _: [0.2, 0.3, 0.5]) if classes else (lambda k: 1.0 + k)
             play(Mixture(hedger, chosen), forecast, 1 if classes else 300.0)
     for hedger, shared in itertools.product((None, "normal-hedge"), (True, False)):
-        loss = "crps:levels=0.1/0.3/0.5/0.7/0.9"
+        quantiles = "crps:levels=0.1/0.3/0.5/0.7/0.9"
         row = (np.arange(5.0) / 5.0).tolist()
-        play(Mixture(hedger, loss, shared=shared), lambda k, row=row: [k + x for x in row], 300.0)
+        play(
+            Mixture(hedger, quantiles, shared=shared),
+            lambda k, row=row: [k + x for x in row],
+            300.0,
+        )
         several = Mixture(hedger, shared=shared)
         play(several, lambda k: {f"s{j}": float(k + j) for j in range(7)}, {"s1": 1.0, "s5": 2.0})
     assert _core.scratch_overflows() == before
