@@ -1,30 +1,22 @@
-"""The live mixture: forecasts and outcomes in, blended predictions out.
-
-This module is long because `Mixture` is the public class: most of it is documentation, and methods
-that pass a call on.
-"""
+"""The live mixture: forecasts and outcomes in, blended predictions out."""
 
 import os
 import warnings
 import weakref
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Self
-from warnings import warn
 
 import numpy as np
 
 from normalhedge import _inputs
-from normalhedge._core import Live
 from normalhedge._inputs import Floats
 from normalhedge._terminal import clipped
-from normalhedge.certificates import Bound
 from normalhedge.hedgers import Hedger
 from normalhedge.mixtures import saved
 from normalhedge.mixtures.automatic import Automatic
-from normalhedge.mixtures.books import Books, PendingRounds
-from normalhedge.mixtures.bounds import regret_bound
+from normalhedge.mixtures.books import Books
 from normalhedge.mixtures.core_settings import RoundInput
 from normalhedge.mixtures.forecasts import (
     Keys,
@@ -34,15 +26,11 @@ from normalhedge.mixtures.forecasts import (
     read_outcome,
 )
 from normalhedge.mixtures.losses import Loss, LossFunction
+from normalhedge.mixtures.mixture_experts import MixtureExperts
+from normalhedge.mixtures.mixture_views import INSIDE
 from normalhedge.mixtures.operations import Operation, id_text
 from normalhedge.mixtures.settings import HISTORY, MAX_NAMES, MAX_PENDING, MixtureSettings
-from normalhedge.mixtures.summarising import summarise
-from normalhedge.mixtures.summary import Summary
-from normalhedge.mixtures.tickets import PendingRound, Prediction, SettledRound, shaped
-
-_INSIDE = nullcontext()
-"""An interrupt on the way out of the last manager of a ``with`` may skip its exit: let that be this
-one, and not the lock."""
+from normalhedge.mixtures.tickets import PendingRound, Prediction, shaped
 
 _alive: "weakref.WeakSet[Mixture]" = weakref.WeakSet()
 
@@ -60,7 +48,7 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_free_turns)
 
 
-class Mixture:
+class Mixture(MixtureExperts):
     """Named experts, blended by weights that follow the experts with the best recent forecasts.
 
     `predict` takes the forecasts of the experts and returns the blend and a ticket; `update` takes
@@ -194,104 +182,6 @@ class Mixture:
         _alive.add(mixture)
         return mixture
 
-    @property
-    def books(self) -> Books:
-        """The memory of the mixture, for other modules of this package."""
-        return self._books
-
-    @property
-    def settings(self) -> MixtureSettings:
-        """The settings, with all defaults filled in."""
-        return self._books.settings
-
-    @property
-    def recipe(self) -> MixtureSettings:
-        """The former name of `settings`."""
-        warn("Mixture.recipe is called settings now", DeprecationWarning, stacklevel=2)
-        return self.settings
-
-    @property
-    def names(self) -> list[str]:
-        """The experts, in the order in which they joined."""
-        return self._books.names
-
-    @property
-    def items(self) -> list[str]:
-        """The names of the items, in the order in which they were first seen."""
-        return self._books.items
-
-    @property
-    def rounds(self) -> int:
-        """The number of rounds that were predicted."""
-        return self._books.rounds
-
-    @property
-    def pending(self) -> PendingRounds:
-        """The rounds that wait for their outcomes, by ticket."""
-        return self._books.pending
-
-    @property
-    def next_ticket(self) -> int:
-        """The ticket of the next round."""
-        return self._books.next_ticket
-
-    @property
-    def expired(self) -> int:
-        """The number of rounds that were given up: see ``max_pending`` and ``max_age``."""
-        return self._books.expired
-
-    @property
-    def history(self) -> list[SettledRound]:
-        """The last settled rounds, with their outcomes and the columns of the present experts."""
-        return self._books.history
-
-    @property
-    def max_pending(self) -> int:
-        """The largest number of rounds that wait for their outcomes."""
-        return self.settings.max_pending
-
-    @property
-    def ids(self) -> dict[str, int]:
-        """Tickets of pending rounds by the ids that the caller gave them, written as JSON."""
-        return self._live.ids
-
-    @property
-    def live(self) -> Live:
-        """The object of the core, which owns the state and the ledger."""
-        return self._live
-
-    @property
-    def weights(self) -> Floats:
-        """The weights of each game; games x experts."""
-        return self._books.weights
-
-    @property
-    def regrets(self) -> Floats:
-        """The regrets of each game, in units of gain; games x experts.
-
-        NaN for an automatic mixture: its regrets are to ways of combining, not to experts.
-        """
-        return self._books.regrets
-
-    @property
-    def loss_regrets(self) -> Floats:
-        """The regrets of each game, in units of the loss; games x experts.
-
-        `bound` bounds them. NaN for an automatic mixture.
-        """
-        automatic = isinstance(self.settings.hedger, Automatic)
-        return np.full_like(self.weights, np.nan) if automatic else self._live.loss_regrets
-
-    @property
-    def ranges(self) -> Floats:
-        """The range of losses of each item, and the part of it used lately; NaN with auto."""
-        return self._books.ranges
-
-    @property
-    def levels(self) -> Floats:
-        """The settings of the loss that the core needs: `Loss.settings`."""
-        return self._books.levels
-
     def predict(
         self,
         forecasts: Mapping[str, Any],
@@ -326,7 +216,7 @@ class Mixture:
             prediction: Prediction | None = self._live.predict(forecasts)
             if prediction is not None:
                 return prediction
-        with self._live.turn, _INSIDE:
+        with self._live.turn, INSIDE:
             return self._predict(forecasts, confidence, None if id is None else id_text(id))
 
     def _predict(
@@ -454,7 +344,7 @@ class Mixture:
         """
         if id is None and self._live.update(ticket, outcome):  # a number takes one call of the core
             return
-        with self._live.turn, _INSIDE:
+        with self._live.turn, INSIDE:
             version = self._live.version
             ticket = self._ticket(ticket, id, settled=False)
             pending = self._books.pending_round(ticket)
@@ -497,7 +387,7 @@ class Mixture:
         >>> mixture.update(mixture.predict({"a": 1.0, "b": 3.0}).ticket, 30.0)
         >>> mixture.correct(0, 3.0)
         """
-        with self._live.turn, _INSIDE:
+        with self._live.turn, INSIDE:
             version = self._live.version
             ticket = self._ticket(ticket, id, settled=True)
             settled = self._books.settled_round(ticket)
@@ -516,61 +406,9 @@ class Mixture:
         classes = 1 if loss.of_levels else classes
         return read_outcome(outcome, one.keys, rows, classes, loss)
 
-    def state(self, item: str | None = None) -> Any:
-        """Return the state of the hedger.
-
-        The `bounds` of a hedger hold for this state if `bound` is finite.
-
-        Parameters
-        ----------
-        item
-            The item whose state to return, if each item has its own weights.
-        """
-        return self._books.hedger_state(item)
-
-    def bound(self) -> Bound:
-        r"""Return the bound on the regret, in units of the loss.
-
-        The regret to an expert i is the sum of the losses of the blend less those of the expert,
-        over the settled rounds, each weighted by the confidence k of the expert: 0 if it slept, 1
-        if it gave none. It is discounted as the hedger forgets, in the order in which outcomes
-        came:
-
-        .. math:: \sum_t (1 - \alpha)^{T - t} k_{i,t} (\ell_{A,t} - \ell_{i,t}) \le
-                  \frac s2 \cdot \text{bound of the hedger} + \text{measured}
-
-        s is the range of the losses. The second part is zero for a convex loss of known range that
-        is combined by the mean, with outcomes known at once. Otherwise the mixture measures the
-        cost of clipped losses and changing ranges, of the median and the vote, of ``even``, of a
-        loss that is not convex, and of late outcomes. For late outcomes NormalHedge has a theorem
-        of its own, for the mean without ``even``.
-
-        The bound is infinite, and says why, where no theorem covers the hedger: if it needs a known
-        range, if experts join or leave and it depends on their number, if an expert inherits the
-        record of another, or if several items with learned ranges share their weights.
-
-        For an automatic mixture, the bound is on the regret to each of its components, without a
-        discount: see `Automatic`.
-
-        Examples
-        --------
-        >>> mixture = Mixture("normal-hedge:memory=100", "l1")
-        >>> for day in range(50):
-        ...     made = mixture.predict({"sure": [0.1, 0.9], "fair": [0.5, 0.5]})
-        ...     mixture.update(made.ticket, day % 2)
-        >>> print(mixture.bound())  # doctest: +ELLIPSIS
-        regret <= 6.52158 in l1 loss, discounted at 0.01 a round (proof, ...)
-        """
-        return regret_bound(self._books)
-
-    def summary(self) -> Summary:
-        """Return a summary of the mixture, which prints as tables, also in a notebook."""
-        with self._live.turn, _INSIDE:
-            return summarise(self._books)
-
     def save(self, path: str | Path) -> None:
         """Write the mixture, except its `history`, to a JSON file, all or nothing."""
-        with self._live.turn, _INSIDE:
+        with self._live.turn, INSIDE:
             saved.save(self._books, Path(path))
 
     @classmethod
@@ -585,76 +423,6 @@ class Mixture:
             The loss, if it is a function of your own: functions are not saved.
         """
         return saved.load(Path(path), loss, cls.of, cls.redo)
-
-    def join(self, names: Sequence[str]) -> None:
-        """Let experts join as if they had slept so far; names of present experts change nothing."""
-        with self._live.turn, _INSIDE:
-            self._books.join(names)
-
-    def leave(self, name: str) -> None:
-        """Remove an expert; its weight goes to the others, and its name is free again.
-
-        Its forecasts are removed from pending rounds, and its sums are lost.
-
-        Parameters
-        ----------
-        name
-            One of `names`. The last expert cannot leave, nor a plain combination of ``include``.
-        """
-        with self._live.turn, _INSIDE:
-            self._books.leave(name)
-
-    def rename(self, old: str, new: str) -> None:
-        """Give an expert another name; its weight, its record and its pending forecasts stay.
-
-        Parameters
-        ----------
-        old, new
-            The present name, and a name that no expert has.
-        """
-        with self._live.turn, _INSIDE:
-            self._books.rename(old, new)
-
-    def inherit(self, new: str, old: str) -> None:
-        """Let an expert start where another stands, as a new version of a model does.
-
-        The new expert gets a copy of what the hedger remembers of the old one, so that both have
-        the same weight; the record of its own forecasts starts empty. If the old one will not
-        forecast any more, let it `retire` or `leave`.
-
-        Parameters
-        ----------
-        new
-            The name of the new expert; it joins if it is not present.
-        old
-            The name of a present expert.
-
-        Examples
-        --------
-        >>> mixture = Mixture()
-        >>> for outcome in range(30):
-        ...     made = mixture.predict({"gbm": outcome + 0.1, "ar": outcome - 5.0})
-        ...     mixture.update(made.ticket, float(outcome))
-        >>> mixture.inherit("gbm_v2", "gbm")
-        >>> mixture.retire("gbm")
-        >>> mixture.next_weights(["gbm_v2", "ar"])["gbm_v2"] > 0.9
-        True
-        """
-        with self._live.turn, _INSIDE:
-            self._books.inherit(new, old)
-
-    def retire(self, name: str) -> None:
-        """Let an expert sleep for good, whatever is forecast in its name.
-
-        Its record stays in the summary and its name stays taken; `leave` removes both.
-
-        Parameters
-        ----------
-        name
-            One of `names`. The last expert cannot retire.
-        """
-        with self._live.turn, _INSIDE:
-            self._books.retire(name)
 
     def do(self, operation: Operation) -> Prediction | None:
         """Do an operation of a stream; return the prediction, or None for other operations.
@@ -680,7 +448,7 @@ class Mixture:
         forecasts, confidence = operation["predict"], operation.get("confidence")
         if text is None:
             return self.predict(forecasts, confidence)
-        with self._live.turn, _INSIDE:  # the id may be null
+        with self._live.turn, INSIDE:  # the id may be null
             return self._predict(forecasts, confidence, text)
 
     def redo(self, operation: Operation) -> None:
@@ -692,22 +460,10 @@ class Mixture:
     @contextmanager
     def transaction(self) -> Iterator[Books]:
         """Keep other threads out and yield a copy of the books; take it over if nothing fails."""
-        with self._live.turn, _INSIDE:
+        with self._live.turn, INSIDE:
             version, other = self._live.version, self._books.copy()
             yield other
             self._live.take_over(version, other.live)
-
-    def __repr__(self) -> str:
-        """Return the settings and the numbers of experts and rounds, in a line."""
-        books = self._books
-        parts = [f"{books.rounds:,} rounds", f"{len(books.pending):,} pending"]
-        parts += [f"{len(books.items):,} items"] * (len(books.items) > 1)
-        shown = ", ".join(books.names[:4]) + ", ..." * (len(books.names) > 4)
-        experts = f"{len(books.names):,} experts" + f" ({shown})" * bool(shown)
-        rule = (
-            "auto" if isinstance(books.settings.hedger, Automatic) else repr(books.settings.hedger)
-        )
-        return f"Mixture({rule}, {books.settings.loss}: {experts}, {', '.join(parts)})"
 
     def __copy__(self) -> Self:
         """Return a deep copy: two mixtures cannot share arrays."""
