@@ -53,6 +53,7 @@ class MixtureExperts(MixtureViews):
 
         Examples
         --------
+        >>> from normalhedge import Mixture
         >>> mixture = Mixture()
         >>> for outcome in range(30):
         ...     made = mixture.predict({"gbm": outcome + 0.1, "ar": outcome - 5.0})

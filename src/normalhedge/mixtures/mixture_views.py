@@ -164,6 +164,7 @@ class MixtureViews:
 
         Examples
         --------
+        >>> from normalhedge import Mixture
         >>> mixture = Mixture("normal-hedge:memory=100", "l1")
         >>> for day in range(50):
         ...     made = mixture.predict({"sure": [0.1, 0.9], "fair": [0.5, 0.5]})
