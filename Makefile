@@ -132,7 +132,7 @@ bench: $(READY)  ## measure the speed, as ratios to NumPy
 bench-serve: $(READY)  ## measure the service: rates, delays, restart, memory; minutes
 	$(BIN)/python -m benchmarks.serve
 
-$(PEERS): pyproject.toml $(CORE) | compiler
+$(PEERS): pyproject.toml $(CORE) $(MODULES) | compiler
 	@echo "setting up .venv-peers (once)"
 	@$(PYTHON) -m venv .venv-peers
 	@.venv-peers/bin/pip install --quiet --disable-pip-version-check --editable '.[peers]'
@@ -153,7 +153,7 @@ $(ADAPTERS): pyproject.toml $(CORE) $(MODULES) | compiler
 adapters: $(ADAPTERS)  ## run the adapters with the real libraries, and the suites of these
 	.venv-adapters/bin/pytest -n 2 --dist worksteal -m '' tests/adapters src/normalhedge/adapters
 
-$(PANELS): pyproject.toml $(CORE) | compiler
+$(PANELS): pyproject.toml $(CORE) $(MODULES) | compiler
 	@echo "setting up .venv-panels (once)"
 	@$(PYTHON) -m venv .venv-panels
 	@.venv-panels/bin/pip install --quiet --disable-pip-version-check --editable '.[panels]'

@@ -23,6 +23,10 @@ struct RowShape {
     size_t tokens;   // numbers of a row that settle its intervals
     bool rated;      // whether there are confidences
 
+    bool operator==(const RowShape& other) const {
+        return count == other.count && classes == other.classes && n == other.n && values == other.values &&
+               tokens == other.tokens && rated == other.rated;
+    }
     size_t doubles() const {
         return count * (classes * n + values + tokens) + (rated ? n : 0);
     }

@@ -172,7 +172,9 @@ PyObject* predict(PyObject* object, PyObject* forecasts) {
         Reference ticket = Reference::checked(PyLong_FromLongLong(content.next_ticket));
         Reference place = new_array({1, content.n()});
         if (!is_open(self) || self.version != version) Py_RETURN_NONE;
-        auto round = std::make_shared<Round>(RowShape{1, 1, content.n(), rule.value_count(), 0, false});
+        const RowShape shape{1, 1, content.n(), rule.value_count(), 0, false};
+        RoundPointer round = std::move(content.spare_round);
+        if (!round || !(round->shape == shape) || !round->id.empty()) round = std::make_shared<Round>(shape);
         round->items[0] = 0;
         round->keys = Reference::borrowed(Py_None);
         if (!read_numbers(content, forecasts, round->forecasts)) {
@@ -318,9 +320,12 @@ void take(PyObject* object, std::unique_ptr<Content> content) {
     const std::unique_ptr<Content> old(std::exchange(self_of(object).content, content.release()));
 }
 
-// A mixture as it was at a checkpoint, with the history before it.
+// A mixture as it was at a checkpoint, with the history before it. Names are those of now.
 std::unique_ptr<Content> at_checkpoint(const Content& from, const Content& then) {
     auto to = copy_of(then, false);
+    to->names = Names(from.names, then.names.size());
+    to->attached = Reference::borrowed(from.attached.get());
+    to->warned = from.warned;
     to->history = from.history;
     while (!to->history.empty() && to->history.back().number >= then.entries) to->history.pop_back();
     to->checkpoints = from.checkpoints;

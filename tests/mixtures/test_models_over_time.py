@@ -127,3 +127,16 @@ def test_retired_experts_stay_retired_in_files_and_tables(tmp_path: Path) -> Non
     assert result["weight_naive"].to_pylist() == [0.0, 0.0]
     loaded.leave("naive")
     assert loaded.predict(FORECASTS).weights["naive"] > 0.0
+
+
+def test_a_correction_keeps_names_that_were_given_since() -> None:
+    mixture, right = Mixture(), Mixture()
+    for k in range(30):
+        for one in (mixture, right):
+            wrong = k == 20 and one is mixture
+            one.update(one.predict({"a": 1.0 + k % 3, "b": 2.0}).ticket, 9.0 if wrong else 1.5)
+            if k == 25:
+                one.rename("a", "z")  # and another a joins with the next round
+    mixture.correct(20, 1.5)
+    assert mixture.names == right.names == ["z", "b", "a"]
+    np.testing.assert_array_equal(mixture.weights, right.weights)
