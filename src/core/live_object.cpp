@@ -1,6 +1,7 @@
 // `normalhedge._core.Live`: a mixture, as one object that owns its state and its ledger.
 #include "live.hpp"
 
+#include "core_settings.hpp"
 #include "schedule.hpp"
 
 namespace normalhedge {
@@ -71,14 +72,6 @@ std::vector<Reference> strings_of(PyObject* given) {
         names.push_back(Reference::borrowed(name));
     }
     return names;
-}
-
-std::string text_of(PyObject* given) {
-    if (given == Py_None) return {};
-    Py_ssize_t size = 0;
-    const char* text = PyUnicode_AsUTF8AndSize(given, &size);
-    if (!text) throw PythonError();
-    return {text, static_cast<size_t>(size)};
 }
 
 // The numbers of a tuple's field, of a size that is known.
@@ -1154,124 +1147,6 @@ PyObject* get_checkpoints(PyObject* object, void*) {
         }
         return list.release();
     });
-}
-
-// ---- The rule.
-
-// The components of an automatic mixture: a tuple (components, way, alpha, trust, guard), each component being
-// (engine or None, way, gradient, the loss it learns from if that is another one, prior, knots); or
-// (1 - alpha, power) in place of an engine, for relative losses.
-void make_automatic(Rule& rule, PyObject* given) {
-    PyObject *parts, *way;
-    double alpha, trust;
-    int guard;
-    if (!PyArg_ParseTuple(given, "OOddp", &parts, &way, &alpha, &trust, &guard)) throw PythonError();
-    Reference list = Reference::checked(PySequence_Fast(parts, "components must be a list"));
-    std::vector<Component> components;
-    for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(list.get()); ++i) {
-        PyObject *engine, *own_way;
-        const char* slope;
-        int gradient;
-        double prior;
-        Py_ssize_t knots;
-        if (!PyArg_ParseTuple(PySequence_Fast_GET_ITEM(list.get(), i), "OOpzdn", &engine, &own_way,
-                              &gradient, &slope, &prior, &knots))
-            throw PythonError();
-        if (knots < 1 || (knots > 1 && (!rule.of_levels() || engine == Py_None ||
-                                        static_cast<size_t>(knots) > rule.recipe.levels.size())))
-            raise(PyExc_ValueError, "there must be fewer knots than levels");
-        Component component{nullptr, rule.recipe, prior, static_cast<size_t>(knots)};
-        component.recipe.way = From<Way>::get(own_way);
-        component.recipe.gradient = gradient != 0;
-        if (slope) {
-            component.recipe.loss = find_loss(slope);
-            component.recipe.width = 0.0;
-        }
-        if (PyTuple_CheckExact(engine)) {
-            double keep, power;
-            if (!rule.recipe.loss) raise(PyExc_ValueError, "relative losses need a loss of the core");
-            if (!PyArg_ParseTuple(engine, "dd", &keep, &power)) throw PythonError();
-            rule.relatives.push_back(std::make_unique<Relative>(keep, power));
-            component.hedger = component.relative = rule.relatives.back().get();
-        } else if (engine != Py_None) {
-            if (Py_TYPE(engine) != engine_type) raise(PyExc_TypeError, "a component needs an engine");
-            component.hedger = reinterpret_cast<EngineObject*>(engine)->hedger;
-        } else if (!components.empty() && components.back().hedger) {
-            raise(PyExc_ValueError, "the plain components must come first");
-        }
-        components.push_back(std::move(component));
-    }
-    if (components.empty() || components[0].hedger)
-        raise(PyExc_ValueError, "there must be a plain component");
-    rule.automatic =
-        std::make_unique<Automatic>(std::move(components), From<Way>::get(way), alpha, trust, guard != 0);
-    rule.hedger = rule.automatic.get();
-}
-
-Patience patience_of(PyObject* given) {
-    Patience patience;
-    PyObject* ladder;
-    if (!PyArg_ParseTuple(given, "ddO", &patience.c, &patience.delay, &ladder)) throw PythonError();
-    Reference rungs = Reference::checked(PySequence_Fast(ladder, "a ladder must be a list"));
-    for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(rungs.get()); ++i) {
-        std::pair<double, double> rung;
-        if (!PyArg_ParseTuple(PySequence_Fast_GET_ITEM(rungs.get(), i), "dd", &rung.first, &rung.second))
-            throw PythonError();
-        patience.ladder.push_back(rung);
-    }
-    return patience;
-}
-
-// The fields of `CoreSettings`, in their order.
-enum Setting {
-    hedger_setting, loss_setting, own_loss_setting, way_setting, gradient_setting, width_setting, even_setting,
-    levels_setting, include_setting, shared_setting, patience_setting, begin_setting, numbers_setting,
-    intervals_setting, interval_columns_setting, max_pending_setting, max_age_setting, history_setting,
-    prediction_setting, settings
-};
-
-std::shared_ptr<Rule> rule_of(PyObject** given) {
-    auto rule = std::make_shared<Rule>();
-    Recipe& recipe = rule->recipe;
-    recipe.way = From<Way>::get(given[way_setting]);
-    recipe.gradient = From<bool>::get(given[gradient_setting]);
-    recipe.width = From<double>::get(given[width_setting]);
-    recipe.even = From<double>::get(given[even_setting]);
-    rule->shared = From<bool>::get(given[shared_setting]);
-    rule->numbers = From<bool>::get(given[numbers_setting]);
-    if (given[loss_setting] != Py_None) {
-        recipe.loss = find_loss(text_of(given[loss_setting]).c_str());
-        if (!recipe.loss) raise(PyExc_ValueError, "the core does not know this loss");
-    } else {
-        rule->own_loss = given[own_loss_setting];
-    }
-    if (given[begin_setting] != Py_None) rule->begin = given[begin_setting];
-    Reference levels = Reference::checked(PySequence_Fast(given[levels_setting], "levels must be numbers"));
-    for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(levels.get()); ++i)
-        recipe.levels.push_back(From<double>::get(PySequence_Fast_GET_ITEM(levels.get(), i)));
-    if (recipe.levels.empty()) raise(PyExc_ValueError, "there must be a level");
-    recipe.shares.assign(recipe.levels.size(), 1.0 / static_cast<double>(recipe.levels.size()));
-    Reference ways = Reference::checked(PySequence_Fast(given[include_setting], "include must be names"));
-    for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(ways.get()); ++i)
-        rule->include.push_back(From<Way>::get(PySequence_Fast_GET_ITEM(ways.get(), i)));
-    PyObject* hedger = given[hedger_setting];
-    if (Py_TYPE(hedger) == engine_type) {
-        rule->hedger = reinterpret_cast<EngineObject*>(hedger)->hedger;
-        if (rule->hedger->allows_for_delay()) rule->patience = patience_of(given[patience_setting]);
-    } else if (PyTuple_CheckExact(hedger)) {
-        make_automatic(*rule, hedger);
-    } else {
-        rule->own_hedger = hedger;
-    }
-    if (given[intervals_setting] != Py_None) {
-        const auto numbers = From<Vector<const double>>::get(given[intervals_setting]);
-        const auto columns = From<Vector<const std::int64_t>>::get(given[interval_columns_setting]);
-        if (numbers.n < 4 || numbers.n % 2) raise(PyExc_ValueError, "intervals need settings, and a level");
-        rule->ladder = std::make_unique<Ladder>(numbers.data, numbers.n);
-        for (size_t k = 0; k < columns.n; ++k) rule->interval_columns.push_back(static_cast<size_t>(columns[k]));
-        if (columns.n != rule->ladder->bases()) raise(PyExc_ValueError, "there must be a column for each base");
-    }
-    return rule;
 }
 
 // Live(settings): a mixture without experts; `settings` is a `CoreSettings`.

@@ -5,7 +5,7 @@ A case goes through what users of the package call, and nothing else; all draws 
 
 from dataclasses import replace
 
-from tests.frozen import game_cases, latent_cases, mixture_cases
+from tests.frozen import game_cases, latent_cases, later_cases, mixture_cases
 from tests.frozen.case import LOOSE, Case
 
 AMPLIFIED = {
@@ -27,7 +27,7 @@ AMPLIFIED = {
 
 def _all() -> dict[str, Case]:
     found: dict[str, Case] = {}
-    for module in (game_cases, mixture_cases, latent_cases):
+    for module in (game_cases, mixture_cases, latent_cases, later_cases):
         for case in module.cases():
             assert case.name not in found, f"{case.name} is there twice"
             found[case.name] = case
@@ -52,6 +52,10 @@ AGAIN = {
         "0.3.0: single rules learn from the loss. Gains are linear in the forecasts, ranges cover "
         "whoever could gain, NormalHedge allows for late outcomes, and regrets and bounds are in "
         "units of the loss"
-    )
+    ),
+    ("later/",): (
+        "0.3.0: cases that were added. They came out the same, to the bit, before and after the "
+        "mixture became one object of the core; the new losses were frozen after it"
+    ),
 }
 """Cases that were frozen again by a later version, by the beginnings of their names, and why."""

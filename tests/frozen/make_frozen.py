@@ -4,9 +4,9 @@
 engine was compiled by numba: a clone of that commit was given this folder, the command was run in
 it, and the files were copied back. They are not to be written again by a later version: what is
 frozen is what that one computed. (Its best convex combinations were taken out: they were not the
-best, and ``tests/mixtures/test_convex.py`` has SciPy's.) The exceptions are in `cases.AGAIN`, each
-with the reason: ``--only PREFIX ...`` freezes the cases whose names begin so again, and leaves all
-others as they are.
+best, and ``tests/mixtures/test_best_convex.py`` has SciPy's.) The exceptions are in `cases.AGAIN`,
+each with the reason: ``--only PREFIX ...`` freezes the cases whose names begin so again, and leaves
+all others as they are.
 
 With ``--sensitivity`` nothing is written: every case is computed with its input changed by rounding
 alone, and those that move by more than their tolerance are listed.
