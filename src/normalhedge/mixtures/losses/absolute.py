@@ -10,7 +10,7 @@ from normalhedge.mixtures.losses.loss import Kink, Loss
 
 @dataclass(frozen=True)
 class Absolute(Loss):
-    """|x - y|. Its best constant forecast is the median.
+    """``|x - y|``. Its best constant forecast is the median.
 
     Its slope is only a sign, and that of the square loss tells more.
     """

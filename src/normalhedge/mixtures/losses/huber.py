@@ -11,7 +11,7 @@ from normalhedge.mixtures.losses.loss import Kink, Loss
 
 @dataclass(frozen=True)
 class Huber(Loss):
-    """(x - y)^2 / 2 where |x - y| < delta, else delta (|x - y| - delta / 2).
+    """``(x - y)^2 / 2`` where ``|x - y| < delta``, else ``delta (|x - y| - delta / 2)``.
 
     It counts small errors as the square loss does, and large ones as the absolute loss does.
 

@@ -10,7 +10,7 @@ from normalhedge.mixtures.losses.loss import Kink, Loss
 
 @dataclass(frozen=True)
 class Mape(Loss):
-    """|x - y| / |y|; its mean is the mean absolute percentage error, divided by 100.
+    """``|x - y| / |y|``; its mean is the mean absolute percentage error, divided by 100.
 
     An outcome of 0 has no percentage errors, and is refused. Small outcomes count much, so that
     forecasts which are too small are cheaper than ones which are too large.
@@ -50,7 +50,7 @@ def _size(y: Floats) -> Floats:
 
 @dataclass(frozen=True)
 class Smape(Loss):
-    """2 |x - y| / (|x| + |y|), and 0 if x = y = 0: the symmetric percentage error, between 0 and 2.
+    """``2 |x - y| / (|x| + |y|)``, and 0 if x = y = 0: the symmetric percentage error, up to 2.
 
     A forecast on the other side of 0 costs 2, however far away it is. So the loss is not convex:
     by default there is no gradient trick, and no best convex combination to compare with.
