@@ -130,15 +130,6 @@ std::tuple<double, std::int64_t> em_fit(FamilyName name, Sheet observations,
         });
 }
 
-std::int64_t em_statistics(FamilyName name, std::int64_t columns, std::int64_t rows) {
-    const double none[] = {0.0, 0.0, 0.0};
-    require(columns > 0 && rows > 0, sizes);
-    return with_family(name, static_cast<size_t>(columns), static_cast<size_t>(rows), {none, 3},
-                       [](const auto& family) {
-                           return static_cast<std::int64_t>(family.statistics());
-                       });
-}
-
 template <class Family>
 Family for_online(const Family& family) {
     return family;
@@ -279,7 +270,6 @@ PyMethodDef functions[] = {
                  "Fit a hidden Markov model in place; return log likelihood and iterations."),
     bind<em_log_densities>("em_log_densities",
                            "Write the log density of each observation in each state."),
-    bind<em_statistics>("em_statistics", "Return how many statistics a state of a family keeps."),
     bind<write_log_gamma>("log_gamma", "Write ln Gamma(x) of numbers above zero."),
     bind<online_begin>("online_begin", "Write the statistics that parameters let expect."),
     bind<online_family>("online_family", "Return the number of a family in `shapes`."),
