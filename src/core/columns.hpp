@@ -46,6 +46,7 @@ public:
     // Make room for so many doubles; throw std::bad_alloc where there is none.
     void reserve(size_t n) {
         reserved_ = true;
+        limit_ = n;
         if (n <= size_ || used_ > 0) return;
         block_.reset();
         size_ = 0;
@@ -61,7 +62,7 @@ public:
     }
 
     double* take(size_t n) {
-        if (used_ + n > size_) {
+        if (used_ + n > size_ || (reserved_ && used_ + n > limit_)) {
             overflows += reserved_ ? 1 : 0;
             return nullptr;
         }
@@ -81,6 +82,7 @@ private:
     std::unique_ptr<double[], Free> block_;
     size_t size_ = 0;
     size_t used_ = 0;
+    size_t limit_ = 0;  // of the change that is under way
     bool reserved_ = false;
 };
 

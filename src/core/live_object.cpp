@@ -1048,18 +1048,7 @@ PyObject* get_value_count(PyObject* object, void*) {
     return guarded([&]() -> PyObject* { return PyLong_FromSize_t(content_of(object).rule->value_count()); });
 }
 
-// forget_history(): the settled rounds, and from where they can be played again.
-PyObject* forget_history(PyObject* object, PyObject*) {
-    return guarded([&]() -> PyObject* {
-        const Operation operation(object, self_of(object).version);
-        Content& content = content_of(object);
-        History old;
-        std::swap(content.history, old);
-        content.forget_checkpoints();
-        operation.commit();
-        Py_RETURN_NONE;
-    });
-}
+// forget_checkpoints(): rounds so far cannot be played again.
 PyObject* forget_checkpoints(PyObject* object, PyObject*) {
     return guarded([&]() -> PyObject* {
         content_of(object).forget_checkpoints();
@@ -1228,7 +1217,6 @@ PyMethodDef methods[] = {
     {"find_item", find_item, METH_O, "Return the place of an item, or -1."},
     fast("assign", assign, "Write fields of the state."),
     {"weigh", weigh, METH_NOARGS, "Write the weights that belong to the ledgers."},
-    {"forget_history", forget_history, METH_NOARGS, "Forget the settled rounds."},
     {"forget_checkpoints", forget_checkpoints, METH_NOARGS, "Rounds so far cannot be played again."},
     fast("restore", restore, "Take what a file holds beside fields and pending rounds."),
     {"free_turn", free_turn, METH_NOARGS, "Take a lock that no thread holds."},

@@ -49,6 +49,34 @@ def test_a_finaliser_that_predicts_gets_a_ticket_of_its_own(hedger: str) -> None
         assert waiting.forecasts.ravel().tolist() in ([0.0, 0.0], [1.0, 2.0], [3.0, 4.0]), ticket
 
 
+class Joins:
+    """Garbage that brings another expert when it is collected."""
+
+    def __init__(self, mixture: Mixture, name: str) -> None:
+        self.mixture, self.name, self.itself = mixture, name, self
+
+    def __del__(self) -> None:
+        self.mixture.join([self.name])
+
+
+def test_a_finaliser_that_lets_an_expert_join_does_not_move_columns() -> None:
+    mixture = Mixture("normal-hedge")
+    mixture.predict({"a": 0.0, "b": 0.0})
+    usual = gc.get_threshold()
+    gc.collect()
+    gc.set_threshold(1, 1, 1)
+    try:
+        for k in range(100):
+            Joins(mixture, f"n{k}")
+            made = mixture.predict({"a": 1.0, "b": 2.0})
+            assert made.distribution.shape == (1, len(made.names)), k
+            assert mixture.pending[made.ticket].forecasts.shape[2] == len(made.names)
+    finally:
+        gc.set_threshold(*usual)
+        gc.collect()
+    assert len(mixture.names) == 102
+
+
 SHORT_OF_MEMORY = """
 import resource, sys
 import numpy as np
