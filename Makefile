@@ -98,8 +98,8 @@ tex:
 
 # Its numbers are kept in docs/note/numbers.tex; NUMBERS= computes those again that take minutes, too.
 NUMBERS ?= --quick
-CERTIFIED := $(wildcard src/normalhedge/certificates/*.py src/normalhedge/games/attacks/*.py) \
-	src/normalhedge/experiments/paper/frontier.py src/normalhedge/plots.py
+CERTIFIED := $(wildcard src/normalhedge/guarantees/*.py src/normalhedge/research/games/attacks/*.py) \
+	src/normalhedge/research/paper/frontier.py src/normalhedge/reports/plots.py
 
 out/note/frontier.pdf: $(CERTIFIED) | $(READY)
 	@mkdir -p out/note
@@ -140,7 +140,7 @@ $(PEERS): pyproject.toml $(CORE) $(MODULES) | compiler
 
 peers: $(PEERS)  ## run other libraries beside ours: the same weights, and the time of a round
 	.venv-peers/bin/pytest -m '' tests/test_peers.py tests/tables/test_nixtla.py \
-		tests/adapters/test_nixtla.py docs/coming-from
+		tests/integrations/test_nixtla.py docs/coming-from
 	.venv-peers/bin/python -m benchmarks.peers
 	.venv-peers/bin/python -m benchmarks.intervals.mapie_peer
 
@@ -151,7 +151,7 @@ $(ADAPTERS): pyproject.toml $(CORE) $(MODULES) | compiler
 	@touch $@
 
 adapters: $(ADAPTERS)  ## run the adapters with the real libraries, and the suites of these
-	.venv-adapters/bin/pytest -n 2 --dist worksteal -m '' tests/adapters src/normalhedge/adapters
+	.venv-adapters/bin/pytest -n 2 --dist worksteal -m '' tests/integrations src/normalhedge/integrations
 
 $(PANELS): pyproject.toml $(CORE) $(MODULES) | compiler
 	@echo "setting up .venv-panels (once)"
@@ -174,7 +174,7 @@ $(CLUSTER): pyproject.toml $(CORE) $(MODULES) | compiler
 	@touch $@
 
 cluster: $(CLUSTER) java  ## run the tests of Dask and Spark, and the examples of docs/clusters.md
-	.venv-cluster/bin/pytest -m '' tests/clusters src/normalhedge/clusters docs/clusters.md
+	.venv-cluster/bin/pytest -m '' tests/integrations/clusters src/normalhedge/integrations/clusters docs/clusters.md
 
 # Panels are made once, in about 15 minutes, and kept in out/panels. KIND=judge when all is settled.
 KIND ?= develop
@@ -213,8 +213,8 @@ sanitize: $(READY)  ## run the tests of hedgers, mixtures and latent under Addre
 	LD_PRELOAD=$(ASAN) ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1 \
 		$(call WITH_CORE,$(SANITIZED)) $(SANITIZE_TESTS)
 
-SANITIZE_TESTS := $(wildcard tests/hedgers/test_*.py tests/games/test_hindsight.py tests/games/attacks/test_*.py \
-	tests/intervals/test_*.py tests/mixtures/test_*.py tests/tables/test_*.py \
+SANITIZE_TESTS := $(wildcard tests/hedgers/test_*.py tests/hedgers/test_hindsight.py tests/research/games/attacks/test_*.py \
+	tests/mixtures/intervals/test_*.py tests/mixtures/test_*.py tests/tables/test_*.py \
 	tests/latent/banks/test_*.py tests/latent/models/test_*.py tests/latent/models/emissions/test_*.py \
 	tests/test_inputs.py tests/test_core*.py tests/test_potentials.py tests/test_frozen.py tests/test_own_hedgers.py)
 

@@ -5,9 +5,9 @@ from importlib.util import find_spec
 import pytest
 
 _PLACES = {
-    "darts": ("adapters/darts", "adapters/_darts_tables"),
-    "sktime": ("adapters/sktime",),
-    "dask": ("clusters/dask", "clusters/tables"),
+    "darts": ("integrations/darts", "integrations/_darts_tables"),
+    "sktime": ("integrations/sktime",),
+    "dask": ("integrations/clusters/dask", "integrations/clusters/tables"),
 }
 """These libraries, and the modules whose doctests need them."""
 

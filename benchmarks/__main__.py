@@ -5,7 +5,7 @@ import platform
 from benchmarks import adapters, core, family, latent, mixtures, paper, peers, portfolios, stream
 from benchmarks.panels import goals
 from benchmarks.timing import HEADER
-from normalhedge._threads import cores
+from normalhedge.boundary.threads import cores
 
 
 def main() -> None:

@@ -15,8 +15,8 @@ from sklearn.base import BaseEstimator, RegressorMixin
 
 from benchmarks.timing import HEADER, Row, measure
 from normalhedge import Mixture
-from normalhedge._inputs import Floats
-from normalhedge.adapters import HedgeRegressor, RiverHedgeRegressor
+from normalhedge.boundary.inputs import Floats
+from normalhedge.integrations import HedgeRegressor, RiverHedgeRegressor
 
 ROUNDS, EXPERTS = 2000, 5
 NAMES = [f"model {k}" for k in range(EXPERTS)]

@@ -29,7 +29,7 @@ from sktime.forecasting.trend import PolynomialTrendForecaster, TrendForecaster
 
 from benchmarks.timing import Row, measure
 from normalhedge import Mixture
-from normalhedge.adapters import HedgeEnsembleModel, HedgeForecaster, blend_forecasts
+from normalhedge.integrations import HedgeEnsembleModel, HedgeForecaster, blend_forecasts
 
 SERIES: dict[str, tuple[Callable[[], Any], int]] = {
     "airline": (load_airline, 12),

@@ -10,7 +10,7 @@ import time
 
 import numpy as np
 
-from normalhedge._inputs import Floats
+from normalhedge.boundary.inputs import Floats
 from normalhedge.checks.loss_laws import Rows, draw_rows
 from normalhedge.mixtures import Loss
 from normalhedge.mixtures.best_convex import best_convex

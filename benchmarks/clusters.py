@@ -22,8 +22,8 @@ import pandas as pd
 from distributed import Client, LocalCluster
 
 import normalhedge
-from normalhedge._threads import on_one_core
-from normalhedge.clusters import blend
+from normalhedge.boundary.threads import on_one_core
+from normalhedge.integrations.clusters import blend
 
 EXPERTS = 5
 ROWS = 150_000

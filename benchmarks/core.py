@@ -9,8 +9,9 @@ from collections.abc import Iterator
 import numpy as np
 
 from benchmarks.timing import Row, measure
-from normalhedge import NormalHedge, _threads
-from normalhedge._inputs import Floats
+from normalhedge import NormalHedge
+from normalhedge.boundary import threads
+from normalhedge.boundary.inputs import Floats
 
 ALPHA, C = 0.001, 4.0
 
@@ -99,7 +100,7 @@ def bare_pass() -> Row:
     pieces = [(regrets[part], gains[0][part]) for part in parts]
 
     def one_pass() -> None:
-        _threads.spread(_bare, pieces)
+        threads.spread(_bare, pieces)
 
     ours = OurGame(gains, in_place=True)
     return measure(

@@ -18,9 +18,9 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from normalhedge import Mixture
-from normalhedge._inputs import Floats
-from normalhedge.games import Blocks
+from normalhedge.boundary.inputs import Floats
 from normalhedge.hedgers import CompiledHedger, named
+from normalhedge.research.games import Blocks
 
 LAGS = (0, 5, 24)
 BLOCK_LAGS = (0, 1, 3, 10)

@@ -8,7 +8,7 @@ import numpy as np
 
 from benchmarks.timing import HEADER, Row, measure
 from normalhedge import hedgers
-from normalhedge._inputs import Floats
+from normalhedge.boundary.inputs import Floats
 from normalhedge.hedgers import CompiledHedger
 from tests import family_oracles as oracles
 

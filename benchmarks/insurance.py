@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from normalhedge._inputs import Floats
+from normalhedge.boundary.inputs import Floats
 
 QUARTER = 0.25
 """A round is wide if the mean difference over the last outcomes is more than this."""

@@ -9,17 +9,17 @@ from collections.abc import Iterator
 import numpy as np
 
 from benchmarks.timing import Row
-from normalhedge._inputs import Floats
-from normalhedge.experiments.paper.figures import (
+from normalhedge.boundary.inputs import Floats
+from normalhedge.hedgers import Hedge, NormalHedge
+from normalhedge.research.games import play
+from normalhedge.research.paper.figures import (
     EVERY,
     FIGURES,
     PARTS_OF_A_GAME,
     STYLES,
     FigurePanel,
 )
-from normalhedge.experiments.paper.simulation import ALPHA
-from normalhedge.games import play
-from normalhedge.hedgers import Hedge, NormalHedge
+from normalhedge.research.paper.simulation import ALPHA
 
 PANEL = FigurePanel(gamma=0.4, f=0.1)
 RUNS, ROUNDS = 50, 10_000

@@ -11,7 +11,7 @@ import numpy as np
 
 from benchmarks.timing import HEADER, Row, measure
 from normalhedge import hedgers
-from normalhedge._inputs import Floats
+from normalhedge.boundary.inputs import Floats
 from normalhedge.hedgers import CompiledHedger
 from tests.peers import Peer, Poold, River, Sktime, Spiel
 

@@ -16,7 +16,7 @@ import numpy as np
 import pyarrow as pa
 
 from normalhedge import blend
-from normalhedge._inputs import Floats
+from normalhedge.boundary.inputs import Floats
 from normalhedge.mixtures.best_convex import best_convex
 from normalhedge.mixtures.losses import LogWealth
 

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from normalhedge._threads import cores
+from normalhedge.boundary.threads import cores
 from normalhedge.mixtures import Mixture
 from normalhedge.mixtures.stream import Stream
 from normalhedge.service.recovery import compressed_state

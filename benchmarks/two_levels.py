@@ -20,7 +20,7 @@ import numpy as np
 
 from benchmarks import insurance
 from normalhedge import Mixture
-from normalhedge._inputs import Floats
+from normalhedge.boundary.inputs import Floats
 from normalhedge.mixtures.automatic import VALUES_BEFORE_WAYS, Automatic, levels_of
 from normalhedge.mixtures.losses import LOSSES, Loss
 

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from normalhedge import NormalHedge, State
-from normalhedge._inputs import Floats
+from normalhedge.boundary.inputs import Floats
 
 
 def alternate_then_break_away(n: int, alpha: float) -> np.ndarray:

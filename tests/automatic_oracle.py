@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from normalhedge._inputs import Floats
+from normalhedge.boundary.inputs import Floats
 from normalhedge.mixtures import LOSSES as KINDS
 from normalhedge.mixtures.automatic import Automatic
 from normalhedge.mixtures.components import Component

@@ -11,7 +11,7 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.special import erf
 
-from normalhedge._inputs import Floats
+from normalhedge.boundary.inputs import Floats
 
 
 class Oracle(Protocol):

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from normalhedge._inputs import Floats
+from normalhedge.boundary.inputs import Floats
 
 
 class Peer(Protocol):

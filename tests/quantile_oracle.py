@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from normalhedge._inputs import Floats
+from normalhedge.boundary.inputs import Floats
 from normalhedge.mixtures import crps
 from normalhedge.mixtures.automatic import Automatic
 from normalhedge.mixtures.components import RelativeLoss

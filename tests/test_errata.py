@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from normalhedge import NormalHedge
-from normalhedge.certificates import PAPER_POTENTIAL
-from normalhedge.games import BreakAway
+from normalhedge.guarantees import PAPER_POTENTIAL
+from normalhedge.research.games import BreakAway
 
 PAGE = (Path(__file__).parents[1] / "docs" / "theory" / "errata.md").read_text("utf-8")
 

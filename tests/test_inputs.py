@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from normalhedge import ExponentialPotential, Hedge, NormalHedge, NormalPotential, _core
-from normalhedge.certificates import hedge_bound, theorem_1
+from normalhedge.guarantees import hedge_bound, theorem_1
 
 HEDGER = NormalHedge(0.1)
 STATE = HEDGER.run([[1.0, 0.0, -1.0], [0.5, -1.0, 0.0]]).state

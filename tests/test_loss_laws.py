@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from normalhedge import checks
-from normalhedge._inputs import Floats
+from normalhedge.boundary.inputs import Floats
 from normalhedge.checks import LossLaw
 from normalhedge.mixtures import LOSSES, Loss, crps, pinball
 from normalhedge.mixtures.losses import (

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from normalhedge.certificates.known import PROOFS
+from normalhedge.guarantees.known import PROOFS
 
 NOTE = Path(__file__).parents[1] / "docs" / "note"
 DIGITS = re.compile(r"-?\d+(?:\.\d+)?")
@@ -53,7 +53,7 @@ def test_numbers_are_reproduced(compute: dict[str, Any], kind: str) -> None:
 
 def test_commands_name_what_is_there() -> None:
     table = source().partition(r"\section{Statements and commands}")[2].replace(r"\_", "_")
-    tests = NOTE.parents[1] / "tests" / "certificates"
+    tests = NOTE.parents[1] / "tests" / "guarantees"
     files = [PROOFS / name for name in re.findall(r"\bP/(\S+?\.json)", table)]
     files += [tests / name for name in re.findall(r"\bT/(\w+\.py)", table)]
     assert len(files) > 8

@@ -10,10 +10,10 @@ import pyarrow as pa
 import pytest
 
 from normalhedge import Hedge, Mixture, Run, blend, checks
-from normalhedge._inputs import Floats
-from normalhedge.games import Contrary, GoodAndBad, play
+from normalhedge.boundary.inputs import Floats
 from normalhedge.hedgers import Hedger
 from normalhedge.latent import ModelExperts, StateExperts, random_categorical_bank
+from normalhedge.research.games import Contrary, GoodAndBad, play
 
 
 class Totals(NamedTuple):

@@ -1,5 +1,6 @@
 import subprocess
 import sys
+from pathlib import Path
 
 import normalhedge
 from normalhedge import hedgers, latent, mixtures
@@ -19,3 +20,14 @@ def test_importing_is_light() -> None:
         "assert not heavy, heavy"
     )
     subprocess.run([sys.executable, "-c", program], check=True)
+
+
+def test_every_module_stands_in_a_room() -> None:
+    package = Path(normalhedge.__file__).parent
+    loose = {path.name for path in package.iterdir() if path.is_file()}
+    assert {name for name in loose if not name.startswith("_core.")} == {
+        "__init__.py",
+        "__main__.py",
+        "py.typed",
+    }
+    assert len([path for path in package.iterdir() if (path / "__init__.py").exists()]) <= 13

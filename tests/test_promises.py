@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from normalhedge import Mixture, NormalHedge, checks
-from normalhedge.certificates import default_c
+from normalhedge.guarantees import default_c
 from normalhedge.hedgers import HEDGERS
 from normalhedge.mixtures import Loss
 

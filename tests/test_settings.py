@@ -7,9 +7,9 @@ import msgspec
 import pytest
 
 from normalhedge.cli.blend import command
-from normalhedge.client import verbs
 from normalhedge.mixtures.settings import OPTIONS
 from normalhedge.service import forms
+from normalhedge.service.client import verbs
 
 BY_OTHER_MEANS = {"shared", "half_life", *(n for n in OPTIONS if OPTIONS[n].kind == "limit")}
 """Options that the command line does not have: ``--pooled`` and ``--memory`` say two of them."""

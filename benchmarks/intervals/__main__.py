@@ -20,7 +20,7 @@ import numpy as np
 
 from benchmarks.intervals.rivals import ALPHA, RATES, Aci, AgAci, DtAci, Method, Ours, oracle
 from benchmarks.intervals.series import KINDS, REACH, ROUNDS, SEASON, Series, adversary
-from normalhedge._inputs import Floats
+from normalhedge.boundary.inputs import Floats
 
 DELAYS = (0, 24, 168)
 WINDOW = 500

@@ -12,7 +12,7 @@ import numpy as np
 
 from benchmarks.intervals.rivals import ALPHA, Ours
 from benchmarks.intervals.series import KINDS, SEASON
-from normalhedge._inputs import Floats
+from normalhedge.boundary.inputs import Floats
 
 FIT, UNTIL = 500, 2000
 RATES = (0.005, 0.02, 0.05)

@@ -12,8 +12,8 @@ from typing import Any, Protocol
 import numpy as np
 
 from normalhedge import BOA
-from normalhedge._inputs import Floats
-from normalhedge.intervals import Conformal
+from normalhedge.boundary.inputs import Floats
+from normalhedge.mixtures.intervals import Conformal
 
 ALPHA = 0.1
 WINDOW = 500

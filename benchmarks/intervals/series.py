@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from normalhedge._inputs import Floats
+from normalhedge.boundary.inputs import Floats
 
 ROUNDS = 10_000
 SEASON = 24

@@ -15,7 +15,7 @@ import math
 import numpy as np
 from scipy.special import gammaln
 
-from normalhedge._inputs import Floats
+from normalhedge.boundary.inputs import Floats
 
 LONGEST = 600
 """Longer runs are forgotten: the oldest gives its share to the one before."""

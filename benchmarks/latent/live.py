@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from benchmarks.latent import cases
-from normalhedge._inputs import Floats
+from normalhedge.boundary.inputs import Floats
 from normalhedge.latent.regimes.regimes import Regimes
 from normalhedge.latent.regimes.rule import REVIEW
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from benchmarks.latent import changepoint
 from benchmarks.latent.rivals import Said, filtered, hmmlearn_fit
-from normalhedge._inputs import Floats
+from normalhedge.boundary.inputs import Floats
 from normalhedge.latent.models.fitted import Fitted
 from normalhedge.latent.models.fitting import fit
 from normalhedge.latent.regimes.matching import Labels, agreement

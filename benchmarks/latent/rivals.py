@@ -12,7 +12,7 @@ import numpy as np
 
 from benchmarks.latent import changepoint
 from benchmarks.latent.cases import JUDGED, ROUNDS, Case
-from normalhedge._inputs import Floats
+from normalhedge.boundary.inputs import Floats
 from normalhedge.hedgers import NormalHedge
 from normalhedge.latent.models import _starts
 from normalhedge.latent.models.emissions import FullGaussian, Gaussian, Poisson

@@ -13,7 +13,7 @@ import pandas as pd
 from benchmarks.panels import hubs, rolling
 from benchmarks.panels.sources import SOURCES
 from benchmarks.panels.split import kind
-from normalhedge._files import write_whole
+from normalhedge.boundary.whole_files import write_whole
 
 OUT = Path(__file__).parents[2] / "out" / "panels"
 """Where panels are kept, and the picture is."""

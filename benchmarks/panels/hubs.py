@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from normalhedge._inputs import Floats
+from normalhedge.boundary.inputs import Floats
 
 DATA = Path(__file__).parents[3] / "shared" / "data"
 """Where the files of the hubs are: beside this project."""

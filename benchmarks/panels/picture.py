@@ -6,8 +6,8 @@ from typing import Any
 
 import pandas as pd
 
-from normalhedge._files import write_whole
-from normalhedge.plots import PALETTE
+from normalhedge.boundary.whole_files import write_whole
+from normalhedge.reports.plots import PALETTE
 
 GOAL = 1.02
 """How far the blend may be from the better plain combination."""

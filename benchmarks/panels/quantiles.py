@@ -18,7 +18,7 @@ import pandas as pd
 from benchmarks.panels import hubs
 from benchmarks.panels.hubs import DATA, QuantilePanel
 from normalhedge import Mixture
-from normalhedge._inputs import Floats
+from normalhedge.boundary.inputs import Floats
 from normalhedge.mixtures import crps
 from normalhedge.tables.panels import Panel
 from normalhedge.tables.playing import play_table

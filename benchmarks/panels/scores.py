@@ -23,7 +23,7 @@ import pandas as pd
 from benchmarks.panels import hubs
 from benchmarks.panels.bench import Panel
 from normalhedge import blend
-from normalhedge._inputs import Floats
+from normalhedge.boundary.inputs import Floats
 
 DEFAULT = "default"
 """The hedger that a mixture has when nobody names one."""

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from normalhedge._inputs import Floats
+from normalhedge.boundary.inputs import Floats
 
 ROUNDS, WARM = 500, 150
 """Rounds of a simulated track; the first are what rivals are fitted to, and are not judged."""

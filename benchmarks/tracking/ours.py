@@ -6,7 +6,7 @@ import numpy as np
 
 from benchmarks.tracking.cases import Case
 from benchmarks.tracking.rivals import Tracked, cleaned, early, fitted
-from normalhedge._inputs import Floats
+from normalhedge.boundary.inputs import Floats
 from normalhedge.hedgers import CompiledHedger, NormalHedge
 from normalhedge.latent import HedgedTracker
 from normalhedge.latent.tracking.tracker import Of

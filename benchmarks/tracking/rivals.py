@@ -12,7 +12,7 @@ import numpy as np
 from scipy.optimize import minimize
 
 from benchmarks.tracking.cases import WARM, Case
-from normalhedge._inputs import Floats
+from normalhedge.boundary.inputs import Floats
 from normalhedge.latent import ParticleFilter
 
 Z90 = 1.6448536269514722

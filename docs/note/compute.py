@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from normalhedge import Hedge, NormalHedge
-from normalhedge.certificates import (
+from normalhedge.guarantees import (
     PAPER_C,
     PAPER_POTENTIAL,
     LedCertificate,
@@ -31,17 +31,17 @@ from normalhedge.certificates import (
     held_potential,
     shipped,
 )
-from normalhedge.certificates.bounds import at_most, scaled_limit
-from normalhedge.certificates.known import PROOFS
-from normalhedge.experiments.leaderboard import (
+from normalhedge.guarantees.bounds import at_most, scaled_limit
+from normalhedge.guarantees.known import PROOFS
+from normalhedge.research.games import BreakAway, play
+from normalhedge.research.games.attacks import break_away, hold
+from normalhedge.research.leaderboard import (
     ContestSettings,
     NatureContest,
     compare,
     default_natures,
 )
-from normalhedge.experiments.paper import frontier
-from normalhedge.games import BreakAway, play
-from normalhedge.games.attacks import break_away, hold
+from normalhedge.research.paper import frontier
 
 FILE = Path(__file__).parent / "numbers.tex"
 PAPER_PAGE = Path(__file__).parents[1] / "paper.md"

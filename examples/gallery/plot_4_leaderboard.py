@@ -11,7 +11,7 @@ dark everywhere: Fixed Share is the best where the best expert jumps, and among 
 import matplotlib.pyplot as plt
 import numpy as np
 
-from normalhedge.experiments.leaderboard import QUICK, NatureContest, compare, default_natures
+from normalhedge.research.leaderboard import QUICK, NatureContest, compare, default_natures
 
 names = [
     "normal-hedge",

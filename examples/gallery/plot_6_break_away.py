@@ -12,7 +12,7 @@ import math
 import matplotlib.pyplot as plt
 
 from normalhedge import Hedge, NormalHedge
-from normalhedge.games import BreakAway, play
+from normalhedge.research.games import BreakAway, play
 
 alpha, experts = 0.001, 1000
 hedgers = {

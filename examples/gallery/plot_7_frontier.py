@@ -12,8 +12,8 @@ import math
 import matplotlib.pyplot as plt
 
 from normalhedge import Hedge
-from normalhedge.certificates import certify
-from normalhedge.games.attacks import break_away
+from normalhedge.guarantees import certify
+from normalhedge.research.games.attacks import break_away
 
 alpha, experts = 0.001, 1000
 constants = [0.6, 0.7, 0.8, 1.0, 1.4, 2.0, 2.8, 4.0]

@@ -1,7 +1,8 @@
 """Online learning with expert advice: weights that follow the experts that are good now."""
 
-from normalhedge.certificates import Bound
-from normalhedge.client import AsyncClient, Client
+from normalhedge.boundary import former_names
+from normalhedge.guarantees import Bound
+from normalhedge.guarantees.potentials import ExponentialPotential, NormalPotential
 from normalhedge.hedgers import (
     BOA,
     DORM,
@@ -37,8 +38,10 @@ from normalhedge.hedgers import (
     VariableShare,
 )
 from normalhedge.mixtures import Mixture
-from normalhedge.potentials import ExponentialPotential, NormalPotential
+from normalhedge.service.client import AsyncClient, Client
 from normalhedge.tables import blend
+
+former_names.install()
 
 __version__ = "0.2.0"
 

@@ -3,7 +3,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from normalhedge._inputs import Floats
+from normalhedge.boundary.inputs import Floats
 
 _State = TypeVar("_State", bound=tuple[Any, ...])
 

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from normalhedge.certificates import certify_led
-from normalhedge.certificates.check_proof import check_proof
 from normalhedge.cli import certify
-from normalhedge.experiments.paper import frontier
+from normalhedge.guarantees import certify_led
+from normalhedge.guarantees.check_proof import check_proof
+from normalhedge.research.paper import frontier
 from tests.cli.command import call
 
 

@@ -8,7 +8,7 @@ import pyarrow.csv
 import pytest
 
 from normalhedge.cli import main
-from tests.experiments.leaderboard.samples import panel_file
+from tests.research.leaderboard.samples import panel_file
 
 
 def run(capsys: pytest.CaptureFixture[str], *words: str) -> str:

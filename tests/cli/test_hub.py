@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from normalhedge.cli import main
-from tests.hubs.examples import CHANGE, COUNT, DATES, LAST, make_hub, read_csv
+from tests.tables.hubs.examples import CHANGE, COUNT, DATES, LAST, make_hub, read_csv
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from normalhedge import _tables
+from normalhedge.boundary import number_tables
 from tests.cli.command import call
 
 
@@ -29,5 +29,5 @@ def test_no_cell_is_computed_by_a_spreadsheet(
     call(capsys, *given)
     assert "'" not in out.read_text()
     table = tmp_path / "table.csv"
-    _tables.write_table(table, {"=x": ["\ta", "b"], "n": [-1.0, 2.0]}, safe=True)
+    number_tables.write_table(table, {"=x": ["\ta", "b"], "n": [-1.0, 2.0]}, safe=True)
     assert table.read_text().splitlines() == ["'=x,n", "'\ta,-1.0", "b,2.0"]

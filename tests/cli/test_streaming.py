@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from normalhedge import Mixture, cli
-from normalhedge._journal import journal_of, read_journal
+from normalhedge.live.journal import journal_of, read_journal
 from normalhedge.mixtures.saved import read_snapshot
 from tests.cli.processes import ask, running
 

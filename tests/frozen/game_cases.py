@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from normalhedge.games import best_expert, best_quantile, best_sequence, leads
-from normalhedge.games.attacks import Attack, attack, attempts, break_away, explore, hold
 from normalhedge.hedgers import OptimisticHedge, named
+from normalhedge.research.games import best_expert, best_quantile, best_sequence, leads
+from normalhedge.research.games.attacks import Attack, attack, attempts, break_away, explore, hold
 from tests.frozen.case import Arrays, Case, Nudge, of_ledger, of_state, under
 
 Table = npt.NDArray[np.float64]

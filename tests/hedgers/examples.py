@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from normalhedge import Hedge, NormalHedge, hedgers
-from normalhedge._inputs import Floats
+from normalhedge.boundary.inputs import Floats
 from normalhedge.hedgers import CompiledHedger
 from tests import oracles
 

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from normalhedge._inputs import Floats
+from normalhedge.boundary.inputs import Floats
 from normalhedge.hedgers import CompiledHedger, State
 
 Nature = Callable[[State, int, np.random.Generator], Floats]

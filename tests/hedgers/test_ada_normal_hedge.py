@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from normalhedge import hedgers
-from normalhedge._inputs import Floats
+from normalhedge.boundary.inputs import Floats
 
 
 def test_leaving_does_not_lower_what_others_are_promised() -> None:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from normalhedge import NormalHedge, hedgers
-from normalhedge._inputs import Floats
+from normalhedge.boundary.inputs import Floats
 from tests import oracles
 from tests.hedgers.examples import BOUNDED, coins, weigh_of
 

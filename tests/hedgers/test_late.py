@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from normalhedge import hedgers
-from normalhedge._inputs import Floats
+from normalhedge.boundary.inputs import Floats
 from normalhedge.hedgers import CompiledHedger
 from normalhedge.hedgers.late import LateHedger
 from tests.family_oracles import normal

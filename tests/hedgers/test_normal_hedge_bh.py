@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from normalhedge import hedgers
-from normalhedge._inputs import Floats
+from normalhedge.boundary.inputs import Floats
 from normalhedge.hedgers import State
 from normalhedge.hedgers.normal_hedge_bh import latest_start
 from tests.hedgers.natures import ADAPTIVE, NATURES, Nature, greedy

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from normalhedge._inputs import Floats
+from normalhedge.boundary.inputs import Floats
 
 
 def test_a_round_of_normal_hedge_dt_adds_little() -> None:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import assume, example, given
 
 from normalhedge import Hedge, hedgers
-from normalhedge._inputs import Floats
+from normalhedge.boundary.inputs import Floats
 from normalhedge.checks import Game, games
 from normalhedge.hedgers import CompiledHedger
 from tests import family_oracles, oracles

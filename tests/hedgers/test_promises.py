@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from normalhedge import certificates, hedgers
+from normalhedge import guarantees, hedgers
 from normalhedge.hedgers import CompiledHedger, State
 from tests.hedgers.examples import BOUNDED, EVERYONE, FAMILY, discounted
 from tests.hedgers.natures import ADAPTIVE, NATURES, Nature
@@ -35,7 +35,7 @@ NEVER_BOUNDED = {"BatesGranger", "FollowTheLeader", "MLPolyOpera", "Uniform", "V
 def test_bounds_are_there_where_they_are_promised() -> None:
     for name, hedger in FAMILY.items():
         bound = hedger.bound(10, 1000)
-        assert isinstance(bound, certificates.Bound)
+        assert isinstance(bound, guarantees.Bound)
         assert bool(bound) == (name not in NEVER_BOUNDED)
     blackwell = ("RegretMatching", "RegretMatchingPlus", "DORM", "DORMPlus")
     for name in ("AdaHedge", "AdaHedgeD", "FlipFlop", "DecreasingHedge", *blackwell):

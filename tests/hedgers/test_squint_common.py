@@ -8,7 +8,7 @@ import pytest
 from scipy import integrate, optimize
 
 from normalhedge import hedgers
-from normalhedge._inputs import Floats
+from normalhedge.boundary.inputs import Floats
 from normalhedge.hedgers import State
 from tests.hedgers.natures import ADAPTIVE, NATURES, Nature, greedy
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog, minimize
 
-from normalhedge._inputs import Floats
+from normalhedge.boundary.inputs import Floats
 from normalhedge.mixtures import Loss, pinball
 from normalhedge.mixtures.best_convex import Convex
 from normalhedge.mixtures.losses import loss_of

@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 
 from normalhedge import Mixture
-from normalhedge._inputs import Floats
+from normalhedge.boundary.inputs import Floats
 from normalhedge.mixtures.comparison import Comparison, Line
 
 NAMES = ("gam", "ar", "naive", "survey")

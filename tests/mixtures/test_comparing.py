@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from normalhedge import Mixture, blend
-from normalhedge._inputs import Floats
+from normalhedge.boundary.inputs import Floats
 from normalhedge.mixtures import comparing
 from normalhedge.mixtures.automatic import Automatic
 from normalhedge.mixtures.best_convex import best_convex

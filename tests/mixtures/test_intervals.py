@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from normalhedge import Mixture, _sealed
-from normalhedge.intervals import Conformal
+from normalhedge import Mixture
+from normalhedge.live import sealed_file
+from normalhedge.mixtures.intervals import Conformal
 from normalhedge.mixtures.stream import Stream
 from tests.mixtures.saved_examples import refused
 from tests.rules import either
@@ -188,7 +189,7 @@ def test_intervals_in_a_file_are_checked(tmp_path: Path, name: str, value: Any, 
 
 
 def sealed(found: dict[str, Any]) -> str:
-    return _sealed.sealed({k: v for k, v in found.items() if k != "checksum"})
+    return sealed_file.sealed({k: v for k, v in found.items() if k != "checksum"})
 
 
 def test_numbers_in_a_file_are_checked(tmp_path: Path) -> None:

@@ -10,8 +10,8 @@ import pandas as pd
 import pytest
 
 from normalhedge import Mixture, blend
-from normalhedge._sealed import sealed
 from normalhedge.hedgers import named
+from normalhedge.live.sealed_file import sealed
 from normalhedge.mixtures.automatic import Automatic, _engine_of, levels_of
 from normalhedge.mixtures.restored import KINDS
 from tests.mixtures.examples import busy_mixture, fed

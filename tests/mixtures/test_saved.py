@@ -11,7 +11,7 @@ import pytest
 
 from normalhedge import Mixture
 from normalhedge._core import STATE_FIELDS as ARRAYS
-from normalhedge._sealed import sealed
+from normalhedge.live.sealed_file import sealed
 from tests.mixtures.examples import NAMES, busy_mixture
 from tests.mixtures.saved_examples import busy_file, of_a_table, refused, version_2
 from tests.rules import either

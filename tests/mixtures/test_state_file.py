@@ -10,7 +10,7 @@ import pytest
 
 from normalhedge import Mixture
 from normalhedge._core import STATE_FIELDS as ARRAYS
-from normalhedge._journal import journal_of, read_journal
+from normalhedge.live.journal import journal_of, read_journal
 from normalhedge.mixtures import state_file
 from normalhedge.mixtures.operations import Operation
 from normalhedge.mixtures.saved import read_snapshot

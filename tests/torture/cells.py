@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from normalhedge import _files
-from normalhedge.experiments.cells import Cells
+from normalhedge.boundary import whole_files
+from normalhedge.research.cells import Cells
 from tests.torture.files import Damage, cuts, flips
 from tests.torture.result import Report, Result, isolated, one_line
 from tests.torture.snapshot import difference
@@ -91,7 +91,7 @@ def _leave(folder: Path) -> None:
     child = os.fork()
     if child == 0:
         path = folder / "cell.npz"
-        _files.write_whole(path, lambda _: os.kill(os.getpid(), signal.SIGKILL))
+        whole_files.write_whole(path, lambda _: os.kill(os.getpid(), signal.SIGKILL))
     os.waitpid(child, 0)
 
 
@@ -132,7 +132,7 @@ def _beside_a_writer(folder: Path) -> str | None:
                 file.write(b" and half")
 
         try:
-            _files.write_whole(folder / "cell.npz", write)
+            whole_files.write_whole(folder / "cell.npz", write)
         except BaseException:
             os._exit(1)
         os._exit(0)

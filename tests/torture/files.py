@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from normalhedge._sealed import sealed
+from normalhedge.live.sealed_file import sealed
 from normalhedge.mixtures import Mixture
 from tests.torture.edits import by_depth, edited
 from tests.torture.journals import run_journals

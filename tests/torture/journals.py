@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from normalhedge._journal import journal_of
+from normalhedge.live.journal import journal_of
 from normalhedge.mixtures import Mixture
 from tests.torture.command import Session, commands
 from tests.torture.ledger import Ledger

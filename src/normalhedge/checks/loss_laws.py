@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from normalhedge._inputs import Floats
+from normalhedge.boundary.inputs import Floats
 from normalhedge.checks.promises import NATURES, check_bound
 from normalhedge.mixtures import Mixture
 from normalhedge.mixtures.best_convex import best_convex

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from normalhedge._inputs import Floats
+from normalhedge.boundary.inputs import Floats
 from normalhedge.mixtures import Mixture
 from normalhedge.mixtures.automatic import Automatic
 from normalhedge.mixtures.losses import Loss

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from normalhedge import _extras
+from normalhedge.boundary import extras
 from normalhedge.cli.terminal import echo
 
 
@@ -22,7 +22,7 @@ def command(file: Path, db: str | None, config: Path | None) -> None:
     Every request that was acknowledged before is in the copy, which is checked before it takes the
     place of an older file.
     """
-    _extras.require("msgspec")
+    extras.require("msgspec")
     from normalhedge.service import backups, settings  # noqa: PLC0415 -- quick --help
 
     found = backups.back_up(settings.read_settings(config, db=db).db, file)

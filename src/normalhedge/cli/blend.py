@@ -13,8 +13,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 import normalhedge
-from normalhedge import _table_files, _tables
-from normalhedge._owner import Owner
+from normalhedge.boundary import number_tables, table_files
 from normalhedge.cli.options import (
     BLEND_ONLY,
     MIXTURE,
@@ -31,9 +30,10 @@ from normalhedge.cli.options import (
 from normalhedge.cli.streaming import run_stream
 from normalhedge.cli.terminal import echo
 from normalhedge.hedgers import named
-from normalhedge.intervals import checked_levels
+from normalhedge.live.owner import Owner
 from normalhedge.mixtures import LOSSES, Mixture
 from normalhedge.mixtures.automatic import Automatic
+from normalhedge.mixtures.intervals import checked_levels
 from normalhedge.mixtures.lines import LONGEST
 from normalhedge.mixtures.operations import Operation
 from normalhedge.mixtures.rule_names import MEMORY, automatic_of, is_automatic
@@ -155,7 +155,7 @@ def _blend_file(
         raise click.UsageError("--future needs --out: where should its blend go?")
     with _bar() as bar:
         task = bar.add_task("reading", total=1.0)
-        table = _table_files.read_arrow(data, given["encoding"])
+        table = table_files.read_arrow(data, given["encoding"])
         bar.update(task, description="blending")
         result = blend(
             table,
@@ -170,7 +170,7 @@ def _blend_file(
         if given["future"] is not None:
             bar.update(task, description="the future")
             frame = result.predict(
-                _table_files.read_arrow(given["future"], given["encoding"]),
+                table_files.read_arrow(given["future"], given["encoding"]),
                 weights=given["weights"],
             )
     if given["out"] is not None and not frame.num_rows:
@@ -271,7 +271,7 @@ def _write(
     out, report = given["out"], given["report"]
     summary = result.summary()
     if out is not None:
-        _tables.write_arrow(out, frame, safe=given["safe_csv"])
+        number_tables.write_arrow(out, frame, safe=given["safe_csv"])
     if report is not None:
         write_blend(
             report,

@@ -9,8 +9,10 @@ import click
 from rich.console import Console
 from rich.table import Table
 
-from normalhedge import _files, _inputs
-from normalhedge.certificates import (
+from normalhedge.boundary import inputs, whole_files
+from normalhedge.cli.progress import ProgressBar
+from normalhedge.cli.terminal import echo
+from normalhedge.guarantees import (
     PAPER_C,
     PAPER_POTENTIAL,
     Certificate,
@@ -24,12 +26,10 @@ from normalhedge.certificates import (
     prove,
     theorem_1,
 )
-from normalhedge.certificates.bounds import at_most, scaled_limit
-from normalhedge.cli.progress import ProgressBar
-from normalhedge.cli.terminal import echo
-from normalhedge.experiments.paper import frontier
-from normalhedge.games.attacks import Attack, attack
-from normalhedge.plots import frontier_figure
+from normalhedge.guarantees.bounds import at_most, scaled_limit
+from normalhedge.reports.plots import frontier_figure
+from normalhedge.research.games.attacks import Attack, attack
+from normalhedge.research.paper import frontier
 
 
 def _whole(_: click.Context, __: click.Parameter, value: str | None) -> int | None:
@@ -99,11 +99,11 @@ def command(alpha: float | None, experts: int | None, **given: Any) -> None:
         return
     if alpha is None:
         raise click.UsageError("--alpha is needed")
-    alpha = _inputs.number("alpha", alpha, 0.0, 1.0)
+    alpha = inputs.number("alpha", alpha, 0.0, 1.0)
     with ProgressBar("certifying") as bar:
         if given["table"] is not None:
             text = frontier.markdown(alpha, bar)
-            _files.write_whole(given["table"], lambda part: part.write_text(text, "utf-8"))
+            whole_files.write_whole(given["table"], lambda part: part.write_text(text, "utf-8"))
             echo(f"wrote {given['table']}")
             return
         if given["reach"] is not None:
@@ -217,7 +217,7 @@ def _both(scaled: float, root: float) -> tuple[str, str]:
 
 def _check(path: Path) -> None:
     """Check a proof, or exit with a sentence."""
-    from normalhedge.certificates import check_proof  # noqa: PLC0415 -- needs python-flint
+    from normalhedge.guarantees import check_proof  # noqa: PLC0415 -- needs python-flint
 
     try:
         claim = check_proof.check_proof(path)

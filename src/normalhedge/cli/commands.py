@@ -42,9 +42,9 @@ class _Lazy(click.Group):
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in self.verbs:
-            from normalhedge import _names  # noqa: PLC0415
+            from normalhedge.boundary import specs  # noqa: PLC0415
 
-            raise click.UsageError(str(_names.nearest("command", cmd_name, self.verbs)), ctx)
+            raise click.UsageError(str(specs.nearest("command", cmd_name, self.verbs)), ctx)
         module = __import__(f"normalhedge.cli.{cmd_name}", fromlist=["command"])
         command: click.Command = module.command
         return command

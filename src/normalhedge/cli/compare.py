@@ -11,7 +11,7 @@ import numpy as np
 from click.core import ParameterSource
 
 import normalhedge
-from normalhedge import _inputs, _tables
+from normalhedge.boundary import inputs, number_tables
 from normalhedge.cli.options import (
     MIXTURE,
     PANEL,
@@ -23,7 +23,11 @@ from normalhedge.cli.options import (
 from normalhedge.cli.progress import ProgressBar
 from normalhedge.cli.terminal import echo
 from normalhedge.cli.workers import dask_option, workers_of
-from normalhedge.experiments.leaderboard import (
+from normalhedge.hedgers import HEDGERS
+from normalhedge.mixtures.rule_names import MEMORY
+from normalhedge.reports import sentence
+from normalhedge.research.games import NATURES
+from normalhedge.research.leaderboard import (
     FIELD,
     FIELD_ON_PANELS,
     QUICK,
@@ -37,17 +41,13 @@ from normalhedge.experiments.leaderboard import (
     default_natures,
     recommend,
 )
-from normalhedge.experiments.leaderboard.page import (
+from normalhedge.research.leaderboard.page import (
     games_table,
     letters,
     overall_table,
     panel_table,
     write_leaderboard,
 )
-from normalhedge.games import NATURES
-from normalhedge.hedgers import HEDGERS
-from normalhedge.mixtures.rule_names import MEMORY
-from normalhedge.reports import sentence
 
 ALL = "all"
 """The value of ``--nature`` that stands for the default natures."""
@@ -126,11 +126,11 @@ def _settings(given: dict[str, Any]) -> ContestSettings:
     chosen = {name: given[name] for name in names if given[name] is not None}
     for name in ("experts", "rounds", "runs"):
         if name in chosen:
-            _inputs.count(name, chosen[name])
+            inputs.count(name, chosen[name])
     if "alpha" in chosen:
-        _inputs.number("alpha", chosen["alpha"], 0.0, 1.0)
+        inputs.number("alpha", chosen["alpha"], 0.0, 1.0)
     if "quantile" in chosen:
-        _inputs.quantile(chosen["quantile"])
+        inputs.quantile(chosen["quantile"])
     return replace(QUICK if given["quick"] else ContestSettings(), **chosen)
 
 
@@ -150,7 +150,7 @@ def _contests(
                 raise click.UsageError(f"--{name} belongs to a --panel, and there is none")
         return contests
     columns = {name: given[name] for name in PANEL} | {"experts": given["columns"] or None}
-    _inputs.number("memory", given["memory"], 1.0)
+    inputs.number("memory", given["memory"], 1.0)
     return [
         *contests,
         PanelContest(
@@ -165,17 +165,21 @@ def _contests(
 
 
 def _print(board: Leaderboard) -> None:
-    lines = ["The leaderboard", *_tables.as_text(*overall_table(board)), "", LEGEND[0]]
+    lines = ["The leaderboard", *number_tables.as_text(*overall_table(board)), "", LEGEND[0]]
     if board.games:
         lines += LEGEND[1:]
-        lines += ["", "Mean discounted regret in each game", *_tables.as_text(*games_table(board))]
+        lines += [
+            "",
+            "Mean discounted regret in each game",
+            *number_tables.as_text(*games_table(board)),
+        ]
         lines += ["", *(f"{letter}: {name}" for letter, name in letters(board).items())]
         lines += ["*: the best, or within two standard errors of it"]
     for standing in board.panels:
         panel = standing.contest
         if isinstance(panel, PanelContest) and panel.notes:
             echo(f"notes: {'; '.join(panel.notes)}", err=True)
-        lines += ["", standing.contest.name, *_tables.as_text(*panel_table(standing))]
+        lines += ["", standing.contest.name, *number_tables.as_text(*panel_table(standing))]
     echo("\n".join(lines) + "\n")
 
 
@@ -193,13 +197,13 @@ def _recommend(standing: Standing, given: dict[str, Any]) -> None:
 
 def _write(board: Leaderboard, out: Path, settings: ContestSettings) -> list[Path]:
     files = [out / "leaderboard.csv"]
-    _tables.write_table(files[-1], board.overall(), safe=True)
+    number_tables.write_table(files[-1], board.overall(), safe=True)
     if board.games:
         files.append(out / "games.csv")
-        _tables.write_table(files[-1], board.columns(), safe=True)
+        number_tables.write_table(files[-1], board.columns(), safe=True)
     if board.panels:
         files.append(out / "panels.csv")
-        _tables.write_table(files[-1], board.panel_columns(), safe=True)
+        number_tables.write_table(files[-1], board.panel_columns(), safe=True)
     files.append(out / "report.html")
     write_leaderboard(
         files[-1],

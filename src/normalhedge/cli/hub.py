@@ -7,11 +7,11 @@ import click
 import numpy as np
 from rich.console import Console
 
-from normalhedge import _tables
+from normalhedge.boundary import number_tables
 from normalhedge.cli.options import check_outputs, safe_csv
 from normalhedge.cli.terminal import echo
-from normalhedge.hubs import HubBlend, blend_hub
-from normalhedge.hubs.blending import KNOWN_AFTER, NAME
+from normalhedge.tables.hubs import HubBlend, blend_hub
+from normalhedge.tables.hubs.blending import KNOWN_AFTER, NAME
 
 TABLES = (".csv", ".parquet")
 
@@ -72,7 +72,7 @@ def command(folder: Path, **given: Any) -> None:
         out /= f"{result.date}-{result.name}.csv"
     for path, columns in ((out, result.submission), (weights_out, result.weights)):
         if path is not None:
-            _tables.write_table(path, columns, safe=given["safe_csv"])
+            number_tables.write_table(path, columns, safe=given["safe_csv"])
     _print(result)
     for path in (out, weights_out):
         if path is not None:
@@ -116,5 +116,5 @@ def _print(result: HubBlend) -> None:
         ]
         for score in result.scores
     ]
-    for line in _tables.as_text(head, body):
+    for line in number_tables.as_text(head, body):
         echo(line)

@@ -10,9 +10,7 @@ import click
 import numpy as np
 
 import normalhedge
-from normalhedge import _names, _table_files, _tables
-from normalhedge._options import options
-from normalhedge._owner import Owner
+from normalhedge.boundary import number_tables, specs, table_files
 from normalhedge.cli.latent_stream import new_live, run_latent_stream
 from normalhedge.cli.options import check_columns, check_outputs, check_state, safe_csv, words
 from normalhedge.cli.progress import ProgressBar
@@ -25,6 +23,8 @@ from normalhedge.latent.regimes.infer import resume
 from normalhedge.latent.regimes.regimes_file import RegimesFile
 from normalhedge.latent.regimes.settings import RegimesSettings
 from normalhedge.latent.regimes.tables import facts, forecast_columns, forecast_table, regime_table
+from normalhedge.live.options import options
+from normalhedge.live.owner import Owner
 from normalhedge.mixtures.lines import LONGEST
 from normalhedge.reports import write_inferred
 
@@ -169,7 +169,7 @@ def _infer_file(
     """Find the regimes of a table's columns; print and write the results."""
     outputs = [(given[name], TABLES) for name in ("out", "forecast_out")]
     check_outputs(data, [*outputs, (given["report"], (".html",))])
-    table = _table_files.read_arrow(data)
+    table = table_files.read_arrow(data)
     if all(_is_number(name) for name in table.column_names):
         raise click.UsageError(f"the first row of {data} must name the columns, but it has numbers")
     columns = _columns(table.column_names, given["columns"], data)
@@ -207,7 +207,7 @@ def _columns(names: list[str], asked: tuple[str, ...], data: Path) -> list[str]:
 
 def _column(names: list[str], asked: str, data: Path) -> str:
     if asked not in names:
-        raise _names.nearest("column", asked, dict.fromkeys(names))
+        raise specs.nearest("column", asked, dict.fromkeys(names))
     if names.count(asked) > 1:
         raise click.UsageError(f"{data} has {names.count(asked)} columns called {asked}")
     return asked
@@ -224,7 +224,7 @@ def _is_number(name: str) -> bool:
 def _print(found: Inferred, what: str, given: dict[str, Any]) -> None:
     if found.sequence.guess:
         echo(f"guessed: {what} holds {found.sequence.guess}", err=True)
-    for line in _tables.as_text(*regime_table(found)):
+    for line in number_tables.as_text(*regime_table(found)):
         echo(line)
     echo()
     for name, text in facts(found):
@@ -232,7 +232,7 @@ def _print(found: Inferred, what: str, given: dict[str, Any]) -> None:
     if given["forecast"] is not None:
         echo()
         ahead = found.forecast(given["forecast"])
-        for line in _tables.as_text(*forecast_table(ahead, found, given["level"])):
+        for line in number_tables.as_text(*forecast_table(ahead, found, given["level"])):
             echo(line)
 
 
@@ -242,11 +242,11 @@ def _write(found: Inferred, what: str, source: str, given: dict[str, Any]) -> No
         columns, name = found.columns(), given["time"] or "round"
         when = columns.pop("time", list(range(len(found.course))))
         check_columns(columns, name)
-        _tables.write_table(given["out"], {name: when, **columns}, safe=safe)
+        number_tables.write_table(given["out"], {name: when, **columns}, safe=safe)
     ahead = None if given["forecast"] is None else found.forecast(given["forecast"])
     if ahead is not None and given["forecast_out"] is not None:
         columns = forecast_columns(ahead, found, given["level"])
-        _tables.write_table(given["forecast_out"], columns, safe=safe)
+        number_tables.write_table(given["forecast_out"], columns, safe=safe)
     if given["report"] is not None:
         write_inferred(
             given["report"],

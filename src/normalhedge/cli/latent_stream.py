@@ -4,13 +4,13 @@ from typing import Any
 
 import click
 
-from normalhedge._journal import Operation
 from normalhedge.cli.streaming import run_stream
 from normalhedge.latent import Live
 from normalhedge.latent.regimes.code import Code
 from normalhedge.latent.regimes.infer import new_regimes
 from normalhedge.latent.regimes.regimes_file import RegimesFile
 from normalhedge.latent.regimes.regimes_stream import RegimesStream
+from normalhedge.live.journal import Operation
 
 
 def new_live(given: dict[str, Any], chosen: dict[str, Any]) -> Live:

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from normalhedge import _inputs, _names
+from normalhedge.boundary import inputs, specs
 from normalhedge.hedgers import named
 from normalhedge.mixtures.rule_names import MEMORY, is_automatic
 from normalhedge.mixtures.settings import OPTIONS
@@ -28,14 +28,14 @@ def spelled(text: str | None, memory: float | None, default: float) -> str:
     name = text or "normal-hedge"
     if memory is not None and _says_memory(name):
         raise click.UsageError(f"--memory says what {name} says, too: give one of them")
-    rounds = _inputs.number("memory", default if memory is None else memory, 1.0)
+    rounds = inputs.number("memory", default if memory is None else memory, 1.0)
     if _says_memory(name):
         return name
     return f"{name}{',' if ':' in name else ':'}alpha={1.0 / rounds!r}"
 
 
 def _says_memory(name: str) -> bool:
-    _, settings = _names.settings_in(name)
+    _, settings = specs.settings_in(name)
     return bool(settings.keys() & {"alpha", "memory", "half_life"})
 
 

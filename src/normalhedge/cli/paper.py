@@ -7,12 +7,12 @@ import click
 from rich.console import Console
 from rich.table import Table
 
-from normalhedge._terminal import shown
+from normalhedge.boundary.terminal import shown
 from normalhedge.cli.progress import ProgressBar
 from normalhedge.cli.workers import dask_option, workers_of
-from normalhedge.experiments.paper.part import QUICK, PaperSettings
-from normalhedge.experiments.paper.parts import CHOICES
-from normalhedge.experiments.paper.reproduce import reproduce
+from normalhedge.research.paper.part import QUICK, PaperSettings
+from normalhedge.research.paper.parts import CHOICES
+from normalhedge.research.paper.reproduce import reproduce
 
 
 @click.command("paper", epilog=f"Parts: {', '.join(CHOICES)}.")

@@ -10,13 +10,13 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from normalhedge import _extras, _inputs, _names, _tables
-from normalhedge._terminal import shown
-from normalhedge.certificates.bounds import at_most
+from normalhedge.boundary import extras, inputs, number_tables, specs
+from normalhedge.boundary.terminal import shown
 from normalhedge.cli.progress import ProgressBar
-from normalhedge.games import NATURES, Nature, Replay, Trace, play
+from normalhedge.guarantees.bounds import at_most
 from normalhedge.hedgers import HEDGERS, CompiledHedger, Hedger, named
-from normalhedge.plots import PALETTE, regret_figure
+from normalhedge.reports.plots import PALETTE, regret_figure
+from normalhedge.research.games import NATURES, Nature, Replay, Trace, play
 
 POINTS = 1000
 """About how many rounds are recorded unless --every says otherwise."""
@@ -85,11 +85,11 @@ def command(
     for path, endings in ((plot, {".png", ".pdf"}), (out, {".csv", ".parquet"})):
         if path is not None and path.suffix.lower() not in endings:
             raise click.UsageError(f"{path} must end in {' or '.join(sorted(endings))}")
-    experts = _inputs.count("experts", experts)
+    experts = inputs.count("experts", experts)
     texts = hedgers or ("normal-hedge", "hedge")
     # An adversary is aimed at the first hedger.
     target = named(texts[0], experts, alpha=alpha)
-    world: Nature = _names.make(
+    world: Nature = specs.make(
         "nature", nature, NATURES, target=target, alpha=alpha, experts=experts
     )
     if len(set(texts)) < len(texts):
@@ -99,7 +99,7 @@ def command(
     }
     if rounds is None:
         rounds = world.rounds if isinstance(world, Replay) else round(10 / alpha)
-    rounds = _inputs.count("rounds", rounds)
+    rounds = inputs.count("rounds", rounds)
     with ProgressBar("playing") as bar:
         trace = play(
             players,
@@ -115,7 +115,7 @@ def command(
     title = f"{world.experts:,} experts, {nature}, {runs} run{'s' * (runs > 1)}"
     Console().print(_summary(trace, players, world.experts, rounds, Text(shown(title))))
     if out is not None:
-        _tables.write_table(out, trace.columns())
+        number_tables.write_table(out, trace.columns())
     if plot is not None:
         styles = dict(zip(trace.hedgers, PALETTE * len(trace.hedgers), strict=False))
         regret_figure([(title, trace)], styles, plot, columns=1)
@@ -154,7 +154,7 @@ def _promised(hedger: Hedger[Any], experts: int, rounds: int) -> str:
 
 
 def _draw(trace: Trace) -> None:
-    plotext = _extras.require("plotext")
+    plotext = extras.require("plotext")
     plotext.clear_figure()
     if not Console().is_terminal:
         plotext.theme("clear")

@@ -5,11 +5,11 @@ from typing import Self
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
-from normalhedge._terminal import shown
+from normalhedge.boundary.terminal import shown
 
 
 class ProgressBar:
-    """A `normalhedge._progress.Progress` that draws a bar with the time left, on stderr.
+    """A `normalhedge.boundary.progress.Progress` that draws a bar with the time left, on stderr.
 
     The bar vanishes when the work is done. If stderr is no terminal, only sentences are printed.
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from normalhedge import _extras
+from normalhedge.boundary import extras
 from normalhedge.cli.terminal import echo
 
 
@@ -19,7 +19,7 @@ def command(file: Path, db: str | None, config: Path | None, replace: bool) -> N
 
     The server must be stopped. What it acknowledged after the copy was made is not in it.
     """
-    _extras.require("msgspec")
+    extras.require("msgspec")
     from normalhedge.service import backups, settings  # noqa: PLC0415 -- quick --help
 
     place = settings.read_settings(config, db=db).db

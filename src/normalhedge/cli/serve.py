@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from normalhedge import _extras
+from normalhedge.boundary import extras
 from normalhedge.cli.terminal import echo
 
 
@@ -42,7 +42,7 @@ def command(config: Path | None, check: bool, **given: Any) -> None:  # noqa: FB
     crash, the log is replayed. One process at a time owns a database.
     """
     for module in ("msgspec", "uvicorn", "prometheus_client"):
-        _extras.require(module)
+        extras.require(module)
     from normalhedge.service import server, settings  # noqa: PLC0415 -- an extra
 
     if given["token_file"] is not None:

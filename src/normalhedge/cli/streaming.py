@@ -9,10 +9,10 @@ from typing import Any, Protocol, TypeVar
 
 import click
 
-from normalhedge._journal import Operation
-from normalhedge._state_file import StateFile
 from normalhedge.cli.signals import Signals
 from normalhedge.cli.terminal import echo, give_up_stdout
+from normalhedge.live.journal import Operation
+from normalhedge.live.state_file import StateFile
 from normalhedge.mixtures.lines import batches
 
 TAKEN = 1 << 16

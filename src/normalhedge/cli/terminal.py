@@ -5,7 +5,7 @@ import sys
 
 import click
 
-from normalhedge._terminal import shown
+from normalhedge.boundary.terminal import shown
 
 
 def echo(text: object = "", *, err: bool = False) -> None:

@@ -5,7 +5,7 @@ from contextlib import AbstractContextManager, nullcontext
 
 import click
 
-from normalhedge.clusters.sweeps import dask_workers
+from normalhedge.integrations.clusters.sweeps import dask_workers
 
 dask_option = click.option(
     "--dask",

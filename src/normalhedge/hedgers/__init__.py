@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from normalhedge import _names
+from normalhedge.boundary import specs
 from normalhedge.hedgers.ada_hedge import AdaHedge
 from normalhedge.hedgers.ada_hedge_d import AdaHedgeD
 from normalhedge.hedgers.ada_normal_hedge import AdaNormalHedge
@@ -89,11 +89,11 @@ def named(text: str, n_experts: int | None = None, *, alpha: float | None = None
     >>> named("normal-hedge:memory=50", alpha=0.05)
     NormalHedge(alpha=0.02, c=1.0)
     """
-    _, settings = _names.settings_in(text)
+    _, settings = specs.settings_in(text)
     defaults: dict[str, object] = {} if n_experts is None else {"n_experts": n_experts}
     if alpha is not None and not settings.keys() & {"memory", "half_life"}:
         defaults["alpha"] = alpha
-    return _names.make("hedger", text, HEDGERS, **defaults)
+    return specs.make("hedger", text, HEDGERS, **defaults)
 
 
 __all__ = [  # noqa: RUF022 -- as `sorted` has it

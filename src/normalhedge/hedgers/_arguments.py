@@ -3,7 +3,7 @@
 import numpy as np
 import numpy.typing as npt
 
-from normalhedge import _inputs
+from normalhedge.boundary import inputs
 
 
 def tables(
@@ -32,7 +32,7 @@ def tables(
 def _table(name: str, values: object) -> np.ndarray:
     if name == "confidence" and np.asarray(values).dtype == np.bool_:
         values = np.asarray(values, dtype=np.int8)
-    table = _inputs.numbers_array(name, values)
+    table = inputs.numbers_array(name, values)
     if table.ndim != 2 or 0 in table.shape:
         raise ValueError(
             f"{name} must have a row for each round and a column for each expert, at least one of "
@@ -67,7 +67,7 @@ def leaving(experts: npt.ArrayLike, n: int) -> np.ndarray:
     n
         How many experts there are before they leave.
     """
-    indices = np.atleast_1d(_inputs.numbers_array("experts", experts))
+    indices = np.atleast_1d(inputs.numbers_array("experts", experts))
     if indices.size == 0:
         return indices.astype(np.intp)
     if indices.dtype.kind not in "iu" or indices.ndim != 1:

@@ -6,10 +6,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from normalhedge import _inputs
 from normalhedge._core import Engine
-from normalhedge._inputs import Floats
-from normalhedge.certificates import Bound
+from normalhedge.boundary import inputs
+from normalhedge.boundary.inputs import Floats
+from normalhedge.guarantees import Bound
 from normalhedge.hedgers.state import State, check_state, rank
 
 NEEDS_COUNT = "the number of experts sets its rate, and a sleeper counts"
@@ -65,7 +65,7 @@ class Algorithm:
 
     def _prepare(self, *settings: float) -> None:
         """Check alpha, and make the engine with the settings of the algorithm."""
-        alpha = _inputs.number("alpha", self.alpha, 0.0, 1.0, closed=True)
+        alpha = inputs.number("alpha", self.alpha, 0.0, 1.0, closed=True)
         if alpha == 1.0:
             raise ValueError("alpha must be in [0, 1), got 1.0")
         object.__setattr__(self, "alpha", alpha)
@@ -101,9 +101,9 @@ class Algorithm:
             Epsilon in (0, 1], to bound the regret to the best epsilon-quantile of experts.
             None: the regret to the best expert.
         """
-        n = _inputs.count("n_experts", n_experts)
-        length = math.inf if rounds is None else _inputs.count("rounds", rounds)
-        share = 1.0 / n if quantile is None else rank(_inputs.quantile(quantile), n) / n
+        n = inputs.count("n_experts", n_experts)
+        length = math.inf if rounds is None else inputs.count("rounds", rounds)
+        share = 1.0 / n if quantile is None else rank(inputs.quantile(quantile), n) / n
         if self.alpha > 0.0 and self.uncovered:
             return Bound(math.inf, f"no theorem covers {self.uncovered}")
         regret, source = self._a_priori(n, length, share)

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
-from normalhedge import _inputs
+from normalhedge.boundary import inputs
 from normalhedge.hedgers.compiled_hedger import CompiledHedger
 
 
@@ -58,5 +58,5 @@ class BatesGranger(CompiledHedger):
     }
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "power", _inputs.number("power", self.power, 0.0))
+        object.__setattr__(self, "power", inputs.number("power", self.power, 0.0))
         self._prepare(self.power)

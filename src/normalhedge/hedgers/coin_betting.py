@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
-from normalhedge import _inputs
+from normalhedge.boundary import inputs
 from normalhedge.hedgers.compiled_hedger import CompiledHedger
 
 
@@ -64,14 +64,14 @@ class CoinBetting(CompiledHedger):
     scaling_exponents: ClassVar[Mapping[str, int]] = {"log wealth": 2, "time": 0}
 
     def __post_init__(self) -> None:
-        shift = _inputs.number("shift", self.shift, 0.0, closed=True)
+        shift = inputs.number("shift", self.shift, 0.0, closed=True)
         object.__setattr__(self, "shift", shift)
         self._prepare(shift)
 
     @classmethod
     def tuned(cls, rounds: int) -> "CoinBetting":
         """Use the shift for a game of known length: half of its rounds."""
-        return cls(0.5 * _inputs.count("rounds", rounds))
+        return cls(0.5 * inputs.count("rounds", rounds))
 
     def _a_priori(self, n: int, rounds: float, share: float) -> tuple[float, str]:  # noqa: ARG002
         spread = math.log(1.0 / share)

@@ -11,14 +11,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from normalhedge import _inputs
-from normalhedge._inputs import Floats
+from normalhedge.boundary import inputs
+from normalhedge.boundary.inputs import Floats
+from normalhedge.guarantees.potentials import exp_or_inf
 from normalhedge.hedgers._arguments import check_columns, leaving, tables
 from normalhedge.hedgers.algorithm import Algorithm
 from normalhedge.hedgers.protocol import Run
 from normalhedge.hedgers.report import Report
 from normalhedge.hedgers.state import State, check_state, rank
-from normalhedge.potentials import exp_or_inf
 
 BLOCK = 1 << 20
 """How many gains `run` converts at a time if the core cannot read them as they are."""
@@ -33,7 +33,7 @@ class CompiledHedger(Algorithm):
 
     def init(self, n: int) -> State:
         """Return the state before the first round: no regrets, uniform weights."""
-        n = _inputs.count("n", n)
+        n = inputs.count("n", n)
         ledger = np.zeros((self._engine.rows, n))
         self._begin(ledger, n)
         return _state(np.full(n, 1.0 / n), ledger, np.zeros(self._engine.totals), 0, n, 0.0)
@@ -60,9 +60,9 @@ class CompiledHedger(Algorithm):
         if confidence is None:
             return state.weights.copy()
         n = len(state.weights)
-        confidences = _inputs.confidences(confidence, n)
+        confidences = inputs.confidences(confidence, n)
         if not (confidences.min() >= 0.0 and confidences.max() <= 1.0):
-            _inputs.refuse(np.zeros(n), confidences)
+            inputs.refuse(np.zeros(n), confidences)
         distribution = self._engine.play(state, confidences)
         if distribution is None:  # the memory layout of the state is not the one the core reads
             distribution = self._engine.play(State(*state), confidences)
@@ -114,13 +114,13 @@ class CompiledHedger(Algorithm):
         self._check(state)
         n = len(state.weights)
         # Copies: the arguments may be views of the state, which `in_place` overwrites.
-        gain_row = np.array(_inputs.vector("gains", gains, n))
-        confidences = None if confidence is None else np.array(_inputs.confidences(confidence, n))
+        gain_row = np.array(inputs.vector("gains", gains, n))
+        confidences = None if confidence is None else np.array(inputs.confidences(confidence, n))
         after = self._engine.step(state, gain_row, confidences, in_place)
         if after is None:
             after = self._engine.step(State(*state), gain_row, confidences, in_place)
         if after is None:
-            _inputs.refuse(gain_row, confidences)
+            inputs.refuse(gain_row, confidences)
         return after
 
     def run(
@@ -158,21 +158,21 @@ class CompiledHedger(Algorithm):
         now = weights.copy(), ledger.copy(), totals.copy()
         records = np.empty((3, rounds))
         distributions = np.empty((rounds, n)) if keep_weights else None
-        block = rounds if _inputs.readable(gain_table) else max(BLOCK // n, 1)
+        block = rounds if inputs.readable(gain_table) else max(BLOCK // n, 1)
         for start in range(0, rounds, block):
             part = slice(start, min(start + block, rounds))
             part_records = np.empty((3, part.stop - start))
             done = self._engine.run(
                 *now,
-                _inputs.for_core(gain_table[part]),
-                None if confidences is None else _inputs.floats(confidences[part]),
+                inputs.for_core(gain_table[part]),
+                None if confidences is None else inputs.floats(confidences[part]),
                 part_records,
                 None if distributions is None else distributions[part],
             )
             if start + done < part.stop:
                 row = start + done
                 confidence_row = None if confidences is None else confidences[row]
-                _inputs.refuse(gain_table[row], confidence_row, row)
+                inputs.refuse(gain_table[row], confidence_row, row)
             records[:, part] = part_records
         hedger_gains, best_regret, log_potential = records
         last = None if math.isnan(hedger_gains[-1]) else float(hedger_gains[-1])
@@ -195,7 +195,7 @@ class CompiledHedger(Algorithm):
             How many experts join.
         """
         self._check(state)
-        count = _inputs.count("count", count)
+        count = inputs.count("count", count)
         n = len(state.weights)
         ledger = np.concatenate([state.ledger, self.newcomers(count, n)], axis=1)
         # Only algorithms whose memory is the weights read these.
@@ -286,7 +286,7 @@ class CompiledHedger(Algorithm):
         n, rounds = len(state.weights), max(state.rounds, 1)
         bound = self.bound(state.joined, rounds)
         # The best quantile of the present experts, as a share of all experts that ever joined.
-        share = rank(_inputs.quantile(quantile), n) / state.joined
+        share = rank(inputs.quantile(quantile), n) / state.joined
         return Report(
             hedger=repr(self),
             rounds=state.rounds,

@@ -5,7 +5,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from normalhedge._inputs import Floats
+from normalhedge.boundary.inputs import Floats
 from normalhedge.hedgers.late import LateHedger
 from normalhedge.hedgers.regret_matching import blackwell_bound
 from normalhedge.hedgers.state import OWN_ROW, State

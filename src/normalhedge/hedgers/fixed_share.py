@@ -4,8 +4,8 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar
 
-from normalhedge import _inputs
-from normalhedge.certificates import Bound
+from normalhedge.boundary import inputs
+from normalhedge.guarantees import Bound
 from normalhedge.hedgers.sharing import SharingHedger
 
 
@@ -76,7 +76,7 @@ class FixedShare(SharingHedger):
             How often the sequence changes from one expert to another.
         """
         plain = super().bound(n_experts, rounds, quantile)
-        if _inputs.count("switches", switches, 0) == 0 or rounds is None:
+        if inputs.count("switches", switches, 0) == 0 or rounds is None:
             return plain
         if switches >= rounds:
             raise ValueError(f"switches must be fewer than rounds = {rounds}, got {switches}")

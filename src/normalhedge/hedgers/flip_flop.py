@@ -6,8 +6,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from normalhedge import _inputs
-from normalhedge._inputs import Floats
+from normalhedge.boundary import inputs
+from normalhedge.boundary.inputs import Floats
 from normalhedge.hedgers.ada_hedge import gap_bound
 from normalhedge.hedgers.algorithm import NEEDS_COUNT
 from normalhedge.hedgers.compiled_hedger import CompiledHedger
@@ -74,8 +74,8 @@ class FlipFlop(CompiledHedger):
     breaks: ClassVar[Mapping[str, str]] = {"a_sleeper_changes_nothing": NEEDS_COUNT}
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "phi", _inputs.number("phi", self.phi, 1.0))
-        object.__setattr__(self, "balance", _inputs.number("balance", self.balance, 0.0))
+        object.__setattr__(self, "phi", inputs.number("phi", self.phi, 1.0))
+        object.__setattr__(self, "balance", inputs.number("balance", self.balance, 0.0))
         self._prepare(self.phi, self.balance)
 
     def _a_priori(self, n: int, rounds: float, share: float) -> tuple[float, str]:  # noqa: ARG002

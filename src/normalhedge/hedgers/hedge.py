@@ -4,10 +4,10 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar
 
-from normalhedge import _inputs
-from normalhedge.certificates import Bound, hedge_bound
+from normalhedge.boundary import inputs
+from normalhedge.guarantees import Bound, hedge_bound
+from normalhedge.guarantees.potentials import LOG2_E, ExponentialPotential
 from normalhedge.hedgers.potential_hedger import PotentialHedger
-from normalhedge.potentials import LOG2_E, ExponentialPotential
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class Hedge(PotentialHedger):
     Notes
     -----
     Every regret stays below ``ln N / eta + eta / (2 alpha (1 - alpha))``
-    (`normalhedge.certificates.hedge_bound` proves it, and explains why the paper's bound is false).
+    (`normalhedge.guarantees.hedge_bound` proves it, and explains why the paper's bound is false).
 
     A round costs O(N) time and a state O(N) memory.
 
@@ -58,7 +58,7 @@ class Hedge(PotentialHedger):
     eta: float
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "alpha", _inputs.number("alpha", self.alpha, 0.0, 1.0))
+        object.__setattr__(self, "alpha", inputs.number("alpha", self.alpha, 0.0, 1.0))
         potential = ExponentialPotential(self.eta)
         object.__setattr__(self, "eta", potential.eta)
         self._prepare(LOG2_E * potential.rate)
@@ -109,5 +109,5 @@ class Hedge(PotentialHedger):
 
 def _checked(alpha: float, n_experts: int) -> tuple[float, float]:
     # ln 1 = 0 is no rate. Any rate will do for one expert: use that of two.
-    n_experts = max(_inputs.count("n_experts", n_experts), 2)
-    return _inputs.number("alpha", alpha, 0.0, 1.0), math.log(n_experts)
+    n_experts = max(inputs.count("n_experts", n_experts), 2)
+    return inputs.number("alpha", alpha, 0.0, 1.0), math.log(n_experts)

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from normalhedge import _inputs
+from normalhedge.boundary import inputs
 from normalhedge.hedgers.compiled_hedger import CompiledHedger
 
 LONGEST = 100_000
@@ -26,7 +26,7 @@ class LateHedger(CompiledHedger):
 
     def __post_init__(self) -> None:
         delay = checked_delay(self.delay)
-        hint = _inputs.number("hint", self.hint, 0.0, 1.0, closed=True)
+        hint = inputs.number("hint", self.hint, 0.0, 1.0, closed=True)
         object.__setattr__(self, "delay", delay)
         object.__setattr__(self, "hint", hint)
         if delay:
@@ -50,7 +50,7 @@ class LateHedger(CompiledHedger):
 
 def checked_delay(delay: object) -> int:
     """Check that a delay is a whole number from 0 to the longest, and return it as an int."""
-    rounds = _inputs.count("delay", delay, least=0)
+    rounds = inputs.count("delay", delay, least=0)
     if rounds > LONGEST:
         raise ValueError(f"delay must be at most {LONGEST}, got {rounds}")
     return rounds

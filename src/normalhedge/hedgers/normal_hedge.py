@@ -4,11 +4,11 @@ import math
 from dataclasses import InitVar, dataclass, field
 from typing import ClassVar, cast
 
-from normalhedge import _inputs
-from normalhedge.certificates import PAPER_C, Bound, best_known, default_c
+from normalhedge.boundary import inputs
+from normalhedge.guarantees import PAPER_C, Bound, best_known, default_c
+from normalhedge.guarantees.potentials import LOG2_E, NormalPotential
 from normalhedge.hedgers.late import PLAYED_EARLIER, aged, checked_delay
 from normalhedge.hedgers.potential_hedger import PotentialHedger
-from normalhedge.potentials import LOG2_E, NormalPotential
 
 
 @dataclass(frozen=True)
@@ -160,10 +160,10 @@ def _discount_rate(alpha: float, memory: float | None, half_life: float | None) 
     if sum(way is not None for way in (alpha, memory, half_life)) != 1:
         raise TypeError("give exactly one of alpha, memory and half_life")
     if memory is not None:
-        return 1.0 / _inputs.number("memory", memory, 1.0)
+        return 1.0 / inputs.number("memory", memory, 1.0)
     if half_life is not None:
-        rate = -math.expm1(-math.log(2.0) / _inputs.number("half_life", half_life, 0.0))
+        rate = -math.expm1(-math.log(2.0) / inputs.number("half_life", half_life, 0.0))
         if not 0.0 < rate < 1.0:
             raise ValueError(f"half_life must be between 0.02 and 1e300, got {half_life!r}")
         return rate
-    return _inputs.number("alpha", alpha, 0.0, 1.0)
+    return inputs.number("alpha", alpha, 0.0, 1.0)

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from normalhedge._inputs import Floats
+from normalhedge.boundary.inputs import Floats
 from normalhedge.hedgers.compiled_hedger import CompiledHedger
 from normalhedge.hedgers.state import State
 

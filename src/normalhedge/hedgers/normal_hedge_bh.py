@@ -7,8 +7,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from normalhedge import _inputs
-from normalhedge._inputs import Floats
+from normalhedge.boundary import inputs
+from normalhedge.boundary.inputs import Floats
 from normalhedge.hedgers.compiled_hedger import CompiledHedger
 from normalhedge.hedgers.state import State
 
@@ -77,7 +77,7 @@ class NormalHedgeBH(CompiledHedger):
     }
 
     def __post_init__(self) -> None:
-        start = _inputs.number("start", self.start, 1e-100, 1e100, closed=True)
+        start = inputs.number("start", self.start, 1e-100, 1e100, closed=True)
         object.__setattr__(self, "start", start)
         self._prepare(start)
 

@@ -7,12 +7,12 @@ from typing import ClassVar
 
 import numpy as np
 
-from normalhedge import _inputs
-from normalhedge._inputs import Floats
+from normalhedge.boundary import inputs
+from normalhedge.boundary.inputs import Floats
+from normalhedge.guarantees.potentials import LARGEST_ETA
 from normalhedge.hedgers.compiled_hedger import CompiledHedger
 from normalhedge.hedgers.hedge import Hedge
 from normalhedge.hedgers.state import State
-from normalhedge.potentials import LARGEST_ETA
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ class OptimisticHedge(CompiledHedger):
     uncovered: ClassVar[str] = "Optimistic Hedge with a discount"
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "eta", _inputs.number("eta", self.eta, 0.0, LARGEST_ETA))
+        object.__setattr__(self, "eta", inputs.number("eta", self.eta, 0.0, LARGEST_ETA))
         self._prepare(self.eta)
 
     @classmethod

@@ -3,8 +3,8 @@
 from abc import abstractmethod
 from typing import ClassVar
 
-from normalhedge import _inputs
-from normalhedge.certificates import Bound
+from normalhedge.boundary import inputs
+from normalhedge.guarantees import Bound
 from normalhedge.hedgers.compiled_hedger import CompiledHedger
 
 
@@ -30,7 +30,7 @@ class PotentialHedger(CompiledHedger):
             Ignored: the bound is the same for all lengths.
         """
         if rounds is not None:
-            _inputs.count("rounds", rounds)
+            inputs.count("rounds", rounds)
         return self._bound(n_experts, quantile)
 
     @abstractmethod

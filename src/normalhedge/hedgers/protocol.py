@@ -5,7 +5,7 @@ from typing import Any, Generic, NamedTuple, Protocol, TypeVar, runtime_checkabl
 import numpy as np
 import numpy.typing as npt
 
-from normalhedge._inputs import Floats
+from normalhedge.boundary.inputs import Floats
 
 StateT = TypeVar("StateT")
 

@@ -6,9 +6,9 @@ from functools import partial
 
 import numpy as np
 
-from normalhedge._inputs import Floats
-from normalhedge.certificates import Bound
-from normalhedge.certificates.bounds import at_most
+from normalhedge.boundary.inputs import Floats
+from normalhedge.guarantees import Bound
+from normalhedge.guarantees.bounds import at_most
 
 LEADERS = 5
 

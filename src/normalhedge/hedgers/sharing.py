@@ -5,9 +5,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar, Self
 
-from normalhedge import _inputs
+from normalhedge.boundary import inputs
+from normalhedge.guarantees.potentials import LARGEST_ETA
 from normalhedge.hedgers.compiled_hedger import CompiledHedger
-from normalhedge.potentials import LARGEST_ETA
 
 
 @dataclass(frozen=True)
@@ -34,8 +34,8 @@ class SharingHedger(CompiledHedger):
     }
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "eta", _inputs.number("eta", self.eta, 0.0, LARGEST_ETA))
-        object.__setattr__(self, "share", _inputs.number("share", self.share, 0.0, 1.0))
+        object.__setattr__(self, "eta", inputs.number("eta", self.eta, 0.0, LARGEST_ETA))
+        object.__setattr__(self, "share", inputs.number("share", self.share, 0.0, 1.0))
 
     @classmethod
     def tuned(
@@ -56,7 +56,7 @@ class SharingHedger(CompiledHedger):
         eta
             The learning rate. None: the one above.
         """
-        s = _inputs.number("share", alpha if share is None else share, 0.0, 1.0)
-        n = max(_inputs.count("n_experts", n_experts), 2)
+        s = inputs.number("share", alpha if share is None else share, 0.0, 1.0)
+        n = max(inputs.count("n_experts", n_experts), 2)
         nats = s * math.log(n / s) - (1.0 - s) * math.log1p(-s)
         return cls(math.sqrt(2.0 * nats) if eta is None else eta, s, alpha)

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 import numpy.typing as npt
 
-from normalhedge import _inputs
-from normalhedge._inputs import Floats
+from normalhedge.boundary import inputs
+from normalhedge.boundary.inputs import Floats
 
 REGRET_ROW, OWN_ROW = 0, 1
 """The row of the regrets in every ledger, and the first of the algorithm's own rows."""
@@ -66,7 +66,7 @@ class State(_Fields):
         gain: float | None,
     ) -> Self:
         """Check and convert the fields of a state."""
-        distribution = np.require(_inputs.points("weights", weights), requirements=["C", "A", "W"])
+        distribution = np.require(inputs.points("weights", weights), requirements=["C", "A", "W"])
         rows = np.require(_numbers("ledger", ledger), np.float64, ["C", "A", "W"])
         total_row = np.require(_numbers("totals", totals), np.float64, ["C", "A", "W"])
         n = len(distribution)
@@ -77,11 +77,11 @@ class State(_Fields):
         if distribution.min() < 0.0 or abs(distribution.sum() - 1.0) > 1e-6:
             raise ValueError("weights must not be negative and must sum to one")
         if rounds != 0:
-            _inputs.count("rounds", rounds)
-        if _inputs.count("joined", joined) < n:
+            inputs.count("rounds", rounds)
+        if inputs.count("joined", joined) < n:
             raise ValueError(f"joined must be at least the number of experts, {n}, got {joined}")
         if gain is not None:
-            gain = _inputs.number("gain", gain, -1.0, 1.0, closed=True)
+            gain = inputs.number("gain", gain, -1.0, 1.0, closed=True)
         fields = (distribution, rows, total_row, int(rounds), int(joined), gain)
         return tuple.__new__(cls, fields)
 
@@ -114,7 +114,7 @@ class State(_Fields):
 
     def quantile_regret(self, quantile: float) -> float:
         """Return the regret to the best epsilon-quantile, the ``ceil(epsilon N)``-th largest."""
-        epsilon, n = _inputs.quantile(quantile), len(self.regrets)
+        epsilon, n = inputs.quantile(quantile), len(self.regrets)
         place = n - rank(epsilon, n)
         return float(np.partition(self.regrets, place)[place])
 
@@ -143,4 +143,4 @@ def _numbers(name: str, values: object) -> np.ndarray:
     array = np.asarray(values) if isinstance(values, list) else values
     if isinstance(array, np.ndarray) and array.size == 0:  # an empty list has no dtype
         return np.empty(array.shape)
-    return _inputs.numbers_array(name, array)
+    return inputs.numbers_array(name, array)

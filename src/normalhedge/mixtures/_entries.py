@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from normalhedge._inputs import Floats
+from normalhedge.boundary.inputs import Floats
 
 MOST = (1 << 53) - 1
 """The largest whole number that is accepted: a float holds every whole number up to it."""

@@ -7,13 +7,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from normalhedge import _inputs
 from normalhedge._core import Live
-from normalhedge._inputs import Floats
-from normalhedge.certificates.bounds import Bound
+from normalhedge.boundary import inputs
+from normalhedge.boundary.inputs import Floats
+from normalhedge.guarantees.bounds import Bound
+from normalhedge.guarantees.potentials import exp_or_inf
 from normalhedge.mixtures.components import Component, components_of
 from normalhedge.mixtures.losses import Loss
-from normalhedge.potentials import exp_or_inf
 
 VALUES_BEFORE_WAYS = 4
 """The values of a row before those of the ways: the forecasts of the blend, of the level that all
@@ -127,7 +127,7 @@ class Automatic:
 
     def __post_init__(self) -> None:
         """Check the settings."""
-        object.__setattr__(self, "memory", _inputs.number("memory", self.memory, 1.0))
+        object.__setattr__(self, "memory", inputs.number("memory", self.memory, 1.0))
         if not isinstance(self.guard, bool):
             raise TypeError(f"guard must be true or false, got {self.guard!r}")
 
@@ -255,8 +255,8 @@ class Automatic:
         >>> print(Automatic().bound_ahead(LOSSES["l1"](), 10_000))
         regret <= 505.523 (in units of the range of the loss; Theorem F)
         """
-        rounds = _inputs.count("rounds", rounds)
-        delay, wide = _inputs.count("delay", delay, 0), _inputs.count("wide", wide, 0)
+        rounds = inputs.count("rounds", rounds)
+        delay, wide = inputs.count("delay", delay, 0), inputs.count("wide", wide, 0)
         if not loss.convex:
             return Bound(inf, f"no theorem covers the loss {loss.name}, not known to be convex")
         shares, size = self._shares(loss), 1 + delay

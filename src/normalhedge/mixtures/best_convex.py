@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from normalhedge import _core
-from normalhedge._inputs import Floats
+from normalhedge.boundary.inputs import Floats
 from normalhedge.mixtures.interior import NEAR, Kinked, Phi, Smooth, minimise
 from normalhedge.mixtures.losses import Kink, Loss
 

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from normalhedge._core import STATE_FIELDS, Live
-from normalhedge._inputs import Floats
-from normalhedge._terminal import clipped
+from normalhedge.boundary.inputs import Floats
+from normalhedge.boundary.terminal import clipped
 from normalhedge.hedgers import State
 from normalhedge.mixtures._sums import LAST
 from normalhedge.mixtures.automatic import Automatic

@@ -18,9 +18,9 @@ from typing import Any
 import numpy as np
 
 from normalhedge._core import Live
-from normalhedge._inputs import Floats
-from normalhedge.certificates import Bound, best_known
-from normalhedge.certificates.bounds import at_most, scaled_limit
+from normalhedge.boundary.inputs import Floats
+from normalhedge.guarantees import Bound, best_known
+from normalhedge.guarantees.bounds import at_most, scaled_limit
 from normalhedge.hedgers import CompiledHedger, NormalHedge
 from normalhedge.mixtures._sums import STEPS
 from normalhedge.mixtures.automatic import Automatic

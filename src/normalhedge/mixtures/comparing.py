@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from normalhedge._inputs import LARGEST, Floats
+from normalhedge.boundary.inputs import LARGEST, Floats
 from normalhedge.mixtures.automatic import VALUES_BEFORE_WAYS
 from normalhedge.mixtures.best_convex import Convex, best_convex, sampled
 from normalhedge.mixtures.combining import combine

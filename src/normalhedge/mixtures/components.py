@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from normalhedge._inputs import Floats
+from normalhedge.boundary.inputs import Floats
 from normalhedge.hedgers import AdaNormalHedge, BatesGranger, CompiledHedger, NormalHedge
 from normalhedge.mixtures.losses import Loss
 

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from normalhedge._inputs import Floats
+from normalhedge.boundary.inputs import Floats
 from normalhedge.hedgers import CompiledHedger
 from normalhedge.mixtures.automatic import Automatic
 from normalhedge.mixtures.forecasts import Keys

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from normalhedge import _inputs
-from normalhedge._inputs import LARGEST, Floats
+from normalhedge.boundary import inputs
+from normalhedge.boundary.inputs import LARGEST, Floats
 from normalhedge.mixtures.losses import Loss
 
 Keys = Sequence[str] | range | None
@@ -43,7 +43,7 @@ def check_confidence(confidence: Any, known: Callable[[str], bool]) -> None:
     for name, value in confidence.items():
         if not known(name):
             raise ValueError(f"confidence names {name!r}, which is not an expert")
-        _inputs.number(f"confidence of {name!r}", value, 0.0, 1.0, closed=True)
+        inputs.number(f"confidence of {name!r}", value, 0.0, 1.0, closed=True)
 
 
 def read(

@@ -29,7 +29,7 @@ from typing import Protocol
 
 import numpy as np
 
-from normalhedge._inputs import Floats
+from normalhedge.boundary.inputs import Floats
 
 STEPS = 100
 """The largest number of steps."""

@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from normalhedge._inputs import Floats
-from normalhedge.intervals import Conformal, checked_levels
+from normalhedge.boundary.inputs import Floats
 from normalhedge.mixtures.forecasts import Keys
+from normalhedge.mixtures.intervals import Conformal, checked_levels
 from normalhedge.mixtures.losses import Loss
 from normalhedge.mixtures.tickets import shaped
 

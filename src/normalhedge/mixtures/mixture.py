@@ -10,9 +10,9 @@ from typing import Any, Self
 
 import numpy as np
 
-from normalhedge import _inputs
-from normalhedge._inputs import Floats
-from normalhedge._terminal import clipped
+from normalhedge.boundary import inputs
+from normalhedge.boundary.inputs import Floats
+from normalhedge.boundary.terminal import clipped
 from normalhedge.hedgers import Hedger
 from normalhedge.mixtures import saved
 from normalhedge.mixtures.automatic import Automatic
@@ -105,8 +105,9 @@ class Mixture(MixtureExperts):
         neither a name nor ``"auto"``, the rule is NormalHedge.
     interval
         The share of outcomes to cover by an interval around the blend, such as 0.9; or several
-        shares. Each `Prediction` has ``intervals``, which `normalhedge.intervals.Conformal` learns
-        from the outcomes, for each item on its own. With the crps loss they correct the quantiles
+        shares. Each `Prediction` has ``intervals``, which
+        `normalhedge.mixtures.intervals.Conformal` learns from the
+        outcomes, for each item on its own. With the crps loss they correct the quantiles
         of the blend at the ends of an interval, whose levels the loss must have.
     season
         With ``interval``: the number of rounds after which the spread of outcomes repeats itself.
@@ -116,7 +117,7 @@ class Mixture(MixtureExperts):
     A single rule learns from the loss itself, so its regret bound bounds the loss of the blend:
     see `bound`. The hedger learns from a late outcome when it arrives. From the first late outcome
     on, NormalHedge allows for the longest delay so far: regrets move by the loss of the blend as it
-    was played, and c grows with the delay (`normalhedge.certificates.default_c`). If you know the
+    was played, and c grows with the delay (`normalhedge.guarantees.default_c`). If you know the
     delay beforehand, say so: ``"normal-hedge:delay=7"``.
 
     Threads may share a mixture: they take turns.
@@ -237,7 +238,7 @@ class Mixture(MixtureExperts):
         if confidence is not None:
             names = (*books.names, *new)
             confidences = np.array([float(confidence.get(name, 1.0)) for name in names])
-        if not live.warned and (np.abs(table) >= _inputs.LARGEST).any():
+        if not live.warned and (np.abs(table) >= inputs.LARGEST).any():
             warnings.warn("infinite forecasts count as missing", RuntimeWarning, stacklevel=3)
             live.warned = True
         items = [""] if keys is None else [str(key) for key in keys]

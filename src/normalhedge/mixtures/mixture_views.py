@@ -7,8 +7,8 @@ from warnings import warn
 import numpy as np
 
 from normalhedge._core import Live
-from normalhedge._inputs import Floats
-from normalhedge.certificates import Bound
+from normalhedge.boundary.inputs import Floats
+from normalhedge.guarantees import Bound
 from normalhedge.mixtures.automatic import Automatic
 from normalhedge.mixtures.books import Books, PendingRounds
 from normalhedge.mixtures.bounds import regret_bound

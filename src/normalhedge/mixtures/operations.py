@@ -3,9 +3,9 @@
 import json
 from typing import Any
 
-from normalhedge import _journal
+from normalhedge.live import journal
 
-Operation = _journal.Operation
+Operation = journal.Operation
 """``{"predict": forecasts, "confidence": ..., "id": ..., "ticket": 7}`` predicts a round; the
 confidences and the id are optional, and the ticket is the one that the round got. ``{"update": 7,
 "outcome": ..., "id": ...}`` gives the outcome of a round by its ticket; the id is optional.

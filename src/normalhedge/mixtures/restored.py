@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from normalhedge._inputs import Floats
+from normalhedge.boundary.inputs import Floats
 from normalhedge.hedgers import HEDGERS
 from normalhedge.mixtures._entries import MOST, below, floats, listed, whole, words
 from normalhedge.mixtures._sums import MARKS, REGRET, TOTAL_SUMS

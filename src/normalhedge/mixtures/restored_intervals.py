@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from normalhedge._inputs import Floats
-from normalhedge.intervals import Conformal
+from normalhedge.boundary.inputs import Floats
 from normalhedge.mixtures._entries import MOST, floats, listed, whole
 from normalhedge.mixtures.books import Books
 from normalhedge.mixtures.core_settings import RoundRecord
+from normalhedge.mixtures.intervals import Conformal
 
 ENTRIES = frozenset({"levels", "season", "games", "predicted", "tokens"})
 """The entries of the intervals of a mixture in a file."""

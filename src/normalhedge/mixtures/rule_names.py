@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from normalhedge import _names
+from normalhedge.boundary import specs
 from normalhedge.hedgers import HEDGERS, Hedger, NormalHedge, named
 from normalhedge.mixtures.automatic import Automatic
 
@@ -17,7 +17,7 @@ def is_automatic(hedger: object) -> bool:
 
 def automatic_of(text: str) -> Automatic:
     """Return the automatic mixture that ``auto:key=value,...`` describes."""
-    return _names.make("hedger", text, {"auto": Automatic})
+    return specs.make("hedger", text, {"auto": Automatic})
 
 
 def with_memory(hedger: Any, memory: float | None, half_life: float | None) -> Any:
@@ -44,7 +44,7 @@ def with_memory(hedger: Any, memory: float | None, half_life: float | None) -> A
     alpha = NormalHedge(memory=memory, half_life=half_life).alpha
     if hedger is None:
         return NormalHedge(alpha)
-    _, settings = _names.settings_in(hedger)
+    _, settings = specs.settings_in(hedger)
     if settings.keys() & {"alpha", "memory", "half_life"}:
         raise ValueError(f"{named_[0]} is given twice: {hedger!r} has one, too")
     return f"{hedger}{',' if ':' in hedger else ':'}alpha={alpha!r}"
@@ -65,7 +65,7 @@ def hedger_of(given: object, experts: int | None = None) -> Hedger[Any]:
     if isinstance(given, str):
         name = given.partition(":")[0]
         if name not in HEDGERS:
-            raise _names.nearest("hedger", name, ["auto", *HEDGERS])
+            raise specs.nearest("hedger", name, ["auto", *HEDGERS])
         return named(given, experts, alpha=1.0 / MEMORY)
     if isinstance(given, type) or not isinstance(given, Hedger):
         raise TypeError(

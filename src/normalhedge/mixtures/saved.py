@@ -2,7 +2,7 @@
 
 Version 3 is one line of JSON whose first entry is the checksum of the rest, so that a file with any
 changed byte is refused. Its ``sequence`` and ``journal`` tell which operations of the journal
-beside it (see `normalhedge._journal`) the file holds already.
+beside it (see `normalhedge.live.journal`) the file holds already.
 """
 
 import math
@@ -13,10 +13,11 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from normalhedge import _files, _sealed
 from normalhedge._core import Live
-from normalhedge._journal import Operation, journal_of, refuse_beside, replay
-from normalhedge._terminal import clipped, shown
+from normalhedge.boundary import whole_files
+from normalhedge.boundary.terminal import clipped, shown
+from normalhedge.live import sealed_file
+from normalhedge.live.journal import Operation, journal_of, refuse_beside, replay
 from normalhedge.mixtures.books import Books
 from normalhedge.mixtures.core_settings import RoundRecord
 from normalhedge.mixtures.interval_settings import IntervalSettings
@@ -87,13 +88,13 @@ def write_snapshot(snapshot: Snapshot, path: Path) -> int:
         The file to write.
     """
     text = snapshot_text(snapshot)
-    _files.write_whole(path, lambda part: part.write_text(text, "ascii"))
+    whole_files.write_whole(path, lambda part: part.write_text(text, "ascii"))
     return len(text)
 
 
 def snapshot_text(snapshot: Snapshot) -> str:
     """Return the text of a file with this content, in ASCII."""
-    return _sealed.sealed(_written(snapshot))
+    return sealed_file.sealed(_written(snapshot))
 
 
 def load(
@@ -155,7 +156,7 @@ def read_snapshot_text(data: bytes, source: str) -> Snapshot:
     source
         Where it comes from, for error messages.
     """
-    found = _sealed.opened(data, source, FORMAT, range(1, VERSION + 1), SEALED, "a mixture")
+    found = sealed_file.opened(data, source, FORMAT, range(1, VERSION + 1), SEALED, "a mixture")
     return _snapshot(found, source, None)
 
 
@@ -178,7 +179,7 @@ def _snapshot(found: dict[str, Any], source: str, loss: Loss | LossFunction | No
 
 def _parsed(path: Path) -> dict[str, Any]:
     """Return the content of a file of any version, its checksum verified."""
-    return _sealed.read(path, FORMAT, range(1, VERSION + 1), SEALED, "a mixture")
+    return sealed_file.read(path, FORMAT, range(1, VERSION + 1), SEALED, "a mixture")
 
 
 def _written(snapshot: Snapshot) -> dict[str, Any]:

@@ -14,9 +14,9 @@ from typing import Annotated, Any, Literal, TypedDict, Unpack
 
 import numpy as np
 
-from normalhedge import _inputs, _names
-from normalhedge._inputs import LARGEST, Floats
-from normalhedge.certificates.late import LADDER, default_c
+from normalhedge.boundary import inputs, specs
+from normalhedge.boundary.inputs import LARGEST, Floats
+from normalhedge.guarantees.late import LADDER, default_c
 from normalhedge.hedgers import CompiledHedger, Hedger, NormalHedge
 from normalhedge.mixtures.automatic import Automatic
 from normalhedge.mixtures.combining import WAYS, combine
@@ -86,9 +86,9 @@ class Option:
         if self.kind == "truth":
             return bool(value)
         if self.kind == "number":
-            return _inputs.number(name, value, self.low, self.high, closed=True)
+            return inputs.number(name, value, self.low, self.high, closed=True)
         if self.kind in {"count", "limit"}:
-            return _inputs.count(name, value) if value or self.low else 0
+            return inputs.count(name, value) if value or self.low else 0
         return value
 
 
@@ -209,7 +209,7 @@ class MixtureSettings:
         """
         for name in given:
             if name not in OPTIONS:
-                raise TypeError(str(_names.nearest("setting", name, OPTIONS)))
+                raise TypeError(str(specs.nearest("setting", name, OPTIONS)))
         chosen: dict[str, Any] = {name: one.default for name, one in OPTIONS.items()} | given
         hedger = with_memory(chosen["hedger"], chosen.pop("memory"), chosen.pop("half_life"))
         loss = loss_of(chosen["loss"])
@@ -344,7 +344,7 @@ def _rule(hedger: Any, loss: Loss, chosen: Mapping[str, Any]) -> dict[str, Any]:
     way = _way(loss, chosen["combine"])
     for name in plain:
         if name not in PLAIN:
-            raise _names.nearest("plain combination", str(name), PLAIN)
+            raise specs.nearest("plain combination", str(name), PLAIN)
         loss.forecasts.check_include(name)
     hedger = hedger_of(hedger)
     return {
@@ -360,7 +360,7 @@ def _way(loss: Loss, given: str | None) -> str:
     if given is None:
         return loss.combine
     if given not in WAYS:
-        raise _names.nearest("way to combine", str(given), WAYS)
+        raise specs.nearest("way to combine", str(given), WAYS)
     loss.forecasts.check_combine(given)
     return given
 

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from normalhedge import _state_file
+from normalhedge.live import state_file
 from normalhedge.mixtures.mixture import Mixture
 from normalhedge.mixtures.operations import CANNOT_BE_REPEATED, Operation
 from normalhedge.mixtures.saved import Snapshot, read_snapshot, write_snapshot
@@ -14,7 +14,7 @@ RATIO = 4
 """... and this many times the size of the state, so that large states are not written too often."""
 
 
-class MixtureFile(_state_file.StateFile[Mixture]):
+class MixtureFile(state_file.StateFile[Mixture]):
     """A mixture on disk: its state, and a journal of the operations since."""
 
     def read(self) -> tuple[Mixture, int, str]:

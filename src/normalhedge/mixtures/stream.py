@@ -30,8 +30,8 @@ answer to a round has ``"interval": {"0.9": [49.1, 52.3]}``; infinite bounds are
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from normalhedge import _json_lines
-from normalhedge._terminal import clipped
+from normalhedge.boundary.terminal import clipped
+from normalhedge.live import json_lines
 from normalhedge.mixtures.mixture import Mixture
 from normalhedge.mixtures.operations import Operation
 from normalhedge.mixtures.tickets import Prediction
@@ -98,7 +98,7 @@ class Stream:
         """
         answer: dict[str, Any] = {"line": number}
         try:
-            text = _json_lines.text(line, whole=whole)
+            text = json_lines.text(line, whole=whole)
             if not text:
                 return None
             self.reply(_parsed(text), answer)
@@ -204,18 +204,18 @@ class Stream:
 
 def plain_prediction(prediction: Prediction) -> dict[str, Any]:
     """Return the part of an answer that tells the blend, its intervals and the weights."""
-    answer: dict[str, Any] = {"prediction": _json_lines.plain(prediction.value)}
+    answer: dict[str, Any] = {"prediction": json_lines.plain(prediction.value)}
     if prediction.intervals is not None:
         answer["interval"] = {
-            f"{level:g}": _json_lines.plain(list(bounds))
+            f"{level:g}": json_lines.plain(list(bounds))
             for level, bounds in prediction.intervals.items()
         }
-    answer["weights"] = _json_lines.plain(prediction.weights)
+    answer["weights"] = json_lines.plain(prediction.weights)
     return answer
 
 
 def _parsed(line: str) -> dict[str, Any]:
-    request = _json_lines.parsed(line)
+    request = json_lines.parsed(line)
     if not isinstance(request, dict):
         raise ValueError("a line must be a JSON object")
     return request

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from normalhedge._inputs import LARGEST, Floats
+from normalhedge.boundary.inputs import LARGEST, Floats
 from normalhedge.mixtures import _sums
 from normalhedge.mixtures.automatic import Automatic, levels_of
 from normalhedge.mixtures.books import Books

@@ -7,11 +7,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from normalhedge import _tables
-from normalhedge._inputs import Floats
-from normalhedge._terminal import shown
-from normalhedge.certificates import Bound
-from normalhedge.certificates.bounds import at_most
+from normalhedge.boundary import number_tables
+from normalhedge.boundary.inputs import Floats
+from normalhedge.boundary.terminal import shown
+from normalhedge.guarantees import Bound
+from normalhedge.guarantees.bounds import at_most
 from normalhedge.mixtures.comparison import BEST_CONVEX, Comparison
 
 SHOWN = 20
@@ -253,7 +253,7 @@ class Summary:
         lines += [f"  {said}" for said in (self.guarded, self.rearranged) if said]
         for title, (head, body) in self.tables():
             lines += ["", *([f"  {title}"] if title else [])]
-            lines += [f"  {line}".rstrip() for line in _tables.as_text(head, body)]
+            lines += [f"  {line}".rstrip() for line in number_tables.as_text(head, body)]
         if len(self.experts) > SHOWN:
             lines.append(f"  ... and {len(self.experts) - SHOWN} more")
         return "\n".join(shown(line) for line in lines)

@@ -6,7 +6,7 @@ A mixture does not look at it. The core keeps it with the state, so that both ch
 from typing import Any, NamedTuple
 
 from normalhedge._core import Live
-from normalhedge._inputs import Floats
+from normalhedge.boundary.inputs import Floats
 
 
 class DeferredOutcome(NamedTuple):

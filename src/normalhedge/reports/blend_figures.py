@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from normalhedge import _extras
-from normalhedge._terminal import clipped
+from normalhedge.boundary import extras
+from normalhedge.boundary.terminal import clipped
 from normalhedge.reports.axes import cut_off, positions, robust_range
 from normalhedge.reports.curves import LONGEST_NAME
 from normalhedge.reports.figures import COLOURS, GREY, as_html, empty_figure, label
@@ -29,7 +29,7 @@ def track_plot(tracks: Sequence[SeriesTrack], target: str) -> tuple[str, str]:
         The name of what is forecast.
     """
     two = any(track.whole is not None for track in tracks)
-    figure = _extras.require("plotly.subplots").make_subplots(
+    figure = extras.require("plotly.subplots").make_subplots(
         rows=2 if two else 1,
         subplot_titles=["the last part", "the whole time"] if two else None,
         vertical_spacing=0.16,
@@ -98,7 +98,7 @@ def _limits(curves: SeriesCurves) -> Any:
 
 def _traces(curves: SeriesCurves, *, first: bool) -> list[tuple[Any, Any]]:
     """Return the curves of a series, each with whether it is visible at first."""
-    go = _extras.require("plotly.graph_objects")
+    go = extras.require("plotly.graph_objects")
     x, _ = positions(curves.times)
     found: list[tuple[Any, Any]] = []
     if curves.bands is not None:
@@ -145,7 +145,7 @@ def group_plot(title: str, errors: Errors, measure: int) -> tuple[str, str]:
     measure
         The index of the measure.
     """
-    go = _extras.require("plotly.graph_objects")
+    go = extras.require("plotly.graph_objects")
     figure = empty_figure(height=270, yaxis_title=errors.measures[measure].name)
     values = errors.values[measure]
     limit = robust_range(values[:, 0], *_near(values), zero=True)
@@ -177,8 +177,8 @@ def _near(values: np.ndarray) -> list[np.ndarray]:
 
 def coverage_plot(found: CoverageReview) -> str:
     """Return a plot of the coverage and the width of intervals over time."""
-    go = _extras.require("plotly.graph_objects")
-    figure = _extras.require("plotly.subplots").make_subplots(
+    go = extras.require("plotly.graph_objects")
+    figure = extras.require("plotly.subplots").make_subplots(
         rows=2, shared_xaxes=True, vertical_spacing=0.08
     )
     x, axis = positions(found.times)
@@ -215,8 +215,8 @@ def reliability_plot(found: CoverageReview) -> str:
 
     The shares between neighbours are a histogram of the probability integral transform.
     """
-    go = _extras.require("plotly.graph_objects")
-    figure = _extras.require("plotly.subplots").make_subplots(
+    go = extras.require("plotly.graph_objects")
+    figure = extras.require("plotly.subplots").make_subplots(
         cols=2, horizontal_spacing=0.12,
         subplot_titles=("below each quantile", "between quantiles, relative to the claim"),
     )  # fmt: skip

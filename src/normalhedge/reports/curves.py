@@ -5,11 +5,11 @@ from typing import Any
 
 import numpy as np
 
-from normalhedge import _extras
-from normalhedge._terminal import clipped
-from normalhedge.plots import PALETTE
+from normalhedge.boundary import extras
+from normalhedge.boundary.terminal import clipped
 from normalhedge.reports.axes import cut_off, positions, robust_range
 from normalhedge.reports.figures import COLOURS, GREY, as_html, empty_figure, label
+from normalhedge.reports.plots import PALETTE
 from normalhedge.tables.timeline import Timeline
 
 LONGEST_NAME = 28
@@ -34,7 +34,7 @@ def short_names(names: Sequence[str]) -> list[str]:
 
 
 def _add(figure: Any, timeline: Timeline, values: np.ndarray, name: str, **style: Any) -> None:
-    go = _extras.require("plotly.graph_objects")
+    go = extras.require("plotly.graph_objects")
     hover = style.pop("hover", "%{y:,.4~g}")
     figure.add_trace(
         go.Scatter(
@@ -121,7 +121,7 @@ def error_plot(timeline: Timeline, name: str, *, square: bool) -> tuple[str, str
 
 def awake_plot(timeline: Timeline) -> str:
     """Return a plot of the share of rows in which each model made a forecast."""
-    go = _extras.require("plotly.graph_objects")
+    go = extras.require("plotly.graph_objects")
     shown = timeline.everybody[:MOST_AWAKE]
     figure = empty_figure(height=90 + 18 * len(shown))
     x, _ = positions(timeline.when)

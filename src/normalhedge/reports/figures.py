@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from normalhedge import _extras
-from normalhedge._terminal import shown
-from normalhedge.games import Trace
-from normalhedge.plots import PALETTE, Style
+from normalhedge.boundary import extras
+from normalhedge.boundary.terminal import shown
+from normalhedge.hedgers.trace import Trace
+from normalhedge.reports.plots import PALETTE, Style
 
 COLOURS = (
     "#0072b2", "#e69f00", "#009e73", "#cc79a7", "#d55e00", "#56b4e9", "#f0e442", "#8c564b",
@@ -41,7 +41,7 @@ def empty_figure(height: int = 380, **layout: Any) -> Any:
     **layout
         Settings of plotly's layout.
     """
-    go = _extras.require("plotly.graph_objects")
+    go = extras.require("plotly.graph_objects")
     figure = go.Figure()
     figure.update_layout(
         template="plotly_white",
@@ -75,8 +75,8 @@ def regret_plot(
     columns
         The number of panels side by side.
     """
-    go = _extras.require("plotly.graph_objects")
-    subplots = _extras.require("plotly.subplots")
+    go = extras.require("plotly.graph_objects")
+    subplots = extras.require("plotly.subplots")
     rows = -(-len(panels) // columns)
     figure = subplots.make_subplots(
         rows=rows,
@@ -115,9 +115,9 @@ def loss_plot(identifier: str, panels: Sequence[LossPanel], columns: int = 2) ->
     columns
         The number of panels side by side.
     """
-    go = _extras.require("plotly.graph_objects")
+    go = extras.require("plotly.graph_objects")
     rows = -(-len(panels) // columns)
-    figure = _extras.require("plotly.subplots").make_subplots(
+    figure = extras.require("plotly.subplots").make_subplots(
         rows=rows,
         cols=columns,
         subplot_titles=[label(title) for title, *_ in panels],
@@ -168,7 +168,7 @@ def curves_plot(
     **layout
         Settings of plotly's layout.
     """
-    go = _extras.require("plotly.graph_objects")
+    go = extras.require("plotly.graph_objects")
     figure = empty_figure(**layout)
     for k, (name, curve) in enumerate(curves.items()):
         colour = COLOURS[(k - 1) % len(COLOURS)] if k else "#000000"
@@ -206,7 +206,7 @@ def places_plot(
     words
         The text of each cell that appears under the pointer.
     """
-    go = _extras.require("plotly.graph_objects")
+    go = extras.require("plotly.graph_objects")
     figure = empty_figure(height=80 + 21 * len(rows), hovermode="closest")
     figure.add_trace(
         go.Heatmap(
@@ -239,9 +239,9 @@ def frontier_plot(identifier: str, points: Sequence[Any], lines: Mapping[str, fl
     lines
         Other bounds on the regret, which do not depend on c, by name.
     """
-    go = _extras.require("plotly.graph_objects")
+    go = extras.require("plotly.graph_objects")
     titles = ("average potential", "regret × √α")
-    figure = _extras.require("plotly.subplots").make_subplots(cols=2, subplot_titles=titles)
+    figure = extras.require("plotly.subplots").make_subplots(cols=2, subplot_titles=titles)
     fields = (("potential", "led", "attack_potential"), ("bound", "led_bound", "attack_regret"))
     for column, (*bounds, reached) in enumerate(fields, start=1):
         first = {"showlegend": column == 1, "hovertemplate": "%{y:.5g}"}

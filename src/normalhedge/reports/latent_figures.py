@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from normalhedge import _extras
-from normalhedge._inputs import Floats
+from normalhedge.boundary import extras
+from normalhedge.boundary.inputs import Floats
 from normalhedge.latent.regimes.inferred import Inferred
 from normalhedge.reports.figures import COLOURS, GREY, as_html, empty_figure, label
 
@@ -52,7 +52,7 @@ def _span(figure: Any, when: Sequence[Any]) -> None:
 
 
 def _scatter(when: Sequence[Any], at: Any, y: Any, name: str, **style: Any) -> Any:
-    go = _extras.require("plotly.graph_objects")
+    go = extras.require("plotly.graph_objects")
     style = {"mode": "lines", "hovertemplate": "%{y:.4g}"} | style
     values = np.asarray(y)
     if values.dtype.kind == "f" and not (np.abs(values) > 1e30).any():
@@ -62,7 +62,7 @@ def _scatter(when: Sequence[Any], at: Any, y: Any, name: str, **style: Any) -> A
 
 def _stacked(rows: int, titles: Sequence[str] = (), each: int = 190) -> Any:
     """Return a figure with panels below one another."""
-    subplots = _extras.require("plotly.subplots")
+    subplots = extras.require("plotly.subplots")
     figure = subplots.make_subplots(
         rows=rows,
         shared_xaxes=True,
@@ -248,7 +248,7 @@ def score_curves(found: Inferred, baselines: Mapping[str, Floats], when: Sequenc
 
 def pit_bars(shares: Floats) -> str:
     """Draw the histogram of the probability integral transform."""
-    go = _extras.require("plotly.graph_objects")
+    go = extras.require("plotly.graph_objects")
     bins = len(shares)
     figure = empty_figure(
         height=280, xaxis_title="P(y ≤ observation)", yaxis_title="share of rounds", bargap=0.06,
@@ -264,7 +264,7 @@ def pit_bars(shares: Floats) -> str:
 
 def reliability_curve(found: Inferred) -> str:
     """Draw the observed share of symbols against their predicted probability."""
-    go = _extras.require("plotly.graph_objects")
+    go = extras.require("plotly.graph_objects")
     predicted, observed, count = found.reliability()
     figure = empty_figure(
         yaxis_title="observed share", xaxis_title="predicted probability", hovermode="closest"

@@ -9,8 +9,8 @@ from importlib import resources
 from pathlib import Path
 from typing import NamedTuple
 
-from normalhedge import _extras, _files
-from normalhedge._terminal import shown
+from normalhedge.boundary import extras, whole_files
+from normalhedge.boundary.terminal import shown
 
 NUMBER = re.compile(r"[-−+]?[\d.,]+(?:e[-+]\d+| × 10[⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+| ?%)?(?: ± [\d.,]+)?\*?|–")
 """Cells of a table that stand at the right, and in one line; ``*`` marks the best of a column."""
@@ -73,7 +73,7 @@ def write_page(path: Path, **content: object) -> None:
         top of the page and the small print below it, and ``warnings``, further sentences, may be
         left out.
     """
-    jinja2 = _extras.require("jinja2")
+    jinja2 = extras.require("jinja2")
     source = resources.files("normalhedge.reports").joinpath("page.html").read_text("utf-8")
     environment = jinja2.Environment(
         autoescape=True, undefined=jinja2.StrictUndefined, finalize=_visible
@@ -81,13 +81,13 @@ def write_page(path: Path, **content: object) -> None:
     environment.tests["numeric"] = lambda cell: NUMBER.fullmatch(str(cell)) is not None
     content = {"verdict": "", "small": "", "warnings": [], **content, "library": _library()}
     html: str = environment.from_string(source).render(content)
-    _files.write_whole(path, lambda part: part.write_text(html, "utf-8"))
+    whole_files.write_whole(path, lambda part: part.write_text(html, "utf-8"))
 
 
 @cache
 def _library() -> str:
     """Return the library that draws the plots, packed: that is 2 MB in place of 5."""
-    source: str = _extras.require("plotly.offline").get_plotlyjs()
+    source: str = extras.require("plotly.offline").get_plotlyjs()
     return base64.b64encode(zlib.compress(source.encode("utf-8"), 9)).decode("ascii")
 
 

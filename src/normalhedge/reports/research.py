@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from normalhedge import _extras
-from normalhedge.certificates.bounds import at_most
+from normalhedge.boundary import extras
+from normalhedge.guarantees.bounds import at_most
 from normalhedge.mixtures import Summary
 from normalhedge.reports.curves import behind_plot, largest_regret_plot
 from normalhedge.reports.figures import COLOURS, as_html, label
@@ -94,8 +94,8 @@ def _regrets(summary: Summary, timeline: Timeline) -> Section:
 
 def _bars(names: Sequence[str], weights: np.ndarray, losses: np.ndarray, level: float) -> str:
     """Return a plot of the weights and mean losses of components; a line marks the blend's loss."""
-    go = _extras.require("plotly.graph_objects")
-    figure = _extras.require("plotly.subplots").make_subplots(
+    go = extras.require("plotly.graph_objects")
+    figure = extras.require("plotly.subplots").make_subplots(
         cols=2, shared_yaxes=True, horizontal_spacing=0.03, subplot_titles=("weight", "mean loss")
     )
     rows = [label(name) for name in names]

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from normalhedge import _files
+from normalhedge.boundary import whole_files
 from normalhedge.service.limits import Limits
 from normalhedge.service.problems import Problem
 
@@ -131,12 +131,12 @@ def write_tokens(path: Path, tokens: list[Token]) -> None:
     lines = "".join(f"{json.dumps(token._asdict())}\n" for token in tokens)
     if not path.exists():
         path.touch(0o600)
-    _files.write_whole(path, lambda part: part.write_text(lines, "utf-8"))
+    whole_files.write_whole(path, lambda part: part.write_text(lines, "utf-8"))
 
 
 def read_tokens(path: Path) -> list[Token]:
     """Return the tokens of a file; raise a ValueError that names a line that is wrong."""
-    if _files.refuse_special(path) is None:
+    if whole_files.refuse_special(path) is None:
         raise ValueError(f"there is no file of tokens {path}: 'normalhedge token' makes one")
     found = []
     for number, line in enumerate(path.read_text("utf-8").splitlines(), start=1):

@@ -7,8 +7,8 @@ from contextlib import closing
 from pathlib import Path
 from typing import NamedTuple
 
-from normalhedge._files import write_whole
-from normalhedge._owner import Owner
+from normalhedge.boundary.whole_files import write_whole
+from normalhedge.live.owner import Owner
 from normalhedge.service.sqlite import APPLICATION
 from normalhedge.service.storage import VERSION
 

@@ -5,7 +5,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from normalhedge._terminal import clipped
+from normalhedge.boundary.terminal import clipped
 from normalhedge.service.problems import Problem
 
 T = TypeVar("T")

@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from normalhedge._terminal import clipped
+from normalhedge.boundary.terminal import clipped
 from normalhedge.mixtures import Mixture
 from normalhedge.mixtures.saved import read_snapshot_text
 from normalhedge.mixtures.settings import SINGLE

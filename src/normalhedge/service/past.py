@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from normalhedge import _json_lines
+from normalhedge.live import json_lines
 from normalhedge.mixtures.forecasts import read, read_outcome
 from normalhedge.mixtures.losses import Loss
 from normalhedge.service.recovery import operations_of
@@ -125,7 +125,7 @@ def losses_of(one: dict[str, Any], loss: Loss) -> dict[str, Any]:
         found = loss.table(table, outcomes, many.astype(np.int32))
         found[np.isnan(table[:, 0]) | np.isnan(outcomes)[:, np.newaxis]] = np.nan
         means = np.nanmean(found, axis=0)
-    losses = _json_lines.plain(means)
+    losses = json_lines.plain(means)
     return {
         "loss": losses[-1],
         "plain_mean_loss": losses[0],

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from contextlib import suppress
 from typing import Any
 
-from normalhedge._extras import require
+from normalhedge.boundary.extras import require
 from normalhedge.service.problems import InUseError, StorageFailure
 from normalhedge.service.storage import (
     COLUMNS,

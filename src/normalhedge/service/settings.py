@@ -8,7 +8,7 @@ from ipaddress import ip_address
 from pathlib import Path
 from typing import Any
 
-from normalhedge import _names
+from normalhedge.boundary import specs
 from normalhedge.service.limits import Limits
 
 PREFIX = "NORMALHEDGE_"
@@ -149,7 +149,7 @@ def _with(settings: Any, changes: Mapping[str, Any], where: str) -> Any:
     found: dict[str, Any] = {}
     for name, value in changes.items():
         if name not in known:
-            raise ValueError(f"{where}: {_names.nearest('setting', name, known)}")
+            raise ValueError(f"{where}: {specs.nearest('setting', name, known)}")
         now = getattr(settings, name)
         if isinstance(now, tuple) and isinstance(value, list | tuple):
             value = tuple(map(str, value))  # noqa: PLW2901

@@ -7,7 +7,7 @@ from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any
 
-from normalhedge._owner import Owner
+from normalhedge.live.owner import Owner
 from normalhedge.service.problems import InUseError, StorageFailure
 from normalhedge.service.storage import COLUMNS, VERSION, Batch, Event, Storage, further_statements
 
@@ -44,7 +44,7 @@ class SQLite(Storage):
     """The log in a file.
 
     Commits are written through to the disk (``synchronous=FULL``). A lock beside the file
-    (`normalhedge._owner.Owner`) keeps other processes out; others may read.
+    (`normalhedge.live.owner.Owner`) keeps other processes out; others may read.
 
     Parameters
     ----------

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from normalhedge import _json_lines
+from normalhedge.live import json_lines
 from normalhedge.mixtures import Mixture
 from normalhedge.mixtures.operations import Operation
 from normalhedge.mixtures.stream import REFUSALS, plain_prediction
@@ -230,7 +230,7 @@ def summary_form(summary: Summary) -> dict[str, Any]:
         "bound_source": summary.bound.source,
         "compared": {
             "rows": summary.comparison.rows,
-            "lines": [_json_lines.plain(line._asdict()) for line in lines],
+            "lines": [json_lines.plain(line._asdict()) for line in lines],
         },
         "components": [row._asdict() for row in summary.components],
         "experts": [

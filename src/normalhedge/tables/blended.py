@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from normalhedge import _extras
-from normalhedge._inputs import LARGEST, Floats
+from normalhedge.boundary import extras
+from normalhedge.boundary.inputs import LARGEST, Floats
 from normalhedge.tables.blending import Blend
 from normalhedge.tables.dates import Grouping, as_dates
 from normalhedge.tables.frames import to_arrow
@@ -88,7 +88,7 @@ def _times(blend: Blend, given: np.ndarray, numbers: np.ndarray) -> tuple[np.nda
     table: Any = to_arrow(blend.frame)[0]
     if name is None or name not in table.column_names or not len(given):
         return numbers, False
-    pa = _extras.require("pyarrow")
+    pa = extras.require("pyarrow")
     column = table[name].combine_chunks()
     dates = as_dates(column, name)
     if dates is not None:

@@ -6,9 +6,9 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from normalhedge import _extras
-from normalhedge._inputs import Floats
-from normalhedge._progress import Listener, shares
+from normalhedge.boundary import extras
+from normalhedge.boundary.inputs import Floats
+from normalhedge.boundary.progress import Listener, shares
 from normalhedge.mixtures.comparing import Settled
 from normalhedge.mixtures.mixture import Mixture
 from normalhedge.mixtures.settings import MixtureOptions
@@ -204,10 +204,11 @@ def blend(
         The mixture to continue with; by default a new one is made from the options.
     progress
         A function that is called with the finished share of the work, or a
-        `normalhedge._progress.Progress`.
+        `normalhedge.boundary.progress.Progress`.
     whole
-        What is known of a larger table of which this is a part; `normalhedge.clusters` knows it.
-        The mixture does not remember a part, as it would a table that may come again.
+        The facts of a larger table of which this is a part, from
+        `normalhedge.integrations.clusters`. The mixture does not remember a
+        part, as it would a table that may come again.
     **options
         Arguments of `Mixture`: ``hedger``, ``loss``, ``combine``, ``even``, ``include``,
         ``interval``, ``season`` and others. With an interval of 0.9, the result has the columns
@@ -223,7 +224,7 @@ def blend(
     >>> blend(table, target="y", hedger="normal-hedge").frame["blend"].to_pylist()
     [0.5, 2.0, 3.0]
     """
-    arrow = _extras.require("pyarrow")
+    arrow = extras.require("pyarrow")
     try:
         return _blend(
             frame,

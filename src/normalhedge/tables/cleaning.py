@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from normalhedge import _extras
-from normalhedge._inputs import Floats
+from normalhedge.boundary import extras
+from normalhedge.boundary.inputs import Floats
 from normalhedge.tables.columns import MODELS, SERIES, TARGETS, TIMES, Columns
 from normalhedge.tables.frames import encoded, is_empty, is_text
 
@@ -49,7 +49,7 @@ def with_numbers(table: Any, given: Columns) -> tuple[Any, list[str]]:
     given
         The roles that were given.
     """
-    pa = _extras.require("pyarrow")
+    pa = extras.require("pyarrow")
     numbers = {given.target, given.forecast, *(given.experts or ()), *given.classes}
     others = {given.time, given.cutoff, given.model, *given.by, *TIMES, *SERIES, *MODELS, "cutoff"}
     remarks = []
@@ -158,7 +158,7 @@ class Labels:
 
     def encode(self, table: Any) -> Any:
         """Return a table with numbers in place of labels; refuse labels of no class."""
-        pa = _extras.require("pyarrow")
+        pa = extras.require("pyarrow")
         index = dict(zip(self.names, self.numbers, strict=True))
         for name in self.columns:
             if name not in table.column_names:
@@ -185,7 +185,7 @@ class Labels:
         columns
             The columns to decode.
         """
-        pa = _extras.require("pyarrow")
+        pa = extras.require("pyarrow")
         names = dict(zip(self.numbers, self.names, strict=True))
         for name in columns:
             cells = [None if k is None else names.get(int(k)) for k in table[name].to_pylist()]

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from normalhedge import _names
+from normalhedge.boundary import specs
 from normalhedge.tables.frames import encoded, is_number, refuse_other_than_numbers, time_of_index
 from normalhedge.tables.whole import WholeTable
 
@@ -68,7 +68,7 @@ def guess(table: Any, columns: Columns) -> Columns:  # noqa: C901 -- one line fo
     several = (*(columns.experts or ()), *columns.by, *columns.classes)
     for given in (*filter(None, single), *several):
         if given not in names:
-            raise _names.nearest("column", given, names)
+            raise specs.nearest("column", given, names)
     notes: list[str] = []
     taken: set[str | None] = {*single, *several}
 

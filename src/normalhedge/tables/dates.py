@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from normalhedge import _extras
+from normalhedge.boundary import extras
 
 WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 MONTHS = (
@@ -57,7 +57,7 @@ def as_dates(column: Any, name: str | None) -> np.ndarray | None:
     >>> as_dates(pa.array([1, 2]), "day") is None
     True
     """
-    pa, types = _extras.require("pyarrow"), _extras.require("pyarrow.types")
+    pa, types = extras.require("pyarrow"), extras.require("pyarrow.types")
     if name is None or not len(column) or column.null_count:
         return None
     if types.is_dictionary(column.type):
@@ -68,7 +68,7 @@ def as_dates(column: Any, name: str | None) -> np.ndarray | None:
         if types.is_string(column.type) or types.is_large_string(column.type):
             column = column.cast(pa.timestamp("us"))
         if types.is_timestamp(column.type) and column.type.tz is not None:
-            column = _extras.require("pyarrow.compute").local_timestamp(column)
+            column = extras.require("pyarrow.compute").local_timestamp(column)
         if types.is_timestamp(column.type) or types.is_date(column.type):
             whole: np.ndarray = column.cast(pa.timestamp("us"), safe=False).to_numpy()
             return whole

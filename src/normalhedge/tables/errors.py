@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from normalhedge._inputs import Floats
+from normalhedge.boundary.inputs import Floats
 
 BLEND, MEAN, MEDIAN, VOTE = "blend", "plain mean", "plain median", "plain vote"
 

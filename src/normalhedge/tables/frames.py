@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from normalhedge import _extras
-from normalhedge._inputs import Floats
+from normalhedge.boundary import extras
+from normalhedge.boundary.inputs import Floats
 
 TIME_OF_INDEX = b"normalhedge.time"
 """The entry of a schema that names the column of the dates of a pandas index."""
@@ -23,14 +23,14 @@ DAY_FIRST = r"^\d{1,2}[/.-]\d{1,2}[/.-]\d{2,4}"
 
 def to_arrow(frame: Any) -> tuple[Any, Any]:
     """Return a table of any kind as an Arrow table, and a function that converts one back."""
-    if isinstance(frame, _extras.require("pyarrow").Table):
+    if isinstance(frame, extras.require("pyarrow").Table):
         return frame, lambda result: result
     if type(frame).__module__.startswith(("dask.", "pyspark.")):
         raise TypeError(
-            "frame is spread over a cluster: call normalhedge.clusters.blend with the same "
-            "arguments"
+            "frame is spread over a cluster: call normalhedge.integrations.clusters.blend with "
+            "the same arguments"
         )
-    nw = _extras.require("narwhals")
+    nw = extras.require("narwhals")
     try:
         own = nw.from_native(frame, eager_only=True)
     except TypeError:
@@ -55,7 +55,7 @@ def to_arrow(frame: Any) -> tuple[Any, Any]:
 
 def _with_dates(frame: Any, table: Any) -> tuple[Any, str]:
     """Return a table with the dates of a pandas index as a column, and its name; else empty."""
-    pa = _extras.require("pyarrow")
+    pa = extras.require("pyarrow")
     index: Any = getattr(frame, "index", None)
     kind = type(index).__name__
     if kind not in {"DatetimeIndex", "PeriodIndex"}:
@@ -78,7 +78,7 @@ def time_of_index(table: Any) -> str | None:
 
 def is_text(kind: Any) -> bool:
     """Tell whether an Arrow type is one of words."""
-    types = _extras.require("pyarrow.types")
+    types = extras.require("pyarrow.types")
     if types.is_dictionary(kind):
         kind = kind.value_type
     return bool(types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind))
@@ -86,13 +86,13 @@ def is_text(kind: Any) -> bool:
 
 def is_number(kind: Any) -> bool:
     """Tell whether an Arrow type is one of numbers."""
-    types = _extras.require("pyarrow.types")
+    types = extras.require("pyarrow.types")
     return bool(types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind))
 
 
 def is_empty(kind: Any) -> bool:
     """Tell whether an Arrow type is that of a column in which no cell has a value."""
-    return bool(_extras.require("pyarrow.types").is_null(kind))
+    return bool(extras.require("pyarrow.types").is_null(kind))
 
 
 def may_hold_numbers(kind: Any) -> bool:
@@ -118,7 +118,7 @@ def refuse_other_than_numbers(table: Any, name: str) -> None:
 
 def floats(column: Any) -> Floats:
     """Return a column of numbers as an array; NaN where it is empty."""
-    pa = _extras.require("pyarrow")
+    pa = extras.require("pyarrow")
     array = column.cast(pa.float64(), safe=False).combine_chunks()
     values: Floats = array.to_numpy(zero_copy_only=False)
     return values
@@ -126,7 +126,7 @@ def floats(column: Any) -> Floats:
 
 def words(column: Any) -> Any:
     """Return a column as strings; empty strings where it is empty."""
-    pa, pc = _extras.require("pyarrow"), _extras.require("pyarrow.compute")
+    pa, pc = extras.require("pyarrow"), extras.require("pyarrow.compute")
     return pc.fill_null(column.cast(pa.string()), "")
 
 
@@ -140,7 +140,7 @@ def encoded(column: Any, every: Sequence[str] | None = None) -> tuple[list[str],
     every
         All values that there may be, if the column is a part of a longer one.
     """
-    types = _extras.require("pyarrow.types")
+    types = extras.require("pyarrow.types")
     if column.null_count or types.is_dictionary(column.type):
         column = words(column)
     coded = column.combine_chunks().dictionary_encode()
@@ -154,7 +154,7 @@ def encoded(column: Any, every: Sequence[str] | None = None) -> tuple[list[str],
 
 def sortable(column: Any) -> Any:
     """Return times as numbers or strings, which JSON can hold and which sort as the times do."""
-    pa, types = _extras.require("pyarrow"), _extras.require("pyarrow.types")
+    pa, types = extras.require("pyarrow"), extras.require("pyarrow.types")
     if types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
     if column.null_count:
@@ -167,7 +167,7 @@ def sortable(column: Any) -> Any:
     if types.is_integer(column.type) or types.is_floating(column.type):
         return column
     texts = column.cast(pa.string())
-    pc = _extras.require("pyarrow.compute")
+    pc = extras.require("pyarrow.compute")
     if _have_offsets(texts):
         return texts.cast(pa.timestamp("us", "UTC")).cast(pa.int64())
     if pc.any(pc.match_substring_regex(texts, DAY_FIRST)).as_py():
@@ -180,7 +180,7 @@ def sortable(column: Any) -> Any:
 
 def time_kind(column: Any) -> str:
     """Return whether the times of a column are dates, numbers or words."""
-    types = _extras.require("pyarrow.types")
+    types = extras.require("pyarrow.types")
     kind = column.type.value_type if types.is_dictionary(column.type) else column.type
     if types.is_temporal(kind):
         return "dates"
@@ -191,7 +191,7 @@ def time_kind(column: Any) -> str:
 
 def _have_offsets(texts: Any) -> bool:
     """Tell whether all texts are times with their offset, which are sorted as dates are."""
-    pc = _extras.require("pyarrow.compute")
+    pc = extras.require("pyarrow.compute")
     return bool(pc.all(pc.match_substring_regex(texts, WITH_OFFSET)).as_py())
 
 
@@ -205,7 +205,7 @@ def times(column: Any, every: np.ndarray | None = None) -> tuple[np.ndarray, np.
     every
         All times that there may be, in order, if the column is a part of a longer one.
     """
-    pc = _extras.require("pyarrow.compute")
+    pc = extras.require("pyarrow.compute")
     ordered = sortable(column).combine_chunks()
     if every is not None:
         return np.searchsorted(every, ordered.to_numpy()).astype(np.int32), every

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from normalhedge import _extras
+from normalhedge.boundary import extras
 from normalhedge.mixtures.books import Books
 from normalhedge.mixtures.table_facts import TableFacts
 from normalhedge.tables.cleaning import Labels, label_numbers, with_numbers
@@ -178,7 +178,7 @@ def known_until(panel: Panel, time: str | None) -> dict[str, LastKnown]:
 
 def _completed(past: Past, table: Any, columns: Columns) -> Any:
     """Return a future table with a target and, if the past has one, a cutoff."""
-    pa = _extras.require("pyarrow")
+    pa = extras.require("pyarrow")
     last = max(past.known_until.values(), key=lambda one: one.key, default=None)
     if columns.target not in table.column_names:
         none = pa.nulls(table.num_rows, pa.float64())
@@ -206,7 +206,7 @@ def _completed(past: Past, table: Any, columns: Columns) -> Any:
 
 def _dated(table: Any, name: str) -> Any:
     """Return a table with dates in a column of texts that are dates, as JSON has them."""
-    pa = _extras.require("pyarrow")
+    pa = extras.require("pyarrow")
     if time_kind(table[name]) != "words":
         return table
     try:

@@ -4,8 +4,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from normalhedge._inputs import LARGEST
-from normalhedge.games import best_expert, best_quantile, best_sequence
+from normalhedge.boundary.inputs import LARGEST
+from normalhedge.hedgers.hindsight import best_expert, best_quantile, best_sequence
 from normalhedge.mixtures.best_convex import best_convex
 from normalhedge.tables.blending import Blend
 

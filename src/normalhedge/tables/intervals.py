@@ -1,14 +1,14 @@
 """Intervals for the rounds of a table, to the bit as a loop over `Mixture` has them.
 
-Each item has its own game of `normalhedge.intervals.Conformal`. The outcome of a row is used when
-its round may be learned from, as for the weights.
+Each item has its own game of `normalhedge.mixtures.intervals.Conformal`. The outcome of a row is
+used when its round may be learned from, as for the weights.
 """
 
 from dataclasses import dataclass
 
 import numpy as np
 
-from normalhedge._inputs import Floats
+from normalhedge.boundary.inputs import Floats
 from normalhedge.mixtures.tickets import PendingRound
 from normalhedge.tables.rounds import TableRounds
 from normalhedge.tables.session import TableSession

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from normalhedge import _extras
-from normalhedge._inputs import LARGEST, Floats
+from normalhedge.boundary import extras
+from normalhedge.boundary.inputs import LARGEST, Floats
 from normalhedge.mixtures.forecasts import SUM_TOLERANCE
 from normalhedge.mixtures.losses import Loss
 from normalhedge.tables.columns import Columns
@@ -69,7 +69,7 @@ def read_panel(table: Any, columns: Columns) -> Panel:
     columns
         The roles of its columns.
     """
-    pa = _extras.require("pyarrow")
+    pa = extras.require("pyarrow")
     rows = table.num_rows
     if not rows:
         raise ValueError("the table has no rows")
@@ -132,7 +132,7 @@ def named_items(table: Any, by: Sequence[str]) -> tuple[list[str], np.ndarray]:
         return [""], np.zeros(table.num_rows, dtype=np.int32)
     if len(by) == 1:
         return encoded(table[by[0]])
-    pc = _extras.require("pyarrow.compute")
+    pc = extras.require("pyarrow.compute")
     # The separator is escaped inside of the parts, so that different keys get different names.
     marked = (pc.replace_substring(words(table[name]), "\\", "\\\\") for name in by)
     parts = (pc.replace_substring(texts, "|", "\\|") for texts in marked)

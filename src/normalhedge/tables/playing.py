@@ -6,9 +6,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from normalhedge import _threads
 from normalhedge._core import Live
-from normalhedge._inputs import Floats
+from normalhedge.boundary import threads
+from normalhedge.boundary.inputs import Floats
 from normalhedge.mixtures._sums import EXPERT_SUMS, REGRET, TOTAL_SUMS
 from normalhedge.mixtures.core_settings import Schedule
 from normalhedge.tables.rounds import TableRounds
@@ -76,7 +76,7 @@ def play_table(
     # Functions of the user are called in the thread of the user.
     live = session.books.live
     own = session.books.settings.loss.own or live.states is not None
-    spread = _in_turn if own else _threads.spread
+    spread = _in_turn if own else threads.spread
     for done, piece in enumerate(pieces):
         parts = spread(
             lambda games, stop: _play_part(

@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from normalhedge import _extras
-from normalhedge._inputs import Floats
+from normalhedge.boundary import extras
+from normalhedge.boundary.inputs import Floats
 from normalhedge.mixtures._sums import WILD
 from normalhedge.tables.intervals import TableIntervals
 from normalhedge.tables.rounds import TableRounds
@@ -37,7 +37,7 @@ def result_table(
     intervals
         The intervals of the rounds; None without intervals.
     """
-    pa = _extras.require("pyarrow")
+    pa = extras.require("pyarrow")
     result = index
     place = np.argsort(rounds.row_of, kind="stable")[np.count_nonzero(rounds.row_of < 0) :]
     values, rows = rounds.values[place, : len(parts)], rounds.row_of[place]

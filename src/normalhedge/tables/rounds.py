@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from normalhedge._inputs import Floats
+from normalhedge.boundary.inputs import Floats
 from normalhedge.mixtures.table_facts import DeferredOutcome
 from normalhedge.tables.panels import Panel
 from normalhedge.tables.reruns import first_new_times, series_of

@@ -5,7 +5,7 @@ from math import nan
 
 import numpy as np
 
-from normalhedge._inputs import LARGEST, Floats
+from normalhedge.boundary.inputs import LARGEST, Floats
 from normalhedge.mixtures.comparing import OFTEN, plain_means, plain_medians, plain_votes
 from normalhedge.mixtures.losses import Loss
 from normalhedge.tables.blended import BlendedRows

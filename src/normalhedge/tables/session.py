@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from normalhedge._inputs import Floats
+from normalhedge.boundary.inputs import Floats
 from normalhedge.mixtures._sums import LAST
 from normalhedge.mixtures.books import Books
 from normalhedge.mixtures.core_settings import RoundRecord

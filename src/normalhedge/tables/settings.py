@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from normalhedge import _inputs
+from normalhedge.boundary import inputs
 from normalhedge.mixtures.automatic import Automatic
 from normalhedge.mixtures.mixture import Mixture
 from normalhedge.mixtures.rule_names import hedger_of, is_automatic, with_memory
@@ -101,7 +101,7 @@ def checked_lag(lag: int, columns: Columns) -> int:
     if lag != 0 and columns.cutoff is not None:
         raise ValueError("lag and cutoff both say when outcomes are known: give one of them")
     try:
-        return 0 if lag == 0 else min(_inputs.count("lag", lag), NEVER)
+        return 0 if lag == 0 else min(inputs.count("lag", lag), NEVER)
     except ValueError:
         raise ValueError(f"lag must not be negative, got {lag}") from None
 

@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from normalhedge import _extras
-from normalhedge._inputs import Floats
+from normalhedge.boundary import extras
+from normalhedge.boundary.inputs import Floats
 from normalhedge.mixtures import _sums
 from normalhedge.tables.blending import Blend
 from normalhedge.tables.dates import as_dates
@@ -111,7 +111,7 @@ def _when(times: list[Any], name: str | None) -> np.ndarray:
         plain = np.array([str(time) for time in times], dtype=object)
     else:
         plain = np.array(times)
-    dates = as_dates(_extras.require("pyarrow").array(times), name)
+    dates = as_dates(extras.require("pyarrow").array(times), name)
     return plain if dates is None else dates
 
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from normalhedge._inputs import Floats
+from normalhedge.boundary.inputs import Floats
 from normalhedge.tables.blended import BlendedRows
 from normalhedge.tables.coverage import IntervalBands
 

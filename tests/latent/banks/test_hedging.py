@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from normalhedge import Hedge, Hedger, NormalHedge, _names
+from normalhedge import Hedge, Hedger, NormalHedge
+from normalhedge.boundary import specs
 from normalhedge.hedgers import HEDGERS
 from normalhedge.latent import (
     BayesAverage,
@@ -83,7 +84,7 @@ def test_warnings_are_none() -> None:
 def test_every_hedger_of_the_package_drives_the_predictors(name: str) -> None:
     bank = bank_of((0.95, 0.95, 0.05), (0.5, 0.5, 0.5), (0.05, 0.9, 0.1))
     symbols = sequence(400, 0.95, 0.95, 0.05)
-    hedger = _names.make("hedger", name, HEDGERS, alpha=0.02, n_experts=6, eta=0.3)
+    hedger = specs.make("hedger", name, HEDGERS, alpha=0.02, n_experts=6, eta=0.3)
     for kind in (StateExperts, ModelExperts):
         went = follow(kind(bank, hedger), symbols)
         single = kind(bank, hedger)

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from normalhedge import NormalHedge
-from normalhedge._sealed import sealed
 from normalhedge.latent import Regimes
+from normalhedge.live.sealed_file import sealed
 from tests.latent.regimes.examples import bits, series
 from tests.test_own_hedgers import Own as WithoutJoin
 

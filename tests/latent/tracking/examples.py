@@ -4,8 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from normalhedge.experiments.paper.pulse import move
 from normalhedge.latent import HedgedTracker
+from normalhedge.research.paper.pulse import move
 
 
 def jitter(paths: np.ndarray, rng: np.random.Generator) -> np.ndarray:

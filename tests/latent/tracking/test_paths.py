@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from normalhedge.experiments.paper.pulse import move
 from normalhedge.latent import HedgedTracker, ParticleFilter
+from normalhedge.research.paper.pulse import move
 from tests.latent.tracking.examples import own
 
 

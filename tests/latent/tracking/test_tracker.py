@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from normalhedge.experiments.paper.pulse import move
 from normalhedge.hedgers import NormalHedge
 from normalhedge.latent import HedgedTracker
+from normalhedge.research.paper.pulse import move
 from tests.latent.tracking.examples import jitter, own, walk
 
 

@@ -5,8 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from normalhedge import _core, _inputs
-from normalhedge._inputs import Floats
+from normalhedge import _core
+from normalhedge.boundary import inputs
+from normalhedge.boundary.inputs import Floats
 from normalhedge.hedgers import CompiledHedger, Hedger, State
 
 
@@ -60,7 +61,7 @@ def _run_compiled(
     played = np.empty(table.shape)
     done, last = _core.run_with_gaps(hedger._engine, *now, table, confident, numbers, played)
     if done < len(gains):
-        _inputs.refuse(table[done], confident[done], done)
+        inputs.refuse(table[done], confident[done], done)
     known = len(gains) - int(np.isnan(symbols).sum())
     if known:
         gain = None if np.isnan(last) else last

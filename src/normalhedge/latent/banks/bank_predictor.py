@@ -5,11 +5,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from normalhedge._inputs import Floats
-from normalhedge._live import LiveObject
+from normalhedge.boundary.inputs import Floats
 from normalhedge.latent.banks.bank_state import BankState
 from normalhedge.latent.banks.hmm_bank import HMMBank
 from normalhedge.latent.banks.predictors import BLOCK, BatchPredictor
+from normalhedge.live.live_object import LiveObject
 
 
 def block(bank: HMMBank) -> int:

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from normalhedge import _inputs
-from normalhedge._inputs import Floats
+from normalhedge.boundary import inputs
+from normalhedge.boundary.inputs import Floats
 from normalhedge.latent.banks import _gaps
 from normalhedge.latent.banks.bank_predictor import BankPredictor, most_probable
 from normalhedge.latent.banks.hmm_bank import HMMBank
@@ -26,7 +26,7 @@ class BayesAverage(BankPredictor):
 
     def __init__(self, bank: HMMBank, keep: float = 1.0, *, rounded: bool = False) -> None:
         super().__init__(bank, rounded=rounded)
-        self.keep = _inputs.number("keep", keep, 0.0, 1.0, closed=True)
+        self.keep = inputs.number("keep", keep, 0.0, 1.0, closed=True)
 
     def posterior(self) -> Floats:
         """Return the posterior probability of each candidate."""

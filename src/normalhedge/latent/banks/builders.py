@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from normalhedge import _inputs
-from normalhedge._inputs import Floats
+from normalhedge.boundary import inputs
+from normalhedge.boundary.inputs import Floats
 from normalhedge.latent.banks.categorical_bank import CategoricalBank
 from normalhedge.latent.banks.gaussian_bank import GaussianBank
 from normalhedge.latent.models import _parameters
@@ -55,7 +55,7 @@ def gaussian_bank(
     """
     first, moves = _parameters.dynamics(initial, transition)
     mean, deviation = _parameters.normals(means, deviations, first.shape)
-    wide = float(deviation.min()) if width is None else _inputs.number("width", width, 0.0)
+    wide = float(deviation.min()) if width is None else inputs.number("width", width, 0.0)
     return GaussianBank(_last(first), _last(moves), _last(mean), _last(deviation), wide)
 
 
@@ -86,8 +86,8 @@ def random_categorical_bank(
         less prefers distributions that are almost sure of a symbol.
     """
     first, moves = _parameters.random_dynamics(candidates, states, stay, rng)
-    m = _inputs.count("symbols", symbols)
-    even = np.full(m, _inputs.number("evenness", evenness, 0.0, _inputs.LARGEST))
+    m = inputs.count("symbols", symbols)
+    even = np.full(m, inputs.number("evenness", evenness, 0.0, inputs.LARGEST))
     return categorical_bank(first, moves, rng.dirichlet(even, size=first.shape))
 
 
@@ -113,8 +113,8 @@ def random_gaussian_bank(
         width of the bank is a quarter of a spread.
     """
     first, moves = _parameters.random_dynamics(candidates, states, stay, rng)
-    middle = _inputs.number("middle", middle, -_inputs.LARGEST, _inputs.LARGEST)
-    spread = _inputs.number("spread", spread, 0.0, _inputs.LARGEST)
+    middle = inputs.number("middle", middle, -inputs.LARGEST, inputs.LARGEST)
+    spread = inputs.number("spread", spread, 0.0, inputs.LARGEST)
     means = middle + spread * np.sinh(rng.uniform(-2.5, 2.5, size=first.shape))
     deviations = spread * 2.0 ** rng.uniform(-3.0, 1.0, size=first.shape)
     return gaussian_bank(first, moves, means, deviations, spread / 4.0)
@@ -156,7 +156,7 @@ def gaussian_grid(
         Each mean with each deviation makes a normal distribution, from which states are chosen.
     """
     pair = np.meshgrid(
-        *(np.atleast_1d(_inputs.numbers_array(name, given)) for name, given in
+        *(np.atleast_1d(inputs.numbers_array(name, given)) for name, given in
           (("means", means), ("deviations", deviations))), indexing="ij"
     )  # fmt: skip
     (first, moves), which = _parameters.grid_dynamics(states, stay, pair[0].size)

@@ -6,7 +6,7 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from normalhedge._inputs import Floats
+from normalhedge.boundary.inputs import Floats
 from normalhedge.latent.banks.bank_state import BankState
 from normalhedge.latent.banks.hmm_bank import HMMBank, perturbed_rows
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from normalhedge._inputs import Floats
+from normalhedge.boundary.inputs import Floats
 from normalhedge.latent.banks.predictors import BatchPredictions, BatchPredictor, Predictor
 
 

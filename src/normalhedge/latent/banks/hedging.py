@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from normalhedge._inputs import Floats
+from normalhedge.boundary.inputs import Floats
 from normalhedge.hedgers import Hedger, NormalHedge
 from normalhedge.latent.banks import _gaps
 from normalhedge.latent.banks.bank_predictor import BankPredictor, PredictorState, most_probable

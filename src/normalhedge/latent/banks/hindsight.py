@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from normalhedge._inputs import Floats
+from normalhedge.boundary.inputs import Floats
 from normalhedge.latent.banks.bank_predictor import block
 from normalhedge.latent.banks.hmm_bank import HMMBank
 

@@ -8,8 +8,9 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import numpy.typing as npt
 
-from normalhedge import _core, _inputs
-from normalhedge._inputs import Floats
+from normalhedge import _core
+from normalhedge.boundary import inputs
+from normalhedge.boundary.inputs import Floats
 from normalhedge.latent.banks.bank_state import BankRun, BankState
 from normalhedge.latent.models.fitted import draw_path
 
@@ -116,7 +117,7 @@ class HMMBank(ABC):
             The generator of random numbers.
         """
         chosen = self.take(parents)
-        far = _inputs.numbers_array("spread", spread).astype(np.float64)
+        far = inputs.numbers_array("spread", spread).astype(np.float64)
         if far.shape not in {(), (chosen.candidates,)} or not ((far > 0.0) & (far <= 10.0)).all():
             raise ValueError("spread must be a number in (0, 10], or one for each copy")
         changed: dict[str, Any] = chosen._perturbed_emission(far, rng)
@@ -126,7 +127,7 @@ class HMMBank(ABC):
 
     def take(self, candidates: npt.ArrayLike) -> Self:
         """Return a bank of the given candidates only."""
-        which = np.atleast_1d(_inputs.numbers_array("candidates", candidates))
+        which = np.atleast_1d(inputs.numbers_array("candidates", candidates))
         if which.dtype.kind not in "iu" or which.ndim != 1 or not which.size:
             raise TypeError(f"candidates must be whole numbers, at least one, got {candidates!r}")
         if not (which.min() >= 0 and which.max() < self.candidates):
@@ -251,7 +252,7 @@ class HMMBank(ABC):
         try:
             numbers = np.array(observations, dtype=np.float64)  # None becomes NaN
         except (TypeError, ValueError):
-            _inputs.numbers_array("observations", observations)  # explains the error
+            inputs.numbers_array("observations", observations)  # explains the error
             raise
         if numbers.ndim != 1:
             raise ValueError(f"observations must be one row of numbers, got shape {numbers.shape}")
@@ -299,7 +300,7 @@ def perturbed_rows(table: Floats, axis: int, spread: Floats, rng: np.random.Gene
 def _single(observation: Any) -> float:
     if type(observation) in {int, float}:
         return float(observation)
-    value = _inputs.numbers_array("observation", observation)
+    value = inputs.numbers_array("observation", observation)
     if value.ndim:
         raise ValueError(f"observation must be one number, got shape {value.shape}")
     return float(value)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from normalhedge import _inputs
+from normalhedge.boundary import inputs
 from normalhedge.hedgers import Hedger
 from normalhedge.latent._draws import Draws
 from normalhedge.latent.banks.bank_predictor import PredictorState
@@ -77,9 +77,9 @@ class LearningBank(ModelExperts):
         if patience is None and not alpha:
             raise ValueError("patience must be given where the hedger never forgets")
         self.patience = (
-            round(1.0 / alpha) if patience is None else _inputs.count("patience", patience)
+            round(1.0 / alpha) if patience is None else inputs.count("patience", patience)
         )
-        self.share = _inputs.number("share", share, 0.0, 1.0)
+        self.share = inputs.number("share", share, 0.0, 1.0)
         self._draws = Draws(rng)
         behind = np.zeros(bank.candidates, dtype=np.int64)
         self._state = self._state._replace(behind=behind, draws=self._draws.first)

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from normalhedge import _inputs
-from normalhedge._inputs import Floats
+from normalhedge.boundary import inputs
+from normalhedge.boundary.inputs import Floats
 from normalhedge.latent.banks import _gaps
 from normalhedge.latent.banks.predictors import BatchPredictions, BatchPredictor
 
@@ -26,10 +26,10 @@ class Persistence(BatchPredictor):
     def __init__(self, symbols: int | None = None, width: float | None = None) -> None:
         if (symbols is None) == (width is None):
             raise TypeError("give either symbols or width")
-        self._width = None if width is None else _inputs.number("width", width, 0.0)
+        self._width = None if width is None else inputs.number("width", width, 0.0)
         self._prediction = np.full(1, np.nan)
         if symbols is not None:
-            self._prediction = np.full(_inputs.count("symbols", symbols), 1.0 / symbols)
+            self._prediction = np.full(inputs.count("symbols", symbols), 1.0 / symbols)
 
     def predict(self) -> Floats:
         """Return probability one of the last symbol, or the last number."""

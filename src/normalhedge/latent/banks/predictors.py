@@ -3,7 +3,7 @@
 from abc import ABC, abstractmethod
 from typing import ClassVar, NamedTuple, Protocol
 
-from normalhedge._inputs import Floats
+from normalhedge.boundary.inputs import Floats
 
 BLOCK = 2**16
 """About how many numbers an array may hold: rounds x states x candidates.

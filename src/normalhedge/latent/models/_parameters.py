@@ -11,8 +11,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from normalhedge import _inputs
-from normalhedge._inputs import Floats
+from normalhedge.boundary import inputs
+from normalhedge.boundary.inputs import Floats
 
 ROUNDING = 2.0**-52
 """The error of rounding, for each number of a sum of probabilities."""
@@ -61,7 +61,7 @@ def rows(name: str, values: npt.ArrayLike, shape: tuple[int | None, ...]) -> Flo
     shape
         The required shape; None for an axis of any length.
     """
-    array = _inputs.numbers_array(name, values).astype(np.float64)
+    array = inputs.numbers_array(name, values).astype(np.float64)
     if array.ndim != len(shape) or any(
         want is not None and want != got for want, got in zip(shape, array.shape, strict=True)
     ):
@@ -89,7 +89,7 @@ def normals(
     """
     found = []
     for name, given in (("means", means), ("deviations", deviations)):
-        values = _inputs.numbers_array(name, given).astype(np.float64)
+        values = inputs.numbers_array(name, given).astype(np.float64)
         if values.shape != shape or not np.isfinite(values).all():
             raise ValueError(f"{name} must be finite numbers of shape {shape}")
         found.append(values)
@@ -110,8 +110,8 @@ def random_dynamics(n: int, k: int, stay: float, rng: np.random.Generator) -> Dy
     rng
         The generator of random numbers.
     """
-    n, k = _inputs.count("candidates", n), _inputs.count("states", k)
-    stay = _inputs.number("stay", stay, 0.0, 1.0)
+    n, k = inputs.count("candidates", n), inputs.count("states", k)
+    stay = inputs.number("stay", stay, 0.0, 1.0)
     moves = rng.dirichlet(np.ones(k), size=(n, k))
     keep = rng.beta(10.0 * stay, 10.0 * (1.0 - stay), size=(n, k, 1))
     return Dynamics(np.full((n, k), 1.0 / k), keep * np.eye(k) + (1.0 - keep) * moves)
@@ -132,8 +132,8 @@ def grid_dynamics(states: int, stay: npt.ArrayLike, choices: int) -> tuple[Dynam
     choices
         The number of emissions to choose from.
     """
-    k = _inputs.count("states", states)
-    keeps = np.atleast_1d(_inputs.numbers_array("stay", stay)).astype(np.float64)
+    k = inputs.count("states", states)
+    keeps = np.atleast_1d(inputs.numbers_array("stay", stay)).astype(np.float64)
     if keeps.ndim != 1 or not keeps.size or not ((keeps >= 0.0) & (keeps <= 1.0)).all():
         raise ValueError("stay must be probabilities, at least one")
     if k > choices:
@@ -151,7 +151,7 @@ def grid_dynamics(states: int, stay: npt.ArrayLike, choices: int) -> tuple[Dynam
 
 def distributions(emissions: npt.ArrayLike) -> Floats:
     """Return distributions over symbols, one a row; a single number is the probability of 1."""
-    given = _inputs.numbers_array("emissions", emissions).astype(np.float64)
+    given = inputs.numbers_array("emissions", emissions).astype(np.float64)
     if given.ndim == 1:
         given = np.column_stack([1.0 - given, given])
     return rows("emissions", given, (None, None))

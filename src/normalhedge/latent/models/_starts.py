@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 import numpy.typing as npt
 
-from normalhedge._inputs import Floats
+from normalhedge.boundary.inputs import Floats
 
 Labels = npt.NDArray[np.intp]
 

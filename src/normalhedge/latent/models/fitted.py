@@ -6,8 +6,9 @@ from typing import Self
 import numpy as np
 import numpy.typing as npt
 
-from normalhedge import _core, _inputs
-from normalhedge._inputs import Floats
+from normalhedge import _core
+from normalhedge.boundary import inputs
+from normalhedge.boundary.inputs import Floats
 from normalhedge.latent.models.emissions import Emission
 
 
@@ -50,7 +51,7 @@ class Fitted:
         """Return P(S_t | y_1..y_T), T x k, the expected transitions, k x k, and ln P(y)."""
         logs = self.emission.log_density(observations)
         states, moves = np.empty_like(logs), np.empty((self.states, self.states))
-        chain = _inputs.floats(self.initial), _inputs.floats(self.transition)
+        chain = inputs.floats(self.initial), inputs.floats(self.transition)
         total = _core.em_expect(logs, *chain, states, moves)
         return states, moves, total
 
@@ -108,7 +109,7 @@ def draw_path(
     rng
         The generator of random numbers.
     """
-    path = np.empty(_inputs.count("rounds", rounds), dtype=np.intp)
+    path = np.empty(inputs.count("rounds", rounds), dtype=np.intp)
     steps, draws = np.cumsum(transition, axis=1), rng.random(len(path))
     chances = np.cumsum(initial)
     for t, draw in enumerate(draws):

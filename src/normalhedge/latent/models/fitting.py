@@ -7,8 +7,9 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from normalhedge import _core, _inputs
-from normalhedge._inputs import Floats
+from normalhedge import _core
+from normalhedge.boundary import inputs
+from normalhedge.boundary.inputs import Floats
 from normalhedge.latent.models import _starts
 from normalhedge.latent.models.emissions import FAMILIES, Categorical, Emission, RealEmission
 from normalhedge.latent.models.emissions.protocol import checked
@@ -135,7 +136,7 @@ def fit(
     (array([0. , 4.8]), array([1. , 2.1]))
     """
     k, starts, iterations = _counts(states, starts, iterations, warm)
-    tolerance = _inputs.number("tolerance", tolerance, 0.0, closed=True)
+    tolerance = inputs.number("tolerance", tolerance, 0.0, closed=True)
     task = _task(observations, emission, degrees, symbols, pseudo_count, floor)
     begun = _models(task, k, starts, warm, rng)
     models = [_run(task, model, FIRST, iterations, tolerance) for model in begun]
@@ -148,10 +149,10 @@ def fit(
 
 
 def _counts(states: int, starts: int, iterations: int, warm: Fitted | None) -> tuple[int, int, int]:
-    k = _inputs.count("states", states)
+    k = inputs.count("states", states)
     if warm is None or starts != 0:
-        starts = _inputs.count("starts", starts)
-    return k, starts, _inputs.count("iterations", iterations)
+        starts = inputs.count("starts", starts)
+    return k, starts, inputs.count("iterations", iterations)
 
 
 def _task(
@@ -172,9 +173,9 @@ def _task(
         raise ValueError("observations must hold at least one value that is not missing")
     guards = np.array(
         [
-            _inputs.number("floor", floor, 0.0),
-            _inputs.number("pseudo_count", pseudo_count, 0.0, closed=True),
-            0.0 if degrees is None else _inputs.number("degrees", degrees, 2.0),
+            inputs.number("floor", floor, 0.0),
+            inputs.number("pseudo_count", pseudo_count, 0.0, closed=True),
+            0.0 if degrees is None else inputs.number("degrees", degrees, 2.0),
         ]
     )
     centre, width = np.zeros(seen.shape[1]), np.ones(seen.shape[1])
@@ -198,7 +199,7 @@ def _rows(family: type[Emission], seen: Floats, symbols: int | None) -> Floats:
             raise ValueError("symbols are for emission='categorical'")
         return family.starting_parameters(seen)
     most = int(np.nanmax(seen)) + 1
-    m = most if symbols is None else _inputs.count("symbols", symbols)
+    m = most if symbols is None else inputs.count("symbols", symbols)
     if most > m:
         raise ValueError(f"observations must be symbols below {m}, got {most - 1}")
     if m > 10**6:

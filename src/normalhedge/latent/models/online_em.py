@@ -8,8 +8,9 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 import numpy.typing as npt
 
-from normalhedge import _core, _inputs
-from normalhedge._inputs import Floats
+from normalhedge import _core
+from normalhedge.boundary import inputs
+from normalhedge.boundary.inputs import Floats
 from normalhedge.latent.models.emissions import Emission, RealEmission
 from normalhedge.latent.models.fitted import Fitted
 from normalhedge.latent.models.fitting import FLOOR, PSEUDO_COUNT
@@ -86,10 +87,10 @@ class OnlineEM:
         pseudo_count: float = PSEUDO_COUNT,
         floor: float = FLOOR,
     ) -> None:
-        self.forgetting = _inputs.number("forgetting", forgetting, 0.0, 1.0)
+        self.forgetting = inputs.number("forgetting", forgetting, 0.0, 1.0)
         emission, shares = fitted.emission, fitted.stationary()
-        pseudo_count = _inputs.number("pseudo_count", pseudo_count, 0.0, closed=True)
-        relative = _inputs.number("floor", floor, 0.0) if emission.scaled else 0.0
+        pseudo_count = inputs.number("pseudo_count", pseudo_count, 0.0, closed=True)
+        relative = inputs.number("floor", floor, 0.0) if emission.scaled else 0.0
         d, k = emission.columns, fitted.states
         self.centre, self.width = np.zeros(d), np.ones(d)
         if isinstance(emission, RealEmission):
@@ -190,7 +191,7 @@ class OnlineEM:
         if isinstance(observation, float) and self._plain(observation):
             seen = (np.array([[observation]]) - self.centre) / self.width
         else:
-            row = np.reshape(_inputs.numbers_array("observations", observation), (1, -1))
+            row = np.reshape(inputs.numbers_array("observations", observation), (1, -1))
             seen = self._accepted(row)
         block, logs, filtered = self.block.copy(), np.empty(1), np.empty((1, self.states))
         one = self.shape[np.newaxis], self.settings[np.newaxis]
@@ -233,7 +234,7 @@ class OnlineEM:
 
     def _plain(self, number: float) -> bool:
         """Return whether no check is needed: a single number in a family of real numbers."""
-        small = abs(number) <= _inputs.LARGEST or number != number  # noqa: PLR0124 -- or NaN
+        small = abs(number) <= inputs.LARGEST or number != number  # noqa: PLR0124 -- or NaN
         return small and self._template.scaled and len(self.centre) == 1
 
     def _accepted(self, observations: npt.ArrayLike) -> Floats:
@@ -321,7 +322,7 @@ def _units(emission: Emission, shares: Floats) -> tuple[Floats, Floats]:
 
 
 def _distribution(beliefs: npt.ArrayLike, states: int) -> Floats:
-    given = _inputs.numbers_array("beliefs", beliefs).astype(np.float64)
+    given = inputs.numbers_array("beliefs", beliefs).astype(np.float64)
     if given.shape != (states,) or not (given >= 0.0).all() or abs(given.sum() - 1.0) > 1e-6:
         raise ValueError(f"beliefs must be probabilities of the {states} states, summing to one")
     return np.asarray(given / given.sum())

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from normalhedge import _inputs
-from normalhedge._inputs import Floats
-from normalhedge._terminal import clipped
+from normalhedge.boundary import inputs
+from normalhedge.boundary.inputs import Floats
+from normalhedge.boundary.terminal import clipped
 
 LARGEST_COUNT = 10_000
 """The largest count: the distribution of counts is a sum over all smaller ones."""
@@ -39,7 +39,7 @@ def plain(row: int, value: Any) -> Any:
         return None
     if not isinstance(value, PLAIN):
         raise ValueError(f"values must be words or numbers, got {str(value)[:60]} in row {row}")
-    if _inputs.is_number(value) and not -_inputs.LARGEST <= value <= _inputs.LARGEST:  # type: ignore[operator]
+    if inputs.is_number(value) and not -inputs.LARGEST <= value <= inputs.LARGEST:  # type: ignore[operator]
         raise ValueError(f"numbers must be within ±1e100, got {str(value)[:60]} in row {row}")
     return value
 
@@ -59,7 +59,7 @@ def refuse_fractions(numbers: Floats) -> None:
 
 def label(value: Any) -> str:
     """Return the name of a symbol; whole numbers have no decimals."""
-    return str(int(value)) if _inputs.is_number(value) and float(value).is_integer() else str(value)
+    return str(int(value)) if inputs.is_number(value) and float(value).is_integer() else str(value)
 
 
 def number(row: int, value: Any) -> float:
@@ -72,7 +72,7 @@ def number(row: int, value: Any) -> float:
     """
     if value is None:
         return math.nan
-    if not _inputs.is_number(value):
+    if not inputs.is_number(value):
         raise ValueError(f"values must be numbers, got {clipped(repr(value), 60)} in row {row}")
     return float(value)
 

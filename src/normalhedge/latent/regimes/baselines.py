@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from normalhedge._inputs import Floats
+from normalhedge.boundary.inputs import Floats
 from normalhedge.latent.models.fitted import Fitted
 from normalhedge.latent.models.fitting import fit
 from normalhedge.latent.regimes.sequence import Sequence

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from normalhedge._inputs import Floats
+from normalhedge.boundary.inputs import Floats
 from normalhedge.latent.models.emissions import Emission
 from normalhedge.latent.models.fitted import Fitted
 from normalhedge.latent.models.fitting import fit

@@ -7,7 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from normalhedge._terminal import clipped
+from normalhedge.boundary.terminal import clipped
 from normalhedge.latent.regimes import _values
 
 FULL = 10

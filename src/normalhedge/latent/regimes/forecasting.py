@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from normalhedge._inputs import Floats
+from normalhedge.boundary.inputs import Floats
 from normalhedge.latent.models.emissions import FAMILIES, Autoregressive, Emission, Gaussian
 from normalhedge.latent.regimes.candidates import Candidate
 from normalhedge.latent.regimes.naming import Naming

@@ -7,9 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from normalhedge._inputs import Floats
-from normalhedge._options import with_options
-from normalhedge._progress import Listener, listener
+from normalhedge.boundary.inputs import Floats
+from normalhedge.boundary.progress import Listener, listener
 from normalhedge.latent.models.emissions import Categorical
 from normalhedge.latent.regimes.candidates import ENOUGH
 from normalhedge.latent.regimes.code import Code
@@ -19,6 +18,7 @@ from normalhedge.latent.regimes.predictive import Predictive
 from normalhedge.latent.regimes.regimes import Regimes
 from normalhedge.latent.regimes.sequence import Sequence, encode
 from normalhedge.latent.regimes.settings import RegimesSettings
+from normalhedge.live.options import with_options
 
 OWN = ("emission", "symbols", "rng")
 """The options of `Regimes` that follow from the series and the seed."""
@@ -59,7 +59,7 @@ def infer(
         The seed of the random starts of fits.
     progress
         A function that is called with the finished share of the work, or a
-        `normalhedge._progress.Progress`.
+        `normalhedge.boundary.progress.Progress`.
     **options
         Further options of `Regimes`, such as ``states`` and ``budget``.
 

@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from normalhedge import _inputs
-from normalhedge._inputs import Floats
+from normalhedge.boundary import inputs
+from normalhedge.boundary.inputs import Floats
 from normalhedge.latent.regimes.code import Code
 from normalhedge.latent.regimes.course import Course
 from normalhedge.latent.regimes.forecasting import Forecast
@@ -104,7 +104,7 @@ class Inferred:
 
         A count on the edge of the interval is counted in part.
         """
-        tail = 0.5 * (1.0 - _inputs.number("level", level, 0.0, 1.0))
+        tail = 0.5 * (1.0 - inputs.number("level", level, 0.0, 1.0))
         found = self.pits[~np.isnan(self.pits).any(axis=2)]
         if not len(found):
             return float("nan")
@@ -118,7 +118,7 @@ class Inferred:
         Calibrated predictions give 1 / bins in each. A count is spread from P(y < y_t) to P(y <=
         y_t).
         """
-        edges = np.linspace(0.0, 1.0, _inputs.count("bins", bins) + 1)
+        edges = np.linspace(0.0, 1.0, inputs.count("bins", bins) + 1)
         found = self.pits[~np.isnan(self.pits).any(axis=2)]
         if not len(found):
             return np.full(bins, np.nan)

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from normalhedge import _core
-from normalhedge._inputs import Floats
+from normalhedge.boundary.inputs import Floats
 from normalhedge.latent.models.emissions import FAMILIES, Autoregressive, Emission
 from normalhedge.latent.models.online_em import OnlineModels, OnlineRun
 from normalhedge.latent.regimes.candidates import Candidate

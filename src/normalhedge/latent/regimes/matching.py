@@ -6,8 +6,8 @@ from typing import NamedTuple, Self
 import numpy as np
 import numpy.typing as npt
 
-from normalhedge import _inputs
-from normalhedge._inputs import Floats
+from normalhedge.boundary import inputs
+from normalhedge.boundary.inputs import Floats
 from normalhedge.latent.models.emissions import Categorical, Emission
 
 Labels = npt.NDArray[np.intp]
@@ -113,9 +113,7 @@ def agreement(states: npt.ArrayLike, truth: npt.ArrayLike) -> float:
     >>> agreement([1, 1, 0, 0], [0, 0, 1, 0])
     0.75
     """
-    found, true = (
-        _inputs.numbers_array("states", part).astype(np.intp) for part in (states, truth)
-    )
+    found, true = (inputs.numbers_array("states", part).astype(np.intp) for part in (states, truth))
     if found.shape != true.shape or not found.size:
         raise ValueError(
             f"states and truth must have the same length, got {found.shape} and {true.shape}"

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from normalhedge._inputs import Floats
+from normalhedge.boundary.inputs import Floats
 from normalhedge.latent.models.fitted import Fitted, stationary
 from normalhedge.latent.regimes.candidates import Candidate, LearningRecipe
 from normalhedge.latent.regimes.matching import Identity, Labels, likeness, merged, overlap

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from normalhedge import _inputs
-from normalhedge._inputs import Floats
+from normalhedge.boundary import inputs
+from normalhedge.boundary.inputs import Floats
 from normalhedge.latent.models.emissions import Autoregressive, Categorical, Emission, Gaussian
 from normalhedge.latent.models.emissions.counts import LARGEST_TABLE, Stepwise
 from normalhedge.latent.regimes import scores
@@ -65,7 +65,7 @@ class Predictive:
         """Return ln p(y); NaN if nothing is known."""
         if not self.parts:
             return float("nan")
-        given = np.reshape(_inputs.numbers_array("y", y).astype(np.float64), (1, -1))
+        given = np.reshape(inputs.numbers_array("y", y).astype(np.float64), (1, -1))
         both = np.concatenate([self.previous[np.newaxis], given])
         logs = np.concatenate([emission.log_density(both)[1] for _, emission in self.parts])
         shares = np.concatenate([share for share, _ in self.parts])
@@ -74,7 +74,7 @@ class Predictive:
 
     def cdf(self, x: npt.ArrayLike) -> Floats:
         """Return P(y <= x); for one column only."""
-        places = _inputs.numbers_array("x", x).astype(np.float64)
+        places = inputs.numbers_array("x", x).astype(np.float64)
         total = np.zeros(places.shape) if self.parts else np.full(places.shape, np.nan)
         for share, emission in self.parts:
             if not hasattr(emission, "cdf"):
@@ -99,14 +99,14 @@ class Predictive:
 
     def quantile(self, level: float) -> float:
         """Return the smallest x with P(y <= x) >= level."""
-        return float(self._quantiles(np.array([_inputs.number("level", level, 0.0, 1.0)]))[0])
+        return float(self._quantiles(np.array([inputs.number("level", level, 0.0, 1.0)]))[0])
 
     def interval(self, level: float = 0.9) -> Any:
         """Return the central interval of this probability, or more for counts.
 
         With several columns there is one interval for each, d x 2.
         """
-        tail = 0.5 * (1.0 - _inputs.number("level", level, 0.0, 1.0))
+        tail = 0.5 * (1.0 - inputs.number("level", level, 0.0, 1.0))
         tails = np.array([tail, 1.0 - tail])
         if len(self.previous) > 1:
             return np.array([part._quantiles(tails) for part in self.columns()])

@@ -6,10 +6,8 @@ from typing import Self
 import numpy as np
 import numpy.typing as npt
 
-from normalhedge import _inputs
-from normalhedge._inputs import Floats
-from normalhedge._live import LiveObject
-from normalhedge._options import documented, from_options
+from normalhedge.boundary import inputs
+from normalhedge.boundary.inputs import Floats
 from normalhedge.latent.regimes import saved
 from normalhedge.latent.regimes.candidates import LearningRecipe
 from normalhedge.latent.regimes.course import Course
@@ -18,6 +16,8 @@ from normalhedge.latent.regimes.naming import Parameters
 from normalhedge.latent.regimes.predictive import Predictive
 from normalhedge.latent.regimes.rule import RegimesRule, RegimesState
 from normalhedge.latent.regimes.settings import RegimesSettings
+from normalhedge.live.live_object import LiveObject
+from normalhedge.live.options import documented, from_options
 
 
 @documented(RegimesSettings)
@@ -128,7 +128,7 @@ class Regimes(LiveObject[RegimesState]):
 
     def forecast(self, rounds: int) -> Forecast:
         """Return a forecast of the next rounds: distributions, regimes and switches."""
-        rounds = _inputs.count("rounds", rounds)
+        rounds = inputs.count("rounds", rounds)
         if rounds > FURTHEST:
             raise ValueError(f"rounds must be at most {FURTHEST:,}, got {rounds:,}")
         return self._rule.forecast(self._state, rounds)
@@ -163,7 +163,7 @@ class Regimes(LiveObject[RegimesState]):
         """Learn the next observation, a number or one for each column; NaN or None if missing."""
         state = self._state
         given = np.full(len(state.previous), np.nan) if y is None else y
-        row = np.reshape(_inputs.numbers_array("y", given), (1, -1))
+        row = np.reshape(inputs.numbers_array("y", given), (1, -1))
         self._change(state, self._rule.learn(*self._rule.accept(state, row)))
 
     def run(self, observations: npt.ArrayLike) -> Course:
@@ -174,7 +174,7 @@ class Regimes(LiveObject[RegimesState]):
         Course
             The predictions and regimes of each round.
         """
-        given = _inputs.numbers_array("observations", observations)
+        given = inputs.numbers_array("observations", observations)
         if given.ndim not in {1, 2} or given.size == 0:
             raise ValueError(f"observations must be T or T x d numbers, got shape {given.shape}")
         before = self._state

@@ -2,18 +2,18 @@
 
 from pathlib import Path
 
-from normalhedge import _state_file
-from normalhedge._journal import Operation
 from normalhedge.latent.regimes.code import KINDS, Code
 from normalhedge.latent.regimes.inferred import Live
 from normalhedge.latent.regimes.regimes import Regimes
 from normalhedge.latent.regimes.saved import observe, read, write
+from normalhedge.live import state_file
+from normalhedge.live.journal import Operation
 
 FOLDED = 1 << 16
 """A journal of this many bytes is folded into the state: a longer one takes seconds to replay."""
 
 
-class RegimesFile(_state_file.StateFile[Live]):
+class RegimesFile(state_file.StateFile[Live]):
     """Regimes on disk, with the code of their observations and a journal."""
 
     def read(self) -> tuple[Live, int, str]:

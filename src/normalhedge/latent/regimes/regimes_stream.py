@@ -24,11 +24,11 @@ from typing import Any
 
 import numpy as np
 
-from normalhedge import _json_lines
-from normalhedge._journal import Operation
-from normalhedge._terminal import clipped
+from normalhedge.boundary.terminal import clipped
 from normalhedge.latent.regimes.inferred import Live
 from normalhedge.latent.regimes.saved import observe
+from normalhedge.live import json_lines
+from normalhedge.live.journal import Operation
 
 
 class RegimesStream:
@@ -73,7 +73,7 @@ class RegimesStream:
         """
         answer: dict[str, Any] = {"line": number}
         try:
-            text = _json_lines.text(line, whole=whole)
+            text = json_lines.text(line, whole=whole)
             if not text:
                 return None
             given = self._observation(text)
@@ -87,7 +87,7 @@ class RegimesStream:
 
     def _observation(self, text: str) -> Any:
         """Return the observation of a line in the form of a journal, None where it is missing."""
-        given = _json_lines.parsed(text)
+        given = json_lines.parsed(text)
         if isinstance(given, dict):
             if list(given) != ["y"]:
                 raise ValueError(
@@ -122,5 +122,5 @@ class RegimesStream:
         else:
             interval = np.asarray(ahead.interval(self._level))
             answer["next"] = {"mean": ahead.mean, "interval": interval}
-        plain: dict[str, Any] = _json_lines.plain(answer)
+        plain: dict[str, Any] = json_lines.plain(answer)
         return plain

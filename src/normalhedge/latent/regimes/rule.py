@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from normalhedge import _inputs
-from normalhedge._inputs import Floats
+from normalhedge.boundary import inputs
+from normalhedge.boundary.inputs import Floats
 from normalhedge.latent.models.emissions import FAMILIES
 from normalhedge.latent.models.emissions.protocol import checked
 from normalhedge.latent.regimes.candidates import FIRST
@@ -326,7 +326,7 @@ def _known(state: RegimesState, block: Floats) -> npt.NDArray[np.bool_]:
 
 
 def _kind(first: Any) -> str:
-    array = _inputs.numbers_array("observations", first)
+    array = inputs.numbers_array("observations", first)
     if array.size > 1:
         return "full"
     return "poisson" if array.dtype.kind in "iu" and array.min() >= 0 else "gaussian"

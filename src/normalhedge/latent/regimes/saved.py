@@ -7,13 +7,14 @@ from typing import Any, Protocol, Self, TypeVar
 
 import numpy as np
 
-from normalhedge import _files, _sealed
-from normalhedge._journal import Operation, journal_of, refuse_beside, replay
-from normalhedge._terminal import clipped, shown
+from normalhedge.boundary import whole_files
+from normalhedge.boundary.terminal import clipped, shown
 from normalhedge.latent.regimes.rule import RegimesRule, RegimesState
 from normalhedge.latent.regimes.saved_objects import Reader, Writer
 from normalhedge.latent.regimes.saved_version_1 import read_version_1
 from normalhedge.latent.regimes.settings import RegimesSettings
+from normalhedge.live import sealed_file
+from normalhedge.live.journal import Operation, journal_of, refuse_beside, replay
 
 FORMAT = "normalhedge regimes"
 VERSION = 2
@@ -78,8 +79,8 @@ def write(regimes: Learner, path: Path, extra: dict[str, Any] | None = None) -> 
     # The lineup follows from the candidates.
     root = writer.plain((regimes.settings, regimes._state._replace(lineup=None)))
     content = {"format": FORMAT, "version": VERSION, "extra": extra or {}, "root": root}
-    text = _sealed.sealed({**content, "objects": writer.objects})
-    _files.write_whole(path, lambda part: part.write_text(text, "ascii"))
+    text = sealed_file.sealed({**content, "objects": writer.objects})
+    whole_files.write_whole(path, lambda part: part.write_text(text, "ascii"))
     return len(text)
 
 
@@ -132,7 +133,7 @@ def read(path: Path, kind: type[T]) -> tuple[T, dict[str, Any]]:
     path, kind
         As for `load`.
     """
-    found = _sealed.read(path, FORMAT, range(1, VERSION + 1), 1, "regimes")
+    found = sealed_file.read(path, FORMAT, range(1, VERSION + 1), 1, "regimes")
     try:
         extra, objects = found["extra"], found["objects"]
         if not isinstance(objects, list) or not isinstance(extra, dict):

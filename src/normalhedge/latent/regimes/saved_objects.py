@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from normalhedge._terminal import clipped
+from normalhedge.boundary.terminal import clipped
 from normalhedge.hedgers import HEDGERS, State
 from normalhedge.latent.models.emissions import FAMILIES
 from normalhedge.latent.models.fitted import Fitted

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from normalhedge._terminal import clipped
+from normalhedge.boundary.terminal import clipped
 from normalhedge.latent.models.online_em import OnlineEM
 from normalhedge.latent.regimes.candidates import Candidate
 from normalhedge.latent.regimes.lineup import Filters, Lineup

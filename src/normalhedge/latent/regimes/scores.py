@@ -12,15 +12,15 @@ import math
 import numpy as np
 import numpy.typing as npt
 
-from normalhedge import _inputs
-from normalhedge._inputs import Floats
+from normalhedge.boundary import inputs
+from normalhedge.boundary.inputs import Floats
 from normalhedge.latent.models.emissions.normal import normal_cdf
 
 
 def log_score(probability: npt.ArrayLike) -> Floats:
     """Return ln p(y), for the density or probability p(y) of the outcome; larger is better."""
     with np.errstate(divide="ignore"):
-        return np.asarray(np.log(_inputs.numbers_array("probability", probability)))
+        return np.asarray(np.log(inputs.numbers_array("probability", probability)))
 
 
 def brier(probabilities: npt.ArrayLike, outcomes: npt.ArrayLike) -> Floats:
@@ -104,8 +104,8 @@ def _distance(mean: Floats, variance: Floats) -> Floats:
 def _probabilities(
     probabilities: npt.ArrayLike, outcomes: npt.ArrayLike
 ) -> tuple[Floats, npt.NDArray[np.intp]]:
-    given = _inputs.numbers_array("probabilities", probabilities).astype(np.float64)
-    observed = _inputs.numbers_array("outcomes", outcomes).astype(np.intp)
+    given = inputs.numbers_array("probabilities", probabilities).astype(np.float64)
+    observed = inputs.numbers_array("outcomes", outcomes).astype(np.intp)
     if given.ndim != 2 or observed.shape != (len(given),):
         raise ValueError(
             f"probabilities must be T x m and outcomes T, got {given.shape} and {observed.shape}"

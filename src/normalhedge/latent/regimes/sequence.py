@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from normalhedge import _inputs
-from normalhedge._inputs import Floats
-from normalhedge._terminal import clipped
+from normalhedge.boundary import inputs
+from normalhedge.boundary.inputs import Floats
+from normalhedge.boundary.terminal import clipped
 from normalhedge.latent.regimes import _values
 from normalhedge.latent.regimes.code import KINDS, Code
 
@@ -209,7 +209,7 @@ def _check_several(columns: dict[str, Any], kind: str | None, above: float | Non
 
 
 def _guess(known: list[Any]) -> str:
-    if not all(_inputs.is_number(value) for value in known):
+    if not all(inputs.is_number(value) for value in known):
         return "symbols"
     if not all(float(value).is_integer() for value in known):
         return "numbers"
@@ -229,7 +229,7 @@ def _refuse_dates(known: list[Any]) -> None:
 def _above(plain: list[Any], above: float, kind: str | None) -> Sequence:
     if kind not in {None, "symbols"}:
         raise ValueError(f"above makes symbols of numbers: kind cannot be {kind}")
-    limit = _inputs.number("above", above, -_inputs.LARGEST, _inputs.LARGEST)
+    limit = inputs.number("above", above, -inputs.LARGEST, inputs.LARGEST)
     numbers = _values.numbers(plain)
     binary = np.where(np.isnan(numbers), np.nan, numbers > limit)
     code = Code("symbols", (f"at most {limit:g}", f"above {limit:g}"), limit)
@@ -246,7 +246,7 @@ def _symbols(plain: list[Any], known: list[Any], *, guessed: bool) -> Sequence:
             f"{len(distinct):,} different symbols in {len(known):,} rows are too many: are these "
             "times, or names?"
         )
-    numeric = all(_inputs.is_number(value) for value in distinct)
+    numeric = all(inputs.is_number(value) for value in distinct)
     order = sorted(distinct) if numeric else sorted(distinct, key=str)
     place = {value: float(k) for k, value in enumerate(order)}
     coded = np.array([math.nan if value is None else place[value] for value in plain])

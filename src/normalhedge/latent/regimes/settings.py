@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from normalhedge import _inputs
-from normalhedge._options import option
+from normalhedge.boundary import inputs
 from normalhedge.hedgers import Hedger
 from normalhedge.latent.models.emissions import FAMILIES
 from normalhedge.latent.regimes.weighing import Weighing, default_hedger
+from normalhedge.live.options import option
 
 SYMBOLS = 1_000
 """The largest number of symbols: each state learns the probability of every symbol."""
@@ -67,20 +67,20 @@ class RegimesSettings:
                 f"emission must be one of {', '.join(FAMILIES)}, got {self.emission!r}"
             )
         if self.emission == "categorical":
-            symbols = _inputs.count("symbols", self.symbols)
+            symbols = inputs.count("symbols", self.symbols)
             if symbols > SYMBOLS:
                 raise ValueError(f"there may be at most {SYMBOLS:,} symbols, got {symbols:,}")
             self._set("symbols", symbols)
         asked = (self.states,) if isinstance(self.states, int | np.integer) else self.states
-        self._set("states", tuple(sorted({_inputs.count("states", k) for k in asked})))
+        self._set("states", tuple(sorted({inputs.count("states", k) for k in asked})))
         if not self.states:
             raise ValueError("states must hold at least one number")
-        self._set("budget", max(_inputs.count("budget", self.budget), 2))
+        self._set("budget", max(inputs.count("budget", self.budget), 2))
         hedger = default_hedger() if self.hedger is None else self.hedger
         if not (hasattr(hedger, "join") and hasattr(hedger, "leave")):
             raise TypeError(f"hedger must let experts join and leave, got {hedger!r}")
         self._set("hedger", hedger)
-        self._set("worth", _inputs.number("worth", self.worth, 0.0, closed=True))
+        self._set("worth", inputs.number("worth", self.worth, 0.0, closed=True))
         rng = np.random.default_rng(0) if self.rng is None else copy.deepcopy(self.rng)
         self._set("rng", rng)
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from normalhedge._inputs import Floats
+from normalhedge.boundary.inputs import Floats
 from normalhedge.latent.regimes.forecasting import Forecast
 from normalhedge.latent.regimes.inferred import Inferred
 

@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from normalhedge import _inputs
-from normalhedge._inputs import Floats
+from normalhedge.boundary import inputs
+from normalhedge.boundary.inputs import Floats
 
 LARGEST = 1e50
 """The largest observation; with larger ones, ratios of variances overflow."""
@@ -43,7 +43,7 @@ def _floats(name: str, values: Any) -> Floats:
     except ValueError:
         raise ValueError(f"{name} must have the same number of columns in each row") from None
     if array.dtype == object:
-        wrong = [v for v in array.ravel() if not (v is None or _inputs.is_number(v))]
+        wrong = [v for v in array.ravel() if not (v is None or inputs.is_number(v))]
         if wrong:
             raise TypeError(f"{name} must be numbers or None, got {wrong[0]!r}")
     elif array.dtype.kind not in "fiu":
@@ -64,7 +64,7 @@ def whole(name: str, value: Any, most: int | None = None) -> int:
     most
         The largest accepted number; None for no limit.
     """
-    found = _inputs.count(name, value, 0)
+    found = inputs.count(name, value, 0)
     if most is not None and found > most:
         raise ValueError(f"{name} must be at most {most}, got {found}")
     return found

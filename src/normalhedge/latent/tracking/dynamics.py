@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from normalhedge._inputs import Floats
+from normalhedge.boundary.inputs import Floats
 from normalhedge.hedgers import FixedShare, Hedger
 from normalhedge.latent.tracking.kalman import Filters, fitted, ladder, move, update
 from normalhedge.latent.tracking.readings import Readings, after, least_variance

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from normalhedge._inputs import Floats
+from normalhedge.boundary.inputs import Floats
 
 WIDE = 7.0
 """The width of the Cauchy density of absurd observations, relative to ordinary ones."""

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from normalhedge._inputs import Floats
+from normalhedge.boundary.inputs import Floats
 from normalhedge.latent.models.emissions.normal import normal_cdf
 
 

@@ -5,11 +5,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from normalhedge import _inputs
-from normalhedge._inputs import Floats
-from normalhedge._live import LiveObject
+from normalhedge.boundary import inputs
+from normalhedge.boundary.inputs import Floats
 from normalhedge.hedgers import CompiledHedger, NormalHedge, State
 from normalhedge.latent._draws import Draws
+from normalhedge.live.live_object import LiveObject
 
 Move = Callable[[Floats], Floats]
 """A function of paths (one in each row) that returns the paths one round later, without noise."""
@@ -246,7 +246,7 @@ def _resampled(paths: Floats, weights: Floats, rng: np.random.Generator) -> tupl
 
 def checked_paths(given: object) -> Floats:
     """Return paths as finite numbers, N x d."""
-    array = _inputs.numbers_array("paths", given).astype(np.float64)
+    array = inputs.numbers_array("paths", given).astype(np.float64)
     if array.ndim != 2 or 0 in array.shape or not np.isfinite(array).all():
         raise ValueError(f"paths must be finite numbers, N x d, got shape {array.shape}")
     return array

@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from normalhedge._inputs import Floats
+from normalhedge.boundary.inputs import Floats
 
 
 class TrackPrediction(NamedTuple):

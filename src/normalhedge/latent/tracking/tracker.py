@@ -7,9 +7,8 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from normalhedge import _inputs
-from normalhedge._inputs import Floats
-from normalhedge._live import LiveObject
+from normalhedge.boundary import inputs
+from normalhedge.boundary.inputs import Floats
 from normalhedge.hedgers import CompiledHedger
 from normalhedge.latent.tracking._observations import observed_row, observed_table, seed, whole
 from normalhedge.latent.tracking.dynamics import Belief, Ladder
@@ -17,6 +16,7 @@ from normalhedge.latent.tracking.kalman import Filters
 from normalhedge.latent.tracking.mixed_normals import quantiles, weighted_quantiles
 from normalhedge.latent.tracking.paths import Cloud, Jitter, Move, ParticleFilter, Paths, Score
 from normalhedge.latent.tracking.track import Track, TrackPrediction
+from normalhedge.live.live_object import LiveObject
 
 __all__ = ["HedgedTracker", "Jitter", "Move", "ParticleFilter", "Score", "Track", "TrackPrediction"]
 
@@ -128,7 +128,7 @@ class HedgedTracker(LiveObject[TrackerState]):
         seen: Move | None = None,
         window: int = 50,
     ) -> None:
-        self.window = _inputs.count("window", window)
+        self.window = inputs.count("window", window)
         self._hedger = hedger
         self._own_gains = gains is not None
         engine = None
@@ -305,7 +305,7 @@ class HedgedTracker(LiveObject[TrackerState]):
 def _predicted(state: TrackerState, steps: int, level: float, of: Of) -> TrackPrediction:
     """Return a prediction of the track."""
     ahead = whole("steps", steps, FARTHEST)
-    share = _inputs.number("level", level, 0.0, 1.0)
+    share = inputs.number("level", level, 0.0, 1.0)
     if of not in {"position", "observation"}:
         raise ValueError(f"of must be 'position' or 'observation', got {of!r}")
     ends = np.array([0.5 - share / 2.0, 0.5 + share / 2.0])

@@ -27,7 +27,7 @@ which are made of losses in ``src/core/mixture.hpp``, and nowhere else.
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from normalhedge import _names
+from normalhedge.boundary import specs
 from normalhedge.mixtures.losses.absolute import Absolute
 from normalhedge.mixtures.losses.brier import Brier
 from normalhedge.mixtures.losses.crps import Crps, crps
@@ -110,7 +110,7 @@ def loss_of(given: str | Loss | LossFunction) -> Loss:
             raise ValueError("a loss of your own needs a function of numbers, not of classes")
         return given
     if isinstance(given, str):
-        return _names.make("loss", SCORES.get(given.lower(), given), LOSSES)
+        return specs.make("loss", SCORES.get(given.lower(), given), LOSSES)
     if not callable(given):
         raise TypeError(f"loss must be a name, a Loss or a function, got {type(given).__name__}")
     return Loss(getattr(given, "__name__", "own"), function=given)

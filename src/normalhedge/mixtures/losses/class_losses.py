@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from normalhedge._inputs import Floats
+from normalhedge.boundary.inputs import Floats
 from normalhedge.mixtures.losses.forecast_kinds import CLASSES
 from normalhedge.mixtures.losses.loss import Loss, Parts
 

@@ -6,8 +6,8 @@ from itertools import pairwise
 
 import numpy as np
 
-from normalhedge import _inputs
-from normalhedge._inputs import Floats
+from normalhedge.boundary import inputs
+from normalhedge.boundary.inputs import Floats
 from normalhedge.mixtures.losses.forecast_kinds import QUANTILES
 from normalhedge.mixtures.losses.loss import Parts, exactly
 from normalhedge.mixtures.losses.pinball import Pinball, as_number
@@ -71,7 +71,7 @@ def crps(levels: str | float | Sequence[float]) -> Crps:
     parts = [given] if isinstance(given, int | float) else list(given)
     if not parts:
         raise ValueError("levels must be numbers between 0 and 1, got none")
-    found = tuple(_inputs.number("level", as_number(one), 0.0, 1.0) for one in parts)
+    found = tuple(inputs.number("level", as_number(one), 0.0, 1.0) for one in parts)
     for low, high in pairwise(found):
         if not low < high:
             raise ValueError(f"levels must rise, got {low:g} before {high:g}")

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from normalhedge import _inputs
-from normalhedge._inputs import Floats
+from normalhedge.boundary import inputs
+from normalhedge.boundary.inputs import Floats
 from normalhedge.mixtures.losses.loss import Kink, Loss
 
 
@@ -32,7 +32,7 @@ class Huber(Loss):
 
     def __post_init__(self) -> None:
         """Check the setting."""
-        object.__setattr__(self, "delta", _inputs.number("delta", self.delta, 0.0))
+        object.__setattr__(self, "delta", inputs.number("delta", self.delta, 0.0))
 
     @property
     def settings(self) -> tuple[float, ...]:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from normalhedge._inputs import Floats
+from normalhedge.boundary.inputs import Floats
 from normalhedge.mixtures.losses.class_losses import ClassLoss
 
 

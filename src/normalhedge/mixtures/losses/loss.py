@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from normalhedge import _core
-from normalhedge._inputs import LARGEST, Floats
+from normalhedge.boundary.inputs import LARGEST, Floats
 from normalhedge.mixtures.losses.forecast_kinds import (
     CLASSES,
     LABELS,

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from normalhedge import _inputs
-from normalhedge._inputs import Floats
+from normalhedge.boundary import inputs
+from normalhedge.boundary.inputs import Floats
 from normalhedge.mixtures.losses.loss import Kink, Loss, exactly
 
 
@@ -60,7 +60,7 @@ def pinball(level: str | float | Sequence[float] = 0.5) -> Pinball:
     parts = [given] if isinstance(given, int | float) else list(given)
     if not parts:
         raise ValueError("level must be a number or one number for each component, got none")
-    return Pinball(tuple(_inputs.number("level", as_number(one), 0.0, 1.0) for one in parts))
+    return Pinball(tuple(inputs.number("level", as_number(one), 0.0, 1.0) for one in parts))
 
 
 def as_number(level: object) -> object:

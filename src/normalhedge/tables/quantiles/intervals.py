@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from normalhedge import _extras
+from normalhedge.boundary import extras
 from normalhedge.tables.columns import Columns, guess
 from normalhedge.tables.frames import may_hold_numbers
 from normalhedge.tables.quantiles.levels import check_levels, model_and_level
@@ -32,7 +32,7 @@ def read_intervals(
     quantiles
         The columns of quantiles, if they were given.
     """
-    pa = _extras.require("pyarrow")
+    pa = extras.require("pyarrow")
     named = _columns_of_models(table, given, quantiles)
     if not named:
         return None

@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from normalhedge import _names
+from normalhedge.boundary import specs
 from normalhedge.tables.columns import MODELS, Columns
 from normalhedge.tables.frames import is_number, may_hold_numbers
 from normalhedge.tables.quantiles.intervals import read_intervals
@@ -77,7 +77,7 @@ def _check_names(names: Sequence[str], level: str | None, quantiles: Quantiles) 
         raise TypeError(f"quantiles must be a list of columns, or a mapping, got {quantiles!r}")
     for name in (*(quantiles or ()), *([] if level is None else [level])):
         if name not in names:
-            raise _names.nearest("column", str(name), names)
+            raise specs.nearest("column", str(name), names)
 
 
 def _without_models(

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from normalhedge import _extras
-from normalhedge._inputs import Floats
+from normalhedge.boundary import extras
+from normalhedge.boundary.inputs import Floats
 from normalhedge.tables.frames import floats, is_number, words
 
 DIGITS = 12
@@ -95,7 +95,7 @@ def read_levels(column: Any, name: str) -> Floats:
     name
         Its name, for error messages.
     """
-    pc = _extras.require("pyarrow.compute")
+    pc = extras.require("pyarrow.compute")
     if is_number(column.type):
         shown, given = column, floats(column)
     else:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from normalhedge._inputs import LARGEST, Floats
+from normalhedge.boundary.inputs import LARGEST, Floats
 
 NAMED = 3
 """A note names this many models."""

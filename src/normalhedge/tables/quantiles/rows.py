@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from normalhedge import _extras
+from normalhedge.boundary import extras
 from normalhedge.tables.columns import Columns, guess
 from normalhedge.tables.frames import encoded, floats, words
 from normalhedge.tables.panels import agreed
@@ -26,7 +26,7 @@ def read_long(table: Any, given: Columns, level: str) -> QuantileTable:
     level
         The column of levels.
     """
-    pa, pc = _extras.require("pyarrow"), _extras.require("pyarrow.compute")
+    pa, pc = extras.require("pyarrow"), extras.require("pyarrow.compute")
     notes = [f"levels in: {level}"]
     if "output_type" in table.column_names and "output_type" not in given.by:
         kept = pc.equal(words(table["output_type"]), "quantile")
@@ -87,7 +87,7 @@ def read_wide(table: Any, given: Columns, names: Mapping[str, float]) -> Quantil
     names
         The columns of quantiles, with their levels.
     """
-    pa = _extras.require("pyarrow")
+    pa = extras.require("pyarrow")
     levels = check_levels(list(names.values()))
     numbers = np.empty((table.num_rows, len(levels)))
     for name, level in names.items():

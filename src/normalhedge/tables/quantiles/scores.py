@@ -25,7 +25,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from normalhedge._inputs import Floats
+from normalhedge.boundary.inputs import Floats
 
 
 def pinball_losses(forecasts: Floats, outcomes: Floats, levels: Sequence[float]) -> Floats:

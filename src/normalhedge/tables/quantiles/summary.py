@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from normalhedge._inputs import Floats
+from normalhedge.boundary.inputs import Floats
 from normalhedge.mixtures.losses import Loss, crps
 from normalhedge.mixtures.summary import Summary, Table
 from normalhedge.tables.quantiles.scores import (

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from normalhedge import _extras
-from normalhedge._inputs import Floats
+from normalhedge.boundary import extras
+from normalhedge.boundary.inputs import Floats
 from normalhedge.tables.columns import Columns
 from normalhedge.tables.frames import floats, refuse_other_than_numbers
 from normalhedge.tables.panels import Panel
@@ -65,7 +65,7 @@ class QuantileTable:
 
     def shaped(self, result: Any) -> Any:
         """Return a result with a row for each cell in the layout of the given table."""
-        pa = _extras.require("pyarrow")
+        pa = extras.require("pyarrow")
         count = len(self.levels)
         parts = [*self.columns.by, self.columns.time, self.columns.cutoff, self.columns.target]
         kept = len([name for name in parts if name])
@@ -108,7 +108,7 @@ def replaced(table: Any, name: str, values: Floats) -> Any:
     values
         The numbers; NaN becomes an empty cell.
     """
-    pa = _extras.require("pyarrow")
+    pa = extras.require("pyarrow")
     place = table.column_names.index(name)
     return table.set_column(place, name, pa.array(values, from_pandas=True))
 

@@ -6,7 +6,7 @@ from typing import ClassVar, Self
 import numpy as np
 import numpy.typing as npt
 
-from normalhedge._inputs import Floats
+from normalhedge.boundary.inputs import Floats
 from normalhedge.latent.models.emissions.protocol import Emission, Path, positive
 
 LARGEST_TABLE = 10**6

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from normalhedge import _core
-from normalhedge._inputs import Floats
+from normalhedge.boundary.inputs import Floats
 from normalhedge.latent.models.emissions.protocol import Path, RealEmission, positive
 
 

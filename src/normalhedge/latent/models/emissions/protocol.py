@@ -7,8 +7,9 @@ from typing import ClassVar, Self
 import numpy as np
 import numpy.typing as npt
 
-from normalhedge import _core, _inputs
-from normalhedge._inputs import Floats
+from normalhedge import _core
+from normalhedge.boundary import inputs
+from normalhedge.boundary.inputs import Floats
 
 Path = npt.NDArray[np.intp]
 """A state for each round."""
@@ -34,7 +35,7 @@ class Emission(ABC):
     def __post_init__(self) -> None:
         states = set()
         for field in fields(self):
-            values = _inputs.numbers_array(field.name, getattr(self, field.name))
+            values = inputs.numbers_array(field.name, getattr(self, field.name))
             values = np.array(values, dtype=np.float64)
             if values.ndim < 1 or 0 in values.shape or not np.isfinite(values).all():
                 raise ValueError(
@@ -157,7 +158,7 @@ def checked(family: type[Emission], observations: npt.ArrayLike, columns: int | 
     columns
         The required number of columns; None for any.
     """
-    array = _inputs.numbers_array("observations", observations).astype(np.float64)
+    array = inputs.numbers_array("observations", observations).astype(np.float64)
     if array.ndim == 1:
         array = array[:, np.newaxis]
     if array.ndim != 2 or array.shape[1] == 0 or columns not in {None, array.shape[1]}:
@@ -165,9 +166,9 @@ def checked(family: type[Emission], observations: npt.ArrayLike, columns: int | 
         wanted = "T" if columns == 1 else wanted
         raise ValueError(f"observations must have shape {wanted}, got {np.shape(observations)}")
     known = ~np.isnan(array)
-    if not (np.abs(array[known]) <= _inputs.LARGEST).all():
+    if not (np.abs(array[known]) <= inputs.LARGEST).all():
         raise ValueError(
-            f"observations must be {family.numbers} within ±{_inputs.LARGEST:g}, NaN where missing"
+            f"observations must be {family.numbers} within ±{inputs.LARGEST:g}, NaN where missing"
         )
     family_check(family, array[known])
     array[~known.all(axis=1)] = np.nan

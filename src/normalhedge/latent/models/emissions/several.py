@@ -5,7 +5,7 @@ from typing import ClassVar, Self
 
 import numpy as np
 
-from normalhedge._inputs import Floats
+from normalhedge.boundary.inputs import Floats
 from normalhedge.latent.models.emissions.normal import IndependentNormals
 from normalhedge.latent.models.emissions.protocol import Path, RealEmission, positive
 

@@ -1,0 +1,1 @@
+"""Where the outside comes in: arguments, texts, files, terminals, threads, optional libraries."""

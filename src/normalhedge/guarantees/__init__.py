@@ -1,0 +1,69 @@
+"""Bounds on the discounted regret for given settings.
+
+There are three kinds: Theorem 1 of the paper; the bound of discounted Hedge; and certificates, the
+smallest average potential that one round cannot exceed, for any c. Certificates are found in
+floating point (`certify`) and proved with exact enclosures (`prove`). `certificates.check_proof`
+checks a proof; it is a stand-alone program.
+"""
+
+from normalhedge.guarantees.bounds import (
+    PAPER_C,
+    PAPER_POTENTIAL,
+    Bound,
+    hedge_bound,
+    theorem_1,
+)
+from normalhedge.guarantees.certificate import (
+    Certificate,
+    Multipliers,
+    NoCertificate,
+    best_c,
+    certify,
+    certify_limit,
+)
+from normalhedge.guarantees.every_number import (
+    EveryCertificate,
+    PotentialGrowth,
+    certify_every,
+    critical_reach,
+    growth_exponent,
+)
+from normalhedge.guarantees.held import held_potential
+from normalhedge.guarantees.known import Shipped, best_known, shipped
+from normalhedge.guarantees.late import blocks_potential, blocks_variance, default_c
+from normalhedge.guarantees.led import LedCertificate, certify_led
+from normalhedge.guarantees.proving import Proof, prove
+from normalhedge.guarantees.rounding import computed_potential
+from normalhedge.guarantees.worst_move import Mass
+
+__all__ = [
+    "PAPER_C",
+    "PAPER_POTENTIAL",
+    "Bound",
+    "Certificate",
+    "EveryCertificate",
+    "LedCertificate",
+    "Mass",
+    "Multipliers",
+    "NoCertificate",
+    "PotentialGrowth",
+    "Proof",
+    "Shipped",
+    "best_c",
+    "best_known",
+    "blocks_potential",
+    "blocks_variance",
+    "certify",
+    "certify_every",
+    "certify_led",
+    "certify_limit",
+    "computed_potential",
+    "critical_reach",
+    "default_c",
+    "growth_exponent",
+    "hedge_bound",
+    "held_potential",
+    "prove",
+    "shipped",
+    "theorem_1",
+]

@@ -1,0 +1,186 @@
+"""Bounds on the discounted regret for given settings."""
+
+import math
+from dataclasses import dataclass
+from decimal import ROUND_CEILING, Context
+
+from normalhedge.boundary import inputs
+from normalhedge.guarantees.potentials import LARGEST_ETA, SMALLEST_C, exp_or_inf
+
+PAPER_C = 4.0
+"""The constant c of Theorem 1 of the paper."""
+
+PAPER_POTENTIAL = 2.32
+"""The average potential that Theorem 1 of the paper promises not to be exceeded."""
+
+MOST_EXPERTS = 10**100
+
+
+@dataclass(frozen=True)
+class Bound:
+    """A bound on the discounted regret, or the statement that there is none.
+
+    Attributes
+    ----------
+    regret
+        No regret ever exceeds this; infinity if no theorem applies.
+    source
+        The theorem, or the reason why there is none.
+    unit
+        The unit of the regret and the rounds that it counts, in words; empty for gains.
+    measured
+        The part of ``regret`` that a mixture measured: the cost of what no theorem covers.
+    potential
+        The average potential of all experts that ever joined never exceeds this; infinity if
+        nothing is known. An expert that has left counts as asleep.
+    numerical
+        Whether the bound was found in floating point and is not proved.
+    computed_potential
+        The average potential of the regrets as they are computed, in doubles, never exceeds this;
+        infinity if nothing is known.
+    """
+
+    regret: float
+    source: str
+    potential: float = math.inf
+    numerical: bool = False
+    computed_potential: float = math.inf
+    unit: str = ""
+    measured: float = 0.0
+
+    def __bool__(self) -> bool:
+        """Tell whether there is a finite bound."""
+        return math.isfinite(self.regret)
+
+    def __str__(self) -> str:
+        """Return the bound as a phrase."""
+        unit = f" {self.unit}" if self.unit else ""
+        return f"regret <= {at_most(self.regret)}{unit} ({self.source})" if self else self.source
+
+
+def at_most(limit: float, digits: int = 6) -> str:
+    """Return an upper limit as text, rounded up.
+
+    Parameters
+    ----------
+    limit
+        The number.
+    digits
+        The number of significant digits.
+
+    Examples
+    --------
+    >>> at_most(1.00000025), at_most(113.848)
+    ('1.00001', '113.848')
+    """
+    if not math.isfinite(limit):
+        return str(limit)
+    return f"{Context(prec=digits, rounding=ROUND_CEILING).create_decimal_from_float(limit):g}"
+
+
+def scaled_limit(potential: float, part: float, c: float) -> float:
+    """Return the largest ``sqrt(alpha) R`` that an average potential allows a share of the experts.
+
+    No expert has a potential below one, so ``part Phi(x) + 1 - part <= potential``.
+
+    Parameters
+    ----------
+    potential
+        The average potential of all experts.
+    part
+        The share of the experts with a scaled regret of at least x, in (0, 1].
+    c
+        The spread of the potential.
+    """
+    return math.sqrt(2.0 * c * math.log1p((potential - 1.0) / part))
+
+
+def theorem_1(alpha: float, n_experts: int, c: float, quantile: float | None = None) -> Bound:
+    r"""Return the bound of Theorem 1 of the paper for NormalHedge.
+
+    If ``c = 4`` and ``alpha < 1/(800 ln(2.32 N))``, the average potential stays below 2.32, so
+
+    .. math:: R_i \le \sqrt{8 \ln(2.32 N) / \alpha}, \qquad
+              R_\epsilon \le \sqrt{8 \ln(2.32/\epsilon) / \alpha}
+
+    for every expert, and for the best epsilon-quantile of experts.
+
+    Parameters
+    ----------
+    alpha, c
+        The settings of NormalHedge.
+    n_experts
+        The number of experts that ever took part, including those that left: for the theorem they
+        are asleep.
+    quantile
+        Epsilon in (0, 1], to bound the regret to the best epsilon-quantile. None: to every expert.
+
+    Examples
+    --------
+    >>> print(theorem_1(alpha=1e-4, n_experts=1000, c=4.0))
+    regret <= 787.367 (Theorem 1)
+    >>> print(theorem_1(alpha=0.1, n_experts=1000, c=4.0))
+    no theorem covers alpha=0.1 with 1000 experts (Theorem 1 needs alpha < 0.000161)
+    """
+    alpha = inputs.number("alpha", alpha, 0.0, 1.0)
+    n_experts = inputs.count("n_experts", n_experts)
+    c = inputs.number("c", c, SMALLEST_C)
+    part = share(n_experts, quantile)
+    uncovered = f"no theorem covers alpha={alpha!r} with {n_experts} expert" + "s" * (n_experts > 1)
+    if c != PAPER_C:
+        return Bound(math.inf, f"{uncovered} and c={c!r} (Theorem 1 needs c = 4)")
+    largest_alpha = 1.0 / (800.0 * math.log(PAPER_POTENTIAL * n_experts))
+    if alpha >= largest_alpha:
+        return Bound(math.inf, f"{uncovered} (Theorem 1 needs alpha < {largest_alpha:.3g})")
+    regret = math.sqrt(2.0 * PAPER_C * math.log(PAPER_POTENTIAL / part) / alpha)
+    return Bound(regret, "Theorem 1", PAPER_POTENTIAL)
+
+
+def hedge_bound(alpha: float, n_experts: int, eta: float, quantile: float | None = None) -> Bound:
+    r"""Return the bound for discounted Hedge, at any rate and any number of experts.
+
+    .. math:: R_i \le \frac{\ln N}{\eta} + \frac{\eta}{2\alpha(1-\alpha)}, \qquad
+              R_\epsilon \le \frac{\ln(1/\epsilon)}{\eta} + \frac{\eta}{2\alpha(1-\alpha)}
+
+    With ``L = ln mean_i exp(eta R_i)`` and ``d = 1 - alpha``: the new regrets are ``d (R + r/d)``,
+    so ``L' <= d ln mean_i exp(eta R_i + eta r_i / d)`` (Jensen) ``<= d (L + eta^2 / 2 d^2)``
+    (Hoeffding: the weights ∝ exp(eta R) give r/d mean zero and range 2/d). Hence
+    ``L <= eta^2 / (2 alpha d)`` in all rounds. The bound printed in Section 4.1 of the paper,
+    ``sqrt(ln N / (alpha - alpha^2 / 2))``, is smaller and false: its proof uses weights that the
+    algorithm does not play.
+
+    Parameters
+    ----------
+    alpha, eta
+        The settings of Hedge.
+    n_experts, quantile
+        As for `theorem_1`.
+
+    Examples
+    --------
+    >>> print(hedge_bound(alpha=0.001, n_experts=1000, eta=0.1175))
+    regret <= 117.599 (discounted Hedge)
+    """
+    alpha = inputs.number("alpha", alpha, 0.0, 1.0)
+    eta = inputs.number("eta", eta, 0.0, LARGEST_ETA)
+    part = share(inputs.count("n_experts", n_experts), quantile)
+    log_potential = eta * eta / (2.0 * alpha * (1.0 - alpha))
+    regret = (math.log(1.0 / part) + log_potential) / eta
+    return Bound(regret, "discounted Hedge", exp_or_inf(log_potential))
+
+
+def share(n_experts: int, quantile: float | None) -> float:
+    """Return the share of the experts to whose regret a bound applies: at least one expert.
+
+    Parameters
+    ----------
+    n_experts
+        The number of experts, at most 1e100.
+    quantile
+        Epsilon in (0, 1]. None: one expert.
+    """
+    if n_experts > MOST_EXPERTS:
+        raise ValueError(f"n_experts must be at most 1e100, got {n_experts}")
+    if quantile is None:
+        return 1.0 / n_experts
+    return max(inputs.quantile(quantile), 1.0 / n_experts)

@@ -1,0 +1,26 @@
+"""Many series on a cluster, on engines that exist: Dask and Spark.
+
+A library is imported when one of its names is, and not before.
+"""
+
+from typing import TYPE_CHECKING
+
+from normalhedge.boundary import extras
+from normalhedge.integrations.clusters.summary import ClusterSummary
+from normalhedge.integrations.clusters.tables import blend
+
+if TYPE_CHECKING:
+    from normalhedge.integrations.clusters.dask import DaskBlend
+    from normalhedge.integrations.clusters.spark import blend_stream
+
+__all__ = ["ClusterSummary", "DaskBlend", "blend", "blend_stream"]
+
+_PLACES = {"DaskBlend": ("dask", "dask"), "blend_stream": ("spark", "pyspark")}
+"""The file of each name, and the library that it needs."""
+
+
+__getattr__ = extras.lazily(__name__, _PLACES)
+
+
+def __dir__() -> list[str]:
+    return __all__

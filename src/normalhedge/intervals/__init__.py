@@ -1,7 +1,0 @@
-"""Intervals around any forecasts whose long-run coverage is kept for every sequence."""
-
-from normalhedge.intervals._arguments import checked_levels
-from normalhedge.intervals.conformal import Conformal
-from normalhedge.intervals.results import Interval, IntervalRun
-
-__all__ = ["Conformal", "Interval", "IntervalRun", "checked_levels"]

@@ -1,0 +1,1 @@
+"""What every object that changes shares: options, journals, state files and locks."""

@@ -1,0 +1,84 @@
+"""JSON files whose first entry is a checksum of the rest."""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from normalhedge.boundary import whole_files
+from normalhedge.boundary.terminal import clipped
+
+
+def sealed(content: Mapping[str, Any]) -> str:
+    """Return the text of a file: the checksum, then the content."""
+    text = json.dumps(content, allow_nan=False)
+    return f'{{"checksum": "{hashlib.sha256(text.encode("ascii")).hexdigest()}", {text[1:]}'
+
+
+def read(path: Path, form: str, versions: range, checked: int, what: str) -> dict[str, Any]:
+    """Return the content of a file after verifying its checksum; raise a ValueError if it is wrong.
+
+    Parameters
+    ----------
+    path
+        The file to read.
+    form
+        The required value of the entry ``format``.
+    versions
+        The versions that can be read.
+    checked
+        The first version that has a checksum.
+    what
+        The kind of content, for error messages: "a mixture".
+    """
+    if whole_files.refuse_special(path) is None:
+        raise ValueError(f"there is no file {path}")
+    return opened(path.read_bytes(), str(path), form, versions, checked, what)
+
+
+def opened(
+    data: bytes, source: str, form: str, versions: range, checked: int, what: str
+) -> dict[str, Any]:
+    """Return the content of a sealed text after verifying its checksum.
+
+    Parameters
+    ----------
+    data
+        The text, in UTF-8.
+    source
+        Where it comes from, for error messages.
+    form, versions, checked, what
+        As for `read`.
+
+    Raises
+    ------
+    ValueError
+        If it is not such a text, or was changed.
+    """
+    try:
+        text = data.decode("utf-8")
+        found = json.loads(text, parse_constant=_refuse_constant)
+    except RecursionError:
+        raise ValueError(f"{source} is nested too deeply to be {what}") from None
+    except ValueError as error:  # not UTF-8, not JSON, or a number with too many digits
+        raise ValueError(f"{source} is not a whole JSON file: {clipped(str(error))}") from None
+    if not isinstance(found, dict) or found.get("format") != form:
+        raise ValueError(f"{source} does not hold {what}")
+    version = found.get("version")
+    if type(version) is not int or version not in versions:
+        raise ValueError(
+            f"{source} has version {clipped(repr(version))}; this version of normalhedge reads up "
+            f"to {versions[-1]}"
+        )
+    if version >= checked:
+        given = found.pop("checksum", None)
+        if given is None or sealed(found) != text:
+            raise ValueError(
+                f"{source} was changed after it was written: its checksum does not match"
+            )
+    return found
+
+
+def _refuse_constant(word: str) -> None:
+    raise ValueError(f"{word} is not a number of JSON")

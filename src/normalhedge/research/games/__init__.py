@@ -1,0 +1,44 @@
+"""Games of hedgers against natures, which give the experts their gains."""
+
+from normalhedge.hedgers.hindsight import (
+    Comparator,
+    best_expert,
+    best_quantile,
+    best_sequence,
+    leads,
+)
+from normalhedge.hedgers.trace import Curves, Trace
+from normalhedge.research.games.natures import (
+    NATURES,
+    Blocks,
+    BreakAway,
+    Changing,
+    Contrary,
+    GoodAndBad,
+    Greedy,
+    IndependentCoins,
+    Nature,
+    Replay,
+)
+from normalhedge.research.games.play import play
+
+__all__ = [
+    "NATURES",
+    "Blocks",
+    "BreakAway",
+    "Changing",
+    "Comparator",
+    "Contrary",
+    "Curves",
+    "GoodAndBad",
+    "Greedy",
+    "IndependentCoins",
+    "Nature",
+    "Replay",
+    "Trace",
+    "best_expert",
+    "best_quantile",
+    "best_sequence",
+    "leads",
+    "play",
+]

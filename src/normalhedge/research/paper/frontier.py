@@ -1,0 +1,253 @@
+"""Beyond the paper: the certified bound for each c, and the regret that attacks reach."""
+
+import math
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import NamedTuple
+
+import numpy as np
+
+from normalhedge.boundary.progress import Listener, listener
+from normalhedge.guarantees import (
+    PAPER_C,
+    PAPER_POTENTIAL,
+    NoCertificate,
+    best_known,
+    certify,
+    certify_led,
+    hedge_bound,
+)
+from normalhedge.guarantees.bounds import at_most, scaled_limit
+from normalhedge.hedgers import Hedge
+from normalhedge.reports import Section, frontier_plot
+from normalhedge.research.cells import Arrays
+from normalhedge.research.games.attacks import attack, hold
+from normalhedge.research.paper.part import PaperSettings, part_of_one
+
+ALPHA, EXPERTS = 0.001, 1000
+CS = (0.55, 0.6, 0.65, 0.7, 0.75, 0.85, 1.0, 1.25, 1.5, 2.0, 3.0, 4.0)
+QUICK_CS = (0.7, 1.0, 4.0)
+LED_BELOW = 1.0
+"""From this c on, certificates of one round meet the attacks."""
+
+
+class FrontierPoint(NamedTuple):
+    """The bounds and attacks of one setting; infinity if there is no bound.
+
+    Attributes
+    ----------
+    alpha, experts, c
+        The setting.
+    potential, error
+        C of the numerical certificate, and the error that its grids leave.
+    led
+        C of the certificate whose multipliers know the leader, or that of one round if it is less.
+    bound, led_bound
+        The bounds on sqrt(alpha) R to every expert that follow from them.
+    proved
+        The average potential that is proved.
+    attack_potential, attack_regret
+        The highest average potential, and the largest sqrt(alpha) R, of the best attacks.
+    """
+
+    alpha: float
+    experts: int
+    c: float
+    potential: float
+    error: float
+    led: float
+    bound: float
+    led_bound: float
+    proved: float
+    attack_potential: float
+    attack_regret: float
+
+    @property
+    def between(self) -> str:
+        """The range of the highest average potential, in words."""
+        if math.isinf(self.led):
+            return f"at least {self.attack_potential:.5g}"
+        return f"between {self.attack_potential:.5g} and {bound_text(self.led)}"
+
+
+def point(
+    alpha: float,
+    experts: int,
+    c: float,
+    *,
+    tolerance: float = 1e-4,
+    thorough: bool = False,
+    led: bool = True,
+) -> FrontierPoint:
+    """Certify and attack one setting.
+
+    Parameters
+    ----------
+    alpha, experts, c
+        The settings of NormalHedge.
+    tolerance
+        The tolerance of the certificate.
+    thorough
+        Whether every attack is tried, or only the attack that is nearly always the best.
+    led
+        Whether to look for a certificate whose multipliers know the leader, which takes long.
+    """
+    promised, error, known = math.inf, 0.0, math.inf
+    with suppress(NoCertificate):
+        found = certify(alpha, experts, c, tolerance=tolerance)
+        promised, error = found.potential, found.error
+    if led and c < LED_BELOW:
+        with suppress(NoCertificate):
+            known = certify_led(alpha, experts, c, tolerance=10.0 * tolerance).potential
+    known = min(known, promised)
+    one, led_one = (scaled_limit(level, 1.0 / experts, c) for level in (promised, known))
+    proof = best_known(alpha, experts, c)
+    reached = (0.0, 0.0)
+    if experts > 1:
+        tried = [
+            attack(alpha, experts, c, goal=goal) if thorough else hold(alpha, experts, c, goal)
+            for goal in ("potential", "regret")
+        ]
+        reached = max(t.potential for t in tried), max(t.regret for t in tried)
+    levels = promised, error, known, one, led_one, proof.potential
+    return FrontierPoint(alpha, experts, c, *levels, *reached)
+
+
+def frontier(
+    alpha: float,
+    experts: int,
+    cs: Sequence[float],
+    progress: Listener = None,
+    *,
+    led: bool = True,
+) -> list[FrontierPoint]:
+    """Certify and attack several c.
+
+    Parameters
+    ----------
+    alpha, experts, led
+        The other settings of NormalHedge, and as for `point`.
+    cs
+        The values of c.
+    progress
+        A function that is called with the finished share of the work, or a
+        `normalhedge.boundary.progress.Progress`.
+    """
+    told = listener(progress)
+    told.total(len(cs))
+    points = []
+    for c in cs:
+        points.append(point(alpha, experts, c, led=led))
+        told.done(1, f"c = {c:g}")
+    return points
+
+
+def paper_bound(experts: int) -> float:
+    """Return the bound of Theorem 1 on sqrt(alpha) R, which holds under its condition."""
+    return math.sqrt(2.0 * PAPER_C * math.log(PAPER_POTENTIAL * experts))
+
+
+def hedges_bound(alpha: float, experts: int) -> float:
+    """Return the bound on sqrt(alpha) R of discounted Hedge at its best rate.
+
+    Parameters
+    ----------
+    alpha
+        The discount rate.
+    experts
+        The number of experts; Hedge needs it for its rate.
+    """
+    if experts == 1:
+        return 0.0
+    rate = Hedge.corrected(alpha, experts).eta
+    return math.sqrt(alpha) * hedge_bound(alpha, experts, rate).regret
+
+
+def measure(settings: PaperSettings) -> Arrays:
+    """Return the frontier of the paper's simulations as arrays; no number in it is random."""
+    cs, led = (QUICK_CS, False) if settings.quick else (CS, True)
+    points = frontier(ALPHA, EXPERTS, cs, led=led)
+    return {name: np.array([getattr(p, name) for p in points]) for name in FrontierPoint._fields}
+
+
+def from_arrays(found: Arrays) -> list[FrontierPoint]:
+    """Return the points that `measure` wrote."""
+    rows = zip(*(found[name].tolist() for name in FrontierPoint._fields), strict=True)
+    return [FrontierPoint(*row) for row in rows]
+
+
+def section(points: Sequence[FrontierPoint]) -> Section:
+    """Return the section with the plot and the table of a frontier."""
+    alpha, experts = points[0].alpha, points[0].experts
+    lines = {"Theorem 1": paper_bound(experts), "Hedge, tuned to N": hedges_bound(alpha, experts)}
+    return Section(
+        "frontier",
+        "Beyond the paper: what can be promised for any c",
+        f"α = {alpha:g}, N = {experts:,}, outside of Theorem 1. C is the smallest average "
+        "potential that one round cannot exceed (numerical certificate), and what is left of it "
+        "where the multipliers know the leader; the attacks are gains that drive the algorithm as "
+        "far as is shown. The regret is in units of 1/√α.",
+        frontier_plot("frontier", points, lines),
+        head=(
+            "c",
+            "C, one round",
+            "C, leader known",
+            "C, proved",
+            "C, attack",
+            "regret, bound",
+            "regret, attack",
+        ),
+        rows=[
+            (
+                f"{p.c:g}",
+                bound_text(p.potential),
+                bound_text(p.led),
+                at_most(p.proved) if math.isfinite(p.proved) else "none",
+                f"{p.attack_potential:.5g}",
+                bound_text(p.led_bound),
+                f"{p.attack_regret:.4g}",
+            )
+            for p in points
+        ],
+    )
+
+
+def bound_text(value: float) -> str:
+    """Return a bound, rounded up, or "none" if it is infinite."""
+    return at_most(value, 5) if math.isfinite(value) else "none"
+
+
+TABLE_CS, TABLE_EXPERTS = (0.6, 0.7, 1.0, 2.0, 4.0), (10, 10**3, 10**6)
+
+
+def markdown(alpha: float, progress: Listener = None) -> str:
+    """Return the table of C over c and N, with proof and attack in each cell, as Markdown.
+
+    Parameters
+    ----------
+    alpha
+        The discount rate.
+    progress
+        Receives a report after each cell.
+    """
+    told = listener(progress)
+    told.total(len(TABLE_CS) * len(TABLE_EXPERTS))
+    head = "| c | " + " | ".join(f"N = {n:,}" for n in TABLE_EXPERTS) + " |"
+    rows = [head, "|---" * (1 + len(TABLE_EXPERTS)) + "|"]
+    for c in TABLE_CS:
+        cells = []
+        for n in TABLE_EXPERTS:
+            p = point(alpha, n, c, thorough=True)
+            proof = f"proved {at_most(p.proved)}" if math.isfinite(p.proved) else "not proved"
+            attacked = f"attack {p.attack_potential:.5g}"
+            known = f"leader known {bound_text(p.led)}, " if p.led < p.potential else ""
+            cells.append(
+                f"**{bound_text(p.potential)}**, {known}{proof}, {attacked}; "
+                f"R√α: {bound_text(p.led_bound)}, attack {p.attack_regret:.4g}"
+            )
+            told.done(1, f"c = {c:g}, N = {n:,}")
+        rows.append(f"| {c:g} | " + " | ".join(cells) + " |")
+    return "\n".join(rows) + "\n"
+
+
+PART = part_of_one("frontier", __name__, measure, section=lambda found: section(from_arrays(found)))

@@ -1,0 +1,198 @@
+"""The cases of Section 5: sequences with hidden states, and the candidates that predict them."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from normalhedge.boundary.inputs import Floats
+from normalhedge.latent import (
+    CategoricalBank,
+    categorical_bank,
+    categorical_grid,
+    random_categorical_bank,
+)
+
+
+class DrawnSequence(NamedTuple):
+    """A sequence, and the candidates that predict it.
+
+    Attributes
+    ----------
+    bank
+        The candidates.
+    symbols
+        The sequence.
+    truth
+        The number of the candidate that made the end of the sequence; none if none of them did.
+    """
+
+    bank: CategoricalBank
+    symbols: Floats
+    truth: int | None
+
+
+@dataclass(frozen=True)
+class HiddenCase:
+    """A case of Section 5.
+
+    Attributes
+    ----------
+    id, title, text
+        The name in files, the heading, and the explanation on the page.
+    draw
+        A function that draws a sequence and its candidates.
+    """
+
+    id: str
+    title: str
+    text: str
+    draw: Callable[[np.random.Generator], DrawnSequence]
+
+
+def two_states(*candidates: tuple[float, float, float]) -> CategoricalBank:
+    """Return binary candidates of two states.
+
+    Each candidate is its probability to stay in a state, and the probabilities of a 1 in the first
+    and in the second state.
+    """
+    stay, first, second = np.array(candidates).T
+    moves = np.stack([np.stack([stay, 1 - stay], -1), np.stack([1 - stay, stay], -1)], 1)
+    says = np.stack([np.stack([1 - b, b], -1) for b in (first, second)], 1)
+    return categorical_bank(np.full((len(stay), 2), 0.5), moves, says)
+
+
+def draw_two_states(
+    rounds: int, stay: float, first: float, second: float, rng: np.random.Generator
+) -> Floats:
+    """Return a binary sequence that starts in the first of two states.
+
+    Each round draws one uniform number for the switch, and then one for the symbol.
+
+    Parameters
+    ----------
+    rounds
+        The length of the sequence.
+    stay
+        The probability to stay in a state.
+    first, second
+        The probabilities of a 1 in the first and in the second state.
+    rng
+        The source of the numbers.
+    """
+    switch, symbol = rng.random((rounds, 2)).T
+    state = np.cumsum(switch > stay) % 2
+    return np.asarray((symbol < np.where(state, second, first)).astype(np.float64))
+
+
+def known(rng: np.random.Generator) -> DrawnSequence:
+    """Draw from an HMM of three states and three symbols; the only candidate is that HMM."""
+    bank = categorical_bank(
+        np.full((1, 3), 1.0 / 3.0),
+        [0.97 * np.eye(3) + 0.01],
+        [[[0.7, 0.2, 0.1], [0.1, 0.7, 0.2], [0.2, 0.1, 0.7]]],
+    )
+    return DrawnSequence(bank, bank.sample(10_000, rng)[1], 0)
+
+
+def among(rng: np.random.Generator) -> DrawnSequence:
+    """Draw fifty candidates at random, and the sequence from the first candidate."""
+    bank = random_categorical_bank(50, 2, 2, rng, stay=0.97)
+    return DrawnSequence(bank, bank.sample(10_000, rng)[1], 0)
+
+
+def without(rng: np.random.Generator) -> DrawnSequence:
+    """Draw as `among` does, and remove the true candidate."""
+    bank, symbols, _ = among(rng)
+    return DrawnSequence(bank.take(np.arange(1, bank.candidates)), symbols, None)
+
+
+def _none(tiny: float, noise: float, rng: np.random.Generator) -> DrawnSequence:
+    bank = two_states(
+        (1 - tiny, 1 - tiny, tiny), (0.99, 0.49, 0.49), (0.9, 0.52, 0.46), (0.5, 0.9, 0.1)
+    )
+    return DrawnSequence(bank, draw_two_states(20_000, 0.999, 1 - noise, noise, rng), None)
+
+
+def none_correct(rng: np.random.Generator) -> DrawnSequence:
+    """Draw from an HMM that is not among four candidates; one candidate is too sure of itself."""
+    return _none(1e-10, 0.04, rng)
+
+
+def fragile(rng: np.random.Generator) -> DrawnSequence:
+    """Draw as `none_correct` does, with a little less noise and a less sharp candidate."""
+    return _none(1e-9, 0.02, rng)
+
+
+def _change(
+    bank: CategoricalBank, first: int, second: int, rng: np.random.Generator
+) -> DrawnSequence:
+    halves = [bank.sample(10_000, rng, candidate)[1] for candidate in (first, second)]
+    return DrawnSequence(bank, np.concatenate(halves), second)
+
+
+def change(rng: np.random.Generator) -> DrawnSequence:
+    """Draw half of the sequence from states that stay, and half from states that alternate."""
+    bank = categorical_grid(2, [0.02, 0.1, 0.5, 0.9, 0.98], [0.05, 0.35, 0.65, 0.95])
+    sharp = np.flatnonzero((bank.emission[1, 0] == 0.05) & (bank.emission[1, 1] == 0.95))
+    return _change(bank, int(sharp[-1]), int(sharp[0]), rng)
+
+
+def mild(rng: np.random.Generator) -> DrawnSequence:
+    """Draw fifty candidates at random, and each half of the sequence from another candidate."""
+    return _change(random_categorical_bank(50, 2, 2, rng, stay=0.97), 1, 0, rng)
+
+
+CASES = (
+    HiddenCase(
+        "known",
+        "Known parameters",
+        "One HMM of three states (stay .98, each says its own of three symbols with .7), known: an "
+        "expert for each state, with the posterior of the state as its confidence.",
+        known,
+    ),
+    HiddenCase(
+        "among",
+        "The truth among the candidates",
+        "Fifty HMMs of two states over two symbols, drawn at random; one of them makes the data.",
+        among,
+    ),
+    HiddenCase(
+        "none",
+        "None of the candidates is correct",
+        "The truth stays with .999 and says 1 with .96 or .04. Four candidates (stay; P(1)): "
+        "(1-d; 1-d, d), (.99; .49, .49), (.9; .52, .46), (.5; .9, .1), d = 1e-10.",
+        none_correct,
+    ),
+    HiddenCase(
+        "fragile",
+        "Its fragile neighbour",
+        "The same with .98 or .02, and d = 1e-9.",
+        fragile,
+    ),
+    HiddenCase(
+        "without",
+        "None of many is correct",
+        "Fifty HMMs drawn at random; one of them makes the data and is then taken away.",
+        without,
+    ),
+    HiddenCase(
+        "change",
+        "The truth changes",
+        "Thirty HMMs of a grid (stay .02, .1, .5, .9, .98; two of P(1) = .05, .35, .65, .95). The "
+        "data come from (.98; .05, .95) for half of the rounds and then from (.02; .05, .95): what "
+        "stayed now alternates.",
+        change,
+    ),
+    HiddenCase(
+        "mild",
+        "The truth changes, mildly",
+        "Fifty HMMs drawn at random; one of them makes the first half of the data, another the "
+        "second. These are often much alike.",
+        mild,
+    ),
+)
+
+CHANGES = ("change", "mild")
+"""The cases in which the truth changes in the middle."""

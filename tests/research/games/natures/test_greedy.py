@@ -1,0 +1,30 @@
+"""The nature that raises the potential as far as a round can."""
+
+import math
+
+import pytest
+
+from normalhedge import Hedge, NormalHedge
+from normalhedge.research.games import Greedy, IndependentCoins, play
+
+
+@pytest.mark.parametrize("c", [1.0, 2.0, 4.0])
+def test_greedy_approaches_what_can_be_reached(c: float) -> None:
+    hedger = NormalHedge(0.01, c)
+    trace = play([hedger], Greedy(20, hedger), 1500)
+    reached = math.exp(trace.highest_potential[0])
+    assert reached > 1 + 0.97 * (math.exp(1 / (4 * c - 2)) - 1)
+
+
+def test_greedy_raises_the_potential_more_than_chance_and_diverges_at_one_half() -> None:
+    hedger = NormalHedge(0.01, c=0.5)
+    greedy = play([hedger], Greedy(20, hedger), 3000).highest_potential[0]
+    chance = play([hedger], IndependentCoins(20), 3000).highest_potential[0]
+    assert greedy > 4 * chance
+    assert greedy > 10
+
+
+def test_a_target_without_a_potential() -> None:
+    with pytest.raises(TypeError, match="target must be a hedger with a potential"):
+        Greedy(3, "normal-hedge")  # type: ignore[arg-type]
+    assert Greedy(3, Hedge(0.1, 1.0)).experts == 3
