@@ -11,10 +11,10 @@ import time
 import numpy as np
 
 from normalhedge.boundary.inputs import Floats
-from normalhedge.checks.loss_laws import Rows, draw_rows
+from normalhedge.checks._loss_laws import Rows, draw_rows
 from normalhedge.mixtures import Loss
-from normalhedge.mixtures.best_convex import best_convex
 from normalhedge.mixtures.losses import loss_of
+from normalhedge.mixtures.summaries._best_convex import best_convex
 
 LOSSES = (
     "square",

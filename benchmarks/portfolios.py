@@ -17,8 +17,8 @@ import pyarrow as pa
 
 from normalhedge import blend
 from normalhedge.boundary.inputs import Floats
-from normalhedge.mixtures.best_convex import best_convex
 from normalhedge.mixtures.losses import LogWealth
+from normalhedge.mixtures.summaries._best_convex import best_convex
 
 MEMORIES = (20, 100, 500, 2500)
 

@@ -22,10 +22,10 @@ import numpy as np
 
 from normalhedge.boundary.threads import cores
 from normalhedge.mixtures import Mixture
-from normalhedge.mixtures.stream import Stream
-from normalhedge.service.recovery import compressed_state
+from normalhedge.mixtures.streams._stream import Stream
+from normalhedge.service._recovery import compressed_state
+from normalhedge.service._storage import Batch, Event, MixtureRow, SnapshotRow
 from normalhedge.service.server import storage_of
-from normalhedge.service.storage import Batch, Event, MixtureRow, SnapshotRow
 from tests.service.postgres import cluster, programs
 from tests.service.running import process
 from tests.service.sending import Connection

@@ -21,8 +21,8 @@ import numpy as np
 from benchmarks import insurance
 from normalhedge import Mixture
 from normalhedge.boundary.inputs import Floats
-from normalhedge.mixtures.automatic import VALUES_BEFORE_WAYS, Automatic, levels_of
 from normalhedge.mixtures.losses import LOSSES, Loss
+from normalhedge.mixtures.rules._automatic import VALUES_BEFORE_WAYS, Automatic, levels_of
 
 LAGS = (0, 1, 5, 24)
 OWN_LEVEL = VALUES_BEFORE_WAYS - 2

@@ -15,7 +15,7 @@ from sphinx.application import Sphinx
 from sphinx.pycode import ModuleAnalyzer
 
 import normalhedge
-from normalhedge.cli.commands import group as main
+from normalhedge.cli._commands import group as main
 
 DOCS = Path(__file__).parent
 EXAMPLES = DOCS.parent / "examples"

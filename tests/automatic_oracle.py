@@ -15,8 +15,8 @@ import numpy as np
 
 from normalhedge.boundary.inputs import Floats
 from normalhedge.mixtures import LOSSES as KINDS
-from normalhedge.mixtures.automatic import Automatic
-from normalhedge.mixtures.components import Component
+from normalhedge.mixtures.rules._automatic import Automatic
+from normalhedge.mixtures.rules._components import Component
 from tests.gains_oracle import weighted_median
 from tests.mixture_oracle import LOSSES, SLOPES
 

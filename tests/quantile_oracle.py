@@ -13,8 +13,8 @@ import numpy as np
 
 from normalhedge.boundary.inputs import Floats
 from normalhedge.mixtures import crps
-from normalhedge.mixtures.automatic import Automatic
-from normalhedge.mixtures.components import RelativeLoss
+from normalhedge.mixtures.rules._automatic import Automatic
+from normalhedge.mixtures.rules._components import RelativeLoss
 from tests.automatic_oracle import (
     Guard,
     Insurance,

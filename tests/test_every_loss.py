@@ -11,7 +11,7 @@ import pytest
 from normalhedge import Mixture, blend
 from normalhedge.mixtures import Loss
 from normalhedge.mixtures.losses import loss_of
-from normalhedge.tables.hindsight import hindsight
+from normalhedge.tables._hindsight import hindsight
 from tests.cli.command import call
 from tests.reports.test_blend import write
 

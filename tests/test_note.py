@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from normalhedge.guarantees.known import PROOFS
+from normalhedge.guarantees._known import PROOFS
 
 NOTE = Path(__file__).parents[1] / "docs" / "note"
 DIGITS = re.compile(r"-?\d+(?:\.\d+)?")

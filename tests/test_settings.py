@@ -6,10 +6,10 @@ import click
 import msgspec
 import pytest
 
-from normalhedge.cli.blend import command
-from normalhedge.mixtures.settings import OPTIONS
-from normalhedge.service import forms
-from normalhedge.service.client import verbs
+from normalhedge.cli._blend import command
+from normalhedge.mixtures.state._settings import OPTIONS
+from normalhedge.service import _forms as forms
+from normalhedge.service.client import _verbs as verbs
 
 BY_OTHER_MEANS = {"shared", "half_life", *(n for n in OPTIONS if OPTIONS[n].kind == "limit")}
 """Options that the command line does not have: ``--pooled`` and ``--memory`` say two of them."""

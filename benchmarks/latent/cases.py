@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from normalhedge.boundary.inputs import Floats
-from normalhedge.latent.regimes.matching import Labels
+from normalhedge.latent.regimes._matching import Labels
 
 ROUNDS, JUDGED = 4000, 1000
 

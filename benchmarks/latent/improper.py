@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from normalhedge.hedgers import NormalHedge
-from normalhedge.latent.regimes.scores import brier, l1, log_score
+from normalhedge.latent.regimes._scores import brier, l1, log_score
 
 ROUNDS, JUDGED = 4000, 1000
 

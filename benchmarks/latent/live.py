@@ -7,8 +7,8 @@ import numpy as np
 
 from benchmarks.latent import cases
 from normalhedge.boundary.inputs import Floats
-from normalhedge.latent.regimes.regimes import Regimes
-from normalhedge.latent.regimes.rule import REVIEW
+from normalhedge.latent.regimes._regimes import Regimes
+from normalhedge.latent.regimes._rule import REVIEW
 
 ROUNDS, WARM, LIVE = 10_000, 2_000, 1_000
 

@@ -15,10 +15,10 @@ import numpy as np
 from benchmarks.latent import changepoint
 from benchmarks.latent.rivals import Said, filtered, hmmlearn_fit
 from normalhedge.boundary.inputs import Floats
-from normalhedge.latent.models.fitted import Fitted
-from normalhedge.latent.models.fitting import fit
-from normalhedge.latent.regimes.matching import Labels, agreement
-from normalhedge.latent.regimes.regimes import Regimes
+from normalhedge.latent.models._fitted import Fitted
+from normalhedge.latent.models._fitting import fit
+from normalhedge.latent.regimes._matching import Labels, agreement
+from normalhedge.latent.regimes._regimes import Regimes
 
 RECESSIONS = (
     (1960.25, 1961.0), (1969.75, 1970.75), (1973.75, 1975.0), (1980.0, 1980.5),

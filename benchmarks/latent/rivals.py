@@ -15,11 +15,11 @@ from benchmarks.latent.cases import JUDGED, ROUNDS, Case
 from normalhedge.boundary.inputs import Floats
 from normalhedge.hedgers import NormalHedge
 from normalhedge.latent.models import _starts
+from normalhedge.latent.models._fitted import Fitted
+from normalhedge.latent.models._fitting import fit
 from normalhedge.latent.models.emissions import FullGaussian, Gaussian, Poisson
-from normalhedge.latent.models.fitted import Fitted
-from normalhedge.latent.models.fitting import fit
-from normalhedge.latent.regimes.matching import Labels, agreement, assignment, likeness
-from normalhedge.latent.regimes.regimes import Regimes
+from normalhedge.latent.regimes._matching import Labels, agreement, assignment, likeness
+from normalhedge.latent.regimes._regimes import Regimes
 
 EVERY, FIRST, BANK = 250, 500, 60
 HAZARD = 0.016

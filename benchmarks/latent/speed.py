@@ -12,10 +12,10 @@ import numpy as np
 from benchmarks.timing import Row, measure
 from normalhedge import NormalHedge
 from normalhedge.latent import CategoricalBank, StateExperts, follow, random_categorical_bank
+from normalhedge.latent.models._fitted import Fitted
+from normalhedge.latent.models._fitting import fit
+from normalhedge.latent.models._online_em import OnlineEM
 from normalhedge.latent.models.emissions import Gaussian
-from normalhedge.latent.models.fitted import Fitted
-from normalhedge.latent.models.fitting import fit
-from normalhedge.latent.models.online_em import OnlineEM
 
 CANDIDATES, STATES, SYMBOLS = 1_000, 4, 2
 ALPHA, C = 0.001, 4.0

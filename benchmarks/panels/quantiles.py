@@ -20,10 +20,10 @@ from benchmarks.panels.hubs import DATA, QuantilePanel
 from normalhedge import Mixture
 from normalhedge.boundary.inputs import Floats
 from normalhedge.mixtures import crps
-from normalhedge.tables.panels import Panel
-from normalhedge.tables.playing import play_table
-from normalhedge.tables.rounds import arrange
-from normalhedge.tables.session import TableSession
+from normalhedge.tables._playing import play_table
+from normalhedge.tables._rounds import arrange
+from normalhedge.tables._session import TableSession
+from normalhedge.tables.frames._panels import Panel
 
 LEVELS = (0.01, 0.025, *(k / 20 for k in range(1, 20)), 0.975, 0.99)
 """The levels of FluSight."""

@@ -321,8 +321,7 @@ def particles_smc(case: Case) -> Tracked | None:
     if order != 1:
         return None
     import particles  # noqa: PLC0415
-    from particles import distributions as dists  # noqa: PLC0415
-    from particles import state_space_models as ssm  # noqa: PLC0415
+    from particles import distributions as dists, state_space_models as ssm  # noqa: PLC0415
 
     first = float(case.seen[np.isfinite(case.seen[:, 0])][0, 0])
 

@@ -31,8 +31,8 @@ from normalhedge.guarantees import (
     held_potential,
     shipped,
 )
-from normalhedge.guarantees.bounds import at_most, scaled_limit
-from normalhedge.guarantees.known import PROOFS
+from normalhedge.guarantees._bounds import at_most, scaled_limit
+from normalhedge.guarantees._known import PROOFS
 from normalhedge.research.games import BreakAway, play
 from normalhedge.research.games.attacks import break_away, hold
 from normalhedge.research.leaderboard import (

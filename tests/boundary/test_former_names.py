@@ -1,11 +1,14 @@
 """Packages that moved still import under their former names, with a warning."""
 
+import importlib
+import pickle
 import subprocess
 import sys
 
 import pytest
 
-from normalhedge.boundary.former_names import FORMER
+from normalhedge import AdaHedge
+from normalhedge.boundary.former_names import FORMER, MOVED
 
 
 @pytest.mark.parametrize(("former", "present"), FORMER.items())
@@ -43,3 +46,17 @@ def test_a_program_runs_under_its_former_name() -> None:
     command = [sys.executable, "-W", "ignore", "-m", "normalhedge.certificates.check_proof"]
     run = subprocess.run(command, capture_output=True, text=True, check=False)
     assert "usage" in run.stdout + run.stderr
+
+
+@pytest.mark.parametrize(("former", "present"), MOVED.items())
+def test_a_module_that_moved_is_found(former: str, present: str) -> None:
+    sys.modules.pop(former, None)
+    with pytest.warns(DeprecationWarning, match=present):
+        assert importlib.import_module(former) is importlib.import_module(present)
+
+
+def test_pickles_of_the_last_release_are_read() -> None:
+    hedger = b"cnormalhedge.hedgers.ada_hedge\nAdaHedge\n)R."  # protocol 0, by name
+    sys.modules.pop("normalhedge.hedgers.ada_hedge", None)
+    with pytest.warns(DeprecationWarning, match="_ada_hedge"):
+        assert pickle.loads(hedger) == AdaHedge()

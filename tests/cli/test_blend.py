@@ -12,8 +12,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from normalhedge import Mixture, blend
-from normalhedge.mixtures.automatic import Automatic, Prior
-from normalhedge.mixtures.stream import Stream
+from normalhedge.mixtures.rules._automatic import Automatic, Prior
+from normalhedge.mixtures.streams._stream import Stream
 from tests.cli.command import call
 from tests.rules import either
 from tests.tables.examples import values, wide, write

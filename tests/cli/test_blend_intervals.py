@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from normalhedge import Mixture, blend
-from normalhedge.mixtures.stream import Stream
+from normalhedge.mixtures.streams._stream import Stream
 from tests.cli.command import call
 from tests.tables.examples import wide, write
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from normalhedge.cli import certify
+from normalhedge.cli import _certify as certify
 from normalhedge.guarantees import certify_led
 from normalhedge.guarantees.check_proof import check_proof
 from normalhedge.research.paper import frontier

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from normalhedge.latent import Live, Regimes
-from normalhedge.latent.regimes.code import Code
+from normalhedge.latent.regimes._code import Code
 from tests.cli.command import call
 from tests.cli.processes import ask, running
 from tests.latent.regimes.examples import answers, bits, switching

@@ -14,7 +14,7 @@ import pytest
 
 from normalhedge import Mixture, cli
 from normalhedge.live.journal import journal_of, read_journal
-from normalhedge.mixtures.saved import read_snapshot
+from normalhedge.mixtures.files._saved import read_snapshot
 from tests.cli.processes import ask, running
 
 

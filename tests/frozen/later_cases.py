@@ -9,7 +9,7 @@ import numpy as np
 
 from normalhedge import Mixture, blend
 from normalhedge.mixtures import crps
-from normalhedge.mixtures.stream import Stream
+from normalhedge.mixtures.streams._stream import Stream
 from tests.frozen.case import Arrays, Case, Nudge
 from tests.frozen.mixture_cases import rounds_of, table_of, to_arrow
 

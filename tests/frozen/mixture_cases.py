@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from normalhedge import Mixture, NormalHedge, blend
 from normalhedge.mixtures.losses import Loss, pinball
-from normalhedge.tables.hindsight import hindsight
+from normalhedge.tables._hindsight import hindsight
 from tests.frozen.case import Arrays, Case, Nudge, number, of_ledger, of_state, under
 from tests.frozen.game_cases import EVERY, ON_POTENTIALS, hedger_of
 

@@ -16,10 +16,9 @@ import flint
 import numpy as np
 import pytest
 
-from normalhedge.guarantees import check_proof as check
-from normalhedge.guarantees import shipped
+from normalhedge.guarantees import check_proof as check, shipped
+from normalhedge.guarantees._known import PROOFS
 from normalhedge.guarantees.check_proof import NotProved, check_proof
-from normalhedge.guarantees.known import PROOFS
 from tests.guarantees.examples import assert_by_sampling, phi
 
 QUICK = [

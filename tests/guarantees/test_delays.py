@@ -20,14 +20,14 @@ from normalhedge.guarantees import (
     blocks_potential,
     blocks_variance,
     certify,
+    check_proof as check,
     default_c,
     prove,
     shipped,
 )
-from normalhedge.guarantees import check_proof as check
+from normalhedge.guarantees._known import PROOFS
+from normalhedge.guarantees._late import LADDER
 from normalhedge.guarantees.check_proof import NotProved, check_proof, sentence
-from normalhedge.guarantees.known import PROOFS
-from normalhedge.guarantees.late import LADDER
 from normalhedge.research.games import Blocks, play
 from tests import family_oracles
 from tests.family_oracles import LateNormalHedge

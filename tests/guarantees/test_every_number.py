@@ -19,18 +19,18 @@ from normalhedge.guarantees import (
     certify,
     certify_every,
     certify_limit,
+    check_proof as check,
     critical_reach,
     growth_exponent,
     prove,
     shipped,
     theorem_1,
 )
-from normalhedge.guarantees import check_proof as check
+from normalhedge.guarantees._known import PROOFS
+from normalhedge.guarantees._program import growth
 from normalhedge.guarantees.check_proof import NotProved, check_proof, sentence
-from normalhedge.guarantees.known import PROOFS
-from normalhedge.guarantees.program import growth
 from normalhedge.research.games.attacks import attack, break_away
-from normalhedge.research.games.attacks.hold import _Holding, _play
+from normalhedge.research.games.attacks._hold import _Holding, _play
 from tests.guarantees.outward import Interval, remainder, shown
 from tests.guarantees.test_check_proof import plain_gap
 

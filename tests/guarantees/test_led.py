@@ -20,17 +20,17 @@ from normalhedge.guarantees import (
     best_known,
     certify,
     certify_led,
+    check_proof as check,
     held_potential,
     prove,
     shipped,
 )
-from normalhedge.guarantees import check_proof as check
-from normalhedge.guarantees.certificate import NoCertificate
+from normalhedge.guarantees._certificate import NoCertificate
+from normalhedge.guarantees._known import PROOFS
+from normalhedge.guarantees._led import LedCertificate
 from normalhedge.guarantees.check_proof import NotProved, check_proof, sentence
-from normalhedge.guarantees.known import PROOFS
-from normalhedge.guarantees.led import LedCertificate
 from normalhedge.research.games.attacks import hold
-from normalhedge.research.games.attacks.hold import _Holding, _play
+from normalhedge.research.games.attacks._hold import _Holding, _play
 from tests.guarantees.outward import Interval, remainder
 
 CLAIMS = [claim for claim in shipped() if claim.bend is not None]

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from normalhedge.guarantees import shipped
+from normalhedge.guarantees._known import INDEX, PROOFS
+from normalhedge.guarantees._ship import EVERY_NUMBER, LED, SHIPPED, ProofSetting, ship
 from normalhedge.guarantees.check_proof import check_proof
-from normalhedge.guarantees.known import INDEX, PROOFS
-from normalhedge.guarantees.ship import EVERY_NUMBER, LED, SHIPPED, ProofSetting, ship
 from tests.guarantees.examples import assert_by_sampling
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import optimize
 
-from normalhedge.guarantees.small_programs import largest_margins
+from normalhedge.guarantees._small_programs import largest_margins
 
 LIMITS = np.array([(0.0, 50.0), (-9.0, 9.0), (-9.0, 9.0)])
 

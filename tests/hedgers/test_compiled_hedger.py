@@ -97,7 +97,7 @@ def test_gains_of_any_layout_mean_the_same() -> None:
 
 
 def test_run_in_blocks_of_a_converted_array(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("normalhedge.hedgers.compiled_hedger.BLOCK", 20)
+    monkeypatch.setattr("normalhedge.hedgers._compiled_hedger.BLOCK", 20)
     hedger, gains = NormalHedge(0.05), coins(50, 6)
     confidence = np.random.default_rng(0).random((50, 6))
     expected = oracles.fold(weigh_of(hedger), 0.05, gains, confidence)

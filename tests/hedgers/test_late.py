@@ -11,7 +11,7 @@ import pytest
 from normalhedge import hedgers
 from normalhedge.boundary.inputs import Floats
 from normalhedge.hedgers import CompiledHedger
-from normalhedge.hedgers.late import LateHedger
+from normalhedge.hedgers._late import LateHedger
 from tests.family_oracles import normal
 from tests.hedgers.examples import drawn_games
 

@@ -7,8 +7,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 
 from normalhedge import checks
-from normalhedge.hedgers import HEDGERS as NAMES
-from normalhedge.hedgers import CompiledHedger, State, named
+from normalhedge.hedgers import HEDGERS as NAMES, CompiledHedger, State, named
 from tests.hedgers.examples import EVERYONE, FAMILY, ON_POTENTIALS, discounted, each
 
 

@@ -69,5 +69,5 @@ def test_squint_bound_follows_from_its_potential() -> None:
                     return potential(regret, squares) - budget
 
                 most = rounds if spare(rounds) <= 0 else optimize.brentq(spare, -1.0, rounds)
-                promised = hedgers.squint.improper(squares, rounds, 1 / n)
+                promised = hedgers._squint.improper(squares, rounds, 1 / n)
                 assert 2 * most <= promised

@@ -9,7 +9,7 @@ from normalhedge.latent import (
     random_categorical_bank,
     random_gaussian_bank,
 )
-from normalhedge.latent.models.fitting import fit
+from normalhedge.latent.models._fitting import fit
 
 
 def test_categorical_banks_come_back_to_the_bit() -> None:

@@ -9,8 +9,8 @@ from scipy.optimize import linprog, minimize
 
 from normalhedge.boundary.inputs import Floats
 from normalhedge.mixtures import Loss, pinball
-from normalhedge.mixtures.best_convex import Convex
 from normalhedge.mixtures.losses import loss_of
+from normalhedge.mixtures.summaries._best_convex import Convex
 
 LEVELS = np.array([0.9, 0.3])
 

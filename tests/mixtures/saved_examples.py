@@ -9,8 +9,8 @@ import pyarrow as pa
 import pytest
 
 from normalhedge import Mixture, blend
-from normalhedge.mixtures.restored import ENTRIES
-from normalhedge.mixtures.stream import Stream
+from normalhedge.mixtures.files._restored import ENTRIES
+from normalhedge.mixtures.streams._stream import Stream
 from tests.rules import SINGLE
 
 

@@ -7,7 +7,7 @@ import pyarrow as pa
 
 from normalhedge import Mixture
 from normalhedge.boundary.inputs import Floats
-from normalhedge.mixtures.comparison import Comparison, Line
+from normalhedge.mixtures.summaries._comparison import Comparison, Line
 
 NAMES = ("gam", "ar", "naive", "survey")
 

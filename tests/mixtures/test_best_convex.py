@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from normalhedge.mixtures.best_convex import best_convex
 from normalhedge.mixtures.losses import Huber
+from normalhedge.mixtures.summaries._best_convex import best_convex
 from tests.mixtures.convex_oracle import (
     KINDS,
     OF_NUMBERS,
@@ -65,7 +65,7 @@ def test_what_is_alike_asleep_or_wild_is_harmless(kind: str) -> None:
 def test_what_is_sampled_has_a_gap_of_all_rows(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     data = panel(kind, 4000, 3)
     exact = best_convex(loss_for(kind), *data)
-    monkeypatch.setattr("normalhedge.mixtures.best_convex.SAMPLE", 4000)
+    monkeypatch.setattr("normalhedge.mixtures.summaries._best_convex.SAMPLE", 4000)
     found = best_convex(loss_for(kind), *data)
     check(kind, data, found)
     assert exact.loss * (1 - 1e-9) <= found.loss

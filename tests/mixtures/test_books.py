@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from normalhedge import Mixture
-from normalhedge.mixtures.stream import Stream
+from normalhedge.mixtures.streams._stream import Stream
 from tests.mixtures.examples import fed
 from tests.rules import either
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy.optimize import nnls
 
-from normalhedge.mixtures import interior
-from normalhedge.mixtures.best_convex import best_convex
+from normalhedge.mixtures.summaries import _interior as interior
+from normalhedge.mixtures.summaries._best_convex import best_convex
 from tests.mixtures.convex_oracle import (
     KINDS,
     ROUNDING,

@@ -11,7 +11,7 @@ import pytest
 from normalhedge import Mixture
 from normalhedge.live import sealed_file
 from normalhedge.mixtures.intervals import Conformal
-from normalhedge.mixtures.stream import Stream
+from normalhedge.mixtures.streams._stream import Stream
 from tests.mixtures.saved_examples import refused
 from tests.rules import either
 from tests.torture.snapshot import difference, snapshot

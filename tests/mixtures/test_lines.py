@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import pytest
 
-from normalhedge.mixtures.lines import QUOTED, InputLine, batches
+from normalhedge.mixtures.streams._lines import QUOTED, InputLine, batches
 
 
 def pieces(text: bytes, size: int) -> Callable[[], bytes]:

@@ -4,8 +4,8 @@ import json
 from typing import Any
 
 from normalhedge import Mixture
-from normalhedge.mixtures.operations import Operation
-from normalhedge.mixtures.stream import Stream
+from normalhedge.mixtures.state._operations import Operation
+from normalhedge.mixtures.streams._stream import Stream
 from tests.rules import either
 
 

@@ -8,18 +8,17 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from normalhedge import Mixture
 from normalhedge._core import STATE_FIELDS as ARRAYS
 from normalhedge.mixtures import crps
-from normalhedge.mixtures.automatic import Automatic, levels_of
-from normalhedge.mixtures.components import ledger_weights
-from normalhedge.tables.panels import Panel
-from normalhedge.tables.playing import play_table
-from normalhedge.tables.rounds import arrange
-from normalhedge.tables.session import TableSession
+from normalhedge.mixtures.rules._automatic import Automatic, levels_of
+from normalhedge.mixtures.rules._components import ledger_weights
+from normalhedge.tables._playing import play_table
+from normalhedge.tables._rounds import arrange
+from normalhedge.tables._session import TableSession
+from normalhedge.tables.frames._panels import Panel
 from tests.mixtures.quantile_examples import LEVELS, MANY, NAMES, forecasters, said_by
 from tests.quantile_oracle import QuantileOracle, QuantileRound, hats, quantile_loss
 

@@ -12,8 +12,8 @@ import pytest
 from normalhedge import Mixture, blend
 from normalhedge.hedgers import named
 from normalhedge.live.sealed_file import sealed
-from normalhedge.mixtures.automatic import Automatic, _engine_of, levels_of
-from normalhedge.mixtures.restored import KINDS
+from normalhedge.mixtures.files._restored import KINDS
+from normalhedge.mixtures.rules._automatic import Automatic, _engine_of, levels_of
 from tests.mixtures.examples import busy_mixture, fed
 from tests.mixtures.hedger_examples import EVERY, busy_with
 from tests.mixtures.saved_examples import busy_file, of_a_table, refused, version_2
@@ -335,8 +335,8 @@ def test_losses_of_any_size_are_read_again(tmp_path: Path) -> None:
 def test_a_file_goes_on_with_its_own_prior(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path, said = tmp_path / "state.json", {"a": 5.0, "b": 1.0, "c": 2.0}
     with monkeypatch.context() as other_version:
-        other_version.setattr("normalhedge.mixtures.components.TRUST", 0.5)
-        other_version.setattr("normalhedge.mixtures.automatic.INSURED", 0.5)
+        other_version.setattr("normalhedge.mixtures.rules._components.TRUST", 0.5)
+        other_version.setattr("normalhedge.mixtures.rules._automatic.INSURED", 0.5)
         _engine_of.cache_clear()
         mixture = fed(Mixture(), "abc", 20)
         mixture.save(path)

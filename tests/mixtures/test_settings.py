@@ -15,8 +15,8 @@ import pytest
 from normalhedge import Mixture, NormalHedge, blend
 from normalhedge.hedgers import named
 from normalhedge.mixtures import Loss, MixtureOptions, MixtureSettings
-from normalhedge.mixtures.automatic import Automatic
-from normalhedge.mixtures.settings import OPTIONS
+from normalhedge.mixtures.rules._automatic import Automatic
+from normalhedge.mixtures.state._settings import OPTIONS
 from tests.rules import SINGLE
 from tests.tables.examples import wide
 

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from normalhedge import Mixture
-from normalhedge.mixtures._sums import STEPS
+from normalhedge.mixtures.state.sum_rows import STEPS
 from tests.mixtures.examples import fed
 
 

@@ -11,11 +11,11 @@ import pytest
 from normalhedge import Mixture
 from normalhedge._core import STATE_FIELDS as ARRAYS
 from normalhedge.live.journal import journal_of, read_journal
-from normalhedge.mixtures import state_file
-from normalhedge.mixtures.operations import Operation
-from normalhedge.mixtures.saved import read_snapshot
-from normalhedge.mixtures.state_file import MixtureFile
-from normalhedge.mixtures.stream import Stream
+from normalhedge.mixtures.files._saved import read_snapshot
+from normalhedge.mixtures.state._operations import Operation
+from normalhedge.mixtures.streams import _state_file as state_file
+from normalhedge.mixtures.streams._state_file import MixtureFile
+from normalhedge.mixtures.streams._stream import Stream
 from tests.rules import either
 
 

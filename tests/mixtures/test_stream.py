@@ -6,8 +6,8 @@ import json
 import pytest
 
 from normalhedge import Mixture
-from normalhedge.mixtures.operations import LONGEST_ID, Operation
-from normalhedge.mixtures.stream import Stream
+from normalhedge.mixtures.state._operations import LONGEST_ID, Operation
+from normalhedge.mixtures.streams._stream import Stream
 from tests.rules import either
 
 

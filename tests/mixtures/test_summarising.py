@@ -6,8 +6,12 @@ import numpy as np
 import pytest
 
 from normalhedge import Mixture, blend
-from normalhedge.mixtures.automatic import levels_of
-from normalhedge.mixtures.summarising import component_names, component_weights, expert_weights
+from normalhedge.mixtures.rules._automatic import levels_of
+from normalhedge.mixtures.summaries._summarising import (
+    component_names,
+    component_weights,
+    expert_weights,
+)
 from tests.mixtures.summary_examples import NAMES, numbers, table_of
 from tests.rules import either
 

@@ -7,7 +7,7 @@ import pytest
 
 from normalhedge import Hedge, Mixture, blend
 from normalhedge.mixtures import Summary
-from normalhedge.mixtures._sums import ABSURD
+from normalhedge.mixtures.state.sum_rows import ABSURD
 from tests.mixtures.summary_examples import fed, numbers, table_of
 from tests.rules import SINGLE
 

@@ -9,11 +9,11 @@ import pytest
 
 from normalhedge import blend
 from normalhedge.mixtures import Summary
-from normalhedge.mixtures.comparison import Line
+from normalhedge.mixtures.summaries._comparison import Line
 from normalhedge.reports import write_blend
-from normalhedge.tables.blending import Blend
-from normalhedge.tables.review import review
-from normalhedge.tables.timeline import timeline
+from normalhedge.reports.analysis._review import review
+from normalhedge.tables._blending import Blend
+from normalhedge.tables._timeline import timeline
 from tests.reports.browser import from_outside, in_browser, opened
 
 

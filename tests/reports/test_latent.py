@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from normalhedge.latent import infer, resume
-from normalhedge.latent.regimes.baselines import baselines
+from normalhedge.latent.regimes._baselines import baselines
 from normalhedge.reports import write_inferred
 from tests.latent.regimes.examples import switching, weather
 from tests.reports.browser import in_browser, opened

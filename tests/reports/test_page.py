@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from normalhedge.reports import Section, write_page
-from normalhedge.reports.page import NUMBER
+from normalhedge.reports._page import NUMBER
 
 
 @pytest.mark.parametrize(

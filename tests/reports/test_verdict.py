@@ -11,10 +11,10 @@ import pytest
 
 from normalhedge import blend
 from normalhedge.reports import write_blend
-from normalhedge.reports.verdict import verdict
-from normalhedge.reports.wording import number
-from normalhedge.tables.review import Review, review
-from normalhedge.tables.timeline import timeline
+from normalhedge.reports._verdict import verdict
+from normalhedge.reports._wording import number
+from normalhedge.reports.analysis._review import Review, review
+from normalhedge.tables._timeline import timeline
 from tests.reports.browser import in_browser, opened
 
 NAME = "<img src=x onerror=alert(1)>"

@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from normalhedge.research.cells import Cells
+from normalhedge.research._cells import Cells
 from normalhedge.research.games import Trace, play
-from normalhedge.research.paper.figures import (
+from normalhedge.research.paper._figures import (
     FIGURES,
     FigurePanel,
     trace_from_arrays,

@@ -7,15 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from normalhedge.research.fingerprint import (
-    NOW,
-    PACKAGE,
-    SHOWN,
-    UPPER,
-    contents,
-    fingerprint,
-)
-from normalhedge.research.paper.parts import PARTS
+from normalhedge.research._fingerprint import NOW, PACKAGE, SHOWN, UPPER, contents, fingerprint
+from normalhedge.research.paper._parts import PARTS
 
 PAGE_VERSION = '"normalhedge": normalhedge.__version__,'
 
@@ -33,21 +26,21 @@ def copied(folder: Path) -> tuple[Path, Path]:
 @pytest.mark.parametrize(
     ("name", "layer"),
     [
-        ("hedgers/normal_hedge.py", ""),
+        ("hedgers/_normal_hedge.py", ""),
         ("boundary/inputs.py", ""),
-        ("research/cells.py", ""),
-        ("research/leaderboard/contests.py", ""),
-        ("research/paper/reproduce.py", ""),
-        ("research/paper/simulation.py", ""),
+        ("research/_cells.py", ""),
+        ("research/leaderboard/_contests.py", ""),
+        ("research/paper/_reproduce.py", ""),
+        ("research/paper/_simulation.py", ""),
         ("guarantees/proofs/index.json", ""),
-        ("latent/banks/hmm_bank.py", "latent"),
-        ("mixtures/mixture.py", "mixtures"),
-        ("tables/rounds.py", "tables"),
-        ("cli/paper.py", "nowhere"),
-        ("reports/page.py", "nowhere"),
+        ("latent/banks/_hmm_bank.py", "latent"),
+        ("mixtures/_mixture.py", "mixtures"),
+        ("tables/_rounds.py", "tables"),
+        ("cli/_paper.py", "nowhere"),
+        ("reports/_page.py", "nowhere"),
         ("reports/plots.py", "nowhere"),
-        ("research/paper/comparisons.py", "nowhere"),
-        ("research/leaderboard/page.py", "nowhere"),
+        ("research/paper/_comparisons.py", "nowhere"),
+        ("research/leaderboard/_page.py", "nowhere"),
         ("py.typed", "nowhere"),
     ],
 )
@@ -132,11 +125,12 @@ def test_what_the_fingerprint_leaves_out_computes_nothing() -> None:
         said = [line.strip() for line in text.splitlines() if "__version__" in line]
         assert {*said} <= {PAGE_VERSION, '"numpy": np.__version__,'}, name
     # A claim is what a judge returns; the two files that run the work write the pages, too.
-    claim = "research/paper/claim.py"
+    claim = "research/paper/_claim.py"
     runners = {
         "research/leaderboard/__init__.py",
-        "research/leaderboard/run.py",
-        "research/paper/reproduce.py",
+        "research/leaderboard/_run.py",
+        "research/paper/__init__.py",
+        "research/paper/_reproduce.py",
     }
     for name in files - shown - runners:
         assert not imported(PACKAGE / name) & (shown - {claim}), name

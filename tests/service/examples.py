@@ -4,7 +4,7 @@ import random
 from typing import Any
 
 from normalhedge import Mixture
-from normalhedge.mixtures.stream import Stream
+from normalhedge.mixtures.streams._stream import Stream
 from tests.service.running import Asked
 
 ONE = "/v1/mixtures/load"

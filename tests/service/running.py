@@ -13,9 +13,9 @@ from typing import Any
 
 import httpx
 
+from normalhedge.service._storage import Storage
 from normalhedge.service.server import run, storage_of
 from normalhedge.service.settings import Settings
-from normalhedge.service.storage import Storage
 
 
 class Asked(httpx.Client):

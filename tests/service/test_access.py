@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from normalhedge.service._limits import Limits
 from normalhedge.service.access import new_token, read_tokens, remove_token
-from normalhedge.service.limits import Limits
 from normalhedge.service.settings import Settings, read_settings
 from tests.cli.command import call
 from tests.service.examples import ONE

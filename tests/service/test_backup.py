@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from normalhedge.cli.commands import group
+from normalhedge.cli._commands import group
 from normalhedge.service import backups
 from tests.service.examples import ONE, ask
 from tests.service.running import Asked, process, served

@@ -7,7 +7,7 @@ from typing import Any
 
 import httpx
 
-from normalhedge.service.limits import Limits
+from normalhedge.service._limits import Limits
 from tests.service.examples import ONE, ask
 from tests.service.running import Asked, served
 

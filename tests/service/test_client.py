@@ -12,10 +12,10 @@ import numpy as np
 import pytest
 
 from normalhedge import AsyncClient, Client, Mixture
-from normalhedge.mixtures.saved import Snapshot, snapshot_text
+from normalhedge.mixtures.files._saved import Snapshot, snapshot_text
 from normalhedge.service import access
-from normalhedge.service.client import NotAcknowledged, ServedMixture, retrying
-from normalhedge.service.client.retrying import Answer, Ask, Attempts
+from normalhedge.service.client import NotAcknowledged, ServedMixture, _retrying as retrying
+from normalhedge.service.client._retrying import Answer, Ask, Attempts
 from tests.service.faulty import CUTS, proxied
 from tests.service.running import Asked, served
 
@@ -283,7 +283,7 @@ def test_a_server_that_is_gone_is_told_with_the_key() -> None:
 
 def test_pauses_grow_and_are_as_long_as_the_server_asks(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = [0.0]
-    monkeypatch.setattr("normalhedge.service.client.retrying.time.monotonic", lambda: clock[0])
+    monkeypatch.setattr("normalhedge.service.client._retrying.time.monotonic", lambda: clock[0])
     attempts = Attempts(60.0, "key")
     pauses = [attempts.pause("no", None) for _ in range(9)]
     assert all(0.5 <= p / min(0.05 * 2**k, 5.0) <= 1.0 for k, p in enumerate(pauses))
@@ -311,7 +311,7 @@ def test_requests_are_sent_again_with_the_same_key(monkeypatch: pytest.MonkeyPat
         return httpx.Response(status, json={"settled": 0}, headers=headers)
 
     slept: list[float] = []
-    monkeypatch.setattr("normalhedge.service.client.clients.time.sleep", slept.append)
+    monkeypatch.setattr("normalhedge.service.client._clients.time.sleep", slept.append)
     client = Client("http://localhost:1")
     client._http = httpx.Client(base_url=client.url, transport=httpx.MockTransport(handle))
     ServedMixture(client, "load").update(0, 1.0)

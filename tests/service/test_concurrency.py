@@ -10,8 +10,8 @@ from typing import Any
 import httpx
 import pytest
 
-from normalhedge.service import registry
-from normalhedge.service.recovery import state_text
+from normalhedge.service import _registry as registry
+from normalhedge.service._recovery import state_text
 from tests.service.examples import OPTIONS, replayed
 from tests.service.running import Asked, process, served
 

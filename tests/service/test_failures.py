@@ -9,12 +9,12 @@ from typing import Any
 import httpx
 import pytest
 
-from normalhedge.service import registry
-from normalhedge.service.live import LoadedMixture
-from normalhedge.service.recovery import recover, state_text
+from normalhedge.service import _registry as registry
+from normalhedge.service._live import LoadedMixture
+from normalhedge.service._recovery import recover, state_text
+from normalhedge.service._sqlite import SQLite
+from normalhedge.service._storage import Batch
 from normalhedge.service.server import storage_of
-from normalhedge.service.sqlite import SQLite
-from normalhedge.service.storage import Batch
 from tests.service.examples import ONE, OPTIONS, ask, replayed
 from tests.service.postgres import Cluster
 from tests.service.running import Asked, served
@@ -149,7 +149,7 @@ def test_a_clock_that_goes_back_changes_nothing_but_times(
 
     with served(tmp_path / "a.db") as url, Asked(url) as client:
         client.send_json("/v1/mixtures", {"name": "load"})
-        monkeypatch.setattr("normalhedge.service.registry.time.time", clock)
+        monkeypatch.setattr("normalhedge.service._registry.time.time", clock)
         for k in range(5):
             assert ask(client, "predict", forecasts(k))[1]["ticket"] == k
             assert ask(client, "outcome", {"ticket": k, "outcome": 1.0})[0] == 200
@@ -169,7 +169,7 @@ def test_a_fault_of_our_own_after_a_change_does_not_part_memory_from_the_log(
     def fail(_: Any) -> Any:
         raise ZeroDivisionError("a secret of the inside")
 
-    for place in ("mixtures.stream.plain_prediction", "service.registry._encode"):
+    for place in ("mixtures.streams._stream.plain_prediction", "service._registry._encode"):
         with monkeypatch.context() as patch:
             patch.setattr(f"normalhedge.{place}", fail)
             status, answer = ask(client, "predict", forecasts(1))
@@ -188,7 +188,7 @@ def test_a_stream_that_fails_midway_has_no_end(
     client.send_json("/v1/mixtures", {"name": "load"})
     ask(client, "rounds", {"rounds": [forecasts(k) for k in range(5)]})
     ask(client, "predict", forecasts(0))
-    monkeypatch.setattr("normalhedge.service.views.LOG_AT_ONCE", 1)
+    monkeypatch.setattr("normalhedge.service._views.LOG_AT_ONCE", 1)
     asked = []
 
     def fail(*_: Any) -> Any:
@@ -197,7 +197,7 @@ def test_a_stream_that_fails_midway_has_no_end(
             raise ZeroDivisionError
         return {}
 
-    monkeypatch.setattr("normalhedge.service.views.line_of", fail)
+    monkeypatch.setattr("normalhedge.service._views.line_of", fail)
     with pytest.raises(httpx.RemoteProtocolError):
         client.get(f"{ONE}/log")
     assert len(asked) == 6

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from normalhedge import Mixture
-from normalhedge.service.limits import Limits
+from normalhedge.service._limits import Limits
 from tests.service.examples import ONE, ask
 from tests.service.running import Asked, served
 

@@ -15,7 +15,7 @@ import httpx
 import pytest
 
 from normalhedge import Client
-from normalhedge.service.limits import Limits
+from normalhedge.service._limits import Limits
 from normalhedge.service.settings import Settings, read_settings
 from tests.service.running import process
 

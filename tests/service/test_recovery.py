@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from normalhedge import Mixture
-from normalhedge.mixtures.stream import Stream
-from normalhedge.service import memory
-from normalhedge.service.recovery import first_snapshot, recover, state_at, state_text
+from normalhedge.mixtures.streams._stream import Stream
+from normalhedge.service import _memory as memory
+from normalhedge.service._recovery import first_snapshot, recover, state_at, state_text
 from normalhedge.service.server import storage_of
 from tests.service.examples import ONE, OPTIONS, ask, line_of, operations_at_random, replayed
 from tests.service.running import Asked, process, served
@@ -115,7 +115,7 @@ def test_the_exported_log_is_replayed_by_the_command_line(tmp_path: Path) -> Non
 
 def test_compaction_leaves_a_log_that_replays(db: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(memory, "SNAPSHOT_EVERY", 20)
-    monkeypatch.setattr("normalhedge.service.recovery.HISTORY", 10)
+    monkeypatch.setattr("normalhedge.service._recovery.HISTORY", 10)
     with served(db) as url, Asked(url) as client:
         client.send_json("/v1/mixtures", {"name": "load"})
         for k, (verb, body) in enumerate(operations_at_random(5, 200)):
@@ -140,7 +140,7 @@ def test_a_correction_that_cannot_be_repeated_is_taken_from_its_snapshot(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(memory, "SNAPSHOT_EVERY", 20)
-    monkeypatch.setattr("normalhedge.service.recovery.HISTORY", 1)
+    monkeypatch.setattr("normalhedge.service._recovery.HISTORY", 1)
     db = str(tmp_path / "a.db")
     with served(db) as url, Asked(url) as client:
         client.send_json("/v1/mixtures", {"name": "load"})

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from normalhedge import Mixture
-from normalhedge.mixtures.state_file import MixtureFile
+from normalhedge.mixtures.streams._state_file import MixtureFile
 from tests.service.running import Asked, served
 
 FROZEN = Path(__file__).parents[1] / "frozen"

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from normalhedge import Mixture
-from normalhedge.service.recovery import state_text
+from normalhedge.service._recovery import state_text
 from tests.service.examples import ONE, OPTIONS
 from tests.service.running import Asked, served
 

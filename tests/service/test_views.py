@@ -115,7 +115,7 @@ def test_overdue_outcomes_and_a_mixture_worse_than_the_plain_mean(
 ) -> None:
     client.send_json("/v1/mixtures", {"name": "load", "hedger": "follow-the-leader"})
     now = [1000.0]
-    monkeypatch.setattr("normalhedge.service.registry.time.time", lambda: now[0])
+    monkeypatch.setattr("normalhedge.service._registry.time.time", lambda: now[0])
     for k in range(10):
         ask(client, "predict", {"forecasts": {"a": 1.0, "b": -1.0}})
         now[0] += 10.0

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from normalhedge import Mixture, blend
-from normalhedge.tables.cleaning import _number
+from normalhedge.tables._cleaning import _number
 from tests.tables.examples import values, wide
 
 

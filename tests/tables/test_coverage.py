@@ -7,8 +7,8 @@ import pyarrow as pa
 import pytest
 
 from normalhedge import blend
-from normalhedge.tables.coverage import bands, bands_of_quantiles
-from normalhedge.tables.review import review
+from normalhedge.reports.analysis._coverage import bands, bands_of_quantiles
+from normalhedge.reports.analysis._review import review
 
 
 def example(rows: int = 400) -> tuple[Any, np.ndarray, np.ndarray]:

@@ -9,7 +9,7 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
-from normalhedge.tables.dates import as_dates, calendar
+from normalhedge.tables.frames._dates import as_dates, calendar
 
 
 @pytest.mark.parametrize(

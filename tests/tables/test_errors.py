@@ -9,9 +9,9 @@ import pytest
 
 from normalhedge import blend
 from normalhedge.mixtures import pinball
-from normalhedge.tables.blended import rows_of
-from normalhedge.tables.review import review
-from normalhedge.tables.scores import Scores
+from normalhedge.reports.analysis._blended import rows_of
+from normalhedge.reports.analysis._review import review
+from normalhedge.reports.analysis._scores import Scores
 
 MODELS = ["gam", "ar", "naive"]
 

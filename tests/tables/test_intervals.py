@@ -10,7 +10,7 @@ import pytest
 
 from normalhedge import Mixture, blend
 from normalhedge.mixtures import crps
-from normalhedge.mixtures.table_facts import TableFacts
+from normalhedge.mixtures.state._table_facts import TableFacts
 from tests.rules import either
 from tests.tables import quantile_examples
 from tests.tables.examples import cross_validation, wide

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 from normalhedge import Mixture, blend
-from normalhedge.mixtures.table_facts import TableFacts
+from normalhedge.mixtures.state._table_facts import TableFacts
 from tests.rules import SINGLE, either
 from tests.tables.examples import cross_validation, values, wide
 

@@ -10,8 +10,8 @@ import pandas as pd
 import pytest
 
 from normalhedge import Mixture, blend
-from normalhedge.mixtures.books import Books
-from normalhedge.tables.session import TableSession
+from normalhedge.mixtures.state._books import Books
+from normalhedge.tables._session import TableSession
 from tests.tables.examples import values, wide
 from tests.torture.snapshot import difference, snapshot
 

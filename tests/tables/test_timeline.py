@@ -5,7 +5,7 @@ import pyarrow as pa
 import pytest
 
 from normalhedge import blend
-from normalhedge.tables.timeline import timeline
+from normalhedge.tables._timeline import timeline
 from tests.rules import either
 from tests.tables.examples import wide
 

@@ -4,8 +4,8 @@ import numpy as np
 import pyarrow as pa
 
 from normalhedge import blend
-from normalhedge.tables.review import review
-from normalhedge.tables.tracks import DETAIL, MOST, POINTS
+from normalhedge.reports.analysis._review import review
+from normalhedge.reports.analysis._tracks import DETAIL, MOST, POINTS
 from tests.tables.examples import wide
 
 

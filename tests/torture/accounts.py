@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from normalhedge.mixtures import Mixture
-from normalhedge.service.recovery import state_text
+from normalhedge.service._recovery import state_text
 from tests.service.sending import Connection
 
 OPTIONS: dict[str, Any] = {"max_pending": 10_000, "history": 200, "max_names": 10_000}

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from normalhedge.boundary import whole_files
-from normalhedge.research.cells import Cells
+from normalhedge.research._cells import Cells
 from tests.torture.files import Damage, cuts, flips
 from tests.torture.result import Report, Result, isolated, one_line
 from tests.torture.snapshot import difference

@@ -10,7 +10,7 @@ from threading import Event, Thread
 import numpy as np
 
 from normalhedge.mixtures import Mixture
-from normalhedge.mixtures._sums import STEPS
+from normalhedge.mixtures.state.sum_rows import STEPS
 from tests.torture.result import Report, Result, is_sentence, isolated, one_line
 from tests.torture.snapshot import unusable
 

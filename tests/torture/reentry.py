@@ -16,7 +16,7 @@ import numpy as np
 
 from normalhedge import blend
 from normalhedge.mixtures import Mixture
-from normalhedge.mixtures._sums import STEPS
+from normalhedge.mixtures.state.sum_rows import STEPS
 from tests.torture.result import Report, Result, is_sentence, isolated, one_line
 from tests.torture.scenes import Softmax, numbers, table, warm_up
 from tests.torture.snapshot import amiss, unusable

@@ -8,7 +8,7 @@ import numpy as np
 
 from normalhedge._core import STATE_FIELDS as ARRAYS
 from normalhedge.mixtures import Mixture
-from normalhedge.mixtures.table_facts import TableFacts
+from normalhedge.mixtures.state._table_facts import TableFacts
 from tests.torture.result import is_sentence, one_line
 
 FIELDS = (

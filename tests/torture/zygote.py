@@ -14,7 +14,7 @@ import sys
 
 def serve(requests: socket.socket) -> None:
     """Answer requests until the other side is gone."""
-    for name in ("blend", "commands"):
+    for name in ("_blend", "_commands"):
         importlib.import_module(f"normalhedge.cli.{name}")
 
     while True:

@@ -1,4 +1,4 @@
-"""Former names of packages: each still imports, with a warning, for one release."""
+"""Former names of packages and modules: each still imports, with a warning, for one release."""
 
 import importlib
 import importlib.util
@@ -24,8 +24,16 @@ FORMER = {
 }
 """The present name of each package that moved."""
 
+MOVED = {
+    "normalhedge.mixtures.automatic": "normalhedge.mixtures.rules._automatic",
+    "normalhedge.mixtures.settings": "normalhedge.mixtures.state._settings",
+    "normalhedge.mixtures.summary": "normalhedge.mixtures.summaries._summary",
+    "normalhedge.mixtures.tickets": "normalhedge.mixtures.state._tickets",
+}
+"""The present name of each module that moved and that pickles of the last release name."""
 
-class FormerNames(MetaPathFinder):
+
+class FormerPackages(MetaPathFinder):
     """Import a package that moved under its former name: the same module, and a warning."""
 
     def find_spec(
@@ -36,16 +44,33 @@ class FormerNames(MetaPathFinder):
         package = ".".join(fullname.split(".")[:2])
         if package not in FORMER:
             return None
-        present = FORMER[package] + fullname[len(package) :]
-        if importlib.util.find_spec(present) is None:
+        return _alias(fullname, FORMER[package] + fullname[len(package) :], fullname == package)
+
+
+class PrivateModules(MetaPathFinder):
+    """Import a module that became private under its former name: pickles hold such names."""
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        """Return the import of the private module, if no module is called ``fullname``."""
+        del path, target
+        package, _, name = fullname.rpartition(".")
+        if not package.startswith("normalhedge") or name.startswith("_"):
             return None
-        if fullname == package:
-            warnings.warn(
-                f"{fullname} is now {present}; the former name goes with the next release",
-                DeprecationWarning,
-                stacklevel=2,
-            )
-        return ModuleSpec(fullname, _Alias(present))
+        return _alias(fullname, MOVED.get(fullname, f"{package}._{name}"), warn=True)
+
+
+def _alias(former: str, present: str, warn: bool) -> ModuleSpec | None:  # noqa: FBT001
+    if importlib.util.find_spec(present) is None:
+        return None
+    if warn:
+        warnings.warn(
+            f"{former} is now {present}; the former name goes with the next release",
+            DeprecationWarning,
+            stacklevel=3,
+        )
+    return ModuleSpec(former, _Alias(present))
 
 
 class _Alias(Loader):
@@ -58,7 +83,7 @@ class _Alias(Loader):
         """Let the import system make the placeholder that `exec_module` replaces."""
 
     def exec_module(self, module: ModuleType) -> None:
-        # The import system returns what stands in sys.modules: the present module itself.
+        # The import system returns the entry of sys.modules: the present module itself.
         sys.modules[module.__name__] = importlib.import_module(self._present)
 
     def get_code(self, name: str) -> Any:
@@ -69,6 +94,8 @@ class _Alias(Loader):
 
 def install() -> None:
     """Let former names be imported."""
-    if not any(isinstance(finder, FormerNames) for finder in sys.meta_path):
+    if not any(isinstance(finder, FormerPackages) for finder in sys.meta_path):
         # First: the usual finder would search the path of a former package, and load modules twice.
-        sys.meta_path.insert(0, FormerNames())
+        sys.meta_path.insert(0, FormerPackages())
+        # Last: only names that no other finder has are former names.
+        sys.meta_path.append(PrivateModules())

@@ -22,9 +22,9 @@ the core and no text.
 outcomes alone, and compares it with `Mixture.bound` after every outcome.
 """
 
-from normalhedge.checks.hedger_laws import BODIES, LAWS, Game, Law, check_hedger, games
-from normalhedge.checks.loss_laws import LOSS_LAWS, LossLaw, check_loss
-from normalhedge.checks.promises import NATURES, Nature, blocks, check_bound
+from normalhedge.checks._hedger_laws import BODIES, LAWS, Game, Law, check_hedger, games
+from normalhedge.checks._loss_laws import LOSS_LAWS, LossLaw, check_loss
+from normalhedge.checks._promises import NATURES, Nature, blocks, check_bound
 
 __all__ = [
     "BODIES",

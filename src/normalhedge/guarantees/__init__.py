@@ -6,14 +6,16 @@ floating point (`certify`) and proved with exact enclosures (`prove`). `certific
 checks a proof; it is a stand-alone program.
 """
 
-from normalhedge.guarantees.bounds import (
+from normalhedge.guarantees._bounds import (
     PAPER_C,
     PAPER_POTENTIAL,
     Bound,
+    at_most as at_most,
     hedge_bound,
+    scaled_limit as scaled_limit,
     theorem_1,
 )
-from normalhedge.guarantees.certificate import (
+from normalhedge.guarantees._certificate import (
     Certificate,
     Multipliers,
     NoCertificate,
@@ -21,20 +23,25 @@ from normalhedge.guarantees.certificate import (
     certify,
     certify_limit,
 )
-from normalhedge.guarantees.every_number import (
+from normalhedge.guarantees._every_number import (
     EveryCertificate,
     PotentialGrowth,
     certify_every,
     critical_reach,
     growth_exponent,
 )
-from normalhedge.guarantees.held import held_potential
-from normalhedge.guarantees.known import Shipped, best_known, shipped
-from normalhedge.guarantees.late import blocks_potential, blocks_variance, default_c
-from normalhedge.guarantees.led import LedCertificate, certify_led
-from normalhedge.guarantees.proving import Proof, prove
-from normalhedge.guarantees.rounding import computed_potential
-from normalhedge.guarantees.worst_move import Mass
+from normalhedge.guarantees._held import held_potential
+from normalhedge.guarantees._known import Shipped, best_known, shipped
+from normalhedge.guarantees._late import (
+    LADDER as LADDER,
+    blocks_potential,
+    blocks_variance,
+    default_c,
+)
+from normalhedge.guarantees._led import LedCertificate, certify_led
+from normalhedge.guarantees._proving import Proof, prove
+from normalhedge.guarantees._rounding import computed_potential
+from normalhedge.guarantees._worst_move import Mass
 
 __all__ = [
     "PAPER_C",

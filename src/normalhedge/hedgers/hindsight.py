@@ -14,7 +14,7 @@ import numpy.typing as npt
 from normalhedge import _core
 from normalhedge.boundary import inputs
 from normalhedge.boundary.inputs import Floats
-from normalhedge.hedgers.state import rank
+from normalhedge.hedgers._state import rank
 
 
 class Comparator(NamedTuple):

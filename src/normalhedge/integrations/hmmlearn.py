@@ -7,13 +7,13 @@ from hmmlearn.hmm import CategoricalHMM, GaussianHMM
 
 from normalhedge.boundary.inputs import Floats
 from normalhedge.latent import CategoricalBank, GaussianBank, HMMBank
+from normalhedge.latent.models import Fitted
 from normalhedge.latent.models.emissions import (
     Categorical,
     DiagonalGaussian,
     FullGaussian,
     Gaussian,
 )
-from normalhedge.latent.models.fitted import Fitted
 
 
 def to_hmmlearn(models: HMMBank | Fitted) -> Any:

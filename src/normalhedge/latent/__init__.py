@@ -1,30 +1,30 @@
 """Hidden states as experts: banks of hidden Markov models, regimes of a series, and tracking."""
 
-from normalhedge.latent.banks.bank_state import BankRun, BankState
-from normalhedge.latent.banks.bayes import BayesAverage
-from normalhedge.latent.banks.builders import (
+from normalhedge.latent.banks import (
+    BankRun,
+    BankState,
+    BayesAverage,
+    CategoricalBank,
+    Followed,
+    GaussianBank,
+    HMMBank,
+    LearningBank,
+    ModelExperts,
+    Persistence,
+    Predictor,
+    StateExperts,
     bank_from_hmmlearn,
+    best_candidate,
     categorical_bank,
     categorical_grid,
+    follow,
     gaussian_bank,
     gaussian_grid,
     random_categorical_bank,
     random_gaussian_bank,
 )
-from normalhedge.latent.banks.categorical_bank import CategoricalBank
-from normalhedge.latent.banks.follow import Followed, follow
-from normalhedge.latent.banks.gaussian_bank import GaussianBank
-from normalhedge.latent.banks.hedging import ModelExperts, StateExperts
-from normalhedge.latent.banks.hindsight import best_candidate
-from normalhedge.latent.banks.hmm_bank import HMMBank
-from normalhedge.latent.banks.learning_bank import LearningBank
-from normalhedge.latent.banks.persistence import Persistence
-from normalhedge.latent.banks.predictors import Predictor
-from normalhedge.latent.regimes.forecasting import Forecast
-from normalhedge.latent.regimes.infer import infer, resume
-from normalhedge.latent.regimes.inferred import Inferred, Live
-from normalhedge.latent.regimes.regimes import Regimes
-from normalhedge.latent.tracking.tracker import HedgedTracker, ParticleFilter
+from normalhedge.latent.regimes import Forecast, Inferred, Live, Regimes, infer, resume
+from normalhedge.latent.tracking import HedgedTracker, ParticleFilter
 
 __all__ = [
     "BankRun",

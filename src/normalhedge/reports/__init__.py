@@ -1,9 +1,15 @@
 """Results as one page that opens offline. Nothing is computed here."""
 
-from normalhedge.reports.blend import write_blend
-from normalhedge.reports.figures import frontier_plot, loss_plot, regret_plot
-from normalhedge.reports.latent import write_inferred
-from normalhedge.reports.page import Section, sentence, write_page
+from normalhedge.reports._blend import write_blend
+from normalhedge.reports._figures import (
+    curves_plot as curves_plot,
+    frontier_plot,
+    loss_plot,
+    places_plot as places_plot,
+    regret_plot,
+)
+from normalhedge.reports._latent import write_inferred
+from normalhedge.reports._page import Section, sentence, write_page
 
 __all__ = [
     "Section",

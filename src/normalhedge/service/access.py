@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from normalhedge.boundary import whole_files
-from normalhedge.service.limits import Limits
-from normalhedge.service.problems import Problem
+from normalhedge.service._limits import Limits
+from normalhedge.service._problems import Problem
 
 SCOPES = ("read", "write", "admin")
 """What a token allows; each scope includes those before it."""

@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 from normalhedge.boundary.whole_files import write_whole
 from normalhedge.live.owner import Owner
-from normalhedge.service.sqlite import APPLICATION
-from normalhedge.service.storage import VERSION
+from normalhedge.service._sqlite import APPLICATION
+from normalhedge.service._storage import VERSION
 
 BESIDE = ("-wal", "-shm", "-journal")
 """The ends of the names of files that belong to a database of SQLite."""

@@ -16,25 +16,25 @@ from typing import Any
 import uvicorn
 
 import normalhedge
-from normalhedge.service import logs
+from normalhedge.service import _logs as logs
+from normalhedge.service._broadcast import Broadcast
+from normalhedge.service._changes import Changes
+from normalhedge.service._compaction import compact_daily
+from normalhedge.service._connections import patient
+from normalhedge.service._forms import as_json
+from normalhedge.service._http import Application
+from normalhedge.service._metrics import Metrics
+from normalhedge.service._openapi import document
+from normalhedge.service._operations import Operations
+from normalhedge.service._pages import page_table
+from normalhedge.service._problems import InUseError
+from normalhedge.service._registry import Registry
+from normalhedge.service._routes import routes, table
+from normalhedge.service._sqlite import SQLite
+from normalhedge.service._storage import Storage
+from normalhedge.service._views import Views
 from normalhedge.service.access import Access, read_tokens
-from normalhedge.service.broadcast import Broadcast
-from normalhedge.service.changes import Changes
-from normalhedge.service.compaction import compact_daily
-from normalhedge.service.connections import patient
-from normalhedge.service.forms import as_json
-from normalhedge.service.http import Application
-from normalhedge.service.metrics import Metrics
-from normalhedge.service.openapi import document
-from normalhedge.service.operations import Operations
-from normalhedge.service.pages import page_table
-from normalhedge.service.problems import InUseError
-from normalhedge.service.registry import Registry
-from normalhedge.service.routes import routes, table
 from normalhedge.service.settings import Settings
-from normalhedge.service.sqlite import SQLite
-from normalhedge.service.storage import Storage
-from normalhedge.service.views import Views
 
 WAIT = 0.5
 """The seconds between two attempts to take a database over."""
@@ -43,7 +43,7 @@ WAIT = 0.5
 def storage_of(db: str) -> Storage:
     """Return the database of an address or of a file."""
     if db.startswith(("postgresql://", "postgres://")):
-        from normalhedge.service.postgres import PostgreSQL  # noqa: PLC0415 -- its own extra
+        from normalhedge.service._postgres import PostgreSQL  # noqa: PLC0415 -- its own extra
 
         return PostgreSQL(db)
     return SQLite(Path(db))

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from normalhedge.boundary import specs
-from normalhedge.service.limits import Limits
+from normalhedge.service._limits import Limits
 
 PREFIX = "NORMALHEDGE_"
 """The beginning of the variables of the environment: ``NORMALHEDGE_PORT``,

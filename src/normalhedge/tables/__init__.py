@@ -1,7 +1,8 @@
 """Blend whole tables of forecasts and outcomes in the order of time."""
 
-from normalhedge.tables.blending import Blend, blend
-from normalhedge.tables.hindsight import Hindsight, hindsight
+from normalhedge.tables._blending import Blend, blend
+from normalhedge.tables._hindsight import Hindsight, hindsight
+from normalhedge.tables._timeline import Timeline, timeline
 from normalhedge.tables.quantiles import (
     QuantileScores,
     QuantileSummary,
@@ -9,7 +10,6 @@ from normalhedge.tables.quantiles import (
     pinball_losses,
     wis_scores,
 )
-from normalhedge.tables.timeline import Timeline, timeline
 
 __all__ = [
     "Blend",

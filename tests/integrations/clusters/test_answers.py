@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from normalhedge import Mixture
-from normalhedge.integrations.clusters.answers import StreamRow, answers
+from normalhedge.integrations.clusters._answers import StreamRow, answers
 
 EXPERTS = ["gam", "ar"]
 

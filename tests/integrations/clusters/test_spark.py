@@ -21,7 +21,7 @@ if shutil.which("java") is None:
     pytest.skip("Spark needs Java 17 or later: see make java", allow_module_level=True)
 
 from normalhedge.integrations.clusters import blend, blend_stream  # noqa: E402
-from normalhedge.integrations.clusters.spark import PROVIDER, ROCKS  # noqa: E402
+from normalhedge.integrations.clusters._spark import PROVIDER, ROCKS  # noqa: E402
 
 EXPERTS = ["gam", "ar", "naive"]
 SCHEMA = "series long, t long, id string, gam double, ar double, naive double, y double"

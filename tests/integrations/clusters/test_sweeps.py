@@ -12,14 +12,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from normalhedge.integrations.clusters import sweeps
-from normalhedge.integrations.clusters.sweeps import dask_workers
-from normalhedge.research.away import done_by, same_code
-from normalhedge.research.cells import Cells
+from normalhedge.integrations.clusters import _sweeps as sweeps
+from normalhedge.integrations.clusters._sweeps import dask_workers
+from normalhedge.research._away import done_by, same_code
+from normalhedge.research._cells import Cells
 from normalhedge.research.leaderboard import ContestSettings, NatureContest, compare
-from normalhedge.research.leaderboard.yardsticks import GAME_SCORES
-from normalhedge.research.paper.part import PaperSettings
-from normalhedge.research.paper.reproduce import reproduce
+from normalhedge.research.leaderboard._yardsticks import GAME_SCORES
+from normalhedge.research.paper._part import PaperSettings
+from normalhedge.research.paper._reproduce import reproduce
 from tests.cli.command import call
 
 pytest.importorskip("distributed")

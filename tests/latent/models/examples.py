@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from normalhedge.latent.models._fitted import Fitted
 from normalhedge.latent.models.emissions import (
     Autoregressive,
     Categorical,
@@ -18,7 +19,6 @@ from normalhedge.latent.models.emissions import (
     Poisson,
     StudentT,
 )
-from normalhedge.latent.models.fitted import Fitted
 
 STICKY = np.array([[0.95, 0.05], [0.1, 0.9]])
 

@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 import pytest
 
+from normalhedge.latent.models._fitted import Fitted
+from normalhedge.latent.models._fitting import fit
 from normalhedge.latent.models.emissions import (
     FAMILIES,
     Gaussian,
     StudentT,
 )
-from normalhedge.latent.models.fitted import Fitted
-from normalhedge.latent.models.fitting import fit
 from tests.latent.models.examples import EXAMPLES, model, rng, series
 
 

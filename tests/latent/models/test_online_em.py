@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 from normalhedge import _core
+from normalhedge.latent.models._fitting import fit
+from normalhedge.latent.models._online_em import OnlineEM
 from normalhedge.latent.models.emissions import (
     FAMILIES,
 )
-from normalhedge.latent.models.fitting import fit
-from normalhedge.latent.models.online_em import OnlineEM
 from tests.latent.models.examples import EXAMPLES, STICKY, model, rng, series
 
 

@@ -5,9 +5,9 @@ from typing import Any
 import numpy as np
 
 from normalhedge.latent import Live, Regimes
+from normalhedge.latent.models._fitted import Fitted
 from normalhedge.latent.models.emissions import Gaussian
-from normalhedge.latent.models.fitted import Fitted
-from normalhedge.latent.regimes.regimes_stream import RegimesStream
+from normalhedge.latent.regimes._regimes_stream import RegimesStream
 
 
 def textbook(rounds: int = 4000, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from normalhedge.latent import infer
-from normalhedge.latent.regimes.baselines import baselines
-from normalhedge.latent.regimes.sequence import encode
+from normalhedge.latent.regimes._baselines import baselines
+from normalhedge.latent.regimes._sequence import encode
 from tests.latent.regimes.examples import switching, weather
 
 

@@ -10,9 +10,9 @@ import pytest
 
 from normalhedge import NormalHedge
 from normalhedge.latent import Inferred, Regimes, infer, resume
-from normalhedge.latent.regimes.baselines import baselines
-from normalhedge.latent.regimes.matching import agreement
-from normalhedge.latent.regimes.sequence import encode
+from normalhedge.latent.regimes._baselines import baselines
+from normalhedge.latent.regimes._matching import agreement
+from normalhedge.latent.regimes._sequence import encode
 from tests.latent.regimes.examples import switching, weather
 
 

@@ -5,7 +5,7 @@ import pytest
 from scipy.optimize import linear_sum_assignment
 
 from normalhedge.latent.models.emissions import Gaussian
-from normalhedge.latent.regimes.matching import Identity, assignment, likeness, overlap
+from normalhedge.latent.regimes._matching import Identity, assignment, likeness, overlap
 
 
 def test_assignment_is_the_best_of_all() -> None:

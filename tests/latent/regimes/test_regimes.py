@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from normalhedge import NormalHedge
-from normalhedge.latent.regimes.course import Course
-from normalhedge.latent.regimes.matching import agreement
-from normalhedge.latent.regimes.regimes import Regimes
+from normalhedge.latent.regimes._course import Course
+from normalhedge.latent.regimes._matching import agreement
+from normalhedge.latent.regimes._regimes import Regimes
 from tests.latent.regimes.examples import textbook
 
 

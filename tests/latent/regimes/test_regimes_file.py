@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from normalhedge.latent import Live, Regimes
-from normalhedge.latent.regimes.code import Code
-from normalhedge.latent.regimes.regimes_file import RegimesFile
-from normalhedge.latent.regimes.regimes_stream import RegimesStream
+from normalhedge.latent.regimes._code import Code
+from normalhedge.latent.regimes._regimes_file import RegimesFile
+from normalhedge.latent.regimes._regimes_stream import RegimesStream
 from tests.latent.regimes.examples import answers, bits, switching
 
 
@@ -40,7 +40,9 @@ def test_a_state_goes_on_after_a_sudden_end(tmp_path: Path) -> None:
 
 
 def test_journals_are_folded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("normalhedge.latent.regimes.regimes_file.RegimesFile.limit", lambda *_: 500)
+    monkeypatch.setattr(
+        "normalhedge.latent.regimes._regimes_file.RegimesFile.limit", lambda *_: 500
+    )
     file, live = RegimesFile(tmp_path / "s.json"), Live(Regimes("gaussian", (1,)), Code("numbers"))
     file.begin(live)
     done: list[Any] = []

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from normalhedge.latent import Live, Regimes
-from normalhedge.latent.regimes.code import Code
+from normalhedge.latent.regimes._code import Code
 from tests.latent.regimes.examples import answers, bits, weather
 
 

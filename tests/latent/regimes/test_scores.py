@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from normalhedge.latent.models.emissions import Gaussian
-from normalhedge.latent.regimes.predictive import Predictive
-from normalhedge.latent.regimes.scores import brier, crps, l1, log_score
+from normalhedge.latent.regimes._predictive import Predictive
+from normalhedge.latent.regimes._scores import brier, crps, l1, log_score
 
 
 def test_scores() -> None:

@@ -9,8 +9,8 @@ import pandas as pd
 import pytest
 
 from normalhedge.latent import infer
-from normalhedge.latent.regimes.code import Code
-from normalhedge.latent.regimes.sequence import encode
+from normalhedge.latent.regimes._code import Code
+from normalhedge.latent.regimes._sequence import encode
 
 
 def test_kinds_are_told_apart() -> None:

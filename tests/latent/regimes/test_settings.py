@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from normalhedge.cli.latent import command
+from normalhedge.cli._latent import command
 from normalhedge.latent import Regimes, infer
-from normalhedge.latent.regimes.infer import OWN
-from normalhedge.latent.regimes.settings import RegimesSettings
+from normalhedge.latent.regimes._infer import OWN
+from normalhedge.latent.regimes._settings import RegimesSettings
 from tests.latent.regimes.examples import series
 
 NAMES = [one.name for one in fields(RegimesSettings)]

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from normalhedge.latent.regimes.candidates import LearningRecipe
-from normalhedge.latent.regimes.slate import Board, Slate, _Review
+from normalhedge.latent.regimes._candidates import LearningRecipe
+from normalhedge.latent.regimes._slate import Board, Slate, _Review
 from tests.latent.regimes.examples import textbook
 
 

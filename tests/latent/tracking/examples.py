@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from normalhedge.latent import HedgedTracker
-from normalhedge.research.paper.pulse import move
+from normalhedge.research.paper._pulse import move
 
 
 def jitter(paths: np.ndarray, rng: np.random.Generator) -> np.ndarray:

@@ -3,15 +3,15 @@
 import numpy as np
 import pytest
 
-from normalhedge.latent.tracking.dynamics import Ladder
-from normalhedge.latent.tracking.kalman import Bank
+from normalhedge.latent.tracking._dynamics import Ladder
+from normalhedge.latent.tracking._kalman import Bank
 
 
 def test_one_filter_without_absurd_observations_is_a_kalman_filter(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """With one expert, a known scale and no absurd part, against matrices."""
-    monkeypatch.setattr("normalhedge.latent.tracking.dynamics.MEMORY", 1e300)
+    monkeypatch.setattr("normalhedge.latent.tracking._dynamics.MEMORY", 1e300)
     ladder = Ladder(1)
     ladder.bank, ladder.experts = Bank(*np.array([[1.0, 0.1, 0.2, 0.5]]).T), 1
     belief = ladder.init()

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from normalhedge.latent import HedgedTracker, ParticleFilter
-from normalhedge.research.paper.pulse import move
+from normalhedge.research.paper._pulse import move
 from tests.latent.tracking.examples import own
 
 

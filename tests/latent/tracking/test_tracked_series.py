@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from normalhedge.latent import HedgedTracker
-from normalhedge.latent.tracking.dynamics import WARM
+from normalhedge.latent.tracking._dynamics import WARM
 from tests.latent.tracking.examples import own, walk
 
 

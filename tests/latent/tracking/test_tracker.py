@@ -8,7 +8,7 @@ import pytest
 
 from normalhedge.hedgers import NormalHedge
 from normalhedge.latent import HedgedTracker
-from normalhedge.research.paper.pulse import move
+from normalhedge.research.paper._pulse import move
 from tests.latent.tracking.examples import jitter, own, walk
 
 

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from normalhedge import Hedge, NormalHedge
-from normalhedge.hedgers import HEDGERS as NAMES
-from normalhedge.hedgers import named
+from normalhedge.hedgers import HEDGERS as NAMES, named
 from normalhedge.research.games import GoodAndBad, IndependentCoins, Replay, play
 
 NATURE = GoodAndBad(20, 0.5, 0.1, 0.02)

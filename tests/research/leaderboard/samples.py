@@ -7,7 +7,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.csv
 
-from normalhedge.research.leaderboard.yardsticks import ContestSettings
+from normalhedge.research.leaderboard._yardsticks import ContestSettings
 
 SMALL = ContestSettings(alpha=0.1, experts=6, rounds=120, runs=3, quantile=0.5, switches=2)
 

@@ -8,10 +8,10 @@ import numpy as np
 import pyarrow.csv
 import pytest
 
-from normalhedge.research.leaderboard.contests import NatureContest, PanelContest
-from normalhedge.research.leaderboard.run import compare
+from normalhedge.research.leaderboard._contests import NatureContest, PanelContest
+from normalhedge.research.leaderboard._run import compare
 from normalhedge.tables import blend
-from normalhedge.tables.hindsight import hindsight
+from normalhedge.tables._hindsight import hindsight
 from tests.research.leaderboard.samples import SMALL, panel_file
 
 

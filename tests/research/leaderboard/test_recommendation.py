@@ -12,13 +12,13 @@ import pyarrow.csv
 import pytest
 
 from normalhedge.cli import main
-from normalhedge.cli.options import blend_words
-from normalhedge.mixtures.automatic import Automatic
-from normalhedge.research.leaderboard.contests import PANEL_SCORES, NatureContest, PanelContest
-from normalhedge.research.leaderboard.recommendation import recommend
-from normalhedge.research.leaderboard.run import FIELD_ON_PANELS, compare
-from normalhedge.research.leaderboard.standings import Standing
-from normalhedge.research.leaderboard.yardsticks import ContestSettings
+from normalhedge.cli._options import blend_words
+from normalhedge.mixtures.rules._automatic import Automatic
+from normalhedge.research.leaderboard._contests import PANEL_SCORES, NatureContest, PanelContest
+from normalhedge.research.leaderboard._recommendation import recommend
+from normalhedge.research.leaderboard._run import FIELD_ON_PANELS, compare
+from normalhedge.research.leaderboard._standings import Standing
+from normalhedge.research.leaderboard._yardsticks import ContestSettings
 from normalhedge.tables import blend
 
 SMALL = ContestSettings(alpha=0.1, experts=6, rounds=60, runs=2)

@@ -13,10 +13,10 @@ from normalhedge import NormalHedge
 from normalhedge.boundary.inputs import Floats
 from normalhedge.boundary.progress import Silent
 from normalhedge.hedgers import Hedger, Run
-from normalhedge.research.leaderboard import contests
-from normalhedge.research.leaderboard.contests import Entry, NatureContest, PanelContest
-from normalhedge.research.leaderboard.run import FIELD, compare, default_natures
-from normalhedge.research.leaderboard.yardsticks import GAME_SCORES
+from normalhedge.research.leaderboard import _contests as contests
+from normalhedge.research.leaderboard._contests import Entry, NatureContest, PanelContest
+from normalhedge.research.leaderboard._run import FIELD, compare, default_natures
+from normalhedge.research.leaderboard._yardsticks import GAME_SCORES
 from normalhedge.tables import blend
 from tests.research.leaderboard.samples import SMALL, panel_file
 from tests.test_own_hedgers import Own, Totals

@@ -4,9 +4,9 @@ import math
 
 import numpy as np
 
-from normalhedge.research.leaderboard.contests import NatureContest
-from normalhedge.research.leaderboard.standings import Leaderboard, Standing
-from normalhedge.research.leaderboard.yardsticks import GAME_SCORES
+from normalhedge.research.leaderboard._contests import NatureContest
+from normalhedge.research.leaderboard._standings import Leaderboard, Standing
+from normalhedge.research.leaderboard._yardsticks import GAME_SCORES
 from tests.research.leaderboard.samples import SMALL
 
 

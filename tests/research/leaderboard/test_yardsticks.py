@@ -8,10 +8,10 @@ import pytest
 
 from normalhedge import NormalHedge
 from normalhedge.hedgers import CompiledHedger, FixedShare, RegretMatching
-from normalhedge.research.leaderboard import yardsticks
-from normalhedge.research.leaderboard.contests import NatureContest
-from normalhedge.research.leaderboard.run import compare
-from normalhedge.research.leaderboard.yardsticks import GAME_SCORES, ContestSettings, Yardsticks
+from normalhedge.research.leaderboard import _yardsticks as yardsticks
+from normalhedge.research.leaderboard._contests import NatureContest
+from normalhedge.research.leaderboard._run import compare
+from normalhedge.research.leaderboard._yardsticks import GAME_SCORES, ContestSettings, Yardsticks
 from tests.research.leaderboard.samples import SMALL
 
 

@@ -2,10 +2,10 @@
 
 import pytest
 
-from normalhedge.research.cells import Arrays
-from normalhedge.research.paper.hidden import play_case
-from normalhedge.research.paper.hidden_cases import CASES
-from normalhedge.research.paper.part import PaperSettings
+from normalhedge.research._cells import Arrays
+from normalhedge.research.paper._hidden import play_case
+from normalhedge.research.paper._hidden_cases import CASES
+from normalhedge.research.paper._part import PaperSettings
 
 ONE = PaperSettings(seed=1, quick=True)
 

@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from normalhedge.research.paper.claim import FAILS, HOLDS, PaperClaim, holds_only
+from normalhedge.research.paper._claim import FAILS, HOLDS, PaperClaim, holds_only
 
 PAGE = Path(__file__).parents[3] / "docs" / "paper.md"
 ROW = re.compile(

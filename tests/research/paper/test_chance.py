@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from normalhedge.research.cells import Arrays
-from normalhedge.research.paper import chance
-from normalhedge.research.paper.claim import FAILS, HOLDS
-from normalhedge.research.paper.part import QUICK
-from normalhedge.research.paper.simulation import ALPHA
+from normalhedge.research._cells import Arrays
+from normalhedge.research.paper import _chance as chance
+from normalhedge.research.paper._claim import FAILS, HOLDS
+from normalhedge.research.paper._part import QUICK
+from normalhedge.research.paper._simulation import ALPHA
 
 
 @pytest.fixture(scope="module")

@@ -1,6 +1,6 @@
 """Verdicts: data first, words only for the reader."""
 
-from normalhedge.research.paper.claim import FAILS, HOLDS, Outcome, PaperClaim, holds_only
+from normalhedge.research.paper._claim import FAILS, HOLDS, Outcome, PaperClaim, holds_only
 
 
 def test_the_words_of_a_verdict_follow_from_its_outcome() -> None:

@@ -2,11 +2,11 @@
 
 import numpy as np
 
-from normalhedge.research.cells import Arrays
+from normalhedge.research._cells import Arrays
 from normalhedge.research.games import Curves, Trace
-from normalhedge.research.paper import comparisons
-from normalhedge.research.paper.claim import FAILS, HOLDS, holds_only
-from normalhedge.research.paper.figures import (
+from normalhedge.research.paper import _comparisons as comparisons
+from normalhedge.research.paper._claim import FAILS, HOLDS, holds_only
+from normalhedge.research.paper._figures import (
     FIGURES,
     HEDGE,
     HEDGE_CORRECTED,

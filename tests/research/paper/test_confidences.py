@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from normalhedge.research.cells import Arrays
-from normalhedge.research.paper import confidences
-from normalhedge.research.paper.claim import FAILS, HOLDS, holds_only
-from normalhedge.research.paper.part import QUICK
+from normalhedge.research._cells import Arrays
+from normalhedge.research.paper import _confidences as confidences
+from normalhedge.research.paper._claim import FAILS, HOLDS, holds_only
+from normalhedge.research.paper._part import QUICK
 
 
 @pytest.fixture(scope="module")

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from normalhedge.guarantees import best_known
-from normalhedge.guarantees.bounds import at_most
+from normalhedge.guarantees._bounds import at_most
 from normalhedge.reports import Section
 from normalhedge.research.paper import frontier
 

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from normalhedge.research.paper import hedge_bound
-from normalhedge.research.paper.claim import FAILS, HOLDS
-from normalhedge.research.paper.part import QUICK
+from normalhedge.research.paper import _hedge_bound as hedge_bound
+from normalhedge.research.paper._claim import FAILS, HOLDS
+from normalhedge.research.paper._part import QUICK
 
 
 def test_the_attack_breaks_the_claimed_bound() -> None:

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from normalhedge.latent import best_candidate, follow
-from normalhedge.research.cells import Arrays
-from normalhedge.research.paper import hidden
-from normalhedge.research.paper.hidden import BAYES, BEST, MODELS, STATES, play_case
-from normalhedge.research.paper.hidden_cases import CASES, none_correct
-from normalhedge.research.paper.part import QUICK, PaperSettings
-from normalhedge.research.paper.reproduce import reproduce
+from normalhedge.research._cells import Arrays
+from normalhedge.research.paper import _hidden as hidden
+from normalhedge.research.paper._hidden import BAYES, BEST, MODELS, STATES, play_case
+from normalhedge.research.paper._hidden_cases import CASES, none_correct
+from normalhedge.research.paper._part import QUICK, PaperSettings
+from normalhedge.research.paper._reproduce import reproduce
 
 
 def test_the_case_where_bayes_fails_to_the_digit() -> None:

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from normalhedge.research.paper import hidden_cases
+from normalhedge.research.paper import _hidden_cases as hidden_cases
 
 
 def test_sequences_of_two_states_are_drawn_as_they_say() -> None:

@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from normalhedge.research.cells import Arrays
-from normalhedge.research.paper import hidden_claims
-from normalhedge.research.paper.claim import FAILS, HOLDS, Outcome, holds_only
-from normalhedge.research.paper.hidden import BAYES, MODELS, STATES
+from normalhedge.research._cells import Arrays
+from normalhedge.research.paper import _hidden_claims as hidden_claims
+from normalhedge.research.paper._claim import FAILS, HOLDS, Outcome, holds_only
+from normalhedge.research.paper._hidden import BAYES, MODELS, STATES
 
 
 def named(cases: dict[str, Arrays]) -> dict[str, Arrays]:

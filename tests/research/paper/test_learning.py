@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from normalhedge.research.paper import learning
-from normalhedge.research.paper.claim import FAILS, HOLDS, holds_only
-from normalhedge.research.paper.part import QUICK
+from normalhedge.research.paper import _learning as learning
+from normalhedge.research.paper._claim import FAILS, HOLDS, holds_only
+from normalhedge.research.paper._part import QUICK
 
 
 def test_learning_closes_most_of_the_gap() -> None:

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from normalhedge.research.paper.claim import Outcome
-from normalhedge.research.paper.part import PaperSettings
-from normalhedge.research.paper.parts import CHOICES
-from normalhedge.research.paper.reproduce import PaperResult, reproduce
+from normalhedge.research.paper._claim import Outcome
+from normalhedge.research.paper._part import PaperSettings
+from normalhedge.research.paper._parts import CHOICES
+from normalhedge.research.paper._reproduce import PaperResult, reproduce
 from tests.reports.browser import from_outside, in_browser, opened
 from tests.research.paper.documented import documented
 

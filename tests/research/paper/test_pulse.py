@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from normalhedge.research.paper.part import QUICK
-from normalhedge.research.paper.pulse import (
+from normalhedge.research.paper._part import QUICK
+from normalhedge.research.paper._pulse import (
     SETTINGS,
     TRACKERS,
     draw,

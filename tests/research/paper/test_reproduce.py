@@ -8,12 +8,11 @@ import pyarrow.parquet as pq
 import pytest
 
 from normalhedge.boundary.progress import SILENT, Silent
-from normalhedge.research.cells import Arrays, Cells
+from normalhedge.research._cells import Arrays, Cells
 from normalhedge.research.games import play
-from normalhedge.research.paper import figures
-from normalhedge.research.paper import reproduce as module
-from normalhedge.research.paper.part import PaperSettings, part_of_one
-from normalhedge.research.paper.reproduce import reproduce
+from normalhedge.research.paper import _figures as figures, _reproduce as module
+from normalhedge.research.paper._part import PaperSettings, part_of_one
+from normalhedge.research.paper._reproduce import reproduce
 from tests.research.paper.documented import documented
 
 SMALL = PaperSettings(runs=2, rounds=400, quick=True)

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from normalhedge.research.games import GoodAndBad
-from normalhedge.research.paper import switching
-from normalhedge.research.paper.claim import FAILS, HOLDS, Outcome
-from normalhedge.research.paper.part import QUICK
+from normalhedge.research.paper import _switching as switching
+from normalhedge.research.paper._claim import FAILS, HOLDS, Outcome
+from normalhedge.research.paper._part import QUICK
 
 
 def test_times_to_switch(monkeypatch: pytest.MonkeyPatch) -> None:

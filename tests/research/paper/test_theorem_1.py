@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from normalhedge.research.cells import Arrays
-from normalhedge.research.paper import theorem_1
-from normalhedge.research.paper.claim import FAILS, HOLDS
-from normalhedge.research.paper.part import QUICK
+from normalhedge.research._cells import Arrays
+from normalhedge.research.paper import _theorem_1 as theorem_1
+from normalhedge.research.paper._claim import FAILS, HOLDS
+from normalhedge.research.paper._part import QUICK
 
 
 def test_the_bounds_hold_in_games() -> None:

@@ -2,11 +2,10 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from normalhedge.tables.hubs import capped
-from normalhedge.tables.hubs.weights import combined
+from normalhedge.tables.hubs._weights import combined
 
 
 def slowly(weights: np.ndarray, awake: np.ndarray, cap: float) -> np.ndarray:

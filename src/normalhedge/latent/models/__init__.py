@@ -1,1 +1,13 @@
 """Hidden Markov models that are fitted to data, by EM and online EM."""
+
+from normalhedge.latent.models._fitted import (
+    Fitted as Fitted,
+    draw_path as draw_path,
+    stationary as stationary,
+)
+from normalhedge.latent.models._fitting import fit as fit
+from normalhedge.latent.models._online_em import (
+    OnlineEM as OnlineEM,
+    OnlineModels as OnlineModels,
+    OnlineRun as OnlineRun,
+)

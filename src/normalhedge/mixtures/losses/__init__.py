@@ -28,19 +28,29 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from normalhedge.boundary import specs
-from normalhedge.mixtures.losses.absolute import Absolute
-from normalhedge.mixtures.losses.brier import Brier
-from normalhedge.mixtures.losses.crps import Crps, crps
-from normalhedge.mixtures.losses.expectile import Expectile
-from normalhedge.mixtures.losses.huber import Huber
-from normalhedge.mixtures.losses.l1 import L1
-from normalhedge.mixtures.losses.log import Log
-from normalhedge.mixtures.losses.log_wealth import LogWealth
-from normalhedge.mixtures.losses.loss import Kink, Loss, LossFunction, OwnLoss
-from normalhedge.mixtures.losses.percentage import Mape, Smape
-from normalhedge.mixtures.losses.pinball import Pinball, pinball
-from normalhedge.mixtures.losses.square import Square
-from normalhedge.mixtures.losses.zero_one import ZeroOne, ZeroOneClasses
+from normalhedge.mixtures.losses._absolute import Absolute
+from normalhedge.mixtures.losses._brier import Brier
+from normalhedge.mixtures.losses._crps import Crps, crps
+from normalhedge.mixtures.losses._expectile import Expectile
+from normalhedge.mixtures.losses._forecast_kinds import (
+    CLASSES as CLASSES,
+    LABELS as LABELS,
+    NUMBERS as NUMBERS,
+    PLAIN_MEAN as PLAIN_MEAN,
+    PLAIN_MEDIAN as PLAIN_MEDIAN,
+    PLAIN_VOTE as PLAIN_VOTE,
+    QUANTILES as QUANTILES,
+    WEALTH as WEALTH,
+)
+from normalhedge.mixtures.losses._huber import Huber
+from normalhedge.mixtures.losses._l1 import L1
+from normalhedge.mixtures.losses._log import Log
+from normalhedge.mixtures.losses._log_wealth import LogWealth
+from normalhedge.mixtures.losses._loss import Kink, Loss, LossFunction, OwnLoss
+from normalhedge.mixtures.losses._percentage import Mape, Smape
+from normalhedge.mixtures.losses._pinball import Pinball, pinball
+from normalhedge.mixtures.losses._square import Square
+from normalhedge.mixtures.losses._zero_one import ZeroOne, ZeroOneClasses
 
 __all__ = [
     "L1",

@@ -8,6 +8,7 @@ from normalhedge.hedgers.hindsight import (
     leads,
 )
 from normalhedge.hedgers.trace import Curves, Trace
+from normalhedge.research.games._play import play
 from normalhedge.research.games.natures import (
     NATURES,
     Blocks,
@@ -20,7 +21,6 @@ from normalhedge.research.games.natures import (
     Nature,
     Replay,
 )
-from normalhedge.research.games.play import play
 
 __all__ = [
     "NATURES",

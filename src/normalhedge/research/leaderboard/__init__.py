@@ -1,16 +1,23 @@
 """The leaderboard: hedgers meet natures and panels of forecasts, and are ranked."""
 
-from normalhedge.research.leaderboard.contests import Contest, NatureContest, PanelContest
-from normalhedge.research.leaderboard.recommendation import Recommendation, recommend
-from normalhedge.research.leaderboard.run import (
+from normalhedge.research.leaderboard._contests import Contest, NatureContest, PanelContest
+from normalhedge.research.leaderboard._page import (
+    games_table as games_table,
+    letters as letters,
+    overall_table as overall_table,
+    panel_table as panel_table,
+    write_leaderboard as write_leaderboard,
+)
+from normalhedge.research.leaderboard._recommendation import Recommendation, recommend
+from normalhedge.research.leaderboard._run import (
     FIELD,
     FIELD_ON_PANELS,
     QUICK,
     compare,
     default_natures,
 )
-from normalhedge.research.leaderboard.standings import Leaderboard, Standing
-from normalhedge.research.leaderboard.yardsticks import ContestSettings
+from normalhedge.research.leaderboard._standings import Leaderboard, Standing
+from normalhedge.research.leaderboard._yardsticks import ContestSettings
 
 __all__ = [
     "FIELD",

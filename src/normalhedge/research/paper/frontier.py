@@ -12,17 +12,18 @@ from normalhedge.guarantees import (
     PAPER_C,
     PAPER_POTENTIAL,
     NoCertificate,
+    at_most,
     best_known,
     certify,
     certify_led,
     hedge_bound,
+    scaled_limit,
 )
-from normalhedge.guarantees.bounds import at_most, scaled_limit
 from normalhedge.hedgers import Hedge
 from normalhedge.reports import Section, frontier_plot
-from normalhedge.research.cells import Arrays
+from normalhedge.research._cells import Arrays
 from normalhedge.research.games.attacks import attack, hold
-from normalhedge.research.paper.part import PaperSettings, part_of_one
+from normalhedge.research.paper._part import PaperSettings, part_of_one
 
 ALPHA, EXPERTS = 0.001, 1000
 CS = (0.55, 0.6, 0.65, 0.7, 0.75, 0.85, 1.0, 1.25, 1.5, 2.0, 3.0, 4.0)

@@ -1,6 +1,17 @@
 """Tables of quantile forecasts: their levels, layouts and scores."""
 
-from normalhedge.tables.quantiles.scores import crps_scores, pinball_losses, wis_scores
-from normalhedge.tables.quantiles.summary import QuantileScores, QuantileSummary
+from normalhedge.tables.quantiles._layouts import Quantiles as Quantiles, recognise as recognise
+from normalhedge.tables.quantiles._levels import DIGITS as DIGITS, read_levels as read_levels
+from normalhedge.tables.quantiles._scores import crps_scores, pinball_losses, wis_scores
+from normalhedge.tables.quantiles._summary import (
+    QuantileScores,
+    QuantileSummary,
+    cells_of as cells_of,
+    levels_of_loss as levels_of_loss,
+    plain_combination as plain_combination,
+    quantile_options as quantile_options,
+    summarise_quantiles as summarise_quantiles,
+)
+from normalhedge.tables.quantiles._table import QuantileTable as QuantileTable
 
 __all__ = ["QuantileScores", "QuantileSummary", "crps_scores", "pinball_losses", "wis_scores"]

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from normalhedge.latent.models._online_em import OnlineEM
 from normalhedge.latent.models.emissions import (
     FAMILIES,
     Autoregressive,
@@ -13,7 +14,6 @@ from normalhedge.latent.models.emissions import (
     Gaussian,
     StudentT,
 )
-from normalhedge.latent.models.online_em import OnlineEM
 from tests.latent.models.examples import EXAMPLES, model, rng, scipy_logs, series
 
 

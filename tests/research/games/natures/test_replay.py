@@ -25,7 +25,7 @@ def test_replay_of_arrays_and_files(tmp_path: Path) -> None:
 
 
 def test_replay_reads_in_blocks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(natures.replay, "BLOCK", 30)
+    monkeypatch.setattr(natures._replay, "BLOCK", 30)
     table = np.random.default_rng(1).uniform(-1, 1, (100, 3))
     path = tmp_path / "a.parquet"
     pq.write_table(pa.table({k: table[:, i] for i, k in enumerate("xyz")}), path)

@@ -1,9 +1,20 @@
 """The distributions of observations in the states of a hidden Markov model."""
 
-from normalhedge.latent.models.emissions.counts import Categorical, NegativeBinomial, Poisson
-from normalhedge.latent.models.emissions.normal import Autoregressive, Gaussian, StudentT
-from normalhedge.latent.models.emissions.protocol import Emission, RealEmission
-from normalhedge.latent.models.emissions.several import DiagonalGaussian, FullGaussian
+from normalhedge.latent.models.emissions._counts import (
+    LARGEST_TABLE as LARGEST_TABLE,
+    Categorical,
+    NegativeBinomial,
+    Poisson,
+    Stepwise as Stepwise,
+)
+from normalhedge.latent.models.emissions._normal import (
+    Autoregressive,
+    Gaussian,
+    StudentT,
+    normal_cdf as normal_cdf,
+)
+from normalhedge.latent.models.emissions._protocol import Emission, RealEmission, checked as checked
+from normalhedge.latent.models.emissions._several import DiagonalGaussian, FullGaussian
 
 FAMILIES: dict[str, type[Emission]] = {
     "gaussian": Gaussian,

@@ -2,14 +2,14 @@
 
 from collections.abc import Callable
 
-from normalhedge.research.games.natures.blocks import Blocks
-from normalhedge.research.games.natures.break_away import BreakAway
-from normalhedge.research.games.natures.contrary import Contrary
-from normalhedge.research.games.natures.good_and_bad import GoodAndBad
-from normalhedge.research.games.natures.greedy import Greedy
-from normalhedge.research.games.natures.independent_coins import IndependentCoins
-from normalhedge.research.games.natures.protocol import Changing, Nature
-from normalhedge.research.games.natures.replay import Replay
+from normalhedge.research.games.natures._blocks import Blocks
+from normalhedge.research.games.natures._break_away import BreakAway
+from normalhedge.research.games.natures._contrary import Contrary
+from normalhedge.research.games.natures._good_and_bad import GoodAndBad
+from normalhedge.research.games.natures._greedy import Greedy
+from normalhedge.research.games.natures._independent_coins import IndependentCoins
+from normalhedge.research.games.natures._protocol import BLOCK as BLOCK, Changing, Nature
+from normalhedge.research.games.natures._replay import Replay
 
 NATURES: dict[str, Callable[..., Nature]] = {
     "good-and-bad": GoodAndBad,

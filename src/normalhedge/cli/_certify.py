@@ -1,0 +1,262 @@
+"""``normalhedge certify``: what can be promised, proved and attacked."""
+
+import math
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.console import Console
+from rich.table import Table
+
+from normalhedge.boundary import inputs, whole_files
+from normalhedge.cli._progress import ProgressBar
+from normalhedge.cli._terminal import echo
+from normalhedge.guarantees import (
+    PAPER_C,
+    PAPER_POTENTIAL,
+    Certificate,
+    LedCertificate,
+    NoCertificate,
+    at_most,
+    best_c,
+    certify,
+    certify_every,
+    certify_led,
+    critical_reach,
+    prove,
+    scaled_limit,
+    theorem_1,
+)
+from normalhedge.reports.plots import frontier_figure
+from normalhedge.research.games.attacks import Attack, attack
+from normalhedge.research.paper import frontier
+
+
+def _whole(_: click.Context, __: click.Parameter, value: str | None) -> int | None:
+    """Read a number of experts, which may be written as 1e6."""
+    if value is None or value.isdecimal():
+        number = None if value is None else int(value)
+    else:
+        try:
+            number = int(Decimal(value))
+        except (ArithmeticError, ValueError):
+            number = 0
+        if number != Decimal(value if number else 0):
+            number = 0
+    if number is not None and number < 1:
+        raise click.BadParameter(f"experts must be a whole number of at least 1, got {value}")
+    return number
+
+
+NAMES = (
+    "alpha",
+    "experts",
+    "reach",
+    "power",
+    "c",
+    "best",
+    "leader",
+    "prove",
+    "out",
+    "plot",
+    "table",
+)
+"""The options, except that which checks a proof."""
+
+SMALLEST_ALPHA = 1e-4
+"""Below this, attacks, which last for some 50/alpha rounds, take too long."""
+
+
+@click.command(
+    "certify",
+    epilog="The table has the average potential, which is never exceeded, and what it means for "
+    "the regret; below it what attacks reach.",
+)
+@click.option("--alpha", type=float, help="The discount rate, in (0, 1).")
+@click.option("--experts", callback=_whole, metavar="N", help="How many experts; 1e6 will do.")
+@click.option("--reach", type=float, metavar="K",
+              help="Instead of --experts: every N with alpha ln N <= K, and every rate up to "
+              "alpha.")  # fmt: skip
+@click.option("--power", type=click.IntRange(1, 2), help="With --reach: 2 for alpha (ln N)^2 <= K.")
+@click.option("--c", type=float, help="[default: 1]")
+@click.option("--best", is_flag=True, help="Find the c with the smallest bound on the regret.")
+@click.option("--leader", is_flag=True,
+              help="Use that one whole expert leads: a smaller bound where c < 1, in half a "
+              "minute.")  # fmt: skip
+@click.option("--prove", "wanted", is_flag=True, help="Prove it, and write the proof.")
+@click.option("--out", type=click.Path(path_type=Path), metavar="FILE.json", help="The proof.")
+@click.option("--plot", type=click.Path(path_type=Path), metavar="FILE.png|FILE.pdf",
+              help="Draw potential and regret against c.")  # fmt: skip
+@click.option("--table", type=click.Path(path_type=Path), metavar="FILE.md",
+              help="Write C over c and N instead, with proofs and attacks.")  # fmt: skip
+@click.option("--check", type=click.Path(path_type=Path), metavar="FILE.json",
+              help="Check a proof instead.")  # fmt: skip
+def command(alpha: float | None, experts: int | None, **given: Any) -> None:
+    """Say what can be promised for NormalHedge, prove it, and attack it."""
+    _check_options(alpha, experts, given)
+    if given["check"] is not None:
+        _check(given["check"])
+        return
+    if alpha is None:
+        raise click.UsageError("--alpha is needed")
+    alpha = inputs.number("alpha", alpha, 0.0, 1.0)
+    with ProgressBar("certifying") as bar:
+        if given["table"] is not None:
+            text = frontier.markdown(alpha, bar)
+            whole_files.write_whole(given["table"], lambda part: part.write_text(text, "utf-8"))
+            echo(f"wrote {given['table']}")
+            return
+        if given["reach"] is not None:
+            _every(bar, alpha, given)
+            return
+        if experts is None:
+            raise click.UsageError("--experts or --reach is needed")
+        _one(bar, alpha, experts, given)
+
+
+def _one(bar: ProgressBar, alpha: float, experts: int, given: dict[str, Any]) -> None:
+    """Certify, prove and attack one setting, and print the results."""
+    bar.total(2 + given["wanted"])
+    c = 1.0 if given["c"] is None else given["c"]
+    found: Certificate | LedCertificate
+    if given["best"]:
+        found = best_c(alpha, experts)
+    elif given["leader"]:
+        found = certify_led(alpha, experts, c)
+    else:
+        found = certify(alpha, experts, c)
+    bar.done(1, "certified")
+    proof = None
+    if given["wanted"]:
+        bar.done(0, "proving")
+        proof = prove(found, slack=3e-2) if given["leader"] else prove(found)
+        path = given["out"] or Path(f"proof-{proof.file_name}")
+        proof.write(path)
+        bar.done(1, "proved")
+    attacks = []
+    if alpha >= SMALLEST_ALPHA and experts > 1:
+        bar.done(0, "attacking")
+        attacks = [attack(alpha, experts, found.c, goal=goal) for goal in ("potential", "regret")]
+    bar.stop()
+    level = None if proof is None else float(proof.potential)
+    Console().print(_table(found, level, attacks))
+    if attacks:
+        highest = max(a.potential for a in attacks)
+        limit = found.potential + found.error if level is None else level
+        echo(
+            f"The highest average potential lies between {highest:.5g} and {at_most(limit, 5)}"
+            + (", numerically." if level is None else ".")
+        )
+    elif experts > 1:
+        echo(f"Below alpha = {SMALLEST_ALPHA:g} attacks take too many rounds to be tried.")
+    if proof is not None:
+        _check(path)
+        echo(f"wrote {path}")
+    if given["plot"] is not None:
+        _plot(alpha, experts, found.c, given["plot"])
+
+
+def _every(bar: ProgressBar, alpha: float, given: dict[str, Any]) -> None:
+    """Certify, and prove, one setting for every number of experts."""
+    bar.total(1 + given["wanted"])
+    c, reach = 4.0 if given["c"] is None else given["c"], given["reach"]
+    try:
+        found = certify_every(alpha, reach, c, power=given["power"] or 1)
+    except NoCertificate as error:
+        raise click.ClickException(str(error)) from None
+    bar.done(1, "certified")
+    proof = prove(found, slack=2e-3) if given["wanted"] else None
+    bar.stop()
+    logarithm = "ln N" if found.power == 1 else "(ln N)^2"
+    limit = at_most(found.potential + found.error)
+    echo(
+        f"With c = {c:g}, every alpha up to {alpha:g} and every N with alpha {logarithm} <= "
+        f"{reach:g} the average potential never exceeds {limit}, numerically."
+    )
+    if found.power == 1:
+        echo(f"Beyond alpha ln N = {critical_reach(c):.5g} one round has no such limit.")
+    if proof is not None:
+        path = given["out"] or Path(f"proof-{proof.file_name}")
+        proof.write(path)
+        _check(path)
+        echo(f"wrote {path}")
+
+
+def _table(
+    found: Certificate | LedCertificate, proved: float | None, attacks: list[Attack]
+) -> Table:
+    alpha, n, c = found.alpha, found.n_experts, found.c
+    table = Table("", "average potential", "regret × √α", "regret", "")
+    table.title = f"NormalHedge, α = {alpha:g}, c = {c:g}, {n:,} experts"
+    paper = theorem_1(alpha, n, PAPER_C)
+    covered = "" if paper else "does not cover this α: " + paper.source.partition("(")[2][:-1]
+    root, bound = math.sqrt(alpha), frontier.paper_bound(n)
+    table.add_row(
+        f"Theorem 1, c = {PAPER_C:g}", f"{PAPER_POTENTIAL:g}", *_both(bound, root), covered
+    )
+    about = f"numerical, grids leave {found.error:.1g}"
+    ours = at_most(found.potential + found.error)
+    table.add_row("certificate", ours, *_both(found.scaled_regret, root), about)
+    if proved is not None:
+        level = scaled_limit(proved, 1.0 / n, c)
+        table.add_row("proof", at_most(proved, 7), *_both(level, root), "checked")
+    hedge = frontier.hedges_bound(alpha, n)
+    table.add_row("Hedge, corrected", "", *_both(hedge, root), "must know N")
+    for one, field in zip(attacks, ("potential", "regret"), strict=False):
+        row = f"attack on the {field}"
+        reached = f"{one.regret:.4g}", f"{one.regret / root:.5g}"
+        table.add_row(row, f"{one.potential:.6g}", *reached, one.name)
+    return table
+
+
+def _both(scaled: float, root: float) -> tuple[str, str]:
+    """Return a limit in units of 1/sqrt(alpha) and as it is; no regret reaches 2/alpha anyway."""
+    limit = min(scaled, 2.0 / root)
+    return at_most(limit, 4), at_most(limit / root, 5)
+
+
+def _check(path: Path) -> None:
+    """Check a proof, or exit with a sentence."""
+    from normalhedge.guarantees import check_proof  # noqa: PLC0415 -- needs python-flint
+
+    try:
+        claim = check_proof.check_proof(path)
+    except check_proof.NotProved as error:
+        raise click.ClickException(f"not proved: {error}") from None
+    echo(check_proof.sentence(claim))
+
+
+def _plot(alpha: float, experts: int, c: float, path: Path) -> None:
+    cs = sorted({*frontier.CS, c})
+    with ProgressBar("drawing the frontier") as bar:
+        points = frontier.frontier(alpha, experts, cs, bar)
+    bounds = frontier.paper_bound(experts), frontier.hedges_bound(alpha, experts)
+    lines = dict(zip(("Theorem 1", "Hedge, tuned to N"), bounds, strict=True))
+    frontier_figure(points, lines, f"α = {alpha:g}, {experts:,} experts", path)
+    echo(f"wrote {path}")
+
+
+def _check_options(alpha: float | None, experts: int | None, given: dict[str, Any]) -> None:
+    """Refuse what does not go together, before the work."""
+    named = {"alpha": alpha, "experts": experts, "prove": given["wanted"] or None, **given}
+    for alone, allowed in (("check", ()), ("table", ("alpha",))):
+        said = [name for name in NAMES if named[name] not in {None, False}]
+        others = [name for name in said if name not in {alone, *allowed}]
+        if given[alone] is not None and others:
+            raise click.UsageError(f"--{alone} does not go with --{others[0]}")
+    endings = {"out": (".json",), "plot": (".png", ".pdf"), "table": (".md",)}
+    for name, accepted in endings.items():
+        path = given[name]
+        if path is not None and path.suffix.lower() not in accepted:
+            raise click.UsageError(f"{path} must end in {' or '.join(accepted)}")
+    if given["out"] is not None and not given["wanted"]:
+        raise click.UsageError("--out is for the proof: say --prove, too")
+    if given["power"] is not None and given["reach"] is None:
+        raise click.UsageError("--power goes with --reach")
+    apart = [("reach", name) for name in ("experts", "best", "leader", "plot")]
+    for one, other in [*apart, ("leader", "best")]:
+        if not {named[one], named[other]} & {None, False}:
+            raise click.UsageError(f"--{one} does not go with --{other}")
+    if given["best"] and given["c"] is not None:
+        raise click.UsageError("--best finds c: do not give it")

@@ -1,0 +1,119 @@
+"""``normalhedge hub``: blend the submissions to a forecast hub."""
+
+from pathlib import Path
+from typing import Any
+
+import click
+import numpy as np
+from rich.console import Console
+
+from normalhedge.boundary import number_tables
+from normalhedge.cli._options import check_outputs, safe_csv
+from normalhedge.cli._terminal import echo
+from normalhedge.tables.hubs import KNOWN_AFTER, NAME, HubBlend, blend_hub
+
+TABLES = (".csv", ".parquet")
+
+
+@click.command(
+    "hub",
+    epilog="FOLDER has the layout of the hubverse: hub-config/tasks.json, model-metadata, "
+    "model-output/TEAM-MODEL/DATE-TEAM-MODEL.csv or .parquet, and target-data. Left out are the "
+    "hub's own models: those whose metadata say ensemble_of_hub_models, and those of the team "
+    "whose abbreviation is in the name of the hub (FluSight-baseline), or has 'hub' in it; --keep "
+    "brings them back. "
+    "Files of later dates are not opened, and the same date gives the same file again.",
+)
+@click.argument("folder", type=click.Path(path_type=Path), metavar="FOLDER")
+@click.option("--target", multiple=True, metavar="NAME",
+              help="The target; may be repeated. [default: all]")  # fmt: skip
+@click.option("--date", metavar="YYYY-MM-DD",
+              help="The date of the submissions to blend. [default: the last]")  # fmt: skip
+@click.option("--out", type=click.Path(path_type=Path), metavar="FILE.csv|FILE.parquet|FOLDER",
+              help="Write the submission to this file, or into this folder.")  # fmt: skip
+@click.option("--weights-out", type=click.Path(path_type=Path), metavar="FILE.csv|FILE.parquet",
+              help="Write the weights of the models.")  # fmt: skip
+@click.option("--max-weight", type=float, metavar="SHARE",
+              help="The largest weight of a model; the excess goes to the others.")  # fmt: skip
+@click.option("--known-after", type=click.IntRange(min=0), default=KNOWN_AFTER, metavar="DAYS",
+              show_default=True, help="An outcome is known so long after its date.")  # fmt: skip
+@click.option("--leave-out", multiple=True, metavar="GLOB", help="Leave out these models, too.")
+@click.option("--keep", multiple=True, metavar="GLOB", help="Keep these models of the hub.")
+@click.option("--since", metavar="YYYY-MM-DD", help="Learn from submissions since this date.")
+@click.option("--name", default=NAME, show_default=True, metavar="TEAM-MODEL",
+              help="The name of the blend as a model of the hub.")  # fmt: skip
+@click.option("--hedger", metavar="NAME[:KEY=VALUE,...]",
+              help="auto, or a single rule, as for 'blend'. [default: auto]")  # fmt: skip
+@safe_csv
+def command(folder: Path, **given: Any) -> None:
+    """Blend the submissions of many teams to a forecast hub, as of a date.
+
+    Weights are learned from earlier submissions whose outcomes were known by then; a missing team
+    sleeps. Quantiles, class probabilities (pmf), means and medians are blended, and written in the
+    format of the hub: run it each week.
+    """
+    out, weights_out = _outputs(folder, given)
+    with Console(stderr=True).status("reading and blending"):
+        result = blend_hub(
+            folder,
+            given["target"],
+            given["date"],
+            known_after=given["known_after"],
+            leave_out=given["leave_out"],
+            keep=given["keep"],
+            max_weight=given["max_weight"],
+            since=given["since"],
+            name=given["name"],
+            hedger=given["hedger"],
+        )
+    if out is not None and _is_folder(out):
+        out.mkdir(exist_ok=True)
+        out /= f"{result.date}-{result.name}.csv"
+    for path, columns in ((out, result.submission), (weights_out, result.weights)):
+        if path is not None:
+            number_tables.write_table(path, columns, safe=given["safe_csv"])
+    _print(result)
+    for path in (out, weights_out):
+        if path is not None:
+            echo(f"wrote {path}")
+
+
+def _outputs(folder: Path, given: dict[str, Any]) -> tuple[Path | None, Path | None]:
+    """Return the files to write; refuse those that could not be written."""
+    out, weights_out = given["out"], given["weights_out"]
+    into = out is not None and _is_folder(out)
+    check_outputs(folder, [(None if into else out, TABLES), (weights_out, TABLES)])
+    if out is not None and not out.resolve().parent.is_dir():
+        raise click.UsageError(f"--out {out}: there is no folder {out.resolve().parent}")
+    return out, weights_out
+
+
+def _is_folder(path: Path) -> bool:
+    """Tell whether a path is a folder, or will be one: the first submission makes its folder."""
+    return path.is_dir() or not (path.suffix or path.exists())
+
+
+def _print(result: HubBlend) -> None:
+    for note in result.notes:
+        echo(note, err=True)
+    echo(f"{result.name}, {result.date}")
+    head = ["target", "type", "horizon", "tasks", "models", "past tasks", "score", "blend"]
+    head += ["plain mean", "plain median"]
+    body = [
+        [
+            score.target,
+            score.kind,
+            score.horizon,
+            f"{score.tasks:,}",
+            f"{score.models:,}",
+            f"{score.settled:,}",
+            score.loss,
+            *(
+                "" if np.isnan(value) else f"{value:.4g}"
+                for value in (score.blend, score.mean, score.median)
+            ),
+        ]
+        for score in result.scores
+    ]
+    for line in number_tables.as_text(head, body):
+        echo(line)

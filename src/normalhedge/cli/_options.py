@@ -1,0 +1,271 @@
+"""What commands have in common: the hedger, a table of forecasts, and the files to write."""
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+
+from normalhedge.boundary import inputs, specs
+from normalhedge.hedgers import named
+from normalhedge.mixtures.rules import MEMORY, is_automatic
+from normalhedge.mixtures.state import OPTIONS
+
+
+def spelled(text: str | None, memory: float | None, default: float) -> str:
+    """Return the hedger of ``--hedger`` and ``--memory``, or NormalHedge, as a name with settings.
+
+    Parameters
+    ----------
+    text
+        The name and settings of ``--hedger``; none if it was not given.
+    memory
+        The memory of ``--memory``, in rounds; none if it was not given.
+    default
+        The memory if neither of them says anything about it.
+    """
+    name = text or "normal-hedge"
+    if memory is not None and _says_memory(name):
+        raise click.UsageError(f"--memory says what {name} says, too: give one of them")
+    rounds = inputs.number("memory", default if memory is None else memory, 1.0)
+    if _says_memory(name):
+        return name
+    return f"{name}{',' if ':' in name else ':'}alpha={1.0 / rounds!r}"
+
+
+def _says_memory(name: str) -> bool:
+    _, settings = specs.settings_in(name)
+    return bool(settings.keys() & {"alpha", "memory", "half_life"})
+
+
+def hedger(text: str | None, memory: float | None, default: float, experts: int) -> Any:
+    """Return the hedger of ``--hedger`` and ``--memory``.
+
+    Parameters
+    ----------
+    text, memory, default
+        As for `spelled`.
+    experts
+        The number of experts, by which some hedgers are tuned.
+    """
+    return named(spelled(text, memory, default), experts)
+
+
+def words(_: click.Context, __: click.Parameter, value: str | None) -> tuple[str, ...]:
+    """Return the words of an option, which commas separate.
+
+    Parameters
+    ----------
+    _, __
+        The context and the option, which click supplies.
+    value
+        The text of the option; none if it was not given.
+    """
+    return () if value is None else tuple(word.strip() for word in value.split(",") if word.strip())
+
+
+PANEL = (
+    "target", "by", "time", "lag", "cutoff", "model", "forecast", "classes", "level", "quantiles",
+    "pooled",
+)  # fmt: skip
+"""The options that say what the columns of a table of forecasts are, as `blend` calls them."""
+
+FORGETTING = ("memory", "half_life")
+"""The options of `Mixture` that say how fast its hedger forgets; here there is one of them."""
+
+MIXTURE = ("loss", *(name for name in OPTIONS if OPTIONS[name].single and name not in FORGETTING))
+"""The options that say how forecasts are blended, on a panel of ``compare``, too."""
+
+BLEND_ONLY = tuple(
+    name
+    for name, option in OPTIONS.items()
+    if option.kind != "limit" and name not in {*MIXTURE, "shared", "half_life"}
+)
+"""Further options of ``blend``. Of the others of `Mixture`, --pooled is ``shared``; limits are for
+those who keep many mixtures."""
+
+REMARKS = {
+    "hedger": " 'compare --help' lists them. [default: auto; normal-hedge if an option of a "
+    "single rule is given]",
+    "loss": " [default: square; l1 for classes; crps for quantiles]",
+    "memory": f" [default: {MEMORY:g}]",
+}
+"""What the command line adds to the texts of options: the defaults that depend on a table."""
+
+_PANEL_OPTIONS = (
+    click.option("--target", help="The column of outcomes; empty where not known yet."),
+    click.option(
+        "--by", callback=words, metavar="COLUMN,...", help="The columns that name a series."
+    ),
+    click.option("--time", help="The column of times."),
+    click.option(
+        "--lag", type=click.IntRange(min=0), default=0, help="Rounds an outcome stays unknown."
+    ),
+    click.option("--cutoff", help="The column of times at which forecasts were made."),
+    click.option("--model", help="Long table: the column of models."),
+    click.option("--forecast", help="Long table: the column of forecasts."),
+    click.option(
+        "--classes", callback=words, metavar="A,B,...", help="... of class probabilities."
+    ),
+    click.option("--level", help="Long table: the column of levels of quantiles."),
+    click.option(
+        "--quantiles", callback=words, metavar="q0.1,q0.5,...", help="The columns of quantiles."
+    ),
+    click.option(
+        "--pooled/--separate",
+        default=None,
+        help="All series share their weights, or each has its own. [default: auto hedges over "
+        "both; separate]",
+    ),
+)
+
+
+def panel_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command the options of a table of forecasts, and of how they are blended."""
+    command = mixture_options(*MIXTURE)(command)
+    for option in reversed(_PANEL_OPTIONS):
+        command = option(command)
+    return command
+
+
+def mixture_options(*names: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Return a decorator that gives a command these options of `Mixture`."""
+
+    def decorated(command: Callable[..., None]) -> Callable[..., None]:
+        for name in reversed(names):
+            command = _mixture_option(name)(command)
+        return command
+
+    return decorated
+
+
+def _mixture_option(name: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Return an option of `Mixture` as click has it; it is None, or empty, if it is not given."""
+    option, flag = OPTIONS[name], f"--{name.replace('_', '-')}"
+    more: dict[str, Any] = {"default": None, "help": option.text + REMARKS.get(name, "")}
+    if option.kind == "truth":
+        return click.option(f"{flag}/--no-{flag[2:]}", **more)
+    if option.kind in {"words", "numbers"}:
+        more["callback"] = words
+    elif option.choices:
+        more["type"] = click.Choice(option.choices)
+    elif option.kind == "number":
+        more["type"] = float
+    elif option.kind == "count":
+        more["type"] = click.IntRange(min=int(option.low))
+    return click.option(flag, metavar=option.form, **more)
+
+
+def mixture_settings(given: Mapping[str, Any], names: Sequence[str] = MIXTURE) -> dict[str, Any]:
+    """Return the arguments of `Mixture` that options of the command line give.
+
+    Parameters
+    ----------
+    given
+        All options of the command line.
+    names
+        The options of `Mixture` among them.
+    """
+    options = {name: given[name] for name in names}
+    options["loss"] = given["loss"] or ("l1" if given["classes"] else None)
+    return {name: value for name, value in options.items() if value not in (None, ())}
+
+
+def blend_words(data: Path, hedger: str, given: Mapping[str, Any]) -> tuple[list[str], list[str]]:
+    """Return the command that blends a panel by a hedger, and which options it leaves out.
+
+    Parameters
+    ----------
+    data
+        The file of the panel.
+    hedger
+        Its name.
+    given
+        The options of ``compare``: those of the panel, the columns of its experts and the memory.
+    """
+    automatic = is_automatic(hedger)
+    path = str(data)
+    words = ["normalhedge", "blend", f"./{path}" if path.startswith("-") else path]
+    words += _spelled_option("experts", given["columns"])
+    left_out = []
+    for name in (*PANEL, *MIXTURE):
+        option = _spelled_option(name, given[name])
+        if option and automatic and name in MIXTURE[1:]:
+            left_out.append(option[0])
+        else:
+            words += option
+    if hedger != "auto":
+        words += ["--hedger", hedger]
+    if not automatic and not _says_memory(hedger) and given["memory"] != MEMORY:
+        words += ["--memory", f"{given['memory']!r}"]
+    return words, left_out
+
+
+def _spelled_option(name: str, value: Any) -> list[str]:
+    """Return an option as it is written; nothing where it was not given."""
+    if value in (None, (), 0) and value is not False:
+        return []
+    if isinstance(value, bool):
+        flags = {"pooled": "separate", "gradient": "no-gradient"}
+        return [f"--{name if value else flags[name]}"]
+    return [f"--{name}", ",".join(value) if isinstance(value, tuple) else str(value)]
+
+
+def check_outputs(data: Path, wanted: Sequence[tuple[Path | None, Sequence[str]]]) -> None:
+    """Refuse to write over what is read, or twice, and endings that say nothing.
+
+    Parameters
+    ----------
+    data
+        What is read.
+    wanted
+        What is to be written, and the endings that are accepted.
+    """
+    taken: dict[Path, str] = {data.resolve(): "what is read"}
+    for path, endings in wanted:
+        if path is None:
+            continue
+        if path.resolve() in taken:
+            raise click.UsageError(f"{path} is {taken[path.resolve()]}: write to another file")
+        taken[path.resolve()] = "written already"
+        if path.suffix.lower() not in endings:
+            raise click.UsageError(f"{path} must end in {' or '.join(sorted(endings))}")
+
+
+def safe_csv(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command the option that keeps spreadsheets from computing texts."""
+    option = click.option(
+        "--safe-csv",
+        is_flag=True,
+        help="In CSV, an apostrophe before texts that a spreadsheet would compute.",
+    )
+    return option(command)
+
+
+def check_state(state: Path) -> None:
+    """Refuse a file of a state that could not be written."""
+    target = state.resolve()
+    if not target.parent.is_dir():
+        raise click.UsageError(f"--state {state}: there is no folder {target.parent}")
+    if target.exists() and not target.is_file():
+        kind = "a folder" if target.is_dir() else "no regular file"
+        raise click.UsageError(f"--state {state} is {kind}")
+    if not os.access(target.parent, os.W_OK):
+        raise click.UsageError(f"--state {state}: the folder {target.parent} cannot be written")
+    if target.exists() and not os.access(target, os.R_OK | os.W_OK):
+        raise click.UsageError(f"--state {state} may not be read or written")
+
+
+def check_columns(own: Mapping[str, object], other: str) -> None:
+    """Refuse a column of the file that has the name of a column of the output.
+
+    Parameters
+    ----------
+    own
+        The columns of the output.
+    other
+        The column of the file.
+    """
+    if other in own:
+        raise click.UsageError(f"{other} is a column of the output, too: rename it")

@@ -1,0 +1,39 @@
+"""Follow the leader: a yardstick."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from normalhedge.hedgers._compiled_hedger import CompiledHedger
+
+
+@dataclass(frozen=True)
+class FollowTheLeader(CompiledHedger):
+    r"""Give all the weight to the expert that is ahead, in equal parts if several are tied.
+
+    It is hard to beat if one expert is truly the best, and it loses badly to two experts that take
+    turns. It is a yardstick: no other hedger here can be made to lose in every round.
+
+    .. math:: p_i \propto 1[R_i = \max_j R_j]
+
+    If experts are asleep, the leader among the awake experts is followed.
+
+    Parameters
+    ----------
+    alpha
+        The discount rate of the total gains, in [0, 1); 0 never forgets.
+
+    Notes
+    -----
+    There is no bound: if the leader loses and all others gain in every round, the regret reaches
+    ``2 T (N - 1) / N``. A round costs O(N) time and a state O(N) memory.
+
+    Examples
+    --------
+    >>> FollowTheLeader().run([[0.5, 0.0], [-1.0, 1.0], [1.0, -1.0]]).gains
+    array([ 0.25, -1.  , -1.  ])
+    """
+
+    alpha: float = 0.0
+
+    algorithm: ClassVar[str] = "follow_the_leader"
+    free_of_scale: ClassVar[bool] = True

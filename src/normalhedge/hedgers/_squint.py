@@ -1,0 +1,87 @@
+"""Squint (Koolen and van Erven, 2015)."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from normalhedge.boundary.inputs import Floats
+from normalhedge.hedgers._compiled_hedger import CompiledHedger
+from normalhedge.hedgers._state import OWN_ROW, State
+
+
+@dataclass(frozen=True)
+class Squint(CompiledHedger):
+    r"""Hedge at all learning rates at once, weighted by how well each rate would have done.
+
+    A small regret with little variance counts as much as a large one with much variance: the regret
+    of the hedger stays constant if one expert is reliably ahead, and is bounded in all games. There
+    is no learning rate, and the number of experts is not used.
+
+    .. math::
+
+        p_i \propto \int_0^{1/2} e^{\eta S_i - \eta^2 V_i} \, d\eta, \qquad
+        V_i = \textstyle\sum_t \rho_{i,t}^2
+
+    with ``rho = r / 2``, the differences of the losses ``(1 - g) / 2``, and ``S = R / 2``: the
+    prior ``d eta / eta`` on learning rates in (0, 1/2]. With ``a = S / 2 sqrt V`` and
+    ``b = (S - V) / 2 sqrt V`` the integral is ``sqrt(pi) e^(a^2) (erf a - erf b) / (2 sqrt V)``.
+
+    Parameters
+    ----------
+    alpha
+        The discount rate of regrets and squares, in [0, 1); 0 never forgets.
+
+    Notes
+    -----
+    With alpha = 0, for every expert, with ``L = ln(T + 1)``,
+    ``R_i <= 2 (sqrt(2 V_i) (1 + sqrt(2 ln(N (1/2 + L)))) + 5 ln(1 + N (1 + 2 L)))``, and with
+    1/epsilon for N of the best epsilon-quantile: `bounds` uses V, `bound` ``V <= T``. It rests on
+    ``sum_i int_0^(1/2) (e^(eta S_i - eta^2 V_i) - 1) / eta d eta <= 0``, which every round keeps.
+    With a discount there is no theorem.
+
+    A round costs O(N) time and a state O(N) memory.
+
+    References
+    ----------
+    Koolen and van Erven, "Second-order quantile methods for experts and combinatorial games"
+    (2015), the theorem for the improper prior.
+
+    Examples
+    --------
+    >>> Squint().run([[1.0, 0.0, -1.0], [0.5, 1.0, 0.0]]).state.weights.round(3)
+    array([0.372, 0.355, 0.273])
+    """
+
+    alpha: float = 0.0
+
+    algorithm: ClassVar[str] = "squint"
+    row_names: ClassVar[tuple[str, ...]] = ("squares",)
+    scaling_exponents: ClassVar[Mapping[str, int]] = {"squares": 2}
+    uncovered: ClassVar[str] = "Squint with a discount"
+
+    def _a_priori(self, n: int, rounds: float, share: float) -> tuple[float, str]:  # noqa: ARG002
+        regret = float(improper(np.float64(rounds), rounds, share))
+        return regret, "Koolen and van Erven 2015, improper prior"
+
+    def _a_posteriori(self, state: State) -> Floats:
+        return np.asarray(improper(state.ledger[OWN_ROW], state.rounds, 1.0 / state.joined))
+
+
+def improper(squares: Any, rounds: float, share: float) -> Any:
+    """Return the bound on the regret that the potential of Squint promises.
+
+    Parameters
+    ----------
+    squares
+        V, a number or one for each expert.
+    rounds
+        The length of the game.
+    share
+        The epsilon of the quantile.
+    """
+    late = math.log1p(rounds)
+    root = 1.0 + math.sqrt(2.0 * math.log((0.5 + late) / share))
+    return 2.0 * (np.sqrt(2.0 * squares) * root + 5.0 * math.log1p((1.0 + 2.0 * late) / share))

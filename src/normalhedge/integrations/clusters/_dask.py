@@ -1,0 +1,136 @@
+"""Blend a Dask table: its series are divided among the workers of a cluster."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+import dask
+import dask.dataframe as dd
+import numpy as np
+import pandas as pd
+
+from normalhedge.integrations.clusters._parts import (
+    KEY,
+    ROW,
+    SAMPLE,
+    TablePlan,
+    blend_part,
+    facts_of,
+    keys_of,
+    planned,
+    with_facts,
+)
+from normalhedge.integrations.clusters._summary import ClusterSummary, summarised
+
+
+@dataclass(frozen=True, repr=False)
+class DaskBlend:
+    """The result of `blend` for a Dask table.
+
+    Attributes
+    ----------
+    frame
+        A Dask table with the columns that `normalhedge.blend` returns, computed when it is used.
+        The index of a wide table is that of the given rows; their order is another.
+    notes
+        Sentences about the roles of columns.
+    """
+
+    frame: Any
+    notes: list[str]
+    _pairs: Sequence[Any]
+    _plan: TablePlan
+
+    def __repr__(self) -> str:
+        """Return what is blended, in a line."""
+        return f"DaskBlend({self._plan.columns.target}, {len(self._pairs):,} partitions)"
+
+    def persist(self) -> "DaskBlend":
+        """Compute all of it now, and keep the results in the memory of the workers."""
+        pairs = dask.persist(*self._pairs)
+        return replace(self, frame=_frame(pairs, self._plan), _pairs=pairs)
+
+    def summary(self) -> ClusterSummary:
+        """Return the sums of all series; without `persist`, the table is blended for them."""
+        return summarised(dask.compute(*(pair[1] for pair in self._pairs)))
+
+
+def blend_dask(
+    frame: Any,
+    group: str | Sequence[str],
+    arguments: Mapping[str, Any],
+    *,
+    partitions: int | None,
+    shuffle: bool,
+) -> DaskBlend:
+    """Blend a Dask table; see `normalhedge.integrations.clusters.blend`.
+
+    Parameters
+    ----------
+    frame
+        The table.
+    group
+        The columns whose values name tables of their own.
+    arguments
+        The arguments of `normalhedge.blend`.
+    partitions
+        The number of partitions of the result; None for as many as the table has.
+    shuffle
+        Whether rows that belong together may be in different partitions.
+    """
+    sample = _sample(frame)
+    plan = planned(sample, group, arguments)
+    if plan.facts:
+        parts = frame[plan.facts].to_delayed()
+        found = dask.compute(*(dask.delayed(facts_of)(plan, part) for part in parts))
+        plan = with_facts(plan, sample, found)
+    frame = frame[plan.needed]
+    if shuffle:
+        keys = frame.map_partitions(partial(_keys, plan), meta=_keys(plan, frame._meta))
+        marked = frame.map_partitions(_marked, meta=_marked(frame._meta))
+        frame = marked.shuffle(on=keys, npartitions=partitions or frame.npartitions)
+    elif partitions is not None:
+        raise ValueError("partitions needs a shuffle: say shuffle=True, or leave partitions out")
+    play = dask.delayed(blend_part, nout=2, pure=True)
+    pairs = [play(plan, part) for part in frame.to_delayed()]
+    return DaskBlend(_frame(pairs, plan), _notes(plan), pairs, plan)
+
+
+def _sample(frame: Any) -> Any:
+    """Return the first rows of the first partition that has any."""
+    for k in range(frame.npartitions):
+        found = frame.get_partition(k).head(SAMPLE, npartitions=1, compute=True)
+        if len(found):
+            return found
+    return frame._meta
+
+
+def _keys(plan: TablePlan, part: Any) -> Any:
+    """Return the key of each row of a partition, as a column that is not sent along."""
+    return pd.Series(keys_of(plan, part), part.index, name=KEY)
+
+
+def _marked(part: Any, partition_info: Any = None) -> Any:
+    """Return a partition with the place of each row."""
+    first = (partition_info or {"number": 0})["number"] << 40
+    return part.assign(**{ROW: first + np.arange(len(part), dtype=np.int64)})
+
+
+def _frame(pairs: Sequence[Any], plan: TablePlan) -> Any:
+    return dd.from_delayed(
+        [pair[0] for pair in pairs], meta=plan.empty, prefix="blend", verify_meta=False
+    )
+
+
+def _notes(plan: TablePlan) -> list[str]:
+    """Return sentences about the roles of columns."""
+    columns = plan.columns
+    experts = list(columns.experts or ())
+    shown = {
+        "target": columns.target, "time": columns.time, "series": ", ".join(columns.by),
+        "forecasts made at": columns.cutoff, "models in": columns.model,
+        "experts": ", ".join(experts[:6]) + ", ..." * (len(experts) > 6),
+        "groups": ", ".join(plan.group),
+    }  # fmt: skip
+    return [f"{role}: {name}" for role, name in shown.items() if name]

@@ -1,0 +1,93 @@
+"""Banks of hidden Markov models of symbols."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from normalhedge.boundary.inputs import Floats
+from normalhedge.latent.banks._bank_state import BankState
+from normalhedge.latent.banks._hmm_bank import HMMBank, perturbed_rows
+
+
+@dataclass(frozen=True, eq=False)
+class CategoricalBank(HMMBank):
+    """N hidden Markov models with k states each, over the symbols 0, 1, ..., m - 1.
+
+    `categorical_bank` makes one of checked arrays.
+
+    Attributes
+    ----------
+    initial, transition
+        See `HMMBank`.
+    emission
+        The probability of each symbol, m x k x N.
+
+    Examples
+    --------
+    >>> from normalhedge.latent import categorical_bank
+    >>> transition, emission = [[0.9, 0.1], [0.1, 0.9]], [[0.8, 0.2], [0.3, 0.7]]
+    >>> bank = categorical_bank([[0.5, 0.5]], [transition], [emission])
+    >>> state = bank.observe(bank.init(), 0)
+    >>> state.beliefs[:, 0].round(4)
+    array([0.6818, 0.3182])
+    >>> bank.symbols(state)[:, 0].round(4)
+    array([0.6409, 0.3591])
+    """
+
+    emission: Floats
+
+    _tables: ClassVar[tuple[str, ...]] = ("initial", "transition", "emission")
+
+    @property
+    def symbol_count(self) -> int:
+        """The number of symbols, m."""
+        return int(self.emission.shape[0])
+
+    @property
+    def state_predictions(self) -> Floats:
+        """The probability of each symbol in each state, m x k x N."""
+        return self.emission
+
+    def predictions(self, beliefs: Floats) -> Floats:
+        """Return the distribution of each candidate over symbols, ... x m x N."""
+        return np.asarray(np.einsum("xsn,...sn->...xn", self.emission, beliefs))
+
+    def symbols(self, state: BankState) -> Floats:
+        """Return the one-step predictive distribution of each candidate over symbols, m x N."""
+        return np.asarray(np.einsum("xsn,sn->xn", self.emission, state.beliefs))
+
+    def scores(self, observation: float | None) -> Floats | None:
+        """Return the probability of a symbol in each state, k x N; None where it is missing."""
+        if type(observation) is int and 0 <= observation < len(self.emission):
+            scores: Floats = self.emission[observation]
+            return scores
+        return super().scores(observation)
+
+    def bound(self, scores: Floats) -> Floats:
+        """Return probabilities unchanged."""
+        return scores
+
+    def _scores_of(self, number: float) -> Floats:
+        if not number.is_integer():
+            raise ValueError(f"observation must be a symbol, a whole number, got {number}")
+        if not 0 <= number < self.symbol_count:
+            raise ValueError(
+                f"observation must be a symbol in 0..{self.symbol_count - 1}, got {number:g}"
+            )
+        scores: Floats = self.emission[int(number)]
+        return scores
+
+    def _scores_of_many(self, numbers: Floats) -> Floats:
+        return self.emission[numbers.astype(np.intp)]
+
+    def _refused(self, known: Floats) -> npt.NDArray[np.bool_]:
+        return np.asarray((known != np.floor(known)) | (known < 0) | (known >= self.symbol_count))
+
+    def _perturbed_emission(self, spread: Floats, rng: np.random.Generator) -> dict[str, Floats]:
+        return {"emission": perturbed_rows(self.emission, 0, spread, rng)}
+
+    def _draw(self, states: npt.NDArray[np.intp], rng: np.random.Generator) -> Floats:
+        below = np.cumsum(self.emission[..., 0], axis=0)[:-1, states]
+        return np.asarray((rng.random(len(states)) >= below).sum(axis=0), dtype=np.float64)

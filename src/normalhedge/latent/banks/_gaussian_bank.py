@@ -1,0 +1,82 @@
+"""Banks of hidden Markov models of real numbers."""
+
+from dataclasses import dataclass
+from typing import ClassVar, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from normalhedge.boundary.inputs import Floats
+from normalhedge.latent.banks._hmm_bank import HMMBank
+
+
+@dataclass(frozen=True, eq=False)
+class GaussianBank(HMMBank):
+    """N hidden Markov models with k states each, over real numbers that are normal given the state.
+
+    `gaussian_bank` makes one of checked arrays.
+
+    Attributes
+    ----------
+    initial, transition
+        See `HMMBank`.
+    means, deviations
+        The normal distribution of each state, k x N.
+    width
+        The width of the interval around a number that `bounded` scores.
+    """
+
+    means: Floats
+    deviations: Floats
+    width: float
+
+    _tables: ClassVar[tuple[str, ...]] = ("initial", "transition", "means", "deviations")
+
+    @property
+    def symbol_count(self) -> int:
+        """Zero: there are no symbols."""
+        return 0
+
+    @property
+    def state_predictions(self) -> Floats:
+        """The mean of each state, 1 x k x N."""
+        return self.means[np.newaxis]
+
+    def predictions(self, beliefs: Floats) -> Floats:
+        """Return the mean that each candidate predicts, ... x 1 x N."""
+        return np.asarray((self.means * beliefs).sum(axis=-2, keepdims=True))
+
+    def densities(self, number: float | Floats) -> Floats:
+        """Return the density of each state at a number, k x N."""
+        z = (number - self.means) / self.deviations
+        return np.asarray(np.exp(-0.5 * z * z) / (self.deviations * np.sqrt(2.0 * np.pi)))
+
+    def bound(self, scores: Floats) -> Floats:
+        """Return densities times the width, clipped at 1."""
+        return np.minimum(self.width * scores, 1.0)
+
+    def joined(self, other: HMMBank) -> Self:
+        """Return a bank of these candidates, followed by those of another bank of the same kind."""
+        if isinstance(other, GaussianBank) and self.width != other.width:
+            raise ValueError("banks must have the same width to be joined")
+        return super().joined(other)
+
+    def _scores_of(self, number: float) -> Floats:
+        if not np.isfinite(number):
+            raise ValueError(f"observation must be finite, got {number}")
+        return self.densities(number)
+
+    def _scores_of_many(self, numbers: Floats) -> Floats:
+        return self.densities(numbers[:, np.newaxis, np.newaxis])
+
+    def _refused(self, known: Floats) -> npt.NDArray[np.bool_]:
+        return np.asarray(~np.isfinite(known))
+
+    def _perturbed_emission(self, spread: Floats, rng: np.random.Generator) -> dict[str, Floats]:
+        return {
+            "means": self.means + spread * self.deviations * rng.normal(size=self.means.shape),
+            "deviations": self.deviations * np.exp(spread * rng.normal(size=self.deviations.shape)),
+        }
+
+    def _draw(self, states: npt.NDArray[np.intp], rng: np.random.Generator) -> Floats:
+        return np.asarray(rng.normal(self.means[states, 0], self.deviations[states, 0]))

@@ -1,0 +1,295 @@
+"""Fitting hidden Markov models to a series by EM from several starts."""
+
+import math
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from normalhedge import _core
+from normalhedge.boundary import inputs
+from normalhedge.boundary.inputs import Floats
+from normalhedge.latent.models import _starts
+from normalhedge.latent.models._fitted import Fitted
+from normalhedge.latent.models.emissions import (
+    FAMILIES,
+    Categorical,
+    Emission,
+    RealEmission,
+    checked,
+)
+
+FLOOR = 1e-4
+"""The smallest variance in a state, as a share of the variance of all observations; for counts, the
+smallest rate as a share of their mean."""
+
+PSEUDO_COUNT = 0.1
+"""A count added to each transition, initial state and symbol."""
+
+FIRST = 15
+"""Iterations of each start; then only the best two continue."""
+
+TAILS = 10.0
+"""The largest unit, in deviations of the middle half of the observations: outliers must not set the
+smallest variance of a state."""
+
+CONSTANT = 1e-12
+"""A column whose deviation is below this share of its largest value counts as constant."""
+
+
+class _Task(NamedTuple):
+    """A series as the core reads it, with its units and settings."""
+
+    family: type[Emission]
+    observations: Floats
+    centre: Floats
+    width: Floats
+    guards: Floats
+    rows: Floats
+
+
+class _Model(NamedTuple):
+    """A model in standardised units during the fit."""
+
+    initial: Floats
+    transition: Floats
+    rows: Floats
+    shares: Floats | None
+    log_likelihood: float
+    trace: Floats
+
+
+def fit(
+    observations: npt.ArrayLike,
+    states: int,
+    emission: str = "gaussian",
+    *,
+    rng: np.random.Generator,
+    starts: int = 5,
+    iterations: int = 100,
+    tolerance: float = 1e-4,
+    warm: Fitted | None = None,
+    degrees: float | None = None,
+    symbols: int | None = None,
+    pseudo_count: float = PSEUDO_COUNT,
+    floor: float = FLOOR,
+) -> Fitted:
+    """Fit a hidden Markov model by expectation and maximisation.
+
+    Let g be the probabilities of states given the whole series and the current parameters. The next
+    parameters maximise
+
+        sum_t sum_s g_t(s) ln b_s(y_t) + sum_rs (n_rs + c) ln A_rs + sum_s (g_1(s) + c) ln initial_s
+
+    where n_rs are the expected transitions and c is the pseudo count.
+
+    Parameters
+    ----------
+    observations
+        T numbers, or T x d for families with several columns; NaN where missing. A row with a NaN
+        is missing as a whole.
+    states
+        The number of states, k.
+    emission
+        The family: gaussian, student, autoregressive, poisson, negative_binomial or categorical;
+        for several columns diagonal or full (the covariance).
+    rng
+        The generator of random numbers, for random starts.
+    starts
+        The number of divisions of the series to start from: by value, by how much the numbers vary
+        nearby, into pieces of time, then at random. The fit with the largest likelihood is kept. 0
+        is allowed with a warm start.
+    iterations
+        The largest number of iterations.
+    tolerance
+        Stop when an iteration increases the objective by less than this.
+    warm
+        A further starting point: a model of the same family and number of states.
+    degrees
+        The degrees of freedom of Student's t, above 2; estimated between 2.05 and 200 by default.
+    symbols
+        The number of symbols; by default the largest symbol of the series plus one.
+    pseudo_count
+        The pseudo count c, used for symbols too; 0 gives maximum likelihood.
+    floor
+        The smallest variance in a state, as a share of the variance of all observations (with
+        several columns the smallest eigenvalue, after standardising); for counts the smallest rate,
+        as a share of their mean. It keeps states from collapsing on one observation.
+
+    Returns
+    -------
+    Fitted
+        The model, with its states ordered by mean, then by variance.
+
+    Notes
+    -----
+    An iteration costs O(T k^2). The states of a constant series all have a deviation of 1e-5 of its
+    size. With fewer distinct values than states, some states are equal. A state without
+    observations keeps its parameters.
+
+    References
+    ----------
+    Baum, Petrie, Soules and Weiss (1970); for Student's t, Peel and McLachlan (2000).
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> low, high = rng.normal(0.0, 1.0, 200), rng.normal(5.0, 2.0, 200)
+    >>> found = fit(np.concatenate([low, high]), 2, rng=rng)
+    >>> found.emission.means.round(1), found.emission.deviations.round(1)
+    (array([0. , 4.8]), array([1. , 2.1]))
+    """
+    k, starts, iterations = _counts(states, starts, iterations, warm)
+    tolerance = inputs.number("tolerance", tolerance, 0.0, closed=True)
+    task = _task(observations, emission, degrees, symbols, pseudo_count, floor)
+    begun = _models(task, k, starts, warm, rng)
+    models = [_run(task, model, FIRST, iterations, tolerance) for model in begun]
+    models.sort(key=lambda model: -model.log_likelihood)
+    best = max(
+        (_run(task, model, iterations, iterations, tolerance) for model in models[:2]),
+        key=lambda model: model.log_likelihood,
+    )
+    return _restored(task, best)
+
+
+def _counts(states: int, starts: int, iterations: int, warm: Fitted | None) -> tuple[int, int, int]:
+    k = inputs.count("states", states)
+    if warm is None or starts != 0:
+        starts = inputs.count("starts", starts)
+    return k, starts, inputs.count("iterations", iterations)
+
+
+def _task(
+    observations: npt.ArrayLike,
+    emission: str,
+    degrees: float | None,
+    symbols: int | None,
+    pseudo_count: float,
+    floor: float,
+) -> _Task:
+    """Check the series and return it standardised, where it has a scale."""
+    if emission not in FAMILIES:
+        raise ValueError(f"emission must be one of {', '.join(FAMILIES)}, got {emission!r}")
+    family = FAMILIES[emission]
+    seen = checked(family, observations, None if emission in {"diagonal", "full"} else 1)
+    known = seen[~np.isnan(seen[:, 0])]
+    if not len(known):
+        raise ValueError("observations must hold at least one value that is not missing")
+    guards = np.array(
+        [
+            inputs.number("floor", floor, 0.0),
+            inputs.number("pseudo_count", pseudo_count, 0.0, closed=True),
+            0.0 if degrees is None else inputs.number("degrees", degrees, 2.0),
+        ]
+    )
+    centre, width = np.zeros(seen.shape[1]), np.ones(seen.shape[1])
+    if family.scaled:
+        centre, width = scale(known)
+        seen = (seen - centre) / width
+    else:
+        guards[0] = max(floor * known.mean(), 1e-6)
+    rows = _rows(family, seen, symbols)
+    if degrees is not None:
+        if emission != "student":
+            raise ValueError(f"degrees are for emission='student', got emission={emission!r}")
+        rows[2] = guards[2]
+    return _Task(family, seen, centre, width, guards, rows)
+
+
+def _rows(family: type[Emission], seen: Floats, symbols: int | None) -> Floats:
+    """Return the starting parameters of one state."""
+    if family is not Categorical:
+        if symbols is not None:
+            raise ValueError("symbols are for emission='categorical'")
+        return family.starting_parameters(seen)
+    most = int(np.nanmax(seen)) + 1
+    m = most if symbols is None else inputs.count("symbols", symbols)
+    if most > m:
+        raise ValueError(f"observations must be symbols below {m}, got {most - 1}")
+    if m > 10**6:
+        raise ValueError(f"there may be at most 1,000,000 symbols, got {m:,}")
+    return np.full((m, 1), 1.0 / m)
+
+
+def scale(known: Floats) -> tuple[Floats, Floats]:
+    """Return the mean and the deviation of each column; the deviation of a constant c is 1e-3 c.
+
+    If a few outliers dominate the deviation, it is `TAILS` times that of the middle half.
+    """
+    largest = np.abs(known).max(axis=0)
+    width = known.std(axis=0)
+    low, high = np.quantile(known, [0.25, 0.75], axis=0)
+    middle = (high - low) / 1.349
+    width = np.where(middle > CONSTANT * largest, np.minimum(width, TAILS * middle), width)
+    flat = width <= CONSTANT * largest
+    return known.mean(axis=0), np.where(flat, 1e-3 * np.where(largest > 1e-90, largest, 1.0), width)
+
+
+def _models(
+    task: _Task, k: int, starts: int, warm: Fitted | None, rng: np.random.Generator
+) -> Iterator[_Model]:
+    """Yield the starting points."""
+    if warm is not None:
+        yield _warm(task, warm, k)
+    for labels in _starts.divisions(task.observations, k, starts, rng):
+        moves = _starts.transition(labels, k)
+        shares = _starts.shares(labels, k)
+        rows = np.repeat(task.rows, k, axis=1)
+        yield _Model(np.full(k, 1.0 / k), moves, rows, shares, -math.inf, np.empty(0))
+
+
+def _warm(task: _Task, warm: Fitted, k: int) -> _Model:
+    given = warm.emission
+    if type(given) is not task.family or warm.states != k:
+        raise ValueError(
+            f"warm must be a {task.family.__name__} model with {k} states, "
+            f"got a {type(given).__name__} model with {warm.states}"
+        )
+    if isinstance(given, RealEmission) and given.columns == len(task.centre):
+        given = given.rescaled(-task.centre / task.width, 1.0 / task.width)
+    rows = given.parameters()
+    if len(rows) != len(task.rows):
+        raise ValueError("warm must be a model with as many columns or symbols as the observations")
+    if task.guards[2] > 0.0:
+        rows[2] = task.guards[2]
+    return _Model(warm.initial.copy(), warm.transition.copy(), rows, None, -math.inf, np.empty(0))
+
+
+def _run(task: _Task, model: _Model, more: int, most: int, tolerance: float) -> _Model:
+    """Return the model after some more iterations, of at most `most` in all."""
+    done = max(len(model.trace) - 1, 0)
+    more = min(more, most - done)
+    if done and (more <= 0 or model.trace[-1] - model.trace[-2] < tolerance):
+        return model
+    initial, moves, rows = model.initial.copy(), model.transition.copy(), model.rows.copy()
+    trace = np.empty(more + 1)
+    total, used = _core.em_fit(
+        task.family.family,
+        task.observations,
+        initial,
+        moves,
+        rows,
+        model.shares,
+        task.guards,
+        tolerance,
+        trace,
+    )
+    trace = np.concatenate([model.trace[:-1], trace[: used + 1]])
+    return _Model(initial, moves, rows, None, total, trace)
+
+
+def _restored(task: _Task, model: _Model) -> Fitted:
+    """Return the model in the units of the observations."""
+    emission = task.family.from_parameters(model.rows)
+    total = model.log_likelihood
+    if isinstance(emission, RealEmission):
+        emission = emission.rescaled(task.centre, task.width)
+        known = ~np.isnan(task.observations[:, 0])
+        if task.family.family == "autoregressive":
+            known = known[1:] & known[:-1]
+        total -= float(known.sum() * np.log(task.width).sum())
+    found = Fitted(
+        model.initial, model.transition, emission, total, len(model.trace) - 1, model.trace
+    )
+    return found.permuted(emission.order())

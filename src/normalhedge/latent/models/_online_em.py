@@ -1,0 +1,328 @@
+"""Online EM: a hidden Markov model that learns its parameters one observation at a time."""
+
+import copy
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from normalhedge import _core
+from normalhedge.boundary import inputs
+from normalhedge.boundary.inputs import Floats
+from normalhedge.latent.models._fitted import Fitted
+from normalhedge.latent.models._fitting import FLOOR, PSEUDO_COUNT
+from normalhedge.latent.models.emissions import Emission, RealEmission
+
+FIELDS = ("filter", "transition", "parameters", "moves", "sums", "previous", "spread")
+"""The numbers of a model in their order; the core knows their sizes."""
+
+
+class OnlineRun(NamedTuple):
+    """Many rounds of online EM.
+
+    Attributes
+    ----------
+    beliefs, filtered
+        P(S_t | y_1..y_{t-1}) and P(S_t | y_1..y_t), T x k.
+    emissions
+        The emissions before each round, as one emission with T k states: the states of the first
+        round, then of the second, and so on.
+    log_densities
+        ln p(y_t | y_1..y_{t-1}); 0 where the observation is missing.
+    """
+
+    beliefs: Floats
+    filtered: Floats
+    emissions: Emission
+    log_densities: Floats
+
+
+class OnlineEM:
+    """Expectation and maximisation, one observation at a time, with forgetting.
+
+    The sufficient statistics of the expectation step are discounted means, given each possible
+    current state. The parameters are replaced in every round:
+
+        rho(s) <- (1 - e) sum_r rho(r) P(S_{t-1} = r | S_t = s, y_1..y_{t-1}) + e s(S_{t-1}, s, y_t)
+
+    with e = 1 - forgetting. The estimates follow drifting parameters with a memory of 1 / e
+    observations.
+
+    Parameters
+    ----------
+    fitted
+        The model to start from.
+    forgetting
+        The share of the statistics that a round keeps, strictly between 0 and 1.
+    beliefs
+        P(S_0), before the transition to the first observation; the stationary distribution by
+        default.
+    previous
+        The observation before the first, which autoregressive states need; none by default.
+    pseudo_count, floor
+        As for `fit`. The pseudo count is added for one memory of observations; the floor is a share
+        of the discounted variance of all observations.
+
+    Notes
+    -----
+    A missing observation lets time pass. The degrees of freedom of Student's t do not change; the
+    size of a negative binomial distribution is found from the variance. A round costs k^4 + d k^3
+    products, with d statistics for each state.
+
+    References
+    ----------
+    Cappe, "Online EM algorithm for hidden Markov models" (2011); Mongillo and Deneve, "Online
+    learning with hidden Markov models" (2008).
+    """
+
+    def __init__(
+        self,
+        fitted: Fitted,
+        forgetting: float,
+        *,
+        beliefs: npt.ArrayLike | None = None,
+        previous: npt.ArrayLike | None = None,
+        pseudo_count: float = PSEUDO_COUNT,
+        floor: float = FLOOR,
+    ) -> None:
+        self.forgetting = inputs.number("forgetting", forgetting, 0.0, 1.0)
+        emission, shares = fitted.emission, fitted.stationary()
+        pseudo_count = inputs.number("pseudo_count", pseudo_count, 0.0, closed=True)
+        relative = inputs.number("floor", floor, 0.0) if emission.scaled else 0.0
+        d, k = emission.columns, fitted.states
+        self.centre, self.width = np.zeros(d), np.ones(d)
+        if isinstance(emission, RealEmission):
+            self.centre, self.width = _units(emission, shares)
+            emission = emission.rescaled(-self.centre / self.width, 1.0 / self.width)
+        self._template = emission
+        least = 1e-8 if emission.scaled else 1e-6
+        degrees = 3.0  # more than 0: they are not estimated
+        self.settings = np.array([1.0 - self.forgetting, relative, least, pseudo_count, degrees])
+        self._lay_out()
+        self.block = np.zeros(self._places[-1])
+        self._field("filter")[:] = shares if beliefs is None else _distribution(beliefs, k)
+        self._field("transition")[:] = fitted.transition.ravel()
+        self._field("parameters")[:] = emission.parameters().ravel()
+        self._field("previous")[:] = np.nan
+        self._field("spread")[:] = np.tile([0.0, 1.0], d)
+        _core.online_begin(self.shape, self.settings, d, shares, self.block)
+        if previous is not None:
+            self._field("previous")[:] = self._accepted(np.reshape(previous, (1, -1)))[0]
+
+    def _lay_out(self) -> None:
+        """Find where each field begins."""
+        emission = self._template
+        rows = len(emission.parameters())
+        self.shape = np.array([_core.online_family(emission.family), emission.states, rows, 0])
+        places = np.empty(len(FIELDS) + 1, dtype=np.int64)
+        _core.online_layout(self.shape, emission.columns, places)
+        self._places: list[int] = places.tolist()
+
+    def parts(self) -> tuple[Any, ...]:
+        """Return everything that `of_parts` needs."""
+        template, units = self._template, (self.centre, self.width)
+        return template, self.forgetting, *units, self.settings, self.block
+
+    @classmethod
+    def of_parts(
+        cls,
+        template: Emission,
+        forgetting: float,
+        centre: Floats,
+        width: Floats,
+        settings: Floats,
+        block: Floats,
+    ) -> Self:
+        """Return a model that has learned something.
+
+        Parameters
+        ----------
+        template, forgetting, centre, width, settings, block
+            As `parts` returns them.
+        """
+        made = cls.__new__(cls)
+        made._template, made.forgetting, made.settings = template, forgetting, settings
+        made.centre, made.width, made.block = centre, width, block
+        made._lay_out()
+        if len(block) != made._places[-1]:
+            raise ValueError("the numbers of a model do not fit its size")
+        return made
+
+    def _field(self, name: str) -> Floats:
+        """Return a part of the block, flat; see `FIELDS`."""
+        place = FIELDS.index(name)
+        return self.block[self._places[place] : self._places[place + 1]]
+
+    def at(self, block: Floats) -> Self:
+        """Return the same model with other numbers."""
+        other = copy.copy(self)
+        other.block = block
+        return other
+
+    @property
+    def states(self) -> int:
+        """The number of states, k."""
+        return int(self.shape[1])
+
+    @property
+    def beliefs(self) -> Floats:
+        """P(S_{t+1} | y_1..y_t), the prediction of the next state."""
+        return np.asarray(self._field("filter") @ self.transition)
+
+    @property
+    def filtered(self) -> Floats:
+        """P(S_t | y_1..y_t)."""
+        return self._field("filter").copy()
+
+    @property
+    def transition(self) -> Floats:
+        """The current transition probabilities, k x k."""
+        return self._field("transition").reshape(self.states, self.states).copy()
+
+    @property
+    def emission(self) -> Emission:
+        """The current emission."""
+        return self._restored(self._field("parameters").reshape(-1, self.states))
+
+    def observe(self, observation: npt.ArrayLike) -> float:
+        """Learn an observation; return ln p(y_t | y_1..y_{t-1}), 0 where it is missing (NaN)."""
+        if isinstance(observation, float) and self._plain(observation):
+            seen = (np.array([[observation]]) - self.centre) / self.width
+        else:
+            row = np.reshape(inputs.numbers_array("observations", observation), (1, -1))
+            seen = self._accepted(row)
+        block, logs, filtered = self.block.copy(), np.empty(1), np.empty((1, self.states))
+        one = self.shape[np.newaxis], self.settings[np.newaxis]
+        _core.online_observe(*one, seen, block, logs, filtered)
+        self.block = block
+        found = float(logs[0])
+        return found - self.log_width if found else found
+
+    def run(self, observations: npt.ArrayLike) -> OnlineRun:
+        """Learn many observations, as `observe` does one by one."""
+        block = self.block.copy()
+        result = self.run_in(block, self.shape, self._accepted(observations))
+        self.block = block
+        return result
+
+    def run_in(self, block: Floats, shape: npt.NDArray[np.int64], seen: Floats) -> OnlineRun:
+        """Learn many observations in a block that holds this model's numbers.
+
+        Parameters
+        ----------
+        block
+            The block, which is changed.
+        shape
+            The `shape` of this model, with the place in the block at which it begins.
+        seen
+            The observations in the units of the model, T x d: less ``centre``, over ``width``.
+        """
+        rounds, k, rows = len(seen), self.states, int(self.shape[2])
+        beliefs, filtered, logs = np.empty((rounds, k)), np.empty((rounds, k)), np.empty(rounds)
+        kept = np.empty((rounds, rows, k))
+        _core.online_run(shape, self.settings, seen, block, beliefs, filtered, kept, logs)
+        emissions = self._restored(np.moveaxis(kept, 0, 1).reshape(rows, rounds * k))
+        totals = np.where(logs != 0.0, logs - self.log_width, 0.0)
+        return OnlineRun(beliefs, filtered, emissions, totals)
+
+    @property
+    def log_width(self) -> float:
+        """The logarithm of the unit of an observation."""
+        return float(np.log(self.width).sum())
+
+    def _plain(self, number: float) -> bool:
+        """Return whether no check is needed: a single number in a family of real numbers."""
+        small = abs(number) <= inputs.LARGEST or number != number  # noqa: PLR0124 -- or NaN
+        return small and self._template.scaled and len(self.centre) == 1
+
+    def _accepted(self, observations: npt.ArrayLike) -> Floats:
+        return (self._template.accepted(observations) - self.centre) / self.width
+
+    def _restored(self, rows: Floats) -> Emission:
+        emission = type(self._template).from_parameters(rows)
+        if isinstance(emission, RealEmission):
+            return emission.rescaled(self.centre, self.width)
+        return emission
+
+
+class OnlineModels:
+    """Several models that learn the same series online; their numbers lie in one block.
+
+    Nothing in it changes: the methods take a block and return a new one.
+
+    Parameters
+    ----------
+    models
+        The models; ``block`` holds their current numbers.
+    """
+
+    def __init__(self, models: Sequence[OnlineEM]) -> None:
+        self._models = tuple(models)
+        self._ends = np.cumsum([0, *(len(one.block) for one in models)]).tolist()
+        self._width = max((one.states for one in models), default=0)
+        if models:
+            self._shapes = np.array([one.shape for one in models])
+            self._shapes[:, 3] = self._ends[:-1]
+            self._settings = np.array([one.settings for one in models])
+            self._centres = np.array([one.centre for one in models])
+            self._units = np.array([one.width for one in models])
+            self._log_widths = np.array([one.log_width for one in models])
+        self.block = np.concatenate([np.empty(0), *(one.block for one in models)])
+
+    def at(self, block: Floats) -> list[OnlineEM]:
+        """Return the models with the numbers of a block."""
+        places = zip(self._models, pairwise(self._ends), strict=True)
+        return [one.at(block[begin:end]) for one, (begin, end) in places]
+
+    def observe(self, block: Floats, row: Floats) -> tuple[Floats, Floats, Floats]:
+        """Learn an observation.
+
+        Parameters
+        ----------
+        block
+            The numbers before it.
+        row
+            The observation, d numbers that `Emission.accepted` has checked.
+
+        Returns
+        -------
+        ndarray, ndarray, ndarray
+            The block after it, ln p(y_t | y_1..y_{t-1}) of each model, and P(S_t | y_1..y_t),
+            models x states.
+        """
+        after, logs = block.copy(), np.empty(len(self._models))
+        filtered = np.zeros((len(logs), self._width))
+        seen = (row - self._centres) / self._units
+        _core.online_observe(self._shapes, self._settings, seen, after, logs, filtered)
+        return after, np.where(logs != 0.0, logs - self._log_widths, 0.0), filtered
+
+    def run(self, block: Floats, observations: Floats) -> tuple[Floats, list[OnlineRun]]:
+        """Learn many observations; return the block after them, and the rounds of each model.
+
+        Parameters
+        ----------
+        block
+            The numbers before them.
+        observations
+            The observations, T x d numbers that `Emission.accepted` has checked.
+        """
+        after, runs = block.copy(), []
+        for one, shape in zip(self._models, self._shapes, strict=True):
+            runs.append(one.run_in(after, shape, (observations - one.centre) / one.width))
+        return after, runs
+
+
+def _units(emission: Emission, shares: Floats) -> tuple[Floats, Floats]:
+    """Return mean and deviation of each column in the long run."""
+    means, variances = (part.reshape(len(shares), -1) for part in emission.moments())
+    centre = shares @ means
+    return centre, np.sqrt(shares @ (variances + np.square(means - centre)))
+
+
+def _distribution(beliefs: npt.ArrayLike, states: int) -> Floats:
+    given = inputs.numbers_array("beliefs", beliefs).astype(np.float64)
+    if given.shape != (states,) or not (given >= 0.0).all() or abs(given.sum() - 1.0) > 1e-6:
+        raise ValueError(f"beliefs must be probabilities of the {states} states, summing to one")
+    return np.asarray(given / given.sum())

@@ -1,0 +1,181 @@
+"""The regimes of a whole series, and how well they predicted it."""
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from normalhedge.boundary import inputs
+from normalhedge.boundary.inputs import Floats
+from normalhedge.latent.regimes._code import Code
+from normalhedge.latent.regimes._course import Course
+from normalhedge.latent.regimes._forecasting import Forecast
+from normalhedge.latent.regimes._naming import Parameters
+from normalhedge.latent.regimes._regimes import Regimes
+from normalhedge.latent.regimes._sequence import Sequence
+
+BINS = 10
+
+
+class Live(NamedTuple):
+    """Regimes that can continue, and the code that turns observations into their numbers."""
+
+    regimes: Regimes
+    code: Code
+
+
+@dataclass(frozen=True, eq=False)
+class Inferred:
+    """The regimes of a series; the results of each round use only the rounds up to it.
+
+    The numbers of the regimes are the one exception: they are given at the end. The current regimes
+    come first, ordered by mean, or by deviation if their means are similar.
+
+    Attributes
+    ----------
+    sequence
+        The observations as numbers, with their code.
+    time
+        The time of each round, as given; None by default.
+    course
+        Predictions, log scores and probabilities of regimes, round by round.
+    symbol_probabilities
+        The predicted probability of each symbol, T x m; NaN before the first fit. T x 0 if the
+        observations are not symbols.
+    pits
+        P(y < y_t) and P(y <= y_t) under the predictive distribution, T x d x 2, in at most 500
+        rounds; NaN in the others, and for symbols.
+    live
+        The regimes after the last round. `resume` continues with a copy of them.
+    """
+
+    sequence: Sequence
+    time: tuple[Any, ...] | None
+    course: Course
+    symbol_probabilities: Floats
+    pits: Floats
+    live: Live
+    _symbols_by_state: tuple[tuple[int, dict[int, Floats]], ...]
+
+    @property
+    def states(self) -> npt.NDArray[np.intp]:
+        """The most probable regime in each round; -1 before the first fit."""
+        return self.course.states
+
+    @property
+    def certainty(self) -> Floats:
+        """The probability of the most probable regime in each round."""
+        return self.course.certainty
+
+    @property
+    def probabilities(self) -> Floats:
+        """The probability of each regime in each round, T x regimes."""
+        most = max(self.parameters, default=0)
+        used = np.flatnonzero(self.course.probabilities.any(axis=0))
+        return self.course.probabilities[:, : max(most, int(used.max(initial=0))) + 1]
+
+    @property
+    def parameters(self) -> dict[int, Parameters]:
+        """The parameters of each regime at the end, by its number."""
+        return self.live.regimes.parameters()
+
+    @property
+    def history(self) -> list[tuple[int, dict[int, Parameters]]]:
+        """The parameters over time, as pairs of a number of rounds and the parameters by then."""
+        return list(self.live.regimes.history)
+
+    @property
+    def symbol_history(self) -> tuple[tuple[int, dict[int, Floats]], ...]:
+        """The probabilities of symbols in each regime over time, as in `history`."""
+        return self._symbols_by_state
+
+    @property
+    def support(self) -> dict[int, float]:
+        """The total weight of the models with each number of states at the end."""
+        return self.live.regimes.support()
+
+    def forecast(self, rounds: int = 1) -> Forecast:
+        """Return a forecast of the next rounds."""
+        return self.live.regimes.forecast(rounds)
+
+    def coverage(self, level: float = 0.9) -> float:
+        """Return the share of observations inside the central interval of this probability.
+
+        A count on the edge of the interval is counted in part.
+        """
+        tail = 0.5 * (1.0 - inputs.number("level", level, 0.0, 1.0))
+        found = self.pits[~np.isnan(self.pits).any(axis=2)]
+        if not len(found):
+            return float("nan")
+        below, up_to = found[:, 0], np.maximum(found[:, 1], found[:, 0] + 1e-12)
+        inside = np.minimum(up_to, 1.0 - tail) - np.maximum(below, tail)
+        return float((np.maximum(inside, 0.0) / (up_to - below)).mean())
+
+    def pit_histogram(self, bins: int = BINS) -> Floats:
+        """Return the share of rounds in each bin of the probability integral transform P(y <= y_t).
+
+        Calibrated predictions give 1 / bins in each. A count is spread from P(y < y_t) to P(y <=
+        y_t).
+        """
+        edges = np.linspace(0.0, 1.0, inputs.count("bins", bins) + 1)
+        found = self.pits[~np.isnan(self.pits).any(axis=2)]
+        if not len(found):
+            return np.full(bins, np.nan)
+        below, width = found[:, :1], np.maximum(found[:, 1:] - found[:, :1], 1e-12)
+        return np.diff(np.clip((edges - below) / width, 0.0, 1.0).mean(axis=0))
+
+    def reliability(self) -> tuple[Floats, Floats, np.ndarray]:
+        """Return mean predicted probability, observed share and number of cases, in bins of 0.1.
+
+        It is for symbols only; of two symbols, only the second is counted.
+        """
+        labels = self.sequence.labels
+        known = self.sequence.known & ~np.isnan(self.symbol_probabilities).any(axis=1)
+        predicted = self.symbol_probabilities[known]
+        observed = self.sequence.numbers[known][:, np.newaxis] == np.arange(len(labels))
+        if len(labels) == 2:
+            predicted, observed = predicted[:, 1:], observed[:, 1:]
+        places = np.minimum((predicted * BINS).astype(int), BINS - 1).ravel()
+        count = np.bincount(places, minlength=BINS)
+        used = count > 0
+        means = [
+            np.bincount(places, values.ravel().astype(float), BINS)[used] / count[used]
+            for values in (predicted, observed)
+        ]
+        return means[0], means[1], count[used]
+
+    def columns(self) -> dict[str, Any]:
+        """Return all results round by round, as columns of a table; None for unknown values."""
+        course, code = self.course, self.sequence.code
+        result: dict[str, Any] = {} if self.time is None else {"time": list(self.time)}
+        result |= self.sequence.decoded()
+        result["state"] = [None if s < 0 else s for s in course.states.tolist()]
+        there = course.probabilities.any(axis=1)
+        result["probability"] = _present(np.where(there, course.certainty, np.nan))
+        for k, column in enumerate(self.probabilities.T):
+            result[f"state {k}"] = _present(np.where(there, column, np.nan))
+        result["switch"] = _present(course.switching)
+        if code.labels:
+            for k, label in enumerate(code.labels):
+                result[f"p({label})"] = _present(self.symbol_probabilities[:, k])
+        for k, name in enumerate(code.columns or ("",) * (not code.labels)):
+            mean, variance = (part.reshape(len(course), -1)[:, k]
+                              for part in (course.means, course.variances))  # fmt: skip
+            result[f"mean {name}".strip()] = _present(mean)
+            result[f"deviation {name}".strip()] = _present(np.sqrt(variance))
+        result["log score"] = _present(course.log_scores)
+        return result
+
+    def __repr__(self) -> str:
+        regimes = self.live.regimes
+        known = self.course.log_scores[~np.isnan(self.course.log_scores)]
+        score = f"{known.mean():.4f}" if len(known) else "none"
+        return (
+            f"<Inferred: {len(self.course):,} rounds, {len(self.parameters)} regimes, now "
+            f"{regimes.state} ({regimes.probabilities.max():.2f}), mean log score {score}>"
+        )
+
+
+def _present(values: Floats) -> list[float | None]:
+    return [None if np.isnan(value) else float(value) for value in values]

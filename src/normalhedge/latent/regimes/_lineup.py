@@ -1,0 +1,257 @@
+"""Candidates of several families and numbers of states, filtered together."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from normalhedge import _core
+from normalhedge.boundary.inputs import Floats
+from normalhedge.latent.models import OnlineModels, OnlineRun
+from normalhedge.latent.models.emissions import FAMILIES, Autoregressive, Emission
+from normalhedge.latent.regimes._candidates import Candidate
+
+
+class CandidateRounds(NamedTuple):
+    """The results of N candidates in T rounds.
+
+    Attributes
+    ----------
+    logs
+        ln p_n(y_t | y_1..y_{t-1}), T x N; 0 where the observation is missing.
+    filtered
+        P_n(S_t | y_1..y_t), T x N x K, with zeros for states that a candidate does not have.
+    means, variances
+        Of y_t given the observations before it, T x N x d; T x N x 0 if they are not requested.
+    """
+
+    logs: Floats
+    filtered: Floats
+    means: Floats
+    variances: Floats
+
+
+class Filters(NamedTuple):
+    """Where the candidates stand; nothing in it is ever changed in place.
+
+    Attributes
+    ----------
+    beliefs
+        P_n(S_{t+1} | y_1..y_t) of the candidates with fixed parameters, K x N'.
+    filtered
+        P_n(S_t | y_1..y_t) of all candidates, N x K.
+    online
+        The numbers of the candidates with online EM, in one block; see `OnlineModels`.
+    """
+
+    beliefs: Floats
+    filtered: Floats
+    online: Floats
+
+
+class Lineup:
+    """Candidates that observe the same series.
+
+    One call of the core filters all candidates with fixed parameters, whatever their families.
+    Nothing in it changes: the methods take and return `Filters`.
+
+    Parameters
+    ----------
+    candidates
+        The candidates; their `filtered` is the starting point.
+    width
+        The largest number of states, K.
+    """
+
+    def __init__(self, candidates: Sequence[Candidate], width: int) -> None:
+        self._candidates, self._width = tuple(candidates), width
+        self._fixed = [n for n, c in enumerate(candidates) if c.online is None]
+        self._online = [n for n, c in enumerate(candidates) if c.online is not None]
+        self._models = OnlineModels([c.online for c in candidates if c.online is not None])
+        fixed = [candidates[n] for n in self._fixed]
+        self._rows = {n: candidates[n].fitted.emission.parameters() for n in self._fixed}
+        self._families = [_Family(name, fixed) for name in {c.recipe.family: 0 for c in fixed}]
+        self._moves = np.zeros((width, width, len(fixed)))
+        for n, candidate in enumerate(fixed):
+            k = candidate.recipe.states
+            self._moves[:k, :k, n] = candidate.fitted.transition
+
+    def init(self) -> Filters:
+        """Return where the candidates stand before the next observation."""
+        beliefs = np.zeros((self._width, len(self._fixed)))
+        filtered = np.zeros((len(self._candidates), self._width))
+        for n, candidate in enumerate(self._candidates):
+            filtered[n, : candidate.recipe.states] = candidate.filtered
+        for place, n in enumerate(self._fixed):
+            candidate = self._candidates[n]
+            moved = candidate.filtered @ candidate.fitted.transition
+            beliefs[: candidate.recipe.states, place] = moved
+        return Filters(beliefs, filtered, self._models.block)
+
+    def candidates(self, filters: Filters) -> tuple[Candidate, ...]:
+        """Return the candidates with all that they have learned."""
+        online = dict(zip(self._online, self._models.at(filters.online), strict=True))
+        return tuple(
+            candidate._replace(
+                filtered=filters.filtered[n, : candidate.recipe.states], online=online.get(n)
+            )
+            for n, candidate in enumerate(self._candidates)
+        )
+
+    def parameters(self, filters: Filters) -> list[tuple[str, Floats]]:
+        """Return the family of each candidate, and its current parameters, rows x k."""
+        online = dict(zip(self._online, self._models.at(filters.online), strict=True))
+        return [
+            (
+                candidate.recipe.family,
+                online[n].emission.parameters() if n in online else self._rows[n],
+            )
+            for n, candidate in enumerate(self._candidates)
+        ]
+
+    def predicted(self, filters: Filters) -> Floats:
+        """Return P_n(S_{t+1} | y_1..y_t), N x K."""
+        result = np.zeros((len(self._candidates), self._width))
+        result[self._fixed] = filters.beliefs.T
+        for n, online in zip(self._online, self._models.at(filters.online), strict=True):
+            result[n, : online.states] = online.beliefs
+        return result
+
+    def run(
+        self, filters: Filters, observations: Floats, previous: Floats, *, moments: bool = True
+    ) -> tuple[Filters, CandidateRounds]:
+        """Observe T x d numbers.
+
+        Parameters
+        ----------
+        filters
+            Where the candidates stand.
+        observations
+            The numbers; NaN where missing.
+        previous
+            The row before them; NaN if there is none.
+        moments
+            Whether to compute means and variances.
+        """
+        rounds, columns = observations.shape
+        shape = (rounds, len(self._candidates))
+        room = (*shape, columns if moments else 0)
+        result = CandidateRounds(
+            np.zeros(shape), np.zeros((*shape, self._width)), np.zeros(room), np.zeros(room)
+        )
+        series = np.concatenate([previous[np.newaxis], observations])
+        beliefs, block = filters.beliefs, filters.online
+        if self._fixed:
+            beliefs = self._filter(beliefs, series, result, moments=moments)
+        if self._online:
+            if moments or rounds > 1:
+                block, runs = self._models.run(block, observations)
+                for n, run in zip(self._online, runs, strict=True):
+                    _write_online(run, series, n, result, moments=moments)
+            else:
+                block, logs, filtered = self._models.observe(block, observations[0])
+                result.logs[0, self._online] = logs
+                result.filtered[0, self._online, : filtered.shape[1]] = filtered
+        return Filters(beliefs, result.filtered[-1].copy(), block), result
+
+    def _filter(
+        self, beliefs: Floats, series: Floats, result: CandidateRounds, *, moments: bool
+    ) -> Floats:
+        """Write the results of the candidates with fixed parameters; return their new beliefs."""
+        rounds, count, width = len(series) - 1, len(self._fixed), self._width
+        logs = np.full((rounds, width, count), -np.inf)  # where there is no state
+        for family in self._families:
+            family.write_logs(series, logs)
+        highest = logs.max(axis=1)
+        scores = np.exp(logs - highest[:, np.newaxis])
+        course = np.empty((rounds + 1, width, count))
+        course[0] = beliefs
+        totals = np.zeros((rounds + 1, count))
+        _core.filter_run(course, scores, np.arange(float(rounds)), self._moves, 0.0, totals)
+        before = course[:-1]
+        after = before * scores
+        sums = after.sum(axis=1, keepdims=True)
+        after = np.where(sums > 1e-280, after / np.maximum(sums, 1e-280), before)
+        result.logs[:, self._fixed] = totals[1:] + highest
+        result.filtered[:, self._fixed] = after.transpose(0, 2, 1)
+        if moments:
+            means = np.zeros((rounds, width, count, series.shape[1]))
+            variances = np.zeros_like(means)
+            for family in self._families:
+                family.write_moments(series, means, variances)
+            mean, variance = _mixed(before[..., np.newaxis], means, variances)
+            result.means[:, self._fixed], result.variances[:, self._fixed] = mean, variance
+        return np.array(course[-1])
+
+
+class _Family:
+    """The candidates of one family, with their states side by side as the core reads them."""
+
+    def __init__(self, name: str, fixed: list[Candidate]) -> None:
+        mine = [(n, c) for n, c in enumerate(fixed) if c.recipe.family == name]
+        rows = [c.fitted.emission.parameters() for _, c in mine]
+        self._rows = np.ascontiguousarray(np.concatenate(rows, axis=1))
+        self._emission = FAMILIES[name].from_parameters(self._rows)
+        self._states = np.concatenate([np.arange(c.recipe.states) for _, c in mine])
+        self._places = np.repeat([n for n, _ in mine], [c.recipe.states for _, c in mine])
+        self._name = FAMILIES[name].family
+
+    def write_logs(self, series: Floats, logs: Floats) -> None:
+        """Write log densities, T x K x N; the first row of the series only precedes the others."""
+        found = np.empty((len(series), self._rows.shape[1]))
+        _core.em_log_densities(self._name, series, self._rows, found)
+        logs[:, self._states, self._places] = found[1:]
+
+    def write_moments(self, series: Floats, means: Floats, variances: Floats) -> None:
+        """Write means and variances, T x K x N x d."""
+        where = slice(None), self._states, self._places
+        means[where], variances[where] = moments_after(self._emission, series[:-1])
+
+
+def _write_online(
+    learned: OnlineRun, series: Floats, n: int, result: CandidateRounds, *, moments: bool
+) -> None:
+    """Write the results of a candidate with online EM."""
+    rounds, k = learned.beliefs.shape
+    result.logs[:, n] = learned.log_densities
+    result.filtered[:, n, :k] = learned.filtered
+    if not moments:
+        return
+    means, variances = learned.emissions.moments()
+    if isinstance(learned.emissions, Autoregressive):
+        last = np.repeat(series[:-1, 0], k)
+        given, states = ~np.isnan(last), learned.emissions
+        means = np.where(given, states.intercepts + states.slopes * np.nan_to_num(last), means)
+        variances = np.where(given, states.deviations**2, variances)
+    shape = (rounds, k, series.shape[1])
+    mean, variance = _mixed(
+        learned.beliefs[..., np.newaxis], means.reshape(shape), variances.reshape(shape)
+    )
+    result.means[:, n], result.variances[:, n] = mean, variance
+
+
+def moments_after(emission: Emission, previous: Floats) -> tuple[Floats, Floats]:
+    """Return mean and variance of the next observation in each state, T x k x d.
+
+    Parameters
+    ----------
+    emission
+        The emission.
+    previous
+        The observation before each, T x d, which autoregressive states need.
+    """
+    if isinstance(emission, Autoregressive):
+        last = previous[:, 0]
+        return (
+            emission.means_after(last)[..., np.newaxis],
+            emission.variances_after(last)[..., np.newaxis],
+        )
+    mean, variance = (part.reshape(1, emission.states, -1) for part in emission.moments())
+    return mean, variance
+
+
+def _mixed(shares: Floats, means: Floats, variances: Floats) -> tuple[Floats, Floats]:
+    """Return mean and variance of a mixture over the second axis."""
+    mean = (shares * means).sum(axis=1)
+    away = np.square(means - mean[:, np.newaxis])
+    return mean, (shares * (variances + away)).sum(axis=1)

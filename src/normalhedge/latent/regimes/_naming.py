@@ -1,0 +1,279 @@
+"""The map from states of candidates to regimes, which one of the candidates defines."""
+
+import math
+from collections.abc import Sequence
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+
+from normalhedge.boundary.inputs import Floats
+from normalhedge.latent.models import Fitted, stationary
+from normalhedge.latent.regimes._candidates import Candidate, LearningRecipe
+from normalhedge.latent.regimes._matching import Identity, Labels, likeness, merged, overlap
+
+MEMORY = 1000
+"""The memory of the choice of the number of states: after this many rounds a score counts 1/e."""
+
+EVIDENCE = 4.0
+"""The total nats that an additional state must add."""
+
+HOLD = 3.0
+"""The nats by which another candidate must lead to define the regimes."""
+
+WHOLE = 10.0
+"""The nats by which a model of the last rounds must lead a model of all rounds to define them."""
+
+RARE, RARITY = 0.01, 20.0
+"""A model with a state rarer than this share of rounds must lead by this many nats."""
+
+RECENT = 500
+"""The number of last rounds on which the states of candidates are matched."""
+
+
+class Parameters(NamedTuple):
+    """The parameters of a regime.
+
+    Attributes
+    ----------
+    mean, deviation
+        Of observations, a number, or an array with one for each column.
+    stay
+        The probability that the regime lasts for another round.
+    share
+        The share of rounds that the regime has in the long run.
+    """
+
+    mean: Any
+    deviation: Any
+    stay: float
+    share: float
+
+
+class Naming(NamedTuple):
+    """The regimes: their number, and the regimes that each state of a candidate stands for.
+
+    The number of regimes is the smallest number of states k whose models, with their weights, are
+    not far behind the models with any other number j:
+
+        sum_t (1 - 1/1000)^(now - t) (ln p_j(y_t) - ln p_k(y_t)) <= max(4, worth * rounds)
+
+    where rounds are counted with the same discount. The candidate with k states and the best
+    discounted score defines the regimes; another one takes over when it is 3 nats ahead. A model of
+    the last rounds, which may all be calm, must be 10 nats ahead of a model of all rounds, and a
+    model with a rare state 20. Very similar states of the model are one regime. A state of any
+    other candidate stands for each regime with the share of its recent rounds in which that regime
+    was present.
+
+    Nothing in it is ever changed in place.
+
+    Attributes
+    ----------
+    identity
+        The numbers of the regimes.
+    ahead, rounds
+        The discounted lead of the models with each number of states, and number of rounds.
+    groups
+        Whether each candidate has each number of states, N x (most + 1).
+    maps
+        The share of each regime in each state of each candidate, N x most x most.
+    leave
+        The probability that the regime of each state ends, N x most.
+    alike
+        Whether each candidate has as many states as there are regimes, N.
+    model, recipe
+        The model that defines the regimes, and the recipe that it was learned by.
+    """
+
+    identity: Identity
+    ahead: Floats
+    rounds: float
+    groups: Floats
+    maps: Floats
+    leave: Floats
+    alike: Floats
+    model: Fitted | None = None
+    recipe: LearningRecipe | None = None
+
+    @classmethod
+    def init(cls, most: int) -> Self:
+        """Return the naming before the first model, of at most so many states."""
+        maps, leave = np.empty((0, most, most)), np.empty((0, most))
+        identity, ahead = Identity.init(most), np.zeros(most + 1)
+        return cls(identity, ahead, 0.0, np.empty((0, 0)), maps, leave, np.empty(0))
+
+    @property
+    def most(self) -> int:
+        """The largest number of states."""
+        return len(self.ahead) - 1
+
+    def remember(self, ahead: Floats, weights: Floats) -> tuple[Self, float, Floats]:
+        """Learn how far the candidates were ahead of the mixture.
+
+        Parameters
+        ----------
+        ahead
+            The log density of each candidate minus that of the mixture, T x N, in nats.
+        weights
+            The weights of the candidates before each round, T x N.
+
+        Returns
+        -------
+        Naming, float, ndarray
+            The naming after these rounds, the discount of earlier rounds, and the discounted sum of
+            each candidate's lead.
+        """
+        fading = (1.0 - 1.0 / MEMORY) ** np.arange(len(ahead) - 1, -1, -1)
+        left = (1.0 - 1.0 / MEMORY) ** len(ahead)
+        weights = weights + 1e-9
+        mixed = (weights * np.exp(np.clip(ahead, -600.0, 600.0))) @ self.groups
+        gained = np.log(mixed + 1e-290) - np.log(weights @ self.groups + 1e-290)
+        naming = self._replace(
+            ahead=left * self.ahead + fading @ gained,
+            rounds=left * self.rounds + float(fading.sum()),
+        )
+        return naming, left, np.asarray(fading @ np.clip(ahead, -20.0, 20.0))
+
+    def match(
+        self, candidates: Sequence[Candidate], standing: Floats, seen: Floats, worth: float
+    ) -> Self:
+        """Define the regimes again, after a review of the candidates.
+
+        Parameters
+        ----------
+        candidates
+            The current candidates.
+        standing
+            The discounted lead of each candidate over the mixture, in nats.
+        seen
+            All observations so far, T x d.
+        worth
+            The nats per round that an additional state must add.
+        """
+        recent, most = seen[-RECENT:], self.most
+        states = np.array([candidate.recipe.states for candidate in candidates])
+        known = seen[~np.isnan(seen[:, 0])]
+        leader = self._choice(candidates, standing, known, worth)
+        models = [candidate.now() for candidate in candidates]
+        beliefs = [model.smoothed(recent)[0] for model in models]
+        chosen = _simplified(models[leader])
+        current = chosen.smoothed(recent)[0]
+        shared = None
+        if self.model is not None:
+            similar = likeness(chosen.emission, self.model.emission)
+            shared = overlap(current, self.model.smoothed(recent)[0], similar)
+        identity = self.identity.follow(chosen.emission, shared)
+        alike = (states == states[leader]).astype(np.float64)
+        maps, leave = np.zeros((len(models), most, most)), np.zeros((len(models), most))
+        for n, model in enumerate(models):
+            table = overlap(beliefs[n], current, likeness(model.emission, chosen.emission))
+            table /= table.sum(axis=1, keepdims=True)
+            k = model.states
+            maps[n, :k, identity.numbers] = table.T
+            if alike[n]:
+                regime = table.argmax(axis=1)
+                other = regime[:, np.newaxis] != regime
+                leave[n, :k] = (model.transition * other).sum(axis=1)
+        return self._replace(
+            identity=identity,
+            groups=np.eye(most + 1)[states],
+            maps=maps,
+            leave=leave,
+            alike=alike,
+            model=chosen,
+            recipe=candidates[leader].recipe,
+        )
+
+    def _choice(
+        self, candidates: Sequence[Candidate], standing: Floats, seen: Floats, worth: float
+    ) -> int:
+        """Return the index of the candidate that defines the regimes."""
+        there = sorted({candidate.recipe.states for candidate in candidates})
+        constant = not np.ptp(seen, axis=0).any()
+        number = there[0] if constant else self._number(there, worth)
+        places = np.full(len(candidates), -np.inf)
+        for n, candidate in enumerate(candidates):
+            recipe = candidate.recipe
+            if recipe.states != number:
+                continue
+            places[n] = standing[n] + HOLD * (recipe == self.recipe)
+            places[n] += WHOLE * (not recipe.window and not recipe.memory)
+            places[n] -= RARITY * (stationary(candidate.transition).min() < RARE)
+        return int(places.argmax())
+
+    def _number(self, there: list[int], worth: float) -> int:
+        """Return the smallest number of states that no other number clearly beats."""
+        slack = max(EVIDENCE, worth * self.rounds)
+        best = self.ahead[there].max()
+        return next(k for k in there if self.ahead[k] >= best - slack)
+
+    def regimes(self, weights: Floats, filtered: Floats) -> Floats:
+        """Return the probability of each regime, T x most.
+
+        Parameters
+        ----------
+        weights
+            The weights of the candidates, T x N.
+        filtered
+            The probabilities of their states, T x N x most.
+        """
+        states = weights[..., np.newaxis] * filtered
+        return np.asarray(states.reshape(len(states), -1) @ self.maps.reshape(-1, self.most))
+
+    def switching(self, weights: Floats, filtered: Floats) -> Floats:
+        """Return the probability that the next regime differs.
+
+        Only models with the number of states of the regimes are asked.
+
+        Parameters
+        ----------
+        weights, filtered
+            As for `regimes`.
+        """
+        states = weights[..., np.newaxis] * filtered
+        total = np.maximum(weights @ self.alike, 1e-300)
+        return np.asarray(states.reshape(len(states), -1) @ self.leave.ravel() / total)
+
+    def renumber(self) -> tuple[Self, Labels]:
+        """Return the naming with the regimes in their order, and the new number of each old one."""
+        if self.model is None:
+            return self, np.arange(self.most)
+        new = self.identity.in_order(self.model.emission)
+        maps = np.empty_like(self.maps)
+        maps[..., new] = self.maps
+        return self._replace(identity=self.identity.renumber(new), maps=maps), new
+
+    def parameters(self) -> dict[int, Parameters]:
+        """Return the current parameters of each regime, by its number."""
+        if self.model is None:
+            return {}
+        means, variances = self.model.emission.moments()
+        shares = self.model.stationary()
+        states = {int(number): s for s, number in enumerate(self.identity.numbers)}
+        return {
+            number: Parameters(
+                _plain(means[s]),
+                _plain(np.sqrt(variances[s])),
+                float(self.model.transition[s, s]),
+                float(shares[s]),
+            )
+            for number, s in sorted(states.items())
+        }
+
+
+def _plain(value: Any) -> Any:
+    return float(value) if np.ndim(value) == 0 else np.asarray(value)
+
+
+def _simplified(model: Fitted) -> Fitted:
+    """Return a model in which each group of very similar states is one state, the most frequent."""
+    groups = merged(model.emission)
+    if groups.max() + 1 == model.states:
+        return model
+    shares = model.stationary() + 1e-12
+    member = np.eye(groups.max() + 1)[groups]
+    within = shares[:, np.newaxis] * member
+    within /= within.sum(axis=0)
+    kept = within.argmax(axis=0)
+    emission = type(model.emission).from_parameters(model.emission.parameters()[:, kept])
+    transition = within.T @ model.transition @ member
+    return Fitted(model.initial @ member, transition, emission, math.nan, 0, np.empty(0))

@@ -1,0 +1,210 @@
+"""The predictive distribution of an observation: a mixture over models and states."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from normalhedge.boundary import inputs
+from normalhedge.boundary.inputs import Floats
+from normalhedge.latent.models.emissions import (
+    LARGEST_TABLE,
+    Autoregressive,
+    Categorical,
+    Emission,
+    Gaussian,
+    Stepwise,
+)
+from normalhedge.latent.regimes import _scores as scores
+
+STEPS = 100
+"""The largest number of steps in the search for a quantile; fewer are enough."""
+
+
+@dataclass(frozen=True, eq=False)
+class Predictive:
+    """A mixture sum_i p_i b_i of distributions of one or several families.
+
+    Attributes
+    ----------
+    parts
+        For each family the shares of its states, and the emission with these states. The shares sum
+        to one over all families. An empty list means that nothing is known yet.
+    previous
+        The last observation, which autoregressive states need.
+    """
+
+    parts: list[tuple[Floats, Emission]]
+    previous: Floats
+
+    def _moments(self) -> tuple[Floats, Floats, Floats]:
+        shares, means, variances = [], [], []
+        for share, emission in self.parts:
+            mean, variance = emission.moments()
+            if isinstance(emission, Autoregressive):
+                last = self.previous[0]
+                mean, variance = emission.means_after(last), emission.variances_after(last)
+            shares.append(share)
+            means.append(mean.reshape(len(share), -1))
+            variances.append(variance.reshape(len(share), -1))
+        return np.concatenate(shares), np.concatenate(means), np.concatenate(variances)
+
+    @property
+    def mean(self) -> Any:
+        """The mean: a number, or an array with one for each column; NaN if nothing is known."""
+        if not self.parts:
+            return _plain(np.full(len(self.previous), np.nan))
+        shares, means, _ = self._moments()
+        return _plain(shares @ means)
+
+    @property
+    def variance(self) -> Any:
+        """The variance, of each column; infinite if nothing is known."""
+        if not self.parts:
+            return _plain(np.full(len(self.previous), np.inf))
+        shares, means, variances = self._moments()
+        return _plain(shares @ (variances + np.square(means - shares @ means)))
+
+    def log_density(self, y: npt.ArrayLike) -> float:
+        """Return ln p(y); NaN if nothing is known."""
+        if not self.parts:
+            return float("nan")
+        given = np.reshape(inputs.numbers_array("y", y).astype(np.float64), (1, -1))
+        both = np.concatenate([self.previous[np.newaxis], given])
+        logs = np.concatenate([emission.log_density(both)[1] for _, emission in self.parts])
+        shares = np.concatenate([share for share, _ in self.parts])
+        most = logs.max()
+        return float(np.log(shares @ np.exp(logs - most)) + most)
+
+    def cdf(self, x: npt.ArrayLike) -> Floats:
+        """Return P(y <= x); for one column only."""
+        places = inputs.numbers_array("x", x).astype(np.float64)
+        total = np.zeros(places.shape) if self.parts else np.full(places.shape, np.nan)
+        for share, emission in self.parts:
+            if not hasattr(emission, "cdf"):
+                raise ValueError("a distribution function needs observations of one column")
+            given = (
+                (places, self.previous[0]) if isinstance(emission, Autoregressive) else (places,)
+            )
+            total = total + emission.cdf(*given) @ share
+        return np.asarray(total)
+
+    @property
+    def symbols(self) -> Floats:
+        """The probability of each symbol; for symbols only."""
+        found = [
+            share @ emission.probabilities
+            for share, emission in self.parts
+            if isinstance(emission, Categorical)
+        ]
+        if not found and self.parts:
+            raise ValueError("probabilities of symbols need observations that are symbols")
+        return np.asarray(found[0] / found[0].sum()) if found else np.empty(0)
+
+    def quantile(self, level: float) -> float:
+        """Return the smallest x with P(y <= x) >= level."""
+        return float(self._quantiles(np.array([inputs.number("level", level, 0.0, 1.0)]))[0])
+
+    def interval(self, level: float = 0.9) -> Any:
+        """Return the central interval of this probability, or more for counts.
+
+        With several columns there is one interval for each, d x 2.
+        """
+        tail = 0.5 * (1.0 - inputs.number("level", level, 0.0, 1.0))
+        tails = np.array([tail, 1.0 - tail])
+        if len(self.previous) > 1:
+            return np.array([part._quantiles(tails) for part in self.columns()])
+        low, high = self._quantiles(tails).tolist()
+        return low, high
+
+    def columns(self) -> "list[Predictive]":
+        """Return the distribution of each column."""
+        if len(self.previous) == 1 or not self.parts:
+            return [self] * len(self.previous)
+        result = []
+        for column in range(len(self.previous)):
+            parts: list[tuple[Floats, Emission]] = []
+            for share, emission in self.parts:
+                means, variances = emission.moments()
+                parts.append((share, Gaussian(means[:, column], np.sqrt(variances[:, column]))))
+            result.append(Predictive(parts, self.previous[column : column + 1]))
+        return result
+
+    def _quantiles(self, levels: Floats) -> Floats:
+        """Return quantiles by search in a bracket, which Chebyshev's inequality gives."""
+        if not self.parts:
+            return np.full(len(levels), np.nan)
+        centre, width = float(self.mean), float(np.sqrt(self.variance))
+        far = width * (np.sqrt(1.0 / np.minimum(levels, 1.0 - levels)) + 1.0)
+        low, high = centre - far, centre + far
+        if isinstance(self.parts[0][1], Stepwise):
+            low, high = np.maximum(np.floor(low), -1.0), np.minimum(np.ceil(high), LARGEST_TABLE)
+            while (high - low > 1.0).any():
+                middle = np.floor(0.5 * (low + high))
+                enough = self.cdf(middle) >= levels
+                low, high = np.where(enough, low, middle), np.where(enough, middle, high)
+            return np.asarray(high)
+        return _roots(lambda x: self.cdf(x) - levels, low, high, 1e-9 * width)
+
+    def crps(self, y: float) -> float:
+        """Return the continuous ranked probability score, exact if all states are normal.
+
+        Otherwise it is computed by the trapezoidal rule with 2,001 points over 12 deviations on
+        both sides.
+        """
+        if not self.parts:
+            return float("nan")
+        if all(isinstance(emission, Gaussian) for _, emission in self.parts):
+            shares, means, variances = self._moments()
+            return scores.crps(shares, means[:, 0], np.sqrt(variances[:, 0]), y)
+        centre, width = float(self.mean), 12.0 * float(np.sqrt(self.variance))
+        low, high = min(y, centre - width), max(y, centre + width)
+        below, above = np.linspace(low, y, 1001), np.linspace(y, high, 1001)
+        left = np.trapezoid(np.square(self.cdf(below)), below)
+        return float(left + np.trapezoid(np.square(1.0 - self.cdf(above)), above))
+
+    def __repr__(self) -> str:
+        if not self.parts:
+            return "<Predictive: nothing is known yet>"
+        return (
+            f"<Predictive: mean {self.mean:.4g}, variance {self.variance:.4g}>"
+            if (np.ndim(self.mean) == 0)
+            else f"<Predictive: mean {np.round(self.mean, 4)}>"
+        )
+
+
+def _plain(values: Floats) -> Any:
+    return float(values[0]) if len(values) == 1 else values
+
+
+def _roots(f: Callable[[Floats], Floats], low: Floats, high: Floats, width: float) -> Floats:
+    """Return the zeros of increasing functions, all together, between ``low`` and ``high``.
+
+    References
+    ----------
+    Chandrupatla, "A new hybrid quadratic/bisection algorithm" (1997).
+    """
+    a, b, t = high.copy(), low.copy(), np.full(len(low), 0.5)
+    fa, fb = f(a), f(b)
+    for _ in range(STEPS):
+        x = a + t * (b - a)
+        fx = f(x)
+        same = np.sign(fx) == np.sign(fa)
+        c, fc = np.where(same, a, b), np.where(same, fa, fb)
+        b, fb = np.where(same, b, a), np.where(same, fb, fa)
+        a, fa = x, fx
+        best = np.where(np.abs(fa) < np.abs(fb), a, b)
+        apart = np.abs(b - a)
+        close = 2e-15 * np.abs(best) + width
+        if ((apart < close) | (fa == 0.0) | (fb == 0.0)).all():
+            break
+        with np.errstate(divide="ignore", invalid="ignore"):
+            xi, phi = (a - b) / (c - b), (fa - fb) / (fc - fb)
+            smooth = (phi**2 < xi) & ((1.0 - phi) ** 2 < 1.0 - xi)
+            guess = fa / (fb - fa) * fc / (fb - fc)
+            guess += (c - a) / (b - a) * fa / (fc - fa) * fb / (fc - fb)
+            edge = np.minimum(0.5, 0.5 * close / apart)
+        t = np.clip(np.where(smooth, np.nan_to_num(guess, nan=0.5), 0.5), edge, 1.0 - edge)
+    return np.where(fa == 0.0, a, np.where(fb == 0.0, b, best))

@@ -1,0 +1,212 @@
+"""Regimes of a series, and predictions of it, by models that are learned online."""
+
+from pathlib import Path
+from typing import Self
+
+import numpy as np
+import numpy.typing as npt
+
+from normalhedge.boundary import inputs
+from normalhedge.boundary.inputs import Floats
+from normalhedge.latent.regimes import _saved as saved
+from normalhedge.latent.regimes._candidates import LearningRecipe
+from normalhedge.latent.regimes._course import Course
+from normalhedge.latent.regimes._forecasting import FURTHEST, Forecast
+from normalhedge.latent.regimes._naming import Parameters
+from normalhedge.latent.regimes._predictive import Predictive
+from normalhedge.latent.regimes._rule import RegimesRule, RegimesState
+from normalhedge.latent.regimes._settings import RegimesSettings
+from normalhedge.live.live_object import LiveObject
+from normalhedge.live.options import documented, from_options
+
+
+@documented(RegimesSettings)
+class Regimes(LiveObject[RegimesState]):
+    """Follow the regimes of a series, live.
+
+    Hidden Markov models of several families and numbers of states are learned from the observations
+    so far: by EM from all rounds, by EM from the last rounds, and by online EM. Each way to learn
+    is an expert. A hedger weighs the experts by the log density of each observation, and forgets.
+    The prediction is the mixture
+
+        p(y) = sum_n w_n sum_s P_n(S_{t+1} = s | y_1..y_t) b_ns(y)
+
+    and the probability of a regime is the total probability of its states, with the same weights.
+
+    Parameters
+    ----------
+    {options}
+
+    Notes
+    -----
+    All results are causal: those of a round never use later rounds. Regimes are numbered by mean
+    (by deviation if the means are similar) when they first appear, and keep their number.
+
+    Whatever interrupts a method, such as Ctrl-C or a lack of memory, the regimes are as they were
+    before it, or as they are after it.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(1)
+    >>> calm, wild = rng.normal(0.0, 0.5, 300), rng.normal(0.0, 3.0, 300)
+    >>> regimes = Regimes()
+    >>> course = regimes.run(np.concatenate([calm, wild, calm]))
+    >>> course.states[[250, 550, 850]]
+    array([0, 1, 0])
+    >>> low, high = regimes.predict().interval(0.9)
+    >>> bool(-1.5 < low < -0.5 < 0.5 < high < 1.5)
+    True
+    """
+
+    @from_options(RegimesSettings)
+    def __init__(self, settings: RegimesSettings) -> None:
+        self._rule = RegimesRule(settings)
+        self._state = self._rule.init()
+
+    @property
+    def settings(self) -> RegimesSettings:
+        """The settings, with all defaults filled in."""
+        return self._rule.settings
+
+    @property
+    def emission(self) -> str | None:
+        """The family of emissions; None if the first observation will decide."""
+        return self._state.emission or self.settings.emission
+
+    @property
+    def numbers(self) -> list[int]:
+        """The numbers of states that are tried."""
+        return list(self.settings.numbers)
+
+    @property
+    def rounds(self) -> int:
+        """The number of rounds so far."""
+        return self._state.rounds
+
+    @property
+    def history(self) -> list[tuple[int, dict[int, Parameters]]]:
+        """The parameters over time, as pairs of a number of rounds and the parameters by then."""
+        return list(self._state.history)
+
+    @property
+    def weights(self) -> Floats:
+        """The current weights of the candidates."""
+        return self._state.weights
+
+    def candidates(self) -> dict[LearningRecipe, float]:
+        """Return the weight of each candidate, by its recipe."""
+        state = self._state
+        recipes = [candidate.recipe for candidate in state.board.candidates]
+        return dict(zip(recipes, state.weights.tolist(), strict=True))
+
+    @property
+    def probabilities(self) -> Floats:
+        """The current probability of each regime, by its number; zeros before the first fit."""
+        return self._state.now.copy()
+
+    @property
+    def state(self) -> int:
+        """The most probable regime; -1 before the first fit."""
+        now = self._state.now
+        return int(now.argmax()) if now.any() else -1
+
+    @property
+    def switching(self) -> float:
+        """The probability that the regime changes after this round; NaN before the first fit."""
+        return self._state.switch
+
+    def support(self) -> dict[int, float]:
+        """Return the total weight of the models with each number of states."""
+        result = dict.fromkeys(self.numbers, 0.0)
+        for recipe, weight in self.candidates().items():
+            result[recipe.states] += weight
+        return result
+
+    def predict(self) -> Predictive:
+        """Return the distribution of the next observation."""
+        return self._rule.predict(self._state)
+
+    def forecast(self, rounds: int) -> Forecast:
+        """Return a forecast of the next rounds: distributions, regimes and switches."""
+        rounds = inputs.count("rounds", rounds)
+        if rounds > FURTHEST:
+            raise ValueError(f"rounds must be at most {FURTHEST:,}, got {rounds:,}")
+        return self._rule.forecast(self._state, rounds)
+
+    def save(self, path: str | Path) -> None:
+        """Write everything to a JSON file, from which `load` continues to the bit.
+
+        The file is written whole or not at all, and has a checksum. A hedger of your own cannot be
+        written to a file, but it can be pickled.
+        """
+        saved.save(self, Path(path))
+
+    @classmethod
+    def load(cls, path: str | Path) -> Self:
+        """Return the regimes that `save` wrote; refuse a damaged file."""
+        return saved.load(Path(path), cls)
+
+    @classmethod
+    def at(cls, rule: RegimesRule, state: RegimesState) -> Self:
+        """Return regimes that have learned a state.
+
+        Parameters
+        ----------
+        rule, state
+            The rule, and a state of it.
+        """
+        made = cls.__new__(cls)
+        made._rule, made._state = rule, state
+        return made
+
+    def observe(self, y: npt.ArrayLike | None) -> None:
+        """Learn the next observation, a number or one for each column; NaN or None if missing."""
+        state = self._state
+        given = np.full(len(state.previous), np.nan) if y is None else y
+        row = np.reshape(inputs.numbers_array("y", given), (1, -1))
+        self._change(state, self._rule.learn(*self._rule.accept(state, row)))
+
+    def run(self, observations: npt.ArrayLike) -> Course:
+        """Learn many observations, T or T x d, with the same result as calling `observe` in a loop.
+
+        Returns
+        -------
+        Course
+            The predictions and regimes of each round.
+        """
+        given = inputs.numbers_array("observations", observations)
+        if given.ndim not in {1, 2} or given.size == 0:
+            raise ValueError(f"observations must be T or T x d numbers, got shape {given.shape}")
+        before = self._state
+        after, course = self._rule.run(*self._rule.accept(before, given))
+        self._change(before, after)
+        return course
+
+    def renumber(self) -> npt.NDArray[np.intp]:
+        """Renumber the regimes: current ones first, ordered by mean or deviation, then the others.
+
+        Regimes are numbered when they first appear, often on little evidence. Later there may be a
+        better order, which is kept from then on.
+
+        Returns
+        -------
+        ndarray
+            The new number of each old one.
+        """
+        before = self._state
+        after, new = self._rule.renumber(before)
+        self._change(before, after)
+        return new
+
+    def parameters(self) -> dict[int, Parameters]:
+        """Return the current parameters of each regime, by its number; see also `history`."""
+        return self._state.naming.parameters()
+
+    def __repr__(self) -> str:
+        state = self._state
+        if state.lineup is None:
+            return f"<Regimes: {self.rounds:,} rounds, no fit yet>"
+        return (
+            f"<Regimes: {self.emission}, {self.rounds:,} rounds, {len(self.parameters())} regimes, "
+            f"now {self.state} ({state.now.max():.2f}), {len(state.board.candidates)} candidates>"
+        )

@@ -1,0 +1,218 @@
+"""The choice of recipes: new ones open, bad ones close."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+
+from normalhedge.boundary.inputs import Floats
+from normalhedge.latent.models import Fitted
+from normalhedge.latent.regimes._candidates import Candidate, LearningRecipe, learned
+
+WINDOWS = (250, 500)
+"""The numbers of last observations to which models are fitted."""
+
+MEMORIES = (100,)
+"""The memories of online EM, in observations."""
+
+SUPPORT = 0.05
+"""More than three states are tried if models with the next smaller number have this weight."""
+
+BEHIND = 20.0
+"""Online EM that is this many nats behind the best of its kind starts again from that model."""
+
+HOPELESS = 15.0
+"""Models of the last rounds that are this many nats behind the best are fitted half as often."""
+
+RETRY = 1000
+"""The number of observations after which a closed recipe may be tried again."""
+
+
+class Board(NamedTuple):
+    """The current candidates; nothing in it is ever changed in place.
+
+    Attributes
+    ----------
+    candidates
+        The candidates at the last review.
+    standing
+        The discounted lead of each candidate over the mixture, in nats.
+    closed
+        The number of observations from which on a closed recipe may be tried again.
+    """
+
+    candidates: tuple[Candidate, ...]
+    standing: Floats
+    closed: dict[LearningRecipe, int]
+
+
+class Slate:
+    """The choice of the candidates, at most ``budget`` of them.
+
+    Parameters
+    ----------
+    families
+        The families of emissions. The first family with the fewest states is always a candidate.
+    states
+        The numbers of states to try.
+    budget
+        The largest number of candidates.
+    symbols
+        The number of symbols, for categorical emissions.
+    """
+
+    def __init__(
+        self,
+        families: Sequence[str],
+        states: Sequence[int],
+        budget: int,
+        symbols: int | None = None,
+    ) -> None:
+        self._recipes = _recipes(families, states)
+        self._always = LearningRecipe(families[0], min(states))
+        self._numbers = sorted(states)
+        self._freely = max(3, self._numbers[0])
+        self._budget, self._symbols = budget, symbols
+
+    def review(
+        self, board: Board, seen: Floats, weights: Floats, rng: np.random.Generator
+    ) -> tuple[Board, list[int], int]:
+        """Fit the candidates that are due, then open and close recipes.
+
+        Parameters
+        ----------
+        board
+            The candidates with all that they have learned.
+        seen
+            All observations so far, T x d.
+        weights
+            The weights of the candidates.
+        rng
+            The generator of random numbers for fits; it is used.
+
+        Returns
+        -------
+        Board, list of int, int
+            The new board, the indices of the candidates that left, and the number that joined at
+            the end.
+        """
+        known = int((~np.isnan(seen[:, 0])).sum())
+        review = _Review(list(board.candidates), board.standing.copy())
+        fitted = partial(learned, seen=seen, rng=rng, symbols=self._symbols)
+        for n, candidate in enumerate(review.candidates):
+            if known >= review.due(n) or review.stuck(n):
+                warm = review.best(candidate.recipe, beside=n if candidate.online else None)
+                review.candidates[n] = fitted(candidate.recipe, warm=warm, last=candidate)
+        new = self._openings(board, review.candidates, known, weights)
+        left = self._closings(review, len(new))
+        closed = {review.candidates[n].recipe: known + RETRY for n in left}
+        kept = [n for n in range(len(review.candidates)) if n not in left]
+        review = _Review([review.candidates[n] for n in kept], review.standing[kept])
+        room, joined = self._budget - len(kept), 0
+        for recipe in new[:room]:
+            warm = review.best(recipe)
+            if recipe.memory and warm is None:
+                continue
+            place = review.kin(recipe)
+            review.candidates.append(fitted(recipe, warm=warm))
+            review.standing = np.append(review.standing, place)
+            joined += 1
+        after = Board(tuple(review.candidates), review.standing, board.closed | closed)
+        return after, left, joined
+
+    def _openings(
+        self, board: Board, candidates: list[Candidate], known: int, weights: Floats
+    ) -> list[LearningRecipe]:
+        """Return the recipes for which there are now enough observations, in order."""
+        there = {candidate.recipe for candidate in candidates}
+        # The weight of models with the next smaller number of states.
+        by_states = dict.fromkeys(self._numbers, 0.0)
+        following = dict(pairwise(self._numbers))
+        for candidate, weight in zip(candidates, weights, strict=True):
+            larger = following.get(candidate.recipe.states)
+            if larger is not None:
+                by_states[larger] += float(weight)
+        return [
+            recipe
+            for recipe in self._recipes
+            if recipe not in there
+            and known >= max(recipe.opens(), board.closed.get(recipe, 0))
+            and (recipe.states <= self._freely or by_states[recipe.states] >= SUPPORT)
+        ]
+
+    def _closings(self, review: "_Review", wanted: int) -> list[int]:
+        """Return the worst candidates, which make room for new ones."""
+        excess = len(review.candidates) + wanted - self._budget
+        if excess <= 0:
+            return []
+        standing = review.standing
+        mixed = float(np.median(standing))
+        worst = [
+            int(n)
+            for n in np.argsort(standing, kind="stable")
+            if review.candidates[n].recipe != self._always and standing[n] < min(mixed, 0.0)
+        ]
+        return sorted(worst[:excess])
+
+
+@dataclass
+class _Review:
+    """The candidates and their standings while they are reviewed."""
+
+    candidates: list[Candidate]
+    standing: Floats
+
+    def due(self, n: int) -> int:
+        """Return the number of observations at the next fit of a candidate."""
+        candidate = self.candidates[n]
+        if not candidate.recipe.window or self.standing[n] > self.standing.max() - HOPELESS:
+            return candidate.due
+        return candidate.due + (candidate.due - candidate.since)
+
+    def best(self, recipe: LearningRecipe, beside: int | None = None) -> Fitted | None:
+        """Return the best model with fixed parameters from which a recipe can start."""
+        alike = [
+            n
+            for n, candidate in enumerate(self.candidates)
+            if candidate.recipe[:2] == recipe[:2] and candidate.online is None and n != beside
+        ]
+        return self.candidates[max(alike, key=lambda n: self.standing[n])].fitted if alike else None
+
+    def kin(self, recipe: LearningRecipe) -> float:
+        """Return the standing of a new candidate: the best of its family and number of states."""
+        alike = [
+            place
+            for place, candidate in zip(self.standing, self.candidates, strict=True)
+            if candidate.recipe[:2] == recipe[:2]
+        ]
+        return float(min(max(alike, default=0.0), 0.0))
+
+    def stuck(self, n: int) -> bool:
+        """Return whether online EM is far behind the fits of the same family and states."""
+        mine = self.candidates[n]
+        if mine.online is None:
+            return False
+        alike = [
+            self.standing[m]
+            for m, candidate in enumerate(self.candidates)
+            if candidate.recipe[:2] == mine.recipe[:2] and candidate.online is None
+        ]
+        if max(alike, default=-np.inf) - self.standing[n] < BEHIND:
+            return False
+        self.standing[n] = max(alike) - 0.5 * BEHIND  # another chance
+        return True
+
+
+def _recipes(families: Sequence[str], states: Sequence[int]) -> list[LearningRecipe]:
+    """Return all recipes, with few states first."""
+    found = []
+    for k in sorted(states):
+        for family in families:
+            found.append(LearningRecipe(family, k))
+            if k > 1:
+                found += [LearningRecipe(family, k, window=window) for window in WINDOWS]
+            found += [LearningRecipe(family, k, memory=memory) for memory in MEMORIES]
+    return found

@@ -1,0 +1,18 @@
+"""Rules of a mixture: the default, single hedgers by name, and hedgers of the user's own."""
+
+from normalhedge.mixtures.rules._automatic import (
+    VALUES_BEFORE_WAYS as VALUES_BEFORE_WAYS,
+    Automatic as Automatic,
+    Prior as Prior,
+    levels_of as levels_of,
+    part_of as part_of,
+)
+from normalhedge.mixtures.rules._components import ledger_weights as ledger_weights
+from normalhedge.mixtures.rules._own_hedgers import OwnStates as OwnStates
+from normalhedge.mixtures.rules._rule_names import (
+    MEMORY as MEMORY,
+    automatic_of as automatic_of,
+    hedger_of as hedger_of,
+    is_automatic as is_automatic,
+    with_memory as with_memory,
+)

@@ -1,0 +1,366 @@
+"""The default: a hedger over ways of combining, for users who do not want to choose one."""
+
+from dataclasses import dataclass, field
+from functools import lru_cache
+from math import inf, log, log1p, sqrt
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from normalhedge._core import Live
+from normalhedge.boundary import inputs
+from normalhedge.boundary.inputs import Floats
+from normalhedge.guarantees import Bound
+from normalhedge.guarantees.potentials import exp_or_inf
+from normalhedge.mixtures.losses import Loss
+from normalhedge.mixtures.rules._components import Component, components_of
+
+VALUES_BEFORE_WAYS = 4
+"""The values of a row before those of the ways: the forecasts of the blend, of the level that all
+items share, of the level of the item alone, and of both levels together."""
+
+INSURED = 0.95
+"""The share of the insurance's prior that the levels have; the ways have the rest."""
+
+
+class Prior(NamedTuple):
+    """The weights of the default before its first outcome.
+
+    Attributes
+    ----------
+    ways
+        Those of the ways of combining on the second level, the plain ones first.
+    insured
+        The share of the levels in the insurance; the ways have the rest.
+    """
+
+    ways: tuple[float, ...]
+    insured: float
+
+
+@dataclass(frozen=True)
+class Automatic:
+    r"""Hedge over ways of combining: there is no algorithm, memory or scale to choose.
+
+    Nobody knows beforehand whether the plain median, last week's best model or inverse mean square
+    errors will serve best. All these ways of combining make forecasts side by side. A second level
+    starts from the plain combinations and moves its weight to the ways with the smallest losses.
+
+    .. math::
+
+        y_A &= \sum_k p_k z_k, \qquad z_k \text{ the forecast of way } k \\
+        p_k &\propto \pi_k \left(\Phi(R_k + u, V_k + u^2) - \Phi(R_k - u, V_k + u^2)\right),
+        \qquad \Phi(R, V) = \exp([R]_+^2 / 2V)
+
+    R and V are the discounted sums of ``r = (loss of the blend - loss of the way) / s`` and of its
+    square, s is the usual difference, u the largest r. An outcome that is d rounds late counts
+    d + 1 times in V, and is forgotten d + 1 times more slowly: see ``src/core/automatic.hpp``. The
+    prior pi of the plain combinations is 95 % (50 % for class probabilities).
+
+    If several items share a mixture, every way has two sets of weights, one for all items together
+    and one for each item alone; and so has the second level.
+
+    Parameters
+    ----------
+    memory
+        The memory of the second level, in rounds, where outcomes are known at once.
+    guard
+        Whether to move forecasts that are out of all proportion to the other forecasts and to past
+        outcomes to the edge of a plausible range: see ``src/core/guard.hpp``. The guard is for
+        numbers, not for class probabilities, labels and price relatives.
+
+    Attributes
+    ----------
+    prior
+        The prior of the file that a mixture was loaded from, if it is another than the prior of
+        this version of the package; else None.
+
+    Notes
+    -----
+    The ways: plain median, trimmed mean (the middle half) and mean; NormalHedge at memories 5, 20
+    and 100, and by weighted medians; AdaNormalHedge and NormalHedge with the gradient trick, which
+    compete with the best convex combination; inverse losses (`BatesGranger`).
+
+    Quantiles have ways of their own: relative losses (`RelativeLoss`), by mean and by trimmed mean;
+    NormalHedge at memories 20 and 100; AdaNormalHedge with the gradient trick. The weights of these
+    are common to all levels. Relative losses and the gradient trick come, too, with weights that
+    are smooth over the levels, and with weights for each level by itself.
+
+    **What is proved.** Nothing is proved of the second level itself. But the blend is insured: it
+    is a weighted mean of the forecasts of the level and of the ways. The weights are those of
+    AdaNormalHedge, whose prior gives the level 95 %. Its theorem, with the priors rho, says of
+    every way, and of the level, that
+
+    .. math::
+
+        \sum_t (\ell_t - \ell_{k,t}) / S_t \le \sqrt{3 C_k \ln(B / \rho_k)}, \qquad
+        B = \sum_k \rho_k \left(1 + \tfrac12 (1 + \ln(1 + C_k))\right) + X, \quad
+        C_k = \sum_t (1 + d_t) |\ell_t - \ell_{k,t}| / S_t
+
+    S is the range of the loss or, if that is unknown, the largest difference so far: each round is
+    measured in the unit of its own time. X is zero if
+    the loss is convex and outcomes are known at once; the crps loss is convex in the vector of
+    quantiles, and sorting them never raises it. Otherwise the condition of the theorem is
+    checked in each round, and X is the total by which it was violated: the bound of
+    `Mixture.bound` holds for all losses and delays, but it may be large. The insurance changes the
+    blend only after a way has been ahead for long: on the panels of ``make panels`` by less than
+    0.1 %.
+
+    The blend lies within the range of the forecasts after the guard.
+
+    A round costs O(N log N) time for each of the ways.
+
+    References
+    ----------
+    Luo and Schapire, "Achieving all with no parameters: AdaNormalHedge" (2015); Bates and Granger,
+    "The combination of forecasts" (1969).
+
+    Examples
+    --------
+    >>> Automatic(guard=False)
+    Automatic(memory=100.0, guard=False)
+    """
+
+    memory: float = 100.0
+    guard: bool = True
+    prior: Prior | None = field(default=None, init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        """Check the settings."""
+        object.__setattr__(self, "memory", inputs.number("memory", self.memory, 1.0))
+        if not isinstance(self.guard, bool):
+            raise TypeError(f"guard must be true or false, got {self.guard!r}")
+
+    def components(self, loss: Loss) -> list[Component]:
+        """Return the ways of combining for a loss, the plain ones first."""
+        found = components_of(loss)
+        if self.prior is None:
+            return found
+        pairs = zip(found, self.prior.ways, strict=True)
+        return [one._replace(prior=weight) for one, weight in pairs]
+
+    def prior_of(self, loss: Loss) -> Prior:
+        """Return the weights before the first outcome, for a loss."""
+        insured = INSURED if self.prior is None else self.prior.insured
+        return Prior(tuple(one.prior for one in self.components(loss)), insured)
+
+    def starting_from(self, prior: Prior | None) -> "Automatic":
+        """Return the same settings with another prior; None for the one of this package."""
+        other = Automatic(self.memory, self.guard)
+        object.__setattr__(other, "prior", prior)
+        return other
+
+    def bound(self, loss: Loss, games: Live) -> Bound:
+        """Return the bound on the regret of the blend to each component, up to now (Theorem F).
+
+        With one item, or if each item has its own weights, it is in units of the loss. Items that
+        share their weights differ in scale: there each round counts in units of the largest
+        difference of losses of its item so far, or of the range of the loss if that is known.
+
+        Parameters
+        ----------
+        loss
+            The loss of the mixture.
+        games
+            The compiled part of the mixture.
+        """
+        if not len(games.totals):
+            return Bound(0.0, "nothing was predicted yet")
+        regrets, potential = self.bounds(loss, games), self._potential(loss, games)
+        if not np.isfinite(regrets).all():
+            return Bound(inf, "no theorem covers this delay: Theorem F was violated by far")
+        unit = f"in {loss.name} loss over all settled rounds"
+        if _share_weights(games):
+            unit = f"in units of {_unit(loss)}, mean over the items"
+        regret, highest = regrets.max(initial=0.0), potential.max() / self._shares(loss).sum()
+        return Bound(float(regret), "Theorem F, to each component", float(highest), unit=unit)
+
+    def bounds(self, loss: Loss, games: Live) -> Floats:
+        """Return the bound on the regret to the levels together, and to each way; for each game.
+
+        Parameters
+        ----------
+        loss
+            The loss of the mixture.
+        games
+            The compiled part of the mixture.
+        """
+        clocks = levels_of(games).clocks
+        with np.errstate(invalid="ignore"):  # a clock at zero, where the excess is not finite
+            logs = np.log(self._potential(loss, games) / self._shares(loss))
+            regrets = np.sqrt(3.0 * clocks * logs)
+        if _share_weights(games):
+            return np.asarray(regrets)
+        units = part_of(games, "largest_difference")[: len(clocks)]
+        return np.asarray(units * (regrets + (0.0 if loss.width else 1.0)))
+
+    def regrets(self, games: Live) -> Floats:
+        """Return the regrets that `bounds` bounds."""
+        levels = levels_of(games)
+        return levels.regrets if _share_weights(games) else levels.losses
+
+    def with_losses(self, loss: Loss, games: Live, totals: Floats) -> Floats:
+        """Return the totals of a file before version 4 as they are kept now.
+
+        The regrets in units of the loss were not kept: they begin as those that were, times the
+        unit of now. What the bound on the potential had grown by was computed from the clocks.
+
+        Parameters
+        ----------
+        loss
+            The loss of the mixture.
+        games
+            The compiled part of the mixture, with the numbers of its items.
+        totals
+            The totals of each game in the file.
+        """
+        count, shares = part_of(games, "insurance").shape[1], self._shares(loss)
+        before, last = totals[:, :-2], totals[:, -2:].copy()
+        regrets, clocks = before[:, -2 * count : -count], before[:, -count:]
+        last[:, 0] += 0.5 * (shares * (1.0 + np.log1p(clocks))).sum(axis=1)
+        units = part_of(games, "largest_difference")[: len(totals)]
+        losses = regrets if len(units) < len(totals) else units * regrets
+        return np.concatenate([before, losses, last], axis=1)
+
+    def bound_ahead(self, loss: Loss, rounds: int, delay: int = 0, wide: int = 0) -> Bound:
+        r"""Return the bound on the regret of the blend to each component, before the game.
+
+        .. math::
+
+            R_k &\le \sqrt{3T \ln(B/\rho_k)}, \qquad
+            B = \left(1 + \tfrac12 (1 + \ln(1 + T))\right) \textstyle\sum_k \rho_k \\
+            R_k &\le d + \sqrt{3nA \ln(B_d/\rho_k) + mA}, \qquad
+            B_d = \left(1 + \tfrac n2 + 2\ln(1 + A)\right) \textstyle\sum_k \rho_k
+
+        The first is for outcomes that are known at once, the second for outcomes that come d rounds
+        late: Theorems F and G of ``docs/two-levels.md``. There n = d + 1, and A is the smaller of T
+        and (T + n) / 4 + m.
+
+        Parameters
+        ----------
+        loss
+            The loss, which must be convex.
+        rounds
+            The number T of rounds.
+        delay
+            The number d of further predictions before the outcome of a round is known.
+        wide
+            For late outcomes, the number m of rounds at whose end the differences of losses of some
+            component, over the last d + 1 outcomes, were on average more than a quarter of the
+            unit.
+
+        Examples
+        --------
+        >>> from normalhedge.mixtures import LOSSES
+        >>> print(Automatic().bound_ahead(LOSSES["l1"](), 10_000))
+        regret <= 505.523 (in units of the range of the loss; Theorem F)
+        """
+        rounds = inputs.count("rounds", rounds)
+        delay, wide = inputs.count("delay", delay, 0), inputs.count("wide", wide, 0)
+        if not loss.convex:
+            return Bound(inf, f"no theorem covers the loss {loss.name}, not known to be convex")
+        shares, size = self._shares(loss), 1 + delay
+        clock = min(rounds, (rounds + size) / 4.0 + wide) if delay else float(rounds)
+        grown = 0.5 * size + 2.0 * log1p(clock) if delay else 0.5 * (1.0 + log1p(clock))
+        violated = wide / (3.0 * size) if delay else 0.0
+        logarithm = log((1.0 + grown) * shares.sum() / shares.min()) + violated
+        regret = delay + sqrt(3.0 * size * clock * logarithm)
+        source = f"in units of {_unit(loss)}; Theorem {'G' if delay else 'F'}"
+        return Bound(min(regret, float(rounds)), source, (1.0 + grown) * exp_or_inf(violated))
+
+    def _shares(self, loss: Loss) -> Floats:
+        """Return the prior of the insurance: of the levels together, and of each way."""
+        ways, insured = self.prior_of(loss)
+        separate = [one.prior for one in self.components(loss) if one.hedger is not None]
+        return np.array([insured, *((1.0 - insured) * p for p in (*ways, *separate))])
+
+    def _potential(self, loss: Loss, games: Live) -> Floats:
+        """Return what the potential of the insurance cannot exceed, in each game."""
+        return np.asarray(self._shares(loss).sum() + levels_of(games).excess)
+
+    def engine(self, loss: Loss) -> tuple[Any, ...]:
+        """Return the arguments that the core needs for its part.
+
+        They are kept for losses of the core: every `Mixture.peek` asks for them again. Losses of
+        your own are equal if their names are, so that they cannot be looked up.
+        """
+        return self._engine(loss) if loss.own else _engine_of(self, loss)
+
+    def _engine(self, loss: Loss) -> tuple[Any, ...]:
+        """Make what `engine` returns."""
+        return (
+            [
+                (
+                    None if one.hedger is None else one.hedger._engine,
+                    one.combine,
+                    one.gradient,
+                    one.slope,
+                    one.prior,
+                    one.knots,
+                )
+                for one in self.components(loss)
+            ],
+            loss.forecasts.combine,
+            1.0 / self.memory,
+            self.prior_of(loss).insured,
+            self.guard and loss.forecasts.guarded,
+        )
+
+
+def _share_weights(games: Live) -> bool:
+    """Tell whether several items share their weights: then there is a game more than items."""
+    return len(games.weights) > max(len(games.ranges), 1)
+
+
+def _unit(loss: Loss) -> str:
+    """Return the unit of regrets, in words."""
+    return "the range of the loss" if loss.width else "the largest difference of losses so far"
+
+
+@lru_cache(maxsize=64)
+def _engine_of(hedger: Automatic, loss: Loss) -> tuple[Any, ...]:
+    """Return the engine of settings that were seen before."""
+    return hedger._engine(loss)
+
+
+class Levels(NamedTuple):
+    """The memory of the second level in each game: see ``src/core/automatic.hpp``.
+
+    Attributes
+    ----------
+    ways
+        Weights of the plain components, of the components that all items share, and of the
+        components of an item alone.
+    choice
+        Weights of the level that all items share, and of the level of an item alone.
+    insurance, regrets, clocks, losses
+        Weights, regrets and clocks of the insurance, and its regrets in units of the loss: of the
+        levels together, then of the ways.
+    excess
+        How much the bound on its potential has grown.
+    """
+
+    ways: Floats
+    choice: Floats
+    insurance: Floats
+    regrets: Floats
+    clocks: Floats
+    losses: Floats
+    excess: Floats
+
+
+def part_of(live: Live, name: str) -> Floats:
+    """Return a named part of what the core remembers of an automatic mixture.
+
+    The core has the names and the places: ``Automatic::parts`` in ``src/core/automatic.hpp``.
+    """
+    field, first, end = live.parts[name]
+    return np.asarray(getattr(live, field)[:, first:end])
+
+
+def levels_of(live: Live) -> Levels:
+    """Return the memory of the second level in each game."""
+    return Levels(
+        *(part_of(live, name) for name in ("ways", "choice", "insurance")),
+        *(part_of(live, f"insured_{name}") for name in ("regrets", "clocks", "losses", "excess")),
+    )

@@ -1,0 +1,181 @@
+"""What the core is told of a mixture, of a round and of a table: tuples with named fields."""
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from normalhedge.boundary.inputs import Floats
+from normalhedge.hedgers import CompiledHedger
+from normalhedge.mixtures.rules import Automatic, OwnStates
+from normalhedge.mixtures.state._forecasts import Keys
+from normalhedge.mixtures.state._settings import MixtureSettings
+from normalhedge.mixtures.state._tickets import Prediction
+
+
+class CoreSettings(NamedTuple):
+    """The settings of a mixture, for `normalhedge._core.Live`.
+
+    Attributes
+    ----------
+    hedger
+        An engine, the components of an automatic mixture, or a hedger of the user's own.
+    loss, own_loss
+        The name of a loss of the core; or a function of forecasts, values and outcomes that returns
+        losses and slopes.
+    newcomers
+        Makes the ledger columns of new experts, if they do not start at zero: a function of their
+        number and of the number of experts. For a hedger of the user's own, an `OwnStates`.
+    numbers
+        Whether a forecast is a single number.
+    conformal, interval_columns
+        The settings of the intervals, and the columns of a prediction that they are put around.
+    prediction
+        The type of a prediction.
+    """
+
+    hedger: Any
+    loss: str | None
+    own_loss: Callable[..., tuple[Floats, Floats]] | None
+    combine: str
+    gradient: bool
+    width: float
+    even: float
+    levels: Sequence[float]
+    include: Sequence[str]
+    shared: bool
+    patience: tuple[float, int, Sequence[tuple[int, float]]]
+    newcomers: Callable[[int, int], Floats] | OwnStates | None
+    numbers: bool
+    conformal: Floats | None
+    interval_columns: np.ndarray | None
+    max_pending: int
+    max_age: int | None
+    history: int
+    prediction: type[Prediction]
+
+
+class RoundInput(NamedTuple):
+    """A round to predict, for `normalhedge._core.Live.predict_rows`.
+
+    Attributes
+    ----------
+    version
+        The version of the mixture before the forecasts were read.
+    forecasts
+        Rows x classes x experts, new ones last; NaN where an expert sleeps.
+    confidence
+        The confidence of each expert; None if all have confidence 1.
+    keys, items
+        The keys of the rows, and the names of their items.
+    new
+        The names of the experts that join.
+    id
+        The id of the round as JSON; None if it has none.
+    """
+
+    version: int
+    forecasts: Floats
+    confidence: Floats | None
+    keys: Keys
+    items: Sequence[str]
+    new: Sequence[str]
+    id: str | None
+
+
+class RoundRecord(NamedTuple):
+    """A round as the core holds it; see `PendingRound` for the fields."""
+
+    ticket: int
+    number: int
+    forecasts: Floats
+    confidence: Floats | None
+    values: Floats
+    items: np.ndarray
+    keys: Keys
+    id: str | None
+    tokens: Floats | None
+
+
+class Schedule(NamedTuple):
+    """A table of rounds, sorted by game and time, for `normalhedge._core.Live.play`.
+
+    Attributes
+    ----------
+    games, start, stop
+        The games; the first round of each that is to be predicted, and the end of its rounds.
+    settled
+        How far in ``order`` each game is settled; brought up to date.
+    edges
+        The first row of each round, and one more at the end.
+    offsets
+        The number of each round, counted from ``base``.
+    ready
+        The round from which on the outcomes of a round may be used.
+    order
+        The rounds of each game in the order in which they are settled.
+    places
+        The number of each round in its game; negative for rounds of earlier tables.
+    bins
+        The sums to which each round is added.
+    forecasts, values, outcomes, items
+        The rows; the values are written.
+    played
+        The distribution of each row, which is written; without rows if it is not wanted.
+    expert_sums, total_sums
+        The sums, a layer for each bin; written.
+    """
+
+    games: np.ndarray
+    start: np.ndarray
+    stop: np.ndarray
+    settled: np.ndarray
+    edges: np.ndarray
+    offsets: np.ndarray
+    ready: np.ndarray
+    order: np.ndarray
+    places: np.ndarray
+    bins: np.ndarray
+    forecasts: Floats
+    values: Floats
+    outcomes: Floats
+    items: np.ndarray
+    played: Floats
+    expert_sums: Floats
+    total_sums: Floats
+    base: int
+
+
+def core_settings(settings: MixtureSettings) -> CoreSettings:
+    """Return the settings of a mixture in the form that the core reads."""
+    loss, hedger, intervals = settings.loss, settings.hedger, settings.intervals
+    engine: Any = hedger
+    newcomers: Any = None
+    if isinstance(hedger, Automatic):
+        engine = hedger.engine(loss)
+    elif isinstance(hedger, CompiledHedger):
+        engine = settings.rule._engine
+        newcomers = settings.rule.newcomers if settings.rule.begins_with_something else None
+    else:
+        newcomers = OwnStates(hedger)
+    return CoreSettings(
+        engine,
+        loss.kind,
+        settings.own_losses if loss.own else None,
+        settings.combine,
+        settings.gradient,
+        loss.width,
+        settings.even,
+        loss.settings,
+        settings.include,
+        settings.shared,
+        settings.patience,
+        newcomers,
+        not (loss.of_classes or loss.of_levels or len(loss.levels) > 1),
+        None if intervals is None else intervals.conformal.settings,
+        None if intervals is None else intervals.columns,
+        settings.max_pending,
+        settings.max_age,
+        settings.history,
+        Prediction,
+    )

@@ -1,0 +1,158 @@
+"""Predictions, and the rounds that wait for their outcomes."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from normalhedge.boundary.inputs import Floats
+from normalhedge.mixtures.state._forecasts import Keys
+
+
+class Prediction(NamedTuple):
+    """The result of `Mixture.predict`.
+
+    Attributes
+    ----------
+    value
+        The blend, in the form of the forecasts; None if no expert is awake.
+    ticket
+        The number by which `Mixture.update` identifies this round.
+    names, distribution, keys
+        The experts; the distribution over them, a row for each item; and the keys of the rows.
+        `weights` puts the three together.
+    intervals
+        For each level its lower and its upper bound, both in the form of ``value``; infinite
+        before the first outcome. None if the mixture was not asked for intervals.
+    """
+
+    value: Any
+    ticket: int
+    names: list[str]
+    distribution: Floats
+    keys: Keys
+    intervals: dict[float, tuple[Any, Any]] | None = None
+
+    @property
+    def interval(self) -> tuple[Any, Any] | None:
+        """The bounds of the only level, or of the largest; None without intervals."""
+        return None if self.intervals is None else self.intervals[max(self.intervals)]
+
+    @property
+    def weights(self) -> dict[str, Any]:
+        """The weight of each expert: a number, or one for each item."""
+        if self.keys is None:  # names may have joined since
+            return dict(zip(self.names, self.distribution[0].tolist(), strict=False))
+        columns = zip(self.names, self.distribution.T, strict=False)
+        return {name: by_key(column, self.keys) for name, column in columns}
+
+
+class PendingRound(NamedTuple):
+    """A round that waits for its outcome.
+
+    Attributes
+    ----------
+    forecasts
+        Rows x classes x experts; NaN where an expert sleeps.
+    confidence
+        The confidence of each expert; None if all have confidence 1.
+    values
+        The predictions of the blend and, for an automatic mixture, of its components.
+    items
+        The item of each row.
+    number
+        The number of rounds that were predicted before it.
+    keys
+        The keys of the rows.
+    tokens
+        What is needed to settle the intervals, a row for each row; the last number is how many
+        rounds of the item were predicted before. None without intervals.
+    id
+        The id of the caller, as JSON; None if there is none.
+    """
+
+    forecasts: Floats
+    confidence: Floats | None
+    values: Floats
+    items: np.ndarray
+    number: int
+    keys: Keys
+    tokens: Floats | None = None
+    id: str | None = None
+
+    @classmethod
+    def of(cls, record: Any) -> "PendingRound":
+        """Return a round from its `RoundRecord`."""
+        keys = list(record.keys) if isinstance(record.keys, tuple) else record.keys
+        return cls(
+            record.forecasts,
+            record.confidence,
+            record.values,
+            record.items,
+            record.number,
+            keys,
+            record.tokens,
+            record.id,
+        )
+
+
+class SettledRound(NamedTuple):
+    """A round and its outcome.
+
+    Attributes
+    ----------
+    round
+        The round.
+    outcomes
+        The outcome of each row; NaN where it is unknown.
+    ticket
+        The ticket of the round.
+    rounds
+        The number of rounds that were predicted when the outcome arrived.
+    """
+
+    round: PendingRound
+    outcomes: Floats
+    ticket: int
+    rounds: int
+
+    @classmethod
+    def of(cls, record: Any, outcomes: Floats, rounds: int) -> "SettledRound":
+        """Return a settled round from its `RoundRecord`."""
+        return cls(PendingRound.of(record), outcomes, record.ticket, rounds)
+
+
+def shaped(values: Floats, keys: Keys) -> Any:
+    """Return predictions in the form of the forecasts; None if no expert was awake.
+
+    Parameters
+    ----------
+    values
+        The predictions; rows x classes.
+    keys
+        The keys of the rows.
+    """
+    cells = values[:, 0] if values.shape[1] == 1 else values
+    if keys is not None:
+        return by_key(cells, keys)
+    if values.shape[1] == 1:
+        return None if np.isnan(cells[0]) else float(cells[0])
+    return None if np.isnan(cells[0]).any() else cells[0].copy()
+
+
+def by_key(cells: Floats, keys: Keys) -> Any:
+    """Return the numbers of the rows by the keys of the rows.
+
+    Parameters
+    ----------
+    cells
+        For each row a number, or a number for each class.
+    keys
+        The keys of the rows: names, or a range, for which an array is returned.
+    """
+    if isinstance(keys, range):
+        return cells.copy()
+    assert keys is not None
+    return {
+        key: None if np.isnan(cell).any() else cell.tolist()
+        for key, cell in zip(keys, cells, strict=True)
+    }

@@ -1,0 +1,274 @@
+"""Compute the summary of a mixture, or of a table that was blended."""
+
+from math import nan
+from typing import NamedTuple
+
+import numpy as np
+
+from normalhedge.boundary.inputs import LARGEST, Floats
+from normalhedge.mixtures.rules import Automatic, ledger_weights, levels_of
+from normalhedge.mixtures.state import Books, MixtureSettings, PendingRound, sum_rows
+from normalhedge.mixtures.summaries._bounds import loss_regrets, regret_bound
+from normalhedge.mixtures.summaries._comparing import OFTEN, Settled, compare
+from normalhedge.mixtures.summaries._comparison import Comparison
+from normalhedge.mixtures.summaries._summary import ComponentRow, ExpertRow, Summary
+
+
+class TablePart(NamedTuple):
+    """A table that was blended: its sums, and its rows with the predictions.
+
+    Attributes
+    ----------
+    sums, totals
+        Stretches x sums x experts, and stretches x sums; see `normalhedge.mixtures.state.sum_rows`.
+    rows
+        The rows of the table.
+    """
+
+    sums: Floats
+    totals: Floats
+    rows: Settled
+
+
+def summarise(books: Books, table: TablePart | None = None) -> Summary:
+    """Return the summary of a mixture.
+
+    Parameters
+    ----------
+    books
+        The memory of the mixture.
+    table
+        The table to summarise; None for all rounds of the mixture.
+    """
+    sums = books.live.expert_sums if table is None else table.sums.sum(axis=0)
+    totals = books.live.total_sums if table is None else _added(table.totals)
+    experts = _experts(books, sums, totals)
+    often = [row for row in experts if _settled_share(books, row, sums, totals) >= OFTEN]
+    automatic = isinstance(books.settings.hedger, Automatic)
+    names = component_names(books)
+    comparison = _comparison(books, table, len(names))
+    settled = totals[sum_rows.SETTLED]
+    return Summary(
+        settings=_settings(books.settings),
+        rounds=books.rounds,
+        rows=int(totals[sum_rows.ROWS]),
+        settled=int(settled),
+        silent=int(totals[sum_rows.SILENT]),
+        pending=len(books.pending),
+        expired=books.expired,
+        blend=_ratio(totals[sum_rows.BLEND], settled),
+        uniform=_ratio(totals[sum_rows.UNIFORM], settled),
+        best=min(often, key=lambda row: row.loss - row.blend_loss, default=None),
+        comparison=comparison,
+        automatic=automatic,
+        components=_components(books, names, comparison),
+        moved=_counted(books, sums[sum_rows.ABSURD]),
+        crossed=_counted(books, sums[sum_rows.CROSSED]) if books.settings.loss.of_levels else [],
+        covered=books.covered(),
+        regret=_regret(books),
+        bound=regret_bound(books),
+        ranges=np.zeros(0) if automatic else books.ranges[:, 0].copy(),
+        experts=experts,
+    )
+
+
+def component_names(books: Books) -> list[str]:
+    """Return the names of the components of an automatic mixture; a single rule has none.
+
+    With several items, a hedged component appears twice: with weights that all items share, and
+    with separate weights for each item.
+    """
+    hedger = books.settings.hedger
+    if not isinstance(hedger, Automatic):
+        return []
+    components = hedger.components(books.settings.loss)
+    if not _several(books):
+        return [one.name for one in components]
+    hedged = [one.name for one in components if one.hedger is not None]
+    return [
+        *(one.name for one in components if one.hedger is None),
+        *(f"{name}, shared" for name in hedged),
+        *(f"{name}, separate" for name in hedged),
+    ]
+
+
+def _regret(books: Books) -> float:
+    """Return the largest present regret to an expert; for auto, to a component."""
+    hedger = books.settings.hedger
+    if isinstance(hedger, Automatic):
+        regrets = hedger.regrets(books.live)
+    else:
+        regrets = books.live.loss_regrets
+    return float(regrets.max()) if regrets.size else 0.0
+
+
+def component_weights(books: Books) -> Floats:
+    """Return the present weights of the components, in the order of their names.
+
+    If each item has its own weights, the mean over the items.
+    """
+    return np.asarray(_level_weights(books).mean(axis=0))
+
+
+def expert_weights(books: Books) -> Floats:
+    """Return the present weights of the experts, as if all of them were awake.
+
+    If each item has its own weights, the mean over the items.
+    """
+    hedger = books.settings.hedger
+    if not isinstance(hedger, Automatic):
+        return np.asarray(books.weights.mean(axis=0))
+    levels, ledgers = _level_weights(books), books.live.ledgers
+    components = hedger.components(books.settings.loss)
+    plain = sum(one.hedger is None for one in components)
+    blocks = ledger_weights(components, ledgers, len(books.levels))
+    result = levels[:, :plain].sum() / ledgers.shape[2] * np.ones(ledgers.shape[2])
+    if _several(books):
+        shared, own = np.split(levels[:, plain:], 2, axis=1)
+        result += np.einsum("ik,kn->n", shared, blocks[0])
+        result += np.einsum("ik,ikn->n", own, blocks[1:])
+    else:
+        result += np.einsum("gk,gkn->n", levels[:, plain:], blocks)
+    return np.asarray(result / len(levels))
+
+
+def _level_weights(books: Books) -> Floats:
+    """Return the weights of the components for each item, or in each game."""
+    levels, count = levels_of(books.live), len(component_names(books))
+    used = levels.ways[:, :count] / levels.ways[:, :count].sum(axis=1, keepdims=True)
+    insured = levels.insurance[:, : 1 + count]
+    insured = insured / insured.sum(axis=1, keepdims=True)
+    if _several(books):
+        common, own = levels.choice[0] / levels.choice[0].sum()
+        used, insured = common * used[0] + own * used[1:], insured[:1]
+    return np.asarray(insured[:, :1] * used + insured[:, 1:])
+
+
+def _several(books: Books) -> bool:
+    """Tell whether there are several items, with shared weights and weights of their own."""
+    return books.settings.shared and len(books.items) > 1
+
+
+def _components(books: Books, names: list[str], comparison: Comparison) -> list[ComponentRow]:
+    if not names or not len(books.weights) or not books.names:
+        return []
+    losses = comparison.component_losses or (nan,) * len(names)
+    rows = [
+        ComponentRow(name, float(weight), loss)
+        for name, weight, loss in zip(names, component_weights(books), losses, strict=True)
+    ]
+    return sorted(rows, key=lambda row: -row.weight)
+
+
+def _settings(recipe: MixtureSettings) -> str:
+    """Return the settings in one line."""
+    hedger = recipe.hedger
+    if isinstance(hedger, Automatic):
+        ways = f"{len(hedger.components(recipe.loss))} ways of combining"
+        usual = hedger.memory == Automatic.memory
+        memory = "" if usual else f", compared over {hedger.memory:g} rounds"
+        loss = recipe.loss
+        guard = f", guard {'on' if hedger.guard else 'off'}" if loss.forecasts.guarded else ""
+        return f"auto ({ways}{memory}{guard}), loss {recipe.loss.brief}"
+    return (
+        f"{hedger!r}, loss {recipe.loss.brief}, {recipe.combine}"
+        + (", gradient" if recipe.gradient else "")
+        + (f", even {recipe.even:g}" if recipe.even else "")
+        + (f", with the plain {' and '.join(recipe.include)}" if recipe.include else "")
+    )
+
+
+def _counted(books: Books, counts: Floats) -> list[tuple[str, int]]:
+    """Return the experts whose count is not zero, largest first."""
+    found = [(books.names[i], int(counts[i])) for i in np.flatnonzero(counts)]
+    return sorted(found, key=lambda pair: (-pair[1], pair[0]))
+
+
+def _added(totals: Floats) -> Floats:
+    result: Floats = totals.sum(axis=0)
+    result[sum_rows.REGRET :] = totals[:, sum_rows.REGRET :].max(axis=0)
+    return result
+
+
+def _experts(books: Books, sums: Floats, totals: Floats) -> list[ExpertRow]:
+    if not len(books.weights) or not books.names:
+        return []
+    automatic = isinstance(books.settings.hedger, Automatic)
+    weights = expert_weights(books)
+    regrets = np.full(len(weights), nan) if automatic else loss_regrets(books)
+    marks = books.live.marks
+    last, since = marks[:, sum_rows.LAST].max(axis=0), marks[:, sum_rows.SINCE]
+    since = np.where(since < 0, np.iinfo(np.int64).max, since).min(axis=0)
+    rows = [
+        ExpertRow(
+            name,
+            float(weights[i]),
+            _ratio(sums[sum_rows.LOSS, i], sums[sum_rows.SCORED, i]),
+            _ratio(sums[sum_rows.BLEND_LOSS, i], sums[sum_rows.SCORED, i]),
+            float(regrets[i]),
+            float(sums[sum_rows.AWAKE, i] / max(totals[sum_rows.ROWS], 1.0)),
+            int(last[i]) if last[i] >= 0 else None,
+            int(since[i]) if since[i] < np.iinfo(np.int64).max else None,
+        )
+        for i, name in enumerate(books.names)
+    ]
+    return sorted(rows, key=lambda row: (-row.weight, -np.nan_to_num(row.regret), row.name))
+
+
+def _settled_share(books: Books, row: ExpertRow, sums: Floats, totals: Floats) -> float:
+    scored = sums[sum_rows.SCORED, books.names.index(row.name)]
+    return float(scored / max(totals[sum_rows.SETTLED], 1.0))
+
+
+def _comparison(books: Books, table: TablePart | None, components: int) -> Comparison:
+    """Compare the blend with its yardsticks, over the rows of a table or of the last rounds."""
+    rows = _last_rounds(books) if table is None else table.rows
+    plain = len(books.settings.include)
+    if rows is None or len(books.names) == plain:
+        return Comparison(str(books.settings.loss), 0, None, 0, ())
+    known = ~np.isnan(rows.outcomes) & ~np.isnan(rows.values[:, 0])
+    if table is None:  # the experts of these rounds may have left since
+        usable = np.abs(rows.forecasts[:, :, plain:]) < LARGEST
+        known &= np.any(np.all(usable, axis=1), axis=1)
+    if not known.any():
+        return Comparison(str(books.settings.loss), 0, None, 0, ())
+    if plain or not known.all():
+        forecasts = np.ascontiguousarray(rows.forecasts[known][:, :, plain:])
+        outcomes, items, values = (part[known] for part in rows[1:4])
+        rows = Settled(forecasts, outcomes, items, values, rows.since, rows.rounds)
+    return compare(rows, books.settings.loss, books.names[plain:], components)
+
+
+def _last_rounds(books: Books) -> Settled | None:
+    """Return the rows of the history of the mixture; None if there are none."""
+    kept = _comparable_rounds(books)
+    if not kept:
+        return None
+    rounds = [one for one, _ in kept]
+    return Settled(
+        np.concatenate([_confident_forecasts(books, one) for one in rounds]),
+        np.concatenate([outcomes for _, outcomes in kept]),
+        np.concatenate([one.items for one in rounds]),
+        np.concatenate([one.values for one in rounds]),
+        min(one.number for one in rounds),
+        len(rounds),
+    )
+
+
+def _confident_forecasts(books: Books, one: PendingRound) -> Floats:
+    """Return the forecasts of a round, NaN where an expert had no confidence."""
+    table, confidence = books.widen(one.forecasts, one.confidence)
+    return table if confidence is None else np.where(confidence > 0.0, table, nan)
+
+
+def _comparable_rounds(books: Books) -> list[tuple[PendingRound, Floats]]:
+    """Return the rounds of the history that have a prediction and as many classes as the last."""
+    kept = books.history
+    awake = [
+        (one.round, one.outcomes) for one in kept if not np.isnan(one.round.values[:, 0]).all()
+    ]
+    return [pair for pair in awake if pair[0].values.shape[1] == awake[-1][0].values.shape[1]]
+
+
+def _ratio(total: float, count: float) -> float:
+    return float(total / count) if count else float("nan")

@@ -1,0 +1,199 @@
+"""What the numbers of a blend say, in sentences."""
+
+from collections.abc import Sequence
+from math import expm1, isinf
+from typing import NamedTuple
+
+from normalhedge.reports._wording import excess, moment, number, percent
+from normalhedge.reports.analysis import MEAN, MEDIAN, Review
+
+FEW = 30
+"""With fewer rounds it is too early to say how good a blend is."""
+
+MATCH = 0.9
+"""If the error of the plain median is smaller than this share of that of the plain mean, the blend
+is compared with the median, too."""
+
+MUCH = 0.25
+"""A single row with this share of the error is mentioned."""
+
+WORSE = 0.01
+"""A plain combination whose error is smaller by more than this share gets a warning."""
+
+IN_WORDS = {
+    "RMSE": "the root mean square error",
+    "MAE": "the mean absolute error",
+    "WIS": "the weighted interval score",
+}
+
+
+class BlendVerdict(NamedTuple):
+    """The verdict on a blend.
+
+    Attributes
+    ----------
+    sentence
+        The verdict.
+    small
+        The small print.
+    warnings
+        Sentences about plain combinations that were better.
+    """
+
+    sentence: str
+    small: str
+    warnings: list[str]
+
+
+def called(name: str) -> str:
+    """Return what a forecaster is called: the plain mean is the plain average to most people."""
+    return "plain average" if name == MEAN else name
+
+
+def verdict(review: Review) -> BlendVerdict:
+    """Return the verdict on a blend.
+
+    With the errors E of the blend, of the best single model and of the plain average over the same
+    rows, the sentence tells E(blend) / E(other) - 1.
+    """
+    errors = review.errors
+    if not review.rows:
+        return BlendVerdict(
+            "No row of this table has an outcome yet: nothing can be said about errors.", "", []
+        )
+    models = errors.names[1 + _plain_count(review) :]
+    if len(models) == 1:
+        found = f"{errors.measures[0].name} {number(float(errors.values[0, 0, 0]))}"
+        return BlendVerdict(
+            f"There is one model only, so there is nothing to blend ({found}).", "", []
+        )
+    parts = [] if review.best is None else [(review.best, f"the best single model ({review.best})")]
+    parts.append((review.plain, f"the {called(review.plain)}"))
+    if _median_matters(review):
+        parts.append((MEDIAN, f"the {MEDIAN}"))
+    phrases = [(_share(review, name) > 0.0, _phrase(review, name, words)) for name, words in parts]
+    alike = [words for above, words in phrases if above == phrases[0][0]]
+    unlike = [words for above, words in phrases if above != phrases[0][0]]
+    joined = ", but ".join(_listed(words) for words in (alike, unlike) if words)
+    subject = "the blend's error is" if not _of_wealth(review) else "the blend earned"
+    if review.rounds < FEW:
+        rounds = f"{review.rounds:,} round{'s' * (review.rounds != 1)}"
+        start = f"After {rounds} it is too early to say how good the blend is. So far {subject}"
+    else:
+        start = subject[0].upper() + subject[1:]
+    sentences = [f"{start} {joined}."]
+    unclear = [words for name, words in parts if not review.leads[name].clear]
+    if unclear and review.rounds >= FEW:
+        words = _listed(unclear)
+        sentences.append(f"The difference from {words} is within the range of chance.")
+    return BlendVerdict(" ".join(sentences), _small(review), _warnings(review))
+
+
+def _listed(words: Sequence[str]) -> str:
+    """Return words with commas, and "and" before the last."""
+    return " and ".join(filter(None, [", ".join(words[:-1]), words[-1]]))
+
+
+def _median_matters(review: Review) -> bool:
+    """Tell whether the plain mean is no match: absurd models may spoil it, but not the median."""
+    errors = review.errors
+    if MEDIAN not in errors.names[1:3] or _of_wealth(review):
+        return False
+    mean, median = (errors.values[0, 0, errors.names.index(name)] for name in (MEAN, MEDIAN))
+    return bool(median < MATCH * mean)
+
+
+def _of_wealth(review: Review) -> bool:
+    return review.errors.measures[0].name == "log-wealth loss"
+
+
+def _plain_count(review: Review) -> int:
+    return sum(name.startswith("plain ") for name in review.errors.names[1:3])
+
+
+def _share(review: Review, name: str) -> float:
+    """Return how far the blend is above another forecaster, as a share."""
+    if not _of_wealth(review):
+        return float(review.errors.excess(name)[0])
+    k = review.errors.names.index(name)
+    gap = float(review.errors.values[0, 0, k] - review.errors.blend[0, 0, k])
+    return expm1(min(gap * int(review.errors.counts[0, k]), 700.0))
+
+
+def _phrase(review: Review, name: str, words: str) -> str:
+    share = _share(review, name)
+    if _of_wealth(review):
+        return f"{percent(abs(share))} {'more' if share > 0 else 'less'} than {words}"
+    if isinf(share):
+        return f"above {words}, which made no error"
+    found = excess(share)
+    if found == "less than 1 % of" or found.endswith(" times"):
+        found += " that of"
+    return f"{found} {words}"
+
+
+def _small(review: Review) -> str:
+    errors, measure = review.errors, review.errors.measures[0].name
+    shown = [("the blend", 0), (f"the {called(review.plain)}", 1)]
+    if review.best is not None:
+        shown.insert(1, (review.best, errors.names.index(review.best)))
+    values = ", ".join(f"{number(float(errors.values[0, 0, k]))} for {name}" for name, k in shown)
+    words = f"{measure}, {IN_WORDS[measure]}" if measure in IN_WORDS else f"the mean {measure}"
+    units = f", in the units of {review.target}" if measure in IN_WORDS else ""
+    text = [f"Error: {words}{units}: {values}, over {review.rows:,} rows with an outcome."]
+    if review.best is not None:
+        text.append("The best single model is chosen in hindsight")
+        count = int(errors.counts[0, errors.names.index(review.best)])
+        if count < review.rows:
+            beside = float(errors.blend[0, 0, errors.names.index(review.best)])
+            text[-1] += (
+                f", and compared over the {count:,} rows in which it made a forecast, where the "
+                f"blend has {number(beside)}."
+            )
+        else:
+            text[-1] += ", and compared over the same rows."
+    if review.series is not None:
+        there = review.series.counts[:, 0] > 0
+        ahead = (review.series.excess(review.plain) < 0.0) & there
+        text.append(
+            f"The blend has a smaller error than the {called(review.plain)} in "
+            f"{int(ahead.sum()):,} of the {int(there.sum()):,} series."
+        )
+    text += _outlier(review)
+    return " ".join(text)
+
+
+def _outlier(review: Review) -> list[str]:
+    """Return a sentence about a single row that makes up much of the error; none otherwise."""
+    worst = review.worst
+    if worst is None or worst.share < MUCH or review.rounds < FEW:
+        return []
+    squares = "squared " * (review.errors.measures[0].name == "RMSE")
+    time, series = review.worst_place
+    where = moment(time) + (f", {series}" if series else "")
+    return [
+        f"A single row makes up {percent(worst.share)} of the {squares}errors of the blend: "
+        f"{where}, where the blend was {number(worst.forecast)} and {review.target} "
+        f"{number(worst.outcome)}."
+    ]
+
+
+def _warnings(review: Review) -> list[str]:
+    """Return a sentence about plain combinations that were better than the blend, if any were."""
+    if review.rounds < FEW:
+        return []
+    errors = review.errors
+    plain = errors.names[1 : 1 + _plain_count(review)]
+    if _of_wealth(review):
+        better = [name for name in plain if _share(review, name) < -WORSE]
+        return [f"Warning: the {called(name)} earned more than the blend." for name in better]
+    better = [name for name in plain if _share(review, name) > WORSE]
+    if not better:
+        return []
+    parts = [
+        f"the {called(name)} ({number(float(errors.values[0, 0, errors.names.index(name)]))})"
+        for name in better
+    ]
+    verb = "was" if len(parts) == 1 else "were"
+    own = f"the error of the blend is {number(float(errors.values[0, 0, 0]))}"
+    return [f"Warning: {' and '.join(parts)} {verb} better than the blend: {own}."]

@@ -1,0 +1,120 @@
+"""The rows of a blend, each with its forecasts, its outcome, its time, its series and its step."""
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from normalhedge.boundary import extras
+from normalhedge.boundary.inputs import LARGEST, Floats
+from normalhedge.tables import Blend
+from normalhedge.tables.frames import Grouping, as_dates, to_arrow
+
+STEP = re.compile(r"(?:^|\|)step (\d+)$")
+"""The end of the name of an item, if forecasts are made several steps ahead."""
+
+
+@dataclass(frozen=True)
+class BlendedRows:
+    """The rows of the table of a blend, in the order of series and time.
+
+    Attributes
+    ----------
+    models
+        The names of the models.
+    forecasts
+        Rows x parts x models; NaN where a model sleeps. Parts are classes or levels, mostly one.
+    values, outcomes
+        The forecasts of the blend, rows x parts, and the outcomes; NaN if there is none.
+    items, rounds
+        The item of each row for the loss, and the number of its round.
+    times, dated
+        The time of each row that the forecast is for: a date, a number or a word; whether it is a
+        date.
+    series
+        The rows by series.
+    steps
+        The rows by steps ahead; None if there is one step only.
+    given
+        The place of each row in the frame of the blend.
+    """
+
+    models: list[str]
+    forecasts: Floats
+    values: Floats
+    outcomes: Floats
+    items: np.ndarray
+    rounds: np.ndarray
+    times: np.ndarray
+    dated: bool
+    series: Grouping
+    steps: Grouping | None
+    given: np.ndarray
+
+    @property
+    def settled(self) -> np.ndarray:
+        """Whether a row has an outcome and a forecast of the blend."""
+        return ~np.isnan(self.outcomes) & ~np.isnan(self.values[:, 0])
+
+    def awake_in(self, part: np.ndarray) -> np.ndarray:
+        """Return whether each model made a forecast in some rows; rows x models."""
+        return np.asarray((np.abs(self.forecasts[part]) < LARGEST).all(axis=1))
+
+
+def rows_of(blend: Blend) -> BlendedRows:
+    """Return the rows of a blend, without those of earlier tables."""
+    rounds, mixture = blend.rounds, blend.mixture
+    plain, parts = len(mixture.settings.include), rounds.forecasts.shape[1]
+    new = rounds.row_of >= 0
+    place = slice(None) if new.all() else np.flatnonzero(new)
+    numbers = np.repeat(rounds.offsets, np.diff(rounds.edges))
+    arrays = rounds.forecasts, rounds.values, rounds.outcomes, rounds.items, rounds.row_of, numbers
+    forecasts, values, outcomes, items, row, numbers = (array[place] for array in arrays)
+    every = np.sort(np.concatenate([row, np.array(list(rounds.again), dtype=row.dtype)]))
+    given = np.searchsorted(every, row)
+    times, dated = _times(blend, given, rounds.base + numbers)
+    series, steps = _series(mixture.books.items, items, ahead=blend.columns.cutoff is not None)
+    return BlendedRows(
+        list(mixture.names[plain:]), forecasts[:, :, plain:], values[:, :parts], outcomes, items,
+        numbers, times, dated, series, steps, given,
+    )  # fmt: skip
+
+
+def _times(blend: Blend, given: np.ndarray, numbers: np.ndarray) -> tuple[np.ndarray, bool]:
+    """Return the time of each row, and whether it is a date; without times, the round's number."""
+    name = blend.columns.time
+    table: Any = to_arrow(blend.frame)[0]
+    if name is None or name not in table.column_names or not len(given):
+        return numbers, False
+    pa = extras.require("pyarrow")
+    column = table[name].combine_chunks()
+    dates = as_dates(column, name)
+    if dates is not None:
+        return dates[given], True
+    kind = column.type
+    if pa.types.is_integer(kind) or pa.types.is_floating(kind):
+        return column.to_numpy(zero_copy_only=False)[given], False
+    words = np.array(column.cast(pa.string()).to_pylist(), dtype=object)
+    return words[given], False
+
+
+def _series(
+    names: list[str], items: np.ndarray, *, ahead: bool
+) -> tuple[Grouping, Grouping | None]:
+    """Return the series and the step ahead of each row, from the names of the items."""
+    there, codes = np.unique(items, return_inverse=True)
+    whole = [names[k] for k in there]
+    if not ahead:
+        return Grouping("series", whole, codes), None
+    found = [STEP.search(name) for name in whole]
+    starts = [name[: hit.start()] if hit else name for name, hit in zip(whole, found, strict=True)]
+    ahead_by = np.array([int(hit[1]) if hit else 1 for hit in found], dtype=np.int64)
+    labels = list(dict.fromkeys(starts))
+    index = {label: k for k, label in enumerate(labels)}
+    of_item = np.array([index[start] for start in starts], dtype=np.int64)
+    steps, step = np.unique(ahead_by, return_inverse=True)
+    series = Grouping("series", labels, of_item[codes])
+    if len(steps) < 2:
+        return series, None
+    return series, Grouping("steps ahead", [f"{k}" for k in steps], step[codes])

@@ -1,0 +1,200 @@
+r"""Intervals beside the outcomes: how many they hold, how wide they are, and where outcomes fall.
+
+The interval of level c runs from the quantile of level (1 - c) / 2 to that of level (1 + c) / 2.
+Its coverage is the share of outcomes inside, which should be c. The weighted interval score of the
+median m and of intervals [l_k, u_k] of levels c_k, k = 1, ..., K, is (Bracher et al. 2021)
+
+    WIS = (|y - m| / 2 + sum_k a_k / 2 ((u_k - l_k) + 2 / a_k (l_k - y)_+ + 2 / a_k (y - u_k)_+))
+          / (K + 1/2),   a_k = 1 - c_k.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from normalhedge.boundary.inputs import Floats
+from normalhedge.reports.analysis._blended import BlendedRows
+from normalhedge.tables.frames import floats
+
+STRETCHES, FEWEST = 60, 25
+"""The largest number of stretches of time, and the smallest number of rows of a stretch."""
+
+BAND = re.compile(r"^blend-(lo|hi)-(\d+(?:\.\d+)?)$")
+"""The names of columns with the ends of intervals."""
+
+
+class IntervalBands(NamedTuple):
+    """Intervals of the blend.
+
+    Attributes
+    ----------
+    levels
+        The levels, in (0, 1), in increasing order.
+    lower, upper
+        The ends of the intervals; levels x rows. NaN where there is no interval.
+    """
+
+    levels: Floats
+    lower: Floats
+    upper: Floats
+
+    def at(self, rows: np.ndarray) -> "IntervalBands":
+        """Return the intervals of some rows."""
+        return IntervalBands(self.levels, self.lower[:, rows], self.upper[:, rows])
+
+
+def bands(
+    lower: Mapping[float, Any] | None, upper: Mapping[float, Any] | None, rows: int
+) -> IntervalBands | None:
+    """Return intervals from the arrays of their ends; None without any.
+
+    Infinite intervals, such as those before the first outcome, count as no intervals: they would
+    hide the widths of all others.
+
+    Parameters
+    ----------
+    lower, upper
+        For each level in (0, 1), the lower and the upper end in each row.
+    rows
+        The number of rows.
+    """
+    if not lower and not upper:
+        return None
+    levels = sorted(lower or ())
+    if lower is None or upper is None or levels != sorted(upper):
+        raise ValueError("lower and upper must have the same levels")
+    if not 0.0 < levels[0] <= levels[-1] < 1.0:
+        raise ValueError(f"levels of intervals must lie between 0 and 1, got {levels}")
+    ends = [
+        np.array([np.asarray(side[level], dtype=np.float64) for level in levels])
+        for side in (lower, upper)
+    ]
+    for name, side in zip(("lower", "upper"), ends, strict=True):
+        if side.shape != (len(levels), rows):
+            raise ValueError(
+                f"{name} must have one number for each of the {rows:,} rows of the blend's frame, "
+                f"got {side.shape[1:]}"
+            )
+    endless = np.isinf(ends[0]).any(axis=0) | np.isinf(ends[1]).any(axis=0)
+    for side in ends:
+        side[:, endless] = np.nan
+    return IntervalBands(np.array(levels), *ends)
+
+
+def bands_in(table: Any) -> IntervalBands | None:
+    """Return the intervals in the columns ``blend-lo-90``, ``blend-hi-90`` of an Arrow table."""
+    sides: dict[str, dict[float, Floats]] = {"lo": {}, "hi": {}}
+    for name in table.column_names:
+        hit = BAND.match(name)
+        if hit:
+            sides[hit[1]][float(hit[2]) / 100.0] = floats(table[name])
+    both = sorted(set(sides["lo"]) & set(sides["hi"]))
+    lower, upper = ({level: sides[side][level] for level in both} for side in ("lo", "hi"))
+    return bands(lower, upper, table.num_rows)
+
+
+@dataclass(frozen=True)
+class CoverageReview:
+    """The coverage and the width of intervals.
+
+    Attributes
+    ----------
+    levels
+        The levels of the intervals.
+    rows
+        The number of rows with an outcome and intervals.
+    covered, width, middle_width
+        The share of outcomes inside, the mean width and the median width, for each level.
+    times
+        The time of the first row of each stretch of time.
+    covered_in, width_in
+        The share of outcomes inside and the median width in each stretch; levels x stretches.
+    quantiles, below
+        The levels of the ends of all intervals as quantiles, and the share of outcomes at or below
+        each of them.
+    wis
+        The weighted interval score, with the forecast of the blend as the median.
+    """
+
+    levels: Floats
+    rows: int
+    covered: Floats
+    width: Floats
+    middle_width: Floats
+    times: np.ndarray
+    covered_in: Floats
+    width_in: Floats
+    quantiles: Floats
+    below: Floats
+    wis: float
+
+
+def coverage(rows: BlendedRows, given: IntervalBands, middle: int = 0) -> CoverageReview | None:
+    """Return the coverage of intervals; None if no row has intervals and an outcome.
+
+    Parameters
+    ----------
+    rows
+        The rows of the blend.
+    given
+        The intervals of these rows.
+    middle
+        The part of a forecast that is its median.
+    """
+    known = rows.settled & ~np.isnan(given.lower).any(axis=0) & ~np.isnan(given.upper).any(axis=0)
+    order = np.flatnonzero(known)
+    if not len(order):
+        return None
+    order = order[np.argsort(rows.rounds[order], kind="stable")]
+    used, outcomes = given.at(order), rows.outcomes[order]
+    inside = (used.lower <= outcomes) & (outcomes <= used.upper)
+    width = used.upper - used.lower
+    count = max(min(STRETCHES, len(order) // FEWEST), 1)
+    edges = len(order) * np.arange(count + 1) // count
+    spans = [slice(a, b) for a, b in pairwise(edges)]
+    tails = 0.5 * (1.0 - used.levels)
+    missed = np.maximum(used.lower - outcomes, 0.0) + np.maximum(outcomes - used.upper, 0.0)
+    distance = np.abs(outcomes - rows.values[order, middle])
+    total = 0.5 * distance + (tails[:, np.newaxis] * width + missed).sum(axis=0)
+    ends = np.concatenate([used.lower[::-1], used.upper])
+    return CoverageReview(
+        levels=used.levels,
+        rows=len(order),
+        covered=inside.mean(axis=1),
+        width=width.mean(axis=1),
+        middle_width=np.median(width, axis=1),
+        times=rows.times[order][edges[:-1]],
+        covered_in=np.stack([inside[:, span].mean(axis=1) for span in spans], axis=1),
+        width_in=np.stack([np.median(width[:, span], axis=1) for span in spans], axis=1),
+        quantiles=np.concatenate([tails[::-1], 1.0 - tails]),
+        below=(outcomes <= ends).mean(axis=1),
+        wis=float(total.mean() / (len(used.levels) + 0.5)),
+    )
+
+
+def bands_of_quantiles(values: Floats, levels: Floats) -> IntervalBands | None:
+    """Return the intervals between quantiles of opposite levels; None if there are none.
+
+    Parameters
+    ----------
+    values
+        The quantiles; rows x levels.
+    levels
+        The levels of the quantiles.
+    """
+    low = [k for k, level in enumerate(levels) if level < 0.5 - 1e-9]
+    pairs = [(k, int(np.abs(levels - (1.0 - levels[k])).argmin())) for k in low]
+    found = sorted(
+        (float(levels[b] - levels[a]), a, b)
+        for a, b in pairs
+        if abs(levels[a] + levels[b] - 1.0) < 1e-9
+    )
+    if not found:
+        return None
+    inner = np.array([level for level, _, _ in found])
+    first, last = [a for _, a, _ in found], [b for _, _, b in found]
+    return IntervalBands(inner, values[:, first].T.copy(), values[:, last].T.copy())

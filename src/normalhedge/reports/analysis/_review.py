@@ -1,0 +1,137 @@
+"""What a reader wants to know of a blend: errors, forecasts beside outcomes, intervals."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from normalhedge.reports.analysis._blended import BlendedRows, rows_of
+from normalhedge.reports.analysis._coverage import (
+    CoverageReview,
+    bands,
+    bands_in,
+    bands_of_quantiles,
+    coverage,
+)
+from normalhedge.reports.analysis._errors import Errors, Lead, Worst
+from normalhedge.reports.analysis._scores import Scores
+from normalhedge.reports.analysis._tracks import SeriesTrack, tracks
+from normalhedge.tables import Blend
+from normalhedge.tables.frames import calendar, to_arrow
+
+
+@dataclass(frozen=True)
+class Review:
+    """The errors of a blend and of its models, in the units of the data.
+
+    Attributes
+    ----------
+    target
+        The name of the column of outcomes.
+    rows, rounds
+        The numbers of rows and of rounds with an outcome.
+    errors
+        The errors of the blend, of plain combinations and of all models, over all rows.
+    best
+        The best single model in hindsight; None if no model was often awake.
+    leads
+        The lead of the blend over plain combinations and over the best model, by name.
+    groups
+        The errors by steps ahead, hour, weekday and month, each with its title.
+    series
+        The errors by series; None if there is one only.
+    tracks
+        Forecasts beside outcomes; none for classes, labels and price relatives.
+    coverage
+        The coverage of the intervals; None if there are none.
+    worst, worst_place
+        The row in which the blend lost most, if it lost anything; and its time and series.
+    """
+
+    target: str
+    rows: int
+    rounds: int
+    errors: Errors
+    best: str | None
+    leads: dict[str, Lead]
+    groups: list[tuple[str, Errors]]
+    series: Errors | None
+    tracks: list[SeriesTrack]
+    coverage: CoverageReview | None
+    worst: Worst | None
+    worst_place: tuple[Any, str]
+
+    @property
+    def plain(self) -> str:
+        """The name of the plain mean, or of the plain vote for labels."""
+        return self.errors.names[1]
+
+
+def review(
+    blend: Blend,
+    *,
+    lower: Mapping[float, Any] | None = None,
+    upper: Mapping[float, Any] | None = None,
+    levels: Sequence[float] | None = None,
+) -> Review:
+    """Return the errors of a blend by series, steps ahead, hour, weekday and month.
+
+    Parameters
+    ----------
+    blend
+        The blend.
+    lower, upper
+        The ends of intervals: for each level in (0, 1), such as 0.9, an array with one number for
+        each row of ``blend.frame``, in its order; NaN where there is no interval. Without them, the
+        columns ``blend-lo-90`` and ``blend-hi-90`` of ``blend.frame`` are used, where there are
+        any, and those of other levels.
+    levels
+        The levels of the parts of each forecast, if these are quantiles: then errors are WIS, and
+        intervals lie between quantiles of opposite levels. By default those of the table.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> from normalhedge import blend
+    >>> table = pa.table({"y": [1.0, 2.0, 3.0], "a": [1.0, 2.0, 3.0], "b": [0.0, 1.0, 2.0]})
+    >>> found = review(blend(table, target="y"))
+    >>> found.best, found.errors.names
+    ('a', ['blend', 'plain mean', 'plain median', 'a', 'b'])
+    """
+    rows, mixture = rows_of(blend), blend.mixture
+    if levels is None and blend.quantiles is not None:
+        levels = blend.quantiles.levels
+    scores = Scores(rows, mixture.settings.loss, levels)
+    errors = scores.overall()
+    best = scores.best_model(errors)
+    names = [*errors.names[: 1 + len(scores.plain)], *([best] if best is not None else [])]
+    table = scores.table_with(best)
+    others = dict(enumerate(names[1:], start=1))
+    found = [*([rows.steps] if rows.steps else []), *(calendar(rows.times) if rows.dated else [])]
+    several = len(rows.series.labels) > 1
+    frame = to_arrow(blend.frame)[0]
+    given = bands(lower, upper, frame.num_rows) or bands_in(frame)
+    own = None if given is None else given.at(rows.given)
+    if own is None and scores.levels is not None:
+        own = bands_of_quantiles(rows.values, scores.levels)
+    worst = scores.worst(table)
+    return Review(
+        target=str(blend.columns.target),
+        rows=len(scores.known),
+        rounds=len(np.unique(rows.rounds[scores.known])),
+        errors=errors,
+        best=best,
+        leads={name: scores.lead(table, k) for k, name in others.items()},
+        groups=[(part.title, scores.by(part, table, names)) for part in found],
+        series=scores.by(rows.series, table, names) if several else None,
+        tracks=tracks(rows, own, scores.middle) if scores.numbers else [],
+        worst=worst,
+        worst_place=(None, "") if worst is None else _place(rows, worst.row),
+        coverage=None if own is None else coverage(rows, own, scores.middle),
+    )
+
+
+def _place(rows: BlendedRows, row: int) -> tuple[Any, str]:
+    """Return the time and the series of a row."""
+    return rows.times[row], rows.series.labels[int(rows.series.codes[row])]

@@ -1,0 +1,116 @@
+"""Forecasts beside outcomes over time, for the largest series: the end in detail, the rest thin."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from normalhedge.boundary.inputs import Floats
+from normalhedge.reports.analysis._blended import BlendedRows
+from normalhedge.reports.analysis._coverage import IntervalBands
+
+MOST, DETAIL, POINTS = 12, 200, 1200
+"""The largest numbers of series, of rows in detail, and of points over the whole time."""
+
+BAND_LEVELS = 3
+"""The largest number of intervals in one plot."""
+
+
+@dataclass(frozen=True)
+class SeriesCurves:
+    """Outcomes and forecasts of one series at some times.
+
+    Attributes
+    ----------
+    times, actual, forecast, plain
+        The times, the outcomes, the forecasts of the blend and those of the plain mean; NaN where
+        there is none.
+    bands
+        The intervals; None if there are none.
+    """
+
+    times: np.ndarray
+    actual: Floats
+    forecast: Floats
+    plain: Floats
+    bands: IntervalBands | None = None
+
+
+@dataclass(frozen=True)
+class SeriesTrack:
+    """One series: its last rows, and its whole time.
+
+    Attributes
+    ----------
+    name
+        The name of the series.
+    last
+        The last rows, in detail.
+    whole
+        Means over stretches of time, or all rows if these are few; None if ``last`` has all rows.
+    each
+        The number of rows of a point of ``whole``.
+    """
+
+    name: str
+    last: SeriesCurves
+    whole: SeriesCurves | None
+    each: int
+
+
+def tracks(rows: BlendedRows, given: IntervalBands | None, middle: int = 0) -> list[SeriesTrack]:
+    """Return the tracks of the series with the largest outcomes, the largest first.
+
+    Of forecasts several steps ahead, those with the fewest steps are taken.
+
+    Parameters
+    ----------
+    rows
+        The rows of the blend.
+    given
+        The intervals of these rows; None if there are none.
+    middle
+        The part of a forecast that is its median.
+    """
+    codes, count = rows.series.codes, len(rows.series.labels)
+    size = np.bincount(codes, np.nan_to_num(np.abs(rows.outcomes)), count)
+    chosen = np.argsort(-size, kind="stable")[:MOST]
+    return [_track(rows, given, middle, int(k)) for k in chosen]
+
+
+def _track(rows: BlendedRows, given: IntervalBands | None, middle: int, series: int) -> SeriesTrack:
+    place = np.flatnonzero(rows.series.codes == series)
+    if rows.steps is not None:
+        step = rows.steps.codes[place]
+        place = place[step == step.min()]
+    place = place[np.argsort(rows.rounds[place], kind="stable")]
+    forecasts = rows.forecasts[place, middle]
+    awake = rows.awake_in(place)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        plain = np.where(awake, forecasts, 0.0).sum(axis=1) / awake.sum(axis=1)
+    if given is not None:
+        keep = np.unique(np.linspace(0, len(given.levels) - 1, BAND_LEVELS).round().astype(int))
+        given = IntervalBands(given.levels[keep], *(side[keep][:, place] for side in given[1:]))
+    every = SeriesCurves(
+        rows.times[place], rows.outcomes[place], rows.values[place, middle], plain, given
+    )
+    end = np.arange(len(place))[-DETAIL:]
+    last = SeriesCurves(
+        every.times[end], every.actual[end], every.forecast[end], every.plain[end],
+        None if given is None else given.at(end),
+    )  # fmt: skip
+    whole, each = (None, 1) if len(place) <= DETAIL else _thinned(every)
+    return SeriesTrack(rows.series.labels[series], last, whole, each)
+
+
+def _thinned(curves: SeriesCurves) -> tuple[SeriesCurves, int]:
+    """Return means over stretches of settled rows, and the number of rows of a stretch."""
+    known = np.flatnonzero(~np.isnan(curves.actual) & ~np.isnan(curves.forecast))
+    each = max(-(-len(known) // POINTS), 1)
+    starts = np.arange(0, len(known), each)
+    if not len(starts):
+        none = np.zeros(0)
+        return SeriesCurves(curves.times[:0], none, none, none), 1
+    count = np.diff(np.append(starts, len(known)))
+    parts = (curves.actual, curves.forecast, curves.plain)
+    actual, forecast, plain = (np.add.reduceat(part[known], starts) / count for part in parts)
+    return SeriesCurves(curves.times[known][starts], actual, forecast, plain), each

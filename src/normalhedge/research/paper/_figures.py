@@ -1,0 +1,295 @@
+"""Figures 1 to 3 of the paper: the games of their panels, the drawings and the data."""
+
+import zlib
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from normalhedge.boundary import number_tables
+from normalhedge.boundary.progress import Progress
+from normalhedge.hedgers import CompiledHedger, Hedge, NormalHedge
+from normalhedge.reports import Section, regret_plot
+from normalhedge.reports.plots import Style, regret_figure
+from normalhedge.research._cells import Arrays
+from normalhedge.research.games import Curves, GoodAndBad, Trace, play
+from normalhedge.research.paper._part import Measured, Measurement, PaperSettings, Part
+from normalhedge.research.paper._simulation import ALPHA, GAMMAS, PRINTED_C
+
+PARTS_OF_A_GAME = 10
+"""The mean regret of each run is recorded in so many parts of a game: one for each good set."""
+
+EVERY = 20
+"""The number of rounds from one point of a curve to the next."""
+
+FURTHER_C = (0.5, 0.75)
+"""The parameters c of NormalHedge that the paper does not show."""
+
+HEDGE = "Hedge, paper's η"
+HEDGE_DERIVED = "Hedge, derived η"
+HEDGE_CORRECTED = "Hedge, corrected η"
+HEDGES = (HEDGE, HEDGE_DERIVED, HEDGE_CORRECTED)
+
+
+def normal(c: float) -> str:
+    """Return the name of a curve of NormalHedge."""
+    return f"NormalHedge, c = { {0.5: '1/2', 0.75: '3/4'}.get(c, f'{c:g}') }"
+
+
+STYLES = {
+    HEDGE: Style("#000000", "solid"),
+    normal(1.0): Style("#0072b2", "solid", 2.0),
+    normal(2.0): Style("#e69f00", "dash"),
+    normal(4.0): Style("#009e73", "dot", 2.0),
+    HEDGE_DERIVED: Style("#555555", "dashdot", second=True),
+    HEDGE_CORRECTED: Style("#999999", "longdash", second=True),
+    normal(0.5): Style("#d55e00", "dot", second=True),
+    normal(0.75): Style("#56b4e9", "dashdot", second=True),
+}
+
+
+@dataclass(frozen=True)
+class FigurePanel:
+    """One of the small plots of a figure: a game of good and bad experts.
+
+    Attributes
+    ----------
+    gamma
+        The edge of the good experts over chance.
+    f
+        The share of good experts.
+    experts
+        The number of experts.
+    """
+
+    gamma: float
+    f: float
+    experts: int = 1000
+
+    @property
+    def id(self) -> str:
+        """The name of the panel in files."""
+        return f"panel-gamma{self.gamma:g}-f{self.f:g}-n{self.experts}"
+
+    @property
+    def nature(self) -> GoodAndBad:
+        """The nature of the game."""
+        return GoodAndBad(self.experts, self.gamma, self.f, ALPHA)
+
+    def hedgers(self) -> dict[str, CompiledHedger]:
+        """Return the hedger of each curve: those of the paper, then the second set."""
+        n = self.experts
+        return {
+            HEDGE: Hedge.simulated(ALPHA, n),
+            **{normal(c): NormalHedge(ALPHA, c) for c in PRINTED_C},
+            HEDGE_DERIVED: Hedge.derived(ALPHA, n),
+            HEDGE_CORRECTED: Hedge.corrected(ALPHA, n),
+            **{normal(c): NormalHedge(ALPHA, c) for c in FURTHER_C},
+        }
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A figure of the paper.
+
+    Attributes
+    ----------
+    id, title, text
+        The name in files, the heading, and the explanation on the page.
+    panels
+        The panels, row by row.
+    vary
+        The setting that differs between the rows: ``f`` or ``N``.
+    """
+
+    id: str
+    title: str
+    text: str
+    panels: tuple[FigurePanel, ...]
+    vary: str
+
+    def caption(self, panel: FigurePanel) -> str:
+        """Return the caption of a panel."""
+        second = f"f = {panel.f:g}" if self.vary == "f" else f"N = {panel.experts}"
+        return f"γ = {panel.gamma:g}, {second}"
+
+
+_SIMULATION = (
+    "Discounted regret to the best expert, N = 1000, α = 0.001; the good set moves on every 1000 "
+    "rounds. The second set of curves, which the paper does not show, is switched on in the legend."
+)
+
+FIGURES = (
+    Figure(
+        "figure-1",
+        "Figure 1: few good experts",
+        _SIMULATION,
+        tuple(FigurePanel(gamma, f) for f in (0.001, 0.01) for gamma in GAMMAS),
+        "f",
+    ),
+    Figure(
+        "figure-2",
+        "Figure 2: many good experts",
+        _SIMULATION,
+        tuple(FigurePanel(gamma, f) for f in (0.1, 0.5) for gamma in GAMMAS),
+        "f",
+    ),
+    Figure(
+        "figure-3",
+        "Figure 3: fewer experts",
+        "As before with f = 0.1, for three numbers of experts; Hedge is tuned to each of them.",
+        tuple(FigurePanel(gamma, 0.1, n) for n in (1000, 100, 10) for gamma in (0.2, 0.8)),
+        "N",
+    ),
+)
+
+PANELS = tuple(dict.fromkeys(panel for figure in FIGURES for panel in figure.panels))
+"""The panels of all figures, each once."""
+
+
+def units(panel: FigurePanel, settings: PaperSettings) -> float:
+    """Return the cost of a panel, in rounds x experts x hedgers.
+
+    Parameters
+    ----------
+    panel
+        The panel.
+    settings
+        The number of runs and rounds.
+    """
+    # A round has a cost even if there are few experts.
+    return float(settings.runs * settings.rounds * len(STYLES) * (panel.experts + 50))
+
+
+def measure(
+    panel: FigurePanel, settings: PaperSettings, jobs: int | None, progress: Progress
+) -> Arrays:
+    """Play the games of a panel, and return their trace as arrays.
+
+    Parameters
+    ----------
+    panel
+        The panel.
+    settings
+        The number of runs and rounds, and the seed.
+    jobs
+        The number of runs in parallel; none for all cores.
+    progress
+        Receives the rounds that are played.
+    """
+    trace = play(
+        panel.hedgers(),
+        panel.nature,
+        settings.rounds,
+        settings.runs,
+        # Each panel has gains of its own.
+        [settings.seed, zlib.crc32(panel.id.encode())],
+        every=EVERY,
+        parts=PARTS_OF_A_GAME,
+        jobs=jobs,
+        progress=progress,
+    )
+    return trace_to_arrays(trace)
+
+
+_CURVES = ("regret", "potential", "gain")
+_FIELDS = ("rounds", "highest_regret", "highest_potential", "part_regret")
+
+
+def trace_to_arrays(trace: Trace) -> Arrays:
+    """Return a trace, without quantiles and weights, as arrays."""
+    arrays: dict[str, Any] = {name: getattr(trace, name) for name in _FIELDS}
+    for name in _CURVES:
+        curves: Curves = getattr(trace, name)
+        arrays[f"{name}_mean"], arrays[f"{name}_spread"] = curves
+    return {**arrays, "hedgers": np.array(trace.hedgers), "runs": np.array(trace.runs)}
+
+
+def trace_from_arrays(arrays: Arrays) -> Trace:
+    """Return the trace that `trace_to_arrays` turned into arrays."""
+    fields: dict[str, Any] = {name: arrays[name] for name in _FIELDS}
+    for name in _CURVES:
+        fields[name] = Curves(arrays[f"{name}_mean"], arrays[f"{name}_spread"])
+    return Trace(
+        hedgers=tuple(str(name) for name in arrays["hedgers"]),
+        runs=int(arrays["runs"]),
+        quantile=None,
+        quantile_regret=None,
+        weights=None,
+        **fields,
+    )
+
+
+def traces_of(measured: Measured) -> dict[FigurePanel, Trace]:
+    """Return the trace of each panel that was measured."""
+    return {p: trace_from_arrays(measured[p.id]) for p in PANELS if p.id in measured}
+
+
+def sections(measured: Measured) -> list[Section]:
+    """Return a section with the plot of each figure that was measured."""
+    traces = traces_of(measured)
+    return [
+        Section(
+            figure.id,
+            figure.title,
+            figure.text,
+            regret_plot(figure.id, _captioned(figure, traces), STYLES),
+        )
+        for figure in _complete(traces)
+    ]
+
+
+def files(measured: Measured, folder: Path) -> list[Path]:
+    """Write each figure that was measured as PNG, as PDF and as a table; return the paths.
+
+    Parameters
+    ----------
+    measured
+        The finished measurements.
+    folder
+        The folder to write to.
+    """
+    traces = traces_of(measured)
+    paths: list[Path] = []
+    for figure in _complete(traces):
+        paths += regret_figure(_captioned(figure, traces), STYLES, folder / figure.id)
+        paths.append(folder / f"{figure.id}.parquet")
+        number_tables.write_table(paths[-1], _table(figure, traces))
+    return paths
+
+
+def _complete(traces: Mapping[FigurePanel, Trace]) -> list[Figure]:
+    return [figure for figure in FIGURES if all(panel in traces for panel in figure.panels)]
+
+
+def _captioned(figure: Figure, traces: Mapping[FigurePanel, Trace]) -> list[tuple[str, Trace]]:
+    return [(figure.caption(panel), traces[panel]) for panel in figure.panels]
+
+
+def _table(figure: Figure, traces: Mapping[FigurePanel, Trace]) -> dict[str, Any]:
+    """Return the data of a figure, with a row for each panel, hedger and recorded round."""
+    columns: dict[str, list[Any]] = {}
+    for panel in figure.panels:
+        curves = traces[panel].columns()
+        rows = len(curves["round"])
+        setting = {name: np.full(rows, value) for name, value in asdict(panel).items()}
+        for name, values in (setting | curves).items():
+            columns.setdefault(name, []).append(values)
+    return {name: np.concatenate(pieces) for name, pieces in columns.items()}
+
+
+_MEASUREMENTS = {
+    panel: Measurement(panel.id, partial(measure, panel), partial(units, panel), parallel=True)
+    for panel in PANELS
+}
+
+PART = Part(
+    "figures",
+    (__name__,),
+    {figure.id: [_MEASUREMENTS[panel] for panel in figure.panels] for figure in FIGURES},
+    sections=sections,
+    files=files,
+)

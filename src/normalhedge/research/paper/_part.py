@@ -1,0 +1,168 @@
+"""A part of the paper: measurements, claims that are judged by them, and sections of the page."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from normalhedge.boundary.progress import Progress
+from normalhedge.reports import Section
+from normalhedge.research._cells import Arrays
+from normalhedge.research.paper._claim import PaperClaim
+
+
+@dataclass(frozen=True)
+class PaperSettings:
+    """Everything that the numbers depend on, beside the code.
+
+    Attributes
+    ----------
+    runs, rounds
+        The runs of each panel of the figures, and their rounds. The paper does not print the
+        number of rounds; these are ten shifts of the good set.
+    seed
+        The seed of all measurements.
+    quick
+        Whether the other measurements are small, too.
+    """
+
+    runs: int = 50
+    rounds: int = 10_000
+    seed: int = 0
+    quick: bool = False
+
+
+QUICK = PaperSettings(runs=2, quick=True)
+
+Measured = Mapping[str, Arrays]
+"""The arrays of each finished measurement, by its id."""
+
+UNITS = 3e8
+"""The rough cost of a usual measurement, in rounds x experts x hedgers of the figures."""
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """A measurement whose arrays are saved in a cell.
+
+    Attributes
+    ----------
+    id
+        The name of the cell.
+    measure
+        A pure function of the settings. It also receives the number of jobs (none for all cores),
+        and a progress to report to.
+    units
+        The cost, as a function of the settings.
+    parallel
+        Whether the measurement uses several cores itself. All others run beside each other.
+    """
+
+    id: str
+    measure: Callable[[PaperSettings, int | None, Progress], Arrays]
+    units: Callable[[PaperSettings], float] = lambda _: UNITS
+    parallel: bool = False
+
+
+def on_one_core(name: str, measure: Callable[[PaperSettings], Arrays]) -> Measurement:
+    """Return a measurement that needs one core and reports when it is finished.
+
+    Parameters
+    ----------
+    name
+        The name of the cell.
+    measure
+        A pure function of the settings.
+    """
+
+    def measured(settings: PaperSettings, _: int | None, progress: Progress) -> Arrays:
+        arrays = measure(settings)
+        progress.done(1.0, name)
+        return arrays
+
+    return Measurement(name, measured)
+
+
+def _no_claims(_: Measured) -> list[PaperClaim]:
+    return []
+
+
+def _no_sections(_: Measured) -> list[Section]:
+    return []
+
+
+def _no_files(_measured: Measured, _folder: Path) -> list[Path]:
+    return []
+
+
+@dataclass(frozen=True)
+class Part:
+    """A part of the paper.
+
+    The functions get all finished measurements. They judge and show what these allow: with
+    ``--only``, some measurements are missing.
+
+    Attributes
+    ----------
+    id
+        The name of the part.
+    modules
+        The names of its Python modules. Their code is in the fingerprint of its own measurements
+        only, so that no other part is computed again after a change.
+    choices
+        The names that ``--only`` accepts, and the measurements that each of them needs.
+    judge
+        A function from the finished measurements to the claims.
+    sections
+        A function from the finished measurements to the sections of the page.
+    files
+        A function that writes further files into a folder, and returns their paths.
+    layers
+        The upper layers (`normalhedge.research._fingerprint.UPPER`) that the numbers depend on.
+    """
+
+    id: str
+    modules: tuple[str, ...]
+    choices: Mapping[str, Sequence[Measurement]] = field(default_factory=dict)
+    judge: Callable[[Measured], list[PaperClaim]] = _no_claims
+    sections: Callable[[Measured], list[Section]] = _no_sections
+    files: Callable[[Measured, Path], list[Path]] = _no_files
+    layers: tuple[str, ...] = ()
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """The files of its modules, from the folder of the package on."""
+        return tuple(name.partition(".")[2].replace(".", "/") + ".py" for name in self.modules)
+
+
+def part_of_one(
+    name: str,
+    module: str,
+    measure: Callable[[PaperSettings], Arrays],
+    *,
+    judge: Callable[[Arrays], list[PaperClaim]] | None = None,
+    section: Callable[[Arrays], Section] | None = None,
+    layers: tuple[str, ...] = (),
+) -> Part:
+    """Return a part with one measurement, which has the same name.
+
+    Parameters
+    ----------
+    name
+        The name of the part, of its cell, and for ``--only``.
+    module
+        The ``__name__`` of the module.
+    measure
+        A pure function of the settings.
+    judge, section
+        Functions of the measured arrays: the claims, and the section of the page.
+    layers
+        The upper layers that the numbers depend on.
+    """
+    return Part(
+        name,
+        (module,),
+        {name: (on_one_core(name, measure),)},
+        lambda measured: judge(measured[name]) if judge and name in measured else [],
+        lambda measured: [section(measured[name])] if section and name in measured else [],
+        layers=layers,
+    )

@@ -1,0 +1,331 @@
+"""The forms of requests and answers, which requests are checked by and OpenAPI is made of."""
+
+from typing import Annotated, Any
+
+import msgspec
+from msgspec import UNSET, Meta, Struct, UnsetType
+
+from normalhedge.mixtures.state import OPTIONS, Option
+from normalhedge.service._limits import NAME
+from normalhedge.service._problems import Kind
+
+Name = Annotated[str, Meta(pattern=NAME, description="The name of a mixture.")]
+
+Forecasts = Annotated[
+    dict[str, Any],
+    Meta(
+        description="The forecast of each expert by name: a number, a list or an object of "
+        "numbers; null for an expert that sleeps.",
+        examples=[{"gam": 51.2, "ar": 49.9}],
+    ),
+]
+Confidence = Annotated[
+    dict[str, float] | None,
+    Meta(description="The confidence of experts in their forecasts, in [0, 1]; 1 by default."),
+]
+Ticket = Annotated[int, Meta(ge=0, le=2**53, description="The ticket of a round.")]
+Id = Annotated[Any, Meta(description="Your own id of a round: text, a number, or other JSON.")]
+Outcome = Annotated[
+    Any, Meta(description="The outcome, in the form of the forecasts, or a class.", examples=[50.8])
+]
+MOST = 1_000_000_000
+"""The largest whole number of a setting."""
+
+
+def _form_of(option: Option) -> Any:
+    """Return the type that an option of a mixture has in JSON."""
+    whole = Annotated[int, Meta(ge=min(int(option.low), 1), le=MOST)]
+    bounded = option.kind == "number" and option.default is not None
+    kinds: dict[str, Any] = {
+        "named": str, "word": str, "truth": bool, "count": whole, "limit": whole,
+        "number": Annotated[float, Meta(ge=option.low, le=option.high)] if bounded else float,
+        "words": list[str], "numbers": float | list[float],
+    }  # fmt: skip
+    form = kinds[option.kind]
+    empty = option.as_json is None and option.kind != "named"
+    return Annotated[form | None if empty else form, Meta(description=option.text)]
+
+
+NewMixture = msgspec.defstruct(
+    "NewMixture",
+    [
+        ("name", Name),
+        *(
+            (name, _form_of(option), "auto" if name == "hedger" else option.as_json)
+            for name, option in OPTIONS.items()
+        ),
+    ],
+    namespace={"__doc__": "The settings of a new mixture, as in `normalhedge.Mixture`."},
+    forbid_unknown_fields=True,
+    omit_defaults=True,
+)
+
+
+class NewName(Struct, forbid_unknown_fields=True):
+    """The new name of a mixture."""
+
+    name: Name
+
+
+class RoundForecasts(Struct, forbid_unknown_fields=True):
+    """The forecasts of a round."""
+
+    forecasts: Forecasts
+    confidence: Confidence = None
+    id: Id | UnsetType = UNSET
+
+
+class Glance(Struct, forbid_unknown_fields=True):
+    """Forecasts of which no round comes."""
+
+    forecasts: Forecasts
+    confidence: Confidence = None
+
+
+class Settlement(Struct, forbid_unknown_fields=True):
+    """The outcome of a round, by its ticket or by its id."""
+
+    outcome: Outcome
+    ticket: Ticket | UnsetType = UNSET
+    id: Id | UnsetType = UNSET
+
+
+class Settlements(Struct, forbid_unknown_fields=True):
+    """The outcomes of many rounds, each refused or learned on its own."""
+
+    outcomes: list[Settlement]
+
+
+class Rounds(Struct, forbid_unknown_fields=True):
+    """Many lines of a stream in one request, done in order."""
+
+    rounds: Annotated[
+        list[dict[str, Any]],
+        Meta(
+            description="Each as a line of `normalhedge blend -`.",
+            examples=[[{"forecasts": {"gam": 51.2, "ar": 49.9}}, {"ticket": 0, "outcome": 50.8}]],
+        ),
+    ]
+
+
+class ExpertChange(Struct, forbid_unknown_fields=True):
+    """A change of experts: exactly one of these."""
+
+    leave: str | UnsetType = UNSET
+    retire: str | UnsetType = UNSET
+    rename: Annotated[list[str], Meta(min_length=2, max_length=2)] | UnsetType = UNSET
+    inherit: Annotated[list[str], Meta(min_length=2, max_length=2)] | UnsetType = UNSET
+
+
+class Age(Struct, forbid_unknown_fields=True):
+    """What is older than some days is removed from the log."""
+
+    keep_days: Annotated[float, Meta(ge=0, le=100_000)]
+
+
+class ErrorAnswer(Struct, omit_defaults=True):
+    """The answer to a request that was refused, or could not be answered."""
+
+    error: Annotated[str, Meta(description="What is wrong, and what to do.")]
+    status: int
+    kind: Annotated[
+        Kind | None,
+        Meta(description="The error of a Mixture in Python for the same mistake."),
+    ] = None
+
+
+class MixtureAnswer(Struct):
+    """A mixture that was created, renamed or deleted."""
+
+    name: str
+    created: float
+    sequence: int
+
+
+class Coverage(Struct):
+    """How many outcomes the intervals of a level covered."""
+
+    level: float
+    covered: float | None
+    outcomes: int
+
+
+class Health(Struct):
+    """A mixture in a few numbers; those that need its state are missing until it is loaded."""
+
+    name: str
+    created: float
+    loaded: bool
+    last_forecast: float | None
+    last_outcome: float | None
+    experts: int | UnsetType = UNSET
+    items: int | UnsetType = UNSET
+    rounds: int | UnsetType = UNSET
+    settled: int | UnsetType = UNSET
+    pending: int | UnsetType = UNSET
+    expired: int | UnsetType = UNSET
+    overdue: int | UnsetType = UNSET
+    loss: float | UnsetType | None = UNSET
+    plain_mean_loss: float | UnsetType | None = UNSET
+    worse_than_plain_mean: bool | UnsetType = UNSET
+    coverage: list[Coverage] | UnsetType = UNSET
+    loss_name: str | UnsetType = UNSET
+
+
+class MixtureList(Struct):
+    """All mixtures that the token may see."""
+
+    mixtures: list[Health]
+    time: float
+
+
+class Details(Health):
+    """A mixture, its settings and its experts."""
+
+    settings: dict[str, Any] | UnsetType = UNSET
+    names: list[str] | UnsetType = UNSET
+    retired: list[str] | UnsetType = UNSET
+    item_names: list[str] | UnsetType = UNSET
+    weights: dict[str, float | None] | UnsetType = UNSET
+    next_ticket: int | UnsetType = UNSET
+    sequence: int | UnsetType = UNSET
+
+
+class PredictionAnswer(Struct):
+    """The blend of the forecasts, and the ticket of the round."""
+
+    ticket: int
+    prediction: Any
+    weights: dict[str, Any]
+    id: Any | UnsetType = UNSET
+    interval: dict[str, Any] | UnsetType = UNSET
+
+
+class SettledAnswer(Struct):
+    """The round that was settled."""
+
+    settled: int
+
+
+class CorrectedAnswer(Struct):
+    """The round whose outcome was corrected."""
+
+    corrected: int
+
+
+class ChangedAnswer(Struct):
+    """The experts that changed."""
+
+    left: str | UnsetType = UNSET
+    retired: str | UnsetType = UNSET
+    renamed: list[str] | UnsetType = UNSET
+    inherited: list[str] | UnsetType = UNSET
+
+
+class Answers(Struct):
+    """The answers to many rounds or outcomes, in order; a refusal is ``{"error": ...}``."""
+
+    answers: list[dict[str, Any]]
+
+
+def given(form: Struct) -> dict[str, Any]:
+    """Return the fields of a form that the client gave, as a line of a stream has them."""
+    return {
+        name: value
+        for name in form.__struct_fields__
+        if (value := getattr(form, name)) is not UNSET and not (name == "confidence" and not value)
+    }
+
+
+def as_json(value: Any) -> bytes:
+    """Return a value as JSON; NaN becomes null."""
+    return msgspec.json.encode(value)
+
+
+class GlanceAnswer(Struct):
+    """What a prediction would be."""
+
+    prediction: Any
+    weights: dict[str, Any]
+    interval: dict[str, Any] | UnsetType = UNSET
+
+
+class ServerState(Struct):
+    """Whether the server is well."""
+
+    ok: bool
+    version: str
+
+
+class WaitingRound(Struct):
+    """A round that waits for its outcome."""
+
+    ticket: int
+    time: float | None
+    id: Any | UnsetType = UNSET
+
+
+class PendingRounds(Struct):
+    """All rounds that wait for their outcomes."""
+
+    pending: list[WaitingRound]
+
+
+class PastRound(Struct):
+    """A settled round. Losses are means over its items; they are missing for unusual forecasts."""
+
+    ticket: int
+    settled: float
+    outcome: Any
+    time: float | UnsetType = UNSET
+    id: Any | UnsetType = UNSET
+    forecasts: dict[str, Any] | UnsetType = UNSET
+    prediction: Any | UnsetType = UNSET
+    interval: dict[str, Any] | UnsetType = UNSET
+    weights: dict[str, Any] | UnsetType = UNSET
+    loss: float | UnsetType | None = UNSET
+    plain_mean_loss: float | UnsetType | None = UNSET
+    losses: dict[str, float | None] | UnsetType = UNSET
+
+
+class PastRounds(Struct):
+    """Settled rounds, the oldest first."""
+
+    rounds: list[PastRound]
+    loss_name: str
+
+
+class SummaryAnswer(Struct):
+    """A mixture beside its experts and plain combinations; ``text`` is for people.
+
+    ``bound`` is null where no theorem covers the mixture, and ``bound_source`` says why.
+    """
+
+    settings: str
+    rounds: int
+    rows: int
+    settled: int
+    silent: int
+    pending: int
+    expired: int
+    loss: float | None
+    plain_mean_loss: float | None
+    best: str | None
+    warning: str
+    notes: list[str]
+    coverage: list[Coverage]
+    regret: float | None
+    bound: float | None
+    bound_unit: str
+    bound_source: str
+    compared: dict[str, Any]
+    components: list[dict[str, Any]]
+    experts: list[dict[str, Any]]
+    text: str
+
+
+class CompactedAnswer(Struct):
+    """How many events were removed, and the event after which the log begins now."""
+
+    removed: int
+    sequence: int

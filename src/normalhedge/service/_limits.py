@@ -1,0 +1,169 @@
+"""The limits of a service, and the checks of what a client sends against them."""
+
+import re
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import Any
+
+from normalhedge.boundary.terminal import clipped
+from normalhedge.mixtures import Mixture
+from normalhedge.service._problems import Problem
+
+NAME = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$"
+"""The names of mixtures, which are part of addresses."""
+
+KEY = r"^[\x21-\x7e]{1,200}$"
+"""Idempotency keys."""
+
+_name = re.compile(NAME[1:-1])
+_key = re.compile(KEY[1:-1])
+
+
+@dataclass(frozen=True)
+class Limits:
+    """The largest numbers that are accepted.
+
+    Attributes
+    ----------
+    body, state
+        Bytes of a request, and of a state that is imported.
+    line
+        Bytes of a line of a stream.
+    mixtures
+        Mixtures.
+    experts, items
+        Experts and items of a mixture.
+    name
+        Characters of the name of an expert or an item.
+    pending
+        Rounds of a mixture that wait for their outcomes; the oldest ones expire.
+    history
+        Settled rounds that a mixture keeps in memory.
+    rounds
+        Rounds or outcomes of one request.
+    listeners
+        Connections that listen to events.
+    connections
+        Connections.
+    rate, burst
+        Requests of a client in a second, on average and at once; 0 for no limit. A client is a
+        token, or an address if there are no tokens.
+    header_seconds, body_seconds
+        Seconds in which the head and the body of a request must have arrived.
+    loaded
+        Mixtures that are held in memory; the others are loaded when they are used.
+    """
+
+    body: int = 2_000_000
+    state: int = 64_000_000
+    line: int = 1_000_000
+    mixtures: int = 10_000
+    experts: int = 10_000
+    items: int = 10_000
+    name: int = 200
+    pending: int = 10_000
+    history: int = 1_000
+    rounds: int = 10_000
+    listeners: int = 1_000
+    connections: int = 2_000
+    rate: float = 0.0
+    burst: int = 100
+    header_seconds: float = 20.0
+    body_seconds: float = 20.0
+    loaded: int = 5_000
+
+
+def check_name(name: str) -> str:
+    """Return the name of a mixture; refuse one that cannot be part of an address."""
+    if _name.fullmatch(name) is None:
+        raise Problem(
+            422,
+            f"{clipped(name, 80)!r} cannot be the name of a mixture: it must begin with a letter "
+            "or a digit, and have at most 100 letters, digits, dots, hyphens and underscores",
+        )
+    return name
+
+
+def check_key(key: str) -> str:
+    """Return an idempotency key; refuse one that is too long or has other characters."""
+    if _key.fullmatch(key) is None:
+        raise Problem(
+            422, "an Idempotency-Key must have 1 to 200 characters of ASCII without spaces"
+        )
+    return key
+
+
+def check_words(words: Collection[str], limits: Limits, what: str) -> None:
+    """Refuse names of experts or items that are too long.
+
+    Parameters
+    ----------
+    words
+        The names.
+    limits
+        The limits.
+    what
+        What the names are of, for the message.
+    """
+    longest = max(map(len, words), default=0)
+    if longest > limits.name:
+        word = next(word for word in words if len(word) == longest)
+        raise Problem(
+            422,
+            f"the name of {what} must have at most {limits.name} characters: "
+            f"{clipped(word, 40)!r} has {longest}",
+        )
+
+
+def check_forecasts(mixture: Mixture, forecasts: Any, limits: Limits) -> None:
+    """Refuse forecasts with names that are too long, or too many items.
+
+    Parameters
+    ----------
+    mixture
+        The mixture that gets them.
+    forecasts
+        The forecasts; the mixture checks all the rest.
+    limits
+        The limits.
+    """
+    if type(forecasts) is not dict:
+        return
+    check_words(forecasts, limits, "an expert")
+    items: set[str] = set()
+    for value in forecasts.values():
+        if type(value) is dict:
+            check_words(value, limits, "an item")
+            items.update(value)
+        elif type(value) is list:
+            items.update(map(str, range(len(value))))
+    if items and len(items.union(mixture.items)) > limits.items:
+        raise Problem(422, f"a mixture has at most {limits.items} items on this server")
+
+
+def check_correction(mixture: Mixture, request: dict[str, Any]) -> None:
+    """Refuse to correct a round that only some mixtures with the same log could correct.
+
+    How far back a mixture can correct outcomes depends on when it was loaded: half of its history
+    at least. Beyond that a server that was started again could do what a replay of its log cannot.
+
+    Parameters
+    ----------
+    mixture
+        The mixture.
+    request
+        The request, whose round is given by ``ticket`` or ``id``.
+    """
+    books = mixture.books
+    reach = books.settings.history // 2
+    ticket = request.get("ticket")
+    if ticket is None and "id" in request:
+        ticket = books.ticket_of(request["id"], settled=True)
+    earlier = mixture.history[:-reach] if reach else mixture.history
+    if any(one.ticket == ticket for one in earlier):
+        raise Problem(
+            409,
+            f"the outcome of ticket {ticket} cannot be corrected any more: this server corrects "
+            f"the last {reach} settled rounds (history = {books.settings.history})",
+            kind="key",
+        )

@@ -1,0 +1,194 @@
+"""A mixture in the memory of the service."""
+
+import asyncio
+from collections import deque
+from statistics import median
+from typing import Any, NamedTuple
+
+from normalhedge.mixtures import Mixture
+from normalhedge.mixtures.state import Operation, sum_rows
+from normalhedge.mixtures.streams import Stream
+from normalhedge.service._recovery import Recovered
+from normalhedge.service._storage import MixtureRow
+
+DELAYS = 100
+"""The number of delays of outcomes that are remembered."""
+
+LATE = 2.0
+"""An outcome is overdue when it takes this many times as long as the median of the last ones."""
+
+ENOUGH = 5
+"""The number of delays from which on outcomes can be overdue."""
+
+
+class Answered(NamedTuple):
+    """The answer to a request.
+
+    Attributes
+    ----------
+    answer
+        The answer, as JSON.
+    replayed
+        Whether the request had been done before, with the same key.
+    """
+
+    answer: str
+    replayed: bool = False
+
+
+class LoadedMixture(NamedTuple):
+    """What a request works with, also when the mixture is unloaded meanwhile.
+
+    Attributes
+    ----------
+    mixture, stream, done
+        As those of `LiveMixture`.
+    """
+
+    mixture: Mixture
+    stream: Stream
+    done: list[Operation]
+
+
+class LiveMixture:
+    """A mixture of the service: its row, and its state as far as it is loaded.
+
+    All of it belongs to the thread of the event loop. A mixture that works in another thread is
+    protected by its turn.
+
+    Parameters
+    ----------
+    row
+        The row of the mixture.
+
+    Attributes
+    ----------
+    turn
+        Held by a request while it does not finish at once.
+    mixture, stream, done
+        The mixture; a stream that answers requests; and the operations of the present request.
+        The first two are None while the mixture is not loaded.
+    sequence, snapshot, since
+        The sequences of its last event and of its newest snapshot, and the number of operations
+        after that.
+    unwritten
+        The number of events that are not on the disk yet.
+    gone
+        Whether it was deleted.
+    made
+        When its pending rounds were predicted, by ticket, as far as it is known.
+    last_forecast, last_outcome
+        When the last round was predicted, and when the last outcome came.
+    cost
+        The seconds that a request took lately.
+    in_flight
+        The requests with a key that are not answered yet.
+    summary
+        The last summary, and the sequence of the event after which it was made.
+    """
+
+    def __init__(self, row: MixtureRow) -> None:
+        self.row = row
+        self.turn = asyncio.Lock()
+        self.in_flight: dict[str, tuple[bytes, asyncio.Future[Answered]]] = {}
+        self.cost = 5e-5
+        self.unwritten = 0
+        self.gone = False
+        self.last_forecast: float | None = None
+        self.last_outcome: float | None = None
+        self.delays: deque[float] = deque(maxlen=DELAYS)
+        self.unload()
+
+    def unload(self) -> None:
+        """Forget the state: it is in the database."""
+        self.mixture: Mixture | None = None
+        self.stream: Stream | None = None
+        self.done: list[Operation] = []
+        self.made: dict[int, float] = {}
+        self.sequence = self.snapshot = self.since = 0
+        self.summary: tuple[int, str] | None = None
+
+    def take(self, found: Recovered) -> None:
+        """Continue from a state."""
+        self.mixture = found.mixture
+        self.done = []
+        self.stream = Stream(found.mixture, self.done.append)
+        self.sequence, self.snapshot, self.since = found.sequence, found.snapshot, found.operations
+        self.made = found.made
+        self.last_forecast = found.last_forecast or self.last_forecast
+        self.last_outcome = found.last_outcome or self.last_outcome
+
+    def loaded(self) -> LoadedMixture:
+        """Return what a request works with."""
+        assert self.mixture is not None
+        assert self.stream is not None
+        return LoadedMixture(self.mixture, self.stream, self.done)
+
+    def note(self, operations: list[Operation], now: float) -> int | None:
+        """Note when rounds were predicted and settled; return the first ticket given out.
+
+        Parameters
+        ----------
+        operations
+            What was done.
+        now
+            The time.
+        """
+        first = None
+        for operation in operations:
+            if "predict" in operation:
+                ticket = operation["ticket"]
+                first = ticket if first is None else first
+                self.made[ticket] = self.last_forecast = now
+            elif "update" in operation:
+                self.last_outcome = now
+                begun = self.made.pop(operation["update"], None)
+                if begun is not None:
+                    self.delays.append(now - begun)
+        if self.mixture is not None and len(self.made) > self.mixture.max_pending + 100:
+            pending = self.mixture.pending
+            self.made = {ticket: time for ticket, time in self.made.items() if ticket in pending}
+        return first
+
+    def overdue(self, now: float) -> int:
+        """Return how many outcomes take much longer than the last ones did."""
+        if len(self.delays) < ENOUGH:
+            return 0
+        oldest = now - LATE * max(median(self.delays), 1.0)
+        return sum(time < oldest for time in self.made.values())
+
+    def health(self, now: float) -> dict[str, Any]:
+        """Return the numbers of a list of mixtures; None where the mixture is not loaded."""
+        row, mixture = self.row, self.mixture
+        found: dict[str, Any] = {
+            "name": row.name,
+            "created": row.created,
+            "loaded": mixture is not None,
+            "last_forecast": self.last_forecast,
+            "last_outcome": self.last_outcome,
+        }
+        if mixture is None:
+            return found
+        books = mixture.books
+        totals = books.live.total_sums
+        settled = float(totals[sum_rows.SETTLED])
+        blend, uniform = float(totals[sum_rows.BLEND]), float(totals[sum_rows.UNIFORM])
+        return found | {
+            "experts": len(books.names),
+            "items": len(books.items),
+            "rounds": books.rounds,
+            "settled": int(settled),
+            "pending": len(books.pending),
+            "expired": books.expired,
+            "overdue": self.overdue(now),
+            "loss": blend / settled if settled else None,
+            "plain_mean_loss": uniform / settled if settled else None,
+            "worse_than_plain_mean": bool(settled and blend > uniform),
+            "coverage": []
+            if books.intervals is None
+            else [
+                {"level": level, "covered": share if count else None, "outcomes": count}
+                for level, share, count in books.covered()
+            ],
+            "loss_name": str(books.settings.loss),
+        }

@@ -1,0 +1,251 @@
+"""The mixtures of a service in memory: loaded when used, and dropped when the log fails."""
+
+import asyncio
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, TypeVar
+
+from normalhedge.mixtures import Mixture
+from normalhedge.service import _logs as logs
+from normalhedge.service._committer import Committer
+from normalhedge.service._limits import Limits
+from normalhedge.service._live import LiveMixture
+from normalhedge.service._problems import DamagedLog, Problem, StorageFailure, unavailable
+from normalhedge.service._recovery import compressed_state, recover
+from normalhedge.service._storage import Batch, Event, SnapshotRow, Storage
+
+T = TypeVar("T")
+
+SNAPSHOT_EVERY = 1000
+"""A snapshot is made after this many operations on a mixture."""
+
+THREADS = 4
+"""The number of threads for work that takes long, and for reading."""
+
+
+class Memory:
+    """The mixtures of a service by name, as far as they are in memory.
+
+    Parameters
+    ----------
+    storage
+        The database, which is open.
+    limits
+        The limits.
+    on_written
+        Called with events when they are on the disk.
+
+    Attributes
+    ----------
+    names, by_id
+        The mixtures by name and by number.
+    next_id
+        The number of the next mixture.
+    ready
+        Whether the database can be used.
+    failures
+        How often the database failed.
+    """
+
+    def __init__(
+        self,
+        storage: Storage,
+        limits: Limits,
+        on_written: Callable[[list[Event]], None] = lambda _: None,
+    ) -> None:
+        self.storage = storage
+        self.limits = limits
+        self.names: dict[str, LiveMixture] = {}
+        self.by_id: dict[int, LiveMixture] = {}
+        self.ready = True
+        self.failures = 0
+        self.next_id = 1
+        self._loop = asyncio.get_running_loop()
+        self._pool = ThreadPoolExecutor(THREADS, "worker")
+        self._recovering: asyncio.Task[None] | None = None
+        self._warming: asyncio.Task[None] | None = None
+        self._told = on_written
+        self.committer = Committer(storage, self._on_written, self.failed)
+
+    async def start(self) -> None:
+        """Read the list of mixtures."""
+        await self._read_directory()
+        self._warming = self._loop.create_task(self.warm())
+
+    async def _read_directory(self) -> None:
+        """Read the list of mixtures, and forget the states of those that are known."""
+        rows = await self.in_thread(self.storage.mixtures)
+        last = await self.in_thread(self.storage.last_sequence)
+        before = self.by_id
+        self.by_id, self.names = {}, {}
+        for row in rows:
+            if row.deleted is None:
+                # Requests that wait hold the old object: there must be one of each mixture only.
+                live = before.pop(row.id, None) or LiveMixture(row)
+                live.row = row
+                live.unload()
+                self.by_id[row.id] = self.names[row.name] = live
+        for live in before.values():
+            live.gone = True
+            live.unload()
+        self.next_id = max((row.id for row in rows), default=0) + 1
+        self.committer.sequence = max(self.committer.sequence, last)
+
+    async def stop(self) -> None:
+        """Finish what was begun, write snapshots that make the next start quick, and stop."""
+        await self.committer.drain()
+        for task in (self._recovering, self._warming):
+            if task is not None:
+                task.cancel()
+        try:
+            rows = await self.in_thread(self._last_snapshots)
+            if rows and self.ready:
+                await self.committer.in_turn(self.storage.append, Batch([], rows))
+        except StorageFailure as error:
+            logs.error("storage", sentence=str(error))
+        self.committer.close()
+        self._pool.shutdown()
+
+    def _last_snapshots(self) -> list[SnapshotRow]:
+        """Return snapshots of the mixtures whose replay would take long."""
+        return [
+            SnapshotRow(
+                live.row.id,
+                live.sequence,
+                compressed_state(live.mixture),
+                kept=False,
+                previous=live.snapshot,
+            )
+            for live in self.by_id.values()
+            if live.mixture is not None and live.since > SNAPSHOT_EVERY // 2
+        ]
+
+    async def warm(self) -> None:
+        """Load all mixtures, one after the other, while requests are answered."""
+        for live in list(self.by_id.values())[: self.limits.loaded]:
+            try:
+                async with live.turn:
+                    await self.load(live)
+            except Problem:
+                if self.ready and not live.gone:
+                    logs.error("load", mixture=live.row.name)
+            await asyncio.sleep(0)
+
+    async def in_thread(self, call: Callable[..., T], *given: Any) -> T:
+        """Call a function in a thread.
+
+        Parameters
+        ----------
+        call
+            The function.
+        *given
+            Its arguments.
+        """
+        return await self._loop.run_in_executor(self._pool, call, *given)
+
+    def find(self, name: str) -> LiveMixture:
+        """Return a mixture; raise a problem if there is none of this name."""
+        live = self.names.get(name)
+        if live is None:
+            raise Problem(404, f"there is no mixture {name[:100]!r}")
+        return live
+
+    async def load(self, live: LiveMixture) -> Mixture:
+        """Return the mixture, and load it if it is not in memory. Its turn must be held."""
+        if live.mixture is None:
+            self.check_ready()
+            while live.unwritten:  # the log does not have its last events yet
+                await self.committer.drain()
+            if live.gone:
+                raise Problem(404, f"there is no mixture {live.row.name!r}")
+            epoch = self.storage.epoch
+            try:
+                found = await self.in_thread(recover, self.storage, live.row.id)
+            except StorageFailure as error:
+                self.failed(error, set())
+                raise unavailable() from error
+            except DamagedLog as error:
+                logs.error("damaged", mixture=live.row.name, sentence=str(error))
+                raise Problem(
+                    503, "the log of this mixture is damaged; the log of the server says where"
+                ) from error
+            if epoch != self.storage.epoch or not self.ready or live.gone:
+                raise unavailable()
+            live.take(found)
+            self._unload_idle()
+        assert live.mixture is not None
+        return live.mixture
+
+    def _unload_idle(self) -> None:
+        """Keep no more mixtures in memory than the limit says."""
+        loaded = [live for live in self.by_id.values() if live.mixture is not None]
+        spare = len(loaded) - self.limits.loaded
+        if spare > 0:
+            loaded.sort(key=lambda live: max(live.last_forecast or 0, live.last_outcome or 0))
+            idle = [one for one in loaded if not one.unwritten and not one.turn.locked()]
+            for live in idle[:spare]:
+                live.unload()
+
+    def check_ready(self) -> None:
+        """Raise a problem if the database cannot be used."""
+        if not self.ready:
+            raise unavailable()
+
+    async def read(self, live: LiveMixture, call: Callable[[Mixture], T]) -> T:
+        """Return what a function of a mixture says, in a thread, while the mixture rests.
+
+        Parameters
+        ----------
+        live
+            The mixture.
+        call
+            The function, which must not change it.
+        """
+        async with live.turn:
+            mixture = await self.load(live)
+            return await self.in_thread(call, mixture)
+
+    def _on_written(self, events: list[Event]) -> None:
+        for event in events:
+            live = self.by_id.get(event.mixture)
+            if live is not None:
+                live.unwritten -= 1
+        self._told(events)
+
+    def failed(self, failure: StorageFailure, lost: set[int]) -> None:
+        """Forget states that are ahead of the log, and try to use the database again.
+
+        Parameters
+        ----------
+        failure
+            The failure.
+        lost
+            The numbers of the mixtures whose last events are not in the log.
+        """
+        self.failures += 1
+        logs.error("storage", sentence=str(failure), mixtures=len(lost))
+        for live in list(self.by_id.values()) if failure.lost else map(self.by_id.get, lost):
+            if live is not None:
+                live.unload()
+                live.unwritten = 0
+        self.ready = False
+        if self._recovering is None or self._recovering.done():
+            self._recovering = self._loop.create_task(self._recover())
+
+    async def _recover(self) -> None:
+        """Wait until the database can be used."""
+        pause = 0.05
+        while True:
+            try:
+                owned = await self.committer.in_turn(self.storage.reopen)
+                last = await self.in_thread(self.storage.last_sequence)
+                if not owned:
+                    await self._read_directory()
+                break
+            except StorageFailure as error:
+                logs.error("storage", sentence=str(error))
+                await asyncio.sleep(pause)
+                pause = min(2 * pause, 2.0)
+        self.committer.sequence = max(self.committer.sequence, last)
+        self.ready = True
+        logs.info("storage", sentence="the database can be used again")

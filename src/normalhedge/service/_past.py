@@ -1,0 +1,133 @@
+"""Settled rounds of a mixture from its log: forecasts, outcomes, weights and losses."""
+
+import warnings
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from normalhedge.live import json_lines
+from normalhedge.mixtures.losses import Loss
+from normalhedge.mixtures.state import read, read_outcome
+from normalhedge.service._recovery import operations_of
+from normalhedge.service._storage import Event, Storage
+
+AT_ONCE = 2000
+"""The number of events that are read at once."""
+
+
+def past_rounds(
+    storage: Storage,
+    mixture: int,
+    loss: Loss,
+    since: float | None,
+    until: float | None,
+    limit: int,
+) -> list[dict[str, Any]]:
+    """Return the last rounds whose outcomes arrived between two times, the oldest first.
+
+    Parameters
+    ----------
+    storage
+        The database.
+    mixture
+        The number of the mixture.
+    loss
+        Its loss.
+    since, until
+        The times, in seconds since 1970; None for no limit.
+    limit
+        The largest number of rounds.
+    """
+    events = storage.events(mixture, 0, AT_ONCE + 2 * limit, since, until, newest=True)
+    made: dict[int, dict[str, Any]] = {}
+    by_ticket: dict[int, dict[str, Any]] = {}
+    for event in events:
+        made |= predicted(event)
+        for one in settled(event):
+            by_ticket[one["ticket"]] = one
+    found = list(by_ticket.values())[-limit:]
+    for one in found:
+        ticket = one["ticket"]
+        if ticket not in made:
+            event_before = storage.event_by_ticket(mixture, ticket)
+            if event_before is not None:
+                made |= predicted(event_before)
+        one.update(made.get(ticket, {}))
+        one.update(losses_of(one, loss))
+    return found
+
+
+def settled(event: Event) -> list[dict[str, Any]]:
+    """Return the tickets and outcomes of the rounds that an event settled or corrected."""
+    found = []
+    for operation in operations_of(event):
+        ticket = operation.get("update", operation.get("correct"))
+        if ticket is not None:
+            one = {"ticket": ticket, "settled": event.time, "outcome": operation["outcome"]}
+            found.append(one)
+    return found
+
+
+def predicted(event: Event) -> dict[int, dict[str, Any]]:
+    """Return the rounds that an event began, by ticket."""
+    if event.ticket is None:
+        return {}
+    answers = msgspec.json.decode(event.answer)
+    said = answers.get("answers", [answers])
+    by_ticket = {one["ticket"]: one for one in said if "prediction" in one}
+    return {
+        operation["ticket"]: {
+            "time": event.time,
+            "forecasts": operation["predict"],
+            **{
+                name: value
+                for name, value in by_ticket.get(operation["ticket"], {}).items()
+                if name not in {"ticket", "settled"}
+            },
+        }
+        for operation in operations_of(event)
+        if "predict" in operation
+    }
+
+
+def losses_of(one: dict[str, Any], loss: Loss) -> dict[str, Any]:
+    """Return the losses of the blend, of the plain mean and of the experts, over the known rows.
+
+    Parameters
+    ----------
+    one
+        A settled round.
+    loss
+        The loss.
+    """
+    forecasts, blend = one.get("forecasts"), one.get("prediction")
+    if not isinstance(forecasts, dict) or blend is None or loss.own:
+        return {}
+    names = list(forecasts)
+    columns = {k: forecasts[name] for k, name in enumerate(names)} | {len(names): blend}
+    levels = loss.levels if loss.of_levels else ()
+    try:
+        index = {str(k): k for k in columns}
+        table, keys = read(
+            {str(k): value for k, value in columns.items()}, index, len(index),
+            of_classes=loss.of_classes, levels=levels,
+        )  # fmt: skip
+        rows, classes = table.shape[:2]
+        outcomes = read_outcome(one["outcome"], keys, rows, 1 if loss.of_levels else classes, loss)
+    except (ValueError, TypeError, KeyError):
+        return {}
+    with np.errstate(invalid="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)  # the mean of no expert
+        plain = np.nanmean(table[:, :, :-1], axis=2, keepdims=True)
+        table = np.concatenate([plain, table], axis=2)
+        many = np.arange(rows) if len(loss.levels) > 1 and not loss.of_levels else np.zeros(rows)
+        found = loss.table(table, outcomes, many.astype(np.int32))
+        found[np.isnan(table[:, 0]) | np.isnan(outcomes)[:, np.newaxis]] = np.nan
+        means = np.nanmean(found, axis=0)
+    losses = json_lines.plain(means)
+    return {
+        "loss": losses[-1],
+        "plain_mean_loss": losses[0],
+        "losses": dict(zip(names, losses[1:-1], strict=True)),
+    }

@@ -1,0 +1,227 @@
+"""The event log in a database of PostgreSQL, whose owner holds an advisory lock."""
+
+import os
+import socket
+import threading
+import time
+from collections.abc import Iterable
+from contextlib import suppress
+from typing import Any
+
+from normalhedge.boundary.extras import require
+from normalhedge.service._problems import InUseError, StorageFailure
+from normalhedge.service._storage import COLUMNS, VERSION, Batch, Storage, further_statements
+
+SCHEMA = "normalhedge"
+"""The schema of the tables, which is ours alone."""
+
+LOCK = 0x6E686467
+"""The number of the advisory lock of a database's owner: "nhdg"."""
+
+TABLES = f"""
+CREATE SCHEMA {SCHEMA};
+CREATE TABLE {SCHEMA}.version (version integer NOT NULL);
+INSERT INTO {SCHEMA}.version VALUES ({VERSION});
+CREATE TABLE {SCHEMA}.mixtures (
+    id bigint PRIMARY KEY, name text NOT NULL, created double precision NOT NULL,
+    options text NOT NULL, deleted double precision
+);
+CREATE UNIQUE INDEX mixtures_by_name ON {SCHEMA}.mixtures (name) WHERE deleted IS NULL;
+CREATE TABLE {SCHEMA}.events (
+    sequence bigint PRIMARY KEY, mixture bigint NOT NULL, time double precision NOT NULL,
+    kind text NOT NULL, key text, digest bytea, body text NOT NULL, answer text NOT NULL,
+    operations integer NOT NULL, ticket bigint
+);
+CREATE INDEX events_by_mixture ON {SCHEMA}.events (mixture, sequence);
+CREATE UNIQUE INDEX events_by_key ON {SCHEMA}.events (mixture, key) WHERE key IS NOT NULL;
+CREATE INDEX events_by_ticket ON {SCHEMA}.events (mixture, ticket) WHERE ticket IS NOT NULL;
+CREATE TABLE {SCHEMA}.snapshots (
+    mixture bigint NOT NULL, sequence bigint NOT NULL, state bytea NOT NULL,
+    kept smallint NOT NULL, PRIMARY KEY (mixture, sequence)
+);
+"""
+
+TYPES = ["bigint", "bigint", "float8", "text", "text", "bytea", "text", "text", "integer", "bigint"]
+"""The types of the columns of the log."""
+
+INSERT = (
+    f"INSERT INTO events ({COLUMNS}) "
+    f"SELECT * FROM unnest({', '.join(f'%s::{kind}[]' for kind in TYPES)})"
+)
+
+HOLDER = """
+SELECT application_name, client_addr, backend_start FROM pg_locks JOIN pg_stat_activity USING (pid)
+WHERE locktype = 'advisory' AND granted AND objid = ?
+"""
+
+GRACE = 2.0
+"""The seconds for which a lock of another process is waited for, before it is believed."""
+
+KEEPALIVE = {"keepalives_idle": 10, "keepalives_interval": 5, "keepalives_count": 3}
+"""How soon a connection to a machine that has gone is given up, in seconds and attempts."""
+
+
+class PostgreSQL(Storage):
+    """The log in a database of PostgreSQL.
+
+    The writing connection holds an advisory lock. It ends with the connection, so that another
+    process can take over when this one dies; and what this one writes goes through that connection,
+    so that it cannot write any more once it has lost the lock.
+
+    Parameters
+    ----------
+    address
+        The address, such as ``postgresql://user@host/database``.
+    """
+
+    def __init__(self, address: str) -> None:
+        self._address = address
+        self._psycopg = require("psycopg")
+        self._writer: Any = None
+        self._local = threading.local()
+        self._generation = 0
+        self._readers: list[Any] = []
+
+    def _connect(self) -> Any:
+        host = socket.gethostname()
+        connection = self._psycopg.connect(
+            self._address, autocommit=True, connect_timeout=10,
+            application_name=f"normalhedge serve, process {os.getpid()} on {host}"[:63],
+            **KEEPALIVE,
+        )  # fmt: skip
+        connection.execute(f"SET search_path TO {SCHEMA}")
+        connection.execute("SET synchronous_commit TO on")
+        # The server gives this connection up soon if this machine has gone, and its lock with it.
+        for name, value in KEEPALIVE.items():
+            with suppress(self._psycopg.Error):
+                connection.execute(f"SET tcp_{name} TO {value}")
+        return connection
+
+    def open(self) -> None:
+        """Become the owner, and make the tables if there are none; refuse if another one is."""
+        try:
+            self._own_soon()
+            writer = self._writer
+            found = writer.execute("SELECT to_regclass(%s)", [f"{SCHEMA}.version"]).fetchone()
+            if found[0] is None:
+                with writer.transaction():
+                    writer.execute(TABLES)
+            version = writer.execute("SELECT version FROM version").fetchone()[0]
+        except self._psycopg.Error as error:
+            self.close()
+            raise ValueError(f"the database cannot be used: {_sentence(error)}") from None
+        except StorageFailure as error:
+            raise InUseError(str(error)) from None
+        if version != VERSION:
+            self.close()
+            raise ValueError(
+                f"the database has version {version}; this version of normalhedge reads version "
+                f"{VERSION}"
+            )
+
+    def _own_soon(self) -> None:
+        """Take the lock; the server may need a moment to see that its last holder has gone."""
+        end = time.monotonic() + GRACE
+        while True:
+            try:
+                self._own()
+                return
+            except StorageFailure:
+                if time.monotonic() > end:
+                    raise
+                time.sleep(0.1)
+
+    def _own(self) -> None:
+        """Connect, and take the lock."""
+        connection = self._connect()
+        if connection.execute("SELECT pg_try_advisory_lock(%s)", [LOCK]).fetchone()[0]:
+            self._writer = connection
+            return
+        rows = connection.execute(HOLDER.replace("?", "%s"), [LOCK]).fetchall()
+        connection.close()
+        who = "another process"
+        if rows:
+            name, address, since = rows[0]
+            who = f"{name} ({address or 'local'}) since {since:%Y-%m-%d %H:%M:%S}"
+        raise StorageFailure(f"the database is in use by {who}", lost=True)
+
+    def reopen(self) -> bool:
+        """Try to use the database again after a failure; tell if it was owned all the time."""
+        try:
+            if self._writer is not None and not self._writer.closed:
+                self._writer.rollback()
+                self._writer.execute("SELECT 1")
+                return True
+        except self._psycopg.Error:
+            pass
+        self.close()
+        try:
+            self.epoch += 1
+            self._own()
+        except self._psycopg.Error as error:
+            raise StorageFailure(_sentence(error), lost=True) from error
+        return False
+
+    def close(self) -> None:
+        """Give the database up."""
+        self._generation += 1  # each thread connects again
+        if self._writer is not None:
+            with suppress(self._psycopg.Error):
+                self._writer.execute("SELECT pg_advisory_unlock_all()")
+        for connection in (self._writer, *self._readers):
+            if connection is not None:
+                with suppress(self._psycopg.Error):
+                    connection.close()
+        self._writer = None
+        self._readers.clear()
+
+    def append(self, batch: Batch) -> None:
+        """Write a batch; when this returns, it survives a power cut."""
+        writer = self._writer
+        if writer is None:
+            raise StorageFailure("there is no connection", lost=True)
+        try:
+            columns = [list(column) for column in zip(*batch.events, strict=True)]
+            further = further_statements(batch)
+            if not further:
+                writer.execute(INSERT, columns)
+                return
+            with writer.transaction():
+                if columns:
+                    writer.execute(INSERT, columns)
+                for statement, values in further:
+                    writer.execute(statement.replace("?", "%s"), values)
+        except self._psycopg.Error as error:
+            # Whether a commit was done is not known if the connection broke during it.
+            raise StorageFailure(_sentence(error), lost=bool(writer.closed)) from error
+
+    def query(self, statement: str, values: Iterable[Any] = ()) -> list[Any]:
+        """Return the rows of a statement, which is a transaction of its own.
+
+        Parameters
+        ----------
+        statement
+            The statement, with ``?`` in place of values.
+        values
+            The values.
+        """
+        try:
+            cursor = self._reader().execute(statement.replace("?", "%s"), tuple(values))
+            return [] if cursor.description is None else list(cursor.fetchall())
+        except self._psycopg.Error as error:
+            self._local.reader = None
+            raise StorageFailure(_sentence(error)) from error
+
+    def _reader(self) -> Any:
+        """Return the connection of this thread."""
+        found = getattr(self._local, "reader", None)
+        if found is None or found[0] != self._generation or found[1].closed:
+            found = self._generation, self._connect()
+            self._local.reader = found
+            self._readers.append(found[1])
+        return found[1]
+
+
+def _sentence(error: Exception) -> str:
+    """Return the first line of an error; the others repeat the statement."""
+    return str(error).strip().partition("\n")[0] or type(error).__name__

@@ -1,0 +1,208 @@
+"""The present state of a mixture: one of its snapshots, and the events since, done again."""
+
+import json
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from normalhedge.mixtures import Mixture
+from normalhedge.mixtures.files import Snapshot, read_snapshot_text, snapshot_text
+from normalhedge.mixtures.state import CANNOT_BE_REPEATED, HISTORY, Operation
+from normalhedge.service._problems import DamagedLog
+from normalhedge.service._storage import Event, Storage, compressed, decompressed
+
+AT_ONCE = 2000
+"""The number of events that are read at once."""
+
+MOST = 5000
+"""A recovery repeats at most this many operations, if there is a later snapshot."""
+
+
+class Recovered(NamedTuple):
+    """A mixture as it was after its last event.
+
+    Attributes
+    ----------
+    mixture
+        The mixture.
+    sequence
+        The sequence of its last event, or of the snapshot if there is none.
+    snapshot
+        The sequence of its newest snapshot.
+    operations
+        The number of operations after that snapshot.
+    made
+        When the pending rounds were predicted, by ticket, as far as these events tell.
+    last_forecast, last_outcome
+        When the last round was predicted and the last outcome came, as far as these events tell.
+    """
+
+    mixture: Mixture
+    sequence: int
+    snapshot: int
+    operations: int
+    made: dict[int, float]
+    last_forecast: float | None
+    last_outcome: float | None
+
+
+def operations_of(event: Event) -> list[Operation]:
+    """Return the operations of an event."""
+    body = json.loads(event.body)
+    return body if isinstance(body, list) else [body]
+
+
+def recover(storage: Storage, mixture: int) -> Recovered:
+    """Return the present state of a mixture.
+
+    It begins with the newest snapshot that is old enough for the later events to fill the history
+    of the mixture, on which `Mixture.summary` and `Mixture.correct` depend.
+
+    Parameters
+    ----------
+    storage
+        The database.
+    mixture
+        The number of the mixture.
+
+    Raises
+    ------
+    DamagedLog
+        If a snapshot is missing or damaged, or does not fit the events.
+    """
+    last, newest = first_snapshot(storage, mixture)
+    live, operations = read_state(storage, mixture, last), 0
+    made: dict[int, float] = {}
+    forecast = outcome = None
+    while events := storage.events(mixture, after=last, limit=AT_ONCE):
+        for event in events:
+            live = repeat(storage, live, event)
+            last = event.sequence
+            operations += event.operations if last > newest else 0
+            for operation in operations_of(event):
+                if "predict" in operation:
+                    made[operation["ticket"]] = forecast = event.time
+                elif "update" in operation:
+                    made.pop(operation["update"], None)
+                    outcome = event.time
+    pending = live.pending
+    made = {ticket: time for ticket, time in made.items() if ticket in pending}
+    return Recovered(live, last, newest, operations, made, forecast, outcome)
+
+
+def first_snapshot(storage: Storage, mixture: int) -> tuple[int, int]:
+    """Return the snapshot with which a recovery begins, and the newest one, by their sequences.
+
+    Parameters
+    ----------
+    storage
+        The database.
+    mixture
+        The number of the mixture.
+    """
+    known = storage.snapshots(mixture)
+    if not known:
+        raise DamagedLog(f"mixture {mixture} has no snapshot")
+    begin = known[0]
+    for sequence in known:
+        operations = storage.operations_after(mixture, sequence)
+        if operations > MOST:
+            break
+        begin = sequence
+        if operations >= 2 * HISTORY:
+            break
+    return begin, known[0]
+
+
+def state_at(storage: Storage, mixture: int, sequence: int) -> Mixture:
+    """Return a mixture as it was after an event.
+
+    Parameters
+    ----------
+    storage
+        The database.
+    mixture, sequence
+        The numbers of the mixture and of the event.
+
+    Raises
+    ------
+    LookupError
+        If the log does not reach back that far.
+    """
+    begin = max((s for s in storage.snapshots(mixture) if s <= sequence), default=None)
+    if begin is None:
+        raise LookupError(f"the log does not reach back to event {sequence}")
+    live = read_state(storage, mixture, begin)
+    while events := storage.events(mixture, after=begin, limit=AT_ONCE):
+        for event in events:
+            if event.sequence > sequence:
+                return live
+            live = repeat(storage, live, event)
+            begin = event.sequence
+    return live
+
+
+def repeat(storage: Storage, mixture: Mixture, event: Event) -> Mixture:
+    """Return a mixture after an event: itself, or that of a snapshot.
+
+    A correction needs earlier rounds, which a snapshot does not hold; so there is a snapshot after
+    each correction, which replaces what cannot be repeated.
+
+    Parameters
+    ----------
+    storage
+        The database.
+    mixture
+        The mixture before the event.
+    event
+        The event.
+    """
+    operations = operations_of(event)
+    try:
+        for operation in operations:
+            mixture.redo(operation)
+    except (ValueError, TypeError, LookupError, ArithmeticError, RuntimeError) as error:
+        if _is_repeatable(operations):
+            raise DamagedLog(
+                f"event {event.sequence} does not fit the state before it: {error}"
+            ) from error
+        return read_state(storage, event.mixture, event.sequence)
+    return mixture
+
+
+def _is_repeatable(operations: Iterable[Operation]) -> bool:
+    return not any(CANNOT_BE_REPEATED in operation for operation in operations)
+
+
+def must_be_kept(operations: Iterable[Operation]) -> bool:
+    """Tell whether operations need a snapshot after them that is kept as long as they are."""
+    return not _is_repeatable(operations)
+
+
+def read_state(storage: Storage, mixture: int, sequence: int) -> Mixture:
+    """Return the mixture of a snapshot.
+
+    Parameters
+    ----------
+    storage
+        The database.
+    mixture, sequence
+        The numbers of the mixture and of the last event that the snapshot holds.
+    """
+    state = storage.snapshot(mixture, sequence)
+    if state is None:
+        raise DamagedLog(f"mixture {mixture} has no snapshot of event {sequence}")
+    try:
+        return Mixture.of(read_snapshot_text(decompressed(state), f"snapshot {sequence}").books)
+    except (ValueError, OSError) as error:
+        raise DamagedLog(f"mixture {mixture}: {error}") from error
+
+
+def state_text(mixture: Mixture) -> str:
+    """Return the state of a mixture as `Mixture.save` writes it."""
+    with mixture.live.turn:
+        return snapshot_text(Snapshot(mixture.books))
+
+
+def compressed_state(mixture: Mixture) -> bytes:
+    """Return the state of a mixture as a database holds it."""
+    return compressed(state_text(mixture))

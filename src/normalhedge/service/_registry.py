@@ -1,0 +1,226 @@
+"""Changes of mixtures: every one goes through here, and into the log."""
+
+import asyncio
+import time
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+
+from normalhedge.mixtures import Mixture
+from normalhedge.mixtures.streams import REFUSALS, refusal
+from normalhedge.service import _memory as memory
+from normalhedge.service._keys import digest_of, once
+from normalhedge.service._limits import check_correction, check_forecasts
+from normalhedge.service._live import Answered, LiveMixture, LoadedMixture
+from normalhedge.service._problems import Kind, Problem, unavailable
+from normalhedge.service._recovery import compressed_state, must_be_kept
+from normalhedge.service._storage import Event, SnapshotRow
+
+LONG = 0.004
+"""Work that takes longer than this many seconds is done in a thread, so that others go on."""
+
+Requests = Sequence[dict[str, Any] | Problem]
+"""Several requests; a problem stands for one that could not be read."""
+
+_encode = msgspec.json.Encoder().encode
+
+
+class Registry(memory.Memory):
+    """The mixtures of a service, and the only way to change them.
+
+    Attributes
+    ----------
+    replayed
+        The number of requests that were answered from the log by their key.
+    """
+
+    replayed = 0
+
+    async def change(
+        self,
+        live: LiveMixture,
+        kind: str,
+        request: dict[str, Any] | Requests,
+        key: str | None = None,
+    ) -> Answered:
+        """Do what a request asks, write it to the log, and return the answer.
+
+        Parameters
+        ----------
+        live
+            The mixture.
+        kind
+            The kind of the event.
+        request
+            A line of a stream, as an object; or several, whose refusals are part of the answer.
+        key
+            The idempotency key.
+        """
+        if key is None:
+            return await self._change(live, kind, request, None, None)
+        digest = digest_of(kind, request)
+        answered = await once(
+            self, live, key, digest, lambda: self._change(live, kind, request, key, digest)
+        )
+        self.replayed += answered.replayed
+        return answered
+
+    async def _change(
+        self,
+        live: LiveMixture,
+        kind: str,
+        request: dict[str, Any] | Requests,
+        key: str | None,
+        digest: bytes | None,
+    ) -> Answered:
+        if not self.ready:
+            raise unavailable()
+        many = 1 if isinstance(request, dict) else len(request)
+        long = live.cost * many > LONG or kind == "correct"
+        if long or live.mixture is None or live.turn.locked():
+            async with live.turn:
+                mixture = await self.load(live)
+                if long:
+                    answer = await self._work_in_thread(live, mixture, request)
+                else:
+                    answer = self._work(live, live.loaded(), request)
+                written = self._log(live, kind, key, digest, answer, request)
+        else:
+            answer = self._work(live, live.loaded(), request)
+            written = self._log(live, kind, key, digest, answer, request)
+        text, future = written
+        if future is not None:
+            await future
+        return Answered(text)
+
+    async def _work_in_thread(
+        self, live: LiveMixture, mixture: Mixture, request: dict[str, Any] | Requests
+    ) -> Any:
+        """Let the mixture answer in a thread; refuse if the database failed meanwhile."""
+        try:
+            answer = await self.in_thread(self._work, live, live.loaded(), request)
+        except Problem:
+            if live.mixture is mixture and self.ready:
+                raise
+            live.unload()
+            raise unavailable() from None
+        if live.mixture is not mixture or not self.ready:
+            live.unload()
+            raise unavailable()
+        return answer
+
+    def _work(
+        self, live: LiveMixture, loaded: LoadedMixture, request: dict[str, Any] | Requests
+    ) -> Any:
+        """Let the mixture answer; what it does is in ``loaded.done``.
+
+        The mixture may be unloaded while this runs in a thread: only ``loaded`` is used.
+        """
+        begun = time.perf_counter()
+        loaded.done.clear()
+        answer: Any
+        try:
+            if isinstance(request, dict):
+                many, answer = 1, self._reply(loaded, request)
+            else:
+                many = len(request)
+                answer = {"answers": [self._part(loaded, part) for part in request]}
+        except BaseException:
+            if loaded.done:  # it is ahead of the log, and will be loaded again
+                live.unload()
+            raise
+        live.cost += 0.1 * ((time.perf_counter() - begun) / max(many, 1) - live.cost)
+        return answer
+
+    def _reply(self, loaded: LoadedMixture, request: dict[str, Any]) -> dict[str, Any]:
+        if "forecasts" in request:
+            check_forecasts(loaded.mixture, request["forecasts"], self.limits)
+        answer: dict[str, Any] = {}
+        try:
+            if "correct" in request:
+                check_correction(loaded.mixture, request)
+            loaded.stream.reply(request, answer)
+        except REFUSALS as error:
+            raise refused(loaded.mixture, request, error) from error
+        return answer
+
+    def _part(self, loaded: LoadedMixture, request: dict[str, Any] | Problem) -> dict[str, Any]:
+        """Answer one of several requests; a refusal is part of the answer."""
+        answer: dict[str, Any] = {}
+        if isinstance(request, Problem):
+            return {"error": request.sentence}
+        try:
+            if "correct" in request:
+                check_correction(loaded.mixture, request)
+            elif "outcome" not in request or "forecasts" in request:
+                forecasts = request.get("forecasts", request)
+                check_forecasts(loaded.mixture, forecasts, self.limits)
+            loaded.stream.reply(request, answer)
+        except Problem as problem:
+            answer["error"] = problem.sentence
+        except REFUSALS as error:
+            answer["error"] = refusal(error)
+        return answer
+
+    def _log(
+        self,
+        live: LiveMixture,
+        kind: str,
+        key: str | None,
+        digest: bytes | None,
+        answer: Any,
+        request: Any,
+    ) -> "tuple[str, asyncio.Future[None] | None]":
+        """Hand what was done over to the log; return the answer, and when it may be sent."""
+        done, mixture = live.done, live.mixture
+        assert mixture is not None
+        try:
+            text = _encode(answer).decode()
+            if not done:
+                return text, None
+            body = _encode(done[0] if isinstance(request, dict) else done).decode()
+            now, committer = time.time(), self.committer
+            sequence = committer.next_sequence()
+            event = Event(
+                sequence, live.row.id, now, kind, key, digest, body, text, len(done),
+                live.note(done, now),
+            )  # fmt: skip
+            live.sequence = sequence
+            live.since += len(done)
+            snapshot = None
+            kept = must_be_kept(done)
+            if kept or live.since >= memory.SNAPSHOT_EVERY:
+                snapshot = SnapshotRow(
+                    live.row.id, sequence, compressed_state(mixture), kept, live.snapshot
+                )
+                live.snapshot, live.since = sequence, 0
+        except BaseException:
+            live.unload()  # it is ahead of the log
+            raise
+        live.unwritten += 1
+        return text, committer.write(event, snapshot)
+
+
+def refused(mixture: Mixture, request: dict[str, Any], error: Exception) -> Problem:
+    """Return the answer to a request that the mixture refused.
+
+    Parameters
+    ----------
+    mixture
+        The mixture.
+    request
+        The request.
+    error
+        Why it was refused.
+    """
+    status = 422
+    if isinstance(error, KeyError):
+        ticket = request.get("ticket")
+        status = 409 if isinstance(ticket, int) and 0 <= ticket < mixture.next_ticket else 404
+    elif "waits for its outcome already" in str(error):
+        status = 409
+    kind: Kind = "key" if isinstance(error, KeyError) else "value"
+    if isinstance(error, TypeError):
+        kind = "type"
+    return Problem(status, refusal(error), kind=kind)

@@ -1,0 +1,360 @@
+"""What a database must do for the service: rows, and the functions that read and write them.
+
+There are three tables. ``mixtures`` has a row for each mixture that ever was. ``events`` is the
+log: it is only appended to. ``snapshots`` has the states of mixtures after some of their events, in
+the format of `normalhedge.Mixture.save`, compressed. A state and the later events of its mixture
+give the present state, to the bit.
+"""
+
+import zlib
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
+VERSION = 1
+"""The version of the tables."""
+
+
+class MixtureRow(NamedTuple):
+    """A mixture.
+
+    Attributes
+    ----------
+    id
+        Its number, which is never given to another mixture; 0 stands for the list of mixtures.
+    name
+        Its name, which may change, and which another mixture may have once it is deleted.
+    created
+        When it was created, in seconds since 1970.
+    options
+        The arguments of `normalhedge.Mixture`, as JSON.
+    deleted
+        When it was deleted; None if it was not.
+    """
+
+    id: int
+    name: str
+    created: float
+    options: str
+    deleted: float | None = None
+
+
+class Event(NamedTuple):
+    """A request that changed a mixture, and its answer.
+
+    Attributes
+    ----------
+    sequence
+        Its place in the log; there may be gaps.
+    mixture
+        The number of the mixture; 0 for the list of mixtures.
+    time
+        When it was done, in seconds since 1970, by a clock that may be set back.
+    kind
+        ``predict``, ``outcome``, ``correct``, ``leave``, ``retire``, ``rename``, ``inherit`` or
+        ``batch``; for the list of mixtures ``create``, ``import``, ``rename`` or ``delete``.
+    key, digest
+        The idempotency key of the client, and the digest of the request; None without a key.
+    body
+        The operations that were done, as JSON: see `mixtures.state._operations`. A batch has
+        a list of them.
+    answer
+        The answer of the service, as JSON.
+    operations
+        The number of operations.
+    ticket
+        The first ticket that was given out; None if none was. Those of a batch are consecutive.
+    """
+
+    sequence: int
+    mixture: int
+    time: float
+    kind: str
+    key: str | None
+    digest: bytes | None
+    body: str
+    answer: str
+    operations: int
+    ticket: int | None
+
+
+class SnapshotRow(NamedTuple):
+    """The state of a mixture after an event.
+
+    Attributes
+    ----------
+    mixture
+        The number of the mixture.
+    sequence
+        The sequence of the last event that the state holds.
+    state
+        The text of the state, compressed.
+    kept
+        Whether it is kept as long as the event: the first one of a mixture, and those after events
+        that cannot be repeated from an earlier snapshot.
+    previous
+        The sequence of the snapshot before it. Still earlier ones are removed, unless they are
+        kept.
+    """
+
+    mixture: int
+    sequence: int
+    state: bytes
+    kept: bool
+    previous: int
+
+
+class Batch(NamedTuple):
+    """Rows that are written in one transaction: all or none.
+
+    Attributes
+    ----------
+    events, snapshots
+        New rows.
+    mixtures
+        New rows, or rows to replace.
+    """
+
+    events: Sequence[Event]
+    snapshots: Sequence[SnapshotRow] = ()
+    mixtures: Sequence[MixtureRow] = ()
+
+
+COLUMNS = ", ".join(Event._fields)
+"""The columns of the log."""
+
+
+class Storage(ABC):
+    """A database that this process owns.
+
+    Its functions may be called from several threads, but `append`, `reopen` and `compact` from one
+    at a time. They raise `StorageFailure` if the database cannot be used.
+
+    Attributes
+    ----------
+    lookups_are_quick
+        Whether `event_by_key` takes microseconds, so that it need not be called in a thread.
+    epoch
+        A number that changes when the database may have had another owner: what was prepared
+        before must not be written after.
+    """
+
+    lookups_are_quick = False
+    epoch = 0
+
+    @abstractmethod
+    def open(self) -> None:
+        """Become the owner, and make the tables if there are none; refuse if another one is."""
+
+    @abstractmethod
+    def reopen(self) -> bool:
+        """Try to use the database again after a failure; tell if it was owned all the time."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Give the database up."""
+
+    @abstractmethod
+    def append(self, batch: Batch) -> None:
+        """Write a batch; when this returns, it survives a power cut."""
+
+    @abstractmethod
+    def query(self, statement: str, values: Iterable[Any] = ()) -> list[Any]:
+        """Return the rows of a statement, which is a transaction of its own.
+
+        Parameters
+        ----------
+        statement
+            The statement, with ``?`` in place of values.
+        values
+            The values.
+        """
+
+    def last_sequence(self) -> int:
+        """Return the sequence of the last event; 0 if there is none."""
+        found = self.query("SELECT max(sequence) FROM events")[0][0] or 0
+        snapshots = self.query("SELECT max(sequence) FROM snapshots")[0][0] or 0
+        return int(max(found, snapshots))
+
+    def mixtures(self) -> list[MixtureRow]:
+        """Return all mixtures, also those deleted, by number."""
+        return [
+            MixtureRow(*row)
+            for row in self.query(
+                f"SELECT {', '.join(MixtureRow._fields)} FROM mixtures ORDER BY id"
+            )
+        ]
+
+    def snapshots(self, mixture: int) -> list[int]:
+        """Return the sequences of the snapshots of a mixture, the newest first."""
+        rows = self.query(
+            "SELECT sequence FROM snapshots WHERE mixture = ? ORDER BY sequence DESC", (mixture,)
+        )
+        return [row[0] for row in rows]
+
+    def snapshot(self, mixture: int, sequence: int) -> bytes | None:
+        """Return a snapshot, compressed.
+
+        Parameters
+        ----------
+        mixture, sequence
+            The numbers of the mixture and of the last event that it holds.
+        """
+        rows = self.query(
+            "SELECT state FROM snapshots WHERE mixture = ? AND sequence = ?", (mixture, sequence)
+        )
+        return bytes(rows[0][0]) if rows else None
+
+    def operations_after(self, mixture: int, sequence: int, limit: int = 6000) -> int:
+        """Return the number of operations in the events of a mixture after one of them.
+
+        Parameters
+        ----------
+        mixture, sequence
+            The numbers of the mixture and of the event.
+        limit
+            The largest number of events that are looked at.
+        """
+        statement = (
+            "SELECT sum(operations) FROM (SELECT operations FROM events WHERE mixture = ? "
+            "AND sequence > ? ORDER BY sequence LIMIT ?) AS later"
+        )
+        return int(self.query(statement, (mixture, sequence, limit))[0][0] or 0)
+
+    def events(
+        self,
+        mixture: int,
+        after: int = 0,
+        limit: int = 1000,
+        since: float | None = None,
+        until: float | None = None,
+        *,
+        newest: bool = False,
+    ) -> list[Event]:
+        """Return events of a mixture, in order.
+
+        Parameters
+        ----------
+        mixture
+            The number of the mixture.
+        after
+            The sequence after which to begin.
+        limit
+            The largest number of events.
+        since, until
+            The times between which they were done; None for no limit.
+        newest
+            Whether to return the last ones, if there are more than ``limit``.
+        """
+        values: list[Any] = [mixture, after]
+        where = "mixture = ? AND sequence > ?"
+        for condition, value in (("time >= ?", since), ("time <= ?", until)):
+            if value is not None:
+                where, values = f"{where} AND {condition}", [*values, value]
+        order = "DESC" if newest else "ASC"
+        rows = self.query(
+            f"SELECT {COLUMNS} FROM events WHERE {where} ORDER BY sequence {order} LIMIT ?",
+            [*values, limit],
+        )
+        found = [Event(*row) for row in rows]
+        return found[::-1] if newest else found
+
+    def event_by_key(self, mixture: int, key: str) -> Event | None:
+        """Return the event with an idempotency key.
+
+        Parameters
+        ----------
+        mixture, key
+            The number of the mixture and the key.
+        """
+        return self._one("mixture = ? AND key = ?", (mixture, key))
+
+    def event_by_ticket(self, mixture: int, ticket: int) -> Event | None:
+        """Return the event that gave out a ticket; None if it is not in the log any more.
+
+        Parameters
+        ----------
+        mixture, ticket
+            The number of the mixture and the ticket.
+        """
+        condition = "mixture = ? AND ticket <= ? ORDER BY ticket DESC LIMIT 1"
+        return self._one(condition, (mixture, ticket))
+
+    def _one(self, condition: str, values: Sequence[Any]) -> Event | None:
+        rows = self.query(f"SELECT {COLUMNS} FROM events WHERE {condition}", values)
+        return Event(*rows[0]) if rows else None
+
+    def last_before(self, mixture: int, time: float) -> int:
+        """Return the last event of a mixture before the first one that was not before a time.
+
+        Parameters
+        ----------
+        mixture
+            The number of the mixture.
+        time
+            The time, in seconds since 1970.
+        """
+        rows = self.query(
+            "SELECT max(sequence) FROM events WHERE mixture = ? AND sequence < coalesce("
+            "(SELECT min(sequence) FROM events WHERE mixture = ? AND time >= ?), ?)",
+            (mixture, mixture, time, 1 << 62),
+        )
+        return int(rows[0][0] or 0)
+
+    def compact(self, mixture: int, before: int, limit: int = 5000) -> int:
+        """Remove old events and snapshots of a mixture; return the number of events.
+
+        Parameters
+        ----------
+        mixture
+            The number of the mixture.
+        before
+            The sequence of the last event to remove. Snapshots before it are removed, too.
+        limit
+            The largest number of events to remove in this call, the oldest first.
+        """
+        rows = self.query(
+            "DELETE FROM events WHERE sequence IN (SELECT sequence FROM events WHERE mixture = ? "
+            "AND sequence <= ? ORDER BY sequence LIMIT ?) RETURNING sequence",
+            (mixture, before, limit),
+        )
+        if len(rows) < limit:
+            self.query(
+                "DELETE FROM snapshots WHERE mixture = ? AND sequence < ?", (mixture, before)
+            )
+        return len(rows)
+
+
+MIXTURE = """
+INSERT INTO mixtures (id, name, created, options, deleted) VALUES (?, ?, ?, ?, ?)
+ON CONFLICT (id) DO UPDATE SET name = excluded.name, deleted = excluded.deleted
+"""
+
+SNAPSHOT = """
+INSERT INTO snapshots (mixture, sequence, state, kept) VALUES (?, ?, ?, ?)
+ON CONFLICT (mixture, sequence)
+DO UPDATE SET kept = CASE WHEN excluded.kept = 1 THEN 1 ELSE snapshots.kept END
+"""
+
+PRUNE = "DELETE FROM snapshots WHERE mixture = ? AND sequence < ? AND kept = 0"
+
+
+def further_statements(batch: Batch) -> list[tuple[str, tuple[Any, ...]]]:
+    """Return the statements of a batch beside its events, with their values."""
+    found: list[tuple[str, tuple[Any, ...]]] = [(MIXTURE, tuple(row)) for row in batch.mixtures]
+    for row in batch.snapshots:
+        found += [
+            (SNAPSHOT, (row.mixture, row.sequence, row.state, int(row.kept))),
+            (PRUNE, (row.mixture, row.previous)),
+        ]
+    return found
+
+
+def compressed(text: str) -> bytes:
+    """Return the text of a state as `SnapshotRow` has it."""
+    return zlib.compress(text.encode("ascii"), 1)
+
+
+def decompressed(state: bytes) -> bytes:
+    """Return the text of a state."""
+    return zlib.decompress(state)

@@ -1,0 +1,264 @@
+"""Answers to requests that only read."""
+
+import json
+import time
+from collections.abc import AsyncIterator
+from typing import Any
+
+import numpy as np
+
+from normalhedge.live import json_lines
+from normalhedge.mixtures import Mixture
+from normalhedge.mixtures.state import Operation
+from normalhedge.mixtures.streams import REFUSALS, plain_prediction
+from normalhedge.mixtures.summaries import Summary, expert_weights
+from normalhedge.service import _forms as forms, _recovery as recovery
+from normalhedge.service._bodies import decoded
+from normalhedge.service._forms import as_json
+from normalhedge.service._http import JSON, LINES, Call, Reply
+from normalhedge.service._limits import check_forecasts
+from normalhedge.service._live import LiveMixture
+from normalhedge.service._past import past_rounds
+from normalhedge.service._problems import DamagedLog, Problem, StorageFailure, unavailable
+from normalhedge.service._registry import Registry, refused
+
+LOG_AT_ONCE = 500
+"""The number of events of the log that are read at once."""
+
+
+class Views:
+    """The handlers of requests that only read.
+
+    Parameters
+    ----------
+    registry
+        The mixtures.
+    """
+
+    def __init__(self, registry: Registry) -> None:
+        self.registry = registry
+
+    async def mixtures(self, call: Call) -> Reply:
+        """List the mixtures with their health."""
+        now = time.time()
+        seen = [
+            live.health(now)
+            for name, live in sorted(self.registry.names.items())
+            if call.holder.sees(name)
+        ]
+        return Reply(as_json({"mixtures": seen, "time": now}))
+
+    async def mixture(self, call: Call) -> Reply:
+        """Return a mixture with its settings and experts."""
+        live = self.registry.find(call.name)
+        weights = await self.registry.read(live, _weights)
+        mixture, now = live.mixture, time.time()
+        if mixture is None:  # the database failed meanwhile
+            raise unavailable()
+        books = mixture.books
+        return Reply(
+            as_json(
+                live.health(now)
+                | {
+                    "settings": json.loads(live.row.options),
+                    "names": books.names,
+                    "retired": sorted(books.retired),
+                    "item_names": books.items,
+                    "weights": weights,
+                    "next_ticket": books.next_ticket,
+                    "sequence": live.sequence,
+                }
+            )
+        )
+
+    async def peek(self, call: Call) -> Reply:
+        """Return what a prediction would be; nothing changes."""
+        call.require(JSON)
+        live = self.registry.find(call.name)
+        request = forms.given(decoded(await call.body(), forms.Glance))
+
+        def look(mixture: Mixture) -> bytes:
+            check_forecasts(mixture, request["forecasts"], self.registry.limits)
+            try:
+                found = mixture.peek(request["forecasts"], request.get("confidence"))
+            except REFUSALS as error:
+                raise refused(mixture, request, error) from error
+            return as_json(plain_prediction(found))
+
+        return Reply(await self.registry.read(live, look))
+
+    async def summary(self, call: Call) -> Reply:
+        """Return the summary of a mixture."""
+        live = self.registry.find(call.name)
+        if live.summary is None or live.mixture is None or live.summary[0] != live.sequence:
+
+            def work(mixture: Mixture) -> tuple[int, str]:
+                sequence = live.sequence
+                return sequence, as_json(summary_form(mixture.summary())).decode()
+
+            live.summary = await self.registry.read(live, work)
+        return Reply(live.summary[1].encode())
+
+    async def pending(self, call: Call) -> Reply:
+        """List the rounds that wait for their outcomes."""
+        live = self.registry.find(call.name)
+
+        def work(mixture: Mixture) -> list[dict[str, Any]]:
+            ids = {ticket: text for text, ticket in mixture.ids.items()}
+            return [
+                {"ticket": ticket, "time": live.made.get(ticket)}
+                | ({"id": json.loads(ids[ticket])} if ticket in ids else {})
+                for ticket in mixture.pending
+            ]
+
+        return Reply(as_json({"pending": await self.registry.read(live, work)}))
+
+    async def history(self, call: Call) -> Reply:
+        """Return settled rounds with their losses and weights, by range of time."""
+        live = self.registry.find(call.name)
+        query = call.query
+        since, until = _number(query, "since"), _number(query, "until")
+        limit = int(_number(query, "limit", 1, 10_000) or 500)
+        loss = await self.registry.read(live, lambda mixture: mixture.settings.loss)
+        rounds = await self._from_log(
+            past_rounds, self.registry.storage, live.row.id, loss, since, until, limit
+        )
+        return Reply(as_json({"rounds": rounds, "loss_name": str(loss)}))
+
+    async def state(self, call: Call) -> Reply:
+        """Export the state file of a mixture: now, or after an event."""
+        live = self.registry.find(call.name)
+        sequence = _number(call.query, "sequence", 0)
+        if sequence is None:
+            text = await self.registry.read(live, recovery.state_text)
+        else:
+            text = await self._from_log(self._text_at, live, int(sequence))
+        name = b'attachment; filename="%b.json"' % live.row.name.encode()
+        return Reply(text.encode(), headers=((b"content-disposition", name),))
+
+    def _text_at(self, live: LiveMixture, sequence: int) -> str:
+        storage, number = self.registry.storage, live.row.id
+        if not sequence:  # the oldest state from which the log can be replayed
+            sequence = storage.snapshots(number)[-1]
+        return recovery.state_text(recovery.state_at(storage, number, sequence))
+
+    async def log(self, call: Call) -> Reply:
+        """Export the log as lines that `normalhedge blend -` replays to the same numbers."""
+        live = self.registry.find(call.name)
+        after = int(_number(call.query, "after", 0) or 0)
+        whole = call.query.get("events") == "true"
+        return Reply(self._exported(live, after, whole=whole), kind=LINES)
+
+    async def _exported(
+        self, live: LiveMixture, after: int, *, whole: bool
+    ) -> AsyncIterator[bytes]:
+        while True:
+            events = await self._from_log(
+                self.registry.storage.events, live.row.id, after, LOG_AT_ONCE
+            )
+            if not events:
+                return
+            after = events[-1].sequence
+            parts: list[bytes] = []
+            for event in events:
+                if whole:
+                    plain = event._asdict()
+                    plain["digest"] = None if event.digest is None else event.digest.hex()
+                    plain |= {name: json.loads(plain[name]) for name in ("body", "answer")}
+                    parts.append(as_json(plain) + b"\n")
+                else:
+                    parts += [
+                        as_json(line_of(operation)) + b"\n"
+                        for operation in recovery.operations_of(event)
+                    ]
+            yield b"".join(parts)
+
+    async def _from_log(self, call: Any, *given: Any) -> Any:
+        try:
+            return await self.registry.in_thread(call, *given)
+        except (StorageFailure, DamagedLog) as error:
+            raise unavailable() from error
+        except LookupError as error:
+            raise Problem(404, str(error.args[0])) from error
+
+
+def line_of(operation: Operation) -> dict[str, Any]:
+    """Return the line of a stream that asks for an operation."""
+    if "predict" in operation:
+        line = {"forecasts": operation["predict"]}
+        return line | {name: operation[name] for name in ("confidence", "id") if name in operation}
+    if "update" in operation:
+        line = {"ticket": operation["update"], "outcome": operation["outcome"]}
+        return line | ({"id": operation["id"]} if "id" in operation else {})
+    if "correct" in operation:
+        return {"ticket": operation["correct"], "correct": operation["outcome"]}
+    return operation
+
+
+def _weights(mixture: Mixture) -> dict[str, float | None]:
+    """Return the present weights of the experts."""
+    if not mixture.names or not mixture.items:
+        return dict.fromkeys(mixture.names)
+    weights = np.asarray(expert_weights(mixture.books)).tolist()
+    return dict(zip(mixture.names, weights, strict=True))
+
+
+def summary_form(summary: Summary) -> dict[str, Any]:
+    """Return a summary as plain data."""
+    lines = summary.comparison.lines if summary.comparison.rows else []
+    return {
+        "settings": summary.settings,
+        "rounds": summary.rounds,
+        "rows": summary.rows,
+        "settled": summary.settled,
+        "silent": summary.silent,
+        "pending": summary.pending,
+        "expired": summary.expired,
+        "loss": summary.blend,
+        "plain_mean_loss": summary.uniform,
+        "best": None if summary.best is None else summary.best.name,
+        "warning": summary.warning,
+        "notes": [said for said in (summary.guarded, summary.rearranged) if said],
+        "coverage": [
+            {"level": level, "covered": share if count else None, "outcomes": count}
+            for level, share, count in summary.covered
+        ],
+        "regret": summary.regret,
+        "bound": summary.bound.regret if summary.bound else None,
+        "bound_unit": summary.bound.unit,
+        "bound_source": summary.bound.source,
+        "compared": {
+            "rows": summary.comparison.rows,
+            "lines": [json_lines.plain(line._asdict()) for line in lines],
+        },
+        "components": [row._asdict() for row in summary.components],
+        "experts": [
+            {
+                "name": row.name,
+                "weight": row.weight,
+                "loss": row.loss,
+                "blend_loss": row.blend_loss,
+                "awake": row.awake,
+                "last_seen": row.last_seen,
+                "since": row.since,
+            }
+            for row in summary.experts
+        ],
+        "text": str(summary),
+    }
+
+
+def _number(
+    query: dict[str, str], name: str, low: float = -1e15, high: float = 1e15
+) -> float | None:
+    """Return a number of the query of an address; None if it is not there."""
+    text = query.get(name)
+    if text is None:
+        return None
+    try:
+        value = float(text)
+    except ValueError:
+        value = float("nan")
+    if not low <= value <= high:
+        raise Problem(422, f"{name} must be a number from {low:g} to {high:g}")
+    return value

@@ -1,0 +1,358 @@
+"""Blend a table of forecasts and outcomes in the order of time, as a loop over `Mixture` would."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Unpack
+
+import numpy as np
+
+from normalhedge.boundary import extras
+from normalhedge.boundary.inputs import Floats
+from normalhedge.boundary.progress import Listener, shares
+from normalhedge.mixtures import Mixture
+from normalhedge.mixtures.state import MixtureOptions
+from normalhedge.mixtures.summaries import Settled, Summary, TablePart, summarise
+from normalhedge.tables._cleaning import Labels, labels_of, suspects, with_numbers
+from normalhedge.tables._future import LastKnown, Past, known_until, predict_future, rows_ahead
+from normalhedge.tables._intervals import keep_tokens, play_intervals
+from normalhedge.tables._playing import play_table
+from normalhedge.tables._reruns import describe, go_back, remember, same_table
+from normalhedge.tables._results import infinite_forecasts, result_table, value_names
+from normalhedge.tables._rounds import TableRounds, arrange
+from normalhedge.tables._session import TableSession
+from normalhedge.tables._settings import checked_lag, pooled_mixture, tuned_options
+from normalhedge.tables._waiting import store_pending
+from normalhedge.tables.frames import (
+    Columns,
+    WholeTable,
+    as_tuple,
+    guess,
+    read_panel,
+    refuse_outcomes,
+    to_arrow,
+)
+from normalhedge.tables.quantiles import (
+    Quantiles,
+    QuantileTable,
+    levels_of_loss,
+    recognise,
+    summarise_quantiles,
+)
+
+
+@dataclass(repr=False)
+class Blend:
+    """The result of `blend`.
+
+    Attributes
+    ----------
+    frame
+        A table of the kind that was given, with its rows in their order (for a long table, one row
+        for each time and series). Its columns are those that identify a row, the target, ``blend``
+        (empty if no expert is awake; one column for each class) and, if asked for, its intervals,
+        ``blend-lo-90`` and ``blend-hi-90``, and a column of weights for each expert. Quantiles
+        have the layout of the given table, and the blend is one of its models.
+    mixture
+        The mixture after the last round; pass it on to continue with a later table.
+    notes
+        Sentences about the guesses, and other remarks on the table.
+    starts, when
+        The first round of each stretch of time into which ``sums`` and ``totals`` are split: its
+        number, and its time or, without a column of times, its number.
+    sums, totals
+        The sums of each stretch; see `normalhedge.mixtures.state.sum_rows`.
+    rounds
+        The rounds of the table, with their predictions.
+    columns
+        The roles of the columns.
+    known_until
+        The last time of each series whose outcome is known; empty without a column of times.
+    quantiles
+        The levels and the layout of a table of quantile forecasts; None for other tables.
+    labels
+        The labels of classes, if they are text.
+    """
+
+    frame: Any
+    mixture: Mixture
+    notes: list[str]
+    starts: np.ndarray
+    when: list[Any]
+    sums: Floats
+    totals: Floats
+    rounds: TableRounds
+    columns: Columns
+    known_until: Mapping[str, LastKnown]
+    quantiles: QuantileTable | None = None
+    labels: Labels | None = None
+
+    def __repr__(self) -> str:
+        """Return what was blended, in a line."""
+        rows, mixture = len(self.rounds.outcomes), self.mixture
+        return f"Blend({rows:,} rows of {self.columns.target}, {mixture!r})"
+
+    def predict(self, future: Any, *, weights: bool = False) -> Any:
+        """Blend a table of forecasts whose outcomes are not known yet; change nothing.
+
+        Each row is blended with the weights after the last outcome. A series that is new starts
+        from the pooled weights.
+
+        Parameters
+        ----------
+        future
+            A table with the columns of the table that was blended, of any kind. It needs no target,
+            and no cutoff: without one, its forecasts count as made after the last known outcome. An
+            expert without a column sleeps.
+        weights
+            Whether to return the weights of the experts in each row, too.
+
+        Returns
+        -------
+        frame
+            A table of the kind that was given, with a column ``blend``.
+
+        Raises
+        ------
+        ValueError
+            If columns are missing, or a time is not after the last known outcome of its series.
+
+        Examples
+        --------
+        >>> import pyarrow as pa
+        >>> past = pa.table({"t": [1, 2, 3], "y": [1.0, 2.0, 3.0], "a": [1.0, 2.0, 3.0],
+        ...                  "b": [0.0, 1.0, 2.0]})
+        >>> found = blend(past, target="y", time="t", hedger="normal-hedge")
+        >>> found.predict(pa.table({"t": [4, 5], "a": [4.0, 5.0], "b": [3.0, 4.0]}))["blend"][1]
+        <pyarrow.DoubleScalar: 5.0>
+        """
+        table, back = to_arrow(future)
+        past = Past(self.mixture.books, self.columns, self.known_until, self.quantiles, self.labels)
+        return back(predict_future(past, table, weights=weights))
+
+    def summary(self) -> Summary:
+        """Return a summary of this table, which prints as tables, also in a notebook."""
+        rounds, new = self.rounds, self.rounds.row_of >= 0
+        parts: tuple[Any, ...] = (rounds.forecasts, rounds.outcomes, rounds.items, rounds.values)
+        rows = Settled(*(parts if new.all() else (part[new] for part in parts)))
+        found = summarise(self.mixture.books, TablePart(self.sums, self.totals, rows))
+        if self.quantiles is None:
+            return found
+        return summarise_quantiles(found, self.quantiles, rounds, self.mixture.names)
+
+
+def blend(
+    frame: Any,
+    target: str | None = None,
+    experts: Sequence[str] | None = None,
+    by: str | Sequence[str] = (),
+    time: str | None = None,
+    lag: int = 0,
+    *,
+    pooled: bool | None = None,
+    cutoff: str | None = None,
+    model: str | None = None,
+    forecast: str | None = None,
+    classes: Sequence[str] = (),
+    level: str | None = None,
+    quantiles: Quantiles = None,
+    weights: bool = False,
+    mixture: Mixture | None = None,
+    progress: Listener = None,
+    whole: WholeTable | None = None,
+    **options: Unpack[MixtureOptions],
+) -> Blend:
+    """Blend the forecasts of a table, causally: no prediction uses an outcome of a later time.
+
+    Parameters
+    ----------
+    frame
+        A pandas, polars or pyarrow table. A wide table has a column for each expert; a long one has
+        a column ``model``, and ``forecast`` or ``classes``. The output of Nixtla's
+        ``cross_validation`` needs no changes.
+    target
+        The column of outcomes, empty where they are unknown; classes 0, 1, ... for probabilities.
+    experts
+        The columns of the experts; by default all columns of numbers without another role.
+    by
+        The columns that name a series.
+    time
+        The column of times, one round for each. Without it, rows must be in the order of time.
+    lag
+        The number of further rounds for which an outcome stays unknown: 0 if it is known when the
+        next round is predicted.
+    pooled
+        Whether all series of one time make one round, with common weights; otherwise each series
+        has its own weights. A round is learned from once, with the outcomes that are known then.
+        By default, a single rule has weights for each series. ``"auto"`` hedges over both, provided
+        that the series have most of their times in common. The times of the whole table decide
+        this: set ``pooled`` to decide it yourself.
+    cutoff
+        The column of times at which forecasts were made, if ``time`` is the time they are for. An
+        outcome is known to forecasts made at its time or later. Each step ahead of a time is a
+        round of its own, which is learned from when its outcome is known. Steps share their weights
+        if series do.
+    model, forecast, classes
+        The columns of a long table: the names of the experts, and their forecasts or, for class
+        probabilities, a column for each class.
+    level
+        The column of levels of a long table of quantile forecasts. By default a column with a usual
+        name, such as ``level``, ``quantile`` or ``output_type_id``.
+    quantiles
+        The columns of quantiles of a wide table, whose names say their levels: ``q0.1``, ``P10``;
+        or a mapping of columns to levels. By default all columns with such names, if there is a
+        column ``model``; and ``gam-lo-90``, ``gam_q0.1`` in tables with a column for each model.
+        The result has the layout of the table, and its quantiles never cross.
+    weights
+        Whether to return the weights of the experts in each row, too.
+    mixture
+        The mixture to continue with; by default a new one is made from the options.
+    progress
+        A function that is called with the finished share of the work, or a
+        `normalhedge.boundary.progress.Progress`.
+    whole
+        The facts of a larger table of which this is a part, from
+        `normalhedge.integrations.clusters`. The mixture does not remember a
+        part, as it would a table that may come again.
+    **options
+        Arguments of `Mixture`: ``hedger``, ``loss``, ``combine``, ``even``, ``include``,
+        ``interval``, ``season`` and others. With an interval of 0.9, the result has the columns
+        ``blend-lo-90`` and ``blend-hi-90``. Hedgers that are tuned by the number of experts, such
+        as ``"hedge"``, are tuned by the number of experts of the table.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> table = pa.table({"y": [1.0, 2.0, 3.0], "a": [1.0, 2.0, 3.0], "b": [0.0, 1.0, 2.0]})
+    >>> [round(x, 2) for x in blend(table, target="y").frame["blend"].to_pylist()]
+    [0.5, 1.52, 2.56]
+    >>> blend(table, target="y", hedger="normal-hedge").frame["blend"].to_pylist()
+    [0.5, 2.0, 3.0]
+    """
+    arrow = extras.require("pyarrow")
+    try:
+        return _blend(
+            frame,
+            Columns(
+                target, None if experts is None else as_tuple(experts), as_tuple(by), time, cutoff,
+                model, forecast, as_tuple(classes), whole=whole or WholeTable(),
+            ),
+            lag, level=level, quantiles=quantiles, pooled=pooled, weights=weights, mixture=mixture,
+            progress=progress, remembered=whole is None, options={**options},
+        )  # fmt: skip
+    except arrow.ArrowException as error:
+        raise ValueError(f"the table cannot be read: {str(error).splitlines()[0]}") from None
+
+
+def _blend(
+    frame: Any,
+    given: Columns,
+    lag: int,
+    *,
+    level: str | None,
+    quantiles: Quantiles,
+    pooled: bool | None,
+    weights: bool,
+    mixture: Mixture | None,
+    progress: Listener,
+    remembered: bool,
+    options: dict[str, Any],
+) -> Blend:
+    """Do what `blend` does, with the roles of columns in one object."""
+    table, back = to_arrow(frame)
+    table, columns, labels, found = _prepared(table, given, (level, quantiles), mixture, options)
+    lag = checked_lag(lag, columns)
+    continued = mixture is not None
+    if mixture is None:
+        options = tuned_options(table, columns, options, found)
+        mixture = Mixture(**options)
+    elif options:
+        raise TypeError(f"{next(iter(options))} belongs to the mixture, which is given already")
+    levels_of_loss(mixture.settings.loss, None if found is None else found.levels)
+    loss = mixture.settings.loss
+    if bool(columns.classes) != loss.of_classes:
+        raise ValueError(
+            f"loss {loss} needs {'class' if not columns.classes else 'numbers, not'}"
+            " probabilities: see classes"
+        )
+    panel = read_panel(table, columns)
+    if given.experts is None and columns.experts and labels is None and found is None:
+        columns.notes += suspects(panel.experts, panel.forecasts, panel.outcomes)
+    mixture = pooled_mixture(mixture, columns, panel, pooled, continued, options)
+    panel = panel if found is None else found.stacked(panel)
+    classes = panel.forecasts.shape[1]
+    if any(waiting.forecasts.shape[1] != classes for waiting in mixture.pending.values()):
+        raise ValueError("the number of classes must be that of the earlier table")
+    if len(columns.by) and len(panel.outcomes) == len(panel.items) > 1:
+        columns.notes.append("every series has one row only, so that nothing can be learned")
+    refuse_outcomes(panel.outcomes, str(columns.target), mixture.settings.loss)
+    ahead = rows_ahead(panel)
+    with mixture.transaction() as books:
+        session = TableSession.of(books)
+        same = same_table(session, panel, lag)
+        if same:
+            go_back(session)
+        record = describe(session, panel, lag) if remembered else None
+        rounds = arrange(session, panel, lag)
+        index, last = panel.table, known_until(panel, columns.time)
+        del panel
+        sums = play_table(session, rounds, weights=weights, progress=shares(progress, "blending"))
+        intervals = play_intervals(session, rounds)
+        store_pending(session, rounds)
+        keep_tokens(session, intervals)
+        remember(session, record)
+    repeated = ["the rows of the last table are here again: they were not learned twice"] * same
+    parts = value_names(columns.classes) if found is None else found.value_names()
+    result = result_table(index, rounds, sums.distributions, mixture.names, parts, intervals)
+    if labels is not None:
+        decoded = [str(columns.target)] + ["blend"] * (not columns.classes)
+        result = labels.decode(result, decoded)
+    return Blend(
+        back(result if found is None else found.shaped(result)),
+        mixture,
+        [*columns.notes, *repeated, *rounds.notes, *ahead, *infinite_forecasts(sums.totals)],
+        sums.starts,
+        _when(index, rounds, sums.starts, columns.forecast_time),
+        sums.experts,
+        sums.totals,
+        rounds,
+        columns,
+        last,
+        found,
+        labels,
+    )
+
+
+def _prepared(
+    table: Any,
+    given: Columns,
+    levels: tuple[str | None, Quantiles],
+    mixture: Mixture | None,
+    options: Mapping[str, Any],
+) -> tuple[Any, Columns, Labels | None, QuantileTable | None]:
+    """Return a table with numbers where they are needed, its columns, labels and quantiles."""
+    if not table.num_rows:  # its columns have no types by which roles could be guessed
+        raise ValueError("the table has no rows")
+    table, remarks = with_numbers(table, given)
+    found = recognise(table, given, *levels)
+    if found is not None:
+        found.columns.notes += remarks
+        return found.table, found.columns, None, found
+    of_labels = str(options.get("loss", "")).startswith("zero-one")
+    if mixture is not None:
+        of_labels = mixture.settings.loss.of_labels
+    labels = labels_of(table, given, of_labels=of_labels)
+    if labels is not None:
+        table = labels.encode(table)
+    columns = guess(table, given)
+    columns.notes += remarks
+    return table, columns, labels, None
+
+
+def _when(table: Any, rounds: TableRounds, starts: np.ndarray, time: str | None) -> list[Any]:
+    """Return the time of each round in ``starts``, or its number without a column of times."""
+    new = rounds.row_of[rounds.edges[:-1]] >= 0
+    if time is None or not new.any():
+        return [int(start) for start in starts]
+    row = np.zeros(int(rounds.offsets.max()) + 1, dtype=np.int64)
+    row[rounds.offsets[new]] = rounds.row_of[rounds.edges[:-1][new]]
+    return [table[time][int(row[start - rounds.base])].as_py() for start in starts]

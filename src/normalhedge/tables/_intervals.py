@@ -1,0 +1,155 @@
+"""Intervals for the rounds of a table, to the bit as a loop over `Mixture` has them.
+
+Each item has its own game of `normalhedge.mixtures.intervals.Conformal`. The outcome of a row is
+used when its round may be learned from, as for the weights.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from normalhedge.boundary.inputs import Floats
+from normalhedge.mixtures.state import PendingRound
+from normalhedge.tables._rounds import TableRounds
+from normalhedge.tables._session import TableSession
+
+
+@dataclass(frozen=True)
+class TableIntervals:
+    """The intervals of a table.
+
+    Attributes
+    ----------
+    levels
+        The levels, in rising order.
+    bounds
+        The lower and the upper bound of each level, for each row of the rounds.
+    again
+        The same for rows of the panel that were predicted before and still wait, by their place.
+    tokens
+        The tokens of rounds that wait after the table, by game, number of the round and first item:
+        steps ahead of one time are rounds with one number.
+    """
+
+    levels: tuple[float, ...]
+    bounds: Floats
+    again: dict[int, Floats]
+    tokens: dict[tuple[int, int, int], Floats]
+
+    def names(self, of: str = "blend") -> list[str]:
+        """Return the names of the columns of ``bounds``, as Nixtla's libraries have them."""
+        percents = [f"{100.0 * level:.10g}" for level in self.levels]
+        return [f"{of}-{side}-{percent}" for percent in percents for side in ("lo", "hi")]
+
+
+def play_intervals(session: TableSession, rounds: TableRounds) -> TableIntervals | None:
+    """Return the intervals of a table; None if the mixture has none.
+
+    Parameters
+    ----------
+    session
+        The mixture, after the rounds were played and before those that wait are
+        stored. Its intervals learn from the rounds.
+    rounds
+        The rounds.
+    """
+    memory, live = session.books.intervals, session.books.live
+    if memory is None:
+        return None
+    conformal = memory.conformal
+    rows, levels, sizes = len(rounds.items), len(conformal.levels), np.diff(rounds.edges)
+    of_round = np.repeat(np.arange(len(sizes)), sizes)  # of each row
+    earlier = [session.books.pending[ticket] for ticket in session.deferred]
+    numbers = _numbers(rounds, earlier)
+    old = rounds.row_of < 0
+    order = np.argsort(~old, kind="stable")  # rows that were predicted before come first
+    tokens = _tokens(rounds, earlier, conformal.sizes[1] + 1)
+    bases = rounds.values[:, memory.columns]
+    run = conformal.run(
+        (bases.reshape(rows, levels, 2) if conformal.quantiles else bases[:, 0])[order],
+        rounds.outcomes[order],
+        known_at=_known_at(rounds, of_round, order)[order],
+        game=rounds.items[order].astype(np.int64),
+        moment=numbers[of_round][order],
+        games=live.intervals,
+        tokens=tokens[:, :-1],
+        numbers=tokens[:, -1].astype(np.int64),
+        predicted=live.interval_rounds,
+    )
+    bounds = np.empty((rows, 2 * levels))
+    bounds[order, 0::2], bounds[order, 1::2] = run.low, run.high
+    again = _again(rounds, bounds)
+    live.assign(live.version, {"intervals": run.games, "interval_rounds": run.predicted})
+    kept = np.empty((rows, conformal.sizes[1] + 1))
+    waiting = order[run.waiting]
+    kept[waiting] = np.column_stack([run.tokens, run.numbers])
+    games = np.repeat(rounds.games, rounds.stop - rounds.first)
+    found = {
+        (int(games[r]), int(numbers[r]), int(rounds.items[rounds.edges[r]])): kept[
+            rounds.edges[r] : rounds.edges[r + 1]
+        ].copy()
+        for r in np.unique(of_round[waiting]).tolist()
+    }
+    return TableIntervals(conformal.levels, bounds, again, found)
+
+
+def keep_tokens(session: TableSession, intervals: TableIntervals | None) -> None:
+    """Give the pending rounds of a table their tokens.
+
+    Parameters
+    ----------
+    session
+        The mixture, with the rounds that wait.
+    intervals
+        The intervals of the table; None without intervals.
+    """
+    if intervals is None:
+        return
+    rounds = []
+    for ticket, deferred in session.deferred.items():
+        waiting = session.books.pending[ticket]
+        tokens = intervals.tokens[deferred.game, waiting.number, int(waiting.items[0])]
+        rounds.append((ticket, waiting._replace(tokens=tokens)))
+    session.replace_rounds(rounds)
+
+
+def _numbers(rounds: TableRounds, earlier: list[PendingRound]) -> np.ndarray:
+    """Return the number of each round, which the phase of the season is taken from."""
+    numbers = rounds.base + rounds.offsets.astype(np.int64)
+    for r in np.flatnonzero(rounds.old >= 0):
+        numbers[r] = earlier[rounds.old[r]].number
+    return numbers
+
+
+def _tokens(rounds: TableRounds, earlier: list[PendingRound], length: int) -> Floats:
+    """Return the tokens of the rows that were predicted before, in their order."""
+    parts = [np.empty((0, length))]
+    for r in np.flatnonzero(rounds.old >= 0):
+        tokens = earlier[rounds.old[r]].tokens
+        assert tokens is not None
+        parts.append(tokens)
+    return np.concatenate(parts)
+
+
+def _known_at(rounds: TableRounds, of_round: np.ndarray, order: np.ndarray) -> np.ndarray:
+    """Return the place in ``order`` of the row before which the outcome of each row is used.
+
+    The number of rows stands for the end of the table, and one more for rounds that wait: those
+    whose outcomes may not be used yet, or are all unknown.
+    """
+    rows = len(of_round)
+    place = np.empty(rows + 1, dtype=np.int64)
+    place[order], place[rows] = np.arange(rows), rows
+    stop = np.repeat(rounds.stop, rounds.stop - rounds.first)
+    ready = rounds.ready.astype(np.int64)
+    known = np.where(ready < stop, place[rounds.edges[np.minimum(ready, stop - 1)]], rows)
+    unknown = np.ones(len(ready), dtype=bool)
+    unknown[of_round[~np.isnan(rounds.outcomes)]] = False
+    known[(ready > stop) | unknown] = rows + 1
+    return np.asarray(known[of_round])
+
+
+def _again(rounds: TableRounds, bounds: Floats) -> dict[int, Floats]:
+    """Return the bounds of rows that were predicted before, by their place in the panel."""
+    first = {int(rounds.old[r]): int(rounds.edges[r]) for r in np.flatnonzero(rounds.old >= 0)}
+    return {row: bounds[first[old] + k] for row, (_, old, k) in rounds.again.items()}

@@ -1,0 +1,361 @@
+"""Arrange the rows of a panel, and the pending rounds of a mixture, as rounds for the core."""
+
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from normalhedge.boundary.inputs import Floats
+from normalhedge.mixtures.state import DeferredOutcome
+from normalhedge.tables._reruns import first_new_times, series_of
+from normalhedge.tables._session import TableSession
+from normalhedge.tables.frames import Panel
+
+NEVER = 1 << 30
+"""Stands for the settling round of a round that this table cannot settle."""
+
+
+class RowAgain(NamedTuple):
+    """A row that was predicted before, and still waits for its outcome.
+
+    Attributes
+    ----------
+    values
+        The prediction made then.
+    round, place
+        The number of its round among those that wait, and its place in the round.
+    """
+
+    values: Floats
+    round: int
+    place: int
+
+
+@dataclass
+class TableRounds:
+    """Rows sorted by game and time; see ``Schedule`` in ``src/core/schedule.hpp``.
+
+    Attributes
+    ----------
+    forecasts, outcomes, values, items
+        The forecasts, the outcome, the predictions and the item of each row.
+    row_of
+        The place of each row in the panel; -1 for a row that was predicted before.
+    edges
+        The first row of each round, and the number of rows at the end.
+    offsets
+        The number of each round, counted from ``base``; -1 for a pending round of earlier tables.
+    ready
+        For each round, the round of its game from which on its outcomes may be used.
+    order
+        The rounds of each game in the order in which they are settled: by ``ready``.
+    places
+        The number of each new round, whose differences count the rounds of a game; for a pending
+        round, minus one and the number of rounds of its game that were predicted after it.
+    codes
+        The index of each round's time in ``time_keys``; -1 for a pending round.
+    old
+        The place of a round among the pending rounds of earlier tables; -1 for a new round.
+    known
+        With a cutoff, the time from which on the outcomes of each round are known; else None.
+    time_keys, known_rows
+        The distinct times, and with a cutoff the time at which the outcome of each row of the panel
+        is known; None without times.
+    games
+        The game of each of the following entries.
+    first, start, stop
+        The first round of each game, its first new round, and its end.
+    settled
+        The place in ``order`` of the first round of each game that is not settled.
+    base
+        The number of the first new round.
+    again
+        The predictions of rows of the panel that were predicted before and still wait for their
+        outcomes, by the place of the row.
+    notes
+        Sentences about rows that were seen before.
+    """
+
+    forecasts: Floats
+    outcomes: Floats
+    values: Floats
+    items: np.ndarray
+    row_of: np.ndarray
+    edges: np.ndarray
+    offsets: np.ndarray
+    ready: np.ndarray
+    order: np.ndarray
+    places: np.ndarray
+    codes: np.ndarray
+    old: np.ndarray
+    known: np.ndarray | None
+    time_keys: np.ndarray | None
+    known_rows: np.ndarray | None
+    games: np.ndarray
+    first: np.ndarray
+    start: np.ndarray
+    stop: np.ndarray
+    settled: np.ndarray
+    base: int
+    again: dict[int, RowAgain] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+
+    def rows(self, start: int, stop: int) -> tuple[Floats, Floats, Floats]:
+        """Return the forecasts, predictions and outcomes of some rows.
+
+        Parameters
+        ----------
+        start, stop
+            The first row, and the row after the last.
+        """
+        return self.forecasts[start:stop], self.values[start:stop], self.outcomes[start:stop]
+
+
+def arrange(session: TableSession, panel: Panel, lag: int) -> TableRounds:
+    """Return the pending rounds of earlier tables, followed by the rounds of a panel.
+
+    Parameters
+    ----------
+    session
+        The mixture; new experts and items join it.
+    panel
+        The new rows.
+    lag
+        The number of further rounds for which an outcome stays unknown.
+    """
+    session.begin_table(panel.time_kind)
+    session.books.join(panel.experts)
+    notes: list[str] = []
+    items = _join_items(session, panel.items, notes)[panel.series]
+    games = np.zeros_like(items) if session.books.settings.shared else items
+    again: dict[int, RowAgain] = {}
+    fresh = _unseen(session, panel, items, again, notes)
+    # Rounds are numbered by their times, after the last round of the mixture.
+    distinct = np.flatnonzero(np.bincount(panel.times[fresh]))
+    if panel.of_whole and panel.time_keys is not None:
+        distinct = np.arange(len(panel.time_keys))
+    rows = _new_rows(session, panel, fresh)
+    parts = (panel.outcomes, items, games, panel.times)
+    outcomes, items, games, times = parts if fresh.all() else (part[fresh] for part in parts)
+    if len(distinct) <= distinct.max(initial=-1):  # some times are not new
+        times = np.searchsorted(distinct, times).astype(np.int32)
+    places, none = np.arange(len(fresh), dtype=np.int32), np.empty(0, dtype=np.int32)
+    # The steps ahead of one time are rounds of their own: their outcomes are known one by one.
+    steps = np.zeros_like(times)
+    if panel.steps is not None and session.books.settings.shared:
+        steps = panel.steps[fresh]
+    columns = [
+        rows, outcomes, items, games, times, places if fresh.all() else places[fresh],
+        np.full((len(rows), rows.shape[1] * session.books.live.value_count), np.nan), steps,
+    ]  # fmt: skip
+    del parts, items, games, times, fresh, places, steps
+    if session.deferred:
+        deferred = _deferred_rows(session)
+        columns = [np.concatenate(pair) for pair in zip(deferred, columns, strict=True)]
+    columns = _sorted(columns, len(distinct) + len(session.deferred) + 1, len(session.books.items))
+    table, outcomes, item, game, code, row_of, values, step = columns
+    if session.books.settings.include:
+        session.books.live.fill_plain(table, None)
+    begins = np.ones(len(game), dtype=bool)
+    begins[1:] = (game[1:] != game[:-1]) | (code[1:] != code[:-1]) | (step[1:] != step[:-1])
+    edges = np.append(np.flatnonzero(begins), len(game)).astype(np.int32)
+    game, code, new = game[begins], code[begins], row_of[begins] >= 0
+    first = np.flatnonzero(np.diff(game, prepend=-1)) if len(game) else np.zeros(0, dtype=np.int64)
+    stop = np.append(first[1:], len(game)) if len(first) else first
+    start = first + np.add.reduceat((~new).astype(np.int64), first) if len(first) else first
+    offsets = codes = code
+    old = np.broadcast_to(np.int32(-1), len(code))
+    if len(distinct) <= distinct.max(initial=-1):
+        codes = distinct.astype(np.int32)[np.maximum(code, 0)]
+    if not new.all():
+        offsets, codes = np.where(new, offsets, -1), np.where(new, codes, -1)
+        old = np.where(new, old, code + np.int32(len(session.deferred)))
+    result = TableRounds(
+        table, outcomes, values, item, row_of, edges,
+        offsets, none, none, none, codes, old,  # _set_ready fills in three
+        _known(session, panel, row_of, edges, code, new), panel.time_keys, panel.known,
+        game[first].astype(np.int64), first, start, stop, first.copy(), session.books.rounds, again,
+        notes,
+    )  # fmt: skip
+    _set_ready(result, list(session.deferred.values()), lag)
+    return result
+
+
+def _sorted(columns: list[np.ndarray], times: int, items: int) -> list[np.ndarray]:
+    """Return the columns of rows, as in `arrange`, by game, time, step and item."""
+    steps = columns[7]
+    key = columns[3] * np.int64(times)
+    for column, count in ((columns[4], int(steps.max(initial=0)) + 1), (steps, items)):
+        key += column
+        key *= count
+    key += columns[2]
+    if (key[1:] < key[:-1]).any():
+        order = np.argsort(key, kind="stable")
+        columns = [column[order] for column in columns]
+    return columns
+
+
+def _join_items(session: TableSession, names: list[str], notes: list[str]) -> np.ndarray:
+    """Let items join that are new, and return the index of each item."""
+    known = set(session.books.items)
+    new = [name for name in names if name not in known] if known else []
+    found = session.books.item_indices(names)
+    if new:
+        session.start_from_pool(new)
+        shown = ", ".join(new[:3]) + ", ..." * (len(new) > 3)
+        notes.append(f"{len(new)} new series started from the pooled weights: {shown}")
+    return found
+
+
+def _new_rows(session: TableSession, panel: Panel, fresh: np.ndarray) -> Floats:
+    """Return the forecasts of the rows not seen before, with a column for each name."""
+    books = session.books
+    columns, n = [books.live.find(name) for name in panel.experts], len(books.names)
+    if fresh.all() and columns == list(range(n)) and not books.retired:
+        return panel.forecasts
+    rows = np.full((fresh.sum(), panel.forecasts.shape[1], n), np.nan)
+    rows[:, :, columns] = panel.forecasts if fresh.all() else panel.forecasts[fresh]
+    books.let_sleep(rows)
+    return rows
+
+
+def _deferred_rows(session: TableSession) -> list[np.ndarray]:
+    """Return the columns of the rows of pending rounds, as in `arrange`.
+
+    Their codes are negative: they come before the new rows, in the order of their tickets.
+    """
+    columns: list[list[np.ndarray]] = [[] for _ in range(8)]
+    for k, (ticket, deferred) in enumerate(session.deferred.items()):
+        pending = session.books.pending[ticket]
+        rows = len(pending.items)
+        parts: tuple[np.ndarray, ...] = (
+            session.books.widen(pending.forecasts, None)[0],
+            deferred.outcomes,
+            pending.items,
+            np.full(rows, deferred.game),
+            np.full(rows, k - len(session.deferred), dtype=np.int32),
+            np.full(rows, -1, dtype=np.int32),
+            pending.values,
+            np.zeros(rows, dtype=np.int32),
+        )
+        for column, part in zip(columns, parts, strict=True):
+            column.append(part)
+    return [np.concatenate(column) for column in columns]
+
+
+def _unseen(
+    session: TableSession,
+    panel: Panel,
+    items: np.ndarray,
+    again: dict[int, RowAgain],
+    notes: list[str],
+) -> np.ndarray:
+    """Return which rows are later than the last time of their game.
+
+    Outcomes in the other rows are filled into pending rounds that lack them, and the predictions of
+    those rounds are put into ``again``.
+    """
+    fresh: np.ndarray = np.ones(len(items), dtype=bool)
+    if not session.last_times or panel.time_keys is None:
+        return fresh
+    keys = panel.time_keys
+    fresh = panel.times >= first_new_times(session, panel)[panel.series]
+    waiting = {}
+    for ticket, deferred in session.deferred.items():
+        for place, item in enumerate(session.books.pending[ticket].items):
+            until = deferred.known[place] if deferred.known else None
+            name = series_of(session.books.items[item], steps=until is not None)
+            waiting[deferred.time, name, until] = (ticket, place)
+    filled: dict[int, Floats] = {}
+    tickets = {ticket: k for k, ticket in enumerate(session.deferred)}
+    classes = panel.forecasts.shape[1]
+    for row in np.flatnonzero(~fresh).tolist() if waiting else ():
+        until = key_of(panel.known, row)
+        name = series_of(session.books.items[items[row]], steps=until is not None)
+        found = waiting.get((key_of(keys, panel.times[row]), name, until))
+        if found is None:
+            continue
+        ticket, place = found
+        values = session.books.pending[ticket].values[place, :classes]
+        again[row] = RowAgain(values, tickets[ticket], place)
+        unknown = np.isnan(session.deferred[ticket].outcomes[place])
+        if unknown and not np.isnan(panel.outcomes[row]):
+            session.deferred[ticket].outcomes[place] = panel.outcomes[row]
+            news = filled.setdefault(
+                ticket, np.full(len(session.books.pending[ticket].items), np.nan)
+            )
+            news[place] = panel.outcomes[row]
+    for ticket, news in filled.items():
+        session.note(ticket, news)
+    seen = int((~fresh).sum())
+    if seen:
+        notes.append(
+            f"{seen} row{'s were' if seen > 1 else ' was'} blended before: {len(filled)} outcome"
+            f"{'s' * (len(filled) != 1)} filled in, {len(again)} kept the forecast made then, "
+            f"{seen - len(again)} left out"
+        )
+    return fresh
+
+
+def _known(
+    session: TableSession,
+    panel: Panel,
+    row_of: np.ndarray,
+    edges: np.ndarray,
+    code: np.ndarray,
+    new: np.ndarray,
+) -> np.ndarray | None:
+    """Return the time from which on the outcomes of each round are known; None without a cutoff."""
+    if panel.known is None:
+        return None
+    rows = panel.known[np.maximum(row_of, 0)]
+    known: np.ndarray = np.maximum.reduceat(rows, edges[:-1]).copy()
+    deferred = list(session.deferred.values())
+    for r in np.flatnonzero(~new):
+        known[r] = max(deferred[code[r] + len(deferred)].known)
+    return known
+
+
+def _set_ready(rounds: TableRounds, deferred: list[DeferredOutcome], lag: int) -> None:
+    """Set the round from which on outcomes may be used, the order of settling, and the places."""
+    old = rounds.old >= 0
+    if rounds.known is None and not old.any():
+        rounds.ready = np.arange(len(rounds.offsets), dtype=np.int32)
+        rounds.ready += 1 + lag
+        np.minimum(rounds.ready, NEVER, out=rounds.ready)
+        rounds.order = rounds.places = np.arange(len(rounds.offsets), dtype=np.int32)
+        return
+    here = np.arange(len(rounds.offsets))
+    of = np.repeat(np.arange(len(rounds.games)), rounds.stop - rounds.first)
+    since = np.array([w.since for w in deferred], dtype=np.int64)
+    rounds.places = (here - rounds.start[of]).astype(np.int32)
+    rounds.places[old] = -1 - since[rounds.old[old]]
+    ready = here + 1 + lag
+    if rounds.known is not None and rounds.time_keys is not None:
+        # The first round of the game whose cutoff is not before the outcome.
+        wanted = np.searchsorted(rounds.time_keys, rounds.known, side="left")
+        width = len(rounds.time_keys) + 1
+        found = np.searchsorted(of * width + rounds.codes + 1, of * width + wanted + 1)
+        found = np.maximum(found, np.maximum(here + 1, rounds.start[of]))
+        ready = np.where(found < rounds.stop[of], found, NEVER)
+    else:
+        due = np.array([w.due for w in deferred], dtype=np.int64)
+        ready[old] = rounds.start[of[old]] + due[rounds.old[old]]
+    rounds.ready = np.minimum(ready, NEVER).astype(np.int32)
+    rounds.order = np.lexsort((rounds.ready, of)).astype(np.int32)
+
+
+def key_of(keys: np.ndarray | None, index: int) -> Any:
+    """Return one of the times in a form that JSON can hold; None without times.
+
+    Parameters
+    ----------
+    keys
+        The times.
+    index
+        The place of the time.
+    """
+    if keys is None:
+        return None
+    key = keys[index]
+    return key.item() if isinstance(key, np.generic) else key

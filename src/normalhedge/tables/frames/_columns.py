@@ -1,0 +1,161 @@
+"""The roles of the columns of a table: target, experts, time and others, given or guessed.
+
+A *wide* table has a column for each expert; a *long* one has a column of models and one of
+forecasts, or one for each class.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from normalhedge.boundary import specs
+from normalhedge.tables.frames._frames import (
+    encoded,
+    is_number,
+    refuse_other_than_numbers,
+    time_of_index,
+)
+from normalhedge.tables.frames._whole import WholeTable
+
+TIMES = ("ds", "time", "date", "datetime", "timestamp", "reference_date", "forecast_date", "t")
+SERIES = ("unique_id", "series", "series_id", "location", "item_id")
+TARGETS = ("y", "target", "truth", "actual", "outcome", "y_true")
+MODELS = ("model", "model_id", "forecaster", "expert", "team")
+COUNTS = ("id", "index", "row", "horizon", "step", "Unnamed: 0", "")
+"""The usual names of columns, for guesses; columns of counts are not experts."""
+
+
+@dataclass
+class Columns:
+    """The roles of the columns of a table; `guess` fills in roles that are not given.
+
+    Attributes
+    ----------
+    target, experts, by, time, cutoff, model, forecast, classes
+        As in `blend`.
+    notes
+        Sentences about the guesses.
+    whole
+        What is known of a larger table, if this table is a part of it.
+    """
+
+    target: str | None = None
+    experts: Sequence[str] | None = None
+    by: Sequence[str] = ()
+    time: str | None = None
+    cutoff: str | None = None
+    model: str | None = None
+    forecast: str | None = None
+    classes: Sequence[str] = ()
+    notes: list[str] = field(default_factory=list)
+    whole: WholeTable = field(default_factory=WholeTable)
+
+    @property
+    def forecast_time(self) -> str | None:
+        """The column of the times at which forecasts are made: the cutoff, or else the time."""
+        return self.cutoff or self.time
+
+
+def guess(table: Any, columns: Columns) -> Columns:  # noqa: C901 -- one line for each guess
+    """Check the roles that were given, and guess the others.
+
+    Parameters
+    ----------
+    table
+        An Arrow table.
+    columns
+        The roles that were given.
+    """
+    names = table.column_names
+    _refuse_twice("column", names)
+    single = (columns.target, columns.time, columns.cutoff, columns.model, columns.forecast)
+    several = (*(columns.experts or ()), *columns.by, *columns.classes)
+    for given in (*filter(None, single), *several):
+        if given not in names:
+            raise specs.nearest("column", given, names)
+    notes: list[str] = []
+    taken: set[str | None] = {*single, *several}
+
+    def find(role: str, usual: Sequence[str]) -> str | None:
+        name = next((name for name in usual if name in names and name not in taken), None)
+        if name is not None:
+            notes.append(f"{role}: {name}")
+            taken.add(name)
+        return name
+
+    target = columns.target or find("target", TARGETS)
+    if target is None:
+        raise ValueError(f"target must name one of the columns: {', '.join(names)}")
+    model = columns.model
+    if model is None and columns.experts is None:
+        model = find("long table, models in", MODELS)
+    time = columns.time or find("time", [*filter(None, [time_of_index(table)]), *TIMES])
+    by = columns.by or tuple(filter(None, [find("series", SERIES)]))
+    cutoff = columns.cutoff
+    if cutoff is None and time is not None:
+        cutoff = find("forecasts made at", ("cutoff",))
+    experts, forecast = columns.experts, columns.forecast
+    if model is not None and forecast is None and not columns.classes:
+        forecast = find("forecasts in", ("forecast", "prediction", "value"))
+        if forecast is None:
+            raise ValueError(f"forecast must name one of the columns: {', '.join(names)}")
+    if model is None and experts is None:
+        free = [n for n in names if n not in taken and n not in COUNTS]
+        experts = [n for n in free if is_number(table.schema.field(n).type)]
+        notes.append(f"experts: {', '.join(experts[:6])}{', ...' if len(experts) > 6 else ''}")
+        left = [n for n in names if n not in taken and n not in experts]
+        if left:
+            notes.append(f"left out: {', '.join(left)}")
+    found = Columns(
+        target, experts, by, time, cutoff, model, forecast, columns.classes, notes, columns.whole
+    )
+    _check(table, found)
+    return found
+
+
+def count_experts(table: Any, columns: Columns) -> int:
+    """Return the number of experts of a table.
+
+    Parameters
+    ----------
+    table
+        An Arrow table.
+    columns
+        The roles of its columns.
+    """
+    if columns.model is None:
+        return len(columns.experts or ())
+    return len(columns.whole.models or encoded(table[columns.model])[0])
+
+
+def _check(table: Any, columns: Columns) -> None:
+    """Refuse columns that do not go together, or that hold no numbers where numbers are needed."""
+    experts = list(columns.experts or ())
+    _refuse_twice("expert", experts)
+    wrong = {columns.target, columns.time, columns.cutoff, *columns.by} & set(experts)
+    if wrong:
+        raise ValueError(f"column {wrong.pop()} cannot be an expert: it has another role")
+    if columns.time is None and columns.model is not None:
+        raise ValueError("a long table needs the time: which of its rows belong together?")
+    if columns.classes and columns.model is None:
+        raise ValueError("classes need a long table, with a column model: one row for each expert")
+    if len(columns.classes) == 1:
+        raise ValueError(f"classes must be two columns or more, got {columns.classes[0]} alone")
+    if columns.time is None and columns.cutoff is not None:
+        raise ValueError("cutoff needs the time that the forecasts are for")
+    if columns.model is None and not experts:
+        raise ValueError(f"there is no column of numbers left for experts beside {columns.target}")
+    for name in filter(None, {columns.target, columns.forecast, *experts, *columns.classes}):
+        refuse_other_than_numbers(table, name)
+
+
+def _refuse_twice(role: str, names: Sequence[str]) -> None:
+    for name, count in Counter(names).items():
+        if count > 1:
+            raise ValueError(f"{role} {name} appears twice")
+
+
+def as_tuple(given: str | Iterable[str]) -> tuple[str, ...]:
+    """Return one name, or several, as a tuple."""
+    return (given,) if isinstance(given, str) else tuple(given)

@@ -1,0 +1,273 @@
+"""Panels: forecasts and outcomes of a table as arrays, with the time and the item of each row."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+import numpy as np
+
+from normalhedge.boundary import extras
+from normalhedge.boundary.inputs import LARGEST, Floats
+from normalhedge.mixtures.losses import Loss
+from normalhedge.mixtures.state import SUM_TOLERANCE
+from normalhedge.tables.frames._columns import Columns
+from normalhedge.tables.frames._frames import encoded, floats, sortable, time_kind, times, words
+from normalhedge.tables.frames._whole import WholeTable
+
+
+@dataclass
+class Panel:
+    """Forecasts and outcomes in rows.
+
+    Attributes
+    ----------
+    table
+        An Arrow table of the columns that identify a row, and of the target.
+    experts
+        The names of the experts, the columns of ``forecasts``.
+    forecasts
+        Rows x classes x experts; NaN where an expert sleeps.
+    outcomes
+        The outcome of each row; NaN if unknown.
+    items, series
+        The names of the items, and the item of each row.
+    times, time_keys
+        The number of each row's time, 0, 1, ...; and the distinct times: numbers or words that
+        sort. Without a column of times there are no ``time_keys``.
+    known
+        With a cutoff, the time at which the outcome of each row is known; otherwise None.
+    time_kind
+        The kind of the times: dates, numbers or words; empty without a column of times.
+    steps
+        With a cutoff, the number of the step ahead of each row, from 0 on; otherwise None.
+    of_whole
+        Whether ``times`` number the times of a larger table, of which some may be missing here.
+    """
+
+    table: Any
+    experts: list[str]
+    forecasts: Floats
+    outcomes: Floats
+    items: list[str]
+    series: np.ndarray
+    times: np.ndarray
+    time_keys: np.ndarray | None
+    known: np.ndarray | None
+    time_kind: str
+    steps: np.ndarray | None = None
+    of_whole: bool = False
+
+
+def read_panel(table: Any, columns: Columns) -> Panel:
+    """Return the panel of a table.
+
+    Parameters
+    ----------
+    table
+        An Arrow table.
+    columns
+        The roles of its columns.
+    """
+    pa = extras.require("pyarrow")
+    rows = table.num_rows
+    if not rows:
+        raise ValueError("the table has no rows")
+    items, series = named_items(table, columns.by)
+    when = columns.forecast_time
+    codes, time_keys = _times(table, columns, series)
+    known = steps = None
+    if columns.cutoff is not None:
+        known = sortable(table[columns.time]).to_numpy()
+        if time_kind(table[columns.time]) != time_kind(table[columns.cutoff]):
+            raise TypeError("cutoff and time must be of one kind: dates, numbers or words")
+        items, series, steps = _horizons(table, columns, items, series, codes)
+    index = [*columns.by, *([columns.time] if columns.time else [])]
+    index += [columns.cutoff] if columns.cutoff else []
+    kept = table.select([*index, str(columns.target)])
+    outcomes = floats(table[columns.target])
+    if columns.model is None:
+        experts = [str(name) for name in columns.experts or ()]
+        forecasts = np.empty((rows, 1, len(experts)))
+        for i, name in enumerate(experts):
+            forecasts[:, 0, i] = floats(table[name])
+    else:
+        cell_codes, first, cells = _cells(series, codes, len(items))
+        experts, who = encoded(table[columns.model], columns.whole.models)
+        _refuse_repeats(table, columns, cell_codes * np.int64(len(experts)) + who)
+        parts = list(columns.classes) or [str(columns.forecast)]
+        forecasts = np.full((len(first), len(parts), len(experts)), np.nan)
+        for c, part in enumerate(parts):
+            forecasts[cells, c, who] = floats(table[part])
+        if columns.classes:
+            _refuse_classes(forecasts)
+        known, steps = (None if part is None else part[first] for part in (known, steps))
+        series, codes = series[first], codes[first]
+        outcomes = agreed(outcomes, cells, len(first))
+        kept = kept.take(pa.array(first))
+    if columns.classes:
+        _refuse_labels(outcomes, len(columns.classes), str(columns.target))
+    kind = "" if when is None else time_kind(table[when])
+    panel = Panel(
+        kept, experts, forecasts, outcomes, items, series, codes, time_keys, known, kind, steps,
+        columns.whole.times is not None,
+    )  # fmt: skip
+    if columns.model is None:
+        _refuse_doubles(panel, columns)
+    pa.default_memory_pool().release_unused()  # large tables: memory of intermediate results
+    return panel
+
+
+def named_items(table: Any, by: Sequence[str]) -> tuple[list[str], np.ndarray]:
+    """Return the names of the items, and the item of each row.
+
+    Parameters
+    ----------
+    table
+        An Arrow table.
+    by
+        The columns that name a series.
+    """
+    if not by:
+        return [""], np.zeros(table.num_rows, dtype=np.int32)
+    if len(by) == 1:
+        return encoded(table[by[0]])
+    pc = extras.require("pyarrow.compute")
+    # The separator is escaped inside of the parts, so that different keys get different names.
+    marked = (pc.replace_substring(words(table[name]), "\\", "\\\\") for name in by)
+    parts = (pc.replace_substring(texts, "|", "\\|") for texts in marked)
+    return encoded(pc.binary_join_element_wise(*parts, "|"))
+
+
+def _horizons(
+    table: Any, columns: Columns, items: list[str], series: np.ndarray, cutoffs: np.ndarray
+) -> tuple[list[str], np.ndarray, np.ndarray]:
+    """Return an item for each step ahead of each series: names, items and steps of the rows."""
+    # The steps of one forecast: distinct target times after one cutoff, in order.
+    whole = columns.whole
+    if whole.cutoffs is None:
+        targets, _ = times(table[str(columns.time)])
+        steps = WholeTable(cutoffs=cutoffs, targets=targets).steps(cutoffs, targets)
+    else:
+        made, due = (sortable(table[name]).to_numpy() for name in (columns.cutoff, columns.time))
+        steps = whole.steps(made, due)
+    width = int(steps.max()) + 1
+    names = [
+        f"{item}|step {step + 1}" if item else f"step {step + 1}"
+        for item in items
+        for step in range(width)
+    ]
+    return names, series * width + steps, steps.astype(np.int32)
+
+
+def _times(
+    table: Any, columns: Columns, series: np.ndarray
+) -> tuple[np.ndarray, np.ndarray | None]:
+    """Return the number of each row's time, and the distinct times; None without such a column."""
+    when = columns.forecast_time
+    return (_places(series), None) if when is None else times(table[when], columns.whole.times)
+
+
+def _places(series: np.ndarray) -> np.ndarray:
+    """Return for each row the number of earlier rows of the same item."""
+    order = np.argsort(series, kind="stable")
+    sorted_ = series[order]
+    first = np.searchsorted(sorted_, sorted_, side="left")
+    places = np.empty(len(series), dtype=np.int32)
+    places[order] = np.arange(len(series)) - first
+    return places
+
+
+def _cells(
+    series: np.ndarray, codes: np.ndarray, items: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the cells of a long table: one for each time and item.
+
+    That is a code of the cell of each row, the first row of each cell, and the cell of each row.
+    """
+    cell_codes = codes * np.int64(items) + series
+    _, first, cells = np.unique(cell_codes, return_index=True, return_inverse=True)
+    return cell_codes, first, cells
+
+
+def agreed(target: Floats, cells: np.ndarray, count: int) -> Floats:
+    """Return the outcome of each cell, on which its rows must agree; NaN if no row has one.
+
+    Parameters
+    ----------
+    target
+        The outcome in each row.
+    cells, count
+        The cell of each row, and the number of cells.
+    """
+    outcomes = np.full(count, np.nan)
+    known = ~np.isnan(target)
+    outcomes[cells[known]] = target[known]
+    if (outcomes[cells[known]] != target[known]).any():
+        raise ValueError("rows of one time and series must agree in their target")
+    return outcomes
+
+
+def _refuse_doubles(panel: Panel, columns: Columns) -> None:
+    if panel.time_keys is None:
+        return
+    codes = np.sort(panel.times * np.int64(len(panel.items)) + panel.series)
+    if (codes[1:] == codes[:-1]).any():
+        codes = panel.times * np.int64(len(panel.items)) + panel.series
+        values, counts = np.unique(codes, return_counts=True)
+        item = int(values[counts > 1][0]) % len(panel.items)
+        row = int(np.argmax(codes == values[counts > 1][0]))
+        when = panel.table[columns.forecast_time][row].as_py()
+        of = f" of {panel.items[item]}" if panel.items[item] else ""
+        hint = "" if columns.by else "; name the column of the series with by"
+        if isinstance(when, datetime) and when.tzinfo is None and (counts > 1).mean() < 0.05:
+            hint += (
+                "; if this is the hour that the end of daylight saving time repeats, write the "
+                f"times with their offset: {when:%Y-%m-%dT%H:%M}+02:00 and +01:00"
+            )
+        raise ValueError(f"time {when} appears in more than one row{of}{hint}")
+
+
+def _refuse_repeats(table: Any, columns: Columns, codes: np.ndarray) -> None:
+    values, counts = np.unique(codes, return_counts=True)
+    if (counts > 1).any():
+        row = int(np.argmax(codes == values[counts > 1][0]))
+        named = [*columns.by, columns.time, columns.cutoff, columns.model]
+        where = ", ".join(f"{name} {table[name][row].as_py()}" for name in named if name)
+        raise ValueError(f"there is more than one forecast for {where}")
+
+
+def _refuse_classes(forecasts: Floats) -> None:
+    sums, least = forecasts.sum(axis=1), np.nanmin(forecasts, initial=0.0)
+    if least < -1e-9 or (np.abs(sums - 1.0) > SUM_TOLERANCE).any():
+        raise ValueError("class probabilities must not be negative and must sum to one")
+
+
+def _refuse_labels(outcomes: Floats, classes: int, target: str) -> None:
+    known = outcomes[~np.isnan(outcomes)]
+    if not np.isin(known, range(classes)).all():
+        raise ValueError(f"column {target} must hold classes in 0..{classes - 1}")
+
+
+def refuse_outcomes(outcomes: Floats, target: str, loss: Loss) -> None:
+    """Refuse infinite outcomes, and outcomes that the loss does not take.
+
+    Parameters
+    ----------
+    outcomes
+        The outcome of each row.
+    target
+        The column of outcomes.
+    loss
+        The loss.
+    """
+    wrong = np.abs(outcomes) >= LARGEST
+    if wrong.any():
+        row = int(wrong.argmax())
+        raise ValueError(f"column {target} must be finite, it is {outcomes[row]} in row {row + 1}")
+    wrong = ~np.isnan(outcomes) & ~loss.takes(outcomes)
+    if wrong.any():
+        row = int(wrong.argmax())
+        raise ValueError(
+            f"column {target} must {loss.outcome_must[1]}, it is {outcomes[row]} in row {row + 1}"
+        )

@@ -1,0 +1,250 @@
+"""Play the past of a hub: the forecasts of one output type and horizon, by the order of dates."""
+
+from collections.abc import Sequence
+from datetime import date as Date  # noqa: N812 -- a type
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from normalhedge.boundary import extras
+from normalhedge.boundary.inputs import Floats
+from normalhedge.mixtures.state import SUM_TOLERANCE
+from normalhedge.tables import Blend, blend
+from normalhedge.tables.frames import encoded, floats
+from normalhedge.tables.hubs._submissions import ID, MODEL, VALUE
+from normalhedge.tables.hubs._tasks import END, Task
+from normalhedge.tables.quantiles import DIGITS, cells_of, wis_scores
+
+MADE, KNOWN, TRUTH, LEVEL = "(made)", "(known)", "(truth)", "(level)"
+"""Columns beside those of the hub: the dates at which forecasts are made and outcomes known."""
+
+NEVER = 36_500
+"""The days that forecasts wait without a date that they are for, as of the peak of a season."""
+
+LEAST = 1e-6
+"""Smaller probabilities count as this one in the log loss, as in `normalhedge.mixtures.losses`."""
+
+LOSSES = {"pmf": "log", "mean": "square", "median": "absolute"}
+"""The loss of each output type but quantiles, whose loss is that of their levels."""
+
+SCORES = {"quantile": "WIS", "pmf": "log loss", "mean": "square error", "median": "absolute error"}
+"""What is scored, in words."""
+
+
+class HubGame(NamedTuple):
+    """The forecasts of one output type and horizon, with outcomes.
+
+    Attributes
+    ----------
+    horizon
+        The steps ahead, as text.
+    table
+        The rows of the submissions.
+    truth
+        The outcome of each row: a number, or the place of a class; NaN where it is not known.
+    kind, ids
+        The output type, and its ids in order.
+    task
+        The task.
+    known_after
+        The number of days after which an outcome is known.
+    """
+
+    horizon: str
+    table: Any
+    truth: Floats
+    kind: str
+    ids: list[str]
+    task: Task
+    known_after: int
+
+
+class Played(NamedTuple):
+    """A game of which all dates were played. A cell is a series on a date.
+
+    Attributes
+    ----------
+    last
+        The cells of the last date with all that the hub asks for, as places in the arrays.
+    cells
+        The ids of the series of these cells, and the date that their forecasts are for.
+    names
+        The models.
+    forecasts, values, weights, outcomes
+        The forecasts of the models, cells x ids x models; those of the blend, cells x ids; the
+        weights, cells x models; and the outcomes.
+    """
+
+    last: np.ndarray
+    cells: list[dict[str, str]]
+    names: list[str]
+    forecasts: Floats
+    values: Floats
+    weights: Floats
+    outcomes: Floats
+
+
+def play_game(game: HubGame, day: Date, hedger: str | None, notes: list[str]) -> Played:
+    """Blend the forecasts of all dates.
+
+    All series share one round of each date: the core hedges over weights for all of them, and
+    weights for each series by itself.
+
+    Parameters
+    ----------
+    game
+        The forecasts with outcomes.
+    day
+        The last date.
+    hedger
+        The way of combining; None for the default.
+    notes
+        Sentences about forecasts that were left out, or repaired, are added here.
+    """
+    parts = {"quantile": _quantiles, "pmf": _classes}.get(game.kind, _points)(game, notes)
+    columns: dict[str, Any] = {"by": game.task.series, "target": TRUTH, "time": KNOWN}
+    columns |= {"cutoff": MADE, "model": MODEL, **parts.columns}
+    options: dict[str, Any] = {} if hedger is None else {"hedger": hedger}
+    if game.kind in LOSSES:
+        options["loss"] = LOSSES[game.kind]
+    result = blend(parts.table, pooled=True, weights=True, **columns, **options)
+    said = result.notes if game.kind == "quantile" else []
+    notes += [
+        f"horizon {game.horizon}: {note}"
+        for note in said
+        if note.startswith(("crossing", "quantiles inter", "asleep", "1 inf")) or " inf" in note
+    ]
+    return _last(game, day, result, parts.width, notes)
+
+
+class _Parts(NamedTuple):
+    table: Any
+    columns: dict[str, Any]
+    width: int
+
+
+def _base(game: HubGame, rows: Any) -> dict[str, Any]:
+    """Return the columns of some rows that all output types have."""
+    made = rows[game.task.date].to_numpy(zero_copy_only=False).astype("datetime64[D]")
+    ends = rows[END].to_numpy(zero_copy_only=False).astype("datetime64[D]")
+    ends = np.where(np.isnat(ends), made + np.timedelta64(NEVER, "D"), ends)
+    known = ends + np.timedelta64(game.known_after, "D")
+    found = {name: rows[name] for name in (*game.task.series, MODEL)}
+    return found | {MADE: made, KNOWN: known}
+
+
+def _quantiles(game: HubGame, notes: list[str]) -> _Parts:
+    """Return a long table with a column of levels: those of the hub, and no others."""
+    pa = extras.require("pyarrow")
+    levels = np.array([_level(text) for text in game.table[ID].to_pylist()])
+    wanted = np.isin(levels, [_level(text) for text in game.ids])
+    if not wanted.all():
+        count = int((~wanted).sum())
+        notes.append(f"{count:,} row{'s' * (count > 1)} at levels that are not the hub's left out")
+    rows = game.table.filter(pa.array(wanted))
+    table = pa.table(
+        {
+            **_base(game, rows),
+            TRUTH: game.truth[wanted],
+            LEVEL: levels[wanted],
+            VALUE: rows[VALUE],
+        }
+    )
+    return _Parts(table, {"level": LEVEL, "forecast": VALUE}, len(game.ids))
+
+
+def _level(text: str) -> float:
+    try:
+        return round(float(text), DIGITS)
+    except ValueError:
+        return np.nan
+
+
+def _classes(game: HubGame, notes: list[str]) -> _Parts:
+    """Return a long table with a column for each class; left out are sums that are not one."""
+    pa, pc = extras.require("pyarrow"), extras.require("pyarrow.compute")
+    keys = [*game.task.series, MODEL, game.task.date, END]
+    _, group = encoded(pc.binary_join_element_wise(*(game.table[c] for c in keys), "|"))
+    _, first, group = np.unique(group, return_index=True, return_inverse=True)
+    place = {own: k for k, own in enumerate(game.ids)}
+    own = np.array([place.get(text, -1) for text in game.table[ID].to_pylist()])
+    shares = np.zeros((len(first), len(game.ids)))
+    shares[group[own >= 0], own[own >= 0]] = floats(game.table[VALUE])[own >= 0]
+    good = (np.abs(shares.sum(axis=1) - 1.0) <= SUM_TOLERANCE) & (shares >= -1e-9).all(axis=1)
+    if not good.all():
+        count = int((~good).sum())
+        notes.append(f"{count:,} forecasts whose probabilities do not sum to one left out")
+    rows = game.table.take(pa.array(first[good]))
+    names = [f"({k})" for k in range(len(game.ids))]
+    table = pa.table(
+        {
+            **_base(game, rows),
+            TRUTH: game.truth[first[good]],
+            **{name: shares[good, k] for k, name in enumerate(names)},
+        }
+    )
+    return _Parts(table, {"classes": names}, len(names))
+
+
+def _points(game: HubGame, notes: list[str]) -> _Parts:  # noqa: ARG001 -- as the others
+    """Return a long table of numbers."""
+    pa = extras.require("pyarrow")
+    base = {**_base(game, game.table), TRUTH: game.truth, VALUE: game.table[VALUE]}
+    return _Parts(pa.table(base), {"forecast": VALUE}, 1)
+
+
+def _last(game: HubGame, day: Date, result: Blend, count: int, notes: list[str]) -> Played:
+    """Return all cells in the order of the result, and which of them are of the last date."""
+    values, forecasts, outcomes = cells_of(result.rounds, count)
+    step = count if game.kind == "quantile" else 1  # rows of a long result for each cell
+    frame = result.frame
+    names = result.mixture.names
+    places = [frame.column_names.index(f"weight_{name}") for name in names]
+    weights = np.column_stack([floats(frame.column(place)) for place in places])
+    weights = weights.reshape(-1, step, len(names)).mean(axis=1)
+    index = frame.select([*game.task.series, MADE, KNOWN]).take(
+        extras.require("pyarrow").array(np.arange(0, frame.num_rows, step))
+    )
+    made = index[MADE].to_numpy().astype("datetime64[D]")
+    here = made == np.datetime64(day)
+    whole = here & ~np.isnan(values).any(axis=1) & (values.shape[1] == count)
+    if (here & ~whole).any():
+        lost = int((here & ~whole).sum())
+        notes.append(f"horizon {game.horizon}: {lost} tasks without a forecast at every level")
+    ends = index[KNOWN].to_numpy().astype("datetime64[D]") - np.timedelta64(game.known_after, "D")
+    dates = np.where(ends - made >= np.timedelta64(NEVER, "D"), "", ends.astype(str))
+    cells = [
+        {**{name: index[name][row].as_py() for name in game.task.series}, END: str(dates[row])}
+        for row in np.flatnonzero(whole).tolist()
+    ]
+    shares = np.nan_to_num(weights)
+    total = shares.sum(axis=1, keepdims=True)
+    shares = np.divide(shares, total, out=shares, where=total > 0.0)
+    return Played(np.flatnonzero(whole), cells, names, forecasts, values, shares, outcomes)
+
+
+def mean_score(kind: str, values: Floats, outcomes: Floats, ids: Sequence[str]) -> float:
+    """Return the mean score of forecasts over the cells with an outcome; NaN without any.
+
+    Parameters
+    ----------
+    kind
+        The output type.
+    values
+        The forecasts: cells x ids.
+    outcomes
+        The outcome of each cell: a number, or the place of a class.
+    ids
+        The ids of the output type.
+    """
+    known = ~np.isnan(outcomes) & ~np.isnan(values).any(axis=1)
+    values, outcomes = values[known], outcomes[known]
+    if not len(outcomes):
+        return float("nan")
+    if kind == "quantile":
+        return float(wis_scores(values, outcomes, [_level(text) for text in ids]).mean())
+    if kind == "pmf":
+        chance = values[np.arange(len(values)), outcomes.astype(np.int64)]
+        return float(-np.log(np.maximum(chance, LEAST)).mean())
+    errors = values[:, 0] - outcomes
+    return float((errors**2 if kind == "mean" else np.abs(errors)).mean())

@@ -1,0 +1,143 @@
+"""Read the submissions of models to a hub, up to a date."""
+
+from collections.abc import Sequence
+from datetime import (
+    date as Date,  # noqa: N812 -- a type
+    timedelta,
+)
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from normalhedge.boundary import extras
+from normalhedge.tables.frames import floats, words
+from normalhedge.tables.hubs._folder import HubModel
+from normalhedge.tables.hubs._tasks import END, HORIZON, TARGET, Task
+
+MODEL, KIND, ID, VALUE = "model_id", "output_type", "output_type_id", "value"
+"""The columns of submissions beside the task ids; the first is that of the folder."""
+
+
+def read_submissions(
+    models: Sequence[HubModel],
+    tasks: Sequence[Task],
+    until: Date,
+    since: Date | None,
+    notes: list[str],
+) -> dict[str, Any]:
+    """Return the forecasts of tasks up to a date, by target, as Arrow tables with ids as text.
+
+    Files of later dates are not opened. A file that cannot be used is left out, with a note.
+
+    Parameters
+    ----------
+    models
+        The models to read.
+    tasks
+        The tasks to read.
+    until, since
+        The last date, and the first one if not all.
+    notes
+        Sentences about files that were left out are added here.
+    """
+    pa = extras.require("pyarrow")
+    parts: dict[str, list[Any]] = {task.target: [] for task in tasks}
+    for model in models:
+        for date, path in sorted(model.files.items()):
+            if date > until or (since is not None and date < since):
+                continue
+            try:
+                table = read_text_table(path)
+                found = {task.target: _rows(table, task, date) for task in tasks}
+            except (ValueError, pa.ArrowException, OSError) as error:
+                reason = str(error).splitlines()[0]
+                notes.append(f"left out {model.name}/{path.name}: {reason}")
+                continue
+            for target, part in found.items():
+                who = pa.array([model.name] * part.num_rows, pa.string())
+                parts[target].append(part.append_column(MODEL, who))
+    tables = {target: pa.concat_tables(own) for target, own in parts.items() if own}
+    return {
+        task.target: _allowed(tables[task.target], task, notes)
+        for task in tasks
+        if task.target in tables
+    }
+
+
+def _allowed(table: Any, task: Task, notes: list[str]) -> Any:
+    """Return the rows whose task ids are among those of the hub."""
+    pc = extras.require("pyarrow.compute")
+    for name in (*task.series, HORIZON):
+        allowed = task.allowed.get(name)
+        if not allowed or name not in table.column_names:
+            continue
+        kept = pc.is_in(table[name], value_set=_texts(allowed))
+        left = table.filter(pc.invert(kept))
+        if left.num_rows:
+            example = left[name][0].as_py()
+            count = f"{left.num_rows:,} row{'s' * (left.num_rows > 1)} of {task.target}"
+            notes.append(f"{count} left out: {name} {example} is not one of the hub's")
+            table = table.filter(kept)
+    return table
+
+
+def read_text_table(path: Path) -> Any:
+    """Return a CSV or Parquet file as an Arrow table of texts: ``06`` stays ``06``."""
+    pa = extras.require("pyarrow")
+    if path.suffix == ".parquet":
+        table = extras.require("pyarrow.parquet").read_table(path)
+    else:
+        csv = extras.require("pyarrow.csv")
+        with csv.open_csv(path) as opened:
+            names = opened.schema.names
+        types = dict.fromkeys(names, pa.string())
+        options = csv.ConvertOptions(
+            column_types=types, strings_can_be_null=True, quoted_strings_can_be_null=True
+        )
+        table = csv.read_csv(path, convert_options=options)
+    for k, column in enumerate(table.columns):
+        table = table.set_column(k, table.column_names[k], words(column))
+    return table
+
+
+def numbers(column: Any) -> np.ndarray:
+    """Return a column of texts as numbers; NaN where it is empty."""
+    pa, pc = extras.require("pyarrow"), extras.require("pyarrow.compute")
+    known = pc.if_else(pc.equal(column, ""), pa.scalar(None, pa.string()), column)
+    return floats(known.cast(pa.float64()))
+
+
+def _rows(table: Any, task: Task, date: Date) -> Any:
+    """Return the rows of a task in one file; refuse a file that is not as it should be."""
+    pa, pc = extras.require("pyarrow"), extras.require("pyarrow.compute")
+    names = table.column_names
+    needed = [c for c in (*task.columns, KIND, ID, VALUE) if c not in {END, TARGET}]
+    missing = [c for c in needed if c not in names]
+    if missing:
+        raise ValueError(f"there is no column {missing[0]}")
+    if TARGET in names:
+        table = table.filter(pc.equal(table[TARGET], task.target))
+    table = table.filter(pc.is_in(table[KIND], value_set=_texts(list(task.outputs))))
+    if pc.any(pc.not_equal(table[task.date], date.isoformat())).as_py():
+        raise ValueError(f"it has rows of another {task.date} than {date}")
+    if END not in names:
+        table = table.append_column(END, _texts(_ends(table, task, date)))
+    columns = [*(c for c in task.columns if c not in {TARGET, END}), END, KIND, ID]
+    cells = pc.binary_join_element_wise(*(table[c] for c in columns), "|")
+    if pc.count_distinct(cells).as_py() < table.num_rows:
+        raise ValueError(f"it has more than one value of {task.target} for the same task")
+    return table.select(columns).append_column(VALUE, pa.array(numbers(table[VALUE])))
+
+
+def _ends(table: Any, task: Task, date: Date) -> list[str]:
+    """Return the dates that forecasts are for: the steps ahead after the date they were made."""
+    if HORIZON not in table.column_names:
+        return [date.isoformat()] * table.num_rows
+    steps = numbers(table[HORIZON])
+    return [(date + timedelta(days=task.days * int(step))).isoformat() for step in steps]
+
+
+def _texts(values: Sequence[str]) -> Any:
+    pa = extras.require("pyarrow")
+    return pa.array(values, pa.string())
