@@ -45,15 +45,7 @@ def require(module: str) -> Any:
 
 
 def lazily(package: str, places: Mapping[str, tuple[str, str]]) -> Callable[[str], Any]:
-    """Return the `__getattr__` of a package whose names are imported when they are used.
-
-    Parameters
-    ----------
-    package
-        The name of the package.
-    places
-        The file of each name, and the library that it needs.
-    """
+    """Return the `__getattr__` of a package whose names are imported when they are used."""
 
     def find(name: str) -> Any:
         if name not in places:

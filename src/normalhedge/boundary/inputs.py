@@ -20,17 +20,7 @@ CORE_DTYPES = (np.dtype(np.float64), np.dtype(np.float32), np.dtype(np.int8))
 def number(
     name: str, value: object, low: float, high: float = math.inf, *, closed: bool = False
 ) -> float:
-    """Check that a value is a finite number in an interval, and return it as a float.
-
-    Parameters
-    ----------
-    name, value
-        The name of the argument, for error messages, and the value to check.
-    low, high
-        The ends of the interval.
-    closed
-        Whether the ends are accepted.
-    """
+    """Check that a value is a finite number in an interval, and return it as a float."""
     if not is_number(value):
         raise TypeError(f"{name} must be a number, got {_shown(value)} ({type(value).__name__})")
     try:
@@ -63,15 +53,7 @@ def quantile(value: object) -> float:
 
 
 def count(name: str, value: object, least: int = 1) -> int:
-    """Check that a value is a whole number that is not too small, and return it as an int.
-
-    Parameters
-    ----------
-    name, value
-        The name of the argument, for error messages, and the value to check.
-    least
-        The smallest number that is accepted.
-    """
+    """Check that a value is a whole number that is not too small, and return it as an int."""
     try:
         if isinstance(value, bool | np.bool_):
             raise TypeError
@@ -86,13 +68,7 @@ def count(name: str, value: object, least: int = 1) -> int:
 
 
 def numbers_array(name: str, values: object) -> np.ndarray:
-    """Check that values are real numbers, and return them as an array, without a copy if possible.
-
-    Parameters
-    ----------
-    name, values
-        The name of the argument, for error messages, and anything that NumPy converts to an array.
-    """
+    """Check that values are real numbers; return them as an array, without a copy if possible."""
     if isinstance(values, np.ma.MaskedArray):
         raise TypeError(f"{name} must not be a masked array: fill it, or let experts sleep")
     try:
@@ -125,15 +101,7 @@ def floats(array: np.ndarray) -> Floats:
 
 
 def vector(name: str, values: object, length: int) -> np.ndarray:
-    """Check that there is one number for each expert, and return them in a form the core reads.
-
-    Parameters
-    ----------
-    name, values
-        The name of the argument, for error messages, and one number for each expert.
-    length
-        The number of experts.
-    """
+    """Check that there is one number for each expert, and return them in a form the core reads."""
     array = numbers_array(name, values)
     if array.shape != (length,):
         raise ValueError(
@@ -143,28 +111,14 @@ def vector(name: str, values: object, length: int) -> np.ndarray:
 
 
 def confidences(values: object, length: int) -> Floats:
-    """Check that there is one confidence for each expert, and return them as float64.
-
-    Parameters
-    ----------
-    values
-        One number for each expert; True is 1 and False is 0.
-    length
-        The number of experts.
-    """
+    """Check that there is one confidence for each expert, and return them as float64."""
     if np.asarray(values).dtype == np.bool_:
         values = np.asarray(values, dtype=np.float64)
     return vector("confidence", values, length).astype(np.float64, copy=False)
 
 
 def points(name: str, values: object) -> Floats:
-    """Return a non-empty one-dimensional float64 array of finite numbers below 1e100.
-
-    Parameters
-    ----------
-    name, values
-        The name of the argument, for error messages, and the numbers to check.
-    """
+    """Return a non-empty one-dimensional float64 array of finite numbers below 1e100."""
     array = numbers_array(name, values).astype(np.float64, copy=False)
     if array.ndim != 1 or not array.size:
         raise ValueError(f"{name} must be a non-empty one-dimensional array, got {array.shape}")
@@ -175,15 +129,7 @@ def points(name: str, values: object) -> Floats:
 
 
 def refuse(gains: np.ndarray, confidence: np.ndarray | None, *where: int) -> NoReturn:
-    """Raise a ValueError that names the gain or confidence which is out of range.
-
-    Parameters
-    ----------
-    gains, confidence
-        One number for each expert.
-    where
-        The index of the round, if there are several.
-    """
+    """Raise a ValueError that names the gain or confidence which is out of range."""
     if confidence is not None:
         wrong = ~((confidence >= 0) & (confidence <= 1))
         if wrong.any():

@@ -142,17 +142,7 @@ FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 def write_table(path: Path, columns: dict[str, Any], *, safe: bool = False) -> None:
-    """Write named columns as CSV or Parquet, depending on the suffix of the path.
-
-    Parameters
-    ----------
-    path
-        The file to write.
-    columns
-        The columns, by name.
-    safe
-        Whether to put an apostrophe before texts in CSV that a spreadsheet takes for formulas.
-    """
+    """Write named columns as CSV or Parquet, depending on the suffix of the path."""
     if path.suffix.lower() == ".csv":
         cells = [np.asarray(column).tolist() for column in columns.values()]
         names: list[Any] = list(columns)
@@ -179,17 +169,7 @@ def _inert(cell: Any) -> Any:
 
 
 def write_arrow(path: Path, table: "pa.Table", *, safe: bool = False) -> None:
-    """Write an Arrow table as CSV or Parquet, depending on the suffix of the path.
-
-    Parameters
-    ----------
-    path
-        The file to write.
-    table
-        The table to write.
-    safe
-        Whether to put an apostrophe before texts in CSV that a spreadsheet takes for formulas.
-    """
+    """Write an Arrow table as CSV or Parquet, depending on the suffix of the path."""
     if path.suffix.lower() == ".csv":
         write = extras.require("pyarrow.csv").write_csv
         table = _inert_table(table) if safe else table
@@ -216,13 +196,6 @@ def as_text(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
     """Return the lines of a table for a terminal.
 
     The first column, and columns without a head (remarks), are aligned left, the others right.
-
-    Parameters
-    ----------
-    head
-        The heads of the columns.
-    rows
-        The cells, one sequence for each row.
     """
     lines = [[shown(cell) for cell in line] for line in (head, *rows)]
     sides = ["<" if k == 0 or not name else ">" for k, name in enumerate(head)]

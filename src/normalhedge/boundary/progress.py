@@ -16,15 +16,7 @@ class Progress(Protocol):
         """Announce how many units of work there are."""
 
     def done(self, units: float, what: str) -> None:
-        """Report finished work.
-
-        Parameters
-        ----------
-        units
-            The units that were finished since the last report; zero if only the name changes.
-        what
-            The name of the piece of work.
-        """
+        """Report finished work."""
 
     def say(self, sentence: str) -> None:
         """Pass on a sentence that the user should read."""
@@ -42,13 +34,7 @@ class Silent:
         """Ignore the total."""
 
     def done(self, units: float, what: str) -> None:
-        """Ignore finished work.
-
-        Parameters
-        ----------
-        units, what
-            Ignored.
-        """
+        """Ignore finished work."""
 
     def say(self, sentence: str) -> None:
         """Ignore a sentence."""
@@ -98,17 +84,7 @@ def listener(progress: Listener) -> Progress:
 
 
 class PieceOfWork:
-    """A progress for a piece of larger work, of which it finishes some units.
-
-    Parameters
-    ----------
-    whole
-        The progress of the larger work.
-    units
-        The units of the larger work that the piece is worth.
-    what
-        The name of the piece.
-    """
+    """A progress for a piece of larger work, of which it finishes some units."""
 
     def __init__(self, whole: Progress, units: float, what: str) -> None:
         self._whole = whole
@@ -121,15 +97,7 @@ class PieceOfWork:
         self._total = units
 
     def done(self, units: float, what: str) -> None:  # noqa: ARG002
-        """Report finished work.
-
-        Parameters
-        ----------
-        units
-            Units of the piece.
-        what
-            Ignored: the larger work knows the piece by its name.
-        """
+        """Report finished work."""
         self._whole.done(units / self._total * self._units, self._what)
 
     def say(self, sentence: str) -> None:
@@ -139,13 +107,6 @@ class PieceOfWork:
 
 def shares(progress: Listener, what: str) -> Callable[[float], object]:
     """Return a function that reports the finished share of the work.
-
-    Parameters
-    ----------
-    progress
-        The argument ``progress``.
-    what
-        The name of the work.
 
     Examples
     --------

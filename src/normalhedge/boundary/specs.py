@@ -9,17 +9,7 @@ T = TypeVar("T")
 
 
 def nearest(kind: str, name: str, known: Iterable[str]) -> ValueError:
-    """Return the error for an unknown name, with the most similar known name.
-
-    Parameters
-    ----------
-    kind
-        The kind of object, as in "unknown hedger ...".
-    name
-        The unknown name.
-    known
-        All known names.
-    """
+    """Return the error for an unknown name, with the most similar known name."""
     close = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
     hint = f": did you mean {close[0]}?" if close else "."
     return ValueError(f"unknown {kind} {name!r}{hint} Known: {', '.join(known)}.")
@@ -45,17 +35,6 @@ def settings_in(text: str) -> tuple[str, dict[str, str]]:
 
 def make(kind: str, text: str, known: Mapping[str, Callable[..., T]], **defaults: object) -> T:
     """Make the object that ``name:key=value,...`` describes.
-
-    Parameters
-    ----------
-    kind
-        The kind of object, for errors such as "unknown hedger ...".
-    text
-        A name, optionally followed by settings.
-    known
-        The function or class that makes each object, by name.
-    defaults
-        Settings to use if the text does not have them and the object accepts them.
 
     Examples
     --------

@@ -21,16 +21,7 @@ WITH_POINT = re.compile(r"\s*[-+]?\d+\.\d+\s*")
 
 
 def read_arrow(path: Path, encoding: str | None = None) -> "pa.Table":
-    """Read a whole table from a file; the ending of the name tells its format.
-
-    Parameters
-    ----------
-    path
-        The file: CSV (comma, semicolon or tab; gzip), Parquet, Excel or OpenDocument (the first
-        sheet), or JSON lines. In a CSV file with semicolons or tabs, decimal commas are recognised.
-    encoding
-        The encoding of a CSV file; by default UTF-8.
-    """
+    """Read a whole table from a file; the ending of the name tells its format."""
     if not path.is_file():
         raise ValueError(f"there is no file {path}")
     name = path.name.lower().removesuffix(".gz")

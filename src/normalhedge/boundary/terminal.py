@@ -22,13 +22,6 @@ def shown(text: str) -> str:
 def clipped(text: str, most: int = 200) -> str:
     """Return a text, shortened to its beginning and its end if it is too long.
 
-    Parameters
-    ----------
-    text
-        The text to shorten.
-    most
-        The largest number of characters of the result.
-
     Examples
     --------
     >>> clipped("abcdefghijklmnopqrstuvwxyz", 13)

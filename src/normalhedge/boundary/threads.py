@@ -43,15 +43,7 @@ def cores() -> int:
 
 
 def spread(function: Callable[..., T], items: Sequence[tuple[Any, ...]]) -> list[T]:
-    """Return ``[function(*item) for item in items]``, computed on all cores.
-
-    Parameters
-    ----------
-    function
-        A function that releases the interpreter's lock, else the threads wait for each other.
-    items
-        The arguments of each call.
-    """
+    """Return ``[function(*item) for item in items]``, computed on all cores."""
     workers = min(cores(), len(items))
 
     def work(part: Sequence[tuple[Any, ...]]) -> list[T]:

@@ -30,18 +30,6 @@ def write_whole(path: Path, write: Callable[[Path], object]) -> None:
     If anything goes wrong, the old file stays. The new file has the mode and the owner of the old
     one. If the path is a symbolic link, the file it points to is replaced. When this function
     returns, the file survives a power cut.
-
-    Parameters
-    ----------
-    path
-        The path of the file. Missing folders are made.
-    write
-        A function that writes the file to the path it is given, which has the same suffix.
-
-    Raises
-    ------
-    ValueError
-        If the path is not a regular file, is protected, or has an owner that cannot be kept.
     """
     target = Path(os.path.realpath(path))
     before = _replaceable(target, path)

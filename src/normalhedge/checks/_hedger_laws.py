@@ -43,10 +43,8 @@ def games(draw: st.DrawFn, max_experts: int = 6, max_rounds: int = 12) -> Game:
 
     Parameters
     ----------
-    draw
-        The function of hypothesis that draws; the decorator supplies it.
     max_experts, max_rounds
-        The largest size of a game.
+        The largest number of experts and of rounds.
     """
     shape = (draw(st.integers(1, max_rounds)), draw(st.integers(1, max_experts)))
     # Multiples of 1/1000: where a regret is nothing but rounding, so are the weights.

@@ -66,19 +66,7 @@ class Rows(NamedTuple):
 
 
 def draw_rows(loss: Loss, rows: int, experts: int, scale: float, seed: int) -> Rows:
-    """Draw forecasts and outcomes that a loss takes.
-
-    Parameters
-    ----------
-    loss
-        The loss.
-    rows, experts
-        The size of the table.
-    scale
-        The size of forecasts and outcomes, if these are numbers.
-    seed
-        The seed of the draw.
-    """
+    """Draw forecasts and outcomes that a loss takes."""
     rng = np.random.default_rng(seed)
     y = scale * rng.normal(size=rows)
     if loss.forecasts is NUMBERS:

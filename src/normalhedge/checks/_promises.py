@@ -59,19 +59,12 @@ NATURES: Mapping[str, Nature] = {"alternate": _alternate, "contrary": _contrary,
 """The natures other than `blocks`, by name."""
 
 
-class Attack(NamedTuple):
-    """Forecasts and outcomes by which a loss is attacked.
+class BoundAttack(NamedTuple):
+    """Forecasts and outcomes by which a loss is attacked."""
 
-    Attributes
-    ----------
-    forecasts
-        The forecasts of n experts for a round, n x numbers, given the winning side and the size.
-    outcome
-        The outcome, given the side and the size.
-    """
-
+    # the forecasts of n experts for a round, n x numbers, given the winning side and the size
     forecasts: Callable[[int, float, float], Floats]
-    outcome: Callable[[float, float], float]
+    outcome: Callable[[float, float], float]  # the outcome, given the side and the size
 
 
 def _labels(n: int, _side: float, _size: float) -> Floats:
@@ -89,7 +82,7 @@ def _relatives(n: int, side: float, size: float) -> Floats:
     return np.where(wins, 1.0 + size, 0.5)[:, np.newaxis]
 
 
-def _attack(loss: Loss) -> Attack:
+def _attack(loss: Loss) -> BoundAttack:
     """Return forecasts and outcomes of the kind of a loss."""
     origin = 0.0 if loss.takes(np.zeros(1)).all() else 1.0
     levels = np.array(loss.levels if loss.of_levels else (0.0,))
@@ -97,13 +90,13 @@ def _attack(loss: Loss) -> Attack:
     def spread(n: int, _side: float, _size: float) -> Floats:
         return np.asarray(origin + np.linspace(0.0, 1.0, n)[:, np.newaxis] + levels)
 
-    numbers = Attack(spread, lambda side, size: origin + side * size)
+    numbers = BoundAttack(spread, lambda side, size: origin + side * size)
     return {
         NUMBERS: numbers,
         QUANTILES: numbers,
-        CLASSES: Attack(_classes, lambda side, _size: side),
-        LABELS: Attack(_labels, lambda side, _size: side),
-        WEALTH: Attack(_relatives, lambda *_: 1.0),
+        CLASSES: BoundAttack(_classes, lambda side, _size: side),
+        LABELS: BoundAttack(_labels, lambda side, _size: side),
+        WEALTH: BoundAttack(_relatives, lambda *_: 1.0),
     }[loss.forecasts]
 
 
@@ -115,7 +108,7 @@ def _plain(loss: Loss, said: Floats, blend: Floats) -> Floats:
     return np.array([mean] if loss.forecasts.only_mean else [mean, median])
 
 
-class Settled(NamedTuple):
+class SettledOutcome(NamedTuple):
     """A round after its outcome: the losses that are compared with the loss of the blend."""
 
     ticket: int
@@ -169,12 +162,12 @@ def check_bound(
 
 def _play(
     mixture: Mixture, nature: Nature, experts: int, lag: int, rounds: int
-) -> Iterator[Settled]:
+) -> Iterator[SettledOutcome]:
     """Yield the rounds of a game as their outcomes come."""
     loss, names = mixture.settings.loss, [f"expert {i}" for i in range(experts)]
     attack = _attack(loss)
     automatic = isinstance(mixture.settings.hedger, Automatic)
-    waiting: deque[Settled] = deque()
+    waiting: deque[SettledOutcome] = deque()
     upper = 0.5
     for t in range(rounds):
         side, size = nature(t, upper)
@@ -186,7 +179,7 @@ def _play(
         value = np.reshape(made.value, (1, -1))
         losses = loss.value(_plain(loss, said, value) if automatic else said, np.array(outcome))
         blend = float(loss.value(value, np.array(outcome))[0])
-        waiting.append(Settled(made.ticket, _outcome(mixture, outcome), blend, losses))
+        waiting.append(SettledOutcome(made.ticket, _outcome(mixture, outcome), blend, losses))
         if len(waiting) > lag:
             yield waiting.popleft()
 

@@ -11,15 +11,7 @@ from normalhedge.live.journal import Operation
 
 
 def new_live(given: dict[str, Any], chosen: dict[str, Any]) -> Live:
-    """Return regimes without observations, for the kind of observations in the options.
-
-    Parameters
-    ----------
-    given
-        The options of the command line that describe observations.
-    chosen
-        The seed and the options of `Regimes` that were given.
-    """
+    """Return regimes without observations, for the kind of observations in the options."""
     code = _code(given)
     return Live(new_regimes(code, **chosen), code)
 
@@ -47,19 +39,7 @@ def _code(given: dict[str, Any]) -> Code:
 
 
 def run_latent_stream(live: Live, kept: RegimesFile | None, level: float, longest: int) -> None:
-    """Answer the lines of stdin.
-
-    Parameters
-    ----------
-    live
-        The regimes, with the code of their observations.
-    kept
-        The file of the state; None to keep nothing.
-    level
-        The probability of intervals.
-    longest
-        The longest accepted line, in bytes.
-    """
+    """Answer the lines of stdin."""
     done: list[Operation] = []
     stream = RegimesStream(live, level, done.append if kept is not None else None)
     run_stream(stream, live, done, kept, longest)

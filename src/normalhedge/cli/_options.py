@@ -14,17 +14,7 @@ from normalhedge.mixtures.state import OPTIONS
 
 
 def spelled(text: str | None, memory: float | None, default: float) -> str:
-    """Return the hedger of ``--hedger`` and ``--memory``, or NormalHedge, as a name with settings.
-
-    Parameters
-    ----------
-    text
-        The name and settings of ``--hedger``; none if it was not given.
-    memory
-        The memory of ``--memory``, in rounds; none if it was not given.
-    default
-        The memory if neither of them says anything about it.
-    """
+    """Return the hedger of ``--hedger`` and ``--memory``, or NormalHedge, as text."""
     name = text or "normal-hedge"
     if memory is not None and _says_memory(name):
         raise click.UsageError(f"--memory says what {name} says, too: give one of them")
@@ -40,28 +30,12 @@ def _says_memory(name: str) -> bool:
 
 
 def hedger(text: str | None, memory: float | None, default: float, experts: int) -> Any:
-    """Return the hedger of ``--hedger`` and ``--memory``.
-
-    Parameters
-    ----------
-    text, memory, default
-        As for `spelled`.
-    experts
-        The number of experts, by which some hedgers are tuned.
-    """
+    """Return the hedger of ``--hedger`` and ``--memory``."""
     return named(spelled(text, memory, default), experts)
 
 
 def words(_: click.Context, __: click.Parameter, value: str | None) -> tuple[str, ...]:
-    """Return the words of an option, which commas separate.
-
-    Parameters
-    ----------
-    _, __
-        The context and the option, which click supplies.
-    value
-        The text of the option; none if it was not given.
-    """
+    """Return the words of an option, which commas separate."""
     return () if value is None else tuple(word.strip() for word in value.split(",") if word.strip())
 
 
@@ -158,32 +132,14 @@ def _mixture_option(name: str) -> Callable[[Callable[..., None]], Callable[..., 
 
 
 def mixture_settings(given: Mapping[str, Any], names: Sequence[str] = MIXTURE) -> dict[str, Any]:
-    """Return the arguments of `Mixture` that options of the command line give.
-
-    Parameters
-    ----------
-    given
-        All options of the command line.
-    names
-        The options of `Mixture` among them.
-    """
+    """Return the arguments of `Mixture` that options of the command line give."""
     options = {name: given[name] for name in names}
     options["loss"] = given["loss"] or ("l1" if given["classes"] else None)
     return {name: value for name, value in options.items() if value not in (None, ())}
 
 
 def blend_words(data: Path, hedger: str, given: Mapping[str, Any]) -> tuple[list[str], list[str]]:
-    """Return the command that blends a panel by a hedger, and which options it leaves out.
-
-    Parameters
-    ----------
-    data
-        The file of the panel.
-    hedger
-        Its name.
-    given
-        The options of ``compare``: those of the panel, the columns of its experts and the memory.
-    """
+    """Return the command that blends a panel by a hedger, and which options it leaves out."""
     automatic = is_automatic(hedger)
     path = str(data)
     words = ["normalhedge", "blend", f"./{path}" if path.startswith("-") else path]
@@ -213,15 +169,7 @@ def _spelled_option(name: str, value: Any) -> list[str]:
 
 
 def check_outputs(data: Path, wanted: Sequence[tuple[Path | None, Sequence[str]]]) -> None:
-    """Refuse to write over what is read, or twice, and endings that say nothing.
-
-    Parameters
-    ----------
-    data
-        What is read.
-    wanted
-        What is to be written, and the endings that are accepted.
-    """
+    """Refuse to write over what is read, or twice, and endings that say nothing."""
     taken: dict[Path, str] = {data.resolve(): "what is read"}
     for path, endings in wanted:
         if path is None:
@@ -258,14 +206,6 @@ def check_state(state: Path) -> None:
 
 
 def check_columns(own: Mapping[str, object], other: str) -> None:
-    """Refuse a column of the file that has the name of a column of the output.
-
-    Parameters
-    ----------
-    own
-        The columns of the output.
-    other
-        The column of the file.
-    """
+    """Refuse a column of the file that has the name of a column of the output."""
     if other in own:
         raise click.UsageError(f"{other} is a column of the output, too: rename it")

@@ -12,13 +12,6 @@ class ProgressBar:
     """A `normalhedge.boundary.progress.Progress` that draws a bar with the time left, on stderr.
 
     The bar vanishes when the work is done. If stderr is no terminal, only sentences are printed.
-
-    Parameters
-    ----------
-    start
-        The name of the work until the first report.
-    width
-        The width of the column with the name of the work.
     """
 
     def __init__(self, start: str = "starting", width: int = 28) -> None:
@@ -39,15 +32,7 @@ class ProgressBar:
         self._bar.update(self._task, total=units)
 
     def done(self, units: float, what: str) -> None:
-        """Report finished work.
-
-        Parameters
-        ----------
-        units
-            The units that were finished since the last report.
-        what
-            The name of the piece of work.
-        """
+        """Report finished work."""
         self._bar.update(self._task, advance=units, description=shown(what))
 
     def say(self, sentence: str) -> None:

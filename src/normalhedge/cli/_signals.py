@@ -18,13 +18,7 @@ class _Interrupted(BaseException):
 
 
 class Signals:
-    """Signals that are noted from entering the context until it is left.
-
-    Attributes
-    ----------
-    number
-        The first one that came; 0 if none has.
-    """
+    """Signals that are noted from entering the context until it is left."""
 
     def __init__(self) -> None:
         self.number = 0
@@ -47,15 +41,7 @@ class Signals:
             signal.signal(number, before)
 
     def wait(self, call: Callable[[], T], limit: int = 1) -> T | None:
-        """Return what a call returns that may take for ever, or none if signals ended it.
-
-        Parameters
-        ----------
-        call
-            What is waited for; what it returns is lost when a signal comes at its very end.
-        limit
-            How many signals end it.
-        """
+        """Return what a call returns that may take for ever, or none if signals ended it."""
         try:
             try:
                 self._limit = limit

@@ -23,48 +23,18 @@ T = TypeVar("T")
 
 
 class Answering(Protocol):
-    """What answers lines.
+    """What answers lines."""
 
-    Attributes
-    ----------
-    refused
-        How many lines were refused.
-    """
-
-    refused: int
+    refused: int  # how many lines were refused
 
     def answer(self, number: int, line: bytes, *, whole: bool) -> dict[str, Any] | None:
-        """Return the answer to a line; none if it is empty.
-
-        Parameters
-        ----------
-        number
-            The number of the line.
-        line
-            The line, or its beginning.
-        whole
-            Whether this is the whole line: if not, the line was too long.
-        """
+        """Return the answer to a line; none if it is empty."""
 
 
 def run_stream(
     stream: Answering, thing: T, done: list[Operation], kept: StateFile[T] | None, longest: int
 ) -> None:
-    """Answer every line of stdin; what was answered is kept, however the process ends.
-
-    Parameters
-    ----------
-    stream
-        What answers.
-    thing
-        What it changes, and what is kept.
-    done
-        Where the stream writes down what it did; it is emptied from time to time.
-    kept
-        Where it is kept, if anywhere.
-    longest
-        How many bytes a line may have.
-    """
+    """Answer every line of stdin; what was answered is kept, however the process ends."""
     if sys.stdin is None or sys.__stdout__ is None:
         _end("stdin or stdout is closed: nothing was read", 1)
     with Signals() as signals:

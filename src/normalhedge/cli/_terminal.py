@@ -9,15 +9,7 @@ from normalhedge.boundary.terminal import shown
 
 
 def echo(text: object = "", *, err: bool = False) -> None:
-    """Print a text, line by line, with control characters escaped.
-
-    Parameters
-    ----------
-    text
-        The text, of one line or several.
-    err
-        Whether to print it on stderr.
-    """
+    """Print a text, line by line, with control characters escaped."""
     click.echo("\n".join(shown(line) for line in str(text).split("\n")), err=err)
 
 

@@ -17,15 +17,7 @@ dask_option = click.option(
 
 
 def workers_of(address: str | None, jobs: int | None) -> AbstractContextManager[Executor | None]:
-    """Return the workers of ``--dask``; none if the option was not given.
-
-    Parameters
-    ----------
-    address
-        The address of ``--dask``.
-    jobs
-        The number of ``--jobs``, which says the same of this machine.
-    """
+    """Return the workers of ``--dask``; none if the option was not given."""
     if address is None:
         return nullcontext()
     if jobs is not None:

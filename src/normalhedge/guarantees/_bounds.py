@@ -61,13 +61,6 @@ class Bound:
 def at_most(limit: float, digits: int = 6) -> str:
     """Return an upper limit as text, rounded up.
 
-    Parameters
-    ----------
-    limit
-        The number.
-    digits
-        The number of significant digits.
-
     Examples
     --------
     >>> at_most(1.00000025), at_most(113.848)
@@ -82,15 +75,6 @@ def scaled_limit(potential: float, part: float, c: float) -> float:
     """Return the largest ``sqrt(alpha) R`` that an average potential allows a share of the experts.
 
     No expert has a potential below one, so ``part Phi(x) + 1 - part <= potential``.
-
-    Parameters
-    ----------
-    potential
-        The average potential of all experts.
-    part
-        The share of the experts with a scaled regret of at least x, in (0, 1].
-    c
-        The spread of the potential.
     """
     return math.sqrt(2.0 * c * math.log1p((potential - 1.0) / part))
 
@@ -170,15 +154,7 @@ def hedge_bound(alpha: float, n_experts: int, eta: float, quantile: float | None
 
 
 def share(n_experts: int, quantile: float | None) -> float:
-    """Return the share of the experts to whose regret a bound applies: at least one expert.
-
-    Parameters
-    ----------
-    n_experts
-        The number of experts, at most 1e100.
-    quantile
-        Epsilon in (0, 1]. None: one expert.
-    """
+    """Return the share of the experts to whose regret a bound applies: at least one expert."""
     if n_experts > MOST_EXPERTS:
         raise ValueError(f"n_experts must be at most 1e100, got {n_experts}")
     if quantile is None:

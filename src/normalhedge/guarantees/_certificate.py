@@ -188,11 +188,6 @@ def quick_potential(alpha: float, n_experts: int, c: float) -> float:
 
     The margin is one percent of ``C - 1`` plus four times the difference to C on a grid half as
     fine. The result is infinity if there is no C. It takes 0.1 to 1 seconds and is cached.
-
-    Parameters
-    ----------
-    alpha, n_experts, c
-        As for `certify`.
     """
     setting = BoundedSetting(c, max(n_experts, 2), roots(alpha, alpha))
     with np.errstate(over="ignore", invalid="ignore"):  # where it overflows there is no beta
@@ -311,13 +306,7 @@ def _certify(
 
 
 def none_found(alpha: float, n_experts: int, c: float) -> str:
-    """Return the sentence that no bound was found.
-
-    Parameters
-    ----------
-    alpha, n_experts, c
-        The settings, as for `certify`.
-    """
+    """Return the sentence that no bound was found."""
     return (
         f"no bound on the average potential up to {LARGEST_POTENTIAL:g} was found for "
         f"alpha={alpha:g}, {n_experts} experts and c={c:g}: try a larger c"
@@ -325,15 +314,7 @@ def none_found(alpha: float, n_experts: int, c: float) -> str:
 
 
 def grid_of_gains(cells: int, near: float) -> Floats:
-    """Return a grid of gains m from -1 to 1.
-
-    Parameters
-    ----------
-    cells
-        The number of cells of the same width.
-    near
-        The gain around which the grid is finer.
-    """
+    """Return a grid of gains m from -1 to 1."""
     even = np.linspace(-1.0, 1.0, cells + 1)
     close = near + np.linspace(-2.0, 2.0, 33) / cells
     gains: Floats = np.unique(np.clip(np.concatenate([even, close]), EDGE - 1.0, 1.0 - EDGE))
@@ -346,17 +327,7 @@ def below(potential: float) -> float:
 
 
 def worst_gain(program: Program, gains: Iterable[float], potential: float) -> float:
-    """Return the gain that needs the largest potential.
-
-    Parameters
-    ----------
-    program
-        The one-step program on a grid.
-    gains
-        The gains of the hedger to choose from.
-    potential
-        A potential that suffices for all of them.
-    """
+    """Return the gain that needs the largest potential."""
     start = below(potential)
 
     def needed(m: float) -> float:
@@ -367,16 +338,6 @@ def worst_gain(program: Program, gains: Iterable[float], potential: float) -> fl
 
 
 def dual(program: Program, m: float, potential: float) -> Multipliers:
-    """Return the multipliers that leave the most room at one gain.
-
-    Parameters
-    ----------
-    program
-        The one-step program on a grid.
-    m
-        The gain of the hedger.
-    potential
-        The average potential B.
-    """
+    """Return the multipliers that leave the most room at one gain."""
     point = program.lines(1.0 - m, -1.0 - m).solve(potential)
     return Multipliers(m, point.a, point.beta)

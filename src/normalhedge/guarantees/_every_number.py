@@ -129,15 +129,7 @@ class Strip(Setting):
         return 2.0 * self.c * math.sqrt(self.reach)
 
     def program(self, potential: float, points: int) -> Program:
-        """Return the program on a grid of the strip, which does not depend on the potential.
-
-        Parameters
-        ----------
-        potential
-            The average potential B.
-        points
-            The number of points of the grid of x near zero, for each rate.
-        """
+        """Return the program on a grid of the strip, which does not depend on the potential."""
         del potential
         middle, rates = 6.0 * math.sqrt(self.c), max(points // 40, 5)
         even, close = np.linspace(0.0, middle, points + 1)[1:], np.geomspace(1e-6, 1.0, points // 4)

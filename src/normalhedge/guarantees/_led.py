@@ -72,31 +72,16 @@ class LedMultipliers(NamedTuple):
 
 @dataclass(frozen=True)
 class LedProgram:
-    """The two inequalities on a grid.
+    """The two inequalities on a grid."""
 
-    Attributes
-    ----------
-    alpha_from, alpha
-        The smallest and the largest discount rate.
-    c
-        The constant of NormalHedge.
-    n_experts
-        The number of experts N.
-    potential
-        B, for the average of W.
-    bend
-        The number k of W.
-    points
-        The number of points of the grid of x.
-    """
-
+    # alpha_from, alpha: the smallest and the largest discount rate
     alpha_from: float
     alpha: float
-    n_experts: int
-    c: float
-    potential: float
-    bend: float
-    points: int = POINTS
+    n_experts: int  # the number of experts N
+    c: float  # the constant of NormalHedge
+    potential: float  # B, for the average of W
+    bend: float  # the number k of W
+    points: int = POINTS  # the number of points of the grid of x
 
     @property
     def x_max(self) -> float:
@@ -104,15 +89,7 @@ class LedProgram:
         return scaled_limit(self.potential, 1.0 / self.n_experts, self.c)
 
     def solve(self, leaders: Floats, gains: Floats) -> LedMultipliers:
-        """Return the multipliers with the largest margins.
-
-        Parameters
-        ----------
-        leaders
-            Intervals of X, an array with two columns.
-        gains
-            Intervals of m, an array with two columns and as many rows.
-        """
+        """Return the multipliers with the largest margins."""
         first, last = leaders[:, :1], leaders[:, 1:]
         close = 1.0 - np.geomspace(1e-3, 0.1, self.points // 4)
         x = last * np.union1d(np.linspace(0.0, 1.0, self.points + 1), close)
@@ -141,15 +118,7 @@ class LedProgram:
         return found.variables.T, found.margins
 
     def margins(self, leaders: Floats, gains: Floats) -> Floats:
-        """Return the largest margins for pairs of a leader and a gain.
-
-        Parameters
-        ----------
-        leaders
-            The scaled regrets X.
-        gains
-            The gains m of the hedger.
-        """
+        """Return the largest margins for pairs of a leader and a gain."""
         return self.solve(
             *(np.stack([values, values], axis=1) for values in (leaders, gains))
         ).margin

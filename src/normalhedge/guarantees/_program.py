@@ -49,17 +49,7 @@ POSITIVE = 1e-5
 
 
 def largest_x(potential: float, n_experts: int, c: float) -> float:
-    """Return x_max, the largest scaled regret that an average potential allows one expert.
-
-    Parameters
-    ----------
-    potential
-        The average potential B.
-    n_experts
-        The number of experts; each of the others has a potential of at least one.
-    c
-        The spread of the potential.
-    """
+    """Return x_max, the largest scaled regret that an average potential allows one expert."""
     return scaled_limit(potential, 1.0 / n_experts, c)
 
 
@@ -73,18 +63,12 @@ def _remainder(z: Floats) -> Floats:
 
 @dataclass(frozen=True)
 class Point:
-    """A pair of multipliers.
+    """A pair of multipliers."""
 
-    Attributes
-    ----------
-    a, beta
-        The multipliers A and beta.
-    room
-        The width of the interval of beta that satisfies the inequality; negative if it is empty.
-    """
-
+    # a, beta: the multipliers A and beta
     a: float
     beta: float
+    # the width of the interval of beta that satisfies the inequality; negative if it is empty
     room: float
 
 
@@ -108,35 +92,13 @@ class Program:
     def on_grid(
         cls, c: float, x_max: float, points: int, roots: Floats, delay: int = 0
     ) -> "Program":
-        """Return the program on a grid of x, finer near zero, for each of several h.
-
-        Parameters
-        ----------
-        c
-            The spread of the potential.
-        x_max
-            The largest x.
-        points
-            The number of evenly spaced points; a quarter as many are added near zero.
-        roots
-            The values of h = sqrt(alpha).
-        delay
-            The number of rounds by which outcomes are late.
-        """
+        """Return the program on a grid of x, finer near zero, for each of several h."""
         even, close = np.linspace(0.0, 1.0, points + 1)[1:], np.geomspace(1e-6, 1.0, points // 4)
         x = x_max * np.unique(np.concatenate([even, close]))
         return cls(c, np.tile(x, len(roots)), np.repeat(roots, len(x)), delay)
 
     def lines(self, up: float, down: float, margin: float = 0.0) -> "Lines":
-        """Return the limits on beta for two values of r.
-
-        Parameters
-        ----------
-        up, down
-            The values of r: up > 0 and down < 0.
-        margin
-            The amount by which the inequality must hold.
-        """
+        """Return the limits on beta for two values of r."""
         x, h, c = self.x, self.h, self.c
         zero, highest = np.zeros(1), self.h.max(keepdims=True)
         rise, fall = self._slopes()
@@ -171,33 +133,13 @@ class Program:
 
 
 def late_move(alpha: float, delay: int) -> tuple[float, float]:
-    """Return Xi, how far regrets can move while an outcome is late, and what is kept of them.
-
-    Parameters
-    ----------
-    alpha
-        The discount rate.
-    delay
-        The number of rounds.
-    """
+    """Return Xi, how far regrets can move while an outcome is late, and what is kept of them."""
     kept = (1.0 - alpha) ** delay
     return 2.0 * (1.0 - kept) / alpha, kept
 
 
 def growth(x: Floats, h: Floats | float, r: Floats | float, c: float) -> Floats:
-    """Return ``s + t^2 phi(h t)``: the growth of the potential beyond the first order.
-
-    Parameters
-    ----------
-    x
-        Scaled regrets.
-    h
-        The square root of the discount rate, for each x.
-    r
-        The gain of the expert minus that of the hedger.
-    c
-        The spread of the potential.
-    """
+    """Return ``s + t^2 phi(h t)``: the growth of the potential beyond the first order."""
     s = (r * r - 2.0 * h * r * x - (2.0 - h * h) * x * x) / (2.0 * c)
     t = x * r / c + h * s
     values: Floats = s + t * t * _remainder(h * t)
@@ -218,16 +160,7 @@ class Lines:
     """The smallest beta that is allowed, whatever A is."""
 
     def solve(self, potential: float, guess: float | None = None) -> Point:
-        """Return the A with the most room for beta, or the first one found with room.
-
-        Parameters
-        ----------
-        potential
-            The average potential B.
-        guess
-            The first A to try. The search then ends as soon as it knows whether there is room.
-            None: search for the A with the most room.
-        """
+        """Return the A with the most room for beta, or the first one found with room."""
         pull = potential * self.program.u - 1.0
         rise, fall = pull * self.from_down, pull * self.from_up
         low = self.zero / max(potential - 1.0, 1e-300)  # from x = 0
@@ -261,15 +194,7 @@ class Lines:
         return best
 
     def smallest_potential(self, at_least: float, guess: float) -> float:
-        """Return the smallest B that leaves room for beta.
-
-        Parameters
-        ----------
-        at_least
-            The smallest B to consider.
-        guess
-            The first A to try.
-        """
+        """Return the smallest B that leaves room for beta."""
         low = high = at_least
         step = max(at_least - 1.0, 1e-9) * 1e-3
         while self.solve(high, guess).room < 0.0:
@@ -298,30 +223,13 @@ class Setting(ABC):
 
     @abstractmethod
     def program(self, potential: float, points: int) -> Program:
-        """Return the program on a grid.
-
-        Parameters
-        ----------
-        potential
-            The average potential B.
-        points
-            The number of points of the grid.
-        """
+        """Return the program on a grid."""
 
     def least_potential(self, gains: Floats, points: int, *, at_least: float) -> float:
         """Return the smallest B that suffices for all gains of the hedger, or infinity.
 
         The B that is needed grows with x_max, and x_max grows with B. So the search starts from
         below and raises B to what is needed until it is enough.
-
-        Parameters
-        ----------
-        gains
-            The gains m of the hedger.
-        points
-            The number of points of the grid of x.
-        at_least
-            The smallest B to consider.
         """
         potential, guess = at_least, 1.0
         for _ in range(1000):
@@ -350,29 +258,13 @@ class BoundedSetting(Setting):
     delay: int = 0
 
     def program(self, potential: float, points: int) -> Program:
-        """Return the program on the grid of x that a potential allows.
-
-        Parameters
-        ----------
-        potential
-            The average potential B, which limits x.
-        points
-            The number of points of the grid.
-        """
+        """Return the program on the grid of x that a potential allows."""
         x_max = largest_x(potential, self.n_experts, self.c)
         return Program.on_grid(self.c, x_max, points, self.roots, self.delay)
 
 
 def roots(alpha_from: float, alpha: float, count: int = 5) -> Floats:
-    """Return a grid of sqrt(alpha).
-
-    Parameters
-    ----------
-    alpha_from, alpha
-        The smallest and the largest rate.
-    count
-        The number of values, if the two differ.
-    """
+    """Return a grid of sqrt(alpha)."""
     low, high = math.sqrt(alpha_from), math.sqrt(alpha)
     values: Floats = np.array([high]) if low == high else np.linspace(low, high, count)
     return values

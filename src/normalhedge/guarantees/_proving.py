@@ -241,15 +241,7 @@ def _intervals(program: Program, potential: Decimal, margin: float) -> Iterator[
 def _covering(
     fits: Callable[[Decimal, Decimal], bool], width: Decimal = Decimal("0.1")
 ) -> Iterator[tuple[Decimal, Decimal]]:
-    """Yield intervals from -1 to 1, each about as long as fits; it ends early where none does.
-
-    Parameters
-    ----------
-    fits
-        Tells whether there are multipliers for an interval.
-    width
-        The length of the first interval to try.
-    """
+    """Yield intervals from -1 to 1, each about as long as fits; it ends early where none does."""
     start = Decimal(-1)
     while start < 1:
         end = min(start + width, Decimal(1)).quantize(STEP)

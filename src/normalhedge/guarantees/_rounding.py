@@ -26,15 +26,7 @@ UNIT = 2.0**-53
 
 
 def gain_error(n_experts: int, potential: float) -> float:
-    """Return eps, the largest error of the gain of the hedger in one round.
-
-    Parameters
-    ----------
-    n_experts
-        The number of experts.
-    potential
-        The largest average potential.
-    """
+    """Return eps, the largest error of the gain of the hedger in one round."""
     exponent = math.log1p(n_experts * (potential - 1.0))
     return 8.0 * UNIT * (n_experts + 8.0 * exponent + 16.0)
 

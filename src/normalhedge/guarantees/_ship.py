@@ -20,18 +20,12 @@ from normalhedge.guarantees._proving import SLACK, prove
 
 
 class ProofSetting(NamedTuple):
-    """The settings of a proof.
+    """The settings of a proof."""
 
-    Attributes
-    ----------
-    alpha_from, alpha
-        The smallest and the largest discount rate.
-    n_experts, c, slack, delay
-        As for `certify` and `prove`.
-    """
-
+    # alpha_from, alpha: the smallest and the largest discount rate
     alpha_from: float
     alpha: float
+    # n_experts, c, slack, delay: as for `certify` and `prove`
     n_experts: int
     c: float
     slack: float = SLACK
@@ -98,14 +92,9 @@ SHIPPED = (*SINGLE_RATES, *SMALL_C, *RANGES, *LATE)
 
 
 class EverySetting(NamedTuple):
-    """The settings of a proof for every number of experts.
+    """The settings of a proof for every number of experts."""
 
-    Attributes
-    ----------
-    alpha, reach, c, power, slack
-        As for `certify_every` and `prove`.
-    """
-
+    # alpha, reach, c, power, slack: as for `certify_every` and `prove`
     alpha: float
     reach: float
     c: float
@@ -123,14 +112,9 @@ EVERY_NUMBER = [
 
 
 class LedSetting(NamedTuple):
-    """The settings of a proof whose multipliers know the leader.
+    """The settings of a proof whose multipliers know the leader."""
 
-    Attributes
-    ----------
-    alpha_from, alpha, n_experts, c, slack
-        As for `certify_led` and `prove`.
-    """
-
+    # alpha_from, alpha, n_experts, c, slack: as for `certify_led` and `prove`
     alpha_from: float
     alpha: float
     n_experts: int
@@ -151,15 +135,7 @@ Setting = ProofSetting | EverySetting | LedSetting
 def ship(
     folder: Path, settings: Iterable[Setting] = (*SHIPPED, *EVERY_NUMBER, *LED)
 ) -> Iterator[Path]:
-    """Write the proofs and then their index; yield the path of each file.
-
-    Parameters
-    ----------
-    folder
-        The folder of the files; it is made if it does not exist.
-    settings
-        The settings to prove.
-    """
+    """Write the proofs and then their index; yield the path of each file."""
     folder.mkdir(parents=True, exist_ok=True)
     claims = []
     for setting in settings:

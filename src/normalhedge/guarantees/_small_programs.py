@@ -32,17 +32,6 @@ def largest_margins(rows: Floats, needs: Floats, limits: Floats, largest: float)
     The dual simplex method, for all programs at the same time: each keeps four rows that hold with
     equality, and exchanges one of them for the row that is missed most, until none is missed. The
     margin that is returned is computed from the rows, so it is never too large.
-
-    Parameters
-    ----------
-    rows
-        The numbers a, in an array of n times K times 3.
-    needs
-        The numbers b, in an array of n times K.
-    limits
-        The lower and the upper limits of the variables, in an array of 3 times 2.
-    largest
-        The largest margin that is looked for.
     """
     n = len(rows)
     box = np.zeros((7, 4))

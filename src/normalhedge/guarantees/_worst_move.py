@@ -21,15 +21,6 @@ def worst_measure(program: Program, m: float, potential: float) -> tuple[Mass, .
     """Return the distribution of experts and gains with which Nature raises the potential most.
 
     The unknowns are shares times Phi(x), so that they are of similar size.
-
-    Parameters
-    ----------
-    program
-        The one-step program on a grid.
-    m
-        The gain of the hedger.
-    potential
-        The average potential before the round.
     """
     optimize = extras.require("scipy.optimize")
     x, h = np.append(program.x, 0.0), np.append(program.h, program.h.max())

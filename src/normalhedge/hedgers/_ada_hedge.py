@@ -71,15 +71,7 @@ class AdaHedge(CompiledHedger):
 
 
 def gap_bound(n: int, effective_rounds: float) -> float:
-    """Return the largest Delta that gains in [-1, 1] can cause.
-
-    Parameters
-    ----------
-    n
-        The number of experts.
-    effective_rounds
-        The discounted number of rounds, see `CompiledHedger.effective_rounds`.
-    """
+    """Return the largest Delta that gains in [-1, 1] can cause."""
     if n == 1:
         return 0.0
     log_n = math.log(n)

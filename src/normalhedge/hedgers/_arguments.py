@@ -9,15 +9,7 @@ from normalhedge.boundary import inputs
 def tables(
     gains: npt.ArrayLike, confidence: npt.ArrayLike | None
 ) -> tuple[np.ndarray, np.ndarray | None]:
-    """Check the gains and confidences of many rounds, and return them as arrays.
-
-    Parameters
-    ----------
-    gains
-        One row for each round, one column for each expert.
-    confidence
-        The same shape as ``gains``, or None if all experts are awake.
-    """
+    """Check the gains and confidences of many rounds, and return them as arrays."""
     gain_table = _table("gains", gains)
     if confidence is None:
         return gain_table, None
@@ -42,15 +34,7 @@ def _table(name: str, values: object) -> np.ndarray:
 
 
 def check_columns(gains: np.ndarray, experts: int) -> None:
-    """Raise a ValueError unless there is one column of gains for each expert of the state.
-
-    Parameters
-    ----------
-    gains
-        One row for each round, one column for each expert.
-    experts
-        How many experts the state has.
-    """
+    """Raise a ValueError unless there is one column of gains for each expert of the state."""
     if gains.shape[1] != experts:
         raise ValueError(
             f"gains must have {experts} columns, one for each expert of state, got {gains.shape[1]}"
@@ -58,15 +42,7 @@ def check_columns(gains: np.ndarray, experts: int) -> None:
 
 
 def leaving(experts: npt.ArrayLike, n: int) -> np.ndarray:
-    """Check the indices of the experts that leave, and return them as an array.
-
-    Parameters
-    ----------
-    experts
-        Indices of experts; at least one expert must not be among them.
-    n
-        How many experts there are before they leave.
-    """
+    """Check the indices of the experts that leave, and return them as an array."""
     indices = np.atleast_1d(inputs.numbers_array("experts", experts))
     if indices.size == 0:
         return indices.astype(np.intp)

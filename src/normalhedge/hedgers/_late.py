@@ -57,13 +57,5 @@ def checked_delay(delay: object) -> int:
 
 
 def aged(name: str, delay: int) -> tuple[str, ...]:
-    """Return the names of a number now and before each of the last outcomes.
-
-    Parameters
-    ----------
-    name
-        The name of the number.
-    delay
-        How many outcomes.
-    """
+    """Return the names of a number now and before each of the last outcomes."""
     return (name, *(f"{name} {ago} ago" for ago in range(1, delay + 1)))

@@ -113,15 +113,6 @@ def latest_start(n: int, start: float, factors: Floats) -> Floats:
     most factor times its second moment to the time. By the equation for t that is so while ``2 ln N
     + ln(t / t_0) <= a^2 t``; the last t at which it is not is approached from above. Up to there a
     step is at most ``1 + sqrt t``, whoever plays what.
-
-    Parameters
-    ----------
-    n
-        The number of experts.
-    start
-        The time at the start, ``t_0``.
-    factors
-        Factors above 1.
     """
     spread = 2.0 * math.log(n)
     scale = (factors / (np.sqrt(factors) - 1.0)) ** 2

@@ -56,12 +56,5 @@ def blackwell_bound(n: int, effective_rounds: float, share: float) -> float:
     """Return the largest regret to a share of the experts that Blackwell's condition allows.
 
     The k-th largest of [R]+ is at most 1/sqrt(k) of the length of [R]+.
-
-    Parameters
-    ----------
-    n, share
-        The number of experts, and the share of them.
-    effective_rounds
-        The discounted number of rounds, see `CompiledHedger.effective_rounds`.
     """
     return 2.0 * math.sqrt((n - 1) * effective_rounds / (share * n))

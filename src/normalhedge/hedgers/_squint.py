@@ -71,17 +71,7 @@ class Squint(CompiledHedger):
 
 
 def improper(squares: Any, rounds: float, share: float) -> Any:
-    """Return the bound on the regret that the potential of Squint promises.
-
-    Parameters
-    ----------
-    squares
-        V, a number or one for each expert.
-    rounds
-        The length of the game.
-    share
-        The epsilon of the quantile.
-    """
+    """Return the bound on the regret that the potential of Squint promises."""
     late = math.log1p(rounds)
     root = 1.0 + math.sqrt(2.0 * math.log((0.5 + late) / share))
     return 2.0 * (np.sqrt(2.0 * squares) * root + 5.0 * math.log1p((1.0 + 2.0 * late) / share))

@@ -120,15 +120,7 @@ class State(_Fields):
 
 
 def rank(epsilon: float, n: int) -> int:
-    """Return how many experts the best epsilon-quantile has: ``ceil(epsilon n)``, at least one.
-
-    Parameters
-    ----------
-    epsilon
-        The share of the experts, in (0, 1].
-    n
-        How many experts there are.
-    """
+    """Return how many experts the best epsilon-quantile has: ``ceil(epsilon n)``, at least one."""
     # 0.07 of 100 experts are 7, although 0.07 * 100 > 7 in floating point.
     return max(math.ceil(epsilon * n * (1.0 - 1e-12)), 1)
 

@@ -35,13 +35,6 @@ class Comparator(NamedTuple):
 def total(gains: npt.ArrayLike, alpha: float = 0.0) -> Floats:
     """Return ``sum_t (1 - alpha)^(T - t) g_t``, the discounted sum of the rows.
 
-    Parameters
-    ----------
-    gains
-        One row, or one number, for each round. NaN counts as zero.
-    alpha
-        The discount rate, in [0, 1).
-
     Examples
     --------
     >>> total([[1.0, 0.0], [0.5, 1.0]], alpha=0.5)

@@ -48,15 +48,7 @@ class ForecastTable:
                 yield Round(self.before + made, step_item(step, [step], part), due, row)
 
     def shaped(self, values: Floats, levels: Sequence[float]) -> Any:
-        """Return numbers of the rows, in the form in which the forecasts came.
-
-        Parameters
-        ----------
-        values
-            Rows x components x quantiles.
-        levels
-            The levels of the quantiles; empty: there is one number for each component.
-        """
+        """Return numbers of the rows, in the form in which the forecasts came."""
         made = np.array([cutoff for cutoff, _ in self.rows])
         places = np.array([cutoff + step for cutoff, step in self.rows])
         parts = [slice(None)] if self.last_points else [made == one for one in np.unique(made)]
@@ -92,17 +84,7 @@ def _check(name: str, forecast: TimeSeries, series: TimeSeries) -> None:
 def outcomes_of(
     series: TimeSeries, number: int, before: int
 ) -> Iterator[tuple[int, tuple[int, int, int], float]]:
-    """Yield the time of each outcome, what it settles, and the outcome.
-
-    Parameters
-    ----------
-    series
-        The series.
-    number
-        Its number among several.
-    before
-        How many steps after the first of them it starts.
-    """
+    """Yield the time of each outcome, what it settles, and the outcome."""
     for place, row in enumerate(series.values(copy=False).tolist(), before):
         for c, outcome in enumerate(row):
             yield place, (number, c, place), outcome
@@ -134,17 +116,7 @@ def coverage_of(levels: Sequence[float]) -> list[float]:
 
 
 def from_bounds(centers: Floats, bounds: Floats, levels: Sequence[float]) -> Floats:
-    """Return quantiles from intervals: rows x levels.
-
-    Parameters
-    ----------
-    centers
-        The blends.
-    bounds
-        Rows x levels x (lower, upper).
-    levels
-        The levels of the quantiles.
-    """
+    """Return quantiles from intervals: rows x levels."""
     columns = [
         centers if level == 0.5 else bounds[:, k, int(level > 0.5)]
         for k, level in enumerate(levels)
@@ -159,19 +131,7 @@ def past_quantiles(
     levels: Sequence[float],
     season: int | None,
 ) -> Floats:
-    """Return quantiles around the blends of a table, each as it was known at its time.
-
-    Parameters
-    ----------
-    ahead
-        The mixture that made the blends.
-    table, values
-        The forecasts, and the blends: rows x components.
-    levels
-        The levels of the quantiles.
-    season
-        As for `Conformal`.
-    """
+    """Return quantiles around the blends of a table, each as it was known at its time."""
     found = np.empty((*values.shape, len(levels)))
     steps = np.array([step for _, step in table.rows])
     for step in np.unique(steps).tolist():
@@ -193,19 +153,7 @@ def _index(times: list[Any], freq: Any) -> Any:
 def as_series(
     times: Any, values: Floats, like: TimeSeries, levels: Sequence[float], freq: Any = None
 ) -> TimeSeries:
-    """Return a series with the components of another.
-
-    Parameters
-    ----------
-    times, freq
-        The index of times, and its frequency; None: as the index has it.
-    values
-        Times x components x samples; or x quantiles, which become components.
-    like
-        The other series.
-    levels
-        The levels of the quantiles; empty if there are none.
-    """
+    """Return a series with the components of another."""
     names = list(like.components)
     if levels:
         names = [f"{name}_q{level:.3f}" for name in names for level in levels]

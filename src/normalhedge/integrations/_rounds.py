@@ -13,15 +13,7 @@ Rows = Iterable[Mapping[str, Any]]
 
 
 def mixture_of_numbers(hedger: Any, loss: Any, options: Mapping[str, Any] | None) -> Mixture:
-    """Return a new mixture, whose loss must be one of numbers.
-
-    Parameters
-    ----------
-    hedger, loss
-        As for `Mixture`.
-    options
-        Further arguments of `Mixture`.
-    """
+    """Return a new mixture, whose loss must be one of numbers."""
     mixture = Mixture(hedger, loss, **(options or {}))
     given = mixture.settings.loss
     if not given.of_single_numbers:
@@ -30,17 +22,7 @@ def mixture_of_numbers(hedger: Any, loss: Any, options: Mapping[str, Any] | None
 
 
 def learn(mixture: Mixture, rows: Rows, outcomes: Sequence[Any]) -> list[Any]:
-    """Predict each row and then learn its outcome; return the predictions.
-
-    Parameters
-    ----------
-    mixture
-        The mixture, which learns.
-    rows
-        The forecasts of each round, in the order of time.
-    outcomes
-        The outcome of each round.
-    """
+    """Predict each row and then learn its outcome; return the predictions."""
     values = []
     predict, update = mixture.predict, mixture.update
     numbers = np.asarray(outcomes).tolist()  # Python's own numbers are read faster
@@ -55,13 +37,6 @@ def peek(mixture: Mixture, rows: Rows) -> list[Any]:
     """Return what `Mixture.peek` says of each row; the mixture does not change.
 
     Rounds without an outcome change no weight, so that one copy serves for all rows.
-
-    Parameters
-    ----------
-    mixture
-        The mixture.
-    rows
-        The forecasts of each row, by name.
     """
     aside = Mixture.of(mixture.books.copy(history=False))
     return [aside.predict(row).value for row in rows]

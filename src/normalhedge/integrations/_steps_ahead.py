@@ -13,18 +13,12 @@ from normalhedge.mixtures.intervals import Conformal, IntervalRun
 
 @dataclass
 class Made:
-    """The blends of an item that were made so far, in the order in which they were made.
+    """The blends of an item that were made so far, in the order in which they were made."""
 
-    Attributes
-    ----------
-    values, outcomes
-        The blends, and the outcomes; NaN where there is none, or none yet.
-    known
-        For each blend, the number of blends that had been made when its outcome came; -1 before.
-    """
-
+    # values, outcomes: the blends, and the outcomes; NaN where there is none, or none yet
     values: list[float] = field(default_factory=list)
     outcomes: list[float] = field(default_factory=list)
+    # for each blend, the number of blends that had been made when its outcome came; -1 before
     known: list[int] = field(default_factory=list)
 
 
@@ -33,14 +27,6 @@ class StepsAhead:
 
     A forecast k steps ahead of time t is a round of its own. It is learned from when time t + k has
     come, and no earlier. Each step is an item of the mixture.
-
-    Parameters
-    ----------
-    mixture
-        The mixture, which learns.
-    single
-        Whether there is one item only: then a round is a number for each expert, which is read ten
-        times as fast.
     """
 
     def __init__(self, mixture: Mixture, *, single: bool = False) -> None:
@@ -49,17 +35,7 @@ class StepsAhead:
         self._waiting: dict[Hashable, list[tuple[int, str, int]]] = {}
 
     def predict(self, item: str, due: Hashable, forecasts: Mapping[str, Any]) -> Any:
-        """Blend the forecasts of an item, and wait for the outcome; return the blend.
-
-        Parameters
-        ----------
-        item
-            The name of the item.
-        due
-            The time, and if need be the series, whose outcome settles the round: see `settle`.
-        forecasts
-            The forecast of each expert, by name. It is NaN if nobody has one.
-        """
+        """Blend the forecasts of an item, and wait for the outcome; return the blend."""
         made = self.mixture.predict(self._said(item, forecasts))
         value, so_far = self._value(made.value, item), self.made.setdefault(item, Made())
         self._waiting.setdefault(due, []).append((made.ticket, item, len(so_far.values)))
@@ -69,15 +45,7 @@ class StepsAhead:
         return value
 
     def settle(self, due: Hashable, outcome: float) -> None:
-        """Learn an outcome, in all rounds that wait for it; NaN: they wait no longer.
-
-        Parameters
-        ----------
-        due
-            As it was given to `predict`.
-        outcome
-            What came.
-        """
+        """Learn an outcome, in all rounds that wait for it; NaN: they wait no longer."""
         for ticket, item, place in self._waiting.pop(due, ()):
             so_far = self.made[item]
             if outcome == outcome and ticket in self.mixture.pending:  # noqa: PLR0124
@@ -86,26 +54,12 @@ class StepsAhead:
                 so_far.known[place] = len(so_far.values)
 
     def peek(self, rows: Iterable[tuple[str, Mapping[str, Any]]]) -> list[Any]:
-        """Return the blends of forecasts with the weights of now; nothing changes.
-
-        Parameters
-        ----------
-        rows
-            Pairs of an item and the forecast of each expert.
-        """
+        """Return the blends of forecasts with the weights of now; nothing changes."""
         aside = self._aside()
         return [self._value(aside.predict(self._said(item, one)).value, item) for item, one in rows]
 
     def weights(self, items: Iterable[str], forecasts: Mapping[str, Any]) -> list[dict[str, float]]:
-        """Return the weights of the experts in each of some items; nothing changes.
-
-        Parameters
-        ----------
-        items
-            The names of the items.
-        forecasts
-            Any forecasts of the experts: weights do not depend on them.
-        """
+        """Return the weights of the experts in each of some items; nothing changes."""
         aside, found = self._aside(), []
         for item in items:
             made = aside.predict(self._said(item, forecasts)).weights
@@ -118,15 +72,6 @@ class StepsAhead:
         """Return the intervals around new blends: rows x levels x (lower, upper).
 
         They are learned from the blends that were made and their outcomes, each when it was known.
-
-        Parameters
-        ----------
-        levels
-            The share of outcomes to cover, in each interval.
-        rows
-            Pairs of an item and its blend.
-        season
-            As for `Conformal`.
         """
         wanted = list(levels)
         found = []
@@ -138,15 +83,7 @@ class StepsAhead:
         return np.array(found).reshape(len(found), len(wanted), 2)
 
     def past_bounds(self, levels: Iterable[float], item: str, season: int | None) -> Floats:
-        """Return the intervals around the blends that were made: rows x levels x (lower, upper).
-
-        Parameters
-        ----------
-        levels, season
-            As for `bounds`.
-        item
-            The item.
-        """
+        """Return the intervals around the blends that were made: rows x levels x (lower, upper)."""
         wanted = list(levels)
         intervals, run = self._run(wanted, item, season)
         if run is None:
@@ -193,17 +130,10 @@ class StepsAhead:
 
 
 class Round(NamedTuple):
-    """Forecasts that were made at some time.
+    """Forecasts that were made at some time."""
 
-    Attributes
-    ----------
-    made
-        The time, a number.
-    item, due, forecasts
-        As for `StepsAhead.predict`.
-    """
-
-    made: int
+    made: int  # the time, a number
+    # item, due, forecasts: as for `StepsAhead.predict`
     item: str
     due: Hashable
     forecasts: Mapping[str, Any]
@@ -215,15 +145,6 @@ def play(
     """Predict rounds and learn outcomes in the order of time; return the blends, as given.
 
     An outcome is known to forecasts made at its time or later.
-
-    Parameters
-    ----------
-    ahead
-        The mixture, which learns.
-    rounds
-        The rounds, in any order.
-    outcomes
-        The time of each outcome, what it settles, and the outcome.
     """
     given = list(rounds)
     values: list[Any] = [None] * len(given)
@@ -241,17 +162,7 @@ def play(
 
 
 def step_item(step: int, judged: Iterable[int], part: str = "") -> str:
-    """Return the item of a step ahead, or of the nearest one whose forecasts were judged.
-
-    Parameters
-    ----------
-    step
-        The number of steps ahead.
-    judged
-        The steps that are judged; empty: none is.
-    part
-        The name of the series or component, if there are several.
-    """
+    """Return the item of a step ahead, or of the nearest one whose forecasts were judged."""
     near = min(judged, key=lambda one: (abs(one - step), one), default=1)
     return f"{part}|step {near}" if part else f"step {near}"
 

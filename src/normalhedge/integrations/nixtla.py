@@ -146,13 +146,6 @@ class HedgeEnsemble:
 
         Series may end at different times. Without the end of its own, the step ahead of a row would
         be counted from the last end of all.
-
-        Parameters
-        ----------
-        future
-            The forecasts of the engine.
-        df
-            The past.
         """
         nw = extras.require("narwhals")
         name, time = self.columns["id_col"], self.columns["time_col"]

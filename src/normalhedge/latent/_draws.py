@@ -12,11 +12,6 @@ class Draws:
     `place` into the next state. As long as nothing interrupts it, that is always the given
     generator. Whoever asks for it has it alone, so an operation that is interrupted, or has another
     one within it, spoils no draws: the next one gets a new generator at the right place.
-
-    Parameters
-    ----------
-    rng
-        The generator.
     """
 
     def __init__(self, rng: np.random.Generator) -> None:

@@ -34,15 +34,7 @@ def journal_of(state: Path) -> Path:
 
 
 def refuse_beside(state: Path, verb: str) -> None:
-    """Raise a ValueError if a state file has a journal, whose rounds it would lose if written.
-
-    Parameters
-    ----------
-    state
-        The state file.
-    verb
-        The command whose stream has the journal.
-    """
+    """Raise a ValueError if a state file has a journal, whose rounds it would lose if written."""
     journal = journal_of(state)
     if journal.exists():
         raise ValueError(
@@ -52,25 +44,7 @@ def refuse_beside(state: Path, verb: str) -> None:
 
 
 class Journal:
-    """A journal that is open for writing.
-
-    Parameters
-    ----------
-    path
-        The path of the journal. The state file must be beside it; the journal gets its mode and
-        owner.
-    identity
-        The identity of the journal, which is also in the state file.
-    sequence
-        The number of operations that the state file contains.
-    sync
-        Whether operations must survive a power cut when `append` returns.
-
-    Attributes
-    ----------
-    size
-        The number of bytes appended since the journal was begun.
-    """
+    """A journal that is open for writing."""
 
     def __init__(self, path: Path, identity: str, sequence: int, *, sync: bool = False) -> None:
         self.path = path
@@ -98,13 +72,7 @@ class Journal:
         self.size = 0
 
     def append(self, operations: Sequence[Operation]) -> None:
-        """Append operations; when this returns they survive the end of the process.
-
-        Raises
-        ------
-        OSError
-            If they cannot be written; the journal is then unchanged.
-        """
+        """Append operations; when this returns they survive the end of the process."""
         if not operations:
             return
         numbered = enumerate(operations, start=self.sequence + 1)
@@ -134,39 +102,14 @@ class Journal:
 
 
 class Found(NamedTuple):
-    """The content of a journal.
+    """The content of a journal."""
 
-    Attributes
-    ----------
-    identity
-        The identity of the journal; empty if it was not written yet.
-    operations
-        The operations, in order.
-    """
-
-    identity: str
-    operations: list[Operation]
+    identity: str  # the identity of the journal; empty if it was not written yet
+    operations: list[Operation]  # the operations, in order
 
 
 def replay(path: Path, redo: Callable[[Operation], object], sequence: int, identity: str) -> int:
-    """Repeat the operations of a journal that a state does not contain; return the last number.
-
-    Parameters
-    ----------
-    path
-        The journal; it may be missing.
-    redo
-        A function that applies an operation to the state.
-    sequence
-        The number of operations that the state contains.
-    identity
-        The identity of the state's journal.
-
-    Raises
-    ------
-    ValueError
-        If the journal is damaged or belongs to another state. The state must then not be used.
-    """
+    """Repeat the operations of a journal that a state does not contain; return the last number."""
     found = read_journal(path)
     if found.identity not in {"", identity}:
         raise ValueError(
@@ -192,13 +135,7 @@ def replay(path: Path, redo: Callable[[Operation], object], sequence: int, ident
 
 
 def read_journal(path: Path) -> Found:
-    """Return the content of a journal, without an incomplete last line.
-
-    Raises
-    ------
-    ValueError
-        If any other line is damaged, or operations are missing.
-    """
+    """Return the content of a journal, without an incomplete last line."""
     if whole_files.refuse_special(path) is None:
         return Found("", [])
     lines = _lines(path)

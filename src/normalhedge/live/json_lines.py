@@ -10,15 +10,7 @@ from normalhedge.boundary.terminal import clipped
 
 
 def text(line: str | bytes, *, whole: bool) -> str:
-    """Return a line as text, without white space around it; raise a ValueError if it is not UTF-8.
-
-    Parameters
-    ----------
-    line
-        The line as it was read.
-    whole
-        Whether the line was read completely; False if it was too long, which is an error.
-    """
+    """Return a line as text, stripped; raise a ValueError if it is not UTF-8."""
     if isinstance(line, str):
         content = line
     elif not whole:

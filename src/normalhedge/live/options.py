@@ -25,21 +25,7 @@ HERE = "{options}"
 def option(
     default: Any, text: str, *, short: str = "", shown: str = "", by_name: bool = True
 ) -> Any:
-    """Return a field of settings.
-
-    Parameters
-    ----------
-    default
-        The default.
-    text
-        The description, for docstrings.
-    short
-        A shorter one, for the command line; empty if there is no such option.
-    shown
-        The default as the command line shows it; as Python prints it if empty.
-    by_name
-        Whether the option is given by its name only.
-    """
+    """Return a field of settings."""
     texts = {"text": text, "short": short, "shown": shown or str(default)}
     return field(default=default, metadata=texts, kw_only=by_name)
 
@@ -71,15 +57,7 @@ def from_options(
 
 
 def with_options(settings: Any, *, without: Collection[str]) -> Callable[[F], F]:
-    """Let a function with ``**options`` say which ones there are, and refuse others.
-
-    Parameters
-    ----------
-    settings
-        The class of settings that the options are of.
-    without
-        The options that the function chooses itself.
-    """
+    """Let a function with ``**options`` say which ones there are, and refuse others."""
 
     def change(function: F) -> F:
         every = inspect.signature(settings).parameters.values()

@@ -21,16 +21,6 @@ class Owner:
     It is a lock of the operating system on ``FILE.lock``. It ends when the process ends, so a lock
     file that a dead process left behind does no harm. On systems without such locks, other
     processes are not kept out.
-
-    Parameters
-    ----------
-    path
-        The file; it need not exist yet.
-
-    Raises
-    ------
-    ValueError
-        On entering, if any process holds the lock. The error names the process and the time.
     """
 
     def __init__(self, path: Path) -> None:

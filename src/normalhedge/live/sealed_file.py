@@ -17,21 +17,7 @@ def sealed(content: Mapping[str, Any]) -> str:
 
 
 def read(path: Path, form: str, versions: range, checked: int, what: str) -> dict[str, Any]:
-    """Return the content of a file after verifying its checksum; raise a ValueError if it is wrong.
-
-    Parameters
-    ----------
-    path
-        The file to read.
-    form
-        The required value of the entry ``format``.
-    versions
-        The versions that can be read.
-    checked
-        The first version that has a checksum.
-    what
-        The kind of content, for error messages: "a mixture".
-    """
+    """Return the content of a file; raise a ValueError if its checksum is wrong."""
     if whole_files.refuse_special(path) is None:
         raise ValueError(f"there is no file {path}")
     return opened(path.read_bytes(), str(path), form, versions, checked, what)
@@ -40,22 +26,7 @@ def read(path: Path, form: str, versions: range, checked: int, what: str) -> dic
 def opened(
     data: bytes, source: str, form: str, versions: range, checked: int, what: str
 ) -> dict[str, Any]:
-    """Return the content of a sealed text after verifying its checksum.
-
-    Parameters
-    ----------
-    data
-        The text, in UTF-8.
-    source
-        Where it comes from, for error messages.
-    form, versions, checked, what
-        As for `read`.
-
-    Raises
-    ------
-    ValueError
-        If it is not such a text, or was changed.
-    """
+    """Return the content of a sealed text after verifying its checksum."""
     try:
         text = data.decode("utf-8")
         found = json.loads(text, parse_constant=_refuse_constant)

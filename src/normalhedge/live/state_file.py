@@ -22,15 +22,7 @@ T = TypeVar("T")
 
 
 class StateFile(ABC, Generic[T]):
-    """A state on disk with a journal, used by one process (see `normalhedge.live.owner.Owner`).
-
-    Parameters
-    ----------
-    path
-        The state file; its journal is beside it. A symbolic link is followed.
-    sync
-        Whether appended operations must survive a power cut, not only the end of the process.
-    """
+    """A state on disk with a journal, used by one process (see `normalhedge.live.owner.Owner`)."""
 
     def __init__(self, path: Path, *, sync: bool = False) -> None:
         self.path = path
@@ -45,44 +37,18 @@ class StateFile(ABC, Generic[T]):
 
     @abstractmethod
     def write(self, thing: T, sequence: int, journal: str, target: Path) -> int:
-        """Write the state whole or not at all; return the number of bytes.
-
-        Parameters
-        ----------
-        thing
-            The state to write.
-        sequence
-            The number of operations that it contains.
-        journal
-            The identity of its journal.
-        target
-            The file to write.
-        """
+        """Write the state whole or not at all; return the number of bytes."""
 
     @abstractmethod
     def redo(self, thing: T, operation: Operation) -> None:
-        """Apply an operation of the journal to a state.
-
-        Parameters
-        ----------
-        thing
-            The state, which is changed.
-        operation
-            The operation to repeat.
-        """
+        """Apply an operation of the journal to a state."""
 
     @abstractmethod
     def limit(self, size: int) -> int:
         """Return how many bytes a journal may have beside a state of ``size`` bytes."""
 
     def load(self) -> T | None:
-        """Return the state after all operations; None if there is no state yet.
-
-        Raises
-        ------
-        ValueError
-            If the state or the journal is damaged, or they do not belong together.
-        """
+        """Return the state after all operations; None if there is no state yet."""
         journal = journal_of(self._target)
         if whole_files.refuse_special(self._target) is None:
             if journal.exists():
@@ -113,15 +79,7 @@ class StateFile(ABC, Generic[T]):
         return True
 
     def keep(self, thing: T, operations: Sequence[Operation]) -> None:
-        """Append operations to the journal, or write the state if one cannot be repeated.
-
-        Parameters
-        ----------
-        thing
-            The state after the operations.
-        operations
-            The operations.
-        """
+        """Append operations to the journal, or write the state if one cannot be repeated."""
         if all(map(self.can_be_repeated, operations)):
             self.append(operations)
             return

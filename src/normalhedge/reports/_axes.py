@@ -8,19 +8,12 @@ from normalhedge.reports._figures import label
 
 
 class Range(NamedTuple):
-    """The range of an axis.
+    """The range of an axis."""
 
-    Attributes
-    ----------
-    low, high
-        Its ends.
-    cut
-        The number of points outside.
-    """
-
+    # low, high: its ends
     low: float
     high: float
-    cut: int
+    cut: int  # the number of points outside
 
 
 def robust_range(*curves: np.ndarray, zero: bool = False) -> Range:
@@ -29,13 +22,6 @@ def robust_range(*curves: np.ndarray, zero: bool = False) -> Range:
     With the 1st and 99th percentiles a and b, points are shown up to b - a beyond them. Errors and
     other positive numbers are shown from zero to six times their upper quartile. If all points lie
     there, the range ends with the points.
-
-    Parameters
-    ----------
-    *curves
-        The values to show; NaN counts as none.
-    zero
-        Whether the values are positive, and the range begins at zero.
 
     Examples
     --------
@@ -69,11 +55,6 @@ def positions(times: np.ndarray) -> tuple[Any, dict[str, Any]]:
     """Return times as positions on an axis, and the settings of the axis.
 
     Dates are milliseconds, which plotly shows as dates: they take little room on a page.
-
-    Parameters
-    ----------
-    times
-        Dates, numbers or words.
     """
     if times.dtype.kind == "M":
         return times.astype("datetime64[ms]").astype(np.float64), {"type": "date"}

@@ -17,15 +17,7 @@ BLACK, BLUE = "#000000", COLOURS[0]
 
 
 def track_plot(tracks: Sequence[SeriesTrack], target: str) -> tuple[str, str]:
-    """Return a plot of forecasts and outcomes, and a sentence about points that it does not show.
-
-    Parameters
-    ----------
-    tracks
-        The series; a menu chooses one of them.
-    target
-        The name of what is forecast.
-    """
+    """Return a plot of forecasts and outcomes, and a sentence about hidden points."""
     two = any(track.whole is not None for track in tracks)
     figure = extras.require("plotly.subplots").make_subplots(
         rows=2 if two else 1,
@@ -132,17 +124,7 @@ def _traces(curves: SeriesCurves, *, first: bool) -> list[tuple[Any, Any]]:
 
 
 def group_plot(title: str, errors: Errors, measure: int) -> tuple[str, str]:
-    """Return a plot of errors by groups, and a sentence about points that it does not show.
-
-    Parameters
-    ----------
-    title
-        What the groups are.
-    errors
-        The errors of the blend, of plain combinations and of the best model.
-    measure
-        The index of the measure.
-    """
+    """Return a plot of errors by groups, and a sentence about points that it does not show."""
     go = extras.require("plotly.graph_objects")
     figure = empty_figure(height=270, yaxis_title=errors.measures[measure].name)
     values = errors.values[measure]

@@ -90,17 +90,7 @@ def weights_plot(timeline: Timeline) -> str:
 
 
 def error_plot(timeline: Timeline, name: str, *, square: bool) -> tuple[str, str]:
-    """Return a plot of errors over time, and a sentence about points that it does not show.
-
-    Parameters
-    ----------
-    timeline
-        The timeline of the blend.
-    name
-        The name of the measure.
-    square
-        Whether losses are squares of errors, so that their roots are shown.
-    """
+    """Return a plot of errors over time, and a sentence about points that it does not show."""
     curves = {"blend": timeline.blend, "plain average": timeline.uniform}
     experts = timeline.losses
     if square:
@@ -143,15 +133,7 @@ def awake_plot(timeline: Timeline) -> str:
 
 
 def largest_regret_plot(timeline: Timeline, bound: float | None) -> str:
-    """Return a plot of the largest regret.
-
-    Parameters
-    ----------
-    timeline
-        The timeline of the blend.
-    bound
-        The bound on the regret at the end; None if there is none.
-    """
+    """Return a plot of the largest regret."""
     figure = empty_figure(height=300, yaxis_title="regret, in the loss", yaxis_rangemode="tozero")
     _add(
         figure, timeline, timeline.regret, "largest regret", line={"color": "#000000", "width": 1.6}

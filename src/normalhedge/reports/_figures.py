@@ -32,15 +32,7 @@ def label(text: str) -> str:
 
 
 def empty_figure(height: int = 380, **layout: Any) -> Any:
-    """Return a figure in the style of the package, without curves.
-
-    Parameters
-    ----------
-    height
-        The height in pixels.
-    **layout
-        Settings of plotly's layout.
-    """
+    """Return a figure in the style of the package, without curves."""
     go = extras.require("plotly.graph_objects")
     figure = go.Figure()
     figure.update_layout(
@@ -154,19 +146,6 @@ def curves_plot(
     """Return a plot of named curves as HTML.
 
     The first curve is black; the colours of the others repeat with other dashes.
-
-    Parameters
-    ----------
-    identifier
-        The id of the plot on its page.
-    x
-        The horizontal positions of the points.
-    curves
-        The values of each curve, by name.
-    visible
-        The names of the curves to show; the others appear after a click in the legend.
-    **layout
-        Settings of plotly's layout.
     """
     go = extras.require("plotly.graph_objects")
     figure = empty_figure(**layout)
@@ -193,19 +172,7 @@ def places_plot(
     places: np.ndarray,
     words: Sequence[Sequence[str]],
 ) -> str:
-    """Return a table of ranks as a plot in HTML, with dark colours for the first ranks.
-
-    Parameters
-    ----------
-    identifier
-        The id of the plot on its page.
-    rows, columns
-        The names of the rows and columns.
-    places
-        The rank in each cell; NaN for an empty cell.
-    words
-        The text of each cell that appears under the pointer.
-    """
+    """Return a table of ranks as a plot in HTML, with dark colours for the first ranks."""
     go = extras.require("plotly.graph_objects")
     figure = empty_figure(height=80 + 21 * len(rows), hovermode="closest")
     figure.add_trace(
@@ -303,15 +270,7 @@ def _laid_out(figure: Any, rows: int, identifier: str) -> str:
 
 
 def as_html(figure: Any, identifier: str) -> str:
-    """Return a plotly figure as a piece of HTML.
-
-    Parameters
-    ----------
-    figure
-        The figure.
-    identifier
-        The id of the plot on its page.
-    """
+    """Return a plotly figure as a piece of HTML."""
     piece: str = figure.to_html(
         full_html=False,
         include_plotlyjs=False,

@@ -75,15 +75,7 @@ def _stacked(rows: int, titles: Sequence[str] = (), each: int = 190) -> Any:
 
 
 def series(found: Inferred, when: Sequence[Any]) -> str:
-    """Draw the observations in the colours of their regimes; symbols are spread around their line.
-
-    Parameters
-    ----------
-    found
-        The regimes of the series.
-    when
-        The horizontal axis, one entry for each round.
-    """
+    """Draw the observations in the colours of their regimes."""
     sequence = found.sequence
     names: Sequence[str] = sequence.code.columns[:PANELS] or ("",)
     table = sequence.numbers if sequence.raw is None else sequence.raw
@@ -125,15 +117,7 @@ def _means(values: Floats, width: int) -> tuple[np.ndarray, Floats]:
 
 
 def probabilities(found: Inferred, when: Sequence[Any], width: int) -> str:
-    """Draw the probability of each regime, stacked.
-
-    Parameters
-    ----------
-    found, when
-        As for `series`.
-    width
-        The number of rounds in each mean.
-    """
+    """Draw the probability of each regime, stacked."""
     begin = int(found.course.probabilities.any(axis=1).argmax())
     middles, means = _means(found.probabilities[begin:], width)
     figure = empty_figure(height=300, yaxis_title="probability", yaxis_range=[0, 1])
@@ -149,13 +133,7 @@ def probabilities(found: Inferred, when: Sequence[Any], width: int) -> str:
 
 
 def parameters(found: Inferred, when: Sequence[Any]) -> tuple[str, str]:
-    """Return a text and a plot of the parameters of the regimes over time.
-
-    Parameters
-    ----------
-    found, when
-        As for `series`.
-    """
+    """Return a text and a plot of the parameters of the regimes over time."""
     if found.sequence.labels:
         return _symbol_parameters(found, when)
     history = found.history
@@ -220,15 +198,7 @@ def _symbol_parameters(found: Inferred, when: Sequence[Any]) -> tuple[str, str]:
 
 
 def score_curves(found: Inferred, baselines: Mapping[str, Floats], when: Sequence[Any]) -> str:
-    """Draw the cumulative lead of the regimes over each baseline.
-
-    Parameters
-    ----------
-    found, when
-        As for `series`.
-    baselines
-        The log scores of each baseline.
-    """
+    """Draw the cumulative lead of the regimes over each baseline."""
     own = found.course.log_scores
     figure = empty_figure(yaxis_title="lead of the regimes, in nats")
     ends = {name: float(np.nansum(own - scores)) for name, scores in baselines.items()}

@@ -17,17 +17,10 @@ NUMBER = re.compile(r"[-−+]?[\d.,]+(?:e[-+]\d+| × 10[⁻⁰¹²³⁴⁵⁶⁷
 
 
 class Fold(NamedTuple):
-    """A table that is shown after a click.
+    """A table that is shown after a click."""
 
-    Attributes
-    ----------
-    title
-        The words to click on.
-    head, rows
-        The header and the rows of the table.
-    """
-
-    title: str
+    title: str  # the words to click on
+    # head, rows: the header and the rows of the table
     head: Sequence[str]
     rows: Sequence[Sequence[str]]
 

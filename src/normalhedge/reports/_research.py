@@ -17,13 +17,7 @@ WIDE = 10.0
 
 
 def research_sections(summary: Summary, timeline: Timeline) -> list[Section]:
-    """Return the sections for researchers.
-
-    Parameters
-    ----------
-    summary, timeline
-        The summary and the timeline of the blend.
-    """
+    """Return the sections for researchers."""
     head, rows = summary.table()
     plot, cut = behind_plot(timeline)
     return [

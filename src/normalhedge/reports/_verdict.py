@@ -28,21 +28,11 @@ IN_WORDS = {
 
 
 class BlendVerdict(NamedTuple):
-    """The verdict on a blend.
+    """The verdict on a blend."""
 
-    Attributes
-    ----------
-    sentence
-        The verdict.
-    small
-        The small print.
-    warnings
-        Sentences about plain combinations that were better.
-    """
-
-    sentence: str
-    small: str
-    warnings: list[str]
+    sentence: str  # the verdict
+    small: str  # the small print
+    warnings: list[str]  # sentences about plain combinations that were better
 
 
 def called(name: str) -> str:

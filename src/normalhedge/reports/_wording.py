@@ -59,11 +59,6 @@ def percent(share: float) -> str:
 def excess(share: float) -> str:
     """Return in words how far an error is above or below another.
 
-    Parameters
-    ----------
-    share
-        The error divided by the other, minus 1.
-
     Examples
     --------
     >>> [excess(x) for x in (-0.1234, 0.042, 0.0001, 2.1, -0.9999)]

@@ -57,17 +57,6 @@ def regret_figure(
     """Draw the regret to the best expert, one panel for each trace; return the files written.
 
     If there is a second set of curves, a second figure beside the first shows both sets.
-
-    Parameters
-    ----------
-    panels
-        A title and a trace for each panel; all traces have the same hedgers.
-    styles
-        The style of each hedger, by name.
-    path
-        The file. Its suffix is the format; without a suffix, a PNG and a PDF file are written.
-    columns
-        The number of panels in a row.
     """
     extras.require("matplotlib").use("Agg")
     plt = extras.require("matplotlib.pyplot")
@@ -119,20 +108,7 @@ def regret_figure(
 def frontier_figure(
     points: Sequence[Any], lines: Mapping[str, float], title: str, path: Path
 ) -> None:
-    """Draw average potential and regret against c: the certified bounds and the best attacks.
-
-    Parameters
-    ----------
-    points
-        Objects with the fields ``c``, ``potential``, ``led``, ``attack_potential``, ``bound``,
-        ``led_bound`` and ``attack_regret``.
-    lines
-        Regrets of other hedgers, by name, drawn as horizontal lines.
-    title
-        The title of the figure.
-    path
-        The file to write.
-    """
+    """Draw average potential and regret against c: the certified bounds and the best attacks."""
     extras.require("matplotlib").use("Agg")
     plt = extras.require("matplotlib.pyplot")
     figure, grid = plt.subplots(1, 2, figsize=(8.0, 3.2))

@@ -19,11 +19,6 @@ def done_by(workers: Executor | None) -> Iterator[None]:
 def same_code(asked: str, here: str) -> None:
     """Refuse to compute for someone whose code is another.
 
-    Parameters
-    ----------
-    asked, here
-        The fingerprints of the code of whoever asked, and of this worker.
-
     Examples
     --------
     >>> same_code("a", "a")

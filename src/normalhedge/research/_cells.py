@@ -19,13 +19,6 @@ class Cells:
     """A folder of cells; a cell is one result, with a name and a key.
 
     The key holds everything that the numbers depend on.
-
-    Parameters
-    ----------
-    folder
-        The folder; it is created with the first cell.
-    say
-        The function that receives a sentence about each cell that cannot be read.
     """
 
     def __init__(self, folder: Path, say: Callable[[str], object]) -> None:
@@ -34,15 +27,7 @@ class Cells:
         whole_files.sweep(folder)
 
     def load(self, name: str, key: Mapping[str, object]) -> Arrays | None:
-        """Return the arrays of a cell, or none if there is no cell with this name and key.
-
-        Parameters
-        ----------
-        name
-            The name of the cell.
-        key
-            Everything that the numbers depend on.
-        """
+        """Return the arrays of a cell, or none if there is no cell with this name and key."""
         path = self.folder / f"{name}.npz"
         if not path.exists():
             return None
@@ -59,15 +44,7 @@ class Cells:
         return arrays if saved_key == _text(key) else None
 
     def save(self, name: str, key: Mapping[str, object], arrays: Arrays) -> None:
-        """Save a cell; it replaces the cell of the same name.
-
-        Parameters
-        ----------
-        name, key
-            As for `load`.
-        arrays
-            The numbers.
-        """
+        """Save a cell; it replaces the cell of the same name."""
         fields: dict[str, Any] = {"key": np.array(_text(key)), **arrays}
         fields["fields"] = np.array(_contents(arrays))
         whole_files.write_whole(

@@ -35,15 +35,7 @@ PACKAGE = Path(__file__).parents[1]
 
 
 def contents(package: Path, core: Path) -> dict[str, str]:
-    """Return a hash for each source file and each proof, for the compiled core and the libraries.
-
-    Parameters
-    ----------
-    package
-        The folder of the package.
-    core
-        The file of its compiled module.
-    """
+    """Return a hash for each source file, each proof, the compiled core and the libraries."""
     files = {
         path.relative_to(package).as_posix(): path
         for ending in ("py", "json")
@@ -72,15 +64,6 @@ def fingerprint(*upper: str, without: Collection[str] = (), code: Mapping[str, s
 
     Numbers that were saved under another fingerprint may be those of another algorithm. A change
     of a file in `SHOWN` does not change the fingerprint.
-
-    Parameters
-    ----------
-    upper
-        The layers of `UPPER` that the numbers depend on; the layers below them always take part.
-    without
-        Further files and folders that the numbers do not depend on.
-    code
-        The `contents` of a package.
 
     Examples
     --------

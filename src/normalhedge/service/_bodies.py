@@ -14,15 +14,7 @@ _decode = msgspec.json.Decoder().decode
 
 
 def decoded(body: bytes, form: type[T]) -> T:
-    """Return the form that a body holds; raise a problem if it holds something else.
-
-    Parameters
-    ----------
-    body
-        The body of a request.
-    form
-        The form.
-    """
+    """Return the form that a body holds; raise a problem if it holds something else."""
     try:
         return msgspec.convert(parsed(body), form)
     except msgspec.ValidationError as error:

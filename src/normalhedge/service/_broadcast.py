@@ -38,18 +38,7 @@ BACKLOG = 64
 
 
 class Broadcast:
-    """The channels of events: one for each mixture, and one for all.
-
-    Parameters
-    ----------
-    registry
-        The mixtures.
-
-    Attributes
-    ----------
-    listeners
-        The queues of those who listen, by the number of the mixture, or `ALL`.
-    """
+    """The channels of events: one for each mixture, and one for all."""
 
     def __init__(self, registry: Registry) -> None:
         self.registry = registry
@@ -226,16 +215,6 @@ class Broadcast:
 
 
 def message(kind: str, content: Any, sequence: int | None) -> bytes:
-    """Return a message of the stream of events.
-
-    Parameters
-    ----------
-    kind
-        The kind of the message.
-    content
-        Its content.
-    sequence
-        The sequence of the last event in it, which the browser remembers.
-    """
+    """Return a message of the stream of events."""
     number = b"" if sequence is None else b"id: %d\n" % sequence
     return b"event: %b\n%bdata: %b\n\n" % (kind.encode(), number, as_json(content))

@@ -29,13 +29,7 @@ NOT_AN_ARGUMENT = {"name"}
 
 
 class Changes:
-    """The handlers of requests that change mixtures.
-
-    Parameters
-    ----------
-    registry
-        The mixtures.
-    """
+    """The handlers of requests that change mixtures."""
 
     def __init__(self, registry: Registry) -> None:
         self.registry = registry
@@ -194,15 +188,7 @@ def _reply(answered: Answered, status: int = 200) -> Reply:
 
 
 def limited(form: Any, limits: Limits) -> dict[str, Any]:
-    """Return the arguments of `Mixture` that a form gives, within the limits of the server.
-
-    Parameters
-    ----------
-    form
-        The form.
-    limits
-        The limits.
-    """
+    """Return the arguments of `Mixture` that a form gives, within the limits of the server."""
     given = msgspec.structs.asdict(form)
     most = {
         "max_pending": limits.pending,

@@ -16,24 +16,7 @@ T = TypeVar("T")
 
 
 class Committer:
-    """The only writer of a database.
-
-    Parameters
-    ----------
-    storage
-        The database.
-    on_written
-        Called with the events of each batch that was written.
-    on_failure
-        Called with the failure and the mixtures whose events are lost.
-
-    Attributes
-    ----------
-    sequence
-        The sequence of the last event that was handed over.
-    batches, events
-        The numbers of batches and of events that were written.
-    """
+    """The only writer of a database."""
 
     def __init__(
         self,
@@ -72,17 +55,7 @@ class Committer:
         snapshot: SnapshotRow | None = None,
         row: MixtureRow | None = None,
     ) -> "asyncio.Future[None]":
-        """Hand over an event; the result is there when it is on the disk.
-
-        Parameters
-        ----------
-        event
-            The event.
-        snapshot
-            A snapshot to write with it.
-        row
-            The row of the mixture, if it is new or has changed.
-        """
+        """Hand over an event; the result is there when it is on the disk."""
         if not self._events:
             self._epoch = self.storage.epoch
             if not self._busy:
@@ -148,15 +121,7 @@ class Committer:
                 future.set_exception(unavailable())
 
     async def in_turn(self, call: Callable[..., T], *given: Any) -> T:
-        """Call a function that writes, between two batches.
-
-        Parameters
-        ----------
-        call
-            The function.
-        *given
-            Its arguments.
-        """
+        """Call a function that writes, between two batches."""
         return await self._loop.run_in_executor(self._thread, call, *given)
 
     async def drain(self) -> None:

@@ -16,33 +16,16 @@ DAY = 86_400.0
 
 
 class Compacted(NamedTuple):
-    """What was removed.
+    """What was removed."""
 
-    Attributes
-    ----------
-    removed
-        The number of events.
-    sequence
-        The log begins after this event, with the state of then.
-    """
-
-    removed: int
-    sequence: int
+    removed: int  # the number of events
+    sequence: int  # the log begins after this event, with the state of then
 
 
 async def compact(registry: Registry, live: LiveMixture, before: float) -> Compacted:
     """Remove the events of a mixture before a time, as far as a restart does not need them.
 
     Idempotency keys of removed events are forgotten, and history and exports begin later.
-
-    Parameters
-    ----------
-    registry
-        The mixtures.
-    live
-        The mixture.
-    before
-        The time, in seconds since 1970.
     """
     storage, number = registry.storage, live.row.id
     try:
@@ -73,15 +56,7 @@ def _cut(storage: Storage, number: int, before: float) -> tuple[int, int]:
 
 
 async def compact_all(registry: Registry, days: float) -> int:
-    """Remove what is older than some days from the logs of all mixtures; return how many events.
-
-    Parameters
-    ----------
-    registry
-        The mixtures.
-    days
-        The days.
-    """
+    """Remove what is older than some days from the logs of all mixtures; return how many events."""
     before, removed = time.time() - days * DAY, 0
     for live in list(registry.by_id.values()):
         removed += (await compact(registry, live, before)).removed
@@ -93,15 +68,7 @@ async def compact_all(registry: Registry, days: float) -> int:
 
 
 async def compact_daily(registry: Registry, days: float) -> None:
-    """Remove what is older than some days, once a day.
-
-    Parameters
-    ----------
-    registry
-        The mixtures.
-    days
-        The days; 0 to keep everything.
-    """
+    """Remove what is older than some days, once a day."""
     while days:
         try:
             removed = await compact_all(registry, days)

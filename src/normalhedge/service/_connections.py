@@ -14,13 +14,7 @@ HEAD = 65_536
 
 
 class Connection(HttpToolsProtocol):
-    """A connection.
-
-    Attributes
-    ----------
-    seconds
-        How long it waits for the head of a request.
-    """
+    """A connection."""
 
     seconds = 20.0
     _waiting: asyncio.TimerHandle | None = None
@@ -42,13 +36,7 @@ class Connection(HttpToolsProtocol):
         self._grow(len(url))
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        """Take a header.
-
-        Parameters
-        ----------
-        name, value
-            The header.
-        """
+        """Take a header."""
         super().on_header(name, value)
         self._grow(len(name) + len(value) + 4)
 

@@ -19,13 +19,7 @@ _encode = msgspec.json.Encoder().encode
 
 
 class Directory:
-    """The changes of the list of mixtures.
-
-    Parameters
-    ----------
-    memory
-        The mixtures.
-    """
+    """The changes of the list of mixtures."""
 
     def __init__(self, memory: Memory) -> None:
         self.memory = memory
@@ -40,21 +34,7 @@ class Directory:
         key: str | None = None,
         kind: str = "create",
     ) -> Answered:
-        """Create a mixture; refuse a name that is taken.
-
-        Parameters
-        ----------
-        name
-            Its name.
-        options
-            The arguments of `Mixture`; those of an import are its settings.
-        mixture
-            The mixture.
-        key
-            The idempotency key.
-        kind
-            ``create`` or ``import``.
-        """
+        """Create a mixture; refuse a name that is taken."""
         body = {kind: check_name(name), "options": options}
 
         async def work() -> Answered:
@@ -71,15 +51,7 @@ class Directory:
         return await self._change(kind, body, key, name, work)
 
     async def rename(self, old: str, name: str, key: str | None = None) -> Answered:
-        """Give a mixture another name.
-
-        Parameters
-        ----------
-        old, name
-            The present name and the new one.
-        key
-            The idempotency key.
-        """
+        """Give a mixture another name."""
         body = {"rename": [old, check_name(name)]}
 
         async def work() -> Answered:
@@ -94,15 +66,7 @@ class Directory:
         return await self._change("rename", body, key, name, work)
 
     async def delete(self, name: str, key: str | None = None) -> Answered:
-        """Delete a mixture; its events stay in the database until the log is compacted.
-
-        Parameters
-        ----------
-        name
-            Its name.
-        key
-            The idempotency key.
-        """
+        """Delete a mixture; its events stay in the database until the log is compacted."""
         body = {"delete": name}
 
         async def work() -> Answered:

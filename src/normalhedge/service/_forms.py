@@ -265,7 +265,7 @@ class WaitingRound(Struct):
     id: Any | UnsetType = UNSET
 
 
-class PendingRounds(Struct):
+class PendingPage(Struct):
     """All rounds that wait for their outcomes."""
 
     pending: list[WaitingRound]

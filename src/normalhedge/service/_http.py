@@ -46,42 +46,16 @@ PREFIX = "/v1/mixtures/"
 
 
 class Reply(NamedTuple):
-    """An answer.
+    """An answer."""
 
-    Attributes
-    ----------
-    body
-        Its bytes, or the parts of a stream.
-    status
-        The status of HTTP.
-    kind
-        The type of its content.
-    headers
-        Further headers.
-    """
-
-    body: bytes | AsyncIterator[bytes]
-    status: int = 200
-    kind: bytes = JSON
-    headers: tuple[tuple[bytes, bytes], ...] = ()
+    body: bytes | AsyncIterator[bytes]  # its bytes, or the parts of a stream
+    status: int = 200  # the status of HTTP
+    kind: bytes = JSON  # the type of its content
+    headers: tuple[tuple[bytes, bytes], ...] = ()  # further headers
 
 
 class Call:
-    """A request.
-
-    Parameters
-    ----------
-    scope, receive
-        As ASGI has them.
-    headers
-        The headers.
-    name
-        The name in the address; empty if there is none.
-    holder
-        Who asks.
-    limits
-        The limits.
-    """
+    """A request."""
 
     __slots__ = ("_receive", "headers", "holder", "limits", "name", "scope")
 
@@ -192,37 +166,15 @@ Handler = Callable[[Call], Awaitable[Reply]]
 
 
 class Handling(NamedTuple):
-    """What the application must know of a route.
+    """What the application must know of a route."""
 
-    Attributes
-    ----------
-    label
-        Its name in metrics and logs.
-    scope
-        What a token must allow: ``read``, ``write``, ``admin``, or empty for everybody.
-    handler
-        The function that answers.
-    """
-
-    label: str
-    scope: str
-    handler: Handler
+    label: str  # its name in metrics and logs
+    scope: str  # what a token must allow: ``read``, ``write``, ``admin``, or empty for everybody
+    handler: Handler  # the function that answers
 
 
 class Application:
-    """The application of ASGI.
-
-    Parameters
-    ----------
-    table
-        The routes by method and path; ``{name}`` stands for the name of a mixture.
-    access
-        Who may do what.
-    limits
-        The limits.
-    observe
-        Called with the label, the name, the status and the seconds of each request.
-    """
+    """The application of ASGI."""
 
     def __init__(
         self,

@@ -16,15 +16,7 @@ _sorted = msgspec.json.Encoder(order="sorted").encode
 
 
 def digest_of(kind: str, request: Any) -> bytes:
-    """Return the digest of a request: the same for the same content in another order or spacing.
-
-    Parameters
-    ----------
-    kind
-        The kind of the event.
-    request
-        The request.
-    """
+    """Return the digest of a request: the same for the same content in another order or spacing."""
     try:
         return blake2b(_sorted([kind, request]), digest_size=16).digest()
     except RecursionError:
@@ -45,19 +37,7 @@ async def once(
     digest: bytes,
     work: Callable[[], Awaitable[Answered]],
 ) -> Answered:
-    """Do work unless it was done with the same key; then return its answer.
-
-    Parameters
-    ----------
-    memory
-        The mixtures.
-    live
-        The mixture to which the key belongs.
-    key, digest
-        The key, and the digest of the request.
-    work
-        Does the work.
-    """
+    """Do work unless it was done with the same key; then return its answer."""
     running = live.in_flight.get(key)
     if running is not None:
         _check_digest(digest, running[0])

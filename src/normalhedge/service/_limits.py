@@ -21,55 +21,32 @@ _key = re.compile(KEY[1:-1])
 
 @dataclass(frozen=True)
 class Limits:
-    """The largest numbers that are accepted.
+    """The largest numbers that are accepted."""
 
-    Attributes
-    ----------
-    body, state
-        Bytes of a request, and of a state that is imported.
-    line
-        Bytes of a line of a stream.
-    mixtures
-        Mixtures.
-    experts, items
-        Experts and items of a mixture.
-    name
-        Characters of the name of an expert or an item.
-    pending
-        Rounds of a mixture that wait for their outcomes; the oldest ones expire.
-    history
-        Settled rounds that a mixture keeps in memory.
-    rounds
-        Rounds or outcomes of one request.
-    listeners
-        Connections that listen to events.
-    connections
-        Connections.
-    rate, burst
-        Requests of a client in a second, on average and at once; 0 for no limit. A client is a
-        token, or an address if there are no tokens.
-    header_seconds, body_seconds
-        Seconds in which the head and the body of a request must have arrived.
-    loaded
-        Mixtures that are held in memory; the others are loaded when they are used.
-    """
-
+    # body, state: bytes of a request, and of a state that is imported
     body: int = 2_000_000
     state: int = 64_000_000
-    line: int = 1_000_000
+    line: int = 1_000_000  # bytes of a line of a stream
     mixtures: int = 10_000
+    # experts, items: experts and items of a mixture
     experts: int = 10_000
     items: int = 10_000
-    name: int = 200
+    name: int = 200  # characters of the name of an expert or an item
+    # rounds of a mixture that wait for their outcomes; the oldest ones expire
     pending: int = 10_000
-    history: int = 1_000
-    rounds: int = 10_000
-    listeners: int = 1_000
+    history: int = 1_000  # settled rounds that a mixture keeps in memory
+    rounds: int = 10_000  # rounds or outcomes of one request
+    listeners: int = 1_000  # connections that listen to events
     connections: int = 2_000
+    # rate, burst: Requests of a client in a second, on average and at once; 0 for no limit. A
+    # client is a token, or an address if there are no tokens.
     rate: float = 0.0
     burst: int = 100
+    # header_seconds, body_seconds: seconds in which the head and the body of a request must have
+    # arrived
     header_seconds: float = 20.0
     body_seconds: float = 20.0
+    # mixtures that are held in memory; the others are loaded when they are used
     loaded: int = 5_000
 
 
@@ -94,17 +71,7 @@ def check_key(key: str) -> str:
 
 
 def check_words(words: Collection[str], limits: Limits, what: str) -> None:
-    """Refuse names of experts or items that are too long.
-
-    Parameters
-    ----------
-    words
-        The names.
-    limits
-        The limits.
-    what
-        What the names are of, for the message.
-    """
+    """Refuse names of experts or items that are too long."""
     longest = max(map(len, words), default=0)
     if longest > limits.name:
         word = next(word for word in words if len(word) == longest)
@@ -116,17 +83,7 @@ def check_words(words: Collection[str], limits: Limits, what: str) -> None:
 
 
 def check_forecasts(mixture: Mixture, forecasts: Any, limits: Limits) -> None:
-    """Refuse forecasts with names that are too long, or too many items.
-
-    Parameters
-    ----------
-    mixture
-        The mixture that gets them.
-    forecasts
-        The forecasts; the mixture checks all the rest.
-    limits
-        The limits.
-    """
+    """Refuse forecasts with names that are too long, or too many items."""
     if type(forecasts) is not dict:
         return
     check_words(forecasts, limits, "an expert")
@@ -146,13 +103,6 @@ def check_correction(mixture: Mixture, request: dict[str, Any]) -> None:
 
     How far back a mixture can correct outcomes depends on when it was loaded: half of its history
     at least. Beyond that a server that was started again could do what a replay of its log cannot.
-
-    Parameters
-    ----------
-    mixture
-        The mixture.
-    request
-        The request, whose round is given by ``ticket`` or ``id``.
     """
     books = mixture.books
     reach = books.settings.history // 2

@@ -22,29 +22,16 @@ ENOUGH = 5
 
 
 class Answered(NamedTuple):
-    """The answer to a request.
+    """The answer to a request."""
 
-    Attributes
-    ----------
-    answer
-        The answer, as JSON.
-    replayed
-        Whether the request had been done before, with the same key.
-    """
-
-    answer: str
-    replayed: bool = False
+    answer: str  # the answer, as JSON
+    replayed: bool = False  # whether the request had been done before, with the same key
 
 
 class LoadedMixture(NamedTuple):
-    """What a request works with, also when the mixture is unloaded meanwhile.
+    """What a request works with, also when the mixture is unloaded meanwhile."""
 
-    Attributes
-    ----------
-    mixture, stream, done
-        As those of `LiveMixture`.
-    """
-
+    # mixture, stream, done: as those of `LiveMixture`
     mixture: Mixture
     stream: Stream
     done: list[Operation]
@@ -55,36 +42,6 @@ class LiveMixture:
 
     All of it belongs to the thread of the event loop. A mixture that works in another thread is
     protected by its turn.
-
-    Parameters
-    ----------
-    row
-        The row of the mixture.
-
-    Attributes
-    ----------
-    turn
-        Held by a request while it does not finish at once.
-    mixture, stream, done
-        The mixture; a stream that answers requests; and the operations of the present request.
-        The first two are None while the mixture is not loaded.
-    sequence, snapshot, since
-        The sequences of its last event and of its newest snapshot, and the number of operations
-        after that.
-    unwritten
-        The number of events that are not on the disk yet.
-    gone
-        Whether it was deleted.
-    made
-        When its pending rounds were predicted, by ticket, as far as it is known.
-    last_forecast, last_outcome
-        When the last round was predicted, and when the last outcome came.
-    cost
-        The seconds that a request took lately.
-    in_flight
-        The requests with a key that are not answered yet.
-    summary
-        The last summary, and the sequence of the event after which it was made.
     """
 
     def __init__(self, row: MixtureRow) -> None:
@@ -125,15 +82,7 @@ class LiveMixture:
         return LoadedMixture(self.mixture, self.stream, self.done)
 
     def note(self, operations: list[Operation], now: float) -> int | None:
-        """Note when rounds were predicted and settled; return the first ticket given out.
-
-        Parameters
-        ----------
-        operations
-            What was done.
-        now
-            The time.
-        """
+        """Note when rounds were predicted and settled; return the first ticket given out."""
         first = None
         for operation in operations:
             if "predict" in operation:

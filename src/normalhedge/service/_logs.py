@@ -9,28 +9,12 @@ from typing import Any
 
 
 def info(what: str, **facts: Any) -> None:
-    """Write a line about what went as it should.
-
-    Parameters
-    ----------
-    what
-        The kind of thing.
-    **facts
-        Its details.
-    """
+    """Write a line about what went as it should."""
     _write("info", what, facts)
 
 
 def error(what: str, **facts: Any) -> None:
-    """Write a line about what went wrong.
-
-    Parameters
-    ----------
-    what
-        The kind of thing.
-    **facts
-        Its details.
-    """
+    """Write a line about what went wrong."""
     _write("error", what, facts)
 
 
@@ -44,17 +28,7 @@ def _write(level: str, what: str, facts: dict[str, Any]) -> None:
 
 
 def failure(what: str, error: BaseException, **facts: Any) -> None:
-    """Write a line about an error that nobody expected, with its traceback.
-
-    Parameters
-    ----------
-    what
-        The kind of thing.
-    error
-        The error.
-    **facts
-        Further details.
-    """
+    """Write a line about an error that nobody expected, with its traceback."""
     trace = "".join(traceback.format_exception(error))
     _write("error", what, {"error": f"{type(error).__name__}: {error}", "trace": trace, **facts})
 

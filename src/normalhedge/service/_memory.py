@@ -24,28 +24,7 @@ THREADS = 4
 
 
 class Memory:
-    """The mixtures of a service by name, as far as they are in memory.
-
-    Parameters
-    ----------
-    storage
-        The database, which is open.
-    limits
-        The limits.
-    on_written
-        Called with events when they are on the disk.
-
-    Attributes
-    ----------
-    names, by_id
-        The mixtures by name and by number.
-    next_id
-        The number of the next mixture.
-    ready
-        Whether the database can be used.
-    failures
-        How often the database failed.
-    """
+    """The mixtures of a service by name, as far as they are in memory."""
 
     def __init__(
         self,
@@ -132,15 +111,7 @@ class Memory:
             await asyncio.sleep(0)
 
     async def in_thread(self, call: Callable[..., T], *given: Any) -> T:
-        """Call a function in a thread.
-
-        Parameters
-        ----------
-        call
-            The function.
-        *given
-            Its arguments.
-        """
+        """Call a function in a thread."""
         return await self._loop.run_in_executor(self._pool, call, *given)
 
     def find(self, name: str) -> LiveMixture:
@@ -192,15 +163,7 @@ class Memory:
             raise unavailable()
 
     async def read(self, live: LiveMixture, call: Callable[[Mixture], T]) -> T:
-        """Return what a function of a mixture says, in a thread, while the mixture rests.
-
-        Parameters
-        ----------
-        live
-            The mixture.
-        call
-            The function, which must not change it.
-        """
+        """Return what a function of a mixture says, in a thread, while the mixture rests."""
         async with live.turn:
             mixture = await self.load(live)
             return await self.in_thread(call, mixture)
@@ -213,15 +176,7 @@ class Memory:
         self._told(events)
 
     def failed(self, failure: StorageFailure, lost: set[int]) -> None:
-        """Forget states that are ahead of the log, and try to use the database again.
-
-        Parameters
-        ----------
-        failure
-            The failure.
-        lost
-            The numbers of the mixtures whose last events are not in the log.
-        """
+        """Forget states that are ahead of the log, and try to use the database again."""
         self.failures += 1
         logs.error("storage", sentence=str(failure), mixtures=len(lost))
         for live in list(self.by_id.values()) if failure.lost else map(self.by_id.get, lost):

@@ -14,15 +14,7 @@ BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0, 5.0)
 
 
 class Metrics:
-    """The numbers of a service.
-
-    Parameters
-    ----------
-    registry
-        The mixtures.
-    listeners
-        Returns the number of those who listen to events.
-    """
+    """The numbers of a service."""
 
     def __init__(self, registry: Registry, listeners: Callable[[], int]) -> None:
         self._registry = registry
@@ -42,19 +34,7 @@ class Metrics:
         self._all.register(self)
 
     def observe(self, route: str, mixture: str, status: int, seconds: float) -> None:
-        """Count a request.
-
-        Parameters
-        ----------
-        route
-            The label of the route.
-        mixture
-            The name of the mixture; empty if it is about none.
-        status
-            The status of the answer.
-        seconds
-            How long it took.
-        """
+        """Count a request."""
         found = self._children.get((route, status))
         if found is None:
             found = self._requests.labels(route, str(status)), self._seconds.labels(route)

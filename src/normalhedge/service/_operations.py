@@ -13,22 +13,7 @@ from normalhedge.service._registry import Registry
 
 
 class Operations:
-    """The handlers of requests about the service itself.
-
-    Parameters
-    ----------
-    registry
-        The mixtures.
-    metrics
-        The numbers for Prometheus.
-
-    Attributes
-    ----------
-    document
-        The OpenAPI document.
-    stopping
-        Whether the server is about to stop.
-    """
+    """The handlers of requests about the service itself."""
 
     def __init__(self, registry: Registry, metrics: Metrics) -> None:
         self.registry = registry

@@ -24,21 +24,7 @@ def past_rounds(
     until: float | None,
     limit: int,
 ) -> list[dict[str, Any]]:
-    """Return the last rounds whose outcomes arrived between two times, the oldest first.
-
-    Parameters
-    ----------
-    storage
-        The database.
-    mixture
-        The number of the mixture.
-    loss
-        Its loss.
-    since, until
-        The times, in seconds since 1970; None for no limit.
-    limit
-        The largest number of rounds.
-    """
+    """Return the last rounds whose outcomes arrived between two times, the oldest first."""
     events = storage.events(mixture, 0, AT_ONCE + 2 * limit, since, until, newest=True)
     made: dict[int, dict[str, Any]] = {}
     by_ticket: dict[int, dict[str, Any]] = {}
@@ -92,15 +78,7 @@ def predicted(event: Event) -> dict[int, dict[str, Any]]:
 
 
 def losses_of(one: dict[str, Any], loss: Loss) -> dict[str, Any]:
-    """Return the losses of the blend, of the plain mean and of the experts, over the known rows.
-
-    Parameters
-    ----------
-    one
-        A settled round.
-    loss
-        The loss.
-    """
+    """Return the losses of the blend, of the plain mean and of the experts, over the known rows."""
     forecasts, blend = one.get("forecasts"), one.get("prediction")
     if not isinstance(forecasts, dict) or blend is None or loss.own:
         return {}

@@ -67,11 +67,6 @@ class PostgreSQL(Storage):
     The writing connection holds an advisory lock. It ends with the connection, so that another
     process can take over when this one dies; and what this one writes goes through that connection,
     so that it cannot write any more once it has lost the lock.
-
-    Parameters
-    ----------
-    address
-        The address, such as ``postgresql://user@host/database``.
     """
 
     def __init__(self, address: str) -> None:
@@ -196,15 +191,7 @@ class PostgreSQL(Storage):
             raise StorageFailure(_sentence(error), lost=bool(writer.closed)) from error
 
     def query(self, statement: str, values: Iterable[Any] = ()) -> list[Any]:
-        """Return the rows of a statement, which is a transaction of its own.
-
-        Parameters
-        ----------
-        statement
-            The statement, with ``?`` in place of values.
-        values
-            The values.
-        """
+        """Return the rows of a statement, which is a transaction of its own."""
         try:
             cursor = self._reader().execute(statement.replace("?", "%s"), tuple(values))
             return [] if cursor.description is None else list(cursor.fetchall())

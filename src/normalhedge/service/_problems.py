@@ -7,19 +7,7 @@ Kind = Literal["key", "type", "value"]
 
 
 class Problem(Exception):  # noqa: N818 -- it is an answer
-    """An answer other than success.
-
-    Parameters
-    ----------
-    status
-        The status of HTTP.
-    sentence
-        What is wrong and what to do, for the client. It never holds anything of the inside.
-    headers
-        Further headers of the answer.
-    kind
-        What `Mixture` raises for the same mistake: ``key``, ``type`` or ``value``; else None.
-    """
+    """An answer other than success."""
 
     def __init__(
         self,
@@ -36,15 +24,7 @@ class Problem(Exception):  # noqa: N818 -- it is an answer
 
 
 class StorageFailure(Exception):  # noqa: N818 -- as `Problem`
-    """The database could not be read or written.
-
-    Parameters
-    ----------
-    sentence
-        Why, for the log of the server.
-    lost
-        Whether the database may have had another owner since.
-    """
+    """The database could not be read or written."""
 
     def __init__(self, sentence: str, *, lost: bool = False) -> None:
         super().__init__(sentence)

@@ -18,29 +18,16 @@ MOST = 5000
 
 
 class Recovered(NamedTuple):
-    """A mixture as it was after its last event.
-
-    Attributes
-    ----------
-    mixture
-        The mixture.
-    sequence
-        The sequence of its last event, or of the snapshot if there is none.
-    snapshot
-        The sequence of its newest snapshot.
-    operations
-        The number of operations after that snapshot.
-    made
-        When the pending rounds were predicted, by ticket, as far as these events tell.
-    last_forecast, last_outcome
-        When the last round was predicted and the last outcome came, as far as these events tell.
-    """
+    """A mixture as it was after its last event."""
 
     mixture: Mixture
-    sequence: int
-    snapshot: int
-    operations: int
+    sequence: int  # the sequence of its last event, or of the snapshot if there is none
+    snapshot: int  # the sequence of its newest snapshot
+    operations: int  # the number of operations after that snapshot
+    # when the pending rounds were predicted, by ticket, as far as these events tell
     made: dict[int, float]
+    # last_forecast, last_outcome: when the last round was predicted and the last outcome came, as
+    # far as these events tell
     last_forecast: float | None
     last_outcome: float | None
 
@@ -56,18 +43,6 @@ def recover(storage: Storage, mixture: int) -> Recovered:
 
     It begins with the newest snapshot that is old enough for the later events to fill the history
     of the mixture, on which `Mixture.summary` and `Mixture.correct` depend.
-
-    Parameters
-    ----------
-    storage
-        The database.
-    mixture
-        The number of the mixture.
-
-    Raises
-    ------
-    DamagedLog
-        If a snapshot is missing or damaged, or does not fit the events.
     """
     last, newest = first_snapshot(storage, mixture)
     live, operations = read_state(storage, mixture, last), 0
@@ -90,15 +65,7 @@ def recover(storage: Storage, mixture: int) -> Recovered:
 
 
 def first_snapshot(storage: Storage, mixture: int) -> tuple[int, int]:
-    """Return the snapshot with which a recovery begins, and the newest one, by their sequences.
-
-    Parameters
-    ----------
-    storage
-        The database.
-    mixture
-        The number of the mixture.
-    """
+    """Return the snapshot with which a recovery begins, and the newest one, by their sequences."""
     known = storage.snapshots(mixture)
     if not known:
         raise DamagedLog(f"mixture {mixture} has no snapshot")
@@ -114,20 +81,7 @@ def first_snapshot(storage: Storage, mixture: int) -> tuple[int, int]:
 
 
 def state_at(storage: Storage, mixture: int, sequence: int) -> Mixture:
-    """Return a mixture as it was after an event.
-
-    Parameters
-    ----------
-    storage
-        The database.
-    mixture, sequence
-        The numbers of the mixture and of the event.
-
-    Raises
-    ------
-    LookupError
-        If the log does not reach back that far.
-    """
+    """Return a mixture as it was after an event."""
     begin = max((s for s in storage.snapshots(mixture) if s <= sequence), default=None)
     if begin is None:
         raise LookupError(f"the log does not reach back to event {sequence}")
@@ -146,15 +100,6 @@ def repeat(storage: Storage, mixture: Mixture, event: Event) -> Mixture:
 
     A correction needs earlier rounds, which a snapshot does not hold; so there is a snapshot after
     each correction, which replaces what cannot be repeated.
-
-    Parameters
-    ----------
-    storage
-        The database.
-    mixture
-        The mixture before the event.
-    event
-        The event.
     """
     operations = operations_of(event)
     try:
@@ -179,15 +124,7 @@ def must_be_kept(operations: Iterable[Operation]) -> bool:
 
 
 def read_state(storage: Storage, mixture: int, sequence: int) -> Mixture:
-    """Return the mixture of a snapshot.
-
-    Parameters
-    ----------
-    storage
-        The database.
-    mixture, sequence
-        The numbers of the mixture and of the last event that the snapshot holds.
-    """
+    """Return the mixture of a snapshot."""
     state = storage.snapshot(mixture, sequence)
     if state is None:
         raise DamagedLog(f"mixture {mixture} has no snapshot of event {sequence}")

@@ -27,13 +27,7 @@ _encode = msgspec.json.Encoder().encode
 
 
 class Registry(memory.Memory):
-    """The mixtures of a service, and the only way to change them.
-
-    Attributes
-    ----------
-    replayed
-        The number of requests that were answered from the log by their key.
-    """
+    """The mixtures of a service, and the only way to change them."""
 
     replayed = 0
 
@@ -44,19 +38,7 @@ class Registry(memory.Memory):
         request: dict[str, Any] | Requests,
         key: str | None = None,
     ) -> Answered:
-        """Do what a request asks, write it to the log, and return the answer.
-
-        Parameters
-        ----------
-        live
-            The mixture.
-        kind
-            The kind of the event.
-        request
-            A line of a stream, as an object; or several, whose refusals are part of the answer.
-        key
-            The idempotency key.
-        """
+        """Do what a request asks, write it to the log, and return the answer."""
         if key is None:
             return await self._change(live, kind, request, None, None)
         digest = digest_of(kind, request)
@@ -203,17 +185,7 @@ class Registry(memory.Memory):
 
 
 def refused(mixture: Mixture, request: dict[str, Any], error: Exception) -> Problem:
-    """Return the answer to a request that the mixture refused.
-
-    Parameters
-    ----------
-    mixture
-        The mixture.
-    request
-        The request.
-    error
-        Why it was refused.
-    """
+    """Return the answer to a request that the mixture refused."""
     status = 422
     if isinstance(error, KeyError):
         ticket = request.get("ticket")

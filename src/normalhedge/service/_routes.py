@@ -7,60 +7,32 @@ from normalhedge.service._http import Handler, Handling
 
 
 class Parameter(NamedTuple):
-    """A parameter in the query of an address.
+    """A parameter in the query of an address."""
 
-    Attributes
-    ----------
-    name, description
-        Its name, and what it means.
-    schema
-        Its JSON schema.
-    """
-
+    # name, description: its name, and what it means
     name: str
     description: str
-    schema: dict[str, Any]
+    schema: dict[str, Any]  # its JSON schema
 
 
 class Route(NamedTuple):
-    """A route.
+    """A route."""
 
-    Attributes
-    ----------
-    method, path
-        As in HTTP; ``{name}`` stands for the name of a mixture.
-    scope
-        What a token must allow; empty for everybody.
-    handler
-        The function that answers.
-    summary
-        What it does, in a sentence.
-    request, answer
-        The forms of the request and of the answer; None if there is none, or it is no JSON.
-    status
-        The status of success.
-    media
-        The type of the answer.
-    takes
-        The type of the request.
-    keyed
-        Whether an idempotency key is used.
-    query
-        The parameters in the address.
-    """
-
+    # method, path: as in HTTP; ``{name}`` stands for the name of a mixture
     method: str
     path: str
-    scope: str
-    handler: Handler
-    summary: str
+    scope: str  # what a token must allow; empty for everybody
+    handler: Handler  # the function that answers
+    summary: str  # what it does, in a sentence
+    # request, answer: the forms of the request and of the answer; None if there is none, or it is
+    # no JSON
     request: Any = None
     answer: Any = None
-    status: int = 200
-    media: str = "application/json"
-    takes: str = "application/json"
-    keyed: bool = False
-    query: tuple[Parameter, ...] = ()
+    status: int = 200  # the status of success
+    media: str = "application/json"  # the type of the answer
+    takes: str = "application/json"  # the type of the request
+    keyed: bool = False  # whether an idempotency key is used
+    query: tuple[Parameter, ...] = ()  # the parameters in the address
 
     @property
     def label(self) -> str:
@@ -90,13 +62,7 @@ LINES = "application/x-ndjson"
 
 
 def routes(changes: Any, views: Any, broadcast: Any, operations: Any) -> list[Route]:
-    """Return all routes.
-
-    Parameters
-    ----------
-    changes, views, broadcast, operations
-        The objects whose methods answer.
-    """
+    """Return all routes."""
     c, v, b, o = changes, views, broadcast, operations
     return [
         Route("POST", f"{ONE}/predict", "write", c.predict,
@@ -140,7 +106,7 @@ def routes(changes: Any, views: Any, broadcast: Any, operations: Any) -> list[Ro
               "Return settled rounds with their weights and losses, by range of time.",
               answer=forms.PastRounds, query=(SINCE, UNTIL, LIMIT)),
         Route("GET", f"{ONE}/pending", "read", v.pending,
-              "List the rounds that wait for their outcomes.", answer=forms.PendingRounds),
+              "List the rounds that wait for their outcomes.", answer=forms.PendingPage),
         Route("GET", f"{ONE}/state", "read", v.state,
               "Export the state, in the format of Mixture.save.", answer=dict[str, Any],
               query=(SEQUENCE,)),

@@ -45,11 +45,6 @@ class SQLite(Storage):
 
     Commits are written through to the disk (``synchronous=FULL``). A lock beside the file
     (`normalhedge.live.owner.Owner`) keeps other processes out; others may read.
-
-    Parameters
-    ----------
-    path
-        The file; it is made if it does not exist.
     """
 
     lookups_are_quick = True
@@ -158,15 +153,7 @@ class SQLite(Storage):
             raise StorageFailure(f"{self.path} cannot be written: {error}") from error
 
     def query(self, statement: str, values: Iterable[Any] = ()) -> list[Any]:
-        """Return the rows of a statement, which is a transaction of its own.
-
-        Parameters
-        ----------
-        statement
-            The statement, with ``?`` in place of values.
-        values
-            The values.
-        """
+        """Return the rows of a statement, which is a transaction of its own."""
         try:
             return self._connection().execute(statement, tuple(values)).fetchall()
         except sqlite3.Error as error:

@@ -16,108 +16,58 @@ VERSION = 1
 
 
 class MixtureRow(NamedTuple):
-    """A mixture.
+    """A mixture."""
 
-    Attributes
-    ----------
-    id
-        Its number, which is never given to another mixture; 0 stands for the list of mixtures.
-    name
-        Its name, which may change, and which another mixture may have once it is deleted.
-    created
-        When it was created, in seconds since 1970.
-    options
-        The arguments of `normalhedge.Mixture`, as JSON.
-    deleted
-        When it was deleted; None if it was not.
-    """
-
+    # its number, which is never given to another mixture; 0 stands for the list of mixtures
     id: int
-    name: str
-    created: float
-    options: str
-    deleted: float | None = None
+    name: str  # its name, which may change, and which another mixture may have once it is deleted
+    created: float  # when it was created, in seconds since 1970
+    options: str  # the arguments of `normalhedge.Mixture`, as JSON
+    deleted: float | None = None  # when it was deleted; None if it was not
 
 
 class Event(NamedTuple):
-    """A request that changed a mixture, and its answer.
+    """A request that changed a mixture, and its answer."""
 
-    Attributes
-    ----------
-    sequence
-        Its place in the log; there may be gaps.
-    mixture
-        The number of the mixture; 0 for the list of mixtures.
-    time
-        When it was done, in seconds since 1970, by a clock that may be set back.
-    kind
-        ``predict``, ``outcome``, ``correct``, ``leave``, ``retire``, ``rename``, ``inherit`` or
-        ``batch``; for the list of mixtures ``create``, ``import``, ``rename`` or ``delete``.
-    key, digest
-        The idempotency key of the client, and the digest of the request; None without a key.
-    body
-        The operations that were done, as JSON: see `mixtures.state._operations`. A batch has
-        a list of them.
-    answer
-        The answer of the service, as JSON.
-    operations
-        The number of operations.
-    ticket
-        The first ticket that was given out; None if none was. Those of a batch are consecutive.
-    """
-
-    sequence: int
-    mixture: int
-    time: float
+    sequence: int  # its place in the log; there may be gaps
+    mixture: int  # the number of the mixture; 0 for the list of mixtures
+    time: float  # when it was done, in seconds since 1970, by a clock that may be set back
+    # ``predict``, ``outcome``, ``correct``, ``leave``, ``retire``, ``rename``, ``inherit`` or
+    # ``batch``; for the list of mixtures ``create``, ``import``, ``rename`` or ``delete``
     kind: str
+    # key, digest: the idempotency key of the client, and the digest of the request; None without a
+    # key
     key: str | None
     digest: bytes | None
+    # The operations that were done, as JSON: see `mixtures.state._operations`. A batch has a list
+    # of them.
     body: str
-    answer: str
-    operations: int
+    answer: str  # the answer of the service, as JSON
+    operations: int  # the number of operations
+    # The first ticket that was given out; None if none was. Those of a batch are consecutive.
     ticket: int | None
 
 
 class SnapshotRow(NamedTuple):
-    """The state of a mixture after an event.
+    """The state of a mixture after an event."""
 
-    Attributes
-    ----------
-    mixture
-        The number of the mixture.
-    sequence
-        The sequence of the last event that the state holds.
-    state
-        The text of the state, compressed.
-    kept
-        Whether it is kept as long as the event: the first one of a mixture, and those after events
-        that cannot be repeated from an earlier snapshot.
-    previous
-        The sequence of the snapshot before it. Still earlier ones are removed, unless they are
-        kept.
-    """
-
-    mixture: int
-    sequence: int
-    state: bytes
+    mixture: int  # the number of the mixture
+    sequence: int  # the sequence of the last event that the state holds
+    state: bytes  # the text of the state, compressed
+    # whether it is kept as long as the event: the first one of a mixture, and those after events
+    # that cannot be repeated from an earlier snapshot
     kept: bool
+    # The sequence of the snapshot before it. Still earlier ones are removed, unless they are kept.
     previous: int
 
 
 class Batch(NamedTuple):
-    """Rows that are written in one transaction: all or none.
+    """Rows that are written in one transaction: all or none."""
 
-    Attributes
-    ----------
-    events, snapshots
-        New rows.
-    mixtures
-        New rows, or rows to replace.
-    """
-
+    # events, snapshots: new rows
     events: Sequence[Event]
     snapshots: Sequence[SnapshotRow] = ()
-    mixtures: Sequence[MixtureRow] = ()
+    mixtures: Sequence[MixtureRow] = ()  # new rows, or rows to replace
 
 
 COLUMNS = ", ".join(Event._fields)
@@ -129,14 +79,6 @@ class Storage(ABC):
 
     Its functions may be called from several threads, but `append`, `reopen` and `compact` from one
     at a time. They raise `StorageFailure` if the database cannot be used.
-
-    Attributes
-    ----------
-    lookups_are_quick
-        Whether `event_by_key` takes microseconds, so that it need not be called in a thread.
-    epoch
-        A number that changes when the database may have had another owner: what was prepared
-        before must not be written after.
     """
 
     lookups_are_quick = False
@@ -160,15 +102,7 @@ class Storage(ABC):
 
     @abstractmethod
     def query(self, statement: str, values: Iterable[Any] = ()) -> list[Any]:
-        """Return the rows of a statement, which is a transaction of its own.
-
-        Parameters
-        ----------
-        statement
-            The statement, with ``?`` in place of values.
-        values
-            The values.
-        """
+        """Return the rows of a statement, which is a transaction of its own."""
 
     def last_sequence(self) -> int:
         """Return the sequence of the last event; 0 if there is none."""
@@ -193,28 +127,14 @@ class Storage(ABC):
         return [row[0] for row in rows]
 
     def snapshot(self, mixture: int, sequence: int) -> bytes | None:
-        """Return a snapshot, compressed.
-
-        Parameters
-        ----------
-        mixture, sequence
-            The numbers of the mixture and of the last event that it holds.
-        """
+        """Return a snapshot, compressed."""
         rows = self.query(
             "SELECT state FROM snapshots WHERE mixture = ? AND sequence = ?", (mixture, sequence)
         )
         return bytes(rows[0][0]) if rows else None
 
     def operations_after(self, mixture: int, sequence: int, limit: int = 6000) -> int:
-        """Return the number of operations in the events of a mixture after one of them.
-
-        Parameters
-        ----------
-        mixture, sequence
-            The numbers of the mixture and of the event.
-        limit
-            The largest number of events that are looked at.
-        """
+        """Return the number of operations in the events of a mixture after one of them."""
         statement = (
             "SELECT sum(operations) FROM (SELECT operations FROM events WHERE mixture = ? "
             "AND sequence > ? ORDER BY sequence LIMIT ?) AS later"
@@ -231,21 +151,7 @@ class Storage(ABC):
         *,
         newest: bool = False,
     ) -> list[Event]:
-        """Return events of a mixture, in order.
-
-        Parameters
-        ----------
-        mixture
-            The number of the mixture.
-        after
-            The sequence after which to begin.
-        limit
-            The largest number of events.
-        since, until
-            The times between which they were done; None for no limit.
-        newest
-            Whether to return the last ones, if there are more than ``limit``.
-        """
+        """Return events of a mixture, in order."""
         values: list[Any] = [mixture, after]
         where = "mixture = ? AND sequence > ?"
         for condition, value in (("time >= ?", since), ("time <= ?", until)):
@@ -260,23 +166,11 @@ class Storage(ABC):
         return found[::-1] if newest else found
 
     def event_by_key(self, mixture: int, key: str) -> Event | None:
-        """Return the event with an idempotency key.
-
-        Parameters
-        ----------
-        mixture, key
-            The number of the mixture and the key.
-        """
+        """Return the event with an idempotency key."""
         return self._one("mixture = ? AND key = ?", (mixture, key))
 
     def event_by_ticket(self, mixture: int, ticket: int) -> Event | None:
-        """Return the event that gave out a ticket; None if it is not in the log any more.
-
-        Parameters
-        ----------
-        mixture, ticket
-            The number of the mixture and the ticket.
-        """
+        """Return the event that gave out a ticket; None if it is not in the log any more."""
         condition = "mixture = ? AND ticket <= ? ORDER BY ticket DESC LIMIT 1"
         return self._one(condition, (mixture, ticket))
 
@@ -285,15 +179,7 @@ class Storage(ABC):
         return Event(*rows[0]) if rows else None
 
     def last_before(self, mixture: int, time: float) -> int:
-        """Return the last event of a mixture before the first one that was not before a time.
-
-        Parameters
-        ----------
-        mixture
-            The number of the mixture.
-        time
-            The time, in seconds since 1970.
-        """
+        """Return the last event of a mixture before the first one that was not before a time."""
         rows = self.query(
             "SELECT max(sequence) FROM events WHERE mixture = ? AND sequence < coalesce("
             "(SELECT min(sequence) FROM events WHERE mixture = ? AND time >= ?), ?)",
@@ -302,17 +188,7 @@ class Storage(ABC):
         return int(rows[0][0] or 0)
 
     def compact(self, mixture: int, before: int, limit: int = 5000) -> int:
-        """Remove old events and snapshots of a mixture; return the number of events.
-
-        Parameters
-        ----------
-        mixture
-            The number of the mixture.
-        before
-            The sequence of the last event to remove. Snapshots before it are removed, too.
-        limit
-            The largest number of events to remove in this call, the oldest first.
-        """
+        """Remove old events and snapshots of a mixture; return the number of events."""
         rows = self.query(
             "DELETE FROM events WHERE sequence IN (SELECT sequence FROM events WHERE mixture = ? "
             "AND sequence <= ? ORDER BY sequence LIMIT ?) RETURNING sequence",

@@ -27,13 +27,7 @@ LOG_AT_ONCE = 500
 
 
 class Views:
-    """The handlers of requests that only read.
-
-    Parameters
-    ----------
-    registry
-        The mixtures.
-    """
+    """The handlers of requests that only read."""
 
     def __init__(self, registry: Registry) -> None:
         self.registry = registry

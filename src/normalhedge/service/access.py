@@ -21,20 +21,11 @@ PREFIX = "nh_"
 
 
 class Holder(NamedTuple):
-    """Who asks.
+    """Who asks."""
 
-    Attributes
-    ----------
-    name
-        The name of the token, or the address of the client if there are no tokens.
-    scope
-        The largest scope; empty if nothing is allowed.
-    mixtures
-        The names of the mixtures to which the token is restricted; None for all.
-    """
-
-    name: str
-    scope: str
+    name: str  # the name of the token, or the address of the client if there are no tokens
+    scope: str  # the largest scope; empty if nothing is allowed
+    # the names of the mixtures to which the token is restricted; None for all
     mixtures: frozenset[str] | None = None
 
     def sees(self, mixture: str) -> bool:
@@ -43,27 +34,15 @@ class Holder(NamedTuple):
 
 
 class Token(NamedTuple):
-    """A line of the file of tokens.
+    """A line of the file of tokens."""
 
-    Attributes
-    ----------
-    name
-        The name of the token, for people.
-    sha256
-        The digest of the token, in hexadecimal. A token has 256 random bits, so that nobody can
-        find it by trying, and a slow digest is not needed.
-    scope
-        One of `SCOPES`.
-    mixtures
-        The names of the mixtures to which it is restricted; None for all.
-    created, expires
-        In seconds since 1970; ``expires`` is None if it never does.
-    """
-
-    name: str
+    name: str  # the name of the token, for people
+    # The digest of the token, in hexadecimal. A token has 256 random bits, so that nobody can find
+    # it by trying, and a slow digest is not needed.
     sha256: str
-    scope: str
-    mixtures: list[str] | None
+    scope: str  # one of `SCOPES`
+    mixtures: list[str] | None  # the names of the mixtures to which it is restricted; None for all
+    # created, expires: in seconds since 1970; ``expires`` is None if it never does
     created: float
     expires: float | None
 
@@ -75,21 +54,7 @@ def new_token(
     mixtures: list[str] | None = None,
     expires: float | None = None,
 ) -> str:
-    """Add a token to a file of tokens, and return it; the file holds only its digest.
-
-    Parameters
-    ----------
-    path
-        The file; it is made if it does not exist.
-    name
-        The name of the token.
-    scope
-        One of `SCOPES`.
-    mixtures
-        The names of the mixtures to which it is restricted; None for all.
-    expires
-        When it expires, in seconds since 1970; None for never.
-    """
+    """Add a token to a file of tokens, and return it; the file holds only its digest."""
     if scope not in SCOPES:
         raise ValueError(f"scope must be one of {', '.join(SCOPES)}, got {scope!r}")
     known = read_tokens(path) if path.exists() else []
@@ -102,15 +67,7 @@ def new_token(
 
 
 def remove_token(path: Path, name: str) -> None:
-    """Remove a token from a file of tokens.
-
-    Parameters
-    ----------
-    path
-        The file.
-    name
-        The name of the token.
-    """
+    """Remove a token from a file of tokens."""
     known = read_tokens(path)
     kept = [token for token in known if token.name != name]
     if len(kept) == len(known):
@@ -119,15 +76,7 @@ def remove_token(path: Path, name: str) -> None:
 
 
 def write_tokens(path: Path, tokens: list[Token]) -> None:
-    """Write a file of tokens, which its owner alone may read.
-
-    Parameters
-    ----------
-    path
-        The file.
-    tokens
-        The tokens.
-    """
+    """Write a file of tokens, which its owner alone may read."""
     lines = "".join(f"{json.dumps(token._asdict())}\n" for token in tokens)
     if not path.exists():
         path.touch(0o600)
@@ -169,18 +118,7 @@ def _digest(text: str) -> str:
 
 
 class Access:
-    """The rules of who may do what.
-
-    Parameters
-    ----------
-    limits
-        The limits, for rates.
-    path
-        The file of tokens; None if everybody who reaches the server may do everything.
-    hosts
-        The names by which the server may be asked; None for any. Without tokens this keeps pages
-        of other sites out, which can make a browser ask a server on the same machine.
-    """
+    """The rules of who may do what."""
 
     def __init__(
         self, limits: Limits, path: Path | None = None, hosts: frozenset[str] | None = None
@@ -208,15 +146,7 @@ class Access:
                 raise Problem(403, "requests of pages of other sites are not answered")
 
     def holder(self, headers: Mapping[bytes, bytes], client: Any) -> Holder:
-        """Return who asks, and count the request.
-
-        Parameters
-        ----------
-        headers
-            The headers of the request.
-        client
-            The address of the client, if it is known.
-        """
+        """Return who asks, and count the request."""
         if self.path is None:
             holder = Holder(client[0] if client else "", "admin")
         else:
@@ -256,17 +186,7 @@ class Access:
             pass  # the tokens stay as they were: the file may be half edited
 
     def check(self, holder: Holder, scope: str, mixture: str) -> None:
-        """Refuse what a token does not allow.
-
-        Parameters
-        ----------
-        holder
-            Who asks.
-        scope
-            What is asked for.
-        mixture
-            The mixture; empty if it is about none.
-        """
+        """Refuse what a token does not allow."""
         if not holder.scope:
             raise Problem(
                 401,

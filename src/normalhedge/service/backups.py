@@ -17,19 +17,12 @@ BESIDE = ("-wal", "-shm", "-journal")
 
 
 class Backup(NamedTuple):
-    """What a copy holds.
+    """What a copy holds."""
 
-    Attributes
-    ----------
-    mixtures, events
-        The numbers of mixtures that are not deleted, and of events in the log.
-    last
-        The time of the last event; None if there is none.
-    """
-
+    # mixtures, events: the numbers of mixtures that are not deleted, and of events in the log
     mixtures: int
     events: int
-    last: float | None
+    last: float | None  # the time of the last event; None if there is none
 
     def __str__(self) -> str:
         """Return a part of a sentence."""
@@ -45,18 +38,6 @@ def back_up(db: str, target: Path) -> Backup:
 
     The copy is what was on the disk at one moment: every request that was acknowledged before the
     call is in it. It is read again and checked before it takes the place of an older one.
-
-    Parameters
-    ----------
-    db
-        The database: a file of SQLite.
-    target
-        The file to write.
-
-    Raises
-    ------
-    ValueError
-        If there is no such database, or it is one of PostgreSQL, whose own programs copy it.
     """
     path = _file(db, "pg_dump --schema=normalhedge --format=custom --file=FILE")
     if not path.is_file():
@@ -83,15 +64,7 @@ def back_up(db: str, target: Path) -> Backup:
 
 
 def check(path: Path, called: Path | None = None) -> Backup:
-    """Return what a database holds; refuse one that is damaged or not of ours.
-
-    Parameters
-    ----------
-    path
-        The file, which no server uses.
-    called
-        What to call it in messages; by default its path.
-    """
+    """Return what a database holds; refuse one that is damaged or not of ours."""
     name = called or path
     try:
         with closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)) as found:
@@ -112,22 +85,7 @@ def check(path: Path, called: Path | None = None) -> Backup:
 
 
 def restore(copy: Path, db: str, *, replace: bool = False) -> tuple[Backup, Path | None]:
-    """Put a copy in the place of a database that no server uses.
-
-    Parameters
-    ----------
-    copy
-        The file that `back_up` wrote.
-    db
-        The database: a file of SQLite.
-    replace
-        Whether a database that is there is moved away; otherwise it is an error.
-
-    Returns
-    -------
-    backup, before
-        What the copy holds, and where the old database is now; None if there was none.
-    """
+    """Put a copy in the place of a database that no server uses."""
     path = _file(db, "pg_restore --dbname=ADDRESS FILE")
     if not copy.is_file():
         raise ValueError(f"there is no file {copy}")

@@ -50,15 +50,7 @@ def storage_of(db: str) -> Storage:
 
 
 class Service:
-    """A registry with all that answers for it; made in the event loop.
-
-    Parameters
-    ----------
-    storage
-        The database, which is open.
-    settings
-        The settings.
-    """
+    """A registry with all that answers for it; made in the event loop."""
 
     def __init__(self, storage: Storage, settings: Settings) -> None:
         limits = settings.limits
@@ -107,18 +99,7 @@ async def run(
     storage: Storage,
     on_started: Callable[[str, Callable[[], None]], None] = lambda *_: None,
 ) -> None:
-    """Serve until a signal asks to stop.
-
-    Parameters
-    ----------
-    settings
-        The settings, which were checked.
-    storage
-        The database, which is open.
-    on_started
-        Called, when the server answers, with its address and a function that asks it to stop,
-        which any thread may call.
-    """
+    """Serve until a signal asks to stop."""
     loop = asyncio.get_running_loop()
     service = Service(storage, settings)
     await service.registry.start()

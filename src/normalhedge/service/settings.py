@@ -21,41 +21,23 @@ LOCAL = ("localhost", "127.0.0.1", "::1")
 
 @dataclass(frozen=True)
 class Settings:
-    """The settings of a server.
+    """The settings of a server."""
 
-    Attributes
-    ----------
-    db
-        A file of SQLite, or the address of a database of PostgreSQL.
-    host, port
-        Where to listen; port 0 for any that is free.
-    token_file
-        The file of tokens; None if everybody who reaches the server may do everything.
-    insecure
-        Whether to listen elsewhere than on this machine without tokens.
-    allow_host
-        Further names by which the server may be asked.
-    wait
-        Whether to wait until the present owner of the database has gone, and to take over.
-    keep_days
-        For how many days the log is kept; 0 for ever. What is older is removed once a day.
-    log_requests
-        Whether each request is a line of the log, and not only what goes wrong.
-    stop_seconds
-        How long to wait for requests that are being answered when the server stops.
-    limits
-        The limits.
-    """
-
-    db: str = "normalhedge.db"
+    db: str = "normalhedge.db"  # A file of SQLite, or the address of a database of PostgreSQL
+    # host, port: where to listen; port 0 for any that is free
     host: str = "127.0.0.1"
     port: int = 8008
+    # the file of tokens; None if everybody who reaches the server may do everything
     token_file: str | None = None
-    insecure: bool = False
-    allow_host: tuple[str, ...] = ()
+    insecure: bool = False  # whether to listen elsewhere than on this machine without tokens
+    allow_host: tuple[str, ...] = ()  # further names by which the server may be asked
+    # whether to wait until the present owner of the database has gone, and to take over
     wait: bool = False
+    # For how many days the log is kept; 0 for ever. What is older is removed once a day.
     keep_days: float = 0.0
+    # whether each request is a line of the log, and not only what goes wrong
     log_requests: bool = False
+    # how long to wait for requests that are being answered when the server stops
     stop_seconds: float = 10.0
     limits: Limits = field(default_factory=Limits)
 
@@ -88,17 +70,7 @@ class Settings:
 def read_settings(
     path: Path | None, environment: Mapping[str, str] = os.environ, **given: Any
 ) -> Settings:
-    """Return the settings: those given, then those of the environment, then those of a file.
-
-    Parameters
-    ----------
-    path
-        A file of TOML, with a table ``limits``; None for none.
-    environment
-        The variables of the environment.
-    **given
-        Settings; None where they are not given.
-    """
+    """Return the settings: those given, then those of the environment, then those of a file."""
     settings = Settings()
     if path is not None:
         try:

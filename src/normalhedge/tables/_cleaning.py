@@ -49,13 +49,6 @@ def with_numbers(table: Any, given: Columns) -> tuple[Any, list[str]]:
 
     A column of text counts as numbers if it has the role of numbers, or if some of its cells have a
     decimal point, and nine in ten cells are numbers. Bad cells become missing values.
-
-    Parameters
-    ----------
-    table
-        An Arrow table.
-    given
-        The roles that were given.
     """
     pa = extras.require("pyarrow")
     numbers = {given.target, given.forecast, *(given.experts or ()), *given.classes}
@@ -109,17 +102,7 @@ def _bad_cells(name: str, bad: np.ndarray, words: Sequence[str]) -> str:
 
 
 def suspects(experts: Sequence[str], forecasts: Floats, outcomes: Floats) -> list[str]:
-    """Return sentences about experts that may not be forecasts at all.
-
-    Parameters
-    ----------
-    experts
-        The names of the columns.
-    forecasts
-        Rows x classes x experts.
-    outcomes
-        The outcome of each row; NaN where it is unknown.
-    """
+    """Return sentences about experts that may not be forecasts at all."""
     if forecasts.shape[1] > 1 or len(experts) < 2 or len(outcomes) < ENOUGH:
         return []
     cells = forecasts[:, 0]
@@ -145,17 +128,7 @@ def suspects(experts: Sequence[str], forecasts: Floats, outcomes: Floats) -> lis
 
 
 class Labels:
-    """Labels of classes as text, and the numbers that stand for them.
-
-    Parameters
-    ----------
-    names
-        The labels.
-    columns
-        The columns that hold labels.
-    numbers
-        The number of each label; by default 0, 1, ...
-    """
+    """Labels of classes as text, and the numbers that stand for them."""
 
     def __init__(
         self, names: Sequence[str], columns: Sequence[str], numbers: Sequence[int] | None = None
@@ -184,15 +157,7 @@ class Labels:
         return table
 
     def decode(self, table: Any, columns: Sequence[str]) -> Any:
-        """Return a table with labels in place of numbers.
-
-        Parameters
-        ----------
-        table
-            An Arrow table.
-        columns
-            The columns to decode.
-        """
+        """Return a table with labels in place of numbers."""
         pa = extras.require("pyarrow")
         names = dict(zip(self.numbers, self.names, strict=True))
         for name in columns:
@@ -208,15 +173,6 @@ def labels_of(table: Any, given: Columns, *, of_labels: bool) -> Labels | None:
     With class probabilities, the labels are the names of their columns, without what these have in
     common: ``rain`` and ``sun`` for ``p_rain`` and ``p_sun``. With forecasts of labels, they are
     the words of the target and of the experts.
-
-    Parameters
-    ----------
-    table
-        An Arrow table.
-    given
-        The roles that were given.
-    of_labels
-        Whether forecasts are labels.
     """
     names = _single(table)
     target = given.target or next((name for name in TARGETS if name in names), None)
@@ -250,13 +206,6 @@ def label_numbers(names: Sequence[str], columns: Sequence[str]) -> Labels:
     A later table may have other labels, and outcomes of rounds of this one. A number has two bytes
     of the label, so that labels mostly keep their order, by which ties of votes are broken, and
     four bytes of its checksum.
-
-    Parameters
-    ----------
-    names
-        The labels.
-    columns
-        The columns that hold labels.
     """
     texts = [name.encode() for name in names]
     first = (int.from_bytes(text[:2].ljust(2, b"\0"), "big") for text in texts)
@@ -267,15 +216,7 @@ def label_numbers(names: Sequence[str], columns: Sequence[str]) -> Labels:
 
 
 def _short(names: Sequence[str], parts: str = "") -> list[str]:
-    """Return names without what all of them begin and end with.
-
-    Parameters
-    ----------
-    names
-        The names.
-    parts
-        If given, names are cut at these characters only.
-    """
+    """Return names without what all of them begin and end with."""
     first = _common(names, parts)
     rest = [name[first:][::-1] for name in names]
     last = _common(rest, parts)
@@ -283,15 +224,7 @@ def _short(names: Sequence[str], parts: str = "") -> list[str]:
 
 
 def _common(names: Sequence[str], parts: str) -> int:
-    """Return the number of characters that all names begin with; up to one of ``parts``, if given.
-
-    Parameters
-    ----------
-    names
-        The names.
-    parts
-        The characters at which names may be cut; empty if they may be cut everywhere.
-    """
+    """Return the length of the common prefix of all names, up to one of ``parts`` if given."""
     letters = enumerate(zip(*names, strict=False))
     count = next((k for k, cs in letters if len(set(cs)) > 1), min(map(len, names)))
     if parts:

@@ -28,56 +28,26 @@ from normalhedge.tables.quantiles import QuantileTable, recognise
 
 
 class LastKnown(NamedTuple):
-    """The last time of a series whose outcome is known.
+    """The last time of a series whose outcome is known."""
 
-    Attributes
-    ----------
-    key
-        A number or a word that sorts.
-    time
-        The time, an Arrow scalar.
-    """
-
-    key: Any
-    time: Any
+    key: Any  # A number or a word that sorts
+    time: Any  # the time, an Arrow scalar
 
 
 class Past(NamedTuple):
-    """What is known of the past.
+    """What is known of the past."""
 
-    Attributes
-    ----------
-    books
-        The memory of a mixture that has blended the past.
-    columns
-        The roles of its columns.
-    known_until
-        The last time of each series whose outcome is known, as `known_until` returns it.
-    quantiles
-        The levels and the layout of quantile forecasts; None for other tables.
-    labels
-        The labels of classes, if they are text.
-    """
-
-    books: Books
-    columns: Columns
+    books: Books  # the memory of a mixture that has blended the past
+    columns: Columns  # the roles of its columns
+    # the last time of each series whose outcome is known, as `known_until` returns it
     known_until: Mapping[str, "LastKnown"]
+    # the levels and the layout of quantile forecasts; None for other tables
     quantiles: QuantileTable | None
-    labels: Labels | None
+    labels: Labels | None  # the labels of classes, if they are text
 
 
 def predict_future(past: Past, table: Any, *, weights: bool) -> Any:
-    """Return a table of forecasts with its blend; the mixture does not change.
-
-    Parameters
-    ----------
-    past
-        The past.
-    table
-        The Arrow table of the future.
-    weights
-        Whether to return the weights of the experts in each row, too.
-    """
+    """Return a table of forecasts with its blend; the mixture does not change."""
     table, _ = with_numbers(table, past.columns)
     target = str(past.columns.target)
     found = None
@@ -156,15 +126,7 @@ def _refuse_missing(needed: Iterable[str | None], table: Any) -> None:
 
 
 def known_until(panel: Panel, time: str | None) -> dict[str, LastKnown]:
-    """Return the last time of each series whose outcome is known; empty without times.
-
-    Parameters
-    ----------
-    panel
-        The rows of a table.
-    time
-        The column of times.
-    """
+    """Return the last time of each series whose outcome is known; empty without times."""
     found: dict[str, LastKnown] = {}
     if time is None:
         return found

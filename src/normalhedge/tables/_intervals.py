@@ -16,24 +16,14 @@ from normalhedge.tables._session import TableSession
 
 @dataclass(frozen=True)
 class TableIntervals:
-    """The intervals of a table.
+    """The intervals of a table."""
 
-    Attributes
-    ----------
-    levels
-        The levels, in rising order.
-    bounds
-        The lower and the upper bound of each level, for each row of the rounds.
-    again
-        The same for rows of the panel that were predicted before and still wait, by their place.
-    tokens
-        The tokens of rounds that wait after the table, by game, number of the round and first item:
-        steps ahead of one time are rounds with one number.
-    """
-
-    levels: tuple[float, ...]
-    bounds: Floats
+    levels: tuple[float, ...]  # the levels, in rising order
+    bounds: Floats  # the lower and the upper bound of each level, for each row of the rounds
+    # the same for rows of the panel that were predicted before and still wait, by their place
     again: dict[int, Floats]
+    # the tokens of rounds that wait after the table, by game, number of the round and first item:
+    # steps ahead of one time are rounds with one number
     tokens: dict[tuple[int, int, int], Floats]
 
     def names(self, of: str = "blend") -> list[str]:
@@ -43,16 +33,7 @@ class TableIntervals:
 
 
 def play_intervals(session: TableSession, rounds: TableRounds) -> TableIntervals | None:
-    """Return the intervals of a table; None if the mixture has none.
-
-    Parameters
-    ----------
-    session
-        The mixture, after the rounds were played and before those that wait are
-        stored. Its intervals learn from the rounds.
-    rounds
-        The rounds.
-    """
+    """Return the intervals of a table; None if the mixture has none."""
     memory, live = session.books.intervals, session.books.live
     if memory is None:
         return None
@@ -94,15 +75,7 @@ def play_intervals(session: TableSession, rounds: TableRounds) -> TableIntervals
 
 
 def keep_tokens(session: TableSession, intervals: TableIntervals | None) -> None:
-    """Give the pending rounds of a table their tokens.
-
-    Parameters
-    ----------
-    session
-        The mixture, with the rounds that wait.
-    intervals
-        The intervals of the table; None without intervals.
-    """
+    """Give the pending rounds of a table their tokens."""
     if intervals is None:
         return
     rounds = []

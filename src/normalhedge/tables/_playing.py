@@ -24,21 +24,14 @@ SMALL, SHARES = 1 << 17, 8
 
 
 class TableSums(NamedTuple):
-    """The sums of a table, split into stretches of time.
+    """The sums of a table, split into stretches of time."""
 
-    Attributes
-    ----------
-    starts
-        The number of the first round of each stretch.
-    experts, totals
-        Stretches x sums x experts, and stretches x sums; see `normalhedge.mixtures.state.sum_rows`.
-    distributions
-        The distribution over the experts in each row; empty if it was not asked for.
-    """
-
-    starts: np.ndarray
+    starts: np.ndarray  # the number of the first round of each stretch
+    # experts, totals: stretches x sums x experts, and stretches x sums; see
+    # `normalhedge.mixtures.state.sum_rows`
     experts: Floats
     totals: Floats
+    # the distribution over the experts in each row; empty if it was not asked for
     distributions: Floats
 
 
@@ -49,19 +42,7 @@ def play_table(
     weights: bool,
     progress: Callable[[float], object] | None,
 ) -> TableSums:
-    """Play all rounds of a table, and add its sums to those of the mixture.
-
-    Parameters
-    ----------
-    session
-        The mixture, which learns from the rounds.
-    rounds
-        The rounds of the table; predictions are written into them.
-    weights
-        Whether to return the distribution over the experts in each row.
-    progress
-        Called with the finished share of the work; None to report nothing.
-    """
+    """Play all rounds of a table, and add its sums to those of the mixture."""
     n = len(session.books.names)
     count = int(rounds.offsets.max(initial=0)) + 1
     size = min(count, max(min(BINS, CHUNK // (EXPERT_SUMS * n)), 1))

@@ -23,17 +23,7 @@ FEWEST = 10
 
 
 def same_table(session: TableSession, panel: Panel, lag: int) -> bool:
-    """Tell whether a panel holds all rows of the last table of a mixture again.
-
-    Parameters
-    ----------
-    session
-        The mixture.
-    panel
-        The rows of a table.
-    lag
-        The number of further rounds for which an outcome stays unknown.
-    """
+    """Tell whether a panel holds all rows of the last table of a mixture again."""
     last = session.last_table
     if last is None or last.mark != _mark(session):
         return False
@@ -64,15 +54,7 @@ def _facts(before: Books | None) -> TableSession | None:
 
 
 def describe(session: TableSession, panel: Panel, lag: int) -> LastTable | None:
-    """Return what to remember of a table; None if its rows could not be recognised.
-
-    Parameters
-    ----------
-    session
-        The mixture before the table.
-    panel, lag
-        The rows of the table, and the lag of its outcomes.
-    """
+    """Return what to remember of a table; None if its rows could not be recognised."""
     before = None
     if session.books.rounds or session.books.pending:
         session.store()
@@ -93,15 +75,7 @@ def describe(session: TableSession, panel: Panel, lag: int) -> LastTable | None:
 
 
 def remember(session: TableSession, table: LastTable | None) -> None:
-    """Remember a table after it was blended.
-
-    Parameters
-    ----------
-    session
-        The mixture after the table.
-    table
-        The description of the table.
-    """
+    """Remember a table after it was blended."""
     session.last_table = None if table is None else table._replace(mark=_mark(session))
     session.store()
 
@@ -138,13 +112,6 @@ def first_new_times(session: TableSession, panel: Panel) -> np.ndarray:
 
     With a cutoff, the steps of a series are numbered in each table: a row that comes again, without
     the steps before it, has another number. So a time is new to all steps of a series or to none.
-
-    Parameters
-    ----------
-    session
-        The mixture.
-    panel
-        The rows of a table with a column of times.
     """
     keys: Any = panel.time_keys
     ends = {game: int(np.searchsorted(keys, t, "right")) for game, t in session.last_times.items()}
@@ -159,15 +126,7 @@ def first_new_times(session: TableSession, panel: Panel) -> np.ndarray:
 
 
 def series_of(item: str, *, steps: bool) -> str:
-    """Return the series of an item: its name without the step ahead.
-
-    Parameters
-    ----------
-    item
-        The name of the item.
-    steps
-        Whether each step ahead is an item.
-    """
+    """Return the series of an item: its name without the step ahead."""
     return item.rpartition("step ")[0] if steps else item
 
 

@@ -20,23 +20,7 @@ def result_table(
     parts: Sequence[str] = ("blend",),
     intervals: TableIntervals | None = None,
 ) -> Any:
-    """Return the Arrow table of predictions, in the order of the rows of the given table.
-
-    Parameters
-    ----------
-    index
-        An Arrow table of the columns that identify a row of the panel.
-    rounds
-        The rounds, after they were played.
-    distributions
-        The distribution over the experts in each row; empty if it is not wanted.
-    names
-        The names of the experts.
-    parts
-        The names of the columns of the blend: one, or one for each class or level.
-    intervals
-        The intervals of the rounds; None without intervals.
-    """
+    """Return the Arrow table of predictions, in the order of the rows of the given table."""
     pa = extras.require("pyarrow")
     result = index
     place = np.argsort(rounds.row_of, kind="stable")[np.count_nonzero(rounds.row_of < 0) :]

@@ -16,113 +16,64 @@ NEVER = 1 << 30
 
 
 class RowAgain(NamedTuple):
-    """A row that was predicted before, and still waits for its outcome.
+    """A row that was predicted before, and still waits for its outcome."""
 
-    Attributes
-    ----------
-    values
-        The prediction made then.
-    round, place
-        The number of its round among those that wait, and its place in the round.
-    """
-
-    values: Floats
+    values: Floats  # the prediction made then
+    # round, place: the number of its round among those that wait, and its place in the round
     round: int
     place: int
 
 
 @dataclass
 class TableRounds:
-    """Rows sorted by game and time; see ``Schedule`` in ``src/core/schedule.hpp``.
+    """Rows sorted by game and time; see ``Schedule`` in ``src/core/schedule.hpp``."""
 
-    Attributes
-    ----------
-    forecasts, outcomes, values, items
-        The forecasts, the outcome, the predictions and the item of each row.
-    row_of
-        The place of each row in the panel; -1 for a row that was predicted before.
-    edges
-        The first row of each round, and the number of rows at the end.
-    offsets
-        The number of each round, counted from ``base``; -1 for a pending round of earlier tables.
-    ready
-        For each round, the round of its game from which on its outcomes may be used.
-    order
-        The rounds of each game in the order in which they are settled: by ``ready``.
-    places
-        The number of each new round, whose differences count the rounds of a game; for a pending
-        round, minus one and the number of rounds of its game that were predicted after it.
-    codes
-        The index of each round's time in ``time_keys``; -1 for a pending round.
-    old
-        The place of a round among the pending rounds of earlier tables; -1 for a new round.
-    known
-        With a cutoff, the time from which on the outcomes of each round are known; else None.
-    time_keys, known_rows
-        The distinct times, and with a cutoff the time at which the outcome of each row of the panel
-        is known; None without times.
-    games
-        The game of each of the following entries.
-    first, start, stop
-        The first round of each game, its first new round, and its end.
-    settled
-        The place in ``order`` of the first round of each game that is not settled.
-    base
-        The number of the first new round.
-    again
-        The predictions of rows of the panel that were predicted before and still wait for their
-        outcomes, by the place of the row.
-    notes
-        Sentences about rows that were seen before.
-    """
-
+    # forecasts, outcomes, values, items: the forecasts, the outcome, the predictions and the item
+    # of each row
     forecasts: Floats
     outcomes: Floats
     values: Floats
     items: np.ndarray
-    row_of: np.ndarray
-    edges: np.ndarray
+    row_of: np.ndarray  # the place of each row in the panel; -1 for a row that was predicted before
+    edges: np.ndarray  # the first row of each round, and the number of rows at the end
+    # the number of each round, counted from ``base``; -1 for a pending round of earlier tables
     offsets: np.ndarray
+    # for each round, the round of its game from which on its outcomes may be used
     ready: np.ndarray
+    # the rounds of each game in the order in which they are settled: by ``ready``
     order: np.ndarray
+    # the number of each new round, whose differences count the rounds of a game; for a pending
+    # round, minus one and the number of rounds of its game that were predicted after it
     places: np.ndarray
-    codes: np.ndarray
+    codes: np.ndarray  # the index of each round's time in ``time_keys``; -1 for a pending round
+    # the place of a round among the pending rounds of earlier tables; -1 for a new round
     old: np.ndarray
+    # with a cutoff, the time from which on the outcomes of each round are known; else None
     known: np.ndarray | None
+    # time_keys, known_rows: the distinct times, and with a cutoff the time at which the outcome of
+    # each row of the panel is known; None without times
     time_keys: np.ndarray | None
     known_rows: np.ndarray | None
-    games: np.ndarray
+    games: np.ndarray  # the game of each of the following entries
+    # first, start, stop: the first round of each game, its first new round, and its end
     first: np.ndarray
     start: np.ndarray
     stop: np.ndarray
+    # the place in ``order`` of the first round of each game that is not settled
     settled: np.ndarray
-    base: int
+    base: int  # the number of the first new round
+    # the predictions of rows of the panel that were predicted before and still wait for their
+    # outcomes, by the place of the row
     again: dict[int, RowAgain] = field(default_factory=dict)
-    notes: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)  # sentences about rows that were seen before
 
     def rows(self, start: int, stop: int) -> tuple[Floats, Floats, Floats]:
-        """Return the forecasts, predictions and outcomes of some rows.
-
-        Parameters
-        ----------
-        start, stop
-            The first row, and the row after the last.
-        """
+        """Return the forecasts, predictions and outcomes of some rows."""
         return self.forecasts[start:stop], self.values[start:stop], self.outcomes[start:stop]
 
 
 def arrange(session: TableSession, panel: Panel, lag: int) -> TableRounds:
-    """Return the pending rounds of earlier tables, followed by the rounds of a panel.
-
-    Parameters
-    ----------
-    session
-        The mixture; new experts and items join it.
-    panel
-        The new rows.
-    lag
-        The number of further rounds for which an outcome stays unknown.
-    """
+    """Return the pending rounds of earlier tables, followed by the rounds of a panel."""
     session.begin_table(panel.time_kind)
     session.books.join(panel.experts)
     notes: list[str] = []
@@ -346,15 +297,7 @@ def _set_ready(rounds: TableRounds, deferred: list[DeferredOutcome], lag: int) -
 
 
 def key_of(keys: np.ndarray | None, index: int) -> Any:
-    """Return one of the times in a form that JSON can hold; None without times.
-
-    Parameters
-    ----------
-    keys
-        The times.
-    index
-        The place of the time.
-    """
+    """Return one of the times in a form that JSON can hold; None without times."""
     if keys is None:
         return None
     key = keys[index]

@@ -20,17 +20,11 @@ from normalhedge.mixtures.state import (
 
 @dataclass
 class TableSession:
-    """A private copy of a mixture, and the facts of its tables.
+    """A private copy of a mixture, and the facts of its tables."""
 
-    Attributes
-    ----------
-    books
-        The memory of the mixture: a copy, which takes the place of the mixture in the end.
-    deferred, last_times, time_kind, last_table
-        As in `TableFacts`.
-    """
-
+    # the memory of the mixture: a copy, which takes the place of the mixture in the end
     books: Books
+    # deferred, last_times, time_kind, last_table: as in `TableFacts`
     deferred: dict[int, DeferredOutcome]
     last_times: dict[int, Any]
     time_kind: str
@@ -73,15 +67,7 @@ class TableSession:
         self.books.live.note(self.books.live.version, ticket, outcomes)
 
     def add_sums(self, expert_sums: Floats, totals: Floats, rounds: int) -> None:
-        """Add the sums of a table to those of the mixture, and count its rounds.
-
-        Parameters
-        ----------
-        expert_sums, totals
-            Stretches x sums x experts, and stretches x sums: see `mixtures.state.sum_rows`.
-        rounds
-            The number of rounds of the mixture, including those of the table.
-        """
+        """Add the sums of a table to those of the mixture, and count its rounds."""
         self.books.live.add_sums(expert_sums, totals, rounds)
 
     def start_from_pool(self, items: Sequence[str]) -> None:
@@ -112,15 +98,7 @@ class TableSession:
     def store_deferred(
         self, rounds: Iterable[tuple[int | None, PendingRound, DeferredOutcome]], expired: int
     ) -> None:
-        """Store rounds of a table whose outcomes may not be used yet.
-
-        Parameters
-        ----------
-        rounds
-            Each round with its ticket; None for a round that gets a new ticket.
-        expired
-            The number of rounds of the table that were given up.
-        """
+        """Store rounds of a table whose outcomes may not be used yet."""
         live, records, deferred = self.books.live, [], {}
         next_ticket = live.next_ticket
         for given, waiting, outcome in rounds:

@@ -16,17 +16,7 @@ from normalhedge.tables.quantiles import QuantileTable, quantile_options
 def tuned_options(
     table: Any, columns: Columns, options: dict[str, Any], found: QuantileTable | None
 ) -> dict[str, Any]:
-    """Return the options of a new mixture, its hedger tuned by the number of experts.
-
-    Parameters
-    ----------
-    table, columns
-        The Arrow table, and the roles of its columns.
-    options
-        The options that were given.
-    found
-        The quantile forecasts of the table; None if it has none.
-    """
+    """Return the options of a new mixture, its hedger tuned by the number of experts."""
     if found is not None:
         options = quantile_options(found.levels, options)
     plain = as_tuple(options.get("include", ()))  # it may be an iterator, and is read twice
@@ -49,17 +39,6 @@ def pooled_mixture(
 
     An automatic mixture has both if the series are in step: otherwise a lag would be another time
     for each series.
-
-    Parameters
-    ----------
-    mixture, options
-        The mixture, and the options it was made with.
-    columns, panel
-        The roles of the columns of the table, and its rows.
-    pooled
-        As for `blend`.
-    continued
-        Whether the mixture was given, and is not new.
     """
     shared = not columns.by and columns.cutoff is None
     if not shared and pooled is None and continued:
@@ -86,15 +65,7 @@ def _in_step(series: np.ndarray, times: np.ndarray) -> bool:
 
 
 def checked_lag(lag: int, columns: Columns) -> int:
-    """Return the lag of a table; refuse one beside a cutoff.
-
-    Parameters
-    ----------
-    lag
-        The lag that was given.
-    columns
-        The roles of the columns.
-    """
+    """Return the lag of a table; refuse one beside a cutoff."""
     if lag != 0 and columns.cutoff is not None:
         raise ValueError("lag and cutoff both say when outcomes are known: give one of them")
     try:

@@ -8,15 +8,7 @@ from normalhedge.tables._session import TableSession
 
 
 def store_pending(session: TableSession, rounds: TableRounds) -> None:
-    """Store the rounds that are not settled, or have no outcome, in the session.
-
-    Parameters
-    ----------
-    session
-        The mixture.
-    rounds
-        The rounds of a table, after they were played.
-    """
+    """Store the rounds that are not settled, or have no outcome, in the session."""
     before = list(session.take_deferred().items())
     if not len(rounds.games):
         return

@@ -8,48 +8,25 @@ from normalhedge.mixtures import Mixture
 
 
 class StreamRow(NamedTuple):
-    """A row of a stream, of one key.
+    """A row of a stream, of one key."""
 
-    Attributes
-    ----------
-    time
-        The place of the row in the order of its key.
-    id
-        The id of the round, by which a later row gives its outcome.
-    forecasts
-        The forecast of each expert; None or NaN where it sleeps.
-    outcome
-        The outcome; None or NaN if it is unknown.
-    """
-
-    time: Any
-    id: Any
-    forecasts: Sequence[float | None]
-    outcome: float | None
+    time: Any  # the place of the row in the order of its key
+    id: Any  # the id of the round, by which a later row gives its outcome
+    forecasts: Sequence[float | None]  # the forecast of each expert; None or NaN where it sleeps
+    outcome: float | None  # the outcome; None or NaN if it is unknown
 
 
 class StreamAnswer(NamedTuple):
-    """The answer to a row: a prediction, or what is wrong with the row.
+    """The answer to a row: a prediction, or what is wrong with the row."""
 
-    Attributes
-    ----------
-    time, id
-        Those of the row.
-    blend
-        The blend; None if no expert is awake, or nothing could be predicted.
-    intervals
-        The lower and the upper bound of each interval; empty without intervals.
-    weights
-        The weight of each expert.
-    error
-        What is wrong with the row; None otherwise. Without a blend, the row has changed nothing.
-    """
-
+    # time, id: those of the row
     time: Any
     id: Any
-    blend: float | None
+    blend: float | None  # the blend; None if no expert is awake, or nothing could be predicted
+    # the lower and the upper bound of each interval; empty without intervals
     intervals: tuple[float | None, ...]
-    weights: dict[str, float]
+    weights: dict[str, float]  # the weight of each expert
+    # What is wrong with the row; None otherwise. Without a blend, the row has changed nothing.
     error: str | None
 
 
@@ -62,15 +39,6 @@ def answers(
     ``update``. A row with an outcome alone settles the earlier round with its id. Rows are taken in
     the order of their times; of the same time, forecasts before outcomes, then by id. So the order
     in which a batch arrives changes nothing.
-
-    Parameters
-    ----------
-    mixture
-        The mixture of the key, which changes.
-    experts
-        The names of the experts, in the order of the forecasts.
-    rows
-        The rows.
     """
     found = []
     for row in sorted(rows, key=_place):

@@ -64,21 +64,7 @@ def blend_dask(
     partitions: int | None,
     shuffle: bool,
 ) -> DaskBlend:
-    """Blend a Dask table; see `normalhedge.integrations.clusters.blend`.
-
-    Parameters
-    ----------
-    frame
-        The table.
-    group
-        The columns whose values name tables of their own.
-    arguments
-        The arguments of `normalhedge.blend`.
-    partitions
-        The number of partitions of the result; None for as many as the table has.
-    shuffle
-        Whether rows that belong together may be in different partitions.
-    """
+    """Blend a Dask table; see `normalhedge.integrations.clusters.blend`."""
     sample = _sample(frame)
     plan = planned(sample, group, arguments)
     if plan.facts:

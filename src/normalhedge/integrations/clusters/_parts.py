@@ -45,33 +45,15 @@ REFUSED = {
 
 @dataclass(frozen=True)
 class TablePlan:
-    """How the parts of a table are blended.
+    """How the parts of a table are blended."""
 
-    Attributes
-    ----------
-    arguments
-        The arguments of `normalhedge.blend`, the same for all parts.
-    columns
-        The roles of the columns.
-    group
-        The columns that name a group; empty if each series is one.
-    needed
-        The columns of the table that are needed.
-    empty
-        A result without rows: its columns and their types.
-    level
-        The column of levels of a long table of quantiles; empty without one.
-    whole
-        What the parts know of the whole table.
-    """
-
-    arguments: Mapping[str, Any]
-    columns: Columns
-    group: tuple[str, ...]
-    needed: list[str]
-    empty: Any
-    level: str = ""
-    whole: WholeTable = field(default_factory=WholeTable)
+    arguments: Mapping[str, Any]  # the arguments of `normalhedge.blend`, the same for all parts
+    columns: Columns  # the roles of the columns
+    group: tuple[str, ...]  # the columns that name a group; empty if each series is one
+    needed: list[str]  # the columns of the table that are needed
+    empty: Any  # A result without rows: its columns and their types
+    level: str = ""  # the column of levels of a long table of quantiles; empty without one
+    whole: WholeTable = field(default_factory=WholeTable)  # what the parts know of the whole table
 
     @property
     def together(self) -> tuple[str, ...]:
@@ -92,17 +74,7 @@ class TablePlan:
 
 
 def planned(sample: Any, group: str | Sequence[str], arguments: Mapping[str, Any]) -> TablePlan:
-    """Return the plan for a table; refuse settings under which its parts do not stand alone.
-
-    Parameters
-    ----------
-    sample
-        The first rows of the table, in pandas.
-    group
-        The columns whose values name tables of their own.
-    arguments
-        The arguments of `normalhedge.blend`.
-    """
+    """Return the plan for a table; refuse settings under which its parts do not stand alone."""
     for name, why in REFUSED.items():
         if name in arguments:
             raise TypeError(f"{name} cannot be given here: {why}")
@@ -174,15 +146,7 @@ def _refuse_text(sample: Any, columns: Columns) -> None:
 
 
 def facts_of(plan: TablePlan, part: Any) -> WholeTable:
-    """Return what a part of a table says about the whole.
-
-    Parameters
-    ----------
-    plan
-        The plan.
-    part
-        Rows of the table, in pandas, with the columns of ``plan.facts``.
-    """
+    """Return what a part of a table says about the whole."""
     if not len(part):
         return WholeTable()
     columns, (table, _) = plan.columns, to_arrow(part)
@@ -201,17 +165,7 @@ def facts_of(plan: TablePlan, part: Any) -> WholeTable:
 
 
 def with_facts(plan: TablePlan, sample: Any, parts: Sequence[WholeTable]) -> TablePlan:
-    """Return the plan with what the parts of the table, in their order, say about the whole.
-
-    Parameters
-    ----------
-    plan
-        The plan.
-    sample
-        The first rows of the table, in pandas.
-    parts
-        What each part says.
-    """
+    """Return the plan with what the parts of the table, in their order, say about the whole."""
 
     def joined(read: Callable[[WholeTable], Any]) -> Any:
         found = [read(part) for part in parts]
@@ -242,13 +196,6 @@ def keys_of(plan: TablePlan, part: Any) -> np.ndarray:
     """Return a number for each row of a part, equal for rows that belong together.
 
     Integers are their own keys; other names, and those of several columns, are turned into text.
-
-    Parameters
-    ----------
-    plan
-        The plan.
-    part
-        Rows of the table, in pandas.
     """
     if not len(part):
         return np.zeros(0, dtype=np.int64)
@@ -262,15 +209,7 @@ def keys_of(plan: TablePlan, part: Any) -> np.ndarray:
 
 
 def blend_part(plan: TablePlan, part: Any) -> tuple[Any, PartSums]:
-    """Return the blend of some rows of a table, all that belong together among them; and its sums.
-
-    Parameters
-    ----------
-    plan
-        The plan.
-    part
-        The rows, in pandas.
-    """
+    """Return the blend of rows that belong together, and its sums."""
     if not len(part):
         return plan.empty, NOTHING
     with on_one_core():

@@ -13,20 +13,11 @@ from normalhedge.tables import Blend
 
 
 class PartSums(NamedTuple):
-    """The sums of a part of a table.
+    """The sums of a part of a table."""
 
-    Attributes
-    ----------
-    series
-        The number of series.
-    names
-        The names of the experts.
-    experts, totals
-        Sums x experts, and sums; see `normalhedge.mixtures.state.sum_rows`.
-    """
-
-    series: int
-    names: tuple[str, ...]
+    series: int  # the number of series
+    names: tuple[str, ...]  # the names of the experts
+    # experts, totals: sums x experts, and sums; see `normalhedge.mixtures.state.sum_rows`
     experts: Floats
     totals: Floats
 
@@ -36,21 +27,14 @@ NOTHING = PartSums(0, (), np.zeros((sum_rows.CROSSED + 1, 0)), np.zeros(sum_rows
 
 
 class ClusterExpert(NamedTuple):
-    """An expert in all series together.
-
-    Attributes
-    ----------
-    name
-        Its name.
-    weight, awake
-        Its mean weight over all rows, and the share of rows in which it was awake.
-    loss, blend_loss
-        Its mean loss, and that of the blend in the same rows; NaN if it has no settled row.
-    """
+    """An expert in all series together."""
 
     name: str
+    # weight, awake: its mean weight over all rows, and the share of rows in which it was awake
     weight: float
     awake: float
+    # loss, blend_loss: its mean loss, and that of the blend in the same rows; NaN if it has no
+    # settled row
     loss: float
     blend_loss: float
 

@@ -21,14 +21,7 @@ REMOTE = re.compile(r"(?:[a-z]+://)?\S+:\d+/?")
 
 @contextmanager
 def dask_workers(address: str) -> Iterator[Executor]:
-    """Connect to a Dask cluster, and close the connection in the end.
-
-    Parameters
-    ----------
-    address
-        The address of a scheduler, such as ``tcp://10.0.0.1:8786``; or ``local``, or ``local:4``,
-        for a cluster of processes on this machine, by default one for each core.
-    """
+    """Connect to a Dask cluster, and close the connection in the end."""
     distributed = extras.require("distributed")
     own = LOCAL.fullmatch(address)
     nobody = ValueError(

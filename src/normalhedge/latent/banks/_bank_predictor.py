@@ -18,28 +18,16 @@ def block(bank: HMMBank) -> int:
 
 
 class PredictorState(NamedTuple):
-    """Everything that a predictor has learned; nothing in it is ever changed in place.
+    """Everything that a predictor has learned; nothing in it is ever changed in place."""
 
-    Attributes
-    ----------
-    bank, filters
-        The candidates, and their beliefs.
-    game
-        The state of the hedger's game; None without a hedger.
-    behind
-        The number of rounds that each candidate has been behind, if the bank learns.
-    dropped
-        The number of candidates that were dropped.
-    draws
-        The place in the sequence of random numbers; see `Draws`.
-    """
-
+    # bank, filters: the candidates, and their beliefs
     bank: HMMBank
     filters: BankState
-    game: Any = None
+    game: Any = None  # the state of the hedger's game; None without a hedger
+    # the number of rounds that each candidate has been behind, if the bank learns
     behind: npt.NDArray[np.int64] | None = None
-    dropped: int = 0
-    draws: Any = None
+    dropped: int = 0  # the number of candidates that were dropped
+    draws: Any = None  # the place in the sequence of random numbers; see `Draws`
 
 
 class BankPredictor(LiveObject[PredictorState], BatchPredictor):
@@ -81,15 +69,7 @@ class BankPredictor(LiveObject[PredictorState], BatchPredictor):
 
 
 def most_probable(probabilities: Floats, axis: int = 0) -> Floats:
-    """Return one for the most probable symbol, the first in a tie, and zero for the others.
-
-    Parameters
-    ----------
-    probabilities
-        Distributions over symbols.
-    axis
-        The axis that has the symbols.
-    """
+    """Return one for the most probable symbol, the first in a tie, and zero for the others."""
     result = np.zeros_like(probabilities)
     best = np.expand_dims(probabilities.argmax(axis=axis), axis)
     np.put_along_axis(result, best, 1.0, axis=axis)

@@ -14,19 +14,7 @@ from normalhedge.hedgers import CompiledHedger, Hedger, State
 def run(
     hedger: Hedger[Any], game: Any, gains: Floats, confidence: Floats | None, symbols: Floats
 ) -> tuple[Any, Floats]:
-    """Return the state after the known rounds, and the distribution played in each round, T x N.
-
-    Parameters
-    ----------
-    hedger
-        The hedger.
-    game
-        The state to start from; it is not changed.
-    gains, confidence
-        Of the experts, T x N; the gains of missing rounds are ignored.
-    symbols
-        NaN where a round is missing: a distribution is played, but nothing is learned.
-    """
+    """Return the state after the known rounds, and the distribution played in each round, T x N."""
     known = ~np.isnan(symbols)
     if known.all():
         whole = hedger.run(gains, confidence, state=game, keep_weights=True)
@@ -86,15 +74,7 @@ def _run_in_pieces(
 
 
 def row_of_each(table: Floats, symbols: Floats) -> Floats:
-    """Return the row of the table for each symbol; NaN where the symbol is missing.
-
-    Parameters
-    ----------
-    table
-        A row for each symbol.
-    symbols
-        Row numbers, T; NaN where missing.
-    """
+    """Return the row of the table for each symbol; NaN where the symbol is missing."""
     missing = np.isnan(symbols)
     found = table[np.where(missing, 0.0, symbols).astype(np.intp)]
     found[missing] = np.nan
@@ -102,15 +82,7 @@ def row_of_each(table: Floats, symbols: Floats) -> Floats:
 
 
 def entry_of_each(table: Floats, symbols: Floats) -> Floats:
-    """Return the entry of each row at the place of its symbol; NaN where the symbol is missing.
-
-    Parameters
-    ----------
-    table
-        T rows with an entry for each symbol.
-    symbols
-        T symbols; NaN where missing.
-    """
+    """Return the entry of each row at the place of its symbol; NaN where the symbol is missing."""
     missing = np.isnan(symbols)
     found = table[np.arange(len(table)), np.where(missing, 0.0, symbols).astype(np.intp)]
     found[missing] = np.nan

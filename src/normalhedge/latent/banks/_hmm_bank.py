@@ -280,19 +280,7 @@ class HMMBank(ABC):
 
 
 def perturbed_rows(table: Floats, axis: int, spread: Floats, rng: np.random.Generator) -> Floats:
-    """Return probabilities, each multiplied by ``exp(spread z)`` with normal z and normalised.
-
-    Parameters
-    ----------
-    table
-        Probabilities that sum to one along an axis; the last axis has the candidates.
-    axis
-        The axis along which they sum to one.
-    spread
-        The size of the perturbation, one number or one for each candidate.
-    rng
-        The generator of random numbers.
-    """
+    """Return probabilities, each multiplied by ``exp(spread z)`` with normal z and normalised."""
     raw = table * np.exp(spread * rng.normal(size=table.shape))
     return np.ascontiguousarray(raw / raw.sum(axis=axis, keepdims=True))
 

@@ -30,21 +30,11 @@ class Predictor(Protocol):
 
 
 class BatchPredictions(NamedTuple):
-    """Many rounds of a predictor.
+    """Many rounds of a predictor."""
 
-    Attributes
-    ----------
-    predictions
-        The prediction before each observation, T x m, or T x 1 for real numbers.
-    scores
-        The score of the predictor in each round; NaN where the observation is missing.
-    weights
-        The weights of each candidate's states before each observation, T x k x N.
-    """
-
-    predictions: Floats
-    scores: Floats
-    weights: Floats
+    predictions: Floats  # the prediction before each observation, T x m, or T x 1 for real numbers
+    scores: Floats  # the score of the predictor in each round; NaN where the observation is missing
+    weights: Floats  # the weights of each candidate's states before each observation, T x k x N
 
 
 class BatchPredictor(ABC):

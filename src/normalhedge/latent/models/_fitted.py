@@ -14,28 +14,16 @@ from normalhedge.latent.models.emissions import Emission
 
 @dataclass(frozen=True, eq=False)
 class Fitted:
-    """A hidden Markov model with its states in order.
+    """A hidden Markov model with its states in order."""
 
-    Attributes
-    ----------
-    initial, transition
-        Probabilities, k and k x k.
-    emission
-        The distributions of observations in the states.
-    log_likelihood
-        ln P(y_1..y_T), in the units of the observations.
-    iterations
-        The number of EM iterations.
-    trace
-        The objective before each iteration and at the end: the log likelihood of standardised
-        observations plus the contribution of the pseudo counts. It never decreases.
-    """
-
+    # initial, transition: probabilities, k and k x k
     initial: Floats
     transition: Floats
-    emission: Emission
-    log_likelihood: float
-    iterations: int
+    emission: Emission  # the distributions of observations in the states
+    log_likelihood: float  # ln P(y_1..y_T), in the units of the observations
+    iterations: int  # the number of EM iterations
+    # The objective before each iteration and at the end: the log likelihood of standardised
+    # observations plus the contribution of the pseudo counts. It never decreases.
     trace: Floats
 
     @property
@@ -84,13 +72,7 @@ class Fitted:
         )
 
     def sample(self, rounds: int, rng: np.random.Generator) -> tuple[npt.NDArray[np.intp], Floats]:
-        """Draw hidden states and observations.
-
-        Parameters
-        ----------
-        rounds, rng
-            As for `draw_path`.
-        """
+        """Draw hidden states and observations."""
         path = draw_path(self.initial, self.transition, rounds, rng)
         return path, self.emission.sample(path, rng)
 
@@ -98,17 +80,7 @@ class Fitted:
 def draw_path(
     initial: Floats, transition: Floats, rounds: int, rng: np.random.Generator
 ) -> npt.NDArray[np.intp]:
-    """Draw the hidden states of a Markov chain.
-
-    Parameters
-    ----------
-    initial, transition
-        The probabilities of the k states in the first round, and k x k, of the next state.
-    rounds
-        The number of rounds.
-    rng
-        The generator of random numbers.
-    """
+    """Draw the hidden states of a Markov chain."""
     path = np.empty(inputs.count("rounds", rounds), dtype=np.intp)
     steps, draws = np.cumsum(transition, axis=1), rng.random(len(path))
     chances = np.cumsum(initial)

@@ -84,44 +84,6 @@ def fit(
 
     where n_rs are the expected transitions and c is the pseudo count.
 
-    Parameters
-    ----------
-    observations
-        T numbers, or T x d for families with several columns; NaN where missing. A row with a NaN
-        is missing as a whole.
-    states
-        The number of states, k.
-    emission
-        The family: gaussian, student, autoregressive, poisson, negative_binomial or categorical;
-        for several columns diagonal or full (the covariance).
-    rng
-        The generator of random numbers, for random starts.
-    starts
-        The number of divisions of the series to start from: by value, by how much the numbers vary
-        nearby, into pieces of time, then at random. The fit with the largest likelihood is kept. 0
-        is allowed with a warm start.
-    iterations
-        The largest number of iterations.
-    tolerance
-        Stop when an iteration increases the objective by less than this.
-    warm
-        A further starting point: a model of the same family and number of states.
-    degrees
-        The degrees of freedom of Student's t, above 2; estimated between 2.05 and 200 by default.
-    symbols
-        The number of symbols; by default the largest symbol of the series plus one.
-    pseudo_count
-        The pseudo count c, used for symbols too; 0 gives maximum likelihood.
-    floor
-        The smallest variance in a state, as a share of the variance of all observations (with
-        several columns the smallest eigenvalue, after standardising); for counts the smallest rate,
-        as a share of their mean. It keeps states from collapsing on one observation.
-
-    Returns
-    -------
-    Fitted
-        The model, with its states ordered by mean, then by variance.
-
     Notes
     -----
     An iteration costs O(T k^2). The states of a constant series all have a deviation of 1e-5 of its

@@ -20,23 +20,15 @@ FIELDS = ("filter", "transition", "parameters", "moves", "sums", "previous", "sp
 
 
 class OnlineRun(NamedTuple):
-    """Many rounds of online EM.
+    """Many rounds of online EM."""
 
-    Attributes
-    ----------
-    beliefs, filtered
-        P(S_t | y_1..y_{t-1}) and P(S_t | y_1..y_t), T x k.
-    emissions
-        The emissions before each round, as one emission with T k states: the states of the first
-        round, then of the second, and so on.
-    log_densities
-        ln p(y_t | y_1..y_{t-1}); 0 where the observation is missing.
-    """
-
+    # beliefs, filtered: P(S_t | y_1..y_{t-1}) and P(S_t | y_1..y_t), T x k
     beliefs: Floats
     filtered: Floats
+    # the emissions before each round, as one emission with T k states: the states of the first
+    # round, then of the second, and so on
     emissions: Emission
-    log_densities: Floats
+    log_densities: Floats  # ln p(y_t | y_1..y_{t-1}); 0 where the observation is missing
 
 
 class OnlineEM:
@@ -49,21 +41,6 @@ class OnlineEM:
 
     with e = 1 - forgetting. The estimates follow drifting parameters with a memory of 1 / e
     observations.
-
-    Parameters
-    ----------
-    fitted
-        The model to start from.
-    forgetting
-        The share of the statistics that a round keeps, strictly between 0 and 1.
-    beliefs
-        P(S_0), before the transition to the first observation; the stationary distribution by
-        default.
-    previous
-        The observation before the first, which autoregressive states need; none by default.
-    pseudo_count, floor
-        As for `fit`. The pseudo count is added for one memory of observations; the floor is a share
-        of the discounted variance of all observations.
 
     Notes
     -----
@@ -135,13 +112,7 @@ class OnlineEM:
         settings: Floats,
         block: Floats,
     ) -> Self:
-        """Return a model that has learned something.
-
-        Parameters
-        ----------
-        template, forgetting, centre, width, settings, block
-            As `parts` returns them.
-        """
+        """Return a model that has learned something."""
         made = cls.__new__(cls)
         made._template, made.forgetting, made.settings = template, forgetting, settings
         made.centre, made.width, made.block = centre, width, block
@@ -208,17 +179,7 @@ class OnlineEM:
         return result
 
     def run_in(self, block: Floats, shape: npt.NDArray[np.int64], seen: Floats) -> OnlineRun:
-        """Learn many observations in a block that holds this model's numbers.
-
-        Parameters
-        ----------
-        block
-            The block, which is changed.
-        shape
-            The `shape` of this model, with the place in the block at which it begins.
-        seen
-            The observations in the units of the model, T x d: less ``centre``, over ``width``.
-        """
+        """Learn many observations in a block that holds this model's numbers."""
         rounds, k, rows = len(seen), self.states, int(self.shape[2])
         beliefs, filtered, logs = np.empty((rounds, k)), np.empty((rounds, k)), np.empty(rounds)
         kept = np.empty((rounds, rows, k))
@@ -251,11 +212,6 @@ class OnlineModels:
     """Several models that learn the same series online; their numbers lie in one block.
 
     Nothing in it changes: the methods take a block and return a new one.
-
-    Parameters
-    ----------
-    models
-        The models; ``block`` holds their current numbers.
     """
 
     def __init__(self, models: Sequence[OnlineEM]) -> None:
@@ -277,21 +233,7 @@ class OnlineModels:
         return [one.at(block[begin:end]) for one, (begin, end) in places]
 
     def observe(self, block: Floats, row: Floats) -> tuple[Floats, Floats, Floats]:
-        """Learn an observation.
-
-        Parameters
-        ----------
-        block
-            The numbers before it.
-        row
-            The observation, d numbers that `Emission.accepted` has checked.
-
-        Returns
-        -------
-        ndarray, ndarray, ndarray
-            The block after it, ln p(y_t | y_1..y_{t-1}) of each model, and P(S_t | y_1..y_t),
-            models x states.
-        """
+        """Learn an observation."""
         after, logs = block.copy(), np.empty(len(self._models))
         filtered = np.zeros((len(logs), self._width))
         seen = (row - self._centres) / self._units
@@ -299,15 +241,7 @@ class OnlineModels:
         return after, np.where(logs != 0.0, logs - self._log_widths, 0.0), filtered
 
     def run(self, block: Floats, observations: Floats) -> tuple[Floats, list[OnlineRun]]:
-        """Learn many observations; return the block after them, and the rounds of each model.
-
-        Parameters
-        ----------
-        block
-            The numbers before them.
-        observations
-            The observations, T x d numbers that `Emission.accepted` has checked.
-        """
+        """Learn many observations; return the block after them, and the rounds of each model."""
         after, runs = block.copy(), []
         for one, shape in zip(self._models, self._shapes, strict=True):
             runs.append(one.run_in(after, shape, (observations - one.centre) / one.width))

@@ -20,17 +20,6 @@ def divisions(
     The first is by value, the second by how much the numbers vary nearby, the third into pieces of
     time. The others are random: in turn by distance from drawn observations, and pieces of drawn
     lengths.
-
-    Parameters
-    ----------
-    observations
-        T x d, standardised where they have a scale; missing rows are NaN.
-    states
-        The number of states, k.
-    count
-        The number of divisions; one is enough for a single state.
-    rng
-        The generator of random numbers.
     """
     filled = _filled(observations)
     line = _line(filled)
@@ -51,26 +40,12 @@ def divisions(
 
 
 def shares(labels: Labels, states: int) -> Floats:
-    """Return shares of the states, T x k: 0.9 for the state of the division, the rest even.
-
-    Parameters
-    ----------
-    labels
-        The state of each observation.
-    states
-        The number of states, k.
-    """
+    """Return shares of the states, T x k: 0.9 for the state of the division, the rest even."""
     return 0.9 * np.eye(states)[labels] + 0.1 / states
 
 
 def transition(labels: Labels, states: int) -> Floats:
-    """Return transition probabilities counted in a division, with one added to each count.
-
-    Parameters
-    ----------
-    labels, states
-        As for `shares`.
-    """
+    """Return transition probabilities counted in a division, with one added to each count."""
     counts = np.ones((states, states))
     np.add.at(counts, (labels[:-1], labels[1:]), 1.0)
     return np.asarray(counts / counts.sum(axis=1, keepdims=True))

@@ -32,15 +32,7 @@ class Dynamics(NamedTuple):
 
 
 def dynamics(initial: npt.ArrayLike, transition: npt.ArrayLike) -> Dynamics:
-    """Return initial and transition probabilities, checked.
-
-    Parameters
-    ----------
-    initial
-        N x k.
-    transition
-        N x k x k, rows from a state.
-    """
+    """Return initial and transition probabilities, checked."""
     first = rows("initial", initial, (None, None))
     n, k = first.shape
     return Dynamics(first, rows("transition", transition, (n, k, k)))
@@ -51,15 +43,6 @@ def rows(name: str, values: npt.ArrayLike, shape: tuple[int | None, ...]) -> Flo
 
     Rows that sum to one up to rounding stay as they are, to the bit: what was read once and written
     is the same when it is read again.
-
-    Parameters
-    ----------
-    name
-        The name of the argument, for messages.
-    values
-        Probabilities.
-    shape
-        The required shape; None for an axis of any length.
     """
     array = inputs.numbers_array(name, values).astype(np.float64)
     if array.ndim != len(shape) or any(
@@ -78,15 +61,7 @@ def rows(name: str, values: npt.ArrayLike, shape: tuple[int | None, ...]) -> Flo
 def normals(
     means: npt.ArrayLike, deviations: npt.ArrayLike, shape: tuple[int, ...]
 ) -> tuple[Floats, Floats]:
-    """Return means and deviations, checked.
-
-    Parameters
-    ----------
-    means, deviations
-        Finite numbers; deviations are positive.
-    shape
-        The required shape of both.
-    """
+    """Return means and deviations, checked."""
     found = []
     for name, given in (("means", means), ("deviations", deviations)):
         values = inputs.numbers_array(name, given).astype(np.float64)
@@ -99,17 +74,7 @@ def normals(
 
 
 def random_dynamics(n: int, k: int, stay: float, rng: np.random.Generator) -> Dynamics:
-    """Draw initial and transition probabilities of states that tend to stay.
-
-    Parameters
-    ----------
-    n, k
-        The numbers of models and of states.
-    stay
-        The mean probability to stay.
-    rng
-        The generator of random numbers.
-    """
+    """Draw initial and transition probabilities of states that tend to stay."""
     n, k = inputs.count("candidates", n), inputs.count("states", k)
     stay = inputs.number("stay", stay, 0.0, 1.0)
     moves = rng.dirichlet(np.ones(k), size=(n, k))
@@ -122,15 +87,6 @@ def grid_dynamics(states: int, stay: npt.ArrayLike, choices: int) -> tuple[Dynam
 
     Each candidate has one probability to stay, with the rest spread evenly over the other states,
     and k different choices, in their order.
-
-    Parameters
-    ----------
-    states
-        The number of states, k.
-    stay
-        Probabilities to stay.
-    choices
-        The number of emissions to choose from.
     """
     k = inputs.count("states", states)
     keeps = np.atleast_1d(inputs.numbers_array("stay", stay)).astype(np.float64)

@@ -33,24 +33,12 @@ doubled."""
 
 
 class LearningRecipe(NamedTuple):
-    """A way to learn a model: an expert of the hedger.
+    """A way to learn a model: an expert of the hedger."""
 
-    Attributes
-    ----------
-    family
-        The family of emissions.
-    states
-        The number of states.
-    window
-        Learn by EM from this many of the last observations; 0 for all observations.
-    memory
-        Learn by online EM with this memory, in observations; 0 for EM.
-    """
-
-    family: str
-    states: int
-    window: int = 0
-    memory: int = 0
+    family: str  # the family of emissions
+    states: int  # the number of states
+    window: int = 0  # learn by EM from this many of the last observations; 0 for all observations
+    memory: int = 0  # learn by online EM with this memory, in observations; 0 for EM
 
     def __str__(self) -> str:
         plural = "state" if self.states == 1 else "states"
@@ -69,30 +57,16 @@ class LearningRecipe(NamedTuple):
 
 
 class Candidate(NamedTuple):
-    """A model learned by a recipe, which is fitted again when it is due.
+    """A model learned by a recipe, which is fitted again when it is due."""
 
-    Attributes
-    ----------
-    recipe
-        The way to learn it.
-    fitted
-        The last fit.
-    filtered
-        P(S_t | y_1..y_t).
-    since, due
-        The number of observations at the last fit, and at the next.
-    fresh
-        The number of observations at the next fit that starts from nothing.
-    online
-        The online EM that updates the parameters; None in recipes without a memory.
-    """
-
-    recipe: LearningRecipe
-    fitted: Fitted
-    filtered: Floats
+    recipe: LearningRecipe  # the way to learn it
+    fitted: Fitted  # the last fit
+    filtered: Floats  # P(S_t | y_1..y_t)
+    # since, due: the number of observations at the last fit, and at the next
     since: int
     due: int
-    fresh: int
+    fresh: int  # the number of observations at the next fit that starts from nothing
+    # the online EM that updates the parameters; None in recipes without a memory
     online: OnlineEM | None
 
     @property
@@ -122,23 +96,7 @@ def learned(
     last: Candidate | None = None,
     symbols: int | None = None,
 ) -> Candidate:
-    """Return the candidate of a recipe after the observations so far.
-
-    Parameters
-    ----------
-    recipe
-        The way to learn it.
-    seen
-        All observations so far, T x d; NaN where missing.
-    rng
-        The generator of random numbers, for fits that start from nothing.
-    warm
-        A model of the same family and number of states to start from.
-    last
-        The candidate of this recipe so far; None for a new one.
-    symbols
-        The number of symbols, for categorical emissions.
-    """
+    """Return the candidate of a recipe after the observations so far."""
     known = int((~np.isnan(seen[:, 0])).sum())
     if recipe.memory:
         assert warm is not None

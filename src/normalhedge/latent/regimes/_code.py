@@ -24,24 +24,12 @@ KINDS = {
 
 @dataclass(frozen=True)
 class Code:
-    """How observations become numbers.
+    """How observations become numbers."""
 
-    Attributes
-    ----------
-    kind
-        One of `KINDS`.
-    labels
-        The names of the symbols.
-    above
-        The limit that turns numbers into two symbols; None without one.
-    columns
-        The names of several columns; empty for a single one.
-    """
-
-    kind: str
-    labels: tuple[str, ...] = ()
-    above: float | None = None
-    columns: tuple[str, ...] = ()
+    kind: str  # one of `KINDS`
+    labels: tuple[str, ...] = ()  # the names of the symbols
+    above: float | None = None  # the limit that turns numbers into two symbols; None without one
+    columns: tuple[str, ...] = ()  # the names of several columns; empty for a single one
 
     @property
     def emission(self) -> str:

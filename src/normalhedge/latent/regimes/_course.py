@@ -11,27 +11,18 @@ from normalhedge.boundary.inputs import Floats
 
 @dataclass(frozen=True, eq=False)
 class Course:
-    """Predictions and regimes of T rounds, each computed from the rounds before it.
+    """Predictions and regimes of T rounds, each computed from the rounds before it."""
 
-    Attributes
-    ----------
-    means, variances
-        Of the predictive distribution before each observation, T or T x d; NaN before the first
-        fit.
-    log_scores
-        ln p(y_t | y_1..y_{t-1}) of the mixture; NaN before the first fit and where y is missing.
-    probabilities
-        The probability of each regime given the observations up to this round, T x regimes; zero
-        for regimes that do not exist yet.
-    switching
-        The probability that the regime changes after this round, T.
-    """
-
+    # means, variances: of the predictive distribution before each observation, T or T x d; NaN
+    # before the first fit
     means: Floats
     variances: Floats
+    # ln p(y_t | y_1..y_{t-1}) of the mixture; NaN before the first fit and where y is missing
     log_scores: Floats
+    # the probability of each regime given the observations up to this round, T x regimes; zero for
+    # regimes that do not exist yet
     probabilities: Floats
-    switching: Floats
+    switching: Floats  # the probability that the regime changes after this round, T
 
     @property
     def states(self) -> npt.NDArray[np.intp]:

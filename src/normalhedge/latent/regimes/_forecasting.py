@@ -65,17 +65,7 @@ class Forecast:
 def mixture(
     shares: Floats, parameters: Iterable[tuple[str, Floats]], previous: Floats
 ) -> Predictive:
-    """Return the mixture of all states of the candidates.
-
-    Parameters
-    ----------
-    shares
-        The probability of each state of each candidate, N x K; all sum to one.
-    parameters
-        The family of each candidate, and its parameters, rows x k.
-    previous
-        The last observation, which autoregressive states need.
-    """
+    """Return the mixture of all states of the candidates."""
     families: dict[str, list[tuple[Floats, Floats]]] = {}
     for mine, (family, rows) in zip(shares, parameters, strict=True):
         families.setdefault(family, []).append((mine[: rows.shape[1]], rows))
@@ -105,21 +95,6 @@ def forecast(
 
     For autoregressive states the mean and the variance in each state are exact. From the second
     round on, the distribution within a state is approximated by a normal one.
-
-    Parameters
-    ----------
-    rounds
-        The number of rounds, h.
-    candidates
-        The N models.
-    weights
-        The weights of the models, N.
-    beliefs
-        P_n(S_{t+1} | y_1..y_t), N x K.
-    naming
-        The map from states to regimes.
-    previous
-        The last observation.
     """
     width = beliefs.shape[1]
     moves = np.zeros((len(candidates), width, width))

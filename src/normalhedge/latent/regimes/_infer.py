@@ -103,17 +103,7 @@ def infer(
 
 
 def new_regimes(code: Code, seed: int = 0, **options: Any) -> Regimes:
-    """Return regimes without observations.
-
-    Parameters
-    ----------
-    code
-        The code of the observations to come.
-    seed
-        The seed of the random starts of fits.
-    **options
-        Further options of `Regimes`.
-    """
+    """Return regimes without observations."""
     rng, symbols = np.random.default_rng(seed), len(code.labels) or None
     return Regimes(code.emission, symbols=symbols, rng=rng, **options)
 

@@ -13,54 +13,30 @@ from normalhedge.latent.regimes._candidates import Candidate
 
 
 class CandidateRounds(NamedTuple):
-    """The results of N candidates in T rounds.
+    """The results of N candidates in T rounds."""
 
-    Attributes
-    ----------
-    logs
-        ln p_n(y_t | y_1..y_{t-1}), T x N; 0 where the observation is missing.
-    filtered
-        P_n(S_t | y_1..y_t), T x N x K, with zeros for states that a candidate does not have.
-    means, variances
-        Of y_t given the observations before it, T x N x d; T x N x 0 if they are not requested.
-    """
-
-    logs: Floats
+    logs: Floats  # ln p_n(y_t | y_1..y_{t-1}), T x N; 0 where the observation is missing
+    # P_n(S_t | y_1..y_t), T x N x K, with zeros for states that a candidate does not have
     filtered: Floats
+    # means, variances: of y_t given the observations before it, T x N x d; T x N x 0 if they are
+    # not requested
     means: Floats
     variances: Floats
 
 
-class Filters(NamedTuple):
-    """Where the candidates stand; nothing in it is ever changed in place.
+class CandidateFilters(NamedTuple):
+    """Where the candidates stand; nothing in it is ever changed in place."""
 
-    Attributes
-    ----------
-    beliefs
-        P_n(S_{t+1} | y_1..y_t) of the candidates with fixed parameters, K x N'.
-    filtered
-        P_n(S_t | y_1..y_t) of all candidates, N x K.
-    online
-        The numbers of the candidates with online EM, in one block; see `OnlineModels`.
-    """
-
-    beliefs: Floats
-    filtered: Floats
-    online: Floats
+    beliefs: Floats  # P_n(S_{t+1} | y_1..y_t) of the candidates with fixed parameters, K x N'
+    filtered: Floats  # P_n(S_t | y_1..y_t) of all candidates, N x K
+    online: Floats  # the numbers of the candidates with online EM, in one block; see `OnlineModels`
 
 
 class Lineup:
     """Candidates that observe the same series.
 
     One call of the core filters all candidates with fixed parameters, whatever their families.
-    Nothing in it changes: the methods take and return `Filters`.
-
-    Parameters
-    ----------
-    candidates
-        The candidates; their `filtered` is the starting point.
-    width
-        The largest number of states, K.
+    Nothing in it changes: the methods take and return `CandidateFilters`.
     """
 
     def __init__(self, candidates: Sequence[Candidate], width: int) -> None:
@@ -76,7 +52,7 @@ class Lineup:
             k = candidate.recipe.states
             self._moves[:k, :k, n] = candidate.fitted.transition
 
-    def init(self) -> Filters:
+    def init(self) -> CandidateFilters:
         """Return where the candidates stand before the next observation."""
         beliefs = np.zeros((self._width, len(self._fixed)))
         filtered = np.zeros((len(self._candidates), self._width))
@@ -86,9 +62,9 @@ class Lineup:
             candidate = self._candidates[n]
             moved = candidate.filtered @ candidate.fitted.transition
             beliefs[: candidate.recipe.states, place] = moved
-        return Filters(beliefs, filtered, self._models.block)
+        return CandidateFilters(beliefs, filtered, self._models.block)
 
-    def candidates(self, filters: Filters) -> tuple[Candidate, ...]:
+    def candidates(self, filters: CandidateFilters) -> tuple[Candidate, ...]:
         """Return the candidates with all that they have learned."""
         online = dict(zip(self._online, self._models.at(filters.online), strict=True))
         return tuple(
@@ -98,7 +74,7 @@ class Lineup:
             for n, candidate in enumerate(self._candidates)
         )
 
-    def parameters(self, filters: Filters) -> list[tuple[str, Floats]]:
+    def parameters(self, filters: CandidateFilters) -> list[tuple[str, Floats]]:
         """Return the family of each candidate, and its current parameters, rows x k."""
         online = dict(zip(self._online, self._models.at(filters.online), strict=True))
         return [
@@ -109,7 +85,7 @@ class Lineup:
             for n, candidate in enumerate(self._candidates)
         ]
 
-    def predicted(self, filters: Filters) -> Floats:
+    def predicted(self, filters: CandidateFilters) -> Floats:
         """Return P_n(S_{t+1} | y_1..y_t), N x K."""
         result = np.zeros((len(self._candidates), self._width))
         result[self._fixed] = filters.beliefs.T
@@ -118,21 +94,14 @@ class Lineup:
         return result
 
     def run(
-        self, filters: Filters, observations: Floats, previous: Floats, *, moments: bool = True
-    ) -> tuple[Filters, CandidateRounds]:
-        """Observe T x d numbers.
-
-        Parameters
-        ----------
-        filters
-            Where the candidates stand.
-        observations
-            The numbers; NaN where missing.
-        previous
-            The row before them; NaN if there is none.
-        moments
-            Whether to compute means and variances.
-        """
+        self,
+        filters: CandidateFilters,
+        observations: Floats,
+        previous: Floats,
+        *,
+        moments: bool = True,
+    ) -> tuple[CandidateFilters, CandidateRounds]:
+        """Observe T x d numbers."""
         rounds, columns = observations.shape
         shape = (rounds, len(self._candidates))
         room = (*shape, columns if moments else 0)
@@ -152,7 +121,7 @@ class Lineup:
                 block, logs, filtered = self._models.observe(block, observations[0])
                 result.logs[0, self._online] = logs
                 result.filtered[0, self._online, : filtered.shape[1]] = filtered
-        return Filters(beliefs, result.filtered[-1].copy(), block), result
+        return CandidateFilters(beliefs, result.filtered[-1].copy(), block), result
 
     def _filter(
         self, beliefs: Floats, series: Floats, result: CandidateRounds, *, moments: bool
@@ -231,15 +200,7 @@ def _write_online(
 
 
 def moments_after(emission: Emission, previous: Floats) -> tuple[Floats, Floats]:
-    """Return mean and variance of the next observation in each state, T x k x d.
-
-    Parameters
-    ----------
-    emission
-        The emission.
-    previous
-        The observation before each, T x d, which autoregressive states need.
-    """
+    """Return mean and variance of the next observation in each state, T x k x d."""
     if isinstance(emission, Autoregressive):
         last = previous[:, 0]
         return (

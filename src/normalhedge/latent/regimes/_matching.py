@@ -53,11 +53,6 @@ def likeness(one: Emission, other: Emission) -> Floats:
     column by column:
 
         sqrt(2 a b / (a^2 + b^2)) exp(-(m - n)^2 / (4 (a^2 + b^2)))
-
-    Parameters
-    ----------
-    one, other
-        Emissions with k and with m states.
     """
     if isinstance(one, Categorical) and isinstance(other, Categorical):
         return np.asarray(np.sqrt(one.probabilities) @ np.sqrt(other.probabilities).T)
@@ -88,25 +83,12 @@ def merged(emission: Emission) -> Labels:
 
 
 def overlap(beliefs: Floats, others: Floats, alike: Floats) -> Floats:
-    """Return the number of rounds that two states share, k x m, plus a little for similarity.
-
-    Parameters
-    ----------
-    beliefs, others
-        The probabilities of states of two models in the same rounds, T x k and T x m.
-    alike
-        The `likeness` of their emissions.
-    """
+    """Return the number of rounds that two states share, k x m, plus a little for similarity."""
     return np.asarray(beliefs.T @ others + PRIOR * alike + 1e-12)
 
 
 def agreement(states: npt.ArrayLike, truth: npt.ArrayLike) -> float:
     """Return the share of rounds with the right state, after the best one-to-one matching.
-
-    Parameters
-    ----------
-    states, truth
-        The inferred and the true state in each round.
 
     Examples
     --------
@@ -132,20 +114,11 @@ class Identity(NamedTuple):
     Rounds count sqrt(1 + age) times, with the age in models, so that old numbers come before young
     ones. An additional state takes a free number: that of the most similar earlier regime, or else
     the smallest unused one. Nothing in it is ever changed in place.
-
-    Attributes
-    ----------
-    age
-        The number of models that had each regime.
-    numbers
-        The number of each state of the current model.
-    known
-        The last emission of each regime, by its number.
     """
 
-    age: Floats
-    numbers: Labels
-    known: dict[int, Emission]
+    age: Floats  # the number of models that had each regime
+    numbers: Labels  # the number of each state of the current model
+    known: dict[int, Emission]  # the last emission of each regime, by its number
 
     @classmethod
     def init(cls, most: int) -> Self:
@@ -153,15 +126,7 @@ class Identity(NamedTuple):
         return cls(np.zeros(most), np.empty(0, dtype=np.intp), {})
 
     def follow(self, emission: Emission, shared: Floats | None) -> Self:
-        """Return the identity after a new model; ``numbers`` has the number of each of its states.
-
-        Parameters
-        ----------
-        emission
-            The emission of the new model.
-        shared
-            The `overlap` of its states with those of the old model; None for the first model.
-        """
+        """Return the identity after a new model, given the number of each of its states."""
         k = emission.states
         if shared is None:
             numbers = np.empty(k, dtype=np.intp)
@@ -177,13 +142,7 @@ class Identity(NamedTuple):
         return self._replace(age=age, numbers=numbers, known=self.known | now)
 
     def in_order(self, emission: Emission) -> Labels:
-        """Return a new number for each old one: current regimes come first, in their order.
-
-        Parameters
-        ----------
-        emission
-            The emission whose states have the current `numbers`.
-        """
+        """Return a new number for each old one: current regimes come first, in their order."""
         most = len(self.age)
         today = self.numbers[_order(emission)].tolist()
         gone = [number for number in range(most) if number not in today]

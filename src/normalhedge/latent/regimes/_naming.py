@@ -31,22 +31,13 @@ RECENT = 500
 
 
 class Parameters(NamedTuple):
-    """The parameters of a regime.
+    """The parameters of a regime."""
 
-    Attributes
-    ----------
-    mean, deviation
-        Of observations, a number, or an array with one for each column.
-    stay
-        The probability that the regime lasts for another round.
-    share
-        The share of rounds that the regime has in the long run.
-    """
-
+    # mean, deviation: of observations, a number, or an array with one for each column
     mean: Any
     deviation: Any
-    stay: float
-    share: float
+    stay: float  # the probability that the regime lasts for another round
+    share: float  # the share of rounds that the regime has in the long run
 
 
 class Naming(NamedTuple):
@@ -65,32 +56,18 @@ class Naming(NamedTuple):
     was present.
 
     Nothing in it is ever changed in place.
-
-    Attributes
-    ----------
-    identity
-        The numbers of the regimes.
-    ahead, rounds
-        The discounted lead of the models with each number of states, and number of rounds.
-    groups
-        Whether each candidate has each number of states, N x (most + 1).
-    maps
-        The share of each regime in each state of each candidate, N x most x most.
-    leave
-        The probability that the regime of each state ends, N x most.
-    alike
-        Whether each candidate has as many states as there are regimes, N.
-    model, recipe
-        The model that defines the regimes, and the recipe that it was learned by.
     """
 
-    identity: Identity
+    identity: Identity  # the numbers of the regimes
+    # ahead, rounds: the discounted lead of the models with each number of states, and number of
+    # rounds
     ahead: Floats
     rounds: float
-    groups: Floats
-    maps: Floats
-    leave: Floats
-    alike: Floats
+    groups: Floats  # whether each candidate has each number of states, N x (most + 1)
+    maps: Floats  # the share of each regime in each state of each candidate, N x most x most
+    leave: Floats  # the probability that the regime of each state ends, N x most
+    alike: Floats  # whether each candidate has as many states as there are regimes, N
+    # model, recipe: the model that defines the regimes, and the recipe that it was learned by
     model: Fitted | None = None
     recipe: LearningRecipe | None = None
 
@@ -107,21 +84,7 @@ class Naming(NamedTuple):
         return len(self.ahead) - 1
 
     def remember(self, ahead: Floats, weights: Floats) -> tuple[Self, float, Floats]:
-        """Learn how far the candidates were ahead of the mixture.
-
-        Parameters
-        ----------
-        ahead
-            The log density of each candidate minus that of the mixture, T x N, in nats.
-        weights
-            The weights of the candidates before each round, T x N.
-
-        Returns
-        -------
-        Naming, float, ndarray
-            The naming after these rounds, the discount of earlier rounds, and the discounted sum of
-            each candidate's lead.
-        """
+        """Learn how far the candidates were ahead of the mixture."""
         fading = (1.0 - 1.0 / MEMORY) ** np.arange(len(ahead) - 1, -1, -1)
         left = (1.0 - 1.0 / MEMORY) ** len(ahead)
         weights = weights + 1e-9
@@ -136,19 +99,7 @@ class Naming(NamedTuple):
     def match(
         self, candidates: Sequence[Candidate], standing: Floats, seen: Floats, worth: float
     ) -> Self:
-        """Define the regimes again, after a review of the candidates.
-
-        Parameters
-        ----------
-        candidates
-            The current candidates.
-        standing
-            The discounted lead of each candidate over the mixture, in nats.
-        seen
-            All observations so far, T x d.
-        worth
-            The nats per round that an additional state must add.
-        """
+        """Define the regimes again, after a review of the candidates."""
         recent, most = seen[-RECENT:], self.most
         states = np.array([candidate.recipe.states for candidate in candidates])
         known = seen[~np.isnan(seen[:, 0])]
@@ -207,15 +158,7 @@ class Naming(NamedTuple):
         return next(k for k in there if self.ahead[k] >= best - slack)
 
     def regimes(self, weights: Floats, filtered: Floats) -> Floats:
-        """Return the probability of each regime, T x most.
-
-        Parameters
-        ----------
-        weights
-            The weights of the candidates, T x N.
-        filtered
-            The probabilities of their states, T x N x most.
-        """
+        """Return the probability of each regime, T x most."""
         states = weights[..., np.newaxis] * filtered
         return np.asarray(states.reshape(len(states), -1) @ self.maps.reshape(-1, self.most))
 
@@ -223,11 +166,6 @@ class Naming(NamedTuple):
         """Return the probability that the next regime differs.
 
         Only models with the number of states of the regimes are asked.
-
-        Parameters
-        ----------
-        weights, filtered
-            As for `regimes`.
         """
         states = weights[..., np.newaxis] * filtered
         total = np.maximum(weights @ self.alike, 1e-300)

@@ -25,19 +25,12 @@ STEPS = 100
 
 @dataclass(frozen=True, eq=False)
 class Predictive:
-    """A mixture sum_i p_i b_i of distributions of one or several families.
+    """A mixture sum_i p_i b_i of distributions of one or several families."""
 
-    Attributes
-    ----------
-    parts
-        For each family the shares of its states, and the emission with these states. The shares sum
-        to one over all families. An empty list means that nothing is known yet.
-    previous
-        The last observation, which autoregressive states need.
-    """
-
+    # For each family the shares of its states, and the emission with these states. The shares sum
+    # to one over all families. An empty list means that nothing is known yet.
     parts: list[tuple[Floats, Emission]]
-    previous: Floats
+    previous: Floats  # the last observation, which autoregressive states need
 
     def _moments(self) -> tuple[Floats, Floats, Floats]:
         shares, means, variances = [], [], []

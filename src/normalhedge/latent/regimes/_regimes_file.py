@@ -30,32 +30,12 @@ class RegimesFile(state_file.StateFile[Live]):
             raise ValueError(f"{self.path} cannot be read: {error}") from None
 
     def write(self, thing: Live, sequence: int, journal: str, target: Path) -> int:
-        """Write regimes and code, whole or not at all; return the size in bytes.
-
-        Parameters
-        ----------
-        thing
-            The regimes, with the code of their observations.
-        sequence
-            The number of journal entries that the regimes include.
-        journal
-            The name of the journal.
-        target
-            The file.
-        """
+        """Write regimes and code, whole or not at all; return the size in bytes."""
         place = {"sequence": sequence, "journal": journal}
         return write(thing.regimes, target, {"code": thing.code.to_plain(), **place})
 
     def redo(self, thing: Live, operation: Operation) -> None:
-        """Learn an observation of the journal again.
-
-        Parameters
-        ----------
-        thing
-            The regimes; they change.
-        operation
-            The journal entry.
-        """
+        """Learn an observation of the journal again."""
         observe(thing.regimes, operation["observe"])
 
     def limit(self, size: int) -> int:

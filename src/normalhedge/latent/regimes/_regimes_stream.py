@@ -32,22 +32,7 @@ from normalhedge.live.journal import Operation
 
 
 class RegimesStream:
-    """Regimes that answer each line of a stream.
-
-    Parameters
-    ----------
-    live
-        The regimes, with the code of their observations.
-    level
-        The probability of the interval.
-    note
-        A function that is called with each operation after it is done, to record it.
-
-    Attributes
-    ----------
-    refused
-        The number of refused lines.
-    """
+    """Regimes that answer each line of a stream."""
 
     def __init__(
         self,
@@ -62,15 +47,7 @@ class RegimesStream:
     def answer(
         self, number: int, line: str | bytes, *, whole: bool = True
     ) -> dict[str, Any] | None:
-        """Return the answer to a line; None if the line is empty.
-
-        Parameters
-        ----------
-        number, line
-            The number of the line; and the line as text, or as bytes in UTF-8.
-        whole
-            Whether the line is complete; if not, it was too long.
-        """
+        """Return the answer to a line; None if the line is empty."""
         answer: dict[str, Any] = {"line": number}
         try:
             text = json_lines.text(line, whole=whole)

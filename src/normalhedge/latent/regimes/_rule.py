@@ -14,7 +14,7 @@ from normalhedge.latent.models.emissions import FAMILIES, checked
 from normalhedge.latent.regimes._candidates import FIRST
 from normalhedge.latent.regimes._course import Course
 from normalhedge.latent.regimes._forecasting import Forecast, forecast, mixture
-from normalhedge.latent.regimes._lineup import CandidateRounds, Filters, Lineup
+from normalhedge.latent.regimes._lineup import CandidateFilters, CandidateRounds, Lineup
 from normalhedge.latent.regimes._matching import Labels
 from normalhedge.latent.regimes._naming import Naming, Parameters
 from normalhedge.latent.regimes._predictive import Predictive
@@ -39,48 +39,28 @@ BLOCKS = 64
 
 
 class RegimesState(NamedTuple):
-    """Everything that regimes have learned; nothing in it is ever changed in place.
+    """Everything that regimes have learned; nothing in it is ever changed in place."""
 
-    Attributes
-    ----------
-    emission
-        The family of the observations; None before the first one.
-    rounds, observed
-        The number of rounds, and of rounds with an observation.
-    seen, previous
-        The last observations, in blocks of T x d, and the very last one.
-    board
-        The candidates at the last review, and their standings.
-    filters
-        What the candidates have learned since.
-    game
-        The state of the hedger's game; None before the first fit.
-    naming
-        The regimes.
-    now, switch
-        The probability of each regime, and of a switch after this round.
-    history
-        The parameters of the regimes after each review, with the number of rounds.
-    rng
-        The generator of random numbers of the next review, which uses a copy of it.
-    lineup
-        The candidates as they are filtered together; it follows from the board. None before the
-        first fit.
-    """
-
-    emission: str | None
+    emission: str | None  # the family of the observations; None before the first one
+    # rounds, observed: the number of rounds, and of rounds with an observation
     rounds: int
     observed: int
+    # seen, previous: the last observations, in blocks of T x d, and the very last one
     seen: tuple[Floats, ...]
     previous: Floats
-    board: Board
-    filters: Filters
-    game: Any
-    naming: Naming
+    board: Board  # the candidates at the last review, and their standings
+    filters: CandidateFilters  # what the candidates have learned since
+    game: Any  # the state of the hedger's game; None before the first fit
+    naming: Naming  # the regimes
+    # now, switch: the probability of each regime, and of a switch after this round
     now: Floats
     switch: float
+    # the parameters of the regimes after each review, with the number of rounds
     history: tuple[tuple[int, dict[int, Parameters]], ...]
+    # the generator of random numbers of the next review, which uses a copy of it
     rng: np.random.Generator
+    # The candidates as they are filtered together; it follows from the board. None before the first
+    # fit.
     lineup: Lineup | None = None
 
     @property
@@ -101,13 +81,7 @@ class _Learned(NamedTuple):
 
 @dataclass(frozen=True)
 class RegimesRule:
-    """How regimes learn and predict; every method is a pure function of a state.
-
-    Attributes
-    ----------
-    settings
-        The settings.
-    """
+    """How regimes learn and predict; every method is a pure function of a state."""
 
     settings: RegimesSettings
 
@@ -122,7 +96,7 @@ class RegimesRule:
             seen=(),
             previous=np.full(1, np.nan),
             board=Board((), none, {}),
-            filters=Filters(none, none, none),
+            filters=CandidateFilters(none, none, none),
             game=None,
             naming=Naming.init(most),
             now=np.zeros(most),
@@ -132,15 +106,7 @@ class RegimesRule:
         )
 
     def accept(self, state: RegimesState, observations: np.ndarray) -> tuple[RegimesState, Floats]:
-        """Return observations as T x d, checked; the first ones fix the family and d.
-
-        Parameters
-        ----------
-        state
-            The state before the observations.
-        observations
-            T numbers, or T x d; NaN where missing.
-        """
+        """Return observations as T x d, checked; the first ones fix the family and d."""
         symbols, begun = self.settings.symbols, state.emission is not None
         kind = state.emission or self.settings.emission or _kind(observations[0])
         several = None if kind in {"full", "diagonal"} else 1
@@ -153,27 +119,13 @@ class RegimesRule:
         return state, table
 
     def learn(self, state: RegimesState, block: Floats) -> RegimesState:
-        """Return the state after some rounds, none of which but the last is followed by a review.
-
-        Parameters
-        ----------
-        state
-            The state before these rounds.
-        block
-            The observations, as `accept` returns them.
-        """
+        """Return the state after some rounds; only the last may be followed by a review."""
         if state.lineup is not None:
             state = self._learned(state, state.lineup, block, moments=False).state
         return self._advance(state, block)
 
     def run(self, state: RegimesState, table: Floats) -> tuple[RegimesState, Course]:
-        """Return the state after many rounds, and the predictions and regimes of each.
-
-        Parameters
-        ----------
-        state, table
-            As for `learn`, with any number of reviews.
-        """
+        """Return the state after many rounds, and the predictions and regimes of each."""
         parts, start = [], 0
         while start < len(table):
             stop = start + _until_review(state.observed, table[start:])
@@ -192,15 +144,7 @@ class RegimesRule:
         return mixture(beliefs, state.lineup.parameters(state.filters), state.previous)
 
     def forecast(self, state: RegimesState, rounds: int) -> Forecast:
-        """Return a forecast of the next rounds.
-
-        Parameters
-        ----------
-        state
-            The state.
-        rounds
-            The number of rounds.
-        """
+        """Return a forecast of the next rounds."""
         if state.lineup is None:
             none = np.zeros((rounds, self.settings.most)), np.full(rounds, np.nan)
             return Forecast((self.predict(state),) * rounds, *none)

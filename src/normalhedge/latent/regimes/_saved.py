@@ -47,34 +47,13 @@ T = TypeVar("T", bound=Learner)
 
 
 def save(regimes: Learner, path: Path) -> None:
-    """Write regimes to a file; if anything fails, the old file stays.
-
-    Parameters
-    ----------
-    regimes
-        The regimes.
-    path
-        The file.
-
-    Raises
-    ------
-    ValueError
-        If there is a journal beside the file: it belongs to a stream that runs, or was killed.
-    """
+    """Write regimes to a file; if anything fails, the old file stays."""
     refuse_beside(path, "latent")
     write(regimes, path)
 
 
 def write(regimes: Learner, path: Path, extra: dict[str, Any] | None = None) -> int:
-    """Write regimes to a file; return its size in bytes.
-
-    Parameters
-    ----------
-    regimes, path
-        As for `save`.
-    extra
-        Further entries of the file, in plain JSON.
-    """
+    """Write regimes to a file; return its size in bytes."""
     writer = Writer()
     # The lineup follows from the candidates.
     root = writer.plain((regimes.settings, regimes._state._replace(lineup=None)))
@@ -85,15 +64,7 @@ def write(regimes: Learner, path: Path, extra: dict[str, Any] | None = None) -> 
 
 
 def load(path: Path, kind: type[T]) -> T:
-    """Return the regimes of a file, and learn the observations in the journal beside it.
-
-    Parameters
-    ----------
-    path
-        The file; refused if it is damaged.
-    kind
-        The class of the regimes.
-    """
+    """Return the regimes of a file, and learn the observations in the journal beside it."""
     for attempt in range(ATTEMPTS):
         regimes, extra = read(path, kind)
         place = extra.get("sequence", 0), extra.get("journal", "")
@@ -112,27 +83,13 @@ def _redo(regimes: Learner, operation: Operation) -> None:
 
 
 def observe(regimes: Learner, value: float | list[float | None] | None) -> None:
-    """Learn an observation in the form of a journal.
-
-    Parameters
-    ----------
-    regimes
-        The regimes.
-    value
-        A number, or a list with one for each column; None where it is missing.
-    """
+    """Learn an observation in the form of a journal."""
     given = value if isinstance(value, list) else [value]
     regimes.observe([math.nan if part is None else float(part) for part in given])
 
 
 def read(path: Path, kind: type[T]) -> tuple[T, dict[str, Any]]:
-    """Return the regimes of a file, and its further entries.
-
-    Parameters
-    ----------
-    path, kind
-        As for `load`.
-    """
+    """Return the regimes of a file, and its further entries."""
     found = sealed_file.read(path, FORMAT, range(1, VERSION + 1), 1, "regimes")
     try:
         extra, objects = found["extra"], found["objects"]

@@ -19,7 +19,7 @@ from normalhedge.hedgers import HEDGERS, State
 from normalhedge.latent.models import Fitted, OnlineEM
 from normalhedge.latent.models.emissions import FAMILIES
 from normalhedge.latent.regimes._candidates import Candidate, LearningRecipe
-from normalhedge.latent.regimes._lineup import Filters
+from normalhedge.latent.regimes._lineup import CandidateFilters
 from normalhedge.latent.regimes._matching import Identity
 from normalhedge.latent.regimes._naming import Naming, Parameters
 from normalhedge.latent.regimes._rule import RegimesState
@@ -29,7 +29,7 @@ from normalhedge.latent.regimes._slate import Board
 DTYPES = ("<f8", "<i8", "<u4", "<u8", "|b1")
 TUPLES: dict[str, Any] = {
     cls.__name__: cls
-    for cls in (Board, Candidate, Filters, Identity, LearningRecipe, Naming, Parameters,
+    for cls in (Board, Candidate, CandidateFilters, Identity, LearningRecipe, Naming, Parameters,
                 RegimesState, State)
 }  # fmt: skip
 DATA: dict[str, Any] = {cls.__name__: cls for cls in (Fitted, RegimesSettings, *FAMILIES.values())}
@@ -154,15 +154,7 @@ class Reader:
         return self.instance(plain, own)
 
     def instance(self, plain: dict[str, Any], own: dict[str, Any]) -> Any:
-        """Return an object of a class.
-
-        Parameters
-        ----------
-        plain
-            The object as JSON, with the name of the class.
-        own
-            The values of its attributes.
-        """
+        """Return an object of a class."""
         known = _hedgers() if "hedger" in plain else DATA
         return known[plain["hedger" if "hedger" in plain else "data"]](**own)
 

@@ -8,7 +8,7 @@ import numpy as np
 from normalhedge.boundary.terminal import clipped
 from normalhedge.latent.models import OnlineEM
 from normalhedge.latent.regimes._candidates import Candidate
-from normalhedge.latent.regimes._lineup import Filters, Lineup
+from normalhedge.latent.regimes._lineup import CandidateFilters, Lineup
 from normalhedge.latent.regimes._matching import Identity
 from normalhedge.latent.regimes._naming import Naming
 from normalhedge.latent.regimes._rule import RegimesRule, RegimesState
@@ -52,13 +52,7 @@ class _Reader(Reader):
 
 
 def read_version_1(objects: list[Any], root: Any) -> tuple[RegimesSettings, RegimesState]:
-    """Return the settings and the state of a file.
-
-    Parameters
-    ----------
-    objects, root
-        The objects of the file, and the regimes among them.
-    """
+    """Return the settings and the state of a file."""
     old = _Reader(objects).value(root)
     if getattr(old, "kind", None) != "Regimes":
         raise ValueError("the root object is not of the class Regimes")
@@ -92,7 +86,7 @@ def read_version_1(objects: list[Any], root: Any) -> tuple[RegimesSettings, Regi
     candidates = tuple(_candidate(one) for one in old._slate.candidates)
     filters = Lineup(candidates, settings.most).init()
     # The last filter has other bits than the product of probabilities and transitions.
-    filters = Filters(old._lineup._beliefs, filters.filtered, filters.online)
+    filters = CandidateFilters(old._lineup._beliefs, filters.filtered, filters.online)
     board = Board(candidates, old._slate.standing, old._slate._closed)
     return settings, state._replace(board=board, filters=filters)
 

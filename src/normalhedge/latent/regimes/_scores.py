@@ -26,13 +26,6 @@ def log_score(probability: npt.ArrayLike) -> Floats:
 def brier(probabilities: npt.ArrayLike, outcomes: npt.ArrayLike) -> Floats:
     """Return sum_s (p_s - [s = y])^2, between 0 and 2; smaller is better.
 
-    Parameters
-    ----------
-    probabilities
-        The forecasts, T x m.
-    outcomes
-        T whole numbers below m.
-
     Examples
     --------
     >>> brier([[0.7, 0.3], [0.7, 0.3]], [0, 1])
@@ -44,11 +37,6 @@ def brier(probabilities: npt.ArrayLike, outcomes: npt.ArrayLike) -> Floats:
 
 def l1(probabilities: npt.ArrayLike, outcomes: npt.ArrayLike) -> Floats:
     """Return 1 - p(y), the loss of Freund and Hsu; smaller is better, but it is not proper.
-
-    Parameters
-    ----------
-    probabilities, outcomes
-        As for `brier`.
 
     Examples
     --------
@@ -71,13 +59,6 @@ def crps(shares: npt.ArrayLike, means: npt.ArrayLike, deviations: npt.ArrayLike,
 
         sum_i p_i A(y - m_i, s_i^2) - 1/2 sum_ij p_i p_j A(m_i - m_j, s_i^2 + s_j^2)
         A(m, v) = 2 sqrt(v) phi(m / sqrt(v)) + m (2 Phi(m / sqrt(v)) - 1)
-
-    Parameters
-    ----------
-    shares, means, deviations
-        The weight p_i, the mean m_i and the deviation s_i of each component.
-    y
-        The outcome.
 
     References
     ----------

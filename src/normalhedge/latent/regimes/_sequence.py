@@ -35,24 +35,15 @@ DATE = re.compile(r"\d{4}[-/]\d\d?[-/]\d\d?|\d\d?[./]\d\d?[./]\d{4}")
 
 @dataclass(frozen=True, eq=False)
 class Sequence:
-    """Observations as numbers.
+    """Observations as numbers."""
 
-    Attributes
-    ----------
-    numbers
-        Symbols as 0, 1, ..., counts or real numbers, T, or T x d with several columns; NaN where
-        missing.
-    code
-        The meaning of the numbers.
-    guess
-        The guessed kind in words, to be shown to the user; empty if the kind was given.
-    raw
-        The original numbers, if a limit turned them into two symbols; else None.
-    """
-
+    # symbols as 0, 1, ..., counts or real numbers, T, or T x d with several columns; NaN where
+    # missing
     numbers: Floats
-    code: Code
+    code: Code  # the meaning of the numbers
+    # the guessed kind in words, to be shown to the user; empty if the kind was given
     guess: str = ""
+    # the original numbers, if a limit turned them into two symbols; else None
     raw: Floats | None = None
 
     @property
@@ -87,24 +78,6 @@ def encode(
 
     Words, booleans, and whole numbers with at most two different values are symbols; other whole
     numbers from 0 to 1000 are counts; everything else is real numbers.
-
-    Parameters
-    ----------
-    values
-        One column; or several, as a mapping of names to columns, a table of rows, or a data frame.
-        None, NaN and empty strings are missing.
-    kind
-        One of `KINDS`; guessed by default.
-    above
-        A limit that turns numbers into two symbols: at most the limit, or above it.
-    code
-        The code of earlier values of the same series, which is used again.
-
-    Raises
-    ------
-    ValueError
-        If there is nothing to learn from, because there are no values or all are the same; if the
-        values are dates, or too many different words; or if they are not of the given kind.
 
     Examples
     --------

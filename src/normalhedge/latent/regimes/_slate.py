@@ -32,37 +32,16 @@ RETRY = 1000
 
 
 class Board(NamedTuple):
-    """The current candidates; nothing in it is ever changed in place.
+    """The current candidates; nothing in it is ever changed in place."""
 
-    Attributes
-    ----------
-    candidates
-        The candidates at the last review.
-    standing
-        The discounted lead of each candidate over the mixture, in nats.
-    closed
-        The number of observations from which on a closed recipe may be tried again.
-    """
-
-    candidates: tuple[Candidate, ...]
-    standing: Floats
+    candidates: tuple[Candidate, ...]  # the candidates at the last review
+    standing: Floats  # the discounted lead of each candidate over the mixture, in nats
+    # the number of observations from which on a closed recipe may be tried again
     closed: dict[LearningRecipe, int]
 
 
 class Slate:
-    """The choice of the candidates, at most ``budget`` of them.
-
-    Parameters
-    ----------
-    families
-        The families of emissions. The first family with the fewest states is always a candidate.
-    states
-        The numbers of states to try.
-    budget
-        The largest number of candidates.
-    symbols
-        The number of symbols, for categorical emissions.
-    """
+    """The choice of the candidates, at most ``budget`` of them."""
 
     def __init__(
         self,
@@ -80,25 +59,7 @@ class Slate:
     def review(
         self, board: Board, seen: Floats, weights: Floats, rng: np.random.Generator
     ) -> tuple[Board, list[int], int]:
-        """Fit the candidates that are due, then open and close recipes.
-
-        Parameters
-        ----------
-        board
-            The candidates with all that they have learned.
-        seen
-            All observations so far, T x d.
-        weights
-            The weights of the candidates.
-        rng
-            The generator of random numbers for fits; it is used.
-
-        Returns
-        -------
-        Board, list of int, int
-            The new board, the indices of the candidates that left, and the number that joined at
-            the end.
-        """
+        """Fit the candidates that are due, then open and close recipes."""
         known = int((~np.isnan(seen[:, 0])).sum())
         review = _Review(list(board.candidates), board.standing.copy())
         fitted = partial(learned, seen=seen, rng=rng, symbols=self._symbols)

@@ -36,17 +36,7 @@ def regime_table(found: Inferred) -> Table:
 
 
 def forecast_table(ahead: Forecast, found: Inferred, level: float = 0.9) -> Table:
-    """Return a table with a row for each of the next rounds.
-
-    Parameters
-    ----------
-    ahead
-        The forecast.
-    found
-        The regimes of the series.
-    level
-        The probability of the intervals.
-    """
+    """Return a table with a row for each of the next rounds."""
     code = found.sequence.code
     used = np.flatnonzero(ahead.probabilities.any(axis=0)).tolist()
     head = ["round", *(f"p({word})" for word in code.labels)]
@@ -66,13 +56,7 @@ def forecast_table(ahead: Forecast, found: Inferred, level: float = 0.9) -> Tabl
 
 
 def forecast_columns(ahead: Forecast, found: Inferred, level: float = 0.9) -> dict[str, Any]:
-    """Return the forecast as columns of a table.
-
-    Parameters
-    ----------
-    ahead, found, level
-        As for `forecast_table`.
-    """
+    """Return the forecast as columns of a table."""
     code = found.sequence.code
     columns: dict[str, Any] = {"ahead": list(range(1, len(ahead) + 1))}
     if code.labels:
@@ -92,15 +76,7 @@ def forecast_columns(ahead: Forecast, found: Inferred, level: float = 0.9) -> di
 
 
 def score_table(found: Inferred, baselines: Mapping[str, Floats]) -> Table:
-    """Return a table of mean log scores, the best first, over the rounds that all predicted.
-
-    Parameters
-    ----------
-    found
-        The regimes of the series.
-    baselines
-        The log scores of each baseline, T; see `normalhedge.latent.regimes._baselines`.
-    """
+    """Return a table of mean log scores, the best first, over the rounds that all predicted."""
     scores = {"regimes": found.course.log_scores, **baselines}
     known = ~np.isnan(np.array(list(scores.values()))).any(axis=0)
     means = {name: float(one[known].mean()) for name, one in scores.items() if known.any()}

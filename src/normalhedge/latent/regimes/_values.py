@@ -22,15 +22,7 @@ PLAIN = (str, bool, int, float, np.integer, np.floating, np.bool_, date)
 
 
 def plain(row: int, value: Any) -> Any:
-    """Return a value, None where it is missing; refuse anything but words and numbers.
-
-    Parameters
-    ----------
-    row
-        The row of the value, for messages.
-    value
-        The value.
-    """
+    """Return a value, None where it is missing; refuse anything but words and numbers."""
     if value is None or (isinstance(value, str) and not value.strip()):
         return None
     if isinstance(value, (float, np.floating)) and math.isnan(value):
@@ -63,13 +55,7 @@ def label(value: Any) -> str:
 
 
 def number(row: int, value: Any) -> float:
-    """Return a number, NaN where it is missing; refuse words.
-
-    Parameters
-    ----------
-    row, value
-        As for `plain`.
-    """
+    """Return a number, NaN where it is missing; refuse words."""
     if value is None:
         return math.nan
     if not inputs.is_number(value):

@@ -27,32 +27,12 @@ class Weighing:
         w_n <- (1 - share) w_n p_n(y) / sum_m w_m p_m(y) + share / N
 
     The state of the hedger's game is None before the first candidate joins.
-
-    Attributes
-    ----------
-    hedger
-        A hedger whose experts may join and leave.
     """
 
-    hedger: Any
+    hedger: Any  # A hedger whose experts may join and leave
 
     def change(self, game: Any, left: list[int], joined: int) -> Any:
-        """Let candidates leave, and let others join at the end as if they had been asleep.
-
-        Parameters
-        ----------
-        game
-            The state of the hedger's game.
-        left
-            The indices of the candidates that leave.
-        joined
-            The number of candidates that join.
-
-        Returns
-        -------
-        Any
-            The state of the game without the former and with the latter.
-        """
+        """Let candidates leave, and let others join at the end as if they had been asleep."""
         if game is None:
             return self.hedger.init(joined)
         if joined:  # first, because none might be left
@@ -62,23 +42,7 @@ class Weighing:
     def observe(
         self, game: Any, logs: Floats, known: npt.NDArray[np.bool_]
     ) -> tuple[Any, Floats, Floats, Floats]:
-        """Learn log densities.
-
-        Parameters
-        ----------
-        game
-            The state of the hedger's game.
-        logs
-            The log density of each candidate in each round, T x N.
-        known
-            Whether each round has an observation; the others teach nothing.
-
-        Returns
-        -------
-        Any, ndarray, ndarray, ndarray
-            The state of the game, the weights before and after each round, T x N, and the log
-            density of the mixture, T.
-        """
+        """Learn log densities."""
         game, before, after = self._weigh(game, logs, known)
         most = logs.max(axis=1)
         mixed = (before * np.exp(logs - most[:, np.newaxis])).sum(axis=1)

@@ -56,38 +56,20 @@ HOPELESS = 1e-6
 
 
 class Belief(NamedTuple):
-    """The complete state of a ladder; nothing in it is ever changed in place.
+    """The complete state of a ladder; nothing in it is ever changed in place."""
 
-    Attributes
-    ----------
-    filters
-        The filters after the last round.
-    variance, counts
-        The estimated variance of the noise, and the number of observations it is based on, H x E x
-        k.
-    absurd
-        The estimated share of absurd observations, H x E.
-    games
-        The hedger's state for each hypothesis.
-    logs
-        The logarithms of the weights of the hypotheses, H.
-    first
-        The first rounds, while the scales are still being estimated; None afterwards.
-    readings
-        The resolution of the observations.
-    origin
-        The origin of the positions of the filters, for each column.
-    """
-
-    filters: Filters
+    filters: Filters  # the filters after the last round
+    # variance, counts: the estimated variance of the noise, and the number of observations it is
+    # based on, H x E x k
     variance: Floats
     counts: Floats
-    absurd: Floats
-    games: tuple[Any, ...]
-    logs: Floats
+    absurd: Floats  # the estimated share of absurd observations, H x E
+    games: tuple[Any, ...]  # the hedger's state for each hypothesis
+    logs: Floats  # the logarithms of the weights of the hypotheses, H
+    # the first rounds, while the scales are still being estimated; None afterwards
     first: tuple[Floats, ...] | None
-    readings: Readings
-    origin: Floats
+    readings: Readings  # the resolution of the observations
+    origin: Floats  # the origin of the positions of the filters, for each column
 
 
 class Ladder:
@@ -101,13 +83,6 @@ class Ladder:
     A filter moves by K (y - x_i) times the probability that y was ordinary. A hypothesis is a copy
     of all filters. After an observation that is probably absurd, a new hypothesis with a small
     weight assumes that the track has jumped there. Bayes' rule weighs the hypotheses.
-
-    Parameters
-    ----------
-    columns
-        The number of columns of an observation, k.
-    hedger
-        The hedger that weighs the filters; `FixedShare` by default.
     """
 
     def __init__(self, columns: int, hedger: Hedger[Any] | None = None) -> None:
@@ -134,15 +109,7 @@ class Ladder:
         )
 
     def step(self, belief: Belief, y: Floats) -> Belief:
-        """Return the belief after a round.
-
-        Parameters
-        ----------
-        belief
-            The belief before the round.
-        y
-            A number for each column; NaN where it is missing.
-        """
+        """Return the belief after a round."""
         belief = belief._replace(readings=after(belief.readings, y))
         if belief.first is None:
             return self._step(belief, y - belief.origin)
@@ -157,15 +124,7 @@ class Ladder:
         return belief._replace(first=None if done else first)
 
     def moved(self, belief: Belief, steps: int) -> Filters:
-        """Return the filters some rounds later, without observations.
-
-        Parameters
-        ----------
-        belief
-            The current belief.
-        steps
-            The number of rounds.
-        """
+        """Return the filters some rounds later, without observations."""
         filters = belief.filters
         for _ in range(steps):
             filters = move(self.bank, filters)

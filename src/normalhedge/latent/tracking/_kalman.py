@@ -55,15 +55,7 @@ class Fit(NamedTuple):
 
 
 def move(bank: Bank, f: Filters) -> Filters:
-    """Return the filters one round later, without an observation.
-
-    Parameters
-    ----------
-    bank
-        The settings of the experts.
-    f
-        The filters.
-    """
+    """Return the filters one round later, without an observation."""
     phi = bank.phi[:, np.newaxis]
     gone = phi * f.p11
     cross = f.p01 + gone
@@ -83,21 +75,7 @@ def fitted(
     seen: npt.NDArray[np.bool_],
     weights: Floats,
 ) -> Fit:
-    """Return the fit of the filters to an observation.
-
-    Parameters
-    ----------
-    moved
-        The filters before the observation.
-    noise
-        The variance of the noise, H x E x k, and the share of absurd observations, H x E.
-    y
-        The observation, a number for each column.
-    seen
-        Whether each column is observed.
-    weights
-        The weights of the filters, H x E.
-    """
+    """Return the fit of the filters to an observation."""
     variance, absurd = noise
     error = np.where(seen, y - moved.x, 0.0)
     spread = np.where(seen, variance * (1.0 + moved.p00), 1.0)
@@ -120,15 +98,6 @@ def update(m: Filters, fit: Fit, seen: npt.NDArray[np.bool_]) -> Filters:
         x <- x + w K e,  P <- P - w K F K' + w (1 - w) K e e' K' / s^2
 
     The sums are written so that no digits cancel if the variance of the position is large.
-
-    Parameters
-    ----------
-    m
-        The filters before the observation.
-    fit
-        Their fit to the observation.
-    seen
-        Whether each column is observed.
     """
     total = 1.0 + m.p00
     k0, k1 = np.where(seen, m.p00 / total, 0.0), np.where(seen, m.p01 / total, 0.0)

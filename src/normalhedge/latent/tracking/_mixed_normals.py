@@ -10,16 +10,6 @@ def quantiles(means: Floats, widths: Floats, weights: Floats, ends: Floats) -> F
     """Return quantiles of a mixture of normal distributions.
 
     Newton's method on F(x) = sum_i w_i Phi((x - m_i) / s_i), kept inside a bracket.
-
-    Parameters
-    ----------
-    means, widths
-        The mean m_i and the deviation s_i of each component; of several mixtures with the same
-        weights, a row each.
-    weights
-        The weights of the components, which are normalised.
-    ends
-        The probabilities of the quantiles.
     """
     shares = weights / weights.sum()
     rank = np.argsort(means, axis=-1)
@@ -47,17 +37,7 @@ def quantiles(means: Floats, widths: Floats, weights: Floats, ends: Floats) -> F
 
 
 def weighted_quantiles(values: Floats, weights: Floats, ends: Floats) -> Floats:
-    """Return quantiles of weighted points, by linear interpolation.
-
-    Parameters
-    ----------
-    values
-        The points.
-    weights
-        Their weights, which sum to one.
-    ends
-        The probabilities of the quantiles.
-    """
+    """Return quantiles of weighted points, by linear interpolation."""
     rank = np.argsort(values, kind="stable")
     below = np.cumsum(weights[rank]) - 0.5 * weights[rank]
     return np.asarray(np.interp(ends, below, values[rank]))

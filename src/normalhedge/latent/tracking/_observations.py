@@ -55,15 +55,7 @@ def _floats(name: str, values: Any) -> Floats:
 
 
 def whole(name: str, value: Any, most: int | None = None) -> int:
-    """Return a whole number of at least zero.
-
-    Parameters
-    ----------
-    name, value
-        The name of the argument, for messages, and the number.
-    most
-        The largest accepted number; None for no limit.
-    """
+    """Return a whole number of at least zero."""
     found = inputs.count(name, value, 0)
     if most is not None and found > most:
         raise ValueError(f"{name} must be at most {most}, got {found}")

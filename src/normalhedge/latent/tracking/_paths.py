@@ -26,26 +26,16 @@ NATS = 10.0
 
 
 class Cloud(NamedTuple):
-    """The current paths; nothing in it is ever changed in place.
+    """The current paths; nothing in it is ever changed in place."""
 
-    Attributes
-    ----------
-    paths, game
-        The paths, N x d, and the hedger's state.
-    noise
-        The deviation of observations according to each path, N x k; None before the first
-        observation, or with gains of your own.
-    refilled
-        The number of copies made so far.
-    draws
-        The place in the sequence of random numbers; see `Draws`.
-    """
-
+    # paths, game: the paths, N x d, and the hedger's state
     paths: Floats
     game: State
+    # the deviation of observations according to each path, N x k; None before the first
+    # observation, or with gains of your own
     noise: Floats | None
-    refilled: int
-    draws: Any
+    refilled: int  # the number of copies made so far
+    draws: Any  # the place in the sequence of random numbers; see `Draws`
 
 
 class Paths:
@@ -73,15 +63,7 @@ class Paths:
         return Cloud(self.start, self.hedger.init(len(self.start)), None, 0, self._draws.first)
 
     def step(self, cloud: Cloud, observation: Any) -> tuple[Cloud, Floats]:
-        """Return the paths after a round, and the estimated state.
-
-        Parameters
-        ----------
-        cloud
-            The paths before the round.
-        observation
-            A number for each column, or any object with gains of your own; None if it is missing.
-        """
+        """Return the paths after a round, and the estimated state."""
         paths, game, noise = self._moved(cloud.paths), cloud.game, cloud.noise
         if observation is None:
             return cloud._replace(paths=paths), game.weights @ paths
@@ -109,15 +91,7 @@ class Paths:
         return Cloud(paths, game, noise, refilled, self._draws.place(rng)), now
 
     def ahead(self, cloud: Cloud, steps: int) -> tuple[Floats, Floats]:
-        """Return the paths some rounds later, without and with noise; no random number is used up.
-
-        Parameters
-        ----------
-        cloud
-            The current paths.
-        steps
-            The number of rounds.
-        """
+        """Return the paths some rounds later, without and with noise."""
         rng = self._draws.copy_at(cloud.draws)
         plain = noisy = cloud.paths
         for _ in range(steps):
@@ -125,15 +99,7 @@ class Paths:
         return plain, noisy
 
     def shown(self, paths: Floats, columns: int) -> Floats:
-        """Return the noiseless observation of each path, N x k.
-
-        Parameters
-        ----------
-        paths
-            The paths, N x d.
-        columns
-            The number of columns of an observation, k.
-        """
+        """Return the noiseless observation of each path, N x k."""
         places = paths[:, :columns] if self.seen is None else self.seen(paths)
         return np.asarray(places, dtype=np.float64).reshape(len(paths), -1)
 

@@ -17,21 +17,15 @@ TINY = 1e-280
 
 
 class Readings(NamedTuple):
-    """Summaries of the readings, a number for each column.
+    """Summaries of the readings, a number for each column."""
 
-    Attributes
-    ----------
-    last
-        The last reading; NaN before the first one.
-    least, second
-        The two smallest nonzero differences between successive readings, forgotten slowly.
-    repeated, pairs
-        The share of readings that repeat the previous one, and the number of pairs behind it.
-    """
-
-    last: Floats
+    last: Floats  # the last reading; NaN before the first one
+    # least, second: the two smallest nonzero differences between successive readings, forgotten
+    # slowly
     least: Floats
     second: Floats
+    # repeated, pairs: the share of readings that repeat the previous one, and the number of pairs
+    # behind it
     repeated: Floats
     pairs: Floats
 
@@ -42,15 +36,7 @@ class Readings(NamedTuple):
 
 
 def after(known: Readings, y: Floats) -> Readings:
-    """Return the summaries after one more reading.
-
-    Parameters
-    ----------
-    known
-        The summaries before it.
-    y
-        The reading, a number for each column; NaN where it is missing.
-    """
+    """Return the summaries after one more reading."""
     step = np.abs(y - known.last)
     pair = np.isfinite(step)
     repeats = pair & (step <= 2.0 * np.spacing(np.abs(np.where(pair, y, 0.0))))

@@ -27,29 +27,15 @@ FARTHEST = 100_000
 
 
 class TrackerState(NamedTuple):
-    """Everything that a tracker has learned; nothing in it is ever changed in place.
+    """Everything that a tracker has learned; nothing in it is ever changed in place."""
 
-    Attributes
-    ----------
-    engine
-        The dynamics; None before the first observation, if they are linear.
-    belief
-        The state of the filters or paths.
-    columns
-        The number of columns of an observation; None before the first one.
-    rounds
-        The number of rounds.
-    now
-        The estimated position; None before the first observation.
-    past
-        The last rounds: the belief before each, and its observation.
-    """
-
+    # the dynamics; None before the first observation, if they are linear
     engine: Ladder | Paths | None
-    belief: Any
-    columns: int | None = None
-    rounds: int = 0
-    now: Floats | None = None
+    belief: Any  # the state of the filters or paths
+    columns: int | None = None  # the number of columns of an observation; None before the first one
+    rounds: int = 0  # the number of rounds
+    now: Floats | None = None  # the estimated position; None before the first observation
+    # the last rounds: the belief before each, and its observation
     past: tuple[tuple[Any, Any], ...] = ()
 
     def position(self) -> Floats:

@@ -20,21 +20,7 @@ def floats(
     missing: bool = False,
     integral: bool = False,
 ) -> Floats:
-    """Return nested lists of numbers as an array.
-
-    Parameters
-    ----------
-    name, values
-        The name of the entry, and its nested lists.
-    shape
-        The required length of the lists at each depth.
-    low, high
-        The interval in which the numbers must lie.
-    missing
-        Whether null is accepted; it becomes NaN.
-    integral
-        Whether the numbers must be whole.
-    """
+    """Return nested lists of numbers as an array."""
     flat = [values]
     for length in shape:
         if not all(type(part) is list and len(part) == length for part in flat):
@@ -53,28 +39,14 @@ def floats(
 
 
 def listed(name: str, value: Any, length: int | None = None) -> list[Any]:
-    """Return a value that must be a list.
-
-    Parameters
-    ----------
-    name, value
-        The name of the entry, and its value.
-    length
-        The required length; None accepts any.
-    """
+    """Return a value that must be a list."""
     if not isinstance(value, list) or length not in {None, len(value)}:
         raise ValueError(f"{name} must be a list, it is {value!r}")
     return value
 
 
 def words(name: str, value: Any) -> list[str]:
-    """Return a value that must be a list of different strings.
-
-    Parameters
-    ----------
-    name, value
-        The name of the entry, and its value.
-    """
+    """Return a value that must be a list of different strings."""
     given = listed(name, value)
     if not all(isinstance(word, str) for word in given) or len(set(given)) < len(given):
         raise ValueError(f"{name} must be different words")
@@ -82,28 +54,14 @@ def words(name: str, value: Any) -> list[str]:
 
 
 def whole(name: str, value: Any) -> int:
-    """Return a value that must be a whole number of at least 0; true and false are refused.
-
-    Parameters
-    ----------
-    name, value
-        The name of the entry, and its value.
-    """
+    """Return a value that must be a whole number of at least 0; true and false are refused."""
     if type(value) is not int or not 0 <= value <= MOST:
         raise ValueError(f"{name} must be a whole number, it is {value!r}")
     return value
 
 
 def below(name: str, value: Any, end: int) -> int:
-    """Return a value that must be a whole number of at least 0 and below a limit.
-
-    Parameters
-    ----------
-    name, value
-        The name of the entry, and its value.
-    end
-        The limit, which is excluded.
-    """
+    """Return a value that must be a whole number of at least 0 and below a limit."""
     if whole(name, value) >= end:
         raise ValueError(f"{name} must be below {end}, it is {value!r}")
     return int(value)

@@ -93,20 +93,7 @@ def check_entries(found: Mapping[str, Any]) -> None:
 
 
 def restored(found: Mapping[str, Any], loss: Loss | LossFunction | None) -> Books:
-    """Return the mixture that a file describes.
-
-    Parameters
-    ----------
-    found
-        The content of the file.
-    loss
-        The loss, if it is a function of the user; None otherwise.
-
-    Raises
-    ------
-    ValueError, TypeError, LookupError, AttributeError, ArithmeticError
-        If any entry is not one that a mixture writes.
-    """
+    """Return the mixture that a file describes."""
     books = _new_books(found, loss)
     live = books.live
     books.join(words("names", found["names"]))

@@ -33,17 +33,7 @@ def interval_options(found: Mapping[str, Any]) -> dict[str, Any]:
 def read_intervals(
     books: Books, pending: list[RoundRecord], entry: Mapping[str, Any]
 ) -> list[RoundRecord]:
-    """Read what was learned for the intervals; return the pending rounds with their tokens.
-
-    Parameters
-    ----------
-    books
-        The memory of the mixture, with its items.
-    pending
-        The pending rounds.
-    entry
-        The intervals in the file.
-    """
+    """Read what was learned for the intervals; return the pending rounds with their tokens."""
     intervals, count = books.intervals, len(books.items)
     assert intervals is not None
     size, length = intervals.conformal.sizes

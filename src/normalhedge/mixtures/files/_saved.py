@@ -45,52 +45,21 @@ ATTEMPTS = 5
 
 
 class Snapshot(NamedTuple):
-    """The content of a file.
+    """The content of a file."""
 
-    Attributes
-    ----------
-    books
-        The memory of the mixture.
-    sequence
-        The number of operations of its journal that it holds.
-    journal
-        The name of its journal; empty if it has none.
-    """
-
-    books: Books
-    sequence: int = 0
-    journal: str = ""
+    books: Books  # the memory of the mixture
+    sequence: int = 0  # the number of operations of its journal that it holds
+    journal: str = ""  # the name of its journal; empty if it has none
 
 
 def save(books: Books, path: Path) -> None:
-    """Write a mixture; if anything goes wrong, a previous file stays as it was.
-
-    Parameters
-    ----------
-    books
-        The memory of the mixture.
-    path
-        The file to write.
-
-    Raises
-    ------
-    ValueError
-        If there is a journal beside the file: it belongs to a stream that runs, or was killed.
-    """
+    """Write a mixture; if anything goes wrong, a previous file stays as it was."""
     refuse_beside(path, "blend")
     write_snapshot(Snapshot(books), path)
 
 
 def write_snapshot(snapshot: Snapshot, path: Path) -> int:
-    """Write a mixture with its place in its journal; return the number of bytes.
-
-    Parameters
-    ----------
-    snapshot
-        The content of the file.
-    path
-        The file to write.
-    """
+    """Write a mixture with its place in its journal; return the number of bytes."""
     text = snapshot_text(snapshot)
     whole_files.write_whole(path, lambda part: part.write_text(text, "ascii"))
     return len(text)
@@ -107,19 +76,7 @@ def load(
     make: Callable[[Books], T],
     redo: Callable[[T, Operation], None],
 ) -> T:
-    """Return the mixture of a file, after the operations of a journal beside it.
-
-    Parameters
-    ----------
-    path
-        The file.
-    loss
-        The loss, if it is a function of the user; None otherwise.
-    make
-        Makes a mixture of its books.
-    redo
-        Repeats an operation of the journal.
-    """
+    """Return the mixture of a file, after the operations of a journal beside it."""
     for attempt in range(ATTEMPTS):
         books, sequence, journal = read_snapshot(path, loss)
         mixture = make(books)
@@ -138,28 +95,12 @@ def _sequence(path: Path) -> int:
 
 
 def read_snapshot(path: Path, loss: Loss | LossFunction | None = None) -> Snapshot:
-    """Return the content of a file, without its journal; refuse a file that is not a mixture.
-
-    Parameters
-    ----------
-    path
-        The file.
-    loss
-        The loss, if it is a function of the user; None otherwise.
-    """
+    """Return the content of a file, without its journal; refuse a file that is not a mixture."""
     return _snapshot(_parsed(path), str(path), loss)
 
 
 def read_snapshot_text(data: bytes, source: str) -> Snapshot:
-    """Return the content of a text that `snapshot_text` wrote; refuse any other text.
-
-    Parameters
-    ----------
-    data
-        The text, in UTF-8.
-    source
-        Where it comes from, for error messages.
-    """
+    """Return the content of a text that `snapshot_text` wrote; refuse any other text."""
     found = sealed_file.opened(data, source, FORMAT, range(1, VERSION + 1), SEALED, "a mixture")
     return _snapshot(found, source, None)
 

@@ -42,15 +42,7 @@ def checked_season(season: object) -> int | None:
 
 
 def floats_of(name: str, values: npt.ArrayLike) -> Floats:
-    """Return numbers as float64 in a layout that the core reads.
-
-    Parameters
-    ----------
-    name
-        The name of the argument, for error messages.
-    values
-        The numbers; NaN and infinity are accepted.
-    """
+    """Return numbers as float64 in a layout that the core reads."""
     array = np.asarray(values)
     if array.size == 0:
         array = array.astype(np.float64)
@@ -65,19 +57,7 @@ def whole_numbers(
     least: int | None = None,
     below: int | None = None,
 ) -> np.ndarray:
-    """Return one whole number for each round.
-
-    Parameters
-    ----------
-    name
-        The name of the argument, for error messages.
-    values
-        One number for all rounds, or one for each.
-    rounds
-        How many rounds there are.
-    least, below
-        The least that is accepted, 0 if only ``below`` is given; and what is too large. None: any.
-    """
+    """Return one whole number for each round."""
     array = np.asarray(values)
     if array.size and array.dtype.kind not in "iu":
         raise TypeError(f"{name} must be whole numbers, got dtype {array.dtype}")
@@ -94,17 +74,7 @@ def whole_numbers(
 
 
 def known_rounds(known_at: npt.ArrayLike | None, lag: object, rounds: int) -> np.ndarray:
-    """Return before which round each outcome is known.
-
-    Parameters
-    ----------
-    known_at
-        One number for each round, or None.
-    lag
-        How many rounds later than the next, where that is None.
-    rounds
-        How many rounds there are.
-    """
+    """Return before which round each outcome is known."""
     own = np.arange(rounds)
     if known_at is None:
         return own + 1 + (0 if lag == 0 else inputs.count("lag", lag))
@@ -123,17 +93,7 @@ def known_rounds(known_at: npt.ArrayLike | None, lag: object, rounds: int) -> np
 def bases_of(
     center: npt.ArrayLike, levels: tuple[float, ...], *, quantiles: bool
 ) -> tuple[Floats, tuple[int, ...]]:
-    """Return forecasts as rows, and the shape of the rounds: none for a single round.
-
-    Parameters
-    ----------
-    center
-        A number or one for each round; with ``quantiles``, a pair for each level.
-    levels
-        The levels of the intervals, in rising order.
-    quantiles
-        Whether bounds are forecast.
-    """
+    """Return forecasts as rows, and the shape of the rounds: none for a single round."""
     array = floats_of("center", center)
     if not quantiles:
         if array.ndim > 1:

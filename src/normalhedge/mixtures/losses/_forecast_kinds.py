@@ -11,39 +11,20 @@ PLAIN_MEAN, PLAIN_MEDIAN, PLAIN_VOTE = "plain mean", "plain median", "plain vote
 
 @dataclass(frozen=True)
 class ForecastKind:
-    """What forecasts are, and what follows from it.
+    """What forecasts are, and what follows from it."""
 
-    Attributes
-    ----------
-    noun
-        Their name, for error messages.
-    plain
-        The plain combinations to compare the blend with.
-    substitute
-        The plain combination that takes the place of a sleeping expert in these comparisons.
-    combine
-        How an automatic mixture combines the forecasts of its components.
-    medians
-        Whether hedged components may use weighted medians and inverse losses.
-    guarded
-        Whether the guard may move a wild forecast.
-    numeric
-        Whether forecast minus outcome is an error, so that MAE, RMSE and intervals have a meaning.
-    only_mean
-        Whether forecasts can be combined by their weighted mean alone.
-    reason
-        Why, if the noun does not tell.
-    """
-
-    noun: str
+    noun: str  # their name, for error messages
+    # the plain combinations to compare the blend with
     plain: tuple[str, ...] = (PLAIN_MEAN, PLAIN_MEDIAN)
+    # the plain combination that takes the place of a sleeping expert in these comparisons
     substitute: str = PLAIN_MEDIAN
-    combine: str = "mean"
-    medians: bool = True
-    guarded: bool = True
+    combine: str = "mean"  # how an automatic mixture combines the forecasts of its components
+    medians: bool = True  # whether hedged components may use weighted medians and inverse losses
+    guarded: bool = True  # whether the guard may move a wild forecast
+    # whether forecast minus outcome is an error, so that MAE, RMSE and intervals have a meaning
     numeric: bool = True
-    only_mean: bool = False
-    reason: str = ""
+    only_mean: bool = False  # whether forecasts can be combined by their weighted mean alone
+    reason: str = ""  # why, if the noun does not tell
 
     def check_combine(self, way: str) -> None:
         """Refuse a way to combine that these forecasts do not have."""

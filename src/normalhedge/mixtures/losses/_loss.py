@@ -25,25 +25,15 @@ LARGEST_LOSS = LARGEST * LARGEST
 
 
 class Parts(NamedTuple):
-    """Forecasts as single numbers: the loss is ``factor`` times the mean of the losses of these.
+    """Forecasts as single numbers: the loss is ``factor`` times the mean of the losses of these."""
 
-    Attributes
-    ----------
-    numbers
-        The numbers that count; rows x parts x experts.
-    outcomes, settings
-        The outcome and the setting of each number, as `Loss.number_loss` takes them; rows x parts.
-    origins
-        What numbers are measured from where their scale matters; rows x parts.
-    factor
-        The number of parts that the mean must be multiplied by.
-    """
-
-    numbers: Floats
+    numbers: Floats  # the numbers that count; rows x parts x experts
+    # outcomes, settings: the outcome and the setting of each number, as `Loss.number_loss` takes
+    # them; rows x parts
     outcomes: Floats
     settings: Floats
-    origins: Floats
-    factor: float = 1.0
+    origins: Floats  # what numbers are measured from where their scale matters; rows x parts
+    factor: float = 1.0  # the number of parts that the mean must be multiplied by
 
 
 class Kink(NamedTuple):

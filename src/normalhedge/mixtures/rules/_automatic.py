@@ -24,18 +24,11 @@ INSURED = 0.95
 
 
 class Prior(NamedTuple):
-    """The weights of the default before its first outcome.
+    """The weights of the default before its first outcome."""
 
-    Attributes
-    ----------
-    ways
-        Those of the ways of combining on the second level, the plain ones first.
-    insured
-        The share of the levels in the insurance; the ways have the rest.
-    """
-
+    # those of the ways of combining on the second level, the plain ones first
     ways: tuple[float, ...]
-    insured: float
+    insured: float  # the share of the levels in the insurance; the ways have the rest
 
 
 @dataclass(frozen=True)
@@ -59,21 +52,6 @@ class Automatic:
 
     If several items share a mixture, every way has two sets of weights, one for all items together
     and one for each item alone; and so has the second level.
-
-    Parameters
-    ----------
-    memory
-        The memory of the second level, in rounds, where outcomes are known at once.
-    guard
-        Whether to move forecasts that are out of all proportion to the other forecasts and to past
-        outcomes to the edge of a plausible range: see ``src/core/guard.hpp``. The guard is for
-        numbers, not for class probabilities, labels and price relatives.
-
-    Attributes
-    ----------
-    prior
-        The prior of the file that a mixture was loaded from, if it is another than the prior of
-        this version of the package; else None.
 
     Notes
     -----
@@ -121,8 +99,14 @@ class Automatic:
     Automatic(memory=100.0, guard=False)
     """
 
+    # the memory of the second level, in rounds, where outcomes are known at once
     memory: float = 100.0
+    # Whether to move forecasts that are out of all proportion to the other forecasts and to past
+    # outcomes to the edge of a plausible range: see ``src/core/guard.hpp``. The guard is for
+    # numbers, not for class probabilities, labels and price relatives.
     guard: bool = True
+    # the prior of the file that a mixture was loaded from, if it is another than the prior of this
+    # version of the package; else None
     prior: Prior | None = field(default=None, init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -156,13 +140,6 @@ class Automatic:
         With one item, or if each item has its own weights, it is in units of the loss. Items that
         share their weights differ in scale: there each round counts in units of the largest
         difference of losses of its item so far, or of the range of the loss if that is known.
-
-        Parameters
-        ----------
-        loss
-            The loss of the mixture.
-        games
-            The compiled part of the mixture.
         """
         if not len(games.totals):
             return Bound(0.0, "nothing was predicted yet")
@@ -176,15 +153,7 @@ class Automatic:
         return Bound(float(regret), "Theorem F, to each component", float(highest), unit=unit)
 
     def bounds(self, loss: Loss, games: Live) -> Floats:
-        """Return the bound on the regret to the levels together, and to each way; for each game.
-
-        Parameters
-        ----------
-        loss
-            The loss of the mixture.
-        games
-            The compiled part of the mixture.
-        """
+        """Return the bound on the regret to the levels together, and to each way; for each game."""
         clocks = levels_of(games).clocks
         with np.errstate(invalid="ignore"):  # a clock at zero, where the excess is not finite
             logs = np.log(self._potential(loss, games) / self._shares(loss))
@@ -204,15 +173,6 @@ class Automatic:
 
         The regrets in units of the loss were not kept: they begin as those that were, times the
         unit of now. What the bound on the potential had grown by was computed from the clocks.
-
-        Parameters
-        ----------
-        loss
-            The loss of the mixture.
-        games
-            The compiled part of the mixture, with the numbers of its items.
-        totals
-            The totals of each game in the file.
         """
         count, shares = part_of(games, "insurance").shape[1], self._shares(loss)
         before, last = totals[:, :-2], totals[:, -2:].copy()
@@ -235,19 +195,6 @@ class Automatic:
         The first is for outcomes that are known at once, the second for outcomes that come d rounds
         late: Theorems F and G of ``docs/two-levels.md``. There n = d + 1, and A is the smaller of T
         and (T + n) / 4 + m.
-
-        Parameters
-        ----------
-        loss
-            The loss, which must be convex.
-        rounds
-            The number T of rounds.
-        delay
-            The number d of further predictions before the outcome of a round is known.
-        wide
-            For late outcomes, the number m of rounds at whose end the differences of losses of some
-            component, over the last d + 1 outcomes, were on average more than a quarter of the
-            unit.
 
         Examples
         --------
@@ -324,29 +271,19 @@ def _engine_of(hedger: Automatic, loss: Loss) -> tuple[Any, ...]:
 
 
 class Levels(NamedTuple):
-    """The memory of the second level in each game: see ``src/core/automatic.hpp``.
+    """The memory of the second level in each game: see ``src/core/automatic.hpp``."""
 
-    Attributes
-    ----------
-    ways
-        Weights of the plain components, of the components that all items share, and of the
-        components of an item alone.
-    choice
-        Weights of the level that all items share, and of the level of an item alone.
-    insurance, regrets, clocks, losses
-        Weights, regrets and clocks of the insurance, and its regrets in units of the loss: of the
-        levels together, then of the ways.
-    excess
-        How much the bound on its potential has grown.
-    """
-
+    # weights of the plain components, of the components that all items share, and of the components
+    # of an item alone
     ways: Floats
-    choice: Floats
+    choice: Floats  # weights of the level that all items share, and of the level of an item alone
+    # insurance, regrets, clocks, losses: weights, regrets and clocks of the insurance, and its
+    # regrets in units of the loss: of the levels together, then of the ways
     insurance: Floats
     regrets: Floats
     clocks: Floats
     losses: Floats
-    excess: Floats
+    excess: Floats  # how much the bound on its potential has grown
 
 
 def part_of(live: Live, name: str) -> Floats:

@@ -41,17 +41,10 @@ class RelativeLoss:
     A is the discounted loss of the expert over the rows in which it was awake, B the loss of the
     plain mean over the same rows, and M / T the usual loss of the plain mean in a round. All losses
     are added up in their own unit: see ``src/core/relative.hpp``.
-
-    Parameters
-    ----------
-    power
-        How far the weights follow the losses: 0 is the plain mean.
-    memory
-        The memory in rounds.
     """
 
-    power: float
-    memory: float = 100.0
+    power: float  # how far the weights follow the losses: 0 is the plain mean
+    memory: float = 100.0  # the memory in rounds
 
     @property
     def _engine(self) -> tuple[float, float]:
@@ -60,33 +53,17 @@ class RelativeLoss:
 
 
 class Component(NamedTuple):
-    """A way of combining.
+    """A way of combining."""
 
-    Attributes
-    ----------
-    name
-        Its name in summaries.
-    hedger
-        The hedger that weighs the experts; None if all experts have the same weight.
-    combine
-        How weights and forecasts make its forecast.
-    gradient
-        Whether its hedger learns by the gradient trick.
-    slope
-        The loss whose gradient is used; None for the loss of the mixture.
-    prior
-        Its weight before the first outcome.
-    knots
-        For quantiles, the number of knots of its weights over the levels: one if all levels share
-        their weights, as many as levels if each has its own.
-    """
-
-    name: str
+    name: str  # its name in summaries
+    # the hedger that weighs the experts; None if all experts have the same weight
     hedger: CompiledHedger | RelativeLoss | None
-    combine: str
-    gradient: bool = False
-    slope: str | None = None
-    prior: float = 0.0
+    combine: str  # how weights and forecasts make its forecast
+    gradient: bool = False  # whether its hedger learns by the gradient trick
+    slope: str | None = None  # the loss whose gradient is used; None for the loss of the mixture
+    prior: float = 0.0  # its weight before the first outcome
+    # for quantiles, the number of knots of its weights over the levels: one if all levels share
+    # their weights, as many as levels if each has its own
     knots: int = 1
 
     @property
@@ -104,17 +81,7 @@ class Component(NamedTuple):
 
 
 def ledger_weights(components: Sequence[Component], ledgers: Floats, levels: int) -> Floats:
-    """Return the weights of the experts by each hedged component; games x components x experts.
-
-    Parameters
-    ----------
-    components
-        All components.
-    ledgers
-        The ledgers of the games.
-    levels
-        The number of levels of the loss.
-    """
+    """Return the weights of the experts by each hedged component; games x components x experts."""
     row, found = 0, []
     for one in components:
         if one.hedger is not None:

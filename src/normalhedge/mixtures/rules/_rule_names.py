@@ -21,16 +21,7 @@ def automatic_of(text: str) -> Automatic:
 
 
 def with_memory(hedger: Any, memory: float | None, half_life: float | None) -> Any:
-    """Return a hedger that forgets at the given rate; the hedger itself if none is given.
-
-    Parameters
-    ----------
-    hedger
-        The name of a single rule, or None for NormalHedge.
-    memory, half_life
-        The number of rounds of which the hedger remembers most, or after which it has forgotten
-        half: ``alpha = 1 / memory``, ``(1 - alpha)^half_life = 1/2``. At most one of them.
-    """
+    """Return a hedger that forgets at the given rate; the hedger itself if none is given."""
     given = {"memory": memory, "half_life": half_life}
     named_ = [name for name, value in given.items() if value is not None]
     if not named_:
@@ -51,15 +42,7 @@ def with_memory(hedger: Any, memory: float | None, half_life: float | None) -> A
 
 
 def hedger_of(given: object, experts: int | None = None) -> Hedger[Any]:
-    """Return a hedger, given itself or by its name.
-
-    Parameters
-    ----------
-    given
-        A hedger, its name with settings, or None for the default.
-    experts
-        The number of experts, by which some hedgers are tuned; None if it is unknown.
-    """
+    """Return a hedger, given itself or by its name."""
     if given is None:
         return NormalHedge(memory=MEMORY)
     if isinstance(given, str):

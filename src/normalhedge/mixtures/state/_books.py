@@ -48,18 +48,10 @@ class PendingRounds(Mapping[int, PendingRound]):
 
 @dataclass(frozen=True, eq=False)
 class Books:
-    """The settings of a mixture, and the object of the core that owns its state and its ledger.
-
-    Attributes
-    ----------
-    settings
-        The settings.
-    live
-        The object of the core.
-    """
+    """The settings of a mixture, and the object of the core that owns its state and its ledger."""
 
     settings: MixtureSettings
-    live: Live
+    live: Live  # the object of the core
 
     @classmethod
     def new(cls, settings: MixtureSettings) -> "Books":
@@ -73,13 +65,7 @@ class Books:
         return Books.new(self.settings)
 
     def copy(self, *, history: bool = True) -> "Books":
-        """Return a copy that shares nothing that changes.
-
-        Parameters
-        ----------
-        history
-            Whether the copy has the settled rounds, too.
-        """
+        """Return a copy that shares nothing that changes."""
         return Books(self.settings, self.live.copy(history))
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -318,15 +304,7 @@ class Books:
             self.live.leave(version, np.array(places if stays else places[1:], dtype=np.int64))
 
     def ticket_of(self, given: Any, *, settled: bool = False) -> int:
-        """Return the ticket of an id of the caller.
-
-        Parameters
-        ----------
-        given
-            The id.
-        settled
-            Whether the round may be settled already.
-        """
+        """Return the ticket of an id of the caller."""
         text = id_text(given)
         ticket = self.live.find_id(text)
         if ticket < 0 and settled:

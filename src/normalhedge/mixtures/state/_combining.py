@@ -20,13 +20,6 @@ WAYS = ("mean", "median", "vote")
 def combine(forecasts: npt.ArrayLike, weights: npt.ArrayLike, way: str = "mean") -> float:
     """Combine forecasts by their weights; return NaN if no expert has any weight.
 
-    Parameters
-    ----------
-    forecasts, weights
-        A number for each expert; the forecast of an expert without weight is ignored.
-    way
-        One of `WAYS`.
-
     Examples
     --------
     >>> combine([1.0, 2.0, 1000.0], [0.5, 0.3, 0.2], "median")

@@ -14,27 +14,11 @@ from normalhedge.mixtures.state._tickets import Prediction
 
 
 class CoreSettings(NamedTuple):
-    """The settings of a mixture, for `normalhedge._core.Live`.
+    """The settings of a mixture, for `normalhedge._core.Live`."""
 
-    Attributes
-    ----------
-    hedger
-        An engine, the components of an automatic mixture, or a hedger of the user's own.
-    loss, own_loss
-        The name of a loss of the core; or a function of forecasts, values and outcomes that returns
-        losses and slopes.
-    newcomers
-        Makes the ledger columns of new experts, if they do not start at zero: a function of their
-        number and of the number of experts. For a hedger of the user's own, an `OwnStates`.
-    numbers
-        Whether a forecast is a single number.
-    conformal, interval_columns
-        The settings of the intervals, and the columns of a prediction that they are put around.
-    prediction
-        The type of a prediction.
-    """
-
-    hedger: Any
+    hedger: Any  # an engine, the components of an automatic mixture, or a hedger of the user's own
+    # loss, own_loss: the name of a loss of the core; or a function of forecasts, values and
+    # outcomes that returns losses and slopes
     loss: str | None
     own_loss: Callable[..., tuple[Floats, Floats]] | None
     combine: str
@@ -45,42 +29,31 @@ class CoreSettings(NamedTuple):
     include: Sequence[str]
     shared: bool
     patience: tuple[float, int, Sequence[tuple[int, float]]]
+    # Makes the ledger columns of new experts, if they do not start at zero: a function of their
+    # number and of the number of experts. For a hedger of the user's own, an `OwnStates`.
     newcomers: Callable[[int, int], Floats] | OwnStates | None
-    numbers: bool
+    numbers: bool  # whether a forecast is a single number
+    # conformal, interval_columns: the settings of the intervals, and the columns of a prediction
+    # that they are put around
     conformal: Floats | None
     interval_columns: np.ndarray | None
     max_pending: int
     max_age: int | None
     history: int
-    prediction: type[Prediction]
+    prediction: type[Prediction]  # the type of a prediction
 
 
 class RoundInput(NamedTuple):
-    """A round to predict, for `normalhedge._core.Live.predict_rows`.
+    """A round to predict, for `normalhedge._core.Live.predict_rows`."""
 
-    Attributes
-    ----------
-    version
-        The version of the mixture before the forecasts were read.
-    forecasts
-        Rows x classes x experts, new ones last; NaN where an expert sleeps.
-    confidence
-        The confidence of each expert; None if all have confidence 1.
-    keys, items
-        The keys of the rows, and the names of their items.
-    new
-        The names of the experts that join.
-    id
-        The id of the round as JSON; None if it has none.
-    """
-
-    version: int
-    forecasts: Floats
-    confidence: Floats | None
+    version: int  # the version of the mixture before the forecasts were read
+    forecasts: Floats  # rows x classes x experts, new ones last; NaN where an expert sleeps
+    confidence: Floats | None  # the confidence of each expert; None if all have confidence 1
+    # keys, items: the keys of the rows, and the names of their items
     keys: Keys
     items: Sequence[str]
-    new: Sequence[str]
-    id: str | None
+    new: Sequence[str]  # the names of the experts that join
+    id: str | None  # the id of the round as JSON; None if it has none
 
 
 class RoundRecord(NamedTuple):
@@ -98,49 +71,29 @@ class RoundRecord(NamedTuple):
 
 
 class Schedule(NamedTuple):
-    """A table of rounds, sorted by game and time, for `normalhedge._core.Live.play`.
+    """A table of rounds, sorted by game and time, for `normalhedge._core.Live.play`."""
 
-    Attributes
-    ----------
-    games, start, stop
-        The games; the first round of each that is to be predicted, and the end of its rounds.
-    settled
-        How far in ``order`` each game is settled; brought up to date.
-    edges
-        The first row of each round, and one more at the end.
-    offsets
-        The number of each round, counted from ``base``.
-    ready
-        The round from which on the outcomes of a round may be used.
-    order
-        The rounds of each game in the order in which they are settled.
-    places
-        The number of each round in its game; negative for rounds of earlier tables.
-    bins
-        The sums to which each round is added.
-    forecasts, values, outcomes, items
-        The rows; the values are written.
-    played
-        The distribution of each row, which is written; without rows if it is not wanted.
-    expert_sums, total_sums
-        The sums, a layer for each bin; written.
-    """
-
+    # games, start, stop: the games; the first round of each that is to be predicted, and the end of
+    # its rounds
     games: np.ndarray
     start: np.ndarray
     stop: np.ndarray
-    settled: np.ndarray
-    edges: np.ndarray
-    offsets: np.ndarray
-    ready: np.ndarray
-    order: np.ndarray
+    settled: np.ndarray  # how far in ``order`` each game is settled; brought up to date
+    edges: np.ndarray  # the first row of each round, and one more at the end
+    offsets: np.ndarray  # the number of each round, counted from ``base``
+    ready: np.ndarray  # the round from which on the outcomes of a round may be used
+    order: np.ndarray  # the rounds of each game in the order in which they are settled
+    # the number of each round in its game; negative for rounds of earlier tables
     places: np.ndarray
-    bins: np.ndarray
+    bins: np.ndarray  # the sums to which each round is added
+    # forecasts, values, outcomes, items: the rows; the values are written
     forecasts: Floats
     values: Floats
     outcomes: Floats
     items: np.ndarray
+    # the distribution of each row, which is written; without rows if it is not wanted
     played: Floats
+    # expert_sums, total_sums: the sums, a layer for each bin; written
     expert_sums: Floats
     total_sums: Floats
     base: int

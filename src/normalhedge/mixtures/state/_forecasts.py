@@ -29,15 +29,7 @@ def check_mapping(forecasts: Any) -> None:
 
 
 def check_confidence(confidence: Any, known: Callable[[str], bool]) -> None:
-    """Refuse confidences that are not numbers in [0, 1] of known experts.
-
-    Parameters
-    ----------
-    confidence
-        The confidences by name, as `Mixture.predict` takes them.
-    known
-        Tells whether a name is that of an expert.
-    """
+    """Refuse confidences that are not numbers in [0, 1] of known experts."""
     if not isinstance(confidence, Mapping):
         raise TypeError(f"confidence must be a mapping of names, got {type(confidence).__name__}")
     for name, value in confidence.items():
@@ -54,19 +46,7 @@ def read(
     of_classes: bool,
     levels: Sequence[float] = (),
 ) -> tuple[Floats, Keys]:
-    """Return forecasts as a table of rows x classes x experts, and the keys of its rows.
-
-    Parameters
-    ----------
-    forecasts
-        The forecasts by name, as `Mixture.predict` takes them. Sleeping experts get NaN.
-    index, n
-        The column of each name, and the number of columns.
-    of_classes
-        Whether forecasts are class probabilities.
-    levels
-        The levels, if forecasts are quantiles; they take the place of the classes.
-    """
+    """Return forecasts as a table of rows x classes x experts, and the keys of its rows."""
     columns = {
         name: _quantile_rows(name, given, levels)
         if levels
@@ -234,25 +214,7 @@ def _check_classes(name: str, cell: Floats, classes: int) -> None:
 def read_outcome(
     outcome: Any, keys: Keys, rows: int, classes: int, loss: Loss | None = None
 ) -> Floats:
-    """Return the outcome of each row; NaN where it is unknown.
-
-    Parameters
-    ----------
-    outcome
-        A number, or a sequence or a mapping of numbers: of the form of the forecasts.
-    keys, rows
-        The keys of the rows of the round, and their number.
-    classes
-        The number of classes; 1 if forecasts are numbers.
-    loss
-        The loss, which may not take all outcomes.
-
-    Raises
-    ------
-    ValueError, TypeError
-        If a row has no valid outcome: a number that the loss takes, a class where there are
-        classes; or if no outcome is known at all.
-    """
+    """Return the outcome of each row; NaN where it is unknown."""
     result = np.empty(rows)
     for row, value in enumerate(_by_row(outcome, keys, rows)):
         if isinstance(value, bool) or not isinstance(value, numbers.Real | None):

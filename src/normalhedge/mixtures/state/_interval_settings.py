@@ -17,33 +17,16 @@ SAME = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class IntervalSettings:
-    """The settings of the intervals of a mixture.
+    """The settings of the intervals of a mixture."""
 
-    Attributes
-    ----------
-    conformal
-        The levels and the season.
-    columns
-        The columns of a prediction that the intervals are put around: the only one or, with
-        quantiles, those of the lower and the upper bound of each level.
-    """
-
-    conformal: Conformal
+    conformal: Conformal  # the levels and the season
+    # the columns of a prediction that the intervals are put around: the only one or, with
+    # quantiles, those of the lower and the upper bound of each level
     columns: np.ndarray
 
     @classmethod
     def of(cls, loss: Loss, interval: Any, season: int | None) -> "IntervalSettings | None":
-        """Check the settings; return None without intervals.
-
-        Parameters
-        ----------
-        loss
-            The loss of the mixture.
-        interval
-            The shares of outcomes to cover: a number, or several; None for no intervals.
-        season
-            After how many rounds the spread repeats itself; None if it does not.
-        """
+        """Check the settings; return None without intervals."""
         if interval is None:
             if season is not None:
                 raise ValueError("season is for intervals: give interval, too, for example 0.9")
@@ -62,15 +45,7 @@ class IntervalSettings:
         return self.conformal.levels, self.conformal.season
 
     def shaped_bounds(self, bounds: Floats, keys: Keys) -> dict[float, tuple[Any, Any]]:
-        """Return the bounds of a round by level, in the form of the forecasts.
-
-        Parameters
-        ----------
-        bounds
-            The lower and the upper bound of each level; a row for each row of the round.
-        keys
-            The keys of the rows.
-        """
+        """Return the bounds of a round by level, in the form of the forecasts."""
         return {
             level: (
                 shaped(bounds[:, 2 * k : 2 * k + 1], keys),
@@ -80,13 +55,7 @@ class IntervalSettings:
         }
 
     def covered(self, games: Floats) -> list[tuple[float, float, int]]:
-        """Return each level, the share of outcomes covered, and how many were counted.
-
-        Parameters
-        ----------
-        games
-            The field ``intervals`` of the state: a row for each item.
-        """
+        """Return each level, the share of outcomes covered, and how many were counted."""
         counts = self.conformal.counts(games).sum(axis=0)
         return [
             (level, float(1.0 - (below + above) / n) if n else float("nan"), int(n))

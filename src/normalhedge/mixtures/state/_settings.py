@@ -36,33 +36,18 @@ Kind = Literal["named", "word", "truth", "number", "count", "limit", "words", "n
 
 @dataclass(frozen=True)
 class Option:
-    """An option of a mixture, as those who offer it need to know it.
+    """An option of a mixture, as those who offer it need to know it."""
 
-    Attributes
-    ----------
-    default
-        The default of the argument. None: the option is not used, or other options decide.
-    kind
-        What its values are.
-    text
-        A sentence, for the command line and for HTTP.
-    low, high
-        The smallest and the largest number that is accepted.
-    choices
-        The words that are accepted; empty if any are.
-    form
-        How its value is written on the command line.
-    single
-        Whether it belongs to a single rule; an automatic mixture does not take it.
-    """
-
+    # The default of the argument. None: the option is not used, or other options decide.
     default: Any
-    kind: Kind
-    text: str
+    kind: Kind  # what its values are
+    text: str  # A sentence, for the command line and for HTTP
+    # low, high: the smallest and the largest number that is accepted
     low: float = 1
     high: float = inf
-    choices: tuple[str, ...] = ()
-    form: str | None = None
+    choices: tuple[str, ...] = ()  # the words that are accepted; empty if any are
+    form: str | None = None  # how its value is written on the command line
+    # whether it belongs to a single rule; an automatic mixture does not take it
     single: bool = False
 
     @property
@@ -73,13 +58,7 @@ class Option:
         return list(self.default) if isinstance(self.default, tuple) else self.default
 
     def checked(self, name: str, value: Any) -> Any:
-        """Return a value; refuse one that is not accepted, whatever the other options are.
-
-        Parameters
-        ----------
-        name, value
-            The name of the option, and its value.
-        """
+        """Return a value; refuse one that is not accepted, whatever the other options are."""
         if value is None and self.default is None:
             return None
         if self.kind == "truth":

@@ -10,70 +10,37 @@ from normalhedge.boundary.inputs import Floats
 
 
 class DeferredOutcome(NamedTuple):
-    """The outcomes of a pending round of a table, and the time from which they may be used.
+    """The outcomes of a pending round of a table, and the time from which they may be used."""
 
-    Attributes
-    ----------
-    game
-        The game of the round.
-    due
-        The number of further rounds of the game to predict before the outcomes may be used.
-    known
-        With a cutoff, the times at which the outcomes of the rows are known; otherwise empty.
-    time
-        The time of the round; None without a column of times.
-    outcomes
-        The outcomes of the table; NaN where it has none.
-    since
-        The number of rounds of the game that were predicted after it.
-    """
-
-    game: int
-    due: int
+    game: int  # the game of the round
+    due: int  # the number of further rounds of the game to predict before the outcomes may be used
+    # with a cutoff, the times at which the outcomes of the rows are known; otherwise empty
     known: list[Any]
-    time: Any
-    outcomes: Floats
-    since: int = 0
+    time: Any  # the time of the round; None without a column of times
+    outcomes: Floats  # the outcomes of the table; NaN where it has none
+    since: int = 0  # the number of rounds of the game that were predicted after it
 
 
 class LastTable(NamedTuple):
-    """The last table of a mixture: see `normalhedge.tables._reruns`.
+    """The last table of a mixture: see `normalhedge.tables._reruns`."""
 
-    Attributes
-    ----------
-    before
-        The memory of the mixture before the table, its facts included; None if it was new.
-    until
-        The last time of each item whose outcome was known.
-    digest
-        A digest of the rows with known outcomes.
-    mark
-        The number of rounds, the next ticket and the number of pending rounds after the table.
-    """
-
+    # the memory of the mixture before the table, its facts included; None if it was new
     before: Any
-    until: dict[str, Any]
-    digest: str
+    until: dict[str, Any]  # the last time of each item whose outcome was known
+    digest: str  # A digest of the rows with known outcomes
+    # the number of rounds, the next ticket and the number of pending rounds after the table
     mark: tuple[int, int, int]
 
 
 class TableFacts(NamedTuple):
-    """The facts of the tables that a mixture has blended; replaced as a whole, never changed.
+    """The facts of the tables that a mixture has blended; replaced as a whole, never changed."""
 
-    Attributes
-    ----------
-    deferred
-        The outcomes of pending rounds of a table, and when they may be used, by ticket.
-    last_times, time_kind
-        The last time of each game, and the kind of the times.
-    last_table
-        The last table, so that its rows are not learned twice.
-    """
-
+    # the outcomes of pending rounds of a table, and when they may be used, by ticket
     deferred: dict[int, DeferredOutcome]
+    # last_times, time_kind: the last time of each game, and the kind of the times
     last_times: dict[int, Any]
     time_kind: str = ""
-    last_table: LastTable | None = None
+    last_table: LastTable | None = None  # the last table, so that its rows are not learned twice
 
     @classmethod
     def of(cls, live: Live) -> "TableFacts":

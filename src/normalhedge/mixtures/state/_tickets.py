@@ -47,37 +47,18 @@ class Prediction(NamedTuple):
 
 
 class PendingRound(NamedTuple):
-    """A round that waits for its outcome.
+    """A round that waits for its outcome."""
 
-    Attributes
-    ----------
-    forecasts
-        Rows x classes x experts; NaN where an expert sleeps.
-    confidence
-        The confidence of each expert; None if all have confidence 1.
-    values
-        The predictions of the blend and, for an automatic mixture, of its components.
-    items
-        The item of each row.
-    number
-        The number of rounds that were predicted before it.
-    keys
-        The keys of the rows.
-    tokens
-        What is needed to settle the intervals, a row for each row; the last number is how many
-        rounds of the item were predicted before. None without intervals.
-    id
-        The id of the caller, as JSON; None if there is none.
-    """
-
-    forecasts: Floats
-    confidence: Floats | None
-    values: Floats
-    items: np.ndarray
-    number: int
-    keys: Keys
+    forecasts: Floats  # rows x classes x experts; NaN where an expert sleeps
+    confidence: Floats | None  # the confidence of each expert; None if all have confidence 1
+    values: Floats  # the predictions of the blend and, for an automatic mixture, of its components
+    items: np.ndarray  # the item of each row
+    number: int  # the number of rounds that were predicted before it
+    keys: Keys  # the keys of the rows
+    # What is needed to settle the intervals, a row for each row; the last number is how many rounds
+    # of the item were predicted before. None without intervals.
     tokens: Floats | None = None
-    id: str | None = None
+    id: str | None = None  # the id of the caller, as JSON; None if there is none
 
     @classmethod
     def of(cls, record: Any) -> "PendingRound":
@@ -96,24 +77,12 @@ class PendingRound(NamedTuple):
 
 
 class SettledRound(NamedTuple):
-    """A round and its outcome.
-
-    Attributes
-    ----------
-    round
-        The round.
-    outcomes
-        The outcome of each row; NaN where it is unknown.
-    ticket
-        The ticket of the round.
-    rounds
-        The number of rounds that were predicted when the outcome arrived.
-    """
+    """A round and its outcome."""
 
     round: PendingRound
-    outcomes: Floats
-    ticket: int
-    rounds: int
+    outcomes: Floats  # the outcome of each row; NaN where it is unknown
+    ticket: int  # the ticket of the round
+    rounds: int  # the number of rounds that were predicted when the outcome arrived
 
     @classmethod
     def of(cls, record: Any, outcomes: Floats, rounds: int) -> "SettledRound":
@@ -122,15 +91,7 @@ class SettledRound(NamedTuple):
 
 
 def shaped(values: Floats, keys: Keys) -> Any:
-    """Return predictions in the form of the forecasts; None if no expert was awake.
-
-    Parameters
-    ----------
-    values
-        The predictions; rows x classes.
-    keys
-        The keys of the rows.
-    """
+    """Return predictions in the form of the forecasts; None if no expert was awake."""
     cells = values[:, 0] if values.shape[1] == 1 else values
     if keys is not None:
         return by_key(cells, keys)
@@ -140,15 +101,7 @@ def shaped(values: Floats, keys: Keys) -> Any:
 
 
 def by_key(cells: Floats, keys: Keys) -> Any:
-    """Return the numbers of the rows by the keys of the rows.
-
-    Parameters
-    ----------
-    cells
-        For each row a number, or a number for each class.
-    keys
-        The keys of the rows: names, or a range, for which an array is returned.
-    """
+    """Return the numbers of the rows by the keys of the rows."""
     if isinstance(keys, range):
         return cells.copy()
     assert keys is not None

@@ -11,34 +11,16 @@ QUOTED = 200
 
 
 class InputLine(NamedTuple):
-    """A line of the input.
+    """A line of the input."""
 
-    Attributes
-    ----------
-    number
-        Its number, counted from 1.
-    text
-        Its bytes, without the line break.
-    whole
-        Whether ``text`` is the whole line; otherwise the line was too long and was cut.
-    """
-
-    number: int
-    text: bytes
+    number: int  # its number, counted from 1
+    text: bytes  # its bytes, without the line break
+    # whether ``text`` is the whole line; otherwise the line was too long and was cut
     whole: bool = True
 
 
 def batches(read: Callable[[], bytes | None], longest: int = LONGEST) -> Iterator[list[InputLine]]:
-    """Yield the lines that each read completes; hold at most one read and one line in memory.
-
-    Parameters
-    ----------
-    read
-        Returns bytes as soon as some are available, empty bytes at the end of the input, and None
-        to stop at once and drop an incomplete last line.
-    longest
-        The largest number of bytes of a line.
-    """
+    """Yield the lines that each read completes; hold at most one read and one line in memory."""
     number, rest, dropped = 1, b"", False
     while data := read():
         first, *others = data.split(b"\n")

@@ -23,31 +23,11 @@ class MixtureFile(state_file.StateFile[Mixture]):
         return Mixture.of(books), sequence, journal
 
     def write(self, thing: Mixture, sequence: int, journal: str, target: Path) -> int:
-        """Write the mixture, all or nothing; return the number of bytes.
-
-        Parameters
-        ----------
-        thing
-            The mixture.
-        sequence
-            The number of operations of the journal that it holds.
-        journal
-            The name of its journal.
-        target
-            The file to write.
-        """
+        """Write the mixture, all or nothing; return the number of bytes."""
         return write_snapshot(Snapshot(thing.books, sequence, journal), target)
 
     def redo(self, thing: Mixture, operation: Operation) -> None:
-        """Repeat an operation of the journal.
-
-        Parameters
-        ----------
-        thing
-            The mixture.
-        operation
-            The operation.
-        """
+        """Repeat an operation of the journal."""
         thing.redo(operation)
 
     def can_be_repeated(self, operation: Operation) -> bool:

@@ -54,20 +54,7 @@ def refusal(error: Exception) -> str:
 
 
 class Stream:
-    """A mixture that reads lines and answers each of them.
-
-    Parameters
-    ----------
-    mixture
-        The mixture.
-    note
-        Called with each operation after it is done, for a journal.
-
-    Attributes
-    ----------
-    refused
-        The number of lines that were refused, completely or in part.
-    """
+    """A mixture that reads lines and answers each of them."""
 
     def __init__(self, mixture: Mixture, note: Callable[[Operation], object] | None = None) -> None:
         self.mixture = mixture
@@ -84,17 +71,7 @@ class Stream:
     def answer(
         self, number: int, line: str | bytes, *, whole: bool = True
     ) -> dict[str, Any] | None:
-        """Return the answer to a line; None if the line is empty.
-
-        Parameters
-        ----------
-        number
-            The number of the line.
-        line
-            The line, as text or as bytes in UTF-8.
-        whole
-            Whether ``line`` is the whole line; otherwise it was too long and was cut.
-        """
+        """Return the answer to a line; None if the line is empty."""
         answer: dict[str, Any] = {"line": number}
         try:
             text = json_lines.text(line, whole=whole)
@@ -107,20 +84,7 @@ class Stream:
         return answer
 
     def reply(self, request: dict[str, Any], answer: dict[str, Any]) -> None:
-        """Do the operations of a line one by one, and add the result of each to the answer.
-
-        Parameters
-        ----------
-        request
-            The line as an object.
-        answer
-            The answer, to which entries are added.
-
-        Raises
-        ------
-        ValueError, TypeError, KeyError, OverflowError, RuntimeError
-            If an operation is refused; the operations before it are done and answered.
-        """
+        """Do the operations of a line one by one, and add the result of each to the answer."""
         forecasts = request.get("forecasts")
         if forecasts is None and WORDS.isdisjoint(request):
             forecasts = request

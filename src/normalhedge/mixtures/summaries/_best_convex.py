@@ -23,35 +23,15 @@ NEGLIGIBLE = 1e-9
 
 
 class Convex(NamedTuple):
-    """Fixed weights of least mean loss, with a bound on the error of the search.
+    """Fixed weights of least mean loss, with a bound on the error of the search."""
 
-    Attributes
-    ----------
-    weights
-        One for each expert.
-    loss
-        Their mean loss; NaN if no row can be used.
-    gap
-        An upper bound on how much smaller the loss of other weights could be.
-    """
-
-    weights: Floats
-    loss: float
-    gap: float
+    weights: Floats  # one for each expert
+    loss: float  # their mean loss; NaN if no row can be used
+    gap: float  # an upper bound on how much smaller the loss of other weights could be
 
 
 def sampled(loss: Loss, forecasts: Floats, sample: int) -> int:
-    """Return k if weights are fitted to one row in k of a table.
-
-    Parameters
-    ----------
-    loss
-        The loss. If it is quadratic or linear, all rows are used, as that takes no time.
-    forecasts
-        Rows x numbers x experts.
-    sample
-        The number of forecasts to which the weights are fitted.
-    """
+    """Return k if weights are fitted to one row in k of a table."""
     if loss.quadratic or loss.linear:
         return 1
     size = forecasts.size if loss.of_levels else forecasts[:, 0].size
@@ -76,21 +56,6 @@ def best_convex(
     expert if the least loss is zero. The gap can be larger only if the errors of one expert are
     1e9 times those of another, or if a loss has kinks of which it does not tell. A large table is
     sampled, see `sampled`; the loss and the gap are always those of the whole table.
-
-    Parameters
-    ----------
-    loss
-        The loss; its `has_best_convex` must be true.
-    forecasts
-        Rows x numbers x experts; NaN where an expert sleeps.
-    outcomes
-        The outcome of each row; NaN if unknown.
-    items
-        The item of each row.
-    way
-        How uniform weights combine the forecasts of the experts awake.
-    sample
-        The number of forecasts to which the weights are fitted; None for about four million.
     """
     n = forecasts.shape[2]
     filled = np.empty(forecasts.shape)
@@ -184,15 +149,7 @@ class _Problem:
         return weights, slopes
 
     def bound(self, weights: Floats, slopes: Floats | None) -> float:
-        """Return a lower bound on the mean loss of any weights.
-
-        Parameters
-        ----------
-        weights
-            Weights of about the least mean loss.
-        slopes
-            Slopes at kinks that prove it, if they are known.
-        """
+        """Return a lower bound on the mean loss of any weights."""
         v = self.table @ weights
         phi = self._phi(self.table, weights)
         if isinstance(phi, Kinked):

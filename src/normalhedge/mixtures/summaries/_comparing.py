@@ -43,30 +43,20 @@ ERRORS = (Absolute(), Square())
 
 
 class Settled(NamedTuple):
-    """Rows that have an outcome, and at least one expert awake.
+    """Rows that have an outcome, and at least one expert awake."""
 
-    Attributes
-    ----------
-    forecasts
-        Rows x classes x experts, without the plain combinations of ``include``; NaN where asleep.
-    outcomes, items
-        The outcome and the item of each row.
-    values
-        The forecasts of the blend and, for an automatic mixture, of its components; see
-        ``src/core/automatic.hpp``.
-    since
-        The number of the first round, if the rows are those of the last rounds of a mixture; None
-        if they are a whole table.
-    rounds
-        The number of rounds, in the former case.
-    """
-
+    # rows x classes x experts, without the plain combinations of ``include``; NaN where asleep
     forecasts: Floats
+    # outcomes, items: the outcome and the item of each row
     outcomes: Floats
     items: np.ndarray
+    # the forecasts of the blend and, for an automatic mixture, of its components; see
+    # ``src/core/automatic.hpp``
     values: Floats
+    # the number of the first round, if the rows are those of the last rounds of a mixture; None if
+    # they are a whole table
     since: int | None = None
-    rounds: int = 0
+    rounds: int = 0  # the number of rounds, in the former case
 
     @property
     def blend(self) -> Floats:
@@ -87,17 +77,6 @@ def compare(rows: Settled, loss: Loss, names: Sequence[str], components: int = 0
     rows in which it sleeps, the plain median takes its place (the plain mean for class
     probabilities and price relatives, the plain vote for labels), so that all mean losses are over
     the same rows. The best convex combination uses the same replacement.
-
-    Parameters
-    ----------
-    rows
-        The rows to compare over; at least one.
-    loss
-        The loss of the mixture.
-    names
-        The names of the experts.
-    components
-        The number of components that an automatic mixture has in these rows.
     """
     count, plain, substitute = len(rows.outcomes), loss.forecasts.plain, loss.forecasts.substitute
     convex = _best_convex(rows, loss)
@@ -142,15 +121,7 @@ def compare(rows: Settled, loss: Loss, names: Sequence[str], components: int = 0
 
 
 def plain_means(forecasts: Floats, awake: np.ndarray) -> Floats:
-    """Return the mean forecast of the experts awake; rows x classes.
-
-    Parameters
-    ----------
-    forecasts
-        Rows x classes x experts.
-    awake
-        Whether an expert is awake; rows x experts.
-    """
+    """Return the mean forecast of the experts awake; rows x classes."""
     used = np.where(awake[:, np.newaxis], forecasts, 0.0)
     result: Floats = used.sum(axis=2) / awake.sum(axis=1)[:, np.newaxis]
     return result
@@ -160,15 +131,6 @@ def plain_medians(forecasts: Floats, awake: np.ndarray, *, of_classes: bool = Tr
     """Return the median forecast of the experts awake; rows x classes.
 
     The medians of class probabilities are divided by their sum.
-
-    Parameters
-    ----------
-    forecasts
-        Rows x classes x experts.
-    awake
-        Whether an expert is awake; rows x experts.
-    of_classes
-        Whether several numbers are class probabilities, not quantiles.
     """
     if awake.all():
         middle: Floats = np.median(forecasts, axis=2)
@@ -187,15 +149,7 @@ def plain_medians(forecasts: Floats, awake: np.ndarray, *, of_classes: bool = Tr
 
 
 def plain_votes(forecasts: Floats, awake: np.ndarray) -> Floats:
-    """Return the most frequent label among the experts awake; rows x 1.
-
-    Parameters
-    ----------
-    forecasts
-        Rows x 1 x experts.
-    awake
-        Whether an expert is awake; rows x experts.
-    """
+    """Return the most frequent label among the experts awake; rows x 1."""
     shares = awake / awake.sum(axis=1, keepdims=True)
     pairs = zip(forecasts[:, 0], shares, strict=True)
     return np.array([[combine(labels, share, "vote")] for labels, share in pairs])

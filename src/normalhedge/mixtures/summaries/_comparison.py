@@ -21,59 +21,34 @@ BEST_EXPERT, BEST_CONVEX = "best expert", "best convex combination"
 
 
 class Line(NamedTuple):
-    """A line of a comparison: mean losses over the rows compared.
+    """A line of a comparison: mean losses over the rows compared."""
 
-    Attributes
-    ----------
-    name
-        The blend, or one of its yardsticks.
-    loss
-        The mean loss, by the loss of the mixture.
-    mae, rmse
-        The mean absolute error and the root mean square error; NaN if they have no meaning.
-    remark
-        An explanation for the reader.
-    """
-
-    name: str
-    loss: float
+    name: str  # the blend, or one of its yardsticks
+    loss: float  # the mean loss, by the loss of the mixture
+    # mae, rmse: the mean absolute error and the root mean square error; NaN if they have no meaning
     mae: float = nan
     rmse: float = nan
-    remark: str = ""
+    remark: str = ""  # an explanation for the reader
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """The blend and its yardsticks, all over the same rows.
+    """The blend and its yardsticks, all over the same rows."""
 
-    Attributes
-    ----------
-    loss
-        The name of the mixture's loss.
-    rows
-        The number of rows.
-    since, rounds
-        See `Settled`.
-    lines
-        The blend, the plain combinations, the best expert and the best convex combination.
-    gap
-        An upper bound on the error of the loss of the best convex combination; see `best_convex`.
-    of_wealth
-        Whether losses are logarithms of wealth.
-    component_losses, component_rows
-        The mean losses of the components of an automatic mixture over the rows in which all of them
-        made a forecast, and the number of these rows.
-    """
-
-    loss: str
-    rows: int
+    loss: str  # the name of the mixture's loss
+    rows: int  # the number of rows
+    # since, rounds: see `Settled`
     since: int | None
     rounds: int
+    # the blend, the plain combinations, the best expert and the best convex combination
     lines: tuple[Line, ...]
+    # an upper bound on the error of the loss of the best convex combination; see `best_convex`
     gap: float = nan
+    # component_losses, component_rows: the mean losses of the components of an automatic mixture
+    # over the rows in which all of them made a forecast, and the number of these rows
     component_losses: tuple[float, ...] = ()
     component_rows: int = 0
-    of_wealth: bool = False
+    of_wealth: bool = False  # whether losses are logarithms of wealth
 
     def loss_of(self, name: str) -> float:
         """Return the mean loss of a line; NaN if no line has this name."""

@@ -77,65 +77,22 @@ class Phi(Protocol):
         """Return phi* of the current slopes, which are slopes at v or at a kink."""
 
     def newton(self, v: Floats, mu: float, second: list[Floats]) -> tuple[Floats, Floats]:
-        """Return D and c of the linear equation ``ds = D dv + c``.
-
-        Parameters
-        ----------
-        v
-            The argument of phi in each row.
-        mu
-            The target for the products.
-        second
-            Products of the changes of a trial step, for the correction of second order; may be
-            empty.
-        """
+        """Return D and c of the linear equation ``ds = D dv + c``."""
 
     def pairs(self, dv: Floats, ds: Floats) -> list[Pair]:
-        """Return the pairs of positive numbers that change along with v and s.
-
-        Parameters
-        ----------
-        dv, ds
-            The changes of v and of the slopes in a step.
-        """
+        """Return the pairs of positive numbers that change along with v and s."""
 
     def shorten(self, step: float, v: Floats, dv: Floats) -> float:
-        """Return the length of a step, shorter where slopes rise much faster than D says.
-
-        Parameters
-        ----------
-        step
-            The length of the step.
-        v, dv
-            The argument of phi, and its change in a step of length one.
-        """
+        """Return the length of a step, shorter where slopes rise much faster than D says."""
         del v, dv
         return step
 
     def move(self, v: Floats, ds: Floats) -> None:
-        """Replace the slopes after a step.
-
-        Parameters
-        ----------
-        v
-            The new argument of phi.
-        ds
-            The change of the slopes according to the linear equation.
-        """
+        """Replace the slopes after a step."""
 
 
 class Smooth(Phi):
-    """A loss with a slope everywhere, given its values and slopes.
-
-    Parameters
-    ----------
-    v
-        The argument of phi in each row.
-    value, slope
-        Functions of an argument for each row.
-    low, high
-        The smallest and the largest argument of each row.
-    """
+    """A loss with a slope everywhere, given its values and slopes."""
 
     vanishing = False
 
@@ -191,15 +148,6 @@ class Kinked(Phi):
     So phi*(s) = soft s^2 / 2, and with a soft of 0 phi(v) = high v where v > 0, else -low v.
 
     v = soft s + over - under, over (high - s) = mu, under (s + low) = mu.
-
-    Parameters
-    ----------
-    v
-        The argument of phi in each row.
-    low, high
-        The slopes on both sides of 0, without their signs.
-    soft
-        How far v moves while the slope rises by one, near 0; 0 for a sharp kink.
     """
 
     vanishing = True
@@ -250,17 +198,7 @@ class Kinked(Phi):
 
 
 def minimise(phi: Phi, table: Floats, weights: Floats) -> tuple[Floats, Floats]:
-    """Return weights of least mean loss, and slopes that prove it.
-
-    Parameters
-    ----------
-    phi
-        The losses at ``table @ weights``; its slopes are updated in place.
-    table
-        The matrix A, scaled so that its entries are about one.
-    weights
-        The weights to start from: positive, with sum one.
-    """
+    """Return weights of least mean loss, and slopes that prove it."""
     point = _Point(phi, table, weights.copy())
     best, least, proof, bound, waited = weights, np.inf, phi.slopes.copy(), -np.inf, 0
     with contextlib.suppress(np.linalg.LinAlgError):

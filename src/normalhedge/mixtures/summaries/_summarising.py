@@ -15,31 +15,17 @@ from normalhedge.mixtures.summaries._summary import ComponentRow, ExpertRow, Sum
 
 
 class TablePart(NamedTuple):
-    """A table that was blended: its sums, and its rows with the predictions.
+    """A table that was blended: its sums, and its rows with the predictions."""
 
-    Attributes
-    ----------
-    sums, totals
-        Stretches x sums x experts, and stretches x sums; see `normalhedge.mixtures.state.sum_rows`.
-    rows
-        The rows of the table.
-    """
-
+    # sums, totals: stretches x sums x experts, and stretches x sums; see
+    # `normalhedge.mixtures.state.sum_rows`
     sums: Floats
     totals: Floats
-    rows: Settled
+    rows: Settled  # the rows of the table
 
 
 def summarise(books: Books, table: TablePart | None = None) -> Summary:
-    """Return the summary of a mixture.
-
-    Parameters
-    ----------
-    books
-        The memory of the mixture.
-    table
-        The table to summarise; None for all rounds of the mixture.
-    """
+    """Return the summary of a mixture."""
     sums = books.live.expert_sums if table is None else table.sums.sum(axis=0)
     totals = books.live.total_sums if table is None else _added(table.totals)
     experts = _experts(books, sums, totals)

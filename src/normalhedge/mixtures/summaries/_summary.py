@@ -36,36 +36,23 @@ class ComponentRow(NamedTuple):
 
 @dataclass(frozen=True)
 class ExpertRow:
-    """An expert at the end of the last round.
-
-    Attributes
-    ----------
-    name
-        Its name.
-    weight
-        Its present weight, as if all experts were awake; the mean over the series if each has its
-        own weights.
-    loss, blend_loss
-        Its mean loss, and that of the blend over the same rows; NaN if it has no settled row.
-    regret
-        The present regret to it in units of the loss, discounted as the hedger forgets; the largest
-        over the series. NaN for an automatic mixture, whose regrets are to ways of combining.
-    awake
-        The share of rows in which it was awake.
-    last_seen
-        The round in which it was last awake; None if it never was.
-    since
-        The round since which its weight has been at least that of uniform weights; None if it is
-        smaller now.
-    """
+    """An expert at the end of the last round."""
 
     name: str
+    # its present weight, as if all experts were awake; the mean over the series if each has its own
+    # weights
     weight: float
+    # loss, blend_loss: its mean loss, and that of the blend over the same rows; NaN if it has no
+    # settled row
     loss: float
     blend_loss: float
+    # The present regret to it in units of the loss, discounted as the hedger forgets; the largest
+    # over the series. NaN for an automatic mixture, whose regrets are to ways of combining.
     regret: float
-    awake: float
-    last_seen: int | None
+    awake: float  # the share of rows in which it was awake
+    last_seen: int | None  # the round in which it was last awake; None if it never was
+    # the round since which its weight has been at least that of uniform weights; None if it is
+    # smaller now
     since: int | None
 
 

@@ -17,40 +17,25 @@ STEP = re.compile(r"(?:^|\|)step (\d+)$")
 
 @dataclass(frozen=True)
 class BlendedRows:
-    """The rows of the table of a blend, in the order of series and time.
+    """The rows of the table of a blend, in the order of series and time."""
 
-    Attributes
-    ----------
-    models
-        The names of the models.
-    forecasts
-        Rows x parts x models; NaN where a model sleeps. Parts are classes or levels, mostly one.
-    values, outcomes
-        The forecasts of the blend, rows x parts, and the outcomes; NaN if there is none.
-    items, rounds
-        The item of each row for the loss, and the number of its round.
-    times, dated
-        The time of each row that the forecast is for: a date, a number or a word; whether it is a
-        date.
-    series
-        The rows by series.
-    steps
-        The rows by steps ahead; None if there is one step only.
-    given
-        The place of each row in the frame of the blend.
-    """
-
-    models: list[str]
+    models: list[str]  # the names of the models
+    # Rows x parts x models; NaN where a model sleeps. Parts are classes or levels, mostly one.
     forecasts: Floats
+    # values, outcomes: the forecasts of the blend, rows x parts, and the outcomes; NaN if there is
+    # none
     values: Floats
     outcomes: Floats
+    # items, rounds: the item of each row for the loss, and the number of its round
     items: np.ndarray
     rounds: np.ndarray
+    # times, dated: the time of each row that the forecast is for: a date, a number or a word;
+    # whether it is a date
     times: np.ndarray
     dated: bool
-    series: Grouping
-    steps: Grouping | None
-    given: np.ndarray
+    series: Grouping  # the rows by series
+    steps: Grouping | None  # the rows by steps ahead; None if there is one step only
+    given: np.ndarray  # the place of each row in the frame of the blend
 
     @property
     def settled(self) -> np.ndarray:

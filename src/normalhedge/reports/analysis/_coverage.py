@@ -28,17 +28,10 @@ BAND = re.compile(r"^blend-(lo|hi)-(\d+(?:\.\d+)?)$")
 
 
 class IntervalBands(NamedTuple):
-    """Intervals of the blend.
+    """Intervals of the blend."""
 
-    Attributes
-    ----------
-    levels
-        The levels, in (0, 1), in increasing order.
-    lower, upper
-        The ends of the intervals; levels x rows. NaN where there is no interval.
-    """
-
-    levels: Floats
+    levels: Floats  # the levels, in (0, 1), in increasing order
+    # lower, upper: The ends of the intervals; levels x rows. NaN where there is no interval.
     lower: Floats
     upper: Floats
 
@@ -54,13 +47,6 @@ def bands(
 
     Infinite intervals, such as those before the first outcome, count as no intervals: they would
     hide the widths of all others.
-
-    Parameters
-    ----------
-    lower, upper
-        For each level in (0, 1), the lower and the upper end in each row.
-    rows
-        The number of rows.
     """
     if not lower and not upper:
         return None
@@ -99,52 +85,29 @@ def bands_in(table: Any) -> IntervalBands | None:
 
 @dataclass(frozen=True)
 class CoverageReview:
-    """The coverage and the width of intervals.
+    """The coverage and the width of intervals."""
 
-    Attributes
-    ----------
-    levels
-        The levels of the intervals.
-    rows
-        The number of rows with an outcome and intervals.
-    covered, width, middle_width
-        The share of outcomes inside, the mean width and the median width, for each level.
-    times
-        The time of the first row of each stretch of time.
-    covered_in, width_in
-        The share of outcomes inside and the median width in each stretch; levels x stretches.
-    quantiles, below
-        The levels of the ends of all intervals as quantiles, and the share of outcomes at or below
-        each of them.
-    wis
-        The weighted interval score, with the forecast of the blend as the median.
-    """
-
-    levels: Floats
-    rows: int
+    levels: Floats  # the levels of the intervals
+    rows: int  # the number of rows with an outcome and intervals
+    # covered, width, middle_width: the share of outcomes inside, the mean width and the median
+    # width, for each level
     covered: Floats
     width: Floats
     middle_width: Floats
-    times: np.ndarray
+    times: np.ndarray  # the time of the first row of each stretch of time
+    # covered_in, width_in: the share of outcomes inside and the median width in each stretch;
+    # levels x stretches
     covered_in: Floats
     width_in: Floats
+    # quantiles, below: the levels of the ends of all intervals as quantiles, and the share of
+    # outcomes at or below each of them
     quantiles: Floats
     below: Floats
-    wis: float
+    wis: float  # the weighted interval score, with the forecast of the blend as the median
 
 
 def coverage(rows: BlendedRows, given: IntervalBands, middle: int = 0) -> CoverageReview | None:
-    """Return the coverage of intervals; None if no row has intervals and an outcome.
-
-    Parameters
-    ----------
-    rows
-        The rows of the blend.
-    given
-        The intervals of these rows.
-    middle
-        The part of a forecast that is its median.
-    """
+    """Return the coverage of intervals; None if no row has intervals and an outcome."""
     known = rows.settled & ~np.isnan(given.lower).any(axis=0) & ~np.isnan(given.upper).any(axis=0)
     order = np.flatnonzero(known)
     if not len(order):
@@ -177,15 +140,7 @@ def coverage(rows: BlendedRows, given: IntervalBands, middle: int = 0) -> Covera
 
 
 def bands_of_quantiles(values: Floats, levels: Floats) -> IntervalBands | None:
-    """Return the intervals between quantiles of opposite levels; None if there are none.
-
-    Parameters
-    ----------
-    values
-        The quantiles; rows x levels.
-    levels
-        The levels of the quantiles.
-    """
+    """Return the intervals between quantiles of opposite levels; None if there are none."""
     low = [k for k, level in enumerate(levels) if level < 0.5 - 1e-9]
     pairs = [(k, int(np.abs(levels - (1.0 - levels[k])).argmin())) for k in low]
     found = sorted(

@@ -22,18 +22,11 @@ BLEND, MEAN, MEDIAN, VOTE = "blend", "plain mean", "plain median", "plain vote"
 
 
 class Measure(NamedTuple):
-    """A measure of errors.
+    """A measure of errors."""
 
-    Attributes
-    ----------
-    name
-        Its name, such as ``MAE``.
-    kind
-        What is averaged: ``absolute``, ``square``, ``levels`` (WIS) or ``own``, the loss of the
-        mixture.
-    """
-
-    name: str
+    name: str  # its name, such as ``MAE``
+    # what is averaged: ``absolute``, ``square``, ``levels`` (WIS) or ``own``, the loss of the
+    # mixture
     kind: str
 
     def of(self, means: Floats) -> Floats:
@@ -43,43 +36,22 @@ class Measure(NamedTuple):
 
 @dataclass(frozen=True)
 class Errors:
-    """Errors of several forecasters in several groups of rows.
+    """Errors of several forecasters in several groups of rows."""
 
-    Attributes
-    ----------
-    measures
-        The measures; the first is the one that the mixture was asked to make small.
-    names
-        The forecasters; the blend comes first.
-    labels
-        The groups of rows; one without a name for all rows.
-    values, blend
-        The error of each forecaster, and of the blend over the same rows; measures x groups x
-        forecasters. NaN where a forecaster has no row.
-    counts
-        The number of rows of each forecaster; groups x forecasters.
-    bias
-        The mean of forecast minus outcome; groups x forecasters, NaN if it has no meaning.
-    """
-
+    # the measures; the first is the one that the mixture was asked to make small
     measures: tuple[Measure, ...]
-    names: list[str]
-    labels: list[str]
+    names: list[str]  # the forecasters; the blend comes first
+    labels: list[str]  # the groups of rows; one without a name for all rows
+    # values, blend: The error of each forecaster, and of the blend over the same rows; measures x
+    # groups x forecasters. NaN where a forecaster has no row.
     values: Floats
     blend: Floats
-    counts: np.ndarray
+    counts: np.ndarray  # the number of rows of each forecaster; groups x forecasters
+    # the mean of forecast minus outcome; groups x forecasters, NaN if it has no meaning
     bias: Floats
 
     def excess(self, name: str, measure: int = 0) -> Floats:
-        """Return, for each group, the error of the blend divided by that of a forecaster, minus 1.
-
-        Parameters
-        ----------
-        name
-            The forecaster.
-        measure
-            The index of the measure.
-        """
+        """Return, for each group, the error of the blend relative to a forecaster, minus 1."""
         k = self.names.index(name)
         return _above(self.blend[measure, :, k], self.values[measure, :, k])
 
@@ -96,19 +68,12 @@ def _above(errors: Floats, others: Floats) -> Floats:
 
 
 class Lead(NamedTuple):
-    """The difference of the mean losses of the blend and of another forecaster, and its error.
+    """The difference of the mean losses of the blend and of another forecaster, and its error."""
 
-    Attributes
-    ----------
-    difference
-        The mean over rounds of the loss of the blend minus that of the other; negative if the blend
-        is better.
-    error
-        Its standard error; NaN with fewer than two rounds.
-    """
-
+    # the mean over rounds of the loss of the blend minus that of the other; negative if the blend
+    # is better
     difference: float
-    error: float
+    error: float  # its standard error; NaN with fewer than two rounds
 
     @property
     def clear(self) -> bool:
@@ -117,19 +82,10 @@ class Lead(NamedTuple):
 
 
 class Worst(NamedTuple):
-    """The row in which the blend lost most.
+    """The row in which the blend lost most."""
 
-    Attributes
-    ----------
-    share
-        Its share of the losses of the blend.
-    row
-        Its place among the rows.
-    forecast, outcome
-        The forecast of the blend, and the outcome.
-    """
-
-    share: float
-    row: int
+    share: float  # its share of the losses of the blend
+    row: int  # its place among the rows
+    # forecast, outcome: the forecast of the blend, and the outcome
     forecast: float
     outcome: float

@@ -23,42 +23,25 @@ from normalhedge.tables.frames import calendar, to_arrow
 
 @dataclass(frozen=True)
 class Review:
-    """The errors of a blend and of its models, in the units of the data.
+    """The errors of a blend and of its models, in the units of the data."""
 
-    Attributes
-    ----------
-    target
-        The name of the column of outcomes.
-    rows, rounds
-        The numbers of rows and of rounds with an outcome.
-    errors
-        The errors of the blend, of plain combinations and of all models, over all rows.
-    best
-        The best single model in hindsight; None if no model was often awake.
-    leads
-        The lead of the blend over plain combinations and over the best model, by name.
-    groups
-        The errors by steps ahead, hour, weekday and month, each with its title.
-    series
-        The errors by series; None if there is one only.
-    tracks
-        Forecasts beside outcomes; none for classes, labels and price relatives.
-    coverage
-        The coverage of the intervals; None if there are none.
-    worst, worst_place
-        The row in which the blend lost most, if it lost anything; and its time and series.
-    """
-
-    target: str
+    target: str  # the name of the column of outcomes
+    # rows, rounds: the numbers of rows and of rounds with an outcome
     rows: int
     rounds: int
+    # the errors of the blend, of plain combinations and of all models, over all rows
     errors: Errors
-    best: str | None
+    best: str | None  # the best single model in hindsight; None if no model was often awake
+    # the lead of the blend over plain combinations and over the best model, by name
     leads: dict[str, Lead]
+    # the errors by steps ahead, hour, weekday and month, each with its title
     groups: list[tuple[str, Errors]]
-    series: Errors | None
+    series: Errors | None  # the errors by series; None if there is one only
+    # forecasts beside outcomes; none for classes, labels and price relatives
     tracks: list[SeriesTrack]
-    coverage: CoverageReview | None
+    coverage: CoverageReview | None  # the coverage of the intervals; None if there are none
+    # worst, worst_place: the row in which the blend lost most, if it lost anything; and its time
+    # and series
     worst: Worst | None
     worst_place: tuple[Any, str]
 
@@ -76,19 +59,6 @@ def review(
     levels: Sequence[float] | None = None,
 ) -> Review:
     """Return the errors of a blend by series, steps ahead, hour, weekday and month.
-
-    Parameters
-    ----------
-    blend
-        The blend.
-    lower, upper
-        The ends of intervals: for each level in (0, 1), such as 0.9, an array with one number for
-        each row of ``blend.frame``, in its order; NaN where there is no interval. Without them, the
-        columns ``blend-lo-90`` and ``blend-hi-90`` of ``blend.frame`` are used, where there are
-        any, and those of other levels.
-    levels
-        The levels of the parts of each forecast, if these are quantiles: then errors are WIS, and
-        intervals lie between quantiles of opposite levels. By default those of the table.
 
     Examples
     --------

@@ -26,17 +26,7 @@ CHUNK = 1 << 20
 
 
 class Scores:
-    """The losses of the rows of a blend.
-
-    Parameters
-    ----------
-    rows
-        The rows; those without an outcome or a forecast of the blend are left out.
-    loss
-        The loss of the mixture.
-    levels
-        The levels of the parts of a forecast, if these are quantiles.
-    """
+    """The losses of the rows of a blend."""
 
     def __init__(
         self,
@@ -93,11 +83,6 @@ class Scores:
         """Return the model with the smallest error relative to the blend over the same rows.
 
         Models that made a forecast in less than half of the rows do not count. None without one.
-
-        Parameters
-        ----------
-        errors
-            The errors of all models, over all rows.
         """
         first = 1 + len(self.plain)
         often = errors.counts[0, first:] >= OFTEN * max(len(self.known), 1)
@@ -113,11 +98,6 @@ class Scores:
         """Return the forecasts of the blend, of plain combinations and of a model, if given.
 
         The rows are the known ones; `overall` must have been called before.
-
-        Parameters
-        ----------
-        model
-            The name of the model.
         """
         shape = (0, self.rows.forecasts.shape[1], 1 + len(self.plain))
         combined = np.concatenate(self._combined) if self._combined else np.zeros(shape)
@@ -127,17 +107,7 @@ class Scores:
         return np.concatenate([combined, own[:, :, np.newaxis]], axis=2)
 
     def by(self, grouping: Grouping, table: Floats, names: Sequence[str]) -> Errors:
-        """Return the errors of some forecasters in groups of rows.
-
-        Parameters
-        ----------
-        grouping
-            The groups of all rows.
-        table
-            The forecasts in the known rows; rows x parts x forecasters.
-        names
-            The forecasters.
-        """
+        """Return the errors of some forecasters in groups of rows."""
         codes, size = grouping.codes[self.known], len(grouping.labels)
 
         def added(cells: Floats) -> Floats:
@@ -157,13 +127,7 @@ class Scores:
         )
 
     def worst(self, table: Floats) -> Worst | None:
-        """Return the row in which the blend lost most; None if it lost nothing.
-
-        Parameters
-        ----------
-        table
-            The forecasts in the known rows; rows x parts x forecasters.
-        """
+        """Return the row in which the blend lost most; None if it lost nothing."""
         losses = self._losses(self.measures[0], table[:, :, :1], self.known)[:, 0]
         total = float(losses.sum())
         if not self.numbers or not total > 0.0:
@@ -179,13 +143,6 @@ class Scores:
         Rounds are not independent. The variance of the mean of n differences d_t with
         autocovariances g_k is estimated as (g_0 + 2 sum_k (1 - k / (K + 1)) g_k) / n, k <= K
         (Newey and West 1987), with K the cube root of n.
-
-        Parameters
-        ----------
-        table
-            The forecasts in the known rows; rows x parts x forecasters.
-        other
-            The column of the other forecaster.
         """
         there = self._there(table)[:, other]
         pair = np.ascontiguousarray(table[there][:, :, [0, other]])

@@ -17,59 +17,32 @@ BAND_LEVELS = 3
 
 @dataclass(frozen=True)
 class SeriesCurves:
-    """Outcomes and forecasts of one series at some times.
+    """Outcomes and forecasts of one series at some times."""
 
-    Attributes
-    ----------
-    times, actual, forecast, plain
-        The times, the outcomes, the forecasts of the blend and those of the plain mean; NaN where
-        there is none.
-    bands
-        The intervals; None if there are none.
-    """
-
+    # times, actual, forecast, plain: the times, the outcomes, the forecasts of the blend and those
+    # of the plain mean; NaN where there is none
     times: np.ndarray
     actual: Floats
     forecast: Floats
     plain: Floats
-    bands: IntervalBands | None = None
+    bands: IntervalBands | None = None  # the intervals; None if there are none
 
 
 @dataclass(frozen=True)
 class SeriesTrack:
-    """One series: its last rows, and its whole time.
+    """One series: its last rows, and its whole time."""
 
-    Attributes
-    ----------
-    name
-        The name of the series.
-    last
-        The last rows, in detail.
-    whole
-        Means over stretches of time, or all rows if these are few; None if ``last`` has all rows.
-    each
-        The number of rows of a point of ``whole``.
-    """
-
-    name: str
-    last: SeriesCurves
+    name: str  # the name of the series
+    last: SeriesCurves  # the last rows, in detail
+    # means over stretches of time, or all rows if these are few; None if ``last`` has all rows
     whole: SeriesCurves | None
-    each: int
+    each: int  # the number of rows of a point of ``whole``
 
 
 def tracks(rows: BlendedRows, given: IntervalBands | None, middle: int = 0) -> list[SeriesTrack]:
     """Return the tracks of the series with the largest outcomes, the largest first.
 
     Of forecasts several steps ahead, those with the fewest steps are taken.
-
-    Parameters
-    ----------
-    rows
-        The rows of the blend.
-    given
-        The intervals of these rows; None if there are none.
-    middle
-        The part of a forecast that is its median.
     """
     codes, count = rows.series.codes, len(rows.series.labels)
     size = np.bincount(codes, np.nan_to_num(np.abs(rows.outcomes)), count)

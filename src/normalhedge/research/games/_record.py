@@ -10,49 +10,27 @@ from normalhedge.hedgers.trace import Curves
 
 
 class Record(NamedTuple):
-    """The record of one run.
+    """The record of one run."""
 
-    Attributes
-    ----------
-    regret, potential, gain, quantile_regret
-        Hedgers x recorded rounds, as in `Trace`.
-    weights
-        Hedgers x recorded rounds x experts.
-    part_regret
-        Hedgers x parts.
-    highest_regret, highest_potential
-        The largest of all rounds, for each hedger.
-    """
-
+    # regret, potential, gain, quantile_regret: hedgers x recorded rounds, as in `Trace`
     regret: Floats
     potential: Floats
     gain: Floats
     quantile_regret: Floats | None
-    weights: Floats | None
-    part_regret: Floats
+    weights: Floats | None  # hedgers x recorded rounds x experts
+    part_regret: Floats  # hedgers x parts
+    # highest_regret, highest_potential: the largest of all rounds, for each hedger
     highest_regret: Floats
     highest_potential: Floats
 
 
 class Plan(NamedTuple):
-    """The rounds that are recorded.
+    """The rounds that are recorded."""
 
-    Attributes
-    ----------
-    rounds
-        The length of the game.
-    every
-        The distance between recorded rounds.
-    parts
-        How many equal parts have a mean regret.
-    quantile
-        The epsilon of the quantile regret; None: it is not recorded.
-    """
-
-    rounds: int
-    every: int
-    parts: int
-    quantile: float | None
+    rounds: int  # the length of the game
+    every: int  # the distance between recorded rounds
+    parts: int  # how many equal parts have a mean regret
+    quantile: float | None  # the epsilon of the quantile regret; None: it is not recorded
 
     @property
     def recorded(self) -> np.ndarray:
@@ -66,13 +44,7 @@ class Plan(NamedTuple):
 
 
 class Means:
-    """Means and standard deviations over runs, added up in the order of the runs (Welford).
-
-    Parameters
-    ----------
-    hedgers, runs, parts
-        How many there are of each.
-    """
+    """Means and standard deviations over runs, added up in the order of the runs (Welford)."""
 
     def __init__(self, hedgers: int, runs: int, parts: int) -> None:
         self.moments: dict[str, tuple[Floats, Floats, Any]] = {}
@@ -81,15 +53,7 @@ class Means:
         self.part_regret = np.empty((hedgers, runs, parts))
 
     def add(self, run: int, record: Record) -> None:
-        """Add the record of a run.
-
-        Parameters
-        ----------
-        run
-            The index of the run.
-        record
-            The numbers of the run.
-        """
+        """Add the record of a run."""
         self.highest_regret = np.maximum(self.highest_regret, record.highest_regret)
         self.highest_potential = np.maximum(self.highest_potential, record.highest_potential)
         self.part_regret[:, run] = record.part_regret

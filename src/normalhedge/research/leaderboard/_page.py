@@ -123,19 +123,7 @@ def _place(rank: float) -> str:
 def write_leaderboard(
     path: Path, board: Leaderboard, *, command: str, settings: Mapping[str, object]
 ) -> None:
-    """Write the page: the leaderboard, then a section for every game and every panel.
-
-    Parameters
-    ----------
-    path
-        The HTML file.
-    board
-        The leaderboard.
-    command
-        The command that makes this page again.
-    settings
-        The versions and numbers that the results depend on, by name.
-    """
+    """Write the page: the leaderboard, then a section for every game and every panel."""
     head, rows = overall_table(board)
     sections = [
         Section("leaderboard", "The leaderboard", OVERALL, head=head, rows=rows),

@@ -226,17 +226,7 @@ def _play(
 
 
 def _play_here(contest: Contest, run: int, players: list[Player], code: str) -> list[Floats]:
-    """Return the scores of some hedgers in a run, as a worker computes them.
-
-    Parameters
-    ----------
-    contest, run
-        The contest, and the number of the run.
-    players
-        The hedgers.
-    code
-        The fingerprint of the code of whoever asked.
-    """
+    """Return the scores of some hedgers in a run, as a worker computes them."""
     same_code(code, fingerprint("mixtures", "tables", without=(PAPER,)))
     with on_one_core():
         return contest.play(run, players)

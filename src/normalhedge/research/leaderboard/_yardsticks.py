@@ -69,17 +69,7 @@ class ContestSettings:
 
 
 class Yardsticks:
-    """The best gains of a game in hindsight, and the regret of a hedger to them.
-
-    Parameters
-    ----------
-    gains
-        The gains of the experts, T x N.
-    settings
-        The discount rate, the quantile, and the number of switches if it is not known.
-    changes
-        The rounds in which the nature changes; none if the nature does not know them.
-    """
+    """The best gains of a game in hindsight, and the regret of a hedger to them."""
 
     def __init__(
         self, gains: Floats, settings: ContestSettings, changes: np.ndarray | None
@@ -101,15 +91,7 @@ class Yardsticks:
         self.window_totals = [gains[window].sum(axis=0).max() for window in self.windows]
 
     def score(self, hedger: Hedger[Any], *, timed: bool = True) -> Floats:
-        """Return the scores of `GAME_SCORES`, followed by the curve of the discounted regret.
-
-        Parameters
-        ----------
-        hedger
-            The hedger that plays.
-        timed
-            Whether its processor time is measured; NaN stands in its place if not.
-        """
+        """Return the scores of `GAME_SCORES`, followed by the curve of the discounted regret."""
         if timed:
             hedger.run(self.gains[:WARM_UP])
         # The time of this thread alone: waiting for other threads must not count.

@@ -16,21 +16,14 @@ class Outcome(Enum):
 class Verdict:
     """The verdict on a claim.
 
-    Attributes
-    ----------
-    outcome
-        Whether the claim holds.
-    condition
-        If it holds partly: the words after "holds only".
-
     Examples
     --------
     >>> print(holds_only("for the L1 loss"))
     holds only for the L1 loss
     """
 
-    outcome: Outcome
-    condition: str = ""
+    outcome: Outcome  # whether the claim holds
+    condition: str = ""  # if it holds partly: the words after "holds only"
 
     def __str__(self) -> str:
         if self.outcome is Outcome.PARTLY:
@@ -54,32 +47,15 @@ def holds_if(true: object) -> Verdict:
 
 @dataclass(frozen=True)
 class PaperClaim:
-    """A claim of the paper with its evidence: a row of the table of claims.
+    """A claim of the paper with its evidence: a row of the table of claims."""
 
-    Attributes
-    ----------
-    claim
-        The claim, in our words.
-    where
-        The section of the paper; "ours" at the end if the paper does not make the claim.
-    measured
-        The measured numbers, in words.
-    sample
-        The number of runs, and their spread.
-    rule
-        The rule by which the verdict follows from the numbers.
-    verdict
-        The verdict on the claim as it is printed.
-    beyond
-        Numbers that go beyond the printed claim, in words; they do not count for the verdict.
-    """
-
-    claim: str
-    where: str
-    measured: str
-    sample: str
-    rule: str
-    verdict: Verdict
+    claim: str  # the claim, in our words
+    where: str  # the section of the paper; "ours" at the end if the paper does not make the claim
+    measured: str  # the measured numbers, in words
+    sample: str  # the number of runs, and their spread
+    rule: str  # the rule by which the verdict follows from the numbers
+    verdict: Verdict  # the verdict on the claim as it is printed
+    # numbers that go beyond the printed claim, in words; they do not count for the verdict
     beyond: str = ""
 
     @property

@@ -26,19 +26,7 @@ AWAY = (0, 1, 2, 4, 8)
 
 
 def moves(kind: str, rounds: int, rng: np.random.Generator) -> tuple[Floats, Floats]:
-    """Return the gains and confidences of a nature, rounds x experts.
-
-    Parameters
-    ----------
-    kind
-        One of `NATURES`. Coins: fair coins with confidences at random. Prophet: one expert is sure
-        and right, the others whisper and are wrong. Alternate: two halves win in turns, half of
-        each half asleep. In turns: one half is sure and loses, the other half abstains.
-    rounds
-        The number of rounds.
-    rng
-        The source of the coins.
-    """
+    """Return the gains and confidences of a nature, rounds x experts."""
     expert, turn = np.arange(EXPERTS), np.arange(rounds)[:, np.newaxis] % 2 == 0
     first = (expert < EXPERTS // 2) == turn
     shape = rounds, EXPERTS
@@ -54,17 +42,7 @@ def moves(kind: str, rounds: int, rng: np.random.Generator) -> tuple[Floats, Flo
 
 
 def highest(alpha: float, gains: Floats, confidence: Floats, reading: str) -> float:
-    """Return the decimal logarithm of the highest average potential, c = 4.
-
-    Parameters
-    ----------
-    alpha
-        The discount rate.
-    gains, confidence
-        Rounds x experts.
-    reading
-        What is added to a regret, one of `READINGS`.
-    """
+    """Return the decimal logarithm of the highest average potential, c = 4."""
     hedger = NormalHedge.paper(alpha)
     if reading == RIGHT:
         return float(hedger.run(gains, confidence).log_potential.max()) / math.log(10.0)

@@ -53,21 +53,11 @@ STYLES = {
 
 @dataclass(frozen=True)
 class FigurePanel:
-    """One of the small plots of a figure: a game of good and bad experts.
+    """One of the small plots of a figure: a game of good and bad experts."""
 
-    Attributes
-    ----------
-    gamma
-        The edge of the good experts over chance.
-    f
-        The share of good experts.
-    experts
-        The number of experts.
-    """
-
-    gamma: float
-    f: float
-    experts: int = 1000
+    gamma: float  # the edge of the good experts over chance
+    f: float  # the share of good experts
+    experts: int = 1000  # the number of experts
 
     @property
     def id(self) -> str:
@@ -93,23 +83,14 @@ class FigurePanel:
 
 @dataclass(frozen=True)
 class Figure:
-    """A figure of the paper.
+    """A figure of the paper."""
 
-    Attributes
-    ----------
-    id, title, text
-        The name in files, the heading, and the explanation on the page.
-    panels
-        The panels, row by row.
-    vary
-        The setting that differs between the rows: ``f`` or ``N``.
-    """
-
+    # id, title, text: the name in files, the heading, and the explanation on the page
     id: str
     title: str
     text: str
-    panels: tuple[FigurePanel, ...]
-    vary: str
+    panels: tuple[FigurePanel, ...]  # the panels, row by row
+    vary: str  # the setting that differs between the rows: ``f`` or ``N``
 
     def caption(self, panel: FigurePanel) -> str:
         """Return the caption of a panel."""
@@ -151,15 +132,7 @@ PANELS = tuple(dict.fromkeys(panel for figure in FIGURES for panel in figure.pan
 
 
 def units(panel: FigurePanel, settings: PaperSettings) -> float:
-    """Return the cost of a panel, in rounds x experts x hedgers.
-
-    Parameters
-    ----------
-    panel
-        The panel.
-    settings
-        The number of runs and rounds.
-    """
+    """Return the cost of a panel, in rounds x experts x hedgers."""
     # A round has a cost even if there are few experts.
     return float(settings.runs * settings.rounds * len(STYLES) * (panel.experts + 50))
 
@@ -167,19 +140,7 @@ def units(panel: FigurePanel, settings: PaperSettings) -> float:
 def measure(
     panel: FigurePanel, settings: PaperSettings, jobs: int | None, progress: Progress
 ) -> Arrays:
-    """Play the games of a panel, and return their trace as arrays.
-
-    Parameters
-    ----------
-    panel
-        The panel.
-    settings
-        The number of runs and rounds, and the seed.
-    jobs
-        The number of runs in parallel; none for all cores.
-    progress
-        Receives the rounds that are played.
-    """
+    """Play the games of a panel, and return their trace as arrays."""
     trace = play(
         panel.hedgers(),
         panel.nature,
@@ -243,15 +204,7 @@ def sections(measured: Measured) -> list[Section]:
 
 
 def files(measured: Measured, folder: Path) -> list[Path]:
-    """Write each figure that was measured as PNG, as PDF and as a table; return the paths.
-
-    Parameters
-    ----------
-    measured
-        The finished measurements.
-    folder
-        The folder to write to.
-    """
+    """Write each figure that was measured as PNG, as PDF and as a table; return the paths."""
     traces = traces_of(measured)
     paths: list[Path] = []
     for figure in _complete(traces):

@@ -24,15 +24,7 @@ ATTACKED = (10, 100, 1000)
 
 
 def printed_bound(experts: int, eta: float) -> float:
-    """Return the bound that Section 4.1 prints for Hedge at a rate; it does not hold.
-
-    Parameters
-    ----------
-    experts
-        The number of experts.
-    eta
-        The learning rate.
-    """
+    """Return the bound that Section 4.1 prints for Hedge at a rate; it does not hold."""
     return math.log(experts) / eta + eta / (4.0 * (ALPHA - ALPHA**2 / 2.0))
 
 

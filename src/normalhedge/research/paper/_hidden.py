@@ -43,15 +43,7 @@ ByCase = Mapping[str, Arrays]
 
 
 def with_rule(experts: str, rule: str) -> str:
-    """Return the name of a predictor whose rule is not NormalHedge.
-
-    Parameters
-    ----------
-    experts
-        The kind of the experts, `STATES` or `MODELS`.
-    rule
-        The name of the rule, one of `RULES`.
-    """
+    """Return the name of a predictor whose rule is not NormalHedge."""
     return f"{experts}, {rule}"
 
 
@@ -91,13 +83,6 @@ def play_case(case: HiddenCase, settings: PaperSettings) -> Arrays:
 
     ``is_best`` tells whether the candidate that made the data had the least L1 loss, ``sharper``
     whether the emissions of the candidate with the least loss are surer than its own.
-
-    Parameters
-    ----------
-    case
-        The case.
-    settings
-        The seed, and whether there are only a few sequences.
     """
     count = QUICK_SEQUENCES if settings.quick else SEQUENCES
     seeds = np.random.SeedSequence([settings.seed, *case.id.encode()]).spawn(count)
@@ -150,17 +135,7 @@ def by_case(measured: Measured) -> dict[str, Arrays]:
 
 
 def values_of(found: Arrays, field: str, name: str) -> Floats:
-    """Return the values of a predictor, one for each sequence.
-
-    Parameters
-    ----------
-    found
-        The arrays of `play_case`.
-    field
-        The name of an array, such as ``loss``.
-    name
-        The name of the predictor.
-    """
+    """Return the values of a predictor, one for each sequence."""
     values: Floats = found[field][:, found["names"].tolist().index(name)]
     return values
 

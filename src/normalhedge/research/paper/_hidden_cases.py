@@ -16,38 +16,23 @@ from normalhedge.latent import (
 
 
 class DrawnSequence(NamedTuple):
-    """A sequence, and the candidates that predict it.
+    """A sequence, and the candidates that predict it."""
 
-    Attributes
-    ----------
-    bank
-        The candidates.
-    symbols
-        The sequence.
-    truth
-        The number of the candidate that made the end of the sequence; none if none of them did.
-    """
-
-    bank: CategoricalBank
-    symbols: Floats
+    bank: CategoricalBank  # the candidates
+    symbols: Floats  # the sequence
+    # the number of the candidate that made the end of the sequence; none if none of them did
     truth: int | None
 
 
 @dataclass(frozen=True)
 class HiddenCase:
-    """A case of Section 5.
+    """A case of Section 5."""
 
-    Attributes
-    ----------
-    id, title, text
-        The name in files, the heading, and the explanation on the page.
-    draw
-        A function that draws a sequence and its candidates.
-    """
-
+    # id, title, text: the name in files, the heading, and the explanation on the page
     id: str
     title: str
     text: str
+    # A function that draws a sequence and its candidates
     draw: Callable[[np.random.Generator], DrawnSequence]
 
 
@@ -69,17 +54,6 @@ def draw_two_states(
     """Return a binary sequence that starts in the first of two states.
 
     Each round draws one uniform number for the switch, and then one for the symbol.
-
-    Parameters
-    ----------
-    rounds
-        The length of the sequence.
-    stay
-        The probability to stay in a state.
-    first, second
-        The probabilities of a 1 in the first and in the second state.
-    rng
-        The source of the numbers.
     """
     switch, symbol = rng.random((rounds, 2)).T
     state = np.cumsum(switch > stay) % 2

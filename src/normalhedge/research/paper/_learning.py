@@ -95,15 +95,6 @@ def closed(found: Arrays, field: str, *, rounded: bool) -> tuple[float, float]:
     Return the mean over the sequences and its standard error, by leaving out one sequence at a
     time. Under the L1 loss only rounded predictors can be compared, because that loss rewards
     forecasts that are bolder than they should be.
-
-    Parameters
-    ----------
-    found
-        The arrays of `measure`.
-    field
-        The name of an array, such as ``late``.
-    rounded
-        Whether all three predictors are rounded, or none of them.
     """
     random, learned, fitted = (found[field][:, k + rounded] for k in (0, 2, 4))
     share = _share(random, learned, fitted)

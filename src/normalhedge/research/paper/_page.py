@@ -23,23 +23,7 @@ def write_paper(
     claims: Sequence[PaperClaim],
     progress: Progress,
 ) -> list[Path]:
-    """Write the files of all parts, the claims and the page; return the paths.
-
-    Parameters
-    ----------
-    folder
-        The folder to write to.
-    settings
-        The settings of the measurements.
-    chosen
-        The names of the chosen parts, as ``--only`` has them.
-    measured
-        The finished measurements.
-    claims
-        The claims that were judged.
-    progress
-        Receives the name of each part that is written.
-    """
+    """Write the files of all parts, the claims and the page; return the paths."""
     files: list[Path] = []
     sections = []
     for part in PARTS:

@@ -12,23 +12,14 @@ from normalhedge.research.paper._claim import PaperClaim
 
 @dataclass(frozen=True)
 class PaperSettings:
-    """Everything that the numbers depend on, beside the code.
+    """Everything that the numbers depend on, beside the code."""
 
-    Attributes
-    ----------
-    runs, rounds
-        The runs of each panel of the figures, and their rounds. The paper does not print the
-        number of rounds; these are ten shifts of the good set.
-    seed
-        The seed of all measurements.
-    quick
-        Whether the other measurements are small, too.
-    """
-
+    # runs, rounds: The runs of each panel of the figures, and their rounds. The paper does not
+    # print the number of rounds; these are ten shifts of the good set.
     runs: int = 50
     rounds: int = 10_000
-    seed: int = 0
-    quick: bool = False
+    seed: int = 0  # the seed of all measurements
+    quick: bool = False  # whether the other measurements are small, too
 
 
 QUICK = PaperSettings(runs=2, quick=True)
@@ -42,37 +33,20 @@ UNITS = 3e8
 
 @dataclass(frozen=True)
 class Measurement:
-    """A measurement whose arrays are saved in a cell.
+    """A measurement whose arrays are saved in a cell."""
 
-    Attributes
-    ----------
-    id
-        The name of the cell.
-    measure
-        A pure function of the settings. It also receives the number of jobs (none for all cores),
-        and a progress to report to.
-    units
-        The cost, as a function of the settings.
-    parallel
-        Whether the measurement uses several cores itself. All others run beside each other.
-    """
-
-    id: str
+    id: str  # the name of the cell
+    # A pure function of the settings. It also receives the number of jobs (none for all cores), and
+    # a progress to report to.
     measure: Callable[[PaperSettings, int | None, Progress], Arrays]
+    # the cost, as a function of the settings
     units: Callable[[PaperSettings], float] = lambda _: UNITS
+    # Whether the measurement uses several cores itself. All others run beside each other.
     parallel: bool = False
 
 
 def on_one_core(name: str, measure: Callable[[PaperSettings], Arrays]) -> Measurement:
-    """Return a measurement that needs one core and reports when it is finished.
-
-    Parameters
-    ----------
-    name
-        The name of the cell.
-    measure
-        A pure function of the settings.
-    """
+    """Return a measurement that needs one core and reports when it is finished."""
 
     def measured(settings: PaperSettings, _: int | None, progress: Progress) -> Arrays:
         arrays = measure(settings)
@@ -100,32 +74,21 @@ class Part:
 
     The functions get all finished measurements. They judge and show what these allow: with
     ``--only``, some measurements are missing.
-
-    Attributes
-    ----------
-    id
-        The name of the part.
-    modules
-        The names of its Python modules. Their code is in the fingerprint of its own measurements
-        only, so that no other part is computed again after a change.
-    choices
-        The names that ``--only`` accepts, and the measurements that each of them needs.
-    judge
-        A function from the finished measurements to the claims.
-    sections
-        A function from the finished measurements to the sections of the page.
-    files
-        A function that writes further files into a folder, and returns their paths.
-    layers
-        The upper layers (`normalhedge.research._fingerprint.UPPER`) that the numbers depend on.
     """
 
-    id: str
+    id: str  # the name of the part
+    # The names of its Python modules. Their code is in the fingerprint of its own measurements
+    # only, so that no other part is computed again after a change.
     modules: tuple[str, ...]
+    # the names that ``--only`` accepts, and the measurements that each of them needs
     choices: Mapping[str, Sequence[Measurement]] = field(default_factory=dict)
+    # A function from the finished measurements to the claims
     judge: Callable[[Measured], list[PaperClaim]] = _no_claims
+    # A function from the finished measurements to the sections of the page
     sections: Callable[[Measured], list[Section]] = _no_sections
+    # A function that writes further files into a folder, and returns their paths
     files: Callable[[Measured, Path], list[Path]] = _no_files
+    # the upper layers (`normalhedge.research._fingerprint.UPPER`) that the numbers depend on
     layers: tuple[str, ...] = ()
 
     @property
@@ -143,21 +106,7 @@ def part_of_one(
     section: Callable[[Arrays], Section] | None = None,
     layers: tuple[str, ...] = (),
 ) -> Part:
-    """Return a part with one measurement, which has the same name.
-
-    Parameters
-    ----------
-    name
-        The name of the part, of its cell, and for ``--only``.
-    module
-        The ``__name__`` of the module.
-    measure
-        A pure function of the settings.
-    judge, section
-        Functions of the measured arrays: the claims, and the section of the page.
-    layers
-        The upper layers that the numbers depend on.
-    """
+    """Return a part with one measurement, which has the same name."""
     return Part(
         name,
         (module,),

@@ -31,17 +31,7 @@ the measurement does not use."""
 
 
 def draw(sigma: float, outliers: float, rng: np.random.Generator) -> tuple[Floats, list[Floats]]:
-    """Return the places of the pulse, and the images of it.
-
-    Parameters
-    ----------
-    sigma
-        The deviation of the noise.
-    outliers
-        The share of pixels with ten times that noise.
-    rng
-        The source of the numbers.
-    """
+    """Return the places of the pulse, and the images of it."""
     x = v = 0.0
     places, seen = [], []
     for _ in range(ROUNDS):
@@ -56,15 +46,7 @@ def draw(sigma: float, outliers: float, rng: np.random.Generator) -> tuple[Float
 
 
 def in_window(paths: Floats, seen: Floats) -> tuple[Floats, Floats]:
-    """Return the sum of the pixels inside the pulse of each path, and their number.
-
-    Parameters
-    ----------
-    paths
-        The place and the velocity of each path, N x 2.
-    seen
-        The image.
-    """
+    """Return the sum of the pixels inside the pulse of each path, and their number."""
     sums = np.concatenate([[0.0], np.cumsum(seen)])
     low = np.clip(np.ceil(paths[:, 0] - HALF) + EDGE, 0, PIXELS.size).astype(int)
     high = np.clip(np.floor(paths[:, 0] + HALF) + EDGE + 1, 0, PIXELS.size).astype(int)
@@ -82,13 +64,6 @@ def trackers(sigma: float, rng: np.random.Generator) -> list[HedgedTracker | Par
     """Return the trackers that are compared, from the same start.
 
     Clipped: no pixel counts more than 2 sigma + 1.
-
-    Parameters
-    ----------
-    sigma
-        The deviation of the noise.
-    rng
-        The source of the numbers.
     """
     start = rng.normal(size=(PATHS, 2)) * [20.0, 2.0]
     limit, width = 2.0 * sigma + 1.0, 2 * HALF + 1
@@ -118,13 +93,7 @@ def trackers(sigma: float, rng: np.random.Generator) -> list[HedgedTracker | Par
 
 
 def errors(sigma: float, outliers: float, rng: np.random.Generator) -> list[float]:
-    """Return the root mean square error of each tracker on one sequence.
-
-    Parameters
-    ----------
-    sigma, outliers, rng
-        As for `draw`.
-    """
+    """Return the root mean square error of each tracker on one sequence."""
     places, seen = draw(sigma, outliers, rng)
     found = []
     for tracker in trackers(sigma, rng):

@@ -34,24 +34,7 @@ def reproduce(
     progress: Listener = None,
     workers: Executor | None = None,
 ) -> PaperResult:
-    """Run the measurements that are not yet in the folder, and write figures, claims and the page.
-
-    Parameters
-    ----------
-    out
-        The folder. An interrupted call continues there.
-    settings
-        The number of runs and rounds, and the seed.
-    only
-        The names of some parts of the paper; all parts if it is empty.
-    jobs
-        The number of threads; none for all cores.
-    progress
-        A function that is called with the finished share of the work, or a
-        `normalhedge.boundary.progress.Progress`.
-    workers
-        An executor, such as that of a Dask client, whose workers measure; None for this process.
-    """
+    """Run the missing measurements, and write figures, claims and the page."""
     for name in only:
         if name not in CHOICES:
             raise specs.nearest("part of the paper", name, CHOICES)
@@ -109,17 +92,7 @@ def _measured(
 
 
 def _measure_here(name: str, settings: PaperSettings, code: str) -> Arrays:
-    """Return the arrays of a measurement, as a worker computes them.
-
-    Parameters
-    ----------
-    name
-        The name of the measurement.
-    settings
-        The number of runs and rounds, and the seed.
-    code
-        The fingerprint of the code of whoever asked.
-    """
+    """Return the arrays of a measurement, as a worker computes them."""
     found = {m.id: (part, m) for part in PARTS for ms in part.choices.values() for m in ms}
     part, measurement = found[name]
     same_code(code, _code(part))

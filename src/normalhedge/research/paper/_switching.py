@@ -41,17 +41,7 @@ def measure(settings: PaperSettings) -> Arrays:
 
 
 def good_weight(nature: GoodAndBad, rounds: int, rng: np.random.Generator) -> Floats:
-    """Return the weight on the good set every ten rounds, a row for each printed c.
-
-    Parameters
-    ----------
-    nature
-        The good and bad experts.
-    rounds
-        The number of rounds.
-    rng
-        The source of the gains.
-    """
+    """Return the weight on the good set every ten rounds, a row for each printed c."""
     hedgers = [NormalHedge(ALPHA, c) for c in PRINTED_C]
     states = [hedger.init(nature.experts) for hedger in hedgers]
     carried = np.empty((len(hedgers), rounds // SWITCH_EVERY))

@@ -33,33 +33,23 @@ LED_BELOW = 1.0
 
 
 class FrontierPoint(NamedTuple):
-    """The bounds and attacks of one setting; infinity if there is no bound.
+    """The bounds and attacks of one setting; infinity if there is no bound."""
 
-    Attributes
-    ----------
-    alpha, experts, c
-        The setting.
-    potential, error
-        C of the numerical certificate, and the error that its grids leave.
-    led
-        C of the certificate whose multipliers know the leader, or that of one round if it is less.
-    bound, led_bound
-        The bounds on sqrt(alpha) R to every expert that follow from them.
-    proved
-        The average potential that is proved.
-    attack_potential, attack_regret
-        The highest average potential, and the largest sqrt(alpha) R, of the best attacks.
-    """
-
+    # alpha, experts, c: the setting
     alpha: float
     experts: int
     c: float
+    # potential, error: C of the numerical certificate, and the error that its grids leave
     potential: float
     error: float
+    # C of the certificate whose multipliers know the leader, or that of one round if it is less
     led: float
+    # bound, led_bound: the bounds on sqrt(alpha) R to every expert that follow from them
     bound: float
     led_bound: float
-    proved: float
+    proved: float  # the average potential that is proved
+    # attack_potential, attack_regret: the highest average potential, and the largest sqrt(alpha) R,
+    # of the best attacks
     attack_potential: float
     attack_regret: float
 
@@ -80,19 +70,7 @@ def point(
     thorough: bool = False,
     led: bool = True,
 ) -> FrontierPoint:
-    """Certify and attack one setting.
-
-    Parameters
-    ----------
-    alpha, experts, c
-        The settings of NormalHedge.
-    tolerance
-        The tolerance of the certificate.
-    thorough
-        Whether every attack is tried, or only the attack that is nearly always the best.
-    led
-        Whether to look for a certificate whose multipliers know the leader, which takes long.
-    """
+    """Certify and attack one setting."""
     promised, error, known = math.inf, 0.0, math.inf
     with suppress(NoCertificate):
         found = certify(alpha, experts, c, tolerance=tolerance)
@@ -122,18 +100,7 @@ def frontier(
     *,
     led: bool = True,
 ) -> list[FrontierPoint]:
-    """Certify and attack several c.
-
-    Parameters
-    ----------
-    alpha, experts, led
-        The other settings of NormalHedge, and as for `point`.
-    cs
-        The values of c.
-    progress
-        A function that is called with the finished share of the work, or a
-        `normalhedge.boundary.progress.Progress`.
-    """
+    """Certify and attack several c."""
     told = listener(progress)
     told.total(len(cs))
     points = []
@@ -149,15 +116,7 @@ def paper_bound(experts: int) -> float:
 
 
 def hedges_bound(alpha: float, experts: int) -> float:
-    """Return the bound on sqrt(alpha) R of discounted Hedge at its best rate.
-
-    Parameters
-    ----------
-    alpha
-        The discount rate.
-    experts
-        The number of experts; Hedge needs it for its rate.
-    """
+    """Return the bound on sqrt(alpha) R of discounted Hedge at its best rate."""
     if experts == 1:
         return 0.0
     rate = Hedge.corrected(alpha, experts).eta
@@ -222,15 +181,7 @@ TABLE_CS, TABLE_EXPERTS = (0.6, 0.7, 1.0, 2.0, 4.0), (10, 10**3, 10**6)
 
 
 def markdown(alpha: float, progress: Listener = None) -> str:
-    """Return the table of C over c and N, with proof and attack in each cell, as Markdown.
-
-    Parameters
-    ----------
-    alpha
-        The discount rate.
-    progress
-        Receives a report after each cell.
-    """
+    """Return the table of C over c and N, with proof and attack in each cell, as Markdown."""
     told = listener(progress)
     told.total(len(TABLE_CS) * len(TABLE_EXPERTS))
     head = "| c | " + " | ".join(f"N = {n:,}" for n in TABLE_EXPERTS) + " |"

@@ -22,13 +22,7 @@ from normalhedge.service.client._summaries import ServedSummary
 
 
 def options(url: str, token: str | None, timeout: float) -> dict[str, Any]:
-    """Return the arguments of the clients of httpx.
-
-    Parameters
-    ----------
-    url, token, timeout
-        As for `Client`.
-    """
+    """Return the arguments of the clients of httpx."""
     if not str(url).startswith(("http://", "https://")):
         raise ValueError(f"url must begin with http:// or https://, got {url!r}")
     headers = {} if token is None else {"authorization": f"Bearer {token}"}

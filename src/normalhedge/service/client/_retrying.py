@@ -39,46 +39,25 @@ class NotAcknowledged(ConnectionError):  # noqa: N818 -- it need not be one
 
 
 class Answer(NamedTuple):
-    """An answer of the server.
+    """An answer of the server."""
 
-    Attributes
-    ----------
-    status
-        The status of HTTP.
-    body
-        Its bytes.
-    wait
-        The seconds to wait before the next attempt, as the server asks; None if it does not.
-    """
-
-    status: int
-    body: bytes
+    status: int  # the status of HTTP
+    body: bytes  # its bytes
+    # the seconds to wait before the next attempt, as the server asks; None if it does not
     wait: float | None = None
 
 
 class Ask(NamedTuple):
-    """A request, and how to read its answer.
+    """A request, and how to read its answer."""
 
-    Attributes
-    ----------
-    method, path
-        The method and the path of HTTP.
-    read
-        Turns the body of the answer into the result.
-    body
-        What is sent: None for nothing, bytes as they are, and everything else as JSON.
-    key
-        The idempotency key; empty if the request only reads.
-    query
-        The arguments in the address.
-    """
-
+    # method, path: the method and the path of HTTP
     method: str
     path: str
-    read: Callable[[bytes], Any]
+    read: Callable[[bytes], Any]  # turns the body of the answer into the result
+    # what is sent: None for nothing, bytes as they are, and everything else as JSON
     body: Any = None
-    key: str = ""
-    query: dict[str, Any] | None = None
+    key: str = ""  # the idempotency key; empty if the request only reads
+    query: dict[str, Any] | None = None  # the arguments in the address
 
     def arguments(self) -> dict[str, Any]:
         """Return the arguments of ``httpx.Client.request``; they are the same for each attempt."""
@@ -106,13 +85,6 @@ class Attempts:
 
     The pauses double from 0.05 s to 5 s, each shortened at random by up to a half, so that many
     clients do not come back at once. A pause is never shorter than the server asks.
-
-    Parameters
-    ----------
-    patience
-        The seconds after which to give up.
-    key
-        The idempotency key of the request.
     """
 
     def __init__(self, patience: float, key: str | None) -> None:
@@ -122,20 +94,7 @@ class Attempts:
         self._next = FIRST
 
     def pause(self, trouble: str, wait: float | None) -> float:
-        """Return how long to wait, in seconds.
-
-        Parameters
-        ----------
-        trouble
-            Why the last attempt failed.
-        wait
-            The seconds that the server asks to wait; None if it does not.
-
-        Raises
-        ------
-        NotAcknowledged
-            If the next attempt would come too late.
-        """
+        """Return how long to wait, in seconds."""
         pause = self._next * random.uniform(0.5, 1.0)
         self._next = min(2 * self._next, LONGEST)
         pause = max(pause, wait or 0.0)
@@ -165,24 +124,7 @@ def sentence_of(answer: Answer) -> tuple[str, str | None]:
 
 
 def result(ask: Ask, answer: Answer) -> Any:
-    """Return the result of a request, or raise the error that `Mixture` would raise.
-
-    Parameters
-    ----------
-    ask
-        The request.
-    answer
-        The answer of the server, which is not one of `AGAIN`.
-
-    Raises
-    ------
-    KeyError, ValueError, TypeError
-        If the request was refused.
-    PermissionError
-        If the token is missing, unknown, or does not allow the request.
-    RuntimeError
-        If the server failed.
-    """
+    """Return the result of a request, or raise the error that `Mixture` would raise."""
     if 200 <= answer.status < 300:
         return ask.read(answer.body)
     sentence, kind = sentence_of(answer)

@@ -31,15 +31,7 @@ def path_of(name: str) -> str:
 
 
 def create(name: str, settings: Mapping[str, Any]) -> Ask:
-    """Return the request for a new mixture.
-
-    Parameters
-    ----------
-    name
-        Its name.
-    settings
-        Its settings, which are known.
-    """
+    """Return the request for a new mixture."""
     given = {one: value for one, value in settings.items() if value is not None}
     return Ask("POST", ALL, json.loads, {"name": name, **given}, new_key())
 
@@ -65,17 +57,7 @@ def checked(settings: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def check_same(name: str, given: Mapping[str, Any], known: Mapping[str, Any]) -> None:
-    """Refuse settings that a mixture, which is there already, does not have.
-
-    Parameters
-    ----------
-    name
-        The name of the mixture.
-    given
-        The settings that were asked for.
-    known
-        Those of the mixture, as the server has them.
-    """
+    """Refuse settings that a mixture, which is there already, does not have."""
     if "recipe" in known:  # it was imported
         return
     for one, value in given.items():
@@ -89,19 +71,7 @@ def check_same(name: str, given: Mapping[str, Any], known: Mapping[str, Any]) ->
 def predict(
     path: str, forecasts: Any, confidence: Any, given: Any, key: str | None, *, peek: bool = False
 ) -> Ask:
-    """Return the request for a prediction.
-
-    Parameters
-    ----------
-    path
-        The path of the mixture.
-    forecasts, confidence, given
-        The forecasts, the confidences and the id of the round, as `Mixture.predict` takes them.
-    key
-        The idempotency key; None for a new one.
-    peek
-        Whether nothing must change.
-    """
+    """Return the request for a prediction."""
     check_mapping(forecasts)
     body: dict[str, Any] = {"forecasts": dict(map(_forecast, forecasts.items()))}
     if confidence is not None:
@@ -131,19 +101,7 @@ def _forecast(given: tuple[Any, Any]) -> tuple[str, Any]:
 
 
 def settle(path: str, verb: str, ticket: Any, outcome: Any, given: Any, key: str | None) -> Ask:
-    """Return the request that gives or corrects an outcome.
-
-    Parameters
-    ----------
-    path
-        The path of the mixture.
-    verb
-        ``outcome`` or ``correct``.
-    ticket, outcome, given
-        The ticket, the outcome and the id of the round, as `Mixture.update` takes them.
-    key
-        The idempotency key; None for a new one.
-    """
+    """Return the request that gives or corrects an outcome."""
     if (ticket is None) == (given is None):
         raise TypeError("give the ticket or the id of the round")
     if isinstance(outcome, str | bool):
@@ -167,19 +125,7 @@ def _ticket(ticket: Any) -> int:
 
 
 def experts(path: str, change: str, names: str | list[str], key: str | None) -> Ask:
-    """Return the request for a change of experts.
-
-    Parameters
-    ----------
-    path
-        The path of the mixture.
-    change
-        ``leave``, ``retire``, ``rename`` or ``inherit``.
-    names
-        The name, or the two names.
-    key
-        The idempotency key; None for a new one.
-    """
+    """Return the request for a change of experts."""
     for name in names if isinstance(names, list) else [names]:
         if not isinstance(name, str):
             raise ValueError(f"there is no expert {name!r}")
@@ -187,33 +133,13 @@ def experts(path: str, change: str, names: str | list[str], key: str | None) -> 
 
 
 def batch(path: str, lines: Sequence[Mapping[str, Any]], key: str | None) -> Ask:
-    """Return the request for many lines of a stream.
-
-    Parameters
-    ----------
-    path
-        The path of the mixture.
-    lines
-        The lines.
-    key
-        The idempotency key; None for a new one.
-    """
+    """Return the request for many lines of a stream."""
     body = {"rounds": [plain(dict(line), "a line") for line in lines]}
     return Ask("POST", f"{path}/rounds", lambda b: json.loads(b)["answers"], body, key or new_key())
 
 
 def past(path: str, since: float | None, until: float | None, limit: int) -> Ask:
-    """Return the request for settled rounds.
-
-    Parameters
-    ----------
-    path
-        The path of the mixture.
-    since, until
-        The times between which they were settled; None for no limit.
-    limit
-        The largest number of rounds.
-    """
+    """Return the request for settled rounds."""
     query = {"since": since, "until": until, "limit": limit}
     query = {name: value for name, value in query.items() if value is not None}
     return Ask("GET", f"{path}/history", lambda b: json.loads(b)["rounds"], query=query)
@@ -249,15 +175,7 @@ def names() -> Ask:
 
 
 def rename(path: str, name: str) -> Ask:
-    """Return the request for another name of a mixture.
-
-    Parameters
-    ----------
-    path
-        The path of the mixture.
-    name
-        The new name.
-    """
+    """Return the request for another name of a mixture."""
     return Ask("PATCH", path, _nothing, {"name": name}, new_key())
 
 
@@ -267,28 +185,12 @@ def delete(path: str) -> Ask:
 
 
 def upload(path: str, file: str | Path) -> Ask:
-    """Return the request to make a mixture of a file that `Mixture.save` wrote.
-
-    Parameters
-    ----------
-    path
-        The path of the new mixture.
-    file
-        The file.
-    """
+    """Return the request to make a mixture of a file that `Mixture.save` wrote."""
     return Ask("PUT", f"{path}/state", _nothing, Path(file).read_bytes(), new_key())
 
 
 def local(content: bytes, name: str) -> Mixture:
-    """Return the mixture of a state.
-
-    Parameters
-    ----------
-    content
-        The state.
-    name
-        What it is called in messages.
-    """
+    """Return the mixture of a state."""
     return Mixture.of(read_snapshot_text(content, name).books)
 
 
@@ -297,15 +199,7 @@ def _nothing(_: bytes) -> None:
 
 
 def plain(value: Any, what: str) -> Any:
-    """Return a value as JSON has it: NaN and infinite numbers, which mean the same, become None.
-
-    Parameters
-    ----------
-    value
-        The value.
-    what
-        What it is, for the message.
-    """
+    """Return a value as JSON has it: NaN and infinite numbers, which mean the same, become None."""
     if value is None or isinstance(value, str | bool | int):
         return value
     if isinstance(value, numbers.Integral):

@@ -28,18 +28,9 @@ COUNTS = ("id", "index", "row", "horizon", "step", "Unnamed: 0", "")
 
 @dataclass
 class Columns:
-    """The roles of the columns of a table; `guess` fills in roles that are not given.
+    """The roles of the columns of a table; `guess` fills in roles that are not given."""
 
-    Attributes
-    ----------
-    target, experts, by, time, cutoff, model, forecast, classes
-        As in `blend`.
-    notes
-        Sentences about the guesses.
-    whole
-        What is known of a larger table, if this table is a part of it.
-    """
-
+    # target, experts, by, time, cutoff, model, forecast, classes: as in `blend`
     target: str | None = None
     experts: Sequence[str] | None = None
     by: Sequence[str] = ()
@@ -48,7 +39,8 @@ class Columns:
     model: str | None = None
     forecast: str | None = None
     classes: Sequence[str] = ()
-    notes: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)  # sentences about the guesses
+    # what is known of a larger table, if this table is a part of it
     whole: WholeTable = field(default_factory=WholeTable)
 
     @property
@@ -58,15 +50,7 @@ class Columns:
 
 
 def guess(table: Any, columns: Columns) -> Columns:  # noqa: C901 -- one line for each guess
-    """Check the roles that were given, and guess the others.
-
-    Parameters
-    ----------
-    table
-        An Arrow table.
-    columns
-        The roles that were given.
-    """
+    """Check the roles that were given, and guess the others."""
     names = table.column_names
     _refuse_twice("column", names)
     single = (columns.target, columns.time, columns.cutoff, columns.model, columns.forecast)
@@ -115,15 +99,7 @@ def guess(table: Any, columns: Columns) -> Columns:  # noqa: C901 -- one line fo
 
 
 def count_experts(table: Any, columns: Columns) -> int:
-    """Return the number of experts of a table.
-
-    Parameters
-    ----------
-    table
-        An Arrow table.
-    columns
-        The roles of its columns.
-    """
+    """Return the number of experts of a table."""
     if columns.model is None:
         return len(columns.experts or ())
     return len(columns.whole.models or encoded(table[columns.model])[0])

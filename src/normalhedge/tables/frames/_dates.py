@@ -19,21 +19,11 @@ FIRST_DAY, LAST_DAY = 19000101, 21001231
 
 
 class Grouping(NamedTuple):
-    """A way to divide rows into groups.
+    """A way to divide rows into groups."""
 
-    Attributes
-    ----------
-    title
-        What the groups are, such as ``hour``.
-    labels
-        The name of each group, in the order in which to show them.
-    codes
-        The group of each row.
-    """
-
-    title: str
-    labels: list[str]
-    codes: np.ndarray
+    title: str  # what the groups are, such as ``hour``
+    labels: list[str]  # the name of each group, in the order in which to show them
+    codes: np.ndarray  # the group of each row
 
 
 def as_dates(column: Any, name: str | None) -> np.ndarray | None:
@@ -41,13 +31,6 @@ def as_dates(column: Any, name: str | None) -> np.ndarray | None:
 
     Dates are also whole numbers such as 20240930, words such as ``2024-09-30``, and, in a column
     whose name says so, the ordinals of Python.
-
-    Parameters
-    ----------
-    column
-        An Arrow array of times.
-    name
-        The name of the column; None if the times are numbers of rounds.
 
     Examples
     --------
@@ -94,11 +77,6 @@ def calendar(dates: np.ndarray) -> list[Grouping]:
     """Return the rows by hour, weekday and month, as far as these vary over a longer time.
 
     Rows a day apart have no hours worth a comparison, and rows a month apart no weekdays.
-
-    Parameters
-    ----------
-    dates
-        The time of each row, as `as_dates` returns it.
     """
     if not len(dates):
         return []

@@ -101,15 +101,7 @@ def may_hold_numbers(kind: Any) -> bool:
 
 
 def refuse_other_than_numbers(table: Any, name: str) -> None:
-    """Raise TypeError if a column cannot be read as numbers.
-
-    Parameters
-    ----------
-    table
-        An Arrow table.
-    name
-        The name of the column.
-    """
+    """Raise TypeError if a column cannot be read as numbers."""
     kind = table.schema.field(name).type
     if not may_hold_numbers(kind):
         held = "text" if is_text(kind) else kind
@@ -131,15 +123,7 @@ def words(column: Any) -> Any:
 
 
 def encoded(column: Any, every: Sequence[str] | None = None) -> tuple[list[str], np.ndarray]:
-    """Return the distinct values of a column as strings, and the index of each row's value.
-
-    Parameters
-    ----------
-    column
-        The column.
-    every
-        All values that there may be, if the column is a part of a longer one.
-    """
+    """Return the distinct values of a column as strings, and the index of each row's value."""
     types = extras.require("pyarrow.types")
     if column.null_count or types.is_dictionary(column.type):
         column = words(column)
@@ -196,15 +180,7 @@ def _have_offsets(texts: Any) -> bool:
 
 
 def times(column: Any, every: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
-    """Return the number of each row's time, 0, 1, ..., and the distinct times in their order.
-
-    Parameters
-    ----------
-    column
-        The times.
-    every
-        All times that there may be, in order, if the column is a part of a longer one.
-    """
+    """Return the number of each row's time, 0, 1, ..., and the distinct times in their order."""
     pc = extras.require("pyarrow.compute")
     ordered = sortable(column).combine_chunks()
     if every is not None:

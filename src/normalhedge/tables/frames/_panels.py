@@ -18,57 +18,31 @@ from normalhedge.tables.frames._whole import WholeTable
 
 @dataclass
 class Panel:
-    """Forecasts and outcomes in rows.
+    """Forecasts and outcomes in rows."""
 
-    Attributes
-    ----------
-    table
-        An Arrow table of the columns that identify a row, and of the target.
-    experts
-        The names of the experts, the columns of ``forecasts``.
-    forecasts
-        Rows x classes x experts; NaN where an expert sleeps.
-    outcomes
-        The outcome of each row; NaN if unknown.
-    items, series
-        The names of the items, and the item of each row.
-    times, time_keys
-        The number of each row's time, 0, 1, ...; and the distinct times: numbers or words that
-        sort. Without a column of times there are no ``time_keys``.
-    known
-        With a cutoff, the time at which the outcome of each row is known; otherwise None.
-    time_kind
-        The kind of the times: dates, numbers or words; empty without a column of times.
-    steps
-        With a cutoff, the number of the step ahead of each row, from 0 on; otherwise None.
-    of_whole
-        Whether ``times`` number the times of a larger table, of which some may be missing here.
-    """
-
-    table: Any
-    experts: list[str]
-    forecasts: Floats
-    outcomes: Floats
+    table: Any  # an Arrow table of the columns that identify a row, and of the target
+    experts: list[str]  # the names of the experts, the columns of ``forecasts``
+    forecasts: Floats  # rows x classes x experts; NaN where an expert sleeps
+    outcomes: Floats  # the outcome of each row; NaN if unknown
+    # items, series: the names of the items, and the item of each row
     items: list[str]
     series: np.ndarray
+    # times, time_keys: The number of each row's time, 0, 1, ...; and the distinct times: numbers or
+    # words that sort. Without a column of times there are no ``time_keys``.
     times: np.ndarray
     time_keys: np.ndarray | None
+    # with a cutoff, the time at which the outcome of each row is known; otherwise None
     known: np.ndarray | None
+    # the kind of the times: dates, numbers or words; empty without a column of times
     time_kind: str
+    # with a cutoff, the number of the step ahead of each row, from 0 on; otherwise None
     steps: np.ndarray | None = None
+    # whether ``times`` number the times of a larger table, of which some may be missing here
     of_whole: bool = False
 
 
 def read_panel(table: Any, columns: Columns) -> Panel:
-    """Return the panel of a table.
-
-    Parameters
-    ----------
-    table
-        An Arrow table.
-    columns
-        The roles of its columns.
-    """
+    """Return the panel of a table."""
     pa = extras.require("pyarrow")
     rows = table.num_rows
     if not rows:
@@ -119,15 +93,7 @@ def read_panel(table: Any, columns: Columns) -> Panel:
 
 
 def named_items(table: Any, by: Sequence[str]) -> tuple[list[str], np.ndarray]:
-    """Return the names of the items, and the item of each row.
-
-    Parameters
-    ----------
-    table
-        An Arrow table.
-    by
-        The columns that name a series.
-    """
+    """Return the names of the items, and the item of each row."""
     if not by:
         return [""], np.zeros(table.num_rows, dtype=np.int32)
     if len(by) == 1:
@@ -191,15 +157,7 @@ def _cells(
 
 
 def agreed(target: Floats, cells: np.ndarray, count: int) -> Floats:
-    """Return the outcome of each cell, on which its rows must agree; NaN if no row has one.
-
-    Parameters
-    ----------
-    target
-        The outcome in each row.
-    cells, count
-        The cell of each row, and the number of cells.
-    """
+    """Return the outcome of each cell, on which its rows must agree; NaN if no row has one."""
     outcomes = np.full(count, np.nan)
     known = ~np.isnan(target)
     outcomes[cells[known]] = target[known]
@@ -250,17 +208,7 @@ def _refuse_labels(outcomes: Floats, classes: int, target: str) -> None:
 
 
 def refuse_outcomes(outcomes: Floats, target: str, loss: Loss) -> None:
-    """Refuse infinite outcomes, and outcomes that the loss does not take.
-
-    Parameters
-    ----------
-    outcomes
-        The outcome of each row.
-    target
-        The column of outcomes.
-    loss
-        The loss.
-    """
+    """Refuse infinite outcomes, and outcomes that the loss does not take."""
     wrong = np.abs(outcomes) >= LARGEST
     if wrong.any():
         row = int(wrong.argmax())

@@ -32,52 +32,29 @@ SCORES = {"quantile": "WIS", "pmf": "log loss", "mean": "square error", "median"
 
 
 class HubGame(NamedTuple):
-    """The forecasts of one output type and horizon, with outcomes.
+    """The forecasts of one output type and horizon, with outcomes."""
 
-    Attributes
-    ----------
-    horizon
-        The steps ahead, as text.
-    table
-        The rows of the submissions.
-    truth
-        The outcome of each row: a number, or the place of a class; NaN where it is not known.
-    kind, ids
-        The output type, and its ids in order.
-    task
-        The task.
-    known_after
-        The number of days after which an outcome is known.
-    """
-
-    horizon: str
-    table: Any
+    horizon: str  # the steps ahead, as text
+    table: Any  # the rows of the submissions
+    # the outcome of each row: a number, or the place of a class; NaN where it is not known
     truth: Floats
+    # kind, ids: the output type, and its ids in order
     kind: str
     ids: list[str]
     task: Task
-    known_after: int
+    known_after: int  # the number of days after which an outcome is known
 
 
 class Played(NamedTuple):
-    """A game of which all dates were played. A cell is a series on a date.
+    """A game of which all dates were played. A cell is a series on a date."""
 
-    Attributes
-    ----------
-    last
-        The cells of the last date with all that the hub asks for, as places in the arrays.
-    cells
-        The ids of the series of these cells, and the date that their forecasts are for.
-    names
-        The models.
-    forecasts, values, weights, outcomes
-        The forecasts of the models, cells x ids x models; those of the blend, cells x ids; the
-        weights, cells x models; and the outcomes.
-    """
-
+    # the cells of the last date with all that the hub asks for, as places in the arrays
     last: np.ndarray
+    # the ids of the series of these cells, and the date that their forecasts are for
     cells: list[dict[str, str]]
-    names: list[str]
+    names: list[str]  # the models
+    # forecasts, values, weights, outcomes: the forecasts of the models, cells x ids x models; those
+    # of the blend, cells x ids; the weights, cells x models; and the outcomes
     forecasts: Floats
     values: Floats
     weights: Floats
@@ -89,17 +66,6 @@ def play_game(game: HubGame, day: Date, hedger: str | None, notes: list[str]) ->
 
     All series share one round of each date: the core hedges over weights for all of them, and
     weights for each series by itself.
-
-    Parameters
-    ----------
-    game
-        The forecasts with outcomes.
-    day
-        The last date.
-    hedger
-        The way of combining; None for the default.
-    notes
-        Sentences about forecasts that were left out, or repaired, are added here.
     """
     parts = {"quantile": _quantiles, "pmf": _classes}.get(game.kind, _points)(game, notes)
     columns: dict[str, Any] = {"by": game.task.series, "target": TRUTH, "time": KNOWN}
@@ -224,19 +190,7 @@ def _last(game: HubGame, day: Date, result: Blend, count: int, notes: list[str])
 
 
 def mean_score(kind: str, values: Floats, outcomes: Floats, ids: Sequence[str]) -> float:
-    """Return the mean score of forecasts over the cells with an outcome; NaN without any.
-
-    Parameters
-    ----------
-    kind
-        The output type.
-    values
-        The forecasts: cells x ids.
-    outcomes
-        The outcome of each cell: a number, or the place of a class.
-    ids
-        The ids of the output type.
-    """
+    """Return the mean score of forecasts over the cells with an outcome; NaN without any."""
     known = ~np.isnan(outcomes) & ~np.isnan(values).any(axis=1)
     values, outcomes = values[known], outcomes[known]
     if not len(outcomes):

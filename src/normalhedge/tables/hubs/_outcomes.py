@@ -27,26 +27,7 @@ Outcomes = dict[tuple[str, ...], Any]
 def read_outcomes(
     folder: Path, task: Task, tasks: Sequence[Task], kind: str, until: Date, released: Date
 ) -> tuple[Outcomes, str]:
-    """Return the outcomes of a task up to a date, and the name of the file they were found in.
-
-    Parameters
-    ----------
-    folder
-        The folder of the hub.
-    task, tasks
-        The task, and all tasks of the hub.
-    kind
-        The output type: the outcome of a ``pmf`` is a class.
-    until
-        The last date of outcomes that are known.
-    released
-        Of several versions of an outcome, the newest whose ``as_of`` is not after this date counts.
-
-    Raises
-    ------
-    ValueError
-        If there are no target data at all.
-    """
+    """Return the outcomes of a task up to a date, and the name of the file they were found in."""
     root = folder / "target-data"
     files = sorted(p for p in root.rglob("*") if p.suffix in {".csv", ".parquet"} and p.is_file())
     if not files:

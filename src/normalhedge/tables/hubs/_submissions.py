@@ -29,17 +29,6 @@ def read_submissions(
     """Return the forecasts of tasks up to a date, by target, as Arrow tables with ids as text.
 
     Files of later dates are not opened. A file that cannot be used is left out, with a note.
-
-    Parameters
-    ----------
-    models
-        The models to read.
-    tasks
-        The tasks to read.
-    until, since
-        The last date, and the first one if not all.
-    notes
-        Sentences about files that were left out are added here.
     """
     pa = extras.require("pyarrow")
     parts: dict[str, list[Any]] = {task.target: [] for task in tasks}

@@ -23,53 +23,27 @@ TYPES = ("quantile", "pmf", "mean", "median")
 
 @dataclass
 class Output:
-    """What a submission may say in one output type.
+    """What a submission may say in one output type."""
 
-    Attributes
-    ----------
-    ids
-        The values of ``output_type_id`` as text, in order; none for means and medians.
-    low, high
-        The limits of values.
-    whole
-        Whether values are whole numbers.
-    """
-
+    # the values of ``output_type_id`` as text, in order; none for means and medians
     ids: list[str] = field(default_factory=list)
+    # low, high: the limits of values
     low: float | None = None
     high: float | None = None
-    whole: bool = False
+    whole: bool = False  # whether values are whole numbers
 
 
 @dataclass
 class Task:
-    """A target of a hub, and how submissions describe it.
+    """A target of a hub, and how submissions describe it."""
 
-    Attributes
-    ----------
-    target
-        Its name.
-    columns
-        The task ids, in the order of the file.
-    date
-        The task id that says when a forecast was made.
-    allowed
-        The values that each task id may have, as text, in order.
-    outputs
-        The output types that are blended, by name.
-    days
-        The length of a step ahead in days.
-    numeric
-        Whether outcomes are numbers, and belong to one step ahead.
-    """
-
-    target: str
-    columns: list[str]
-    date: str
-    allowed: dict[str, list[str]]
-    outputs: dict[str, Output]
-    days: int = 7
-    numeric: bool = True
+    target: str  # its name
+    columns: list[str]  # the task ids, in the order of the file
+    date: str  # the task id that says when a forecast was made
+    allowed: dict[str, list[str]]  # the values that each task id may have, as text, in order
+    outputs: dict[str, Output]  # the output types that are blended, by name
+    days: int = 7  # the length of a step ahead in days
+    numeric: bool = True  # whether outcomes are numbers, and belong to one step ahead
 
     @property
     def series(self) -> list[str]:
@@ -78,13 +52,7 @@ class Task:
 
 
 def read_tasks(path: Path) -> dict[str, Task]:
-    """Return the tasks of a hub by target.
-
-    Parameters
-    ----------
-    path
-        The file ``tasks.json``.
-    """
+    """Return the tasks of a hub by target."""
     try:
         rounds = json.loads(path.read_text(encoding="utf-8"))["rounds"]
         found: dict[str, Task] = {}
@@ -150,15 +118,7 @@ def _extend(known: list[str], more: Sequence[str]) -> None:
 
 
 def task_of(tasks: Mapping[str, Task], target: str) -> Task:
-    """Return the task of a target; refuse an unknown target.
-
-    Parameters
-    ----------
-    tasks
-        The tasks of the hub.
-    target
-        The name of the target.
-    """
+    """Return the task of a target; refuse an unknown target."""
     if target not in tasks:
         raise specs.nearest("target", target, tasks)
     return tasks[target]

@@ -61,15 +61,6 @@ def combined(forecasts: Floats, weights: Floats, *, guard: bool = True) -> Float
 
     With m the median of the models awake, and d the median of their distances to it, at the level
     where that is largest, forecasts are moved to within m - 10 d and m + 10 d.
-
-    Parameters
-    ----------
-    forecasts
-        Tasks x levels x models; NaN where a model sleeps.
-    weights
-        Tasks x models. At each level they are shared by the models awake.
-    guard
-        Whether to move absurd forecasts.
     """
     awake = ~np.isnan(forecasts)
     near = _guarded(forecasts, awake) if guard else forecasts

@@ -21,15 +21,6 @@ def read_intervals(
     """Read a table with columns ``gam``, ``gam-lo-90``, ... for each model; None without them.
 
     A model without intervals has a forecast of the median alone.
-
-    Parameters
-    ----------
-    table
-        An Arrow table.
-    given
-        The roles of columns that are known.
-    quantiles
-        The columns of quantiles, if they were given.
     """
     pa = extras.require("pyarrow")
     named = _columns_of_models(table, given, quantiles)

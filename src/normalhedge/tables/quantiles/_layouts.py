@@ -34,20 +34,7 @@ Quantiles = Mapping[str, float] | Sequence[str] | None
 def recognise(
     table: Any, given: Columns, level: str | None = None, quantiles: Quantiles = None
 ) -> QuantileTable | None:
-    """Return the quantile forecasts of a table; None if it has none.
-
-    Parameters
-    ----------
-    table
-        An Arrow table.
-    given
-        The roles of columns that were given.
-    level
-        The column of levels of a long table, if it was given.
-    quantiles
-        The columns of quantiles of a wide table, if they were given: names that say their levels,
-        or a mapping of names to levels.
-    """
+    """Return the quantile forecasts of a table; None if it has none."""
     quantiles = quantiles or None
     names = table.column_names
     if len(set(names)) < len(names):

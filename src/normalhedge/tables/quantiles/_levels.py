@@ -86,15 +86,7 @@ def check_levels(levels: Sequence[float]) -> tuple[float, ...]:
 
 
 def read_levels(column: Any, name: str) -> Floats:
-    """Return the levels of a column of numbers or texts; refuse what is not a level.
-
-    Parameters
-    ----------
-    column
-        The column of an Arrow table.
-    name
-        Its name, for error messages.
-    """
+    """Return the levels of a column of numbers or texts; refuse what is not a level."""
     pc = extras.require("pyarrow.compute")
     if is_number(column.type):
         shown, given = column, floats(column)

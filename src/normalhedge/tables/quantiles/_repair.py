@@ -36,13 +36,6 @@ def uncross(quantiles: Floats) -> np.ndarray:
 def interpolate(quantiles: Floats, levels: Sequence[float]) -> np.ndarray:
     """Fill in missing quantiles between known ones, linearly in the level; return which were.
 
-    Parameters
-    ----------
-    quantiles
-        Rows x levels; NaN where there is no forecast.
-    levels
-        The level of each column, in order.
-
     Examples
     --------
     >>> table = np.array([[1.0, np.nan, 2.0, np.nan]])
@@ -72,22 +65,7 @@ def interpolate(quantiles: Floats, levels: Sequence[float]) -> np.ndarray:
 
 
 def repair(forecasts: Floats, levels: Sequence[float], experts: Sequence[str]) -> list[str]:
-    """Sort crossing quantiles, fill in missing ones where that is sound, and say so.
-
-    Parameters
-    ----------
-    forecasts
-        Cells x levels x experts; changed in place.
-    levels
-        The levels, in order.
-    experts
-        The names of the experts.
-
-    Returns
-    -------
-    list of str
-        A sentence for each kind of change.
-    """
+    """Sort crossing quantiles, fill in missing ones where that is sound, and say so."""
     infinite = np.abs(forecasts) >= LARGEST
     count = int(infinite.sum())
     if count:

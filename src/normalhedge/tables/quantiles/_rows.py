@@ -13,17 +13,7 @@ from normalhedge.tables.quantiles._table import QuantileTable, numbers_of, repla
 
 
 def read_long(table: Any, given: Columns, level: str) -> QuantileTable:
-    """Read a table with a row for each model, time and level.
-
-    Parameters
-    ----------
-    table
-        An Arrow table.
-    given
-        The roles of columns that are known.
-    level
-        The column of levels.
-    """
+    """Read a table with a row for each model, time and level."""
     pa, pc = extras.require("pyarrow"), extras.require("pyarrow.compute")
     notes = [f"levels in: {level}"]
     if "output_type" in table.column_names and "output_type" not in given.by:
@@ -74,17 +64,7 @@ def read_long(table: Any, given: Columns, level: str) -> QuantileTable:
 
 
 def read_wide(table: Any, given: Columns, names: Mapping[str, float]) -> QuantileTable:
-    """Read a table with a row for each model and time, and a column for each level.
-
-    Parameters
-    ----------
-    table
-        An Arrow table.
-    given
-        The roles of columns that are known.
-    names
-        The columns of quantiles, with their levels.
-    """
+    """Read a table with a row for each model and time, and a column for each level."""
     pa = extras.require("pyarrow")
     levels = check_levels(list(names.values()))
     numbers = np.empty((table.num_rows, len(levels)))

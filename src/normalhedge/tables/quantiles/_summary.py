@@ -26,15 +26,7 @@ CHUNK = 1 << 22
 
 
 def quantile_options(levels: tuple[float, ...], options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the arguments of a mixture for quantile forecasts: with the loss of their levels.
-
-    Parameters
-    ----------
-    levels
-        The levels of the table, in order.
-    options
-        The arguments that were given.
-    """
+    """Return the arguments of a mixture for quantile forecasts: with the loss of their levels."""
     loss = options.get("loss")
     if loss is None or loss in {"pinball", "crps", "wis"}:
         return {**options, "loss": crps(levels)}
@@ -48,15 +40,7 @@ def quantile_options(levels: tuple[float, ...], options: Mapping[str, Any]) -> d
 
 
 def levels_of_loss(loss: Loss, levels: tuple[float, ...] | None) -> None:
-    """Refuse a loss at other levels than those of the table.
-
-    Parameters
-    ----------
-    loss
-        The loss of the mixture.
-    levels
-        The levels of the table; None if it has no quantile forecasts.
-    """
+    """Refuse a loss at other levels than those of the table."""
     if levels is None and len(loss.levels) > 1:
         raise ValueError(
             f"loss {loss.name} at several levels needs a table that says the level of each "
@@ -162,21 +146,7 @@ def score_quantiles(
     levels: tuple[float, ...],
     experts: Sequence[str],
 ) -> QuantileScores:
-    """Return the mean scores of a blend and of its experts.
-
-    Parameters
-    ----------
-    values
-        The quantiles of the blend; cells x levels.
-    forecasts
-        The quantiles of the experts; cells x levels x experts, NaN where they sleep.
-    outcomes
-        The outcome of each cell; NaN where it is unknown.
-    levels
-        The levels, in order.
-    experts
-        The names of the experts.
-    """
+    """Return the mean scores of a blend and of its experts."""
     known = np.flatnonzero(~np.isnan(outcomes))
     length = max(CHUNK // max(forecasts[:1].size, 1), 1)
     starts = range(0, max(len(known), 1), length)
@@ -206,15 +176,7 @@ def _sums(
 
 
 def plain_combination(forecasts: Floats, way: Callable[..., Any]) -> Floats:
-    """Return the mean or the median of the experts awake; NaN where none is.
-
-    Parameters
-    ----------
-    forecasts
-        Cells x levels x experts.
-    way
-        ``np.nanmean`` or ``np.nanmedian``.
-    """
+    """Return the mean or the median of the experts awake; NaN where none is."""
     missing = np.isnan(forecasts)
     if not missing.any():
         plain: Any = {np.nanmean: np.mean, np.nanmedian: np.median}[way]
@@ -259,13 +221,6 @@ def cells_of(rounds: TableRounds, count: int) -> tuple[Floats, Floats, Floats]:
     """Return predictions, forecasts and outcomes by cell, in the order of the table's result.
 
     That is cells x levels, cells x levels x experts, and cells.
-
-    Parameters
-    ----------
-    rounds
-        The rounds of a table, with their predictions.
-    count
-        The number of levels, or of classes.
     """
     order = np.argsort(rounds.row_of, kind="stable")[np.count_nonzero(rounds.row_of < 0) :]
     return rounds.values[order, :count], rounds.forecasts[order], rounds.outcomes[order]
@@ -274,19 +229,7 @@ def cells_of(rounds: TableRounds, count: int) -> tuple[Floats, Floats, Floats]:
 def summarise_quantiles(
     found: Summary, quantiles: QuantileTable, rounds: TableRounds, experts: Sequence[str]
 ) -> QuantileSummary:
-    """Return a summary with the scores of the quantiles of a table.
-
-    Parameters
-    ----------
-    found
-        The summary of the rows, each of which is a cell.
-    quantiles
-        The levels of the table.
-    rounds
-        The rounds of the table, with their predictions.
-    experts
-        The names of the experts of the mixture.
-    """
+    """Return a summary with the scores of the quantiles of a table."""
     values, forecasts, outcomes = cells_of(rounds, len(quantiles.levels))
     scores = score_quantiles(values, forecasts, outcomes, quantiles.levels, experts)
     own = {part.name: getattr(found, part.name) for part in fields(found)}

@@ -17,31 +17,18 @@ BLEND = "blend"
 
 @dataclass
 class QuantileTable:
-    """A table of quantile forecasts.
+    """A table of quantile forecasts."""
 
-    Attributes
-    ----------
-    table, columns
-        The table with the number of a row of ``numbers`` in the place of each forecast, and the
-        roles of its columns: `read_panel` arranges these numbers as it arranges forecasts.
-    levels
-        The levels, in order.
-    numbers
-        The quantiles: rows x levels.
-    layout
-        ``"long"``, ``"wide"`` or ``"intervals"``.
-    level
-        The column of levels of a long table.
-    names
-        The names of the columns of levels in a result, in the order of the given table.
-    """
-
+    # table, columns: the table with the number of a row of ``numbers`` in the place of each
+    # forecast, and the roles of its columns: `read_panel` arranges these numbers as it arranges
+    # forecasts
     table: Any
     columns: Columns
-    levels: tuple[float, ...]
-    numbers: Floats
-    layout: str
-    level: str = ""
+    levels: tuple[float, ...]  # the levels, in order
+    numbers: Floats  # the quantiles: rows x levels
+    layout: str  # ``"long"``, ``"wide"`` or ``"intervals"``
+    level: str = ""  # the column of levels of a long table
+    # the names of the columns of levels in a result, in the order of the given table
     names: dict[str, float] = field(default_factory=dict)
 
     def stacked(self, panel: Panel) -> Panel:
@@ -95,31 +82,13 @@ def _with(table: Any, columns: Mapping[str, Any]) -> Any:
 
 
 def replaced(table: Any, name: str, values: Floats) -> Any:
-    """Return an Arrow table with other numbers in one of its columns.
-
-    Parameters
-    ----------
-    table
-        The table.
-    name
-        The name of the column.
-    values
-        The numbers; NaN becomes an empty cell.
-    """
+    """Return an Arrow table with other numbers in one of its columns."""
     pa = extras.require("pyarrow")
     place = table.column_names.index(name)
     return table.set_column(place, name, pa.array(values, from_pandas=True))
 
 
 def numbers_of(table: Any, name: str) -> Floats:
-    """Return the numbers of a column; refuse a column of something else.
-
-    Parameters
-    ----------
-    table
-        An Arrow table.
-    name
-        The name of the column.
-    """
+    """Return the numbers of a column; refuse a column of something else."""
     refuse_other_than_numbers(table, name)
     return floats(table[name])

@@ -219,13 +219,6 @@ def student_cdf(t: Floats, degrees: Floats) -> Floats:
 
     The incomplete beta function I is computed by its continued fraction, for whichever of I(x; a,
     b) and 1 - I(1 - x; b, a) converges fast (DLMF 8.17.22).
-
-    Parameters
-    ----------
-    t
-        Where to evaluate it.
-    degrees
-        The degrees of freedom n, broadcast against t.
     """
     away, n = np.broadcast_arrays(np.asarray(t, dtype=np.float64), degrees)
     away = np.clip(away, -1e100, 1e100)

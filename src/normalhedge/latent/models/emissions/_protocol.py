@@ -147,17 +147,7 @@ class RealEmission(Emission):
 
 
 def checked(family: type[Emission], observations: npt.ArrayLike, columns: int | None) -> Floats:
-    """Return observations as T x columns, checked; a row with a missing value becomes all NaN.
-
-    Parameters
-    ----------
-    family
-        The family of emissions, which says what numbers are accepted.
-    observations
-        T numbers, or T x columns; NaN where missing.
-    columns
-        The required number of columns; None for any.
-    """
+    """Return observations as T x columns, checked; a row with a missing value becomes all NaN."""
     array = inputs.numbers_array("observations", observations).astype(np.float64)
     if array.ndim == 1:
         array = array[:, np.newaxis]
@@ -176,15 +166,7 @@ def checked(family: type[Emission], observations: npt.ArrayLike, columns: int | 
 
 
 def family_check(family: type[Emission], known: Floats) -> None:
-    """Refuse values that are not whole numbers, in families of counts and symbols.
-
-    Parameters
-    ----------
-    family
-        The family of emissions.
-    known
-        The values that are not missing.
-    """
+    """Refuse values that are not whole numbers, in families of counts and symbols."""
     if family.scaled:
         return
     wrong = ~((known >= 0.0) & (known == np.floor(known)) & (known < ROOM))
@@ -195,15 +177,7 @@ def family_check(family: type[Emission], known: Floats) -> None:
 
 
 def states_array(states: npt.ArrayLike, most: int) -> Path:
-    """Return a path through the states, checked.
-
-    Parameters
-    ----------
-    states
-        The state in each round.
-    most
-        The number of states.
-    """
+    """Return a path through the states, checked."""
     path = np.asarray(states)
     if path.ndim != 1 or path.dtype.kind not in "iu" or not ((path >= 0) & (path < most)).all():
         raise ValueError(f"states must be whole numbers below {most}, one for each observation")
@@ -211,14 +185,6 @@ def states_array(states: npt.ArrayLike, most: int) -> Path:
 
 
 def positive(name: str, values: Floats) -> None:
-    """Refuse parameters that are not larger than zero.
-
-    Parameters
-    ----------
-    name
-        The name of the parameters, for the message.
-    values
-        The parameters.
-    """
+    """Refuse parameters that are not larger than zero."""
     if not (values > 0.0).all():
         raise ValueError(f"{name} must be larger than zero")

@@ -23,27 +23,20 @@ FOREVER = np.iinfo(np.int64).max
 
 
 class _Tree(NamedTuple):
-    """The states that were reached, each with its parent and the move from there.
+    """The states that were reached, each with its parent and the move from there."""
 
-    Attributes
-    ----------
-    parents, moves
-        For each state, the index of its parent and of the move that leads from there to it.
-    highest, furthest
-        The states with the highest potential and with the largest regret.
-    log_potential, regret
-        That potential, as a logarithm, and that regret, scaled by ``sqrt(alpha)``.
-    finished
-        Whether the search ended before it ran out of room.
-    """
-
+    # parents, moves: for each state, the index of its parent and of the move that leads from there
+    # to it
     parents: np.ndarray
     moves: np.ndarray
+    # highest, furthest: the states with the highest potential and with the largest regret
     highest: int
     furthest: int
+    # log_potential, regret: that potential, as a logarithm, and that regret, scaled by
+    # ``sqrt(alpha)``
     log_potential: float
     regret: float
-    finished: bool
+    finished: bool  # whether the search ended before it ran out of room
 
     def reached(self, goal: Goal) -> float:
         """Return the largest value that any state reaches."""

@@ -17,21 +17,11 @@ PATIENCE = 4.0
 
 
 class _Holding(NamedTuple):
-    """The parameters of the attack.
+    """The parameters of the attack."""
 
-    Attributes
-    ----------
-    held
-        How many experts are held.
-    share
-        The share of the weight at which they are held.
-    climb
-        While one expert breaks away, the others are held until it has this weight.
-    """
-
-    held: int
-    share: float
-    climb: float = 0.0
+    held: int  # how many experts are held
+    share: float  # the share of the weight at which they are held
+    climb: float = 0.0  # while one expert breaks away, the others are held until it has this weight
 
 
 def hold(alpha: float, n_experts: int, c: float, goal: Goal = "potential") -> Attack:

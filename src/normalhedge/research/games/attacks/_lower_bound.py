@@ -152,19 +152,7 @@ class Attack:
 def settings(
     alpha: float, n_experts: int, c: float, goal: Goal = "potential", *, least: int = 2
 ) -> tuple[float, int, float]:
-    """Check the arguments that all attacks have, and return the numbers.
-
-    Parameters
-    ----------
-    alpha, c
-        The settings of NormalHedge.
-    n_experts
-        The number of experts.
-    goal
-        The quantity to maximise.
-    least
-        The smallest number of experts that is accepted.
-    """
+    """Check the arguments that all attacks have, and return the numbers."""
     if goal not in get_args(Goal):
         raise ValueError(f"goal must be one of {', '.join(get_args(Goal))}, got {goal!r}")
     alpha = inputs.number("alpha", alpha, 0.0, 1.0)
@@ -178,17 +166,6 @@ def carry_out(
     """Play gains on groups and return them as an attack.
 
     The attack ends when both the potential and the regret have reached their largest values.
-
-    Parameters
-    ----------
-    name
-        The method that found the gains.
-    alpha, c
-        The settings of NormalHedge.
-    sizes
-        The number of experts in each group.
-    gains
-        One row for each round and one column for each group.
     """
     leads, logs = np.empty(len(gains)), np.empty(len(gains))
     table = np.ascontiguousarray(gains, dtype=np.float64)

@@ -88,17 +88,7 @@ class GoodAndBad:
 
 
 def biased_share(gamma: float, f: float, experts: int) -> tuple[float, float]:
-    """Check the advantage and the share of good experts, and return them.
-
-    Parameters
-    ----------
-    gamma
-        The advantage of the good experts, in [0, 1].
-    f
-        The share of good experts, in (0, 1]; at least one expert must be good.
-    experts
-        The number of experts N.
-    """
+    """Check the advantage and the share of good experts, and return them."""
     gamma = inputs.number("gamma", gamma, 0.0, 1.0, closed=True)
     if not inputs.number("f", f, 0.0, 1.0, closed=True) > 0.0:
         raise ValueError(f"f must be in (0, 1], got {f!r}")

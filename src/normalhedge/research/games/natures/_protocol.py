@@ -48,15 +48,7 @@ class Changing(Nature, Protocol):
 
 
 def fair_coins(rounds: int, experts: int, rng: np.random.Generator) -> np.ndarray:
-    """Return gains of +1 and -1 with equal probability, from one random bit each.
-
-    Parameters
-    ----------
-    rounds, experts
-        The shape of the result: rows and columns.
-    rng
-        The source of the bits.
-    """
+    """Return gains of +1 and -1 with equal probability, from one random bit each."""
     size = rounds * experts
     bits = np.unpackbits(np.frombuffer(rng.bytes(-(-size // 8)), dtype=np.uint8), count=size)
     bits *= 2
