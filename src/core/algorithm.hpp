@@ -3,7 +3,7 @@
 
 #include "columns.hpp"
 
-namespace normalhedge {
+namespace normalhedge::engine {
 
 // The parts of an algorithm that it does not write itself; `Own` is the algorithm.
 template <class Own, size_t Rows, size_t Totals, size_t OwnSettings = 0>
@@ -50,4 +50,4 @@ inline void learn_squares(const Columns& before, const Columns& after, const dou
     }
 }
 
-}  // namespace normalhedge
+}  // namespace normalhedge::engine

@@ -35,7 +35,7 @@
 #include "guard.hpp"
 #include "relative.hpp"
 
-namespace normalhedge {
+namespace normalhedge::mixtures {
 
 // One way to combine; without a hedger all experts count alike.
 struct Component {
@@ -933,4 +933,4 @@ private:
     size_t upper_total_ = 0;
 };
 
-}  // namespace normalhedge
+}  // namespace normalhedge::mixtures

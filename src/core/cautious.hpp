@@ -17,7 +17,7 @@
 
 #include "mixture.hpp"
 
-namespace normalhedge::cautious {
+namespace normalhedge::mixtures::cautious {
 
 constexpr double fullest = 2.0;
 constexpr double emptiest = 1.0 / 16.0;
@@ -288,4 +288,4 @@ inline void learn_round(const Recipe& recipe, const Hedger& hedger, const Game& 
         totals[Sums::log_potential] = larger(totals[Sums::log_potential], outcome.log_potential);
 }
 
-}  // namespace normalhedge::cautious
+}  // namespace normalhedge::mixtures::cautious

@@ -11,7 +11,7 @@
 #include "columns.hpp"
 #include "losses.hpp"
 
-namespace normalhedge {
+namespace normalhedge::mixtures {
 
 enum class Way { mean, median, trimmed, vote };
 
@@ -148,4 +148,4 @@ inline void combine(const Forecasts& forecasts, const double* played, Way way, d
     }
 }
 
-}  // namespace normalhedge
+}  // namespace normalhedge::mixtures

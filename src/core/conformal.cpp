@@ -4,7 +4,9 @@
 #include "conformal.hpp"
 #include "objects.hpp"
 
-namespace normalhedge {
+namespace normalhedge::python {
+
+using namespace intervals;
 
 namespace {
 
@@ -247,4 +249,4 @@ void add_conformal(PyObject* module) {
     if (PyModule_AddFunctions(module, functions) < 0) throw PythonError();
 }
 
-}  // namespace normalhedge
+}  // namespace normalhedge::python

@@ -37,7 +37,10 @@
 #include "engine.hpp"
 #include "hedgers/ada_normal_hedge.hpp"
 
-namespace normalhedge {
+namespace normalhedge::intervals {
+
+using engine::AdaNormalHedge;
+using engine::Gains;
 
 // What was tried on series to develop on, and found to matter little: see benchmarks/intervals.
 constexpr double patience = 48.0;      // misses too many, or too few, until an interval is all or nothing
@@ -406,4 +409,4 @@ inline size_t phase_of(const Ladder& ladder, std::int64_t moment) {
 
 inline size_t room_to_settle(const Ladder& ladder) { return ladder.scales() + ladder.members(); }
 
-}  // namespace normalhedge
+}  // namespace normalhedge::intervals

@@ -3,7 +3,7 @@
 
 #include "rule.hpp"
 
-namespace normalhedge {
+namespace normalhedge::mixtures {
 
 inline std::string text_of(PyObject* given) {
     if (given == Py_None) return {};
@@ -129,4 +129,4 @@ inline std::shared_ptr<Rule> rule_of(PyObject** given) {
     return rule;
 }
 
-}  // namespace normalhedge
+}  // namespace normalhedge::mixtures

@@ -18,7 +18,7 @@
 #include "emissions.hpp"
 #include "filter.hpp"
 
-namespace normalhedge {
+namespace normalhedge::latent {
 
 // A predicted probability below this cannot be divided by; its state had no share.
 constexpr double least_predicted = 1e-290;
@@ -159,7 +159,7 @@ void write_log_densities(const Family& family, const Series& series, double* par
     for (size_t s = 0; s < k; ++s) {
         const auto state = family.state({parameters, k, s});
         for (size_t t = 0; t < series.rounds; ++t) {
-            const Seen seen = series[t];
+            const Observation seen = series[t];
             result[t * k + s] = family.known(seen) ? family.log_density(state, seen) : 0.0;
         }
     }
@@ -182,7 +182,7 @@ inline void write_log_densities(const NegativeBinomial& family, const Series& se
             table[y] = family.log_density(state, {&count, nullptr});
         }
         for (size_t t = 0; t < series.rounds; ++t) {
-            const Seen seen = series[t];
+            const Observation seen = series[t];
             if (!family.known(seen))
                 result[t * k + s] = 0.0;
             else if (seen.y[0] < static_cast<double>(table.size()))
@@ -278,4 +278,4 @@ Ended fit(const Family& family, const Series& series, const Chain& chain, double
     }
 }
 
-}  // namespace normalhedge
+}  // namespace normalhedge::latent

@@ -15,12 +15,12 @@
 
 #include "numbers.hpp"
 
-namespace normalhedge {
+namespace normalhedge::latent {
 
 using std::size_t;
 
 // An observation, and the one before it (none at the start).
-struct Seen {
+struct Observation {
     const double* y;
     const double* previous;
 };
@@ -55,7 +55,7 @@ struct Series {
     size_t rounds;
     size_t columns;
 
-    Seen operator[](size_t t) const {
+    Observation operator[](size_t t) const {
         return {data + t * columns, t ? data + (t - 1) * columns : nullptr};
     }
 };
@@ -119,7 +119,7 @@ struct ByStatistics {
     size_t columns;
     Guards guards;
 
-    bool known(Seen seen) const { return all_known(seen.y, columns); }
+    bool known(Observation seen) const { return all_known(seen.y, columns); }
     void refine(const Series&, const Shares&, const Parameters&) const {}
 };
 
@@ -146,7 +146,7 @@ struct Gaussian : ByStatistics {
         }
         return result;
     }
-    double log_density(const State& state, Seen seen) const {
+    double log_density(const State& state, Observation seen) const {
         double sum = state.log_norm;
         for (size_t c = 0; c < columns; ++c) {
             const double away = seen.y[c] - state.means[c];
@@ -154,7 +154,7 @@ struct Gaussian : ByStatistics {
         }
         return sum;
     }
-    void add(const State&, Seen seen, double weight, double* sums) const {
+    void add(const State&, Observation seen, double weight, double* sums) const {
         sums[0] += weight;
         for (size_t c = 0; c < columns; ++c) {
             const double first = weight * seen.y[c];
@@ -183,15 +183,15 @@ struct Normal : Gaussian {
         double mean, half, log_norm;
     };
 
-    bool known(Seen seen) const { return seen.y[0] == seen.y[0]; }
+    bool known(Observation seen) const { return seen.y[0] == seen.y[0]; }
     State state(const Parameters& p) const {
         return {p[0], 0.5 / p[1], -0.5 * (log_two_pi + std::log(p[1]))};
     }
-    double log_density(const State& state, Seen seen) const {
+    double log_density(const State& state, Observation seen) const {
         const double away = seen.y[0] - state.mean;
         return state.log_norm - away * away * state.half;
     }
-    void add(const State&, Seen seen, double weight, double* sums) const {
+    void add(const State&, Observation seen, double weight, double* sums) const {
         const double first = weight * seen.y[0];
         sums[0] += weight;
         sums[1] += first;
@@ -225,7 +225,7 @@ struct Covariant : ByStatistics {
         }
         return result;
     }
-    double log_density(const State& state, Seen seen) const {
+    double log_density(const State& state, Observation seen) const {
         constexpr size_t few = 16;
         double room[few];
         std::vector<double> many(columns > few ? columns : 0);
@@ -239,7 +239,7 @@ struct Covariant : ByStatistics {
         }
         return sum;
     }
-    void add(const State&, Seen seen, double weight, double* sums) const {
+    void add(const State&, Observation seen, double weight, double* sums) const {
         sums[0] += weight;
         for (size_t i = 0; i < columns; ++i) {
             const double first = weight * seen.y[i];
@@ -335,15 +335,15 @@ struct Student : ByStatistics {
     State state(const Parameters& p) const {
         return {p[0], 1.0 / p[1], p[2], log_norm(p[2]) - 0.5 * std::log(p[1])};
     }
-    static double square(const State& state, Seen seen) {
+    static double square(const State& state, Observation seen) {
         const double away = seen.y[0] - state.location;
         return away * away * state.inverse;
     }
-    double log_density(const State& state, Seen seen) const {
+    double log_density(const State& state, Observation seen) const {
         const double ratio = square(state, seen) / state.degrees;
         return state.log_norm - 0.5 * (state.degrees + 1.0) * log(1.0 + ratio);
     }
-    void add(const State& state, Seen seen, double weight, double* sums) const {
+    void add(const State& state, Observation seen, double weight, double* sums) const {
         const double u = (state.degrees + 1.0) / (state.degrees + square(state, seen));
         sums[0] += weight;
         sums[1] += weight * u;
@@ -399,17 +399,17 @@ struct Autoregressive : ByStatistics {
 
     size_t rows() const { return 3; }
     size_t statistics() const { return 6; }
-    bool known(Seen seen) const {
+    bool known(Observation seen) const {
         return seen.previous && all_known(seen.y, 1) && all_known(seen.previous, 1);
     }
     State state(const Parameters& p) const {
         return {p[0], p[1], 0.5 / p[2], -0.5 * (log_two_pi + std::log(p[2]))};
     }
-    double log_density(const State& state, Seen seen) const {
+    double log_density(const State& state, Observation seen) const {
         const double away = seen.y[0] - state.intercept - state.phi * seen.previous[0];
         return state.log_norm - away * away * state.half;
     }
-    void add(const State&, Seen seen, double weight, double* sums) const {
+    void add(const State&, Observation seen, double weight, double* sums) const {
         const double x = seen.previous[0], y = seen.y[0];
         sums[0] += weight;
         sums[1] += weight * x;
@@ -445,10 +445,10 @@ struct Poisson : ByStatistics {
     size_t rows() const { return 1; }
     size_t statistics() const { return 2; }
     State state(const Parameters& p) const { return {p[0], std::log(p[0])}; }
-    double log_density(const State& state, Seen seen) const {
+    double log_density(const State& state, Observation seen) const {
         return seen.y[0] * state.log_rate - state.rate - log_factorial(seen.y[0]);
     }
-    void add(const State&, Seen seen, double weight, double* sums) const {
+    void add(const State&, Observation seen, double weight, double* sums) const {
         sums[0] += weight;
         sums[1] += weight * seen.y[0];
     }
@@ -482,12 +482,12 @@ struct NegativeBinomial : ByStatistics {
         const double log_sum = std::log(p[0] + p[1]);
         return {p[1], std::log(p[0]) - log_sum, p[1] * (std::log(p[1]) - log_sum) - log_gamma(p[1])};
     }
-    double log_density(const State& state, Seen seen) const {
+    double log_density(const State& state, Observation seen) const {
         const double y = seen.y[0];
         return state.log_norm + log_gamma(y + state.size) - log_factorial(y) +
                y * state.log_mean_share;
     }
-    void add(const State&, Seen seen, double weight, double* sums) const {
+    void add(const State&, Observation seen, double weight, double* sums) const {
         sums[0] += weight;
         sums[1] += weight * seen.y[0];
         sums[2] += weight * seen.y[0] * seen.y[0];
@@ -544,10 +544,10 @@ struct Categorical : ByStatistics {
         for (size_t i = 0; i < symbols; ++i) logs[i] = std::log(p[i]);
         return logs;
     }
-    double log_density(const State& state, Seen seen) const {
+    double log_density(const State& state, Observation seen) const {
         return state[static_cast<size_t>(seen.y[0])];
     }
-    void add(const State&, Seen seen, double weight, double* sums) const {
+    void add(const State&, Observation seen, double weight, double* sums) const {
         sums[static_cast<size_t>(seen.y[0])] += weight;
     }
     void expect(const Parameters& p, double weight, double* sums) const {
@@ -571,4 +571,4 @@ inline double weight_of(const Categorical& family, const double* sums) {
     return total;
 }
 
-}  // namespace normalhedge
+}  // namespace normalhedge::latent

@@ -43,7 +43,7 @@
 #include "potential.hpp"
 #include "threads.hpp"
 
-namespace normalhedge {
+namespace normalhedge::engine {
 
 // Gains in the form in which they were given.
 class Gains {
@@ -494,4 +494,4 @@ void rescale_gains(const Algorithm& algorithm, const Columns& now, const double*
     raise_scores(now.weights, now.n);
 }
 
-}  // namespace normalhedge
+}  // namespace normalhedge::engine

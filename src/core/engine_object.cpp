@@ -6,7 +6,9 @@
 #include "hedger.hpp"
 #include "objects.hpp"
 
-namespace normalhedge {
+namespace normalhedge::python {
+
+using namespace engine;
 
 namespace {
 
@@ -344,4 +346,4 @@ void add_engine(PyObject* module) {
     type.release();  // it lives as long as the process
 }
 
-}  // namespace normalhedge
+}  // namespace normalhedge::python

@@ -10,7 +10,7 @@
 
 #include "groups.hpp"
 
-namespace normalhedge {
+namespace normalhedge::attacks {
 
 // A state takes the place of another in its cell where its ln Psi is larger by more than this.
 constexpr double least_rise = 1e-9;
@@ -113,4 +113,4 @@ NORMALHEDGE_VECTORISED inline bool search_breadth_first(const Groups& groups, co
     return now >= tree.count || layer >= rounds;
 }
 
-}  // namespace normalhedge
+}  // namespace normalhedge::attacks

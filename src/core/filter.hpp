@@ -14,7 +14,7 @@
 
 #include "columns.hpp"
 
-namespace normalhedge {
+namespace normalhedge::latent {
 
 // A likelihood below this is impossible: the observation counts as missing for that candidate.
 constexpr double least_likelihood = 1e-280;
@@ -175,4 +175,4 @@ NORMALHEDGE_VECTORISED inline bool observe(const Bank& bank, const Standing<cons
     return true;
 }
 
-}  // namespace normalhedge
+}  // namespace normalhedge::latent

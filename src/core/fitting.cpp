@@ -10,7 +10,9 @@
 #include "objects.hpp"
 #include "online_em.hpp"
 
-namespace normalhedge {
+namespace normalhedge::python {
+
+using namespace latent;
 
 struct FamilyName {
     const char* name;
@@ -287,4 +289,4 @@ void add_fitting(PyObject* module) {
     if (PyModule_AddFunctions(module, functions) < 0) throw PythonError();
 }
 
-}  // namespace normalhedge
+}  // namespace normalhedge::python

@@ -12,7 +12,12 @@
 #include "hindsight.hpp"
 #include "objects.hpp"
 
-namespace normalhedge {
+namespace normalhedge::python {
+
+using namespace attacks;
+using namespace hindsight;
+using namespace latent;
+using namespace mixtures;
 
 // By its name.
 template <>
@@ -322,4 +327,4 @@ void add_functions(PyObject* module) {
     if (PyModule_AddFunctions(module, functions) < 0) throw PythonError();
 }
 
-}  // namespace normalhedge
+}  // namespace normalhedge::python

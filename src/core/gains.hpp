@@ -33,7 +33,7 @@
 
 #include "mixture.hpp"
 
-namespace normalhedge {
+namespace normalhedge::mixtures {
 
 // Less than this share of the weight of the experts awake is none.
 constexpr double least_weight = 1e-6;
@@ -338,4 +338,4 @@ inline void learn_round(const Recipe& recipe, const Hedger& hedger, const Game& 
         totals[Sums::log_potential] = larger(totals[Sums::log_potential], outcome.log_potential);
 }
 
-}  // namespace normalhedge
+}  // namespace normalhedge::mixtures

@@ -17,7 +17,7 @@
 
 #include "columns.hpp"
 
-namespace normalhedge {
+namespace normalhedge::attacks {
 
 struct Groups {
     size_t count;
@@ -140,4 +140,4 @@ NORMALHEDGE_VECTORISED inline Held hold_and_break_away(const Groups& groups, con
     return held;
 }
 
-}  // namespace normalhedge
+}  // namespace normalhedge::attacks

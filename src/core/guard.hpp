@@ -18,7 +18,7 @@
 
 #include "combining.hpp"
 
-namespace normalhedge {
+namespace normalhedge::mixtures {
 
 // What the guard remembers of an item.
 struct Seen {
@@ -111,4 +111,4 @@ inline void see(const double* forecasts, const double* rated, size_t n, const Sp
     seen.count = smaller(seen.count + 1.0, enough);
 }
 
-}  // namespace normalhedge
+}  // namespace normalhedge::mixtures

@@ -7,7 +7,7 @@
 
 #include "engine.hpp"
 
-namespace normalhedge {
+namespace normalhedge::engine {
 
 class Hedger {
 public:
@@ -81,7 +81,7 @@ public:
     }
 
     double weigh(const Columns& now) const override {
-        return normalhedge::weigh(algorithm_, now, leading(now.regrets(), now.n));
+        return engine::weigh(algorithm_, now, leading(now.regrets(), now.n));
     }
 
     bool by_losses() const override { return Algorithm::by_losses; }
@@ -111,4 +111,4 @@ private:
 std::unique_ptr<Hedger> make_hedger(const std::string& name, const std::vector<double>& settings,
                                     const std::vector<double>& halving);
 
-}  // namespace normalhedge
+}  // namespace normalhedge::engine

@@ -34,7 +34,7 @@
 #include "hedgers/uniform.hpp"
 #include "hedgers/variable_share.hpp"
 
-namespace normalhedge {
+namespace normalhedge::engine {
 
 namespace {
 
@@ -89,4 +89,4 @@ std::unique_ptr<Hedger> make_hedger(const std::string& name, const std::vector<d
     return found == makers.end() ? nullptr : found->second(settings, halving);
 }
 
-}  // namespace normalhedge
+}  // namespace normalhedge::engine

@@ -8,7 +8,9 @@
 #include "combining.hpp"
 #include "mixture.hpp"
 
-namespace normalhedge {
+namespace normalhedge::hindsight {
+
+using namespace mixtures;  // losses and combinations
 
 // Write the largest discounted total, sum_s keep^(t - s) g_s, after each round t. `totals` is for n
 // doubles.
@@ -186,4 +188,4 @@ inline void write_all_slopes(const Table& table, double* slopes) {
     }
 }
 
-}  // namespace normalhedge
+}  // namespace normalhedge::hindsight

@@ -12,7 +12,9 @@
 
 #include "state.hpp"
 
-namespace normalhedge {
+namespace normalhedge::mixtures {
+
+using python::Reference;
 
 // How large a round is.
 struct RowShape {
@@ -129,4 +131,4 @@ struct Entry {
 
 using History = std::list<Entry>;
 
-}  // namespace normalhedge
+}  // namespace normalhedge::mixtures

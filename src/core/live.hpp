@@ -10,7 +10,7 @@
 #include "ledger.hpp"
 #include "rule.hpp"
 
-namespace normalhedge {
+namespace normalhedge::mixtures {
 
 // Names by their places, and places by their names.
 class Names {
@@ -285,7 +285,7 @@ public:
         for (size_t g = games_before_; g < shape_[Axis::games] && n() > 0; ++g) begin_game(rule, state, g);
         if (rule.ladder)
             for (size_t k = content.items.size(); k < shape_[Axis::items]; ++k)
-                normalhedge::begin_game(*rule.ladder, state.interval(k));
+                intervals::begin_game(*rule.ladder, state.interval(k));
         Board board(rule, state, content.widened, states_ ? states_.get() : content.states.get());
         if (lazy) return state;
         if (rule.own_hedger && n() > 0 && grown())
@@ -696,4 +696,4 @@ private:
     Ids::node_type id_trash_;
 };
 
-}  // namespace normalhedge
+}  // namespace normalhedge::mixtures

@@ -4,7 +4,9 @@
 #include "core_settings.hpp"
 #include "schedule.hpp"
 
-namespace normalhedge {
+namespace normalhedge::python {
+
+using namespace mixtures;
 
 namespace {
 
@@ -1286,4 +1288,4 @@ void add_live(PyObject* module) {
         throw PythonError();
 }
 
-}  // namespace normalhedge
+}  // namespace normalhedge::python

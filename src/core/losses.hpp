@@ -27,7 +27,7 @@
 
 #include "columns.hpp"
 
-namespace normalhedge {
+namespace normalhedge::mixtures {
 
 // Forecasts of one thing: classes (one where there are none) x experts.
 struct Forecasts {
@@ -275,4 +275,4 @@ inline const Loss* find_loss(const char* name) {
     return nullptr;
 }
 
-}  // namespace normalhedge
+}  // namespace normalhedge::mixtures

@@ -22,7 +22,11 @@
 #include "quantiles.hpp"
 #include "range.hpp"
 
-namespace normalhedge {
+namespace normalhedge::mixtures {
+
+using engine::Gains;
+using engine::Hedger;
+using engine::Outcome;
 
 constexpr double largest_forecast = 1e100;
 
@@ -365,4 +369,4 @@ inline void fill_plain(double* table, size_t rows, size_t classes, size_t n,
     }
 }
 
-}  // namespace normalhedge
+}  // namespace normalhedge::mixtures

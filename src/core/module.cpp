@@ -9,7 +9,10 @@
 #include "objects.hpp"
 #include "threads.hpp"
 
-namespace normalhedge {
+namespace normalhedge::python {
+
+using namespace engine;
+using namespace mixtures;
 
 namespace {
 
@@ -68,10 +71,11 @@ PyModuleDef definition = {
 
 }  // namespace
 
-}  // namespace normalhedge
+}  // namespace normalhedge::python
 
 PyMODINIT_FUNC PyInit__core() {
     using namespace normalhedge;
+    using namespace normalhedge::python;
     import_array();
     return guarded([&]() -> PyObject* {
         slicing.cores = usable_cores();

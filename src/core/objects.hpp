@@ -10,7 +10,10 @@
 #include "combining.hpp"
 #include "hedger.hpp"
 
-namespace normalhedge {
+namespace normalhedge::python {
+
+using engine::Hedger;
+using mixtures::Way;
 
 // A compiled hedger.
 struct EngineObject {
@@ -50,4 +53,4 @@ void add_functions(PyObject* module);
 void add_fitting(PyObject* module);
 void add_conformal(PyObject* module);
 
-}  // namespace normalhedge
+}  // namespace normalhedge::python

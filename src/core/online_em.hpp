@@ -13,7 +13,7 @@
 
 #include "em.hpp"
 
-namespace normalhedge {
+namespace normalhedge::latent {
 
 // Where it stands; it owns nothing.
 struct Online {
@@ -70,7 +70,7 @@ public:
     // Learn an observation; return the logarithm of its density, 0 where it is missing. `relative` is
     // the least variance as a share of that of all observations.
     double observe(const double* y, double rate, double relative) {
-        const Seen seen{y, now_.previous};
+        const Observation seen{y, now_.previous};
         const bool known = family_.known(seen);
         predict(predicted_.data());
         look_back();
@@ -103,7 +103,7 @@ private:
         return 0.0;
     }
 
-    double condition(Seen seen) {
+    double condition(Observation seen) {
         double most = -1e300, z = 0.0;
         for (size_t s = 0; s < k_; ++s) {
             logs_[s] = family_.log_density(family_.state({now_.parameters, k_, s}), seen);
@@ -119,7 +119,7 @@ private:
         return most + log(z);
     }
 
-    void learn(Seen seen, double rate, double relative) {
+    void learn(Observation seen, double rate, double relative) {
         const double* f = now_.chain.initial;
         for (size_t i = 0; i < k_; ++i)
             for (size_t s = 0; s < k_; ++s)
@@ -150,7 +150,7 @@ private:
 
     // Of all observations, with the same forgetting: of several columns, which are standardised
     // together, the mean variance.
-    double variance(Seen seen, double rate) {
+    double variance(Observation seen, double rate) {
         double total = 0.0;
         for (size_t c = 0; c < family_.columns; ++c) {
             double* moments = now_.spread + 2 * c;
@@ -167,4 +167,4 @@ private:
     std::vector<double> kernel_, predicted_, logs_, counts_;
 };
 
-}  // namespace normalhedge
+}  // namespace normalhedge::latent

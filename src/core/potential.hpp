@@ -10,7 +10,7 @@
 
 #include "algorithm.hpp"
 
-namespace normalhedge {
+namespace normalhedge::engine {
 
 // Of a block of experts: the largest regret, and the sums of Phi' and of Phi relative to Phi there.
 struct Masses {
@@ -97,4 +97,4 @@ struct PotentialAlgorithm : Algorithm<Own, Rows, 0, OwnSettings> {
     }
 };
 
-}  // namespace normalhedge
+}  // namespace normalhedge::engine

@@ -20,7 +20,7 @@
 #include <type_traits>
 #include <utility>
 
-namespace normalhedge {
+namespace normalhedge::python {
 
 using std::size_t;
 
@@ -298,4 +298,4 @@ PyMethodDef bind(const char* name, const char* words) {
     return fast(name, Bound<decltype(function)>::template method<function>, words);
 }
 
-}  // namespace normalhedge
+}  // namespace normalhedge::python

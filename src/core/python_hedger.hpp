@@ -5,7 +5,11 @@
 
 #include "hedger.hpp"
 
-namespace normalhedge {
+namespace normalhedge::python {
+
+using engine::Gains;
+using engine::Hedger;
+using engine::Outcome;
 
 // It has one row, the regrets: those of its states where they have any, else what the rises add up
 // to. What it remembers is in a list of states, one for each game. Called with the interpreter's
@@ -112,7 +116,7 @@ private:
         }
         double gain = 0.0;
         for (size_t i = 0; i < now.n; ++i) gain += played[i] > 0.0 ? played[i] * gains[i] : 0.0;
-        rise(gains, confidence, now.n, gain, rises);
+        engine::rise(gains, confidence, now.n, gain, rises);
     }
 
     // Take the weights of a state, and its regrets.
@@ -125,7 +129,7 @@ private:
             copy(regrets.get(), after.n, "the regrets of the hedger", after.regrets());
         } else {
             PyErr_Clear();
-            enter(after, after, rises, 1.0);
+            engine::enter(after, after, rises, 1.0);
         }
         std::copy(room.data(), room.data() + after.n, after.weights);
     }
@@ -135,4 +139,4 @@ private:
     double keep_ = 1.0;
 };
 
-}  // namespace normalhedge
+}  // namespace normalhedge::python

@@ -22,7 +22,7 @@
 
 #include "losses.hpp"
 
-namespace normalhedge {
+namespace normalhedge::mixtures {
 
 // Put so many numbers into order; return whether they were not.
 inline bool sort_levels(double* values, size_t count, size_t step) {
@@ -110,4 +110,4 @@ inline void repair_row(const Forecasts& forecasts, double* data, const double* l
             crossed[i] += 1.0;
 }
 
-}  // namespace normalhedge
+}  // namespace normalhedge::mixtures

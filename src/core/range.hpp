@@ -14,7 +14,7 @@
 
 #include "combining.hpp"
 
-namespace normalhedge {
+namespace normalhedge::mixtures {
 
 // A range is halved when what it was last needed for has faded to this.
 constexpr double emptiest = 0.25;
@@ -133,4 +133,4 @@ struct Learned {
     }
 };
 
-}  // namespace normalhedge
+}  // namespace normalhedge::mixtures

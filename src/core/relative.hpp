@@ -14,7 +14,7 @@
 #include "hedger.hpp"
 #include "mixture.hpp"
 
-namespace normalhedge {
+namespace normalhedge::mixtures {
 
 class Relative final : public Hedger {
 public:
@@ -93,4 +93,4 @@ private:
     double power_;
 };
 
-}  // namespace normalhedge
+}  // namespace normalhedge::mixtures

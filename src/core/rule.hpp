@@ -13,7 +13,10 @@
 #include "python_hedger.hpp"
 #include "state.hpp"
 
-namespace normalhedge {
+namespace normalhedge::mixtures {
+
+using namespace python;
+using intervals::Ladder;
 
 // How a single rule allows for late outcomes: with a larger c, the more of them come in between.
 struct Patience {
@@ -210,4 +213,4 @@ private:
     std::optional<PythonHedger> own_;
 };
 
-}  // namespace normalhedge
+}  // namespace normalhedge::mixtures

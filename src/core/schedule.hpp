@@ -3,7 +3,7 @@
 
 #include "rule.hpp"
 
-namespace normalhedge {
+namespace normalhedge::mixtures {
 
 // Rounds sorted by game and time; the fields of `normalhedge.mixtures.Schedule`, in its order.
 struct Schedule {
@@ -141,4 +141,4 @@ void play_schedule(const Board& board, const Schedule& schedule, const Losses& a
     }
 }
 
-}  // namespace normalhedge
+}  // namespace normalhedge::mixtures

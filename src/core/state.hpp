@@ -6,7 +6,7 @@
 
 #include "mixture.hpp"
 
-namespace normalhedge {
+namespace normalhedge::mixtures {
 
 // The axes of the arrays. The first three grow; the others are set by the rule.
 enum class Axis : unsigned char {
@@ -255,4 +255,4 @@ private:
     std::unique_ptr<double[], Free> block_;
 };
 
-}  // namespace normalhedge
+}  // namespace normalhedge::mixtures

@@ -6,7 +6,7 @@
 
 #include "objects.hpp"
 
-namespace normalhedge {
+namespace normalhedge::python {
 
 namespace {
 
@@ -73,4 +73,4 @@ void add_turn(PyObject* module) {
     type.release();  // it lives as long as the process
 }
 
-}  // namespace normalhedge
+}  // namespace normalhedge::python

@@ -8,7 +8,7 @@
 
 #include "../algorithm.hpp"
 
-namespace normalhedge {
+namespace normalhedge::engine {
 
 // The mixability gap delta of a round, at the rate eta.
 //
@@ -82,4 +82,4 @@ struct AdaHedge : Algorithm<AdaHedge, 1, 1> {
     }
 };
 
-}  // namespace normalhedge
+}  // namespace normalhedge::engine

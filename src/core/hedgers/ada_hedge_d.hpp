@@ -16,7 +16,7 @@
 #include "ada_hedge.hpp"
 #include "late.hpp"
 
-namespace normalhedge {
+namespace normalhedge::engine {
 
 // max - min
 inline double range_of(const double* values, size_t n) {
@@ -132,4 +132,4 @@ private:
     }
 };
 
-}  // namespace normalhedge
+}  // namespace normalhedge::engine

@@ -6,7 +6,7 @@
 
 #include "../algorithm.hpp"
 
-namespace normalhedge {
+namespace normalhedge::engine {
 
 // The rise from Phi(R - 1, C) to Phi(R + 1, C), as exp(exponent) times a share.
 struct PotentialRise {
@@ -67,4 +67,4 @@ struct AdaNormalHedge : Algorithm<AdaNormalHedge, 2, 0> {
     }
 };
 
-}  // namespace normalhedge
+}  // namespace normalhedge::engine

@@ -8,7 +8,7 @@
 
 #include "../algorithm.hpp"
 
-namespace normalhedge {
+namespace normalhedge::engine {
 
 struct BatesGranger : Algorithm<BatesGranger, 1, 2, 1> {
     static constexpr bool scale_invariant = true;
@@ -37,4 +37,4 @@ struct BatesGranger : Algorithm<BatesGranger, 1, 2, 1> {
     }
 };
 
-}  // namespace normalhedge
+}  // namespace normalhedge::engine

@@ -6,7 +6,7 @@
 #include "../algorithm.hpp"
 #include "ml_prod.hpp"
 
-namespace normalhedge {
+namespace normalhedge::engine {
 
 struct BOA : Algorithm<BOA, 3, 0> {
     using Algorithm::Algorithm;
@@ -40,4 +40,4 @@ struct BOA : Algorithm<BOA, 3, 0> {
     }
 };
 
-}  // namespace normalhedge
+}  // namespace normalhedge::engine

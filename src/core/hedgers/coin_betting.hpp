@@ -6,7 +6,7 @@
 
 #include "../algorithm.hpp"
 
-namespace normalhedge {
+namespace normalhedge::engine {
 
 struct CoinBetting : Algorithm<CoinBetting, 3, 1, 1> {
     double shift;
@@ -61,4 +61,4 @@ struct CoinBetting : Algorithm<CoinBetting, 3, 1, 1> {
     }
 };
 
-}  // namespace normalhedge
+}  // namespace normalhedge::engine

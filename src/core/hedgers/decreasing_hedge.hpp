@@ -7,7 +7,7 @@
 
 #include "../algorithm.hpp"
 
-namespace normalhedge {
+namespace normalhedge::engine {
 
 struct DecreasingHedge : Algorithm<DecreasingHedge, 1, 1> {
     using Algorithm::Algorithm;
@@ -24,4 +24,4 @@ struct DecreasingHedge : Algorithm<DecreasingHedge, 1, 1> {
     }
 };
 
-}  // namespace normalhedge
+}  // namespace normalhedge::engine

@@ -7,7 +7,7 @@
 
 #include "late.hpp"
 
-namespace normalhedge {
+namespace normalhedge::engine {
 
 struct DORM : Late<DORM, 2, 0> {
     using Late::Late;
@@ -27,4 +27,4 @@ struct DORM : Late<DORM, 2, 0> {
     }
 };
 
-}  // namespace normalhedge
+}  // namespace normalhedge::engine

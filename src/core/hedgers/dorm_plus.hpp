@@ -7,7 +7,7 @@
 
 #include "late.hpp"
 
-namespace normalhedge {
+namespace normalhedge::engine {
 
 struct DORMPlus : Late<DORMPlus, 3, 0> {
     using Late::Late;
@@ -38,4 +38,4 @@ struct DORMPlus : Late<DORMPlus, 3, 0> {
     }
 };
 
-}  // namespace normalhedge
+}  // namespace normalhedge::engine

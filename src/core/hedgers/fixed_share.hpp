@@ -5,7 +5,7 @@
 
 #include "../algorithm.hpp"
 
-namespace normalhedge {
+namespace normalhedge::engine {
 
 // Write v up to a factor, w 2^(slope (r - max r)); return the sum.
 inline double grow(const Columns& before, const Columns& after, const double* rises, double slope) {
@@ -56,4 +56,4 @@ struct FixedShare : Sharing<FixedShare> {
     }
 };
 
-}  // namespace normalhedge
+}  // namespace normalhedge::engine

@@ -10,7 +10,7 @@
 #include "../algorithm.hpp"
 #include "ada_hedge.hpp"
 
-namespace normalhedge {
+namespace normalhedge::engine {
 
 struct FlipFlop : Algorithm<FlipFlop, 1, 3, 2> {
     static constexpr bool scale_invariant = true;
@@ -56,4 +56,4 @@ struct FlipFlop : Algorithm<FlipFlop, 1, 3, 2> {
     }
 };
 
-}  // namespace normalhedge
+}  // namespace normalhedge::engine

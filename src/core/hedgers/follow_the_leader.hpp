@@ -3,7 +3,7 @@
 
 #include "../algorithm.hpp"
 
-namespace normalhedge {
+namespace normalhedge::engine {
 
 struct FollowTheLeader : Algorithm<FollowTheLeader, 1, 0> {
     static constexpr bool scale_invariant = true;
@@ -24,4 +24,4 @@ struct FollowTheLeader : Algorithm<FollowTheLeader, 1, 0> {
     }
 };
 
-}  // namespace normalhedge
+}  // namespace normalhedge::engine

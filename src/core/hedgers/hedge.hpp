@@ -5,10 +5,10 @@
 
 #include "../potential.hpp"
 
-namespace normalhedge {
+namespace normalhedge::engine {
 
 struct Hedge : PotentialAlgorithm<Hedge, false> {  // whose rate is eta
     using PotentialAlgorithm::PotentialAlgorithm;
 };
 
-}  // namespace normalhedge
+}  // namespace normalhedge::engine

@@ -9,7 +9,7 @@
 
 #include "../algorithm.hpp"
 
-namespace normalhedge {
+namespace normalhedge::engine {
 
 template <class Own, size_t Rows, size_t Totals>
 struct Late : Algorithm<Own, Rows, Totals, 2> {
@@ -63,4 +63,4 @@ struct Late : Algorithm<Own, Rows, Totals, 2> {
     }
 };
 
-}  // namespace normalhedge
+}  // namespace normalhedge::engine

@@ -5,7 +5,7 @@
 
 #include "../algorithm.hpp"
 
-namespace normalhedge {
+namespace normalhedge::engine {
 
 // Match regrets at the rates 1 / (shift + sum rho_i^2).
 inline void match_regrets(const Columns& now, double shift) {
@@ -43,4 +43,4 @@ struct MLPoly : Algorithm<MLPoly, 2, 0> {
     }
 };
 
-}  // namespace normalhedge
+}  // namespace normalhedge::engine

@@ -7,7 +7,7 @@
 
 #include "ml_poly.hpp"
 
-namespace normalhedge {
+namespace normalhedge::engine {
 
 struct MLPolyOpera : Algorithm<MLPolyOpera, 2, 1> {
     static constexpr bool scale_invariant = true;
@@ -37,4 +37,4 @@ private:
     static double shift(const Columns& now) { return larger(now.totals[0], tiny); }
 };
 
-}  // namespace normalhedge
+}  // namespace normalhedge::engine

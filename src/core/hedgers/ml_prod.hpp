@@ -8,7 +8,7 @@
 
 #include "../algorithm.hpp"
 
-namespace normalhedge {
+namespace normalhedge::engine {
 
 // What ln N is divided by for the square of the learning rate.
 [[gnu::always_inline]] inline double span(double log_n, double squares) { return larger(1.0 + squares, 4.0 * log_n); }
@@ -45,4 +45,4 @@ struct MLProd : Algorithm<MLProd, 3, 0> {
     }
 };
 
-}  // namespace normalhedge
+}  // namespace normalhedge::engine

@@ -5,7 +5,7 @@
 
 #include "../potential.hpp"
 
-namespace normalhedge {
+namespace normalhedge::engine {
 
 struct NormalHedge : PotentialAlgorithm<NormalHedge, true> {  // whose rate is alpha / 2c
     using PotentialAlgorithm::PotentialAlgorithm;
@@ -13,4 +13,4 @@ struct NormalHedge : PotentialAlgorithm<NormalHedge, true> {  // whose rate is a
     static constexpr bool allows_for_delay = true;
 };
 
-}  // namespace normalhedge
+}  // namespace normalhedge::engine

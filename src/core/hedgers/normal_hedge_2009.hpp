@@ -7,7 +7,7 @@
 
 #include "../algorithm.hpp"
 
-namespace normalhedge {
+namespace normalhedge::engine {
 
 // Sums over the experts of exp(z (x^2 - 1)) and of x^2 times that, x the positive regrets relative to
 // the leading one.
@@ -84,4 +84,4 @@ struct NormalHedge2009 : Algorithm<NormalHedge2009, 1, 2> {
     }
 };
 
-}  // namespace normalhedge
+}  // namespace normalhedge::engine

@@ -8,7 +8,7 @@
 
 #include "normal_hedge_2009.hpp"
 
-namespace normalhedge {
+namespace normalhedge::engine {
 
 // u with mean exp(u x^2) sqrt u = sqrt u_0, x the positive regrets relative to the leading one: u is the
 // exponent of the leader, lead^2 / 2t, and u_0 = `most` what it is at t = t_0.
@@ -80,4 +80,4 @@ struct NormalHedgeBH : Algorithm<NormalHedgeBH, 1, 2, 1> {
     }
 };
 
-}  // namespace normalhedge
+}  // namespace normalhedge::engine

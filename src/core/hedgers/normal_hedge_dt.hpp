@@ -4,7 +4,7 @@
 #include "../algorithm.hpp"
 #include "ada_normal_hedge.hpp"
 
-namespace normalhedge {
+namespace normalhedge::engine {
 
 struct NormalHedgeDT : Algorithm<NormalHedgeDT, 1, 1> {
     using Algorithm::Algorithm;
@@ -33,4 +33,4 @@ struct NormalHedgeDT : Algorithm<NormalHedgeDT, 1, 1> {
     }
 };
 
-}  // namespace normalhedge
+}  // namespace normalhedge::engine

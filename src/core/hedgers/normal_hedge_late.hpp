@@ -10,7 +10,7 @@
 
 #include "../potential.hpp"
 
-namespace normalhedge {
+namespace normalhedge::engine {
 
 struct NormalHedgeLate : PotentialAlgorithm<NormalHedgeLate, true, 2, 2> {
     static constexpr bool late = true;
@@ -41,4 +41,4 @@ struct NormalHedgeLate : PotentialAlgorithm<NormalHedgeLate, true, 2, 2> {
     }
 };
 
-}  // namespace normalhedge
+}  // namespace normalhedge::engine

@@ -7,7 +7,7 @@
 
 #include "../algorithm.hpp"
 
-namespace normalhedge {
+namespace normalhedge::engine {
 
 struct OptimisticHedge : Algorithm<OptimisticHedge, 2, 1, 1> {
     static constexpr bool whole = true;
@@ -45,4 +45,4 @@ struct OptimisticHedge : Algorithm<OptimisticHedge, 2, 1, 1> {
     }
 };
 
-}  // namespace normalhedge
+}  // namespace normalhedge::engine

@@ -5,7 +5,7 @@
 
 #include "../algorithm.hpp"
 
-namespace normalhedge {
+namespace normalhedge::engine {
 
 struct RegretMatching : Algorithm<RegretMatching, 1, 0> {
     static constexpr bool scale_invariant = true;
@@ -21,4 +21,4 @@ struct RegretMatching : Algorithm<RegretMatching, 1, 0> {
     }
 };
 
-}  // namespace normalhedge
+}  // namespace normalhedge::engine

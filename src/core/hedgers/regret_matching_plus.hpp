@@ -5,7 +5,7 @@
 
 #include "../algorithm.hpp"
 
-namespace normalhedge {
+namespace normalhedge::engine {
 
 struct RegretMatchingPlus : Algorithm<RegretMatchingPlus, 2, 0> {
     static constexpr bool scale_invariant = true;
@@ -29,4 +29,4 @@ struct RegretMatchingPlus : Algorithm<RegretMatchingPlus, 2, 0> {
     }
 };
 
-}  // namespace normalhedge
+}  // namespace normalhedge::engine

@@ -8,7 +8,7 @@
 
 #include "../algorithm.hpp"
 
-namespace normalhedge {
+namespace normalhedge::engine {
 
 // An integral as factor e^exponent.
 struct Integral {
@@ -142,4 +142,4 @@ private:
     }
 };
 
-}  // namespace normalhedge
+}  // namespace normalhedge::engine

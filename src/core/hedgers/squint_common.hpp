@@ -15,7 +15,7 @@
 
 #include "squint.hpp"
 
-namespace normalhedge {
+namespace normalhedge::engine {
 
 constexpr double root_pi = 1.7724538509055160;
 
@@ -123,4 +123,4 @@ private:
     }
 };
 
-}  // namespace normalhedge
+}  // namespace normalhedge::engine

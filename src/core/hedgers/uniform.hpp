@@ -3,7 +3,7 @@
 
 #include "../algorithm.hpp"
 
-namespace normalhedge {
+namespace normalhedge::engine {
 
 struct Uniform : Algorithm<Uniform, 1, 0> {
     static constexpr bool scale_invariant = true;
@@ -19,4 +19,4 @@ struct Uniform : Algorithm<Uniform, 1, 0> {
     }
 };
 
-}  // namespace normalhedge
+}  // namespace normalhedge::engine

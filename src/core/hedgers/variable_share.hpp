@@ -8,7 +8,7 @@
 
 #include "fixed_share.hpp"
 
-namespace normalhedge {
+namespace normalhedge::engine {
 
 struct VariableShare : Sharing<VariableShare> {
     double log2_kept;  // log2(1 - s)
@@ -40,4 +40,4 @@ struct VariableShare : Sharing<VariableShare> {
     }
 };
 
-}  // namespace normalhedge
+}  // namespace normalhedge::engine
