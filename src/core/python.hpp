@@ -14,7 +14,9 @@
 #include <numpy/arrayobject.h>
 
 #include <cstdint>
+#include <cstring>
 #include <exception>
+#include <initializer_list>
 #include <optional>
 #include <tuple>
 #include <type_traits>
@@ -129,6 +131,20 @@ T* data_of(PyArrayObject* array) {
 
 inline size_t extent(PyArrayObject* array, int axis) {
     return static_cast<size_t>(PyArray_DIM(array, axis));
+}
+
+// A new array of doubles with these numbers; without any, they are to be written.
+inline Reference new_array(std::initializer_list<size_t> shape, const double* numbers = nullptr) {
+    npy_intp dims[3];
+    int axes = 0;
+    size_t size = 1;
+    for (size_t extent : shape) {
+        size *= extent;
+        dims[axes++] = static_cast<npy_intp>(extent);
+    }
+    Reference array = Reference::checked(PyArray_SimpleNew(axes, dims, NPY_DOUBLE));
+    if (numbers && size) std::memcpy(data_of<double>(array.array()), numbers, size * sizeof(double));
+    return array;
 }
 
 // From Python, by the type that is wanted.

@@ -1,0 +1,128 @@
+// `Live`: a round in the plainest form, a number for each name and a number as its outcome.
+#include "live.hpp"
+
+namespace normalhedge::python::live {
+
+namespace {
+
+// Read forecasts by name; false if they are not numbers of known experts.
+bool read_numbers(const Content& content, PyObject* forecasts, double* numbers) {
+    const size_t n = content.n();
+    std::fill(numbers, numbers + n, not_a_number);
+    PyObject *name, *value;
+    Py_ssize_t place = 0;
+    for (size_t i = 0; PyDict_Next(forecasts, &place, &name, &value); ++i) {
+        if (!PyUnicode_CheckExact(name)) return false;
+        size_t column = i;
+        if (i >= n || content.names[i] != name) {
+            const std::int64_t found = content.names.find(name);
+            if (found < 0) return false;
+            column = static_cast<size_t>(found);
+        }
+        if (PyFloat_Check(value)) {
+            numbers[column] = PyFloat_AS_DOUBLE(value);
+        } else if (PyLong_CheckExact(value)) {
+            numbers[column] = PyLong_AsDouble(value);
+            if (PyErr_Occurred()) {  // it is too large
+                PyErr_Clear();
+                return false;
+            }
+        } else if (value != Py_None) {
+            return false;
+        }
+        if (std::fabs(numbers[column]) >= largest_forecast) return false;
+    }
+    for (size_t i = 0; i < content.retired.size(); ++i)
+        if (content.retired[i]) numbers[i] = not_a_number;
+    return true;
+}
+
+// Whether no thread has its turn, and no function of the user's own is at work.
+bool is_open(const LiveObject& self) {
+    return self.content && !self.busy && reinterpret_cast<TurnObject*>(self.turn)->depth == 0;
+}
+
+bool takes_numbers(const Content& content) {
+    const Rule& rule = *content.rule;
+    return rule.numbers && rule.hedger && rule.include.empty() && !rule.ladder && content.n() > 0 &&
+           content.items.size() > 0 && PyUnicode_GET_LENGTH(content.items[0]) == 0;
+}
+
+// predict(forecasts) -> a Prediction; None where the forecasts are not a dict of numbers of known experts.
+//
+// All that can run Python, an allocation that makes the garbage collector run included, comes before the
+// first look at the mixture that counts.
+PyObject* predict(PyObject* object, PyObject* forecasts) {
+    return guarded([&]() -> PyObject* {
+        LiveObject& self = self_of(object);
+        if (!is_open(self) || !PyDict_CheckExact(forecasts) || !takes_numbers(*self.content)) Py_RETURN_NONE;
+        Content& content = *self.content;
+        const std::int64_t version = self.version;
+        const Rule& rule = *content.rule;
+        content.refresh();
+        Reference names = content.names.shown();
+        Reference result = Reference::checked(self.prediction->tp_alloc(self.prediction, 6));
+        Reference value = Reference::checked(PyFloat_FromDouble(0.0));
+        Reference ticket = Reference::checked(PyLong_FromLongLong(content.next_ticket));
+        Reference place = new_array({1, content.n()});
+        if (!is_open(self) || self.version != version) Py_RETURN_NONE;
+        const RowShape shape{1, 1, content.n(), rule.value_count(), 0, false};
+        RoundPointer round = std::move(content.spare_round);
+        if (!round || !(round->shape == shape) || !round->id.empty()) round = std::make_shared<Round>(shape);
+        round->items[0] = 0;
+        round->keys = Reference::borrowed(Py_None);
+        if (!read_numbers(content, forecasts, round->forecasts)) {
+            if (PyErr_Occurred()) throw PythonError();
+            Py_RETURN_NONE;
+        }
+        Predicting predicting(content, std::move(round), std::move(place));
+        predicting.commit();
+        self.version = next_version();
+        const double blend = predicting.round().values[0];
+        reinterpret_cast<PyFloatObject*>(value.get())->ob_fval = blend;
+        PyObject* parts[] = {blend == blend ? value.release() : Reference::borrowed(Py_None).release(),
+                             ticket.release(),
+                             names.release(),
+                             Reference::borrowed(predicting.played().get()).release(),
+                             Reference::borrowed(Py_None).release(),
+                             Reference::borrowed(Py_None).release()};
+        for (Py_ssize_t i = 0; i < 6; ++i) PyTuple_SET_ITEM(result.get(), i, parts[i]);
+        return result.release();
+    });
+}
+
+// update(ticket, outcome) -> whether it was done: not where the round or its outcome is not one number.
+PyObject* update(PyObject* object, PyObject* const* args, Py_ssize_t count) {
+    return guarded([&]() -> PyObject* {
+        check_count(count, 2);
+        LiveObject& self = self_of(object);
+        if (!is_open(self) || !PyLong_CheckExact(args[0]) || !PyFloat_CheckExact(args[1])) Py_RETURN_FALSE;
+        Content& content = *self.content;
+        const Rule& rule = *content.rule;
+        const double outcome = PyFloat_AS_DOUBLE(args[1]);
+        if (rule.in_python() || !takes_numbers(content) || !(std::fabs(outcome) < largest_forecast) ||
+            !rule.recipe.loss->takes(outcome))
+            Py_RETURN_FALSE;
+        int overflow = 0;
+        const long long ticket = PyLong_AsLongLongAndOverflow(args[0], &overflow);
+        const auto found = overflow ? content.pending.end() : content.pending.find(ticket);
+        if (found == content.pending.end()) Py_RETURN_FALSE;
+        RoundPointer round = found->second;
+        if (round->keys.get() != Py_None || round->shape.classes != 1) Py_RETURN_FALSE;
+        Settling settling(content, std::move(round), &outcome, true);
+        settling.commit();
+        self.version = next_version();
+        Py_RETURN_TRUE;
+    });
+}
+
+}  // namespace
+
+void add_number_methods(Methods& methods) {
+    methods.insert(methods.end(), {
+        {"predict", predict, METH_O, "Predict from a dict of numbers by name, or return None."},
+        fast("update", update, "Learn from a number; return whether it was done."),
+    });
+}
+
+}  // namespace normalhedge::python::live
