@@ -1,34 +1,33 @@
-// A round of ways to combine: a hedger that hedges over hedgers.
+// The default blend: a meta level of hedgers over base rules.
 //
-// The components are ways to make one forecast of the experts' own: plain ones (mean, median, trimmed
-// mean) and hedged ones (an algorithm at a memory, with or without the gradient trick, combined by mean
-// or median). Each plays its own game with the same rows; above them a level with a prior and a memory
-// weighs what they say, by their losses, and the insurance weighs that level and the components:
+// A component is a base rule, which makes one forecast of the experts' forecasts: a plain one (mean, median,
+// trimmed mean) or a hedged one (an algorithm with a memory, with or without the gradient trick, combined by
+// mean or median). Each component plays its own game with the same rows. Above them a meta level with a prior
+// and a memory weighs the components by their losses, and the insurance weighs the meta level and the components:
 //
 //     z_k = combination of the experts by component k,   z_0 = sum_k p_k z_k,
 //     y_A = q_0 z_0 + sum_k q_k z_k
 //
-// Where several items share a mixture, there are two games of every component: one that all items share,
-// and one for each item alone; and two upper levels over all of these, a common one and each item's own.
-// A third level chooses between the two, with a prior of three to one for the common one, and z_0 is what
-// it says. All this begins when a second item is forecast: a table knows all of its items beforehand, and
-// must not let that be seen. So
+// Where several items share a mixture, every component plays two games: one that all items share, and one for
+// each item alone. There are two meta levels over all of these components, a common one and one of the item. A
+// choice between the two, with a prior of three to one for the common one, gives z_0. All this begins when a
+// second item is forecast: a table knows all of its items beforehand, and this must not change its numbers. So
 //
-//     values of a row:  the blend; then, class by class, the two upper levels, z_0, the plain components,
+//     values of a row:  the blend; then, class by class, the two meta levels, z_0, the plain components,
 //                       the hedged ones that are shared, the hedged ones of the item alone
 //
-// Where a row is of quantiles at several levels, a component may have several strands, one for each knot of
-// its weights over the levels (`quantiles.hpp`); the others have one. What a way says is put into order,
-// and so is the blend: the loss of a row is convex in the quantiles and sorting never raises it, so that
-// the insurance holds as it does for numbers. The guard looks at each level by itself, with the errors of
-// the level nearest to 1/2.
+// Where a row holds quantiles at several quantile levels, a component may have several strands, one for each
+// knot of its weights over the quantile levels (`quantiles.hpp`); the others have one. The forecast of a
+// component is sorted, and so is the blend: the loss of a row is convex in the quantiles and sorting never
+// raises it, so that the insurance holds as it does for numbers. The guard clips each quantile level by itself,
+// with the errors of the quantile level nearest to 1/2.
 //
-// What is remembered lies in the arrays of the mixture. Of each expert in each game: the weights and the
-// ledger of every hedged component, one after the other. Of each game: their totals and the ranges of
-// their pooled gains, then weights, ledger and range of the upper level, of the choice between two, and
-// weights and ledger of the insurance. Of each item: what the guard has seen; the ranges of every
-// component, shared and alone, of the upper levels, of the choice and of the insurance; and whether it was
-// ever forecast. All of it is zero at the beginning.
+// The memory lies in the arrays of the mixture. For each expert in each game: the weights and the ledger of
+// every hedged component, one after the other. For each game: their totals and the ranges of their pooled
+// gains, then weights, ledger and range of the meta level, of the choice between two, and weights and ledger of
+// the insurance. For each item: the memory of the guard; the ranges of every component, shared and alone, of
+// the meta levels, of the choice and of the insurance; and whether the item was ever forecast. All of it is zero
+// at the beginning.
 #pragma once
 
 #include "cautious.hpp"
@@ -37,7 +36,7 @@
 
 namespace normalhedge::mixtures {
 
-// One way to combine; without a hedger all experts count alike.
+// A base rule; without a hedger all experts have the same weight.
 struct Component {
     const Hedger* hedger;
     Recipe recipe;
@@ -46,30 +45,30 @@ struct Component {
     const Relative* relative = nullptr;  // the hedger, if it is one of these
 };
 
-// The strand of a component at one knot: its weights count this much at each level, and it learns from
-// the losses of the levels with the shares of its recipe.
+// A component at one of its knots: the hat function scales its weights at each quantile level, and it learns
+// from the losses of the quantile levels with the shares of its recipe.
 struct Strand {
     Recipe recipe;
-    std::vector<double> hat;  // for each level; none if there is one strand for all of them
-    double share = 1.0;       // of the weights, over all levels
+    std::vector<double> hat;  // for each quantile level; empty where the component has one knot
+    double share = 1.0;       // of the weights, over all quantile levels
 };
 
-// The upper level judges ways by their losses.
+// The meta level weighs components by their losses.
 //
-// In a row let l_k be the loss of way k, l that of the level itself, and s the discounted mean of
-// mean_k |l - l_k|, this row included but as at most 100 s: the usual difference. Over the rows of a round, after which d more
-// were predicted before its outcome was known,
+// In a row let l_k be the loss of component k, l the loss of the meta level itself, and s the usual difference:
+// the discounted mean of mean_k |l - l_k|, in which this row counts as at most 100 s. Over the rows of a round,
+// after which d more were predicted before its outcome was known,
 //
 //     r_k = mean_j within((l - l_k) / s, -8, 8)
 //     R_k <- a R_k + r_k,     V_k <- a V_k + (1 + d) r_k^2,     a = 1 - alpha / (1 + d)
 //     p_k ∝ pi_k [Phi(R_k + u, V_k + u^2) - Phi(R_k - u, V_k + u^2)],    Phi(R, V) = exp([R]+^2 / 2V)
 //
-// with u the largest |r| so far, discounted. It is AdaNormalHedge, whose clock counts squares. R / sqrt V
-// is what statisticians call t: a way must be ahead by more than chance explains, the more so the less the
-// prior pi trusts it. Losses that come late share their surprises: those of d + 1 rounds tell about as much
-// as one, and what was learned must last d + 1 times as long.
+// with u the largest |r| so far, discounted. It is AdaNormalHedge with squares as its clock. R / sqrt V is a t
+// statistic: a component must be ahead by more than chance explains, the more so the smaller its prior pi.
+// Delayed losses are correlated, so d + 1 of them count as one: squares count d + 1 times, and the memory is
+// d + 1 times as long.
 struct Level {
-    size_t count;     // of ways
+    size_t count;     // of components
     double* weights;  // and all that follows
     double* regrets;
     double* squares;
@@ -114,15 +113,15 @@ struct Level {
     }
 };
 
-// The insurance of the blend against every way and against the level above them: AdaNormalHedge itself,
-// whose theorem therefore holds of the blend. In a row, S is the range of the loss, or where that is not
+// The insurance of the blend against every component and against the meta level: AdaNormalHedge itself, whose
+// theorem therefore holds of the blend. In a row, S is the range of the loss, or where that is not
 // known the largest |l - l_k| of the item so far, this row included; over the rows of a round
 //
 //     r_k = mean_j (l - l_k) / S,    R_k <- R_k + r_k,    C_k <- C_k + (1 + d) |r_k|
 //     q_k ∝ rho_k [Phi(R_k + 1, C_k + 1) - Phi(R_k - 1, C_k + 1)],    Phi(R, C) = exp([R]+^2 / 3C)
 //
-// Nearly all of the prior rho is the level's, so that this changes hardly anything until a way has been
-// ahead of the blend for long. The theorem: with w_k half the bracket above,
+// Nearly all of the prior rho belongs to the meta level, so that this changes hardly anything until a component
+// has been ahead of the blend for long. The theorem: with w_k half the bracket above,
 //
 //     sum_k rho_k Phi(R_k, C_k) <= B = sum_k rho_k + sum_t ( sum_k rho_k |r_k| / 2(C_k + 1) + [sum_k rho_k w_k r_k]+ )
 //
@@ -132,7 +131,7 @@ struct Level {
 // Where there is one item, R_k and C_k are taken over into the new unit when S grows, after the round: this
 // raises no Phi, and then the losses themselves obey sum_t (l - l_k) <= S (1 + sqrt(3 C_k ln(B / rho_k))).
 struct Insurance {
-    size_t count;     // of ways, and one for the level, which comes first
+    size_t count;     // of components, and one for the meta level, which comes first
     double* weights;  // and all that follows
     double* regrets;
     double* clocks;
@@ -151,7 +150,7 @@ struct Insurance {
           excess(data + 4 * room),
           log_total(data + 4 * room + 1) {}
 
-    // `ratio` is that of the unit before the round to the one after it, `share` the prior.
+    // `ratio` is the unit before the round over the unit after it, `share` the prior.
     template <class Share>
     void learn(const double* rises, double late, double ratio, const Share& share) const {
         double sum = 0.0;
@@ -190,7 +189,7 @@ struct Insurance {
     }
 };
 
-// Where the numbers that are remembered of an item lie. The usual difference of a level takes two numbers.
+// The layout of the memory of an item. The usual difference of a meta level takes two numbers, a sum and a count.
 struct ItemLayout {
     size_t strands;
 
@@ -200,7 +199,7 @@ struct ItemLayout {
     size_t usual_alone() const { return usual_shared() + 2; }
     size_t usual_choice() const { return usual_alone() + 2; }
     size_t largest_difference() const { return usual_choice() + 2; }
-    size_t forecast() const { return largest_difference() + 1; }  // 1 once it was
+    size_t forecast() const { return largest_difference() + 1; }  // 1 once the item was forecast
     size_t size() const { return forecast() + 1; }
 };
 
@@ -212,7 +211,7 @@ struct Part {
     size_t size;
 };
 
-// Ways whose forecasts differ by less than this, relative to the experts', differ by rounding alone.
+// Components whose forecasts differ by less than this, relative to the largest of the experts, tie.
 constexpr double alike = 1e-13;
 
 class Automatic final : public Hedger {
@@ -249,7 +248,7 @@ public:
     size_t rows() const override { return rows_; }
     size_t totals() const override { return totals_; }
 
-    // How many numbers are remembered of an item, and how many values a row has for each class.
+    // The size of the memory of an item, and the number of values of a row for each class.
     size_t item_size() const { return item_layout().size(); }
     size_t value_count() const { return 1 + first_way + most(); }
 
@@ -267,7 +266,7 @@ public:
         return found > 1;
     }
 
-    // All named parts of what it remembers: Python reads by these.
+    // The named parts of the memory, by which Python reads it.
     std::vector<Part> parts() const {
         const size_t ways = most();
         const size_t choices = upper_total_ + Level::size(ways);
@@ -296,7 +295,7 @@ public:
         play_by_weights(now, confidence, played);
     }
 
-    // Write the weights of every component and of the upper level, and of all together.
+    // Write the weights of every component and of the meta level, and of all together.
     double weigh(const Columns& now) const override {
         const Game game{now, nullptr, nullptr};
         for (size_t c = plain_; c < components_.size(); ++c)
@@ -309,8 +308,8 @@ public:
         return not_a_number;
     }
 
-    // Write what is predicted; `game_of(0)` is the game that is shared, or the only one, and
-    // `game_of(1 + item)` that of an item alone, where there are `several`.
+    // Write the predictions; `game_of(0)` is the shared game, or the only one, and `game_of(1 + item)` the game
+    // of an item alone, where there are `several`.
     template <class GameOf>
     void predict(const GameOf& game_of, bool several, const Rows& rows, std::int64_t number,
                  double* played, const Sums& sums, double* items) const {
@@ -364,7 +363,7 @@ public:
         Scratch tamed(guards_ ? rows.count * rows.step : 0);
         Rows sane = guards_ ? see_outcomes(rows, items, room.data(), tamed.data()) : rows;
         Scratch ratings(of_levels() ? rows.count * n : 0);
-        if (of_levels()) {  // each strand would look at all levels again
+        if (of_levels()) {  // else each strand would rate all quantile levels again
             for (size_t j = 0; j < rows.count; ++j)
                 rate_experts(rows.row(j), rows.confidence, ratings.data() + j * n);
             sane.ratings = ratings.data();
@@ -373,7 +372,7 @@ public:
         if (!several || !said_alone(rows)) {
             learn(shared, 0, sane, late, items, components_.size());
             insure(shared, sane, late, items, components_.size());
-            if (several) weigh_upper(upper(shared, most()));  // the ways of items alone, too
+            if (several) weigh_upper(upper(shared, most()));  // the components of items alone, too
             totals[Sums::steps] += 1.0;
             return;
         }
@@ -390,7 +389,7 @@ public:
     }
 
 private:
-    // Whether the rows were predicted when items had games of their own; so too if nobody was awake.
+    // Whether the rows were predicted when items had games of their own; true if no expert was awake.
     bool said_alone(const Rows& rows) const {
         for (size_t j = 0; j < rows.count; ++j) {
             const double* row = rows.value(j);
@@ -399,7 +398,7 @@ private:
         return true;
     }
 
-    // Places of what is said in a row, after the blend: the two levels, what is followed of them, the ways.
+    // The values of a row after the blend: the two meta levels, the choice between them (z_0), the components.
     static constexpr size_t common_level = 0;
     static constexpr size_t own_level = 1;
     static constexpr size_t followed = 2;
@@ -408,10 +407,10 @@ private:
     static constexpr double widest = 8.0;
     static constexpr double most_unusual = 100.0;  // times the usual difference, at most
 
-    // The rises of rows are of order one; where they cancel, what is left is rounding.
+    // The rises of rows are of order one; where they cancel, the rest is rounding.
     static constexpr double negligible_rise = 1e-9;
 
-    // A table of what is said in a row: classes x values.
+    // The values of a row after the blend: classes x values.
     struct Say {
         double* data;
         size_t step;
@@ -420,8 +419,8 @@ private:
         Forecasts part(size_t first, size_t n) const { return {data + first, classes, n, step}; }
     };
 
-    // The weights in a row: of the ways by the common level and by the item's own, of the two, and those
-    // of the insurance.
+    // The weights in a row: of the components by the common meta level and by the one of the item, of the choice
+    // between the two, and of the insurance.
     struct Levels {
         bool several;
         size_t count;
@@ -512,7 +511,7 @@ private:
     void weigh_upper(const Level& level) const {
         level.weigh([&](size_t k) { return prior(k); });
     }
-    // The prior of the insurance: of the levels together, and of each way.
+    // The prior of the insurance: of the meta level, and of each component.
     double share_insured(size_t k) const {
         return k == 0 ? trust_ : (1.0 - trust_) * prior(k - 1);
     }
@@ -530,8 +529,7 @@ private:
         return *reinterpret_cast<Seen*>(items + static_cast<size_t>(item) * item_size());
     }
 
-    // The forecasts of a row, those that the guard does not let through moved to its edge; `room` is
-    // for 4n doubles, `tamed` for the row.
+    // The forecasts of a row, clipped by the guard; `room` is for 4n doubles, `tamed` for the row.
     Forecasts guarded(const Rows& rows, size_t j, const double* rated, double* items, double* room,
                       double* tamed, const Sums& sums) const {
         const Forecasts forecasts = rows.row(j);
@@ -544,9 +542,9 @@ private:
         return {tamed, rows.classes, n, n};
     }
 
-    // Write a row with the forecasts that the guard does not let through moved to its edge, and for each
-    // expert whether one of its own was; false if the guard lets all of them through. Each level by
-    // itself; what was moved is put into order. `room` is for n doubles, `moved` for n.
+    // Write a row with the forecasts clipped by the guard, and for each expert whether one of its forecasts was
+    // clipped; false if none was. Each quantile level is clipped by itself, and the quantiles of a clipped expert
+    // are sorted again. `room` is for n doubles, `moved` for n.
     static bool tame_row(const Forecasts& forecasts, const double* rated, const Seen& seen,
                          double* room, double* moved, double* tamed) {
         const size_t n = forecasts.n;
@@ -575,7 +573,7 @@ private:
         return any;
     }
 
-    // Let the guard see the outcomes; return the rows as it lets them through now.
+    // Update the guard with the outcomes; return the rows as it clips them then.
     Rows see_outcomes(const Rows& rows, double* items, double* room, double* tamed) const {
         const size_t n = rows.n;
         double* rated = room;
@@ -599,7 +597,7 @@ private:
         return sane;
     }
 
-    // What is played of a component in a row, at one of its knots.
+    // Write the distribution of a component in a row, at one of its knots.
     void write_played(const Game& game, size_t c, size_t k, const Awake& awake,
                       const double* rated, double* played) const {
         const Hedger* hedger = components_[c].hedger;
@@ -614,7 +612,7 @@ private:
             hedger->play(own, rated, played);
     }
 
-    // Write what the components of a game say; the plain ones only with the first game.
+    // Write the forecasts of the components of a game; the plain ones only with the first game.
     void say_components(const Game& game, size_t shift, const Awake& awake,
                         const Forecasts& forecasts, const double* rated, double* heard,
                         double* room, const Say& say) const {
@@ -639,7 +637,7 @@ private:
         }
     }
 
-    // Write what a component says whose weights differ from level to level.
+    // Write the forecast of a component whose weights differ between quantile levels.
     void say_by_level(const Game& game, size_t c, const Awake& awake, const Forecasts& forecasts,
                       const double* rated, double* room, double* result) const {
         const size_t n = forecasts.n;
@@ -662,8 +660,8 @@ private:
         }
     }
 
-    // Let ways from the first on that differ by rounding alone say the same: their losses must tie, or
-    // rounding would decide which of them is ahead, where all of them are alike.
+    // Make forecasts of components equal where they differ by rounding alone: their losses must tie, or rounding
+    // would decide which of them is ahead.
     static void make_alike(const Forecasts& forecasts, const double* rated, size_t first,
                            size_t count, const Say& say) {
         for (size_t c = 0; c < say.classes; ++c) {
@@ -672,12 +670,12 @@ private:
             for (size_t k = 1; k < count; ++k) {
                 const double* same = std::find_if(
                     ways, ways + k, [&](double way) { return std::fabs(way - ways[k]) <= near; });
-                ways[k] = *same;  // its own, where there is none
+                ways[k] = *same;  // itself, where no other is near
             }
         }
     }
 
-    // Let what is followed say the same as a way from which it differs by rounding alone.
+    // Make z_0 equal to the forecast of a component from which it differs by rounding alone.
     static void make_like_ways(const Forecasts& forecasts, const double* rated, size_t count,
                                const Say& say) {
         for (size_t c = 0; c < say.classes; ++c) {
@@ -697,7 +695,7 @@ private:
         return largest;
     }
 
-    // Write what the upper levels say: the common one, and the item's own where there are several.
+    // Write the forecasts of the meta levels: the common one and the one of the item, where there are several.
     void say_levels(const Levels& levels, const Say& say) const {
         if (!levels.several) return;
         const size_t k = levels.count;
@@ -709,7 +707,7 @@ private:
         }
     }
 
-    // Write what is followed: the level above the ways, or the choice between two of them.
+    // Write z_0: the forecast of the meta level, or of the choice between two of them.
     void say_followed(const Levels& levels, const Say& say) const {
         Scratch room(2 * levels.count + say.classes);
         double* result = room.data() + 2 * levels.count;
@@ -720,13 +718,13 @@ private:
         for (size_t c = 0; c < say.classes; ++c) say.data[c * say.step + followed] = result[c];
     }
 
-    // Write the blend: what is followed and the ways, as the insurance weighs them.
+    // Write the blend: z_0 and the components, as the insurance weighs them.
     void say_blend(const Levels& levels, const Say& say, double* blend) const {
         Scratch room(2 * (1 + levels.count));
         combine(say.part(followed, 1 + levels.count), levels.insured, way_, room.data(), blend);
     }
 
-    // Add up what is played of the experts by all components together.
+    // Add up the distributions of all components over the experts.
     void add_played(const Game& shared, const Game& alone, const Levels& levels,
                     const Awake& awake, const double* rated, double* heard,
                     double* weights) const {
@@ -743,15 +741,15 @@ private:
                 for (size_t i = 0; i < n; ++i) weights[i] += share * heard[i];
             }
         }
-        normalise(weights, n);  // rounding aside they sum to one already
+        normalise(weights, n);  // they sum to one up to rounding
     }
 
-    // The share of a knot in the weights of a component, over all levels.
+    // The share of a knot in the weights of a component, over all quantile levels.
     double share_of(size_t c, size_t k) const {
         return components_[c].hedger ? strand(c, k).share : 1.0;
     }
 
-    // Let the components of a game and the level above them learn.
+    // Update the components of a game and their meta level.
     void learn(const Game& game, size_t shift, const Rows& rows, double late, double* items,
                size_t count) const {
         double none[Sums::total_sums] = {};
@@ -784,7 +782,7 @@ private:
         write_weights(game, count);
     }
 
-    // Let the insurance learn, and write the weights of the experts anew.
+    // Update the insurance, and write the weights of the experts anew.
     void insure(const Game& game, const Rows& rows, double late, double* items, size_t count) const {
         const Insurance insured = insurance(game, count);
         Scratch room(3 * insured.count);
@@ -820,14 +818,14 @@ private:
         write_weights(game, count);
     }
 
-    // How much less one loss is than another; those that differ by rounding tie.
+    // The lead of a loss over another, 0 where they differ by rounding alone.
     static double lead(double mine, double other) {
         const double difference = mine - other;
         return std::fabs(difference) > 1e-12 * (std::fabs(mine) + std::fabs(other)) ? difference : 0.0;
     }
 
-    // Write how much less the losses of so many values from `first` on are than that of the value `own`;
-    // false if nothing is known of the row.
+    // Write the leads of the values from `first` on over the value `own`: its loss less each of theirs; false if
+    // the row has no outcome or no prediction.
     bool write_leads(const Rows& rows, size_t j, size_t first, size_t count, size_t own,
                      double* leads) const {
         if (!rows.known(j)) return false;
@@ -853,8 +851,8 @@ private:
         return true;
     }
 
-    // Let a level learn from the losses of its ways, which are said from `first` on; its own is that
-    // of the value `own`. `items` are the usual differences of the items: a sum and a count.
+    // Update a meta level with the losses of its components, the values from `first` on; `own` is its own value.
+    // `items` are the usual differences of the items: a sum and a count.
     void judge(const Level& level, const Rows& rows, size_t first, size_t own, double late,
                double* items) const {
         const size_t count = level.count;
@@ -885,8 +883,8 @@ private:
         level.learn(rises, alpha_, late);
     }
 
-    // Write the weights of the experts, all components together: of so many ways, those that are shared
-    // and those alone are taken as they are in this game.
+    // Write the weights of the experts over all components together; components of items alone have the weights of
+    // the shared ones in this game.
     void write_weights(const Game& game, size_t count) const {
         const size_t n = game.columns.n;
         double* weights = game.columns.weights;
@@ -924,7 +922,7 @@ private:
     std::vector<size_t> first_total_;
     std::vector<size_t> first_strand_;  // of each component; the plain ones have none
     std::vector<Strand> strands_;
-    size_t middle_ = 0;  // the level nearest to 1/2
+    size_t middle_ = 0;  // the quantile level nearest to 1/2
     size_t mean_ = 0;    // the place of the plain mean
     size_t plain_ = 0;
     size_t hedged_ = 0;

@@ -1,17 +1,19 @@
-// A guard against absurd forecasts: out of all proportion to the others, and to what was seen.
+// A guard against absurd forecasts: it clips a forecast to within 10 median deviations of the median.
 //
-// In a row let m be the median of the forecasts, d the median of |x_i - m|, and e how far outcomes lay
-// from their medians lately: e <- max(|y - m|, 0.99 e) when an outcome is known. Then
+// In a row let m be the median of the forecasts, d the median of |x_i - m|, and e the recent error of the
+// median: e <- max(|y - m|, 0.99 e) when an outcome is known. Then
 //
-//     x_i -> within(x_i, m - t, m + t),    t = max(10 d, 6 e)
+//     x_i -> clip(x_i, m - t, m + t),    t = max(10 d, 6 e)
 //
-// so that a forecast moves the blend no more than one could that lies ten times as far from the others
-// as they do, or six times as far as an outcome did. There is no scale to set; a jump of the outcomes opens
-// the guard for the jumps that follow. Two forecasts have no median that one of them would not move. Of
-// two, one is absurd if it lies outside of the outcomes seen, by more than their width and 6 e (here the
-// distance of an outcome to the nearer forecast), and the other does not; it is then moved to 6 e from the
-// other, once ten outcomes were seen. Before the first outcome 10 d is 100 d: three forecasts are easily
-// ten times as near to each other by chance. One forecast is left alone.
+// so that a forecast moves the blend no more than one could that lies ten times as far from the others as they
+// do, or six times as far as an outcome did. There is no scale to set; a jump of the outcomes opens the guard
+// for the jumps that follow. Before the first outcome 10 d is 100 d: three forecasts are easily ten times as
+// near to each other by chance.
+//
+// With two forecasts the median is not robust: either of them moves it. Of two, one is absurd if it lies outside
+// the range of past outcomes by more than the width of this range and 6 e (here the distance of an outcome to the
+// nearer forecast), and the other does not. After ten outcomes it is clipped to within 6 e of the other. A single
+// forecast is not clipped.
 #pragma once
 
 #include <algorithm>
@@ -20,7 +22,7 @@
 
 namespace normalhedge::mixtures {
 
-// What the guard remembers of an item.
+// The memory of the guard for an item.
 struct Seen {
     double error;  // e
     double low;    // the least and the largest outcome
@@ -34,14 +36,14 @@ constexpr double wide_error = 6.0;
 constexpr double fading = 0.99;
 constexpr double enough = 10.0;
 
-// How the forecasts of those awake lie.
+// Location and spread of the forecasts of the experts awake.
 struct Spread {
     size_t awake;
     double middle;  // the median
-    double spread;  // the median distance to it
+    double spread;  // the median absolute deviation
 };
 
-// The median of n > 0 numbers, which are put into another order.
+// The median of n > 0 numbers, which it reorders.
 inline double median_of(double* values, size_t n) {
     double* middle = values + n / 2;
     std::nth_element(values, middle, values + n);
@@ -50,7 +52,7 @@ inline double median_of(double* values, size_t n) {
     return below + 0.5 * (*middle - below);
 }
 
-// `rated` says who is awake, `room` is for n doubles.
+// `rated` is positive for experts awake, `room` is for n doubles.
 inline Spread spread_of(const double* forecasts, const double* rated, size_t n, double* room) {
     size_t awake = 0;
     for (size_t i = 0; i < n; ++i)
@@ -62,7 +64,7 @@ inline Spread spread_of(const double* forecasts, const double* rated, size_t n, 
     return {awake, middle, median_of(room, awake)};
 }
 
-// Between which values forecasts are let through.
+// The limits between which forecasts are not clipped.
 struct Gate {
     double low = -infinity;
     double high = infinity;
@@ -78,7 +80,7 @@ inline Gate gate_of(const double* forecasts, const double* rated, size_t n, cons
         const double limit = larger(wide * spread.spread, wide_error * seen.error);
         if (limit > 0.0)
             gate = {spread.middle - limit, spread.middle + limit};
-        else if (seen.count >= enough)  // all agreed so far, and were right
+        else if (seen.count >= enough)  // all agreed so far, and were right: no spread to scale by
             gate = {smaller(seen.low, spread.middle), larger(seen.high, spread.middle)};
     } else if (spread.awake == 2 && seen.count >= enough && seen.high > seen.low) {
         const double margin = seen.high - seen.low + wide_error * seen.error;
@@ -98,7 +100,7 @@ inline Gate gate_of(const double* forecasts, const double* rated, size_t n, cons
     return gate;
 }
 
-// Remember an outcome.
+// Update the memory with an outcome.
 inline void see(const double* forecasts, const double* rated, size_t n, const Spread& spread,
                 double outcome, Seen& seen) {
     if (spread.awake == 0) return;

@@ -1,14 +1,14 @@
-// Weights by relative losses: how much an expert lost compared with the plain mean, in the same rows.
+// Weights by relative losses: the loss of an expert over the loss of the plain mean, in the same rows.
 //
 //     A_i <- a A_i + sum_j k_ij l_ij,     B_i <- a B_i + sum_j k_ij m_j      over the rows j of a round
 //     M <- a M + sum_j m_j,               T <- a T + 1
 //     p_i ∝ ((A_i + M / T) / (B_i + M / T))^-power
 //
-// with l_ij the loss of expert i in row j, m_j that of the plain mean of those awake, and k_ij the
-// confidence. Losses are added up as they are: a large item, and a time of large losses, count as much as
-// they do in the total loss. Nothing depends on their unit. M / T is one usual round more in which
-// everybody lost what the mean did: an expert starts with the weight of the plain mean, and moves away
-// from it slowly; one that forecasts easy rows only is compared with the mean in these.
+// with l_ij the loss of expert i in row j, m_j the loss of the plain mean of the experts awake, and k_ij the
+// confidence. Losses are not normalised: a large item, and a time of large losses, count as much as they do in
+// the total loss, and the weights do not depend on the unit. M / T is a one-round prior at the mean's loss: an
+// expert starts with the weight of the plain mean, and moves away from it slowly. An expert that forecasts easy
+// rows only is compared with the mean in these.
 #pragma once
 
 #include "hedger.hpp"
@@ -23,7 +23,7 @@ public:
     size_t rows() const override { return 2; }
     size_t totals() const override { return 2; }
 
-    // It learns from rows: see `learn`.
+    // It learns from rows, not gains: see `learn`.
     Outcome step(const Columns&, const Columns&, const Gains&, const double*,
                  const double*) const override {
         return {not_a_number, 0.0, not_a_number, true};
@@ -46,8 +46,8 @@ public:
         return not_a_number;
     }
 
-    // Learn from the rows whose outcome is known; what the plain mean said of a row begins at
-    // `mean(j)`, a number for each class `mean_step` apart.
+    // Learn from the rows whose outcome is known; the forecast of the plain mean for row j begins at `mean(j)`,
+    // with the numbers of its classes `mean_step` apart.
     template <class Mean>
     void learn(const Recipe& recipe, const Columns& now, const Rows& rows, const Mean& mean,
                size_t mean_step) const {
@@ -86,8 +86,8 @@ public:
     }
 
 private:
-    static constexpr double least = 1e-200;
-    static constexpr double most = 1e90;  // of a loss: sums stay within what a file may hold
+    static constexpr double least = 1e-200;  // keeps a ratio of zero losses finite
+    static constexpr double most = 1e90;  // of a loss: sums stay below the largest number of a file
 
     double keep_;
     double power_;
