@@ -1,11 +1,11 @@
-// What algorithms share: most are tuned by nothing but the discount, and weigh by their scores.
+// Defaults of an algorithm: most are tuned by the discount alone, and weigh by their scores.
 #pragma once
 
 #include "columns.hpp"
 
 namespace normalhedge::engine {
 
-// The parts of an algorithm that it does not write itself; `Own` is the algorithm.
+// The base class of an algorithm `Own` (CRTP); an algorithm hides the defaults that it replaces.
 template <class Own, size_t Rows, size_t Totals, size_t OwnSettings = 0>
 struct Algorithm {
     static constexpr size_t rows = Rows;
@@ -24,21 +24,21 @@ struct Algorithm {
 
     explicit Algorithm(const double* given) : keep(given[0]) {}
 
-    // How many there are, where a setting says so.
+    // Their numbers where a setting decides them, such as a delay.
     size_t all_rows() const { return rows; }
     size_t all_totals() const { return totals; }
 
     void tick(const double*, double*) const {}
     void learn(const Columns&, const Columns&, const double*, double, double*) const {}
 
-    // By the scores.
+    // The softmax of the scores.
     void weigh(const Columns& now, double, double* room) const {
         static_cast<const Own*>(this)->score(now, nullptr, now.weights, room);
         raise_scores(now.weights, now.n);
     }
 };
 
-// Keep sum rho^2, rho = r / 2, in the first row of one's own.
+// Keep sum rho^2, rho = r / 2, in the row after the regret.
 inline void learn_squares(const Columns& before, const Columns& after, const double* rises,
                           double keep) {
     const double* old = before.row(1);

@@ -1,18 +1,18 @@
-// Losses -> gains, for the components of `"auto"`: cautious ones, of which nothing is promised.
+// Losses -> gains, for the components of `"auto"`: cautious ones, without a bound on the losses.
 //
 // In a row with losses l, the best of them l_min and a range s,
 //
 //     g_i = 1 - 2 min((l_i - l_min) / s, 1)                      without the gradient trick
-//     g_i = -(u_i + u_i^2 / 2) / 1.5,                            with it; y_A is what was predicted
+//     g_i = -(u_i + u_i^2 / 2) / 1.5,                            with it; y_A is the prediction
 //     u_i = clip(2 l'(y_A) (x_i - y_A) / s, -1, 1)
 //
-// The square is what a large gradient costs either way: a forecaster far off is now on the one side of the
-// outcome and then on the other, and would be believed half of the time. The range starts at twice the median
+// The square makes a large gradient costly on either side: a forecast far off lies now on the one side of the
+// outcome and then on the other, and would gain half of the time. The range starts at twice the median
 // of l_i - l_min. It doubles, and the regrets are halved, when half of the weight lies beyond it; never more
-// than once in a row, and what lies beyond is clipped. It is halved when the mean of min(l_i - l_min, s) / s by
+// than once in a row, and losses beyond it are clipped. It is halved when the mean of min(l_i - l_min, s) / s by
 // weight, over some 16 rows, falls below 1/16. So a single wild outcome costs at most one doubling. A bound on
-// the regret in these gains says nothing of the losses: the insurance of `automatic.hpp` bounds those. On real
-// panels of quantiles these gains lose 3 % less than those of `gains.hpp`.
+// the regret in these gains does not bound the losses: the insurance of `automatic.hpp` does. On real panels of
+// quantiles these gains lose 3 % less than the gains of `gains.hpp`.
 #pragma once
 
 #include "mixture.hpp"
@@ -23,8 +23,8 @@ constexpr double fullest = 2.0;
 constexpr double emptiest = 1.0 / 16.0;
 constexpr double speed = 1.0 / 16.0;
 
-// Twice the median excess loss of those awake, as a power of two; 0 if all tie. Twice their mean, if
-// more than half of them tie with the best.
+// Twice the median excess loss of the experts awake, as a power of two; 0 if all tie. Twice their mean, if more
+// than half of them tie with the best.
 inline double first_range(const double* excess, const double* rated, size_t n) {
     Scratch alike(n);
     Scratch room(2 * n);
@@ -40,12 +40,12 @@ inline double first_range(const double* excess, const double* rated, size_t n) {
     return middle > tiny ? power_of_two_above(fullest * middle) : 0.0;
 }
 
-// How the excess losses of a row lie in a range, by weight and by head.
+// The excess losses of a row relative to a range, by weight and by number.
 struct Filling {
     double heard;   // the weight awake
-    double beyond;  // that of losses beyond the range
+    double beyond;  // the weight of losses beyond the range
     double awake;   // how many are awake
-    double far;     // whose losses lie beyond
+    double far;     // how many have losses beyond
     double inside;  // the sum of the losses within, by weight
 };
 
@@ -91,7 +91,7 @@ inline bool learn_range(const double* excess, const double* rated, const double*
     return false;
 }
 
-// Write the loss linearised at the prediction, and how far it spreads.
+// Write the loss linearised at the prediction, and twice its size, which the range must hold.
 NORMALHEDGE_VECTORISED inline void linearise(const double* forecasts, const double* rated, size_t n,
                                              double value, double slope, double* costs,
                                              double* excess) {
@@ -121,7 +121,7 @@ NORMALHEDGE_VECTORISED inline void linearise_all(const Loss& loss, const Rows& r
     for (size_t i = 0; i < n; ++i) excess[i] = fullest * std::fabs(costs[i]);
 }
 
-// Replace losses by how much they exceed the least of those awake.
+// Replace losses by their excess over the least loss of the experts awake.
 NORMALHEDGE_VECTORISED inline void compare_with_best(const double* rated, size_t n, double* costs,
                                                      double* excess) {
     double best = -infinity;  // minus the least loss
@@ -134,7 +134,7 @@ NORMALHEDGE_VECTORISED inline void compare_with_best(const double* rated, size_t
     }
 }
 
-// Leave losses as they are; those of experts that sleep, and those below zero, are none.
+// Keep losses; negative losses and the losses of sleeping experts become 0.
 NORMALHEDGE_VECTORISED inline void take_losses(const double* rated, size_t n, double* costs,
                                                double* excess) {
 #pragma omp simd
@@ -144,7 +144,7 @@ NORMALHEDGE_VECTORISED inline void take_losses(const double* rated, size_t n, do
     }
 }
 
-// Write what counts in a row, linear with the gradient trick; and how far it spreads.
+// Write the costs of a row, linear with the gradient trick, and their excess.
 inline void measure_row(const Recipe& recipe, bool by_losses, const Rows& rows, size_t j,
                         const double* rated, double* costs, double* excess) {
     const size_t n = rows.n;

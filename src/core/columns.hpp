@@ -1,7 +1,7 @@
-// A game as arrays, and what is computed of one row of them.
+// A game as arrays, scratch memory, and loops over one row of numbers.
 //
-// A column for each expert: its weight, and a ledger with a row for each thing that is remembered
-// of it, the regret first. Totals are remembered of no expert in particular.
+// A column for each expert: its weight, and a ledger with a row for each number that is remembered of
+// it, the regret first. Totals are numbers of the game as a whole.
 #pragma once
 
 #include <atomic>
@@ -34,8 +34,8 @@ struct Columns {
     }
 };
 
-// Memory of a thread for `Scratch`. A change of a mixture reserves what it needs before it begins, so that
-// nothing can fail in the middle of it. It is kept for the next change while it is small.
+// Memory of a thread for `Scratch`. A change of a mixture reserves all its memory before it begins, so that no
+// allocation can fail in the middle of it. A small block is kept for the next change.
 class Arena {
 public:
     static Arena& own() {
@@ -95,7 +95,7 @@ public:
     ~Reserved() { Arena::own().end(); }
 };
 
-// Room for n doubles: on the stack while they are few, else of what was reserved.
+// Room for n doubles: on the stack while they are few, else in the reserved memory, else by malloc.
 class Scratch {
 public:
     explicit Scratch(size_t n) : few_{} {
@@ -135,7 +135,7 @@ inline double leading(const double* values, size_t n) {
     return largest;
 }
 
-// The largest value of those awake; of all where there are no confidences.
+// The largest value of the experts awake; of all where there are no confidences.
 inline double leading(const double* values, const double* confidence, size_t n) {
     if (!confidence) return leading(values, n);
     double largest = -infinity;
@@ -178,14 +178,14 @@ inline void share_out(double* weights, size_t n, double total) {
         fill(weights, n, 1.0 / static_cast<double>(n));
 }
 
-// Make weights that are not negative sum to one; uniform ones where nobody has any.
+// Normalise weights that are not negative; uniform ones where their sum is zero.
 inline void normalise(double* weights, size_t n) { share_out(weights, n, added(weights, n)); }
 
 // Scores are log2 of weights, up to a number common to all.
 constexpr double no_score = -1e99;  // of an expert without weight
 constexpr double some_score = 0.5 * no_score;
 
-// Replace scores by the weights that belong to them; uniform ones where nobody has any.
+// Replace scores by their softmax in base 2; uniform weights where no expert has a score.
 inline void raise_scores(double* weights, size_t n) {
     const double top = leading(weights, n);
     if (top <= some_score) {
@@ -233,7 +233,7 @@ inline void score_exponential(const double* regrets, const double* confidence, s
     for (size_t i = 0; i < n; ++i) scores[i] = slope * (regrets[i] - lead);
 }
 
-// The regret from which on an expert leads: those that differ by rounding are tied.
+// The least regret of a leader: regrets that differ by rounding are tied.
 inline double leaders_from(const double* regrets, size_t n) {
     double lead = -infinity;
     double widest = 0.0;
@@ -245,8 +245,8 @@ inline double leaders_from(const double* regrets, size_t n) {
     return lead - (1e-12 * widest + 1e-15);
 }
 
-// Scores that follow the leader, by which those behind lead when the others sleep. Their slope is a
-// learning rate as good as infinite.
+// Scores of follow the leader. They keep the order of the other experts, who lead when the leaders sleep; their
+// slope is a learning rate as good as infinite.
 inline void score_leaders(const double* regrets, size_t n, double* scores) {
     constexpr double steep = 1e30;
     const double least = leaders_from(regrets, n);
@@ -254,7 +254,7 @@ inline void score_leaders(const double* regrets, size_t n, double* scores) {
     for (size_t i = 0; i < n; ++i) scores[i] = -steep * larger(least - regrets[i], 0.0);
 }
 
-// ln N; one expert has nothing to tune by, and any rate serves it: that of two.
+// ln N; with one expert any rate serves, and ln 2 avoids a rate of zero.
 inline double log_experts(size_t n) { return std::log(static_cast<double>(n < 2 ? 2 : n)); }
 
 }  // namespace normalhedge

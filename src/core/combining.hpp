@@ -18,8 +18,8 @@ enum class Way { mean, median, trimmed, vote };
 // Weights that differ from a half by less than this are a half: sums of doubles are not exact.
 constexpr double tie = 1e-12;
 
-// The mean of the forecasts with weight; NaN where there are none. They are averaged as differences
-// from one of them, so that equal forecasts give exactly that.
+// The mean of the forecasts with weight; NaN where there are none. It averages differences from one of them, so
+// that equal forecasts give exactly their common value.
 NORMALHEDGE_VECTORISED inline double weighted_mean(const double* forecasts, const double* played,
                                                    size_t n) {
     size_t first = 0;
@@ -69,7 +69,7 @@ public:
         return values_[size_ - 1];
     }
 
-    // The mean of what lies between the quartiles.
+    // The mean between the quartiles.
     double trimmed() const {
         if (size_ == 0) return not_a_number;
         double total = 0.0;
@@ -92,7 +92,7 @@ public:
         return mass > 0.0 ? origin + excess / mass : origin;
     }
 
-    // The forecast with the largest weight, the smallest of those that tie.
+    // The forecast with the largest weight; the smallest one where several tie.
     double vote() const {
         double chosen = not_a_number;
         double most = 0.0;

@@ -1,4 +1,4 @@
-// The functions of the module for intervals: arrays of games, one call for many rounds.
+// Functions of the module for intervals: arrays of games, one call for many rounds.
 #include "python.hpp"
 
 #include "conformal.hpp"

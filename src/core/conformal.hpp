@@ -1,4 +1,4 @@
-// Intervals around forecasts that keep their word: online conformal prediction.
+// Intervals with a guaranteed coverage around forecasts: online conformal prediction.
 //
 // A game forecasts one series. In each round there are a lower and an upper base for each level 1 - alpha:
 // the same centre for all, or bounds that somebody forecast. The outcome y has a score on each side, how far
@@ -18,12 +18,12 @@
 // **The hedger**, AdaNormalHedge, weighs the members of a level by the pinball losses of both bounds, in
 // units of their usual difference: B = sum_k p_k b_k.
 //
-// **The outer step** adds up what was missed too much on each side, E = misses - a n, and moves the bound
+// **The outer step** adds up the excess misses of each side, E = misses - a n, and moves the bound
 //
 //     base + B + S g(E),    g(E) = (rate / f) c sinh(E / c),   S = sum_k p_k s_k
 //
 // (f: about the density of e / S at its quantile). Where both sides together reach E_u + E_l >= h the
-// interval is the whole line, where they reach -h it is a point. That alone is why
+// interval is the whole line, where they reach -h it is a point. This rule alone gives
 // |E_u + E_l| < h + (1 - alpha)(d + 1) for every sequence whose outcomes come at most d rounds late: see
 // docs/intervals.md. The limit h is `patience` + twice the longest delay so far.
 #pragma once
@@ -42,7 +42,7 @@ namespace normalhedge::intervals {
 using engine::AdaNormalHedge;
 using engine::Gains;
 
-// What was tried on series to develop on, and found to matter little: see benchmarks/intervals.
+// Chosen on the series to develop on, where their values matter little: see benchmarks/intervals.
 constexpr double patience = 48.0;      // misses too many, or too few, until an interval is all or nothing
 constexpr double outer_rate = 0.0045;  // times sqrt(a): how fast the outer step repairs coverage
 constexpr double late_rate = 10.0;     // 1 / (the same, times how late outcomes are): else it swings
@@ -57,7 +57,7 @@ constexpr size_t plain_scales = 4;
 constexpr double seasonal_memories[] = {50.0, 250.0, 2500.0};
 constexpr size_t seasonal_scales = 3;
 constexpr size_t common_seasonal = 1;  // the one that phases are compared with
-constexpr double far = 64.0;           // times the scale: what lies beyond counts as that
+constexpr double far = 64.0;           // times the scale: residuals beyond are clipped
 constexpr double same = 1e-9;          // losses that differ by less, relatively, differ by rounding
 constexpr double most = 1e270;         // the largest scale, so that nothing overflows
 constexpr double visits = 64.0;        // memory of a phase, in its own rounds
@@ -65,7 +65,7 @@ constexpr double doubt = 4.0;          // rounds by which the ratio of a phase i
 
 constexpr size_t kinds = 3;  // of multiples: slow, symmetric, quick
 
-// One level: alpha, and the multiple of the mean absolute residual that bounds start with.
+// A confidence level 1 - alpha, and the multiple of the mean absolute residual that bounds start with.
 struct Coverage {
     double alpha;
     double start;
@@ -175,7 +175,7 @@ inline double outer_shift(const double* game, const Coverage& level, double exce
     return rate / level.density() * c * std::sinh(within(excess / c, -20.0, 20.0));
 }
 
-// What the members of a level say, and by weight: the bounds, and the scale S.
+// The bounds of the members of a confidence level, their mean by weight, and the mean scale S.
 struct Said {
     double below;
     double above;
@@ -208,7 +208,7 @@ NORMALHEDGE_VECTORISED inline Said hear_members(const LevelView& level, const do
     return said;
 }
 
-// Write the intervals of a round, low and high by level, and what is needed to settle it.
+// Write the intervals of a round, low and high by confidence level, and the token that settles it.
 inline void predict_interval(const Ladder& ladder, const double* game, const double* bases, size_t phase,
                              double* bounds, double* token) {
     const size_t count = ladder.levels.size();

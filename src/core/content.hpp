@@ -13,7 +13,7 @@ struct Limits {
     std::int64_t history;
 };
 
-// What the operations change.
+// All that operations change.
 struct Content {
     std::shared_ptr<const Rule> rule;
     Limits limits;
@@ -39,7 +39,7 @@ struct Content {
     size_t weighed = 0;  // how many experts there were when the weights were written
     Reference attached;  // an object of the caller's, which changes with all the rest; or none
 
-    // What the last rounds left, for the next ones: a quarter of the time of a small round is malloc's.
+    // Memory of the last rounds, for the next ones: malloc takes a quarter of the time of a small round.
     RoundPointer spare_round;
     Pending::node_type spare_node;
     History spare_entry;

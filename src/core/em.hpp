@@ -41,8 +41,8 @@ inline void scale_densities(double* logs, size_t rounds, size_t k, double* highe
     for (size_t i = 0; i < n; ++i) logs[i] = exp2(smaller(logs[i], 0.0));
 }
 
-// Replace scaled densities by f, in place; write p and z. The likelihood of what is impossible
-// counts as 1e-280, and it teaches nothing, as in the filter.
+// Replace scaled densities by f, in place; write p and z. An impossible observation has the likelihood
+// 1e-280 and leaves the beliefs as they are, as in the filter.
 template <size_t fixed>
 void forward(double* table, size_t rounds, size_t given, const double* initial,
              const double* transition, double* predicted, double* likelihoods) {
@@ -69,7 +69,7 @@ void forward(double* table, size_t rounds, size_t given, const double* initial,
     }
 }
 
-// ln P(y) = sum_t ln z_t + what the densities were scaled by.
+// ln P(y) = sum_t ln z_t + the logarithms of the scales of the densities.
 inline double log_likelihood(const double* likelihoods, const double* highest, size_t rounds) {
     double total = 0.0;
 #pragma omp simd reduction(+ : total)
@@ -165,7 +165,7 @@ void write_log_densities(const Family& family, const Series& series, double* par
     }
 }
 
-// Counts are few: what they have in common is computed once for each.
+// Distinct counts are few: each log density is computed once.
 inline void write_log_densities(const NegativeBinomial& family, const Series& series,
                                 double* parameters, size_t k, double* result) {
     constexpr size_t most = 512;
@@ -193,8 +193,8 @@ inline void write_log_densities(const NegativeBinomial& family, const Series& se
     }
 }
 
-// Replace the parameters by those with the largest expected log likelihood, or a larger one; those
-// that need a search (degrees of freedom, sizes) only where `thorough`.
+// The M step: raise the expected log likelihood, to its maximum where there is a closed form. Parameters that
+// need a search (degrees of freedom, sizes) change only where `thorough`.
 template <class Family>
 void maximise(const Family& family, const Series& series, const double* shares, size_t k,
               double* parameters, bool thorough = true) {
@@ -212,7 +212,7 @@ void maximise(const Family& family, const Series& series, const double* shares, 
     }
 }
 
-// Write probabilities in proportion to counts and pseudo counts; what was before, if there are none.
+// Write probabilities in proportion to counts and pseudo counts; leave them where all counts are zero.
 inline void normalise(const double* counts, double pseudo_count, size_t k, double* result) {
     double total = 0.0;
     for (size_t s = 0; s < k; ++s) total += counts[s] + pseudo_count;
@@ -220,7 +220,7 @@ inline void normalise(const double* counts, double pseudo_count, size_t k, doubl
     for (size_t s = 0; s < k; ++s) result[s] = (counts[s] + pseudo_count) / total;
 }
 
-// c sum ln p: what pseudo counts c add to the log likelihood.
+// c sum ln p: the log prior that belongs to pseudo counts c.
 inline double log_prior(const double* probabilities, size_t n, double pseudo_count) {
     if (!(pseudo_count > 0.0)) return 0.0;
     double sum = 0.0;
@@ -250,8 +250,8 @@ struct Ended {
     size_t iterations;
 };
 
-// Expectation and maximisation until the objective, ln P(y) and what the pseudo counts add, gains
-// less than `tolerance`. Writes the objective before each iteration and at the end.
+// Expectation and maximisation until the objective, ln P(y) and the log prior, gains less than
+// `tolerance`. Writes the objective before each iteration and at the end.
 //
 // Where `start` is given, rounds x states, it is maximised with these shares first.
 template <class Family>

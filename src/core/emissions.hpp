@@ -1,4 +1,4 @@
-// What the states of a hidden Markov model say: densities, and their parameters from weighted data.
+// Emissions of a hidden Markov model: densities, and their parameters from weighted data.
 //
 // Every family works by statistics, sums over the observations with the weights of a state:
 //
@@ -25,7 +25,7 @@ struct Observation {
     const double* previous;
 };
 
-// What keeps parameters from degenerating.
+// Limits that keep parameters from degenerating.
 struct Guards {
     double floor;         // the least variance, or the least rate of counts
     double pseudo_count;  // added to the expected number of each symbol
@@ -63,7 +63,7 @@ struct Series {
 constexpr double log_two_pi = 1.8378770664093453;
 
 // ln Gamma(x) for x > 0: Stirling's series above 10, and below by x Gamma(x) = Gamma(x + 1).
-// std::lgamma writes to a variable of all threads.
+// std::lgamma writes the global signgam: not thread safe.
 inline double log_gamma(double x) {
     double product = 1.0;
     for (; x < 10.0; x += 1.0) product *= x;
@@ -85,8 +85,8 @@ inline double log_factorial(double y) {
     return y < 512.0 ? table[static_cast<size_t>(y)] : log_gamma(y + 1.0);
 }
 
-// The x within `width` of the given that has the largest value, by golden sections; the given one
-// where none is found that is better. So a step of EM that uses it never loses.
+// The best point within `width` of x, by a golden-section search; x itself where the search finds none better,
+// so that a step of EM never lowers the likelihood.
 template <class Value>
 double best_near(double x, double width, double low, double high, const Value& value) {
     constexpr double golden = 0.6180339887498949;
@@ -112,7 +112,7 @@ inline bool all_known(const double* y, size_t columns) {
     return true;
 }
 
-// Of families whose statistics say all: nothing is left to be refined.
+// Families with sufficient statistics: there is nothing to refine.
 struct ByStatistics {
     static constexpr bool searches = false;
 
@@ -560,7 +560,7 @@ struct Categorical : ByStatistics {
     }
 };
 
-// How much of the observations a state has, which is not the first statistic of symbols.
+// The total weight of a state: the first statistic, but for symbols their sum.
 template <class Family>
 double weight_of(const Family&, const double* sums) {
     return sums[0];

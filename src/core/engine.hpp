@@ -2,18 +2,18 @@
 //
 // Weights p, gains g in [-1, 1], confidences k in [0, 1] (all ones when not given), regrets R:
 //
-//     q_i = p_i k_i / Z,   Z = sum_i p_i k_i        what is played
+//     q_i = p_i k_i / Z,   Z = sum_i p_i k_i        the distribution
 //     g_A = sum_i q_i g_i                           the hedger's gain
 //     r_i = k_i (g_i - g_A)                         the rises
 //     R_i <- (1 - alpha) R_i + r_i                  discounted regrets, the first row of the ledger
 //
 // With confidences this is the game without them in which expert i gains k_i g_i + (1 - k_i) g_A:
 // those gains lie in [-1, 1], and p earns g_A on them. So every bound that holds without confidences
-// bounds sum_t k_i (g_i - g_A) with them. Where no expert awake has any weight, those awake are
-// weighed among themselves by their scores, or q ∝ k; any play keeps the bounds. Where nobody is
-// awake all gains count as equal and r = 0.
+// bounds sum_t k_i (g_i - g_A) with them. Where no expert awake has any weight, the scores of the
+// experts awake decide, or q ∝ k; any distribution keeps the bounds. Where no expert is awake all gains
+// count as equal and r = 0.
 //
-// An algorithm is a struct that says what it remembers, how that changes, and what weights it gives:
+// An algorithm is a struct with a memory, its update, and the weights that belong to it:
 //
 //     rows, totals                   how many rows its ledger has, the regret included; and totals
 //     whole                          whether `learn` must see all experts at once
@@ -75,7 +75,7 @@ private:
 
 // How a round ended.
 struct Outcome {
-    double gain;           // the hedger's; NaN where nobody was awake
+    double gain;           // the hedger's; NaN where no expert was awake
     double lead;           // the largest regret
     double log_potential;  // ln mean Phi; NaN without a potential
     bool bad;              // a gain or a confidence is out of range: nothing was written
@@ -83,7 +83,7 @@ struct Outcome {
 
 constexpr size_t block = 1024;  // experts whose rises are held at a time
 
-// What a distribution earns, as sums over some experts; gains relative to `origin`.
+// The gain of a distribution, as sums over some experts; gains relative to `origin`.
 struct Tally {
     double above = 0.0;  // sum p k (g - origin)
     double mass = 0.0;   // sum p k
@@ -109,7 +109,7 @@ inline Tally tally(const double* weights, const double* gains, size_t n, double 
     return {above, 0.0, 0.0, bad};
 }
 
-// The gain of an expert that sleeps is not looked at: it may be anything.
+// The gain of a sleeping expert is ignored: it may be anything.
 inline Tally tally(const double* weights, const double* gains, const double* confidence, size_t n,
                    double origin) {
     double above = 0.0;
@@ -144,7 +144,7 @@ NORMALHEDGE_VECTORISED inline Tally tally_part(const double* weights, const Gain
     return sums;
 }
 
-// The gain of the first expert awake, 0 where nobody is. Gains are averaged as differences from it,
+// The gain of the first expert awake, 0 where there is none. Gains are averaged as differences from it,
 // so that tied experts give exactly their common gain: an error of one ulp would make a regret of
 // 1e-16 out of none, and weights out of that.
 inline double origin_of(const Gains& gains, const double* confidence, size_t n) {
@@ -155,8 +155,8 @@ inline double origin_of(const Gains& gains, const double* confidence, size_t n) 
     return 0.0;
 }
 
-// Write what is played by scores: those awake are weighed rightly among themselves although a
-// sleeper's weight is e^1000 times theirs. All zeros where nobody is awake.
+// Write the distribution by scores: the experts awake keep the right proportions although a sleeper's
+// weight is e^1000 times theirs. All zeros where no expert is awake.
 NORMALHEDGE_VECTORISED inline void share_by_scores(const double* scores, const double* confidence,
                                                    size_t n, double* played) {
     const bool some = leading(scores, confidence, n) > some_score;
@@ -176,7 +176,7 @@ NORMALHEDGE_VECTORISED inline void share_by_scores(const double* scores, const d
     normalise(played, n);
 }
 
-// Write what is played, ∝ weight times confidence; return false where those awake have no weight.
+// Write the distribution, ∝ weight times confidence; false where no expert awake has any weight.
 NORMALHEDGE_VECTORISED inline bool share_by_weights(const double* weights, const double* confidence,
                                                     size_t n, double* played) {
     double mass = 0.0;
@@ -198,7 +198,7 @@ NORMALHEDGE_VECTORISED void score_all(const Algorithm& algorithm, const Columns&
     algorithm.score(now, confidence, scores, room);
 }
 
-// Write what is played.
+// Write the distribution.
 template <class Algorithm>
 void share(const Algorithm& algorithm, const Columns& now, const double* confidence,
            double* played) {
@@ -208,7 +208,7 @@ void share(const Algorithm& algorithm, const Columns& now, const double* confide
     share_by_scores(room.data(), confidence, now.n, played);
 }
 
-// What the distribution earns beyond `origin`, where all of the weight is asleep.
+// The gain of the distribution beyond `origin`, where all experts with weight sleep.
 template <class Algorithm>
 double earn_by_scores(const Algorithm& algorithm, const Columns& now, const Gains& gains,
                       const double* confidence, double origin) {
@@ -270,7 +270,7 @@ inline double enter(const Columns& before, const Columns& after, const double* g
     return lead;
 }
 
-// What a round brings to the ledger.
+// The input of a round to the ledger.
 struct Rises {
     const Gains& gains;
     const double* confidence;  // or none
@@ -337,8 +337,7 @@ NORMALHEDGE_VECTORISED Largest raise_part(const Algorithm& algorithm, const Colu
     return largest;
 }
 
-// Bring the weights of the experts in [first, last) to their common measure; `ratios` are those of
-// the blocks.
+// Bring the weights of the experts in [first, last) to a common scale; `ratios` has one for each block.
 NORMALHEDGE_VECTORISED inline Largest scale_part(double* weights, size_t first, size_t last,
                                                  const Masses* ratios, double total) {
     for (; first < last; first += block) {
@@ -468,7 +467,7 @@ Outcome play_round(const Algorithm& algorithm, const Columns& before, const Colu
 }
 
 // Let all gains so far count half, so many times: each row and total shrinks by its factor, and the
-// logarithm of the weights by the last, where weights are what is remembered.
+// logarithm of the weights by the last factor, where the weights are the memory.
 template <class Algorithm>
 void rescale_gains(const Algorithm& algorithm, const Columns& now, const double* factors, int times) {
     const size_t rows = algorithm.all_rows();

@@ -164,7 +164,7 @@ PyObject* step(PyObject* object, PyObject* const* given, Py_ssize_t count) {
     });
 }
 
-// play(state, confidence) -> what is played, or None as for `step`. Ranges are not checked.
+// play(state, confidence) -> the distribution, or None as for `step`. Ranges are not checked.
 PyObject* play(PyObject* object, PyObject* const* given, Py_ssize_t count) {
     return guarded([&]() -> PyObject* {
         check_count(count, 2);

@@ -19,7 +19,7 @@ namespace normalhedge::latent {
 // A likelihood below this is impossible: the observation counts as missing for that candidate.
 constexpr double least_likelihood = 1e-280;
 
-// How many candidates are taken at a time: what belongs to them stays in the nearest cache.
+// Candidates of a block: their numbers stay in the nearest cache.
 constexpr size_t candidates_at_once = 128;
 
 // How the candidates move; it owns nothing.
@@ -34,7 +34,7 @@ struct Bank {
     }
 };
 
-// Some of the candidates, and room for what is computed of them.
+// Some of the candidates, and room for their filter.
 struct FilterBlock {
     size_t first;
     size_t width;
@@ -62,7 +62,7 @@ inline void condition(const Bank& bank, const double* beliefs, const double* sco
     }
 }
 
-// Leave the beliefs of those who found the observation impossible; return how many they are.
+// Keep the beliefs of candidates for which the observation is impossible; return how many they are.
 inline size_t pass_over(const Bank& bank, const double* beliefs, const FilterBlock& block) {
     size_t impossible = 0;
     for (size_t i = 0; i < block.width; ++i) {
@@ -90,7 +90,7 @@ inline size_t invert(const Bank& bank, const double* beliefs, const FilterBlock&
     return most < 1.0 / least_likelihood ? 0 : pass_over(bank, beliefs, block);
 }
 
-// Add what comes from some states to some states: p_s <- p_s + sum_r f_r A_rs. No belief exceeds one,
+// Add the transitions from some states to some states: p_s <- p_s + sum_r f_r A_rs. No belief exceeds one,
 // not even by rounding. f is divided by z before it is multiplied by A: later the product might be
 // too small for a double.
 template <size_t from_count, size_t to_count>
@@ -120,9 +120,9 @@ void add_moves(const Bank& bank, const FilterBlock& block, size_t from, double* 
     for (; to < bank.states; to += 2) add_moves<from_count, 2>(bank, block, from, to, beliefs);
 }
 
-// Write the beliefs of the next round: from four states at a time to two, for what costs is reading
-// and writing. To four would be faster but for as many candidates as make the rows of A compete for
-// the same lines of the cache, such as 1024.
+// Write the beliefs of the next round: from four states at a time to two, because memory traffic costs
+// most. To four would be faster, but not with 1024 candidates, say, where the rows of A compete for the
+// same lines of the cache.
 inline void advance(const Bank& bank, const FilterBlock& block, double* beliefs) {
     size_t from = bank.states % 4;
     if (from == 1) add_moves<1>(bank, block, 0, beliefs);

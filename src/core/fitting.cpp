@@ -43,7 +43,7 @@ size_t one(size_t columns) {
     return columns;
 }
 
-// Call a function with the family of this name. `rows` are those of its parameters.
+// Call a function with the family of this name; `rows` counts its parameters.
 template <class Work>
 auto with_family(FamilyName given, size_t columns, size_t rows, Row guards, const Work& work) {
     require(guards.n == 3 && columns > 0, sizes);

@@ -79,7 +79,7 @@ enum Field { beliefs_field, logs_field, rounds_field, impossible_field, fields }
 constexpr size_t long_enough = size_t{1} << 10;  // candidates x states, to let other threads run
 
 // filter_observe(state, scores, transition, keep) -> the state after an observation; `scores` is None
-// where it is missing. One call with few arguments, for with ten candidates these are what costs.
+// where it is missing. One call with few arguments: with ten candidates these cost most.
 PyObject* filter_observe(PyObject*, PyObject* const* given, Py_ssize_t count) {
     return guarded([&]() -> PyObject* {
         check_count(count, 4);

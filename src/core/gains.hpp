@@ -1,6 +1,6 @@
-// Losses -> gains, for a single rule: the regret in gains bounds the regret in the losses that people see.
+// Losses -> gains, for a single rule: the regret in gains bounds the regret in losses.
 //
-// In a row let l_i be the loss of expert i, l_A that of the blend y_A, l_min the least of the experts
+// In a row let l_i be the loss of expert i, l_A the loss of the blend y_A, l_min the least loss of the experts
 // awake, and s the range of the losses. The gains lie in [-1, 1]:
 //
 //     g_i = 1 - 2 min((l_i - l_min) / s, 1)                                  without the gradient trick
@@ -12,7 +12,7 @@
 //     sum_t (l_A - l_i) <= (s/2) R_i
 //
 // discounted as the regret R_i is. This is true of any x_i between the tangent and l_i - l_A. So an expert
-// without weight gets x_i >= -max(l_A, l_A - l_i), where the loss has its least value, 0, at the outcome: nobody
+// without weight gets x_i >= -max(l_A, l_A - l_i), where the loss has its least value, 0, at the outcome: it never
 // gains more than the blend lost. (A forecast far from all others lies now on the one side of the outcome and
 // then on the other; by the tangent alone it would gain half of the time. Opera's ML-Poly gets the tangents as
 // they are, and a range that clips none of them and never shrinks, so that its numbers are opera's.)
@@ -22,12 +22,12 @@
 //     s >= l_A - l_min    and    sum_j p_j [l_j - l_min - s]+ <= alpha s         without the gradient trick
 //     s >= 2 max_i (-x_i)    and    sum_j p_j [x_j - s/2]+ <= alpha s            with it
 //
-// so that nobody's gain is clipped, and clipping hides at most a share alpha of the range from what the
-// hedger itself loses in a round. A discounted sum of such shares is at most the range.
+// so that no gain is clipped, and clipping hides at most a share alpha of the range from the loss of the hedger
+// in a round. A discounted sum of such shares is at most the range.
 //
 // A hedger that goes `by_losses` gets g_i = 1 - 2 min(l_i / s, 1).
 //
-// What clipping and other ranges take is never guessed: the regrets in units of the loss are added up
+// The effect of clipping and of changes of the range is measured: the regrets in units of the loss are added up
 // beside the regrets in gains (`Game::losses`), and the difference of the two is part of `Mixture.bound`.
 #pragma once
 
@@ -35,7 +35,7 @@
 
 namespace normalhedge::mixtures {
 
-// Less than this share of the weight of the experts awake is none.
+// An expert with less than this share of the weight awake counts as one without weight.
 constexpr double least_weight = 1e-6;
 
 // The losses of a row.
@@ -52,7 +52,7 @@ NORMALHEDGE_VECTORISED inline void linearise(const double* forecasts, const doub
     for (size_t i = 0; i < n; ++i) costs[i] += rated[i] > 0.0 ? slope * (forecasts[i] - value) : 0.0;
 }
 
-// The same for the numbers of a row that the loss depends on.
+// The same, summed over the numbers of a row that the loss depends on.
 inline void linearise_row(const Recipe& recipe, const Rows& rows, size_t j, const Quantiles& at,
                           const double* rated, double* costs) {
     const Forecasts forecasts = rows.row(j);
@@ -80,7 +80,7 @@ NORMALHEDGE_VECTORISED inline double weight_awake(const double* rated, const dou
     return heard;
 }
 
-// Minus the least loss of those awake.
+// Minus the least loss of the experts awake.
 NORMALHEDGE_VECTORISED inline double best_of(const double* losses, const double* rated, size_t n) {
     double best = -infinity;
 #pragma omp simd reduction(max : best)
@@ -88,7 +88,7 @@ NORMALHEDGE_VECTORISED inline double best_of(const double* losses, const double*
     return best;
 }
 
-// Replace losses by how much less they are than that of the blend. Write what they exceed an origin by as costs.
+// Replace losses by their leads, the loss of the blend less each. Write their excess over an origin as costs.
 NORMALHEDGE_VECTORISED inline void compare_losses(const double* rated, size_t n, double blend,
                                                   double origin, double* losses, double* costs) {
 #pragma omp simd
@@ -99,8 +99,7 @@ NORMALHEDGE_VECTORISED inline void compare_losses(const double* rated, size_t n,
     }
 }
 
-// Replace losses as above. The tangent of an expert with less than some weight promises no more than the blend
-// lost.
+// Replace losses by leads. An expert with less than some weight gains at most the loss of the blend.
 NORMALHEDGE_VECTORISED inline void limit_tangents(const double* rated, const double* weights, size_t n,
                                                   double blend, double least, double* losses,
                                                   double* costs) {
@@ -162,7 +161,7 @@ inline double gain_of_blend(double own, double size, bool gradient) {
     return within(1.0 - 2.0 * own / size, -1.0, 1.0);
 }
 
-// How far costs lie below and above zero; those of experts asleep are zero.
+// The largest distances of costs below and above zero; a sleeping expert has the cost zero.
 struct Extremes {
     double below;
     double above;
@@ -179,8 +178,8 @@ NORMALHEDGE_VECTORISED inline Extremes extremes_of(const double* costs, size_t n
     return {below, above};
 }
 
-// What a row asks of its range, if clipping may take this share of it in a round. A hedger with plain tangents
-// has nothing clipped, not even the losses of an expert without weight.
+// The demand of a row on its range, if clipping may take this share of it in a round. A hedger with plain
+// tangents has nothing clipped, not even the losses of an expert without weight.
 inline Asked asked_of(const Judged& row, const Hedger& hedger, bool gradient, const double* rated,
                       const double* weights, size_t n, double share, double heard) {
     const double edge = gradient ? 0.5 : 1.0;
@@ -190,14 +189,14 @@ inline Asked asked_of(const Judged& row, const Hedger& hedger, bool gradient, co
     return {row.costs, rated, weights, n, least, edge, share, heard, costs.above};
 }
 
-// How fast a range forgets: four times as slowly as its hedger; not at all for one with plain tangents, whose
-// regrets must stay what they were.
+// The forgetting rate of a range: a quarter of the rate of its hedger; zero for plain tangents, whose regrets
+// must keep their unit.
 inline double pace_of(const Hedger& hedger) {
     if (hedger.plain_tangents()) return 0.0;
     return within(0.25 * (1.0 - hedger.keep()), 1.0 / 4000.0, 1.0 / 16.0);
 }
 
-// Add a row to the pooled gains and the coverage, against what the hedger earned in it.
+// Add a row to the pooled gains and the coverage, relative to the gain of the hedger in it.
 NORMALHEDGE_VECTORISED inline void pool_row(const double* gains, const double* rated, double earned,
                                             size_t n, double* pooled, double* covered) {
 #pragma omp simd
@@ -207,8 +206,8 @@ NORMALHEDGE_VECTORISED inline void pool_row(const double* gains, const double* r
     }
 }
 
-// Write the coverage, and how far each expert is behind the best; return how far the hedger is, and in
-// `full` whether all is covered.
+// Write the coverage, and the distance of each expert to the best; return the distance of the hedger, and in
+// `full` whether every expert covers every row.
 inline double finish_pool(double known, const double* pooled, const double* covered, size_t n,
                           double* rated, double* costs, bool& full) {
     full = true;
@@ -223,7 +222,7 @@ inline double finish_pool(double known, const double* pooled, const double* cove
     return best;
 }
 
-// What a distribution earns.
+// The gain of a distribution.
 NORMALHEDGE_VECTORISED inline double earned_by(const double* played, const double* gains, size_t n) {
     double earned = 0.0;
 #pragma omp simd reduction(+ : earned)
@@ -244,9 +243,8 @@ NORMALHEDGE_VECTORISED inline double add_leads(double* losses, const double* add
     return largest;
 }
 
-// Play a round of a single rule: rows whose outcome is NaN are left out; nothing happens if all of them
-// are. A round that is `late` was played with other weights than those of now. A hedger that allows for
-// that is told what the blend itself gained.
+// Play a round of a single rule without the rows whose outcome is NaN; nothing happens if all of them are. A
+// `late` round was played with earlier weights: a hedger that allows for delay is told the gain of the blend.
 inline void learn_round(const Recipe& recipe, const Hedger& hedger, const Game& game,
                         const Rows& rows, const ItemRanges& ranges, bool late, double* totals) {
     const size_t n = rows.n;

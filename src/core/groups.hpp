@@ -3,13 +3,13 @@
 // Experts with the same gains keep the same regret, so a million of them in three groups are three
 // numbers. With n_k experts in group k, N = sum_k n_k and x_k = sqrt(alpha) R_k:
 //
-//     p_k ∝ n_k Phi'(x_k)                           the weight of a group; ∝ n_k when nobody is ahead
+//     p_k ∝ n_k Phi'(x_k)                           the weight of a group; ∝ n_k when no group is ahead
 //     m   = sum_k p_k g_k                           the hedger's gain
 //     x_k <- (1 - alpha) x_k + sqrt(alpha) (g_k - m)
 //     Psi = sum_k (n_k / N) Phi(x_k),   Phi(x) = exp([x]+^2 / 2c)
 //
-// The few groups fill no vector registers. What is compiled for several processors is so for the
-// fused multiply-add: which plan is best may depend on the last digit.
+// The few groups fill no vector registers. Functions are compiled for several processors for the sake of the
+// fused multiply-add alone: which plan is best may depend on the last digit.
 #pragma once
 
 #include <algorithm>
@@ -84,7 +84,7 @@ struct Holding {
     size_t patience;  // holding ends when ln Psi has not risen for so many rounds
     size_t longest;   // and after so many rounds at the latest
 
-    // Write the gains that bring all groups but the last to their share of what is not apart.
+    // Write the gains that bring all groups but the last to their share of the weight that is not apart.
     void balance(const double* weights, size_t count, double apart, std::int8_t* gains) const {
         const size_t rest = count - 1;
         const bool low = 1.0 - apart - weights[rest] < share * (1.0 - apart);
@@ -94,7 +94,7 @@ struct Holding {
     }
 };
 
-// How that went.
+// The result.
 struct Held {
     size_t rounds;
     double log_potential;  // the highest ln Psi

@@ -5,7 +5,7 @@
 
 namespace normalhedge::mixtures {
 
-// The columns of newcomers in a state that has room for them: `before` experts were there.
+// Write the columns of new experts in a state that has room for them; `before` is the number of the others.
 inline void begin_columns(const Rule& rule, State& state, size_t before, size_t weighed, bool learned,
                           const double* ledger) {
     const size_t n = state[Axis::experts];
@@ -27,11 +27,11 @@ public:
     std::vector<Reference> experts;
     std::vector<Reference> items;
 
-    bool lazy = false;  // whether weights are written when they are next wanted
+    bool lazy = false;  // whether weights are written at their next use
 
     bool empty() const { return experts.empty() && items.empty(); }
 
-    // Prepare: make room where there is none, and call functions of Python's. `privately` asks for a copy.
+    // Prepare: make room where there is none, and call functions of Python. `privately` asks for a copy.
     void prepare(const Content& content, bool privately) {
         const Rule& rule = *content.rule;
         before_ = content.n();
@@ -96,7 +96,7 @@ public:
         return states_ ? states_.get() : content.states.get();
     }
 
-    // What is replaced lives until this is destroyed.
+    // Replaced objects live until this one is destroyed: freeing them may run Python.
     void commit(Content& content) noexcept {
         if (private_) std::swap(content.state, state_);
         if (states_) std::swap(content.states, states_);

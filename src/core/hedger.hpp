@@ -1,4 +1,4 @@
-// A hedger behind one virtual call a round: what everything but the engine knows of an algorithm.
+// The type-erased interface of an algorithm: one virtual call a round.
 #pragma once
 
 #include <memory>
@@ -16,16 +16,16 @@ public:
     virtual size_t rows() const = 0;
     virtual size_t totals() const = 0;
 
-    // Play a round; `after` may be `before`. What the hedger gained may be told, if the round was played
-    // with other weights than those of `before`: see `allows_for_delay`.
+    // Play a round; `after` may be `before`. `told` is the gain of the hedger, if the round was played with
+    // earlier weights: see `allows_for_delay`.
     virtual Outcome step(const Columns& before, const Columns& after, const Gains& gains,
                          const double* confidence, const double* told = nullptr) const = 0;
 
-    // Write what is played with these confidences; zeros where everybody sleeps.
+    // Write the distribution with these confidences; zeros where all experts sleep.
     virtual void play(const Columns& now, const double* confidence, double* played) const = 0;
 
-    // Write what the round that is to be learned next was played with: the same, unless outcomes are
-    // late. Without confidences all are awake.
+    // Write the distribution of the round that is learned next: the same, unless outcomes are late. Without
+    // confidences all are awake.
     virtual void recall(const Columns& now, const double* confidence, double* played) const {
         if (confidence)
             play(now, confidence, played);
@@ -36,7 +36,7 @@ public:
     // Write the weights that belong to the ledger; return ln mean Phi.
     virtual double weigh(const Columns& now) const = 0;
 
-    // Whether gains must say how large losses are, and not only how much larger than the least.
+    // Whether gains must measure losses from zero, and not from the least of them.
     virtual bool by_losses() const { return false; }
 
     // 1 - alpha.
@@ -48,8 +48,8 @@ public:
     // Whether it gets the tangents of all experts as they are, never clipped: see `gains.hpp`.
     virtual bool plain_tangents() const { return false; }
 
-    // Whether regrets may move by the gain of what was played, if outcomes are late; and the same hedger
-    // with a potential that is wider by a factor.
+    // Whether regrets may be relative to the gain of earlier weights, if outcomes are late; and the same hedger with
+    // a potential that is wider by a factor.
     virtual bool allows_for_delay() const { return false; }
     virtual std::unique_ptr<Hedger> widened(double) const { return nullptr; }
 
@@ -103,11 +103,11 @@ public:
 
 private:
     Algorithm algorithm_;
-    std::vector<double> halving_;  // by what each row, each total and log weights shrink
+    std::vector<double> halving_;  // factors of each row, each total and the log weights
 };
 
-// The hedger of this name, or none; `settings` are 1 - alpha and what is its own. Throws
-// std::invalid_argument where there are not as many settings or factors as it needs.
+// The hedger of this name, or none; `settings` are 1 - alpha and the parameters of the algorithm. Throws
+// std::invalid_argument where the number of settings or factors is wrong.
 std::unique_ptr<Hedger> make_hedger(const std::string& name, const std::vector<double>& settings,
                                     const std::vector<double>& halving);
 

@@ -1,4 +1,4 @@
-// What could have been: the best that was there to follow, seen from the end.
+// The best experts in hindsight: leads, the best sequence with switches, tables of losses.
 #pragma once
 
 #include <cstdint>
@@ -105,8 +105,8 @@ struct Table {
     }
 };
 
-// Replace the ones of those awake by even weights, and write what these say of a row. `rated` is for
-// 3n doubles.
+// Replace the ones of the experts awake by even weights, and write their combination. `rated` is for 3n
+// doubles.
 inline void combine_evenly(const Forecasts& forecasts, size_t awake, Way way, double* rated,
                            double* even) {
     const size_t n = forecasts.n;
@@ -115,8 +115,8 @@ inline void combine_evenly(const Forecasts& forecasts, size_t awake, Way way, do
     combine(forecasts, rated, way, rated + n, even);
 }
 
-// Write what each expert says in each row; what even weights say where it sleeps. NaN where there is no
-// outcome or nobody is awake. `rated` is for 3n + classes doubles.
+// Write the forecasts of each expert in each row; the even combination where it sleeps. NaN where there is no
+// outcome or no expert awake. `rated` is for 3n + classes doubles.
 NORMALHEDGE_VECTORISED inline void fill_all_sleepers(const Table& table, Way way, double* said,
                                                      double* rated) {
     const size_t n = table.n;
@@ -140,9 +140,8 @@ NORMALHEDGE_VECTORISED inline void fill_all_sleepers(const Table& table, Way way
     }
 }
 
-// Write the loss of each expert in each row, that of even weights where it sleeps. Return how many
-// rows have an outcome and somebody awake; there are only zeros in the others. `rated` is for
-// 3n + classes doubles.
+// Write the loss of each expert in each row, or the loss of even weights where it sleeps. Return how many
+// rows have an outcome and an expert awake; the others hold zeros. `rated` is for 3n + classes doubles.
 NORMALHEDGE_VECTORISED inline size_t write_all_losses(const Table& table, Way way, double* losses,
                                                       double* rated) {
     const size_t n = table.n;

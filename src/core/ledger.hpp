@@ -126,7 +126,7 @@ struct Entry {
     std::int64_t rounds = 0;  // how many were predicted when the outcome came
     RoundPointer round;
     Outcomes outcomes;
-    std::shared_ptr<const std::vector<std::int32_t>> stay;  // the columns of those that stayed
+    std::shared_ptr<const std::vector<std::int32_t>> stay;  // the columns of the experts that stayed
 };
 
 using History = std::list<Entry>;

@@ -1,10 +1,9 @@
 // `normalhedge._core.Live`: a mixture as one object of Python, which owns rule, state and ledger.
 //
-// An operation has four phases. It reads its arguments, which may run code of other people's. It prepares:
-// it allocates all that it will need, and calls a loss of the user's own. It checks that nothing has changed
-// meanwhile. It commits: arithmetic and filing, which can neither fail nor run any Python. Where Python runs
-// in the middle of the arithmetic (a hedger of the user's own), the operation works on a private copy of the
-// state, which takes the place of the state in the end.
+// An operation has four phases. It reads its arguments, which may run foreign code. It prepares: it allocates
+// all its memory, and calls a user's loss. It checks that the version has not changed meanwhile. It commits:
+// arithmetic and filing, which can neither fail nor run Python. Where Python runs in the middle of the arithmetic
+// (a user's hedger), the operation works on a private copy of the state, which replaces the state in the end.
 #pragma once
 
 #include "settle.hpp"
@@ -13,7 +12,7 @@ namespace normalhedge::python::live {
 
 using namespace mixtures;
 
-// The next version of anything: no two mixtures, nor two states of one, share theirs.
+// The next version: no two mixtures, nor two states of one, share a version.
 inline std::int64_t next_version() {
     static std::int64_t last = 0;
     return ++last;
@@ -21,12 +20,12 @@ inline std::int64_t next_version() {
 
 struct LiveObject {
     PyObject_HEAD
-    Content* content;  // owned; none while the object is taken down
-    PyObject* kept;    // what the rule uses of Python's, a tuple
-    PyObject* turn;    // of threads
+    Content* content;  // owned; null once the garbage collector has cleared the object
+    PyObject* kept;    // a tuple of the Python objects that the rule uses
+    PyObject* turn;    // the lock
     PyTypeObject* prediction;
-    std::int64_t version;  // another one after every change
-    bool busy;             // while functions of the user's own are called
+    std::int64_t version;  // new after every change
+    bool busy;             // while an operation runs, which may call functions of a user
 };
 
 inline LiveObject& self_of(PyObject* object) { return *reinterpret_cast<LiveObject*>(object); }
@@ -41,7 +40,7 @@ constexpr const char* used_from_within =
     "a mixture must not be used while it predicts or learns: not from within its own loss, hedger, "
     "forecasts or signal handlers";
 
-// An operation that changes a mixture. It was begun at a version, and ends with another one.
+// An operation that changes a mixture: it begins at a version, and ends with a new one.
 class Operation {
 public:
     Operation(PyObject* object, std::int64_t version) : object_(Reference::borrowed(object)), version_(version) {
@@ -54,7 +53,7 @@ public:
     Operation& operator=(const Operation&) = delete;
     ~Operation() { self_of(object_.get()).busy = false; }
 
-    // Nothing has changed since the operation began.
+    // Raise if the mixture has changed since the operation began.
     void check() const {
         if (self_of(object_.get()).version != version_) raise(PyExc_RuntimeError, used_from_within);
     }
@@ -81,7 +80,7 @@ inline std::vector<Reference> strings_of(PyObject* given) {
     return names;
 }
 
-// The numbers of a tuple's field, of a size that is known.
+// Copy an array of a known size.
 inline void copy_doubles(PyObject* given, int dimensions, size_t size, double* to) {
     PyArrayObject* array = checked_array<const double>(given, dimensions);
     if (static_cast<size_t>(PyArray_SIZE(array)) != size)
@@ -95,7 +94,7 @@ inline PyObject** fields_of(PyObject* tuple, Py_ssize_t count) {
     return PySequence_Fast_ITEMS(tuple);
 }
 
-// A new object; what the rule uses of Python's is kept alive by `kept`.
+// A new object; `kept` keeps the Python objects of the rule alive.
 inline Reference object_of(PyTypeObject* type, std::unique_ptr<Content> content, PyObject* kept, PyTypeObject* prediction) {
     Reference turn = Reference::checked(PyObject_CallNoArgs(reinterpret_cast<PyObject*>(turn_type)));
     Reference object = Reference::checked(type->tp_alloc(type, 0));

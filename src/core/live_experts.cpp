@@ -141,7 +141,7 @@ PyObject* retire(PyObject* object, PyObject* const* args, Py_ssize_t count) {
     });
 }
 
-// start_game(game, others): let a game begin with the mean of what others have learned.
+// start_game(game, others): let a game begin with the mean of the ledgers, totals and weights of others.
 PyObject* start_game(PyObject* object, PyObject* const* args, Py_ssize_t count) {
     return guarded([&]() -> PyObject* {
         check_count(count, 2);

@@ -1,11 +1,11 @@
-// `Live`: a round in the plainest form, a number for each name and a number as its outcome.
+// `Live`: the fast path for a round of one item, with a number for each name and a number as its outcome.
 #include "live.hpp"
 
 namespace normalhedge::python::live {
 
 namespace {
 
-// Read forecasts by name; false if they are not numbers of known experts.
+// Read forecasts by name; false if the fast path is not applicable: names are new, or values no numbers.
 bool read_numbers(const Content& content, PyObject* forecasts, double* numbers) {
     const size_t n = content.n();
     std::fill(numbers, numbers + n, not_a_number);
@@ -37,7 +37,7 @@ bool read_numbers(const Content& content, PyObject* forecasts, double* numbers) 
     return true;
 }
 
-// Whether no thread has its turn, and no function of the user's own is at work.
+// Whether no thread holds the lock, and no operation runs.
 bool is_open(const LiveObject& self) {
     return self.content && !self.busy && reinterpret_cast<TurnObject*>(self.turn)->depth == 0;
 }
@@ -48,10 +48,10 @@ bool takes_numbers(const Content& content) {
            content.items.size() > 0 && PyUnicode_GET_LENGTH(content.items[0]) == 0;
 }
 
-// predict(forecasts) -> a Prediction; None where the forecasts are not a dict of numbers of known experts.
+// predict(forecasts) -> a Prediction; None if the fast path is not applicable.
 //
-// All that can run Python, an allocation that makes the garbage collector run included, comes before the
-// first look at the mixture that counts.
+// All calls that can run Python, allocations that start the garbage collector included, come before the check of
+// the version.
 PyObject* predict(PyObject* object, PyObject* forecasts) {
     return guarded([&]() -> PyObject* {
         LiveObject& self = self_of(object);
@@ -91,7 +91,7 @@ PyObject* predict(PyObject* object, PyObject* forecasts) {
     });
 }
 
-// update(ticket, outcome) -> whether it was done: not where the round or its outcome is not one number.
+// update(ticket, outcome): fast path for one number; False if not applicable.
 PyObject* update(PyObject* object, PyObject* const* args, Py_ssize_t count) {
     return guarded([&]() -> PyObject* {
         check_count(count, 2);

@@ -151,7 +151,7 @@ PyObject* get_history(PyObject* object, void*) {
         Reference list = Reference::checked(PyList_New(0));
         std::vector<std::int32_t> places;
         bool departed = false;
-        const History entries = content.history;  // what follows may run Python
+        const History entries = content.history;  // a copy: the loop may run Python
         for (auto entry = entries.rbegin(); entry != entries.rend(); ++entry) {
             if (entry->round) {
                 if (PyList_Append(list.get(), entry_of(*entry, departed ? &places : nullptr).get()) < 0)
@@ -191,7 +191,7 @@ PyObject* forget_checkpoints(PyObject* object, PyObject*) {
     });
 }
 
-// restore(states, retired, entries, checkpoints): what a file or a pickle holds beside fields and pending rounds.
+// restore(states, retired, entries, checkpoints): all of a file or a pickle but fields and pending rounds.
 // `entries` are (record, outcomes, rounds); `checkpoints` are (mixture, entries since).
 PyObject* restore(PyObject* object, PyObject* const* args, Py_ssize_t count) {
     return guarded([&]() -> PyObject* {

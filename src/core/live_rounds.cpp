@@ -48,7 +48,7 @@ PyObject* predict_rows(PyObject* object, PyObject* args) {
     });
 }
 
-// The outcomes of a round; classes must be among those of the forecasts.
+// The outcomes of a round; a class must be one of the classes of the forecasts.
 const double* outcomes_of(const Rule& rule, const Round& round, PyObject* args) {
     const auto known = From<Vector<const double>>::get(args);
     bool fit = known.n == round.shape.count;
@@ -88,12 +88,12 @@ PyObject* note(PyObject* object, PyObject* const* args, Py_ssize_t count) {
     });
 }
 
-// Take the place of the content; what was there goes.
+// Replace the content.
 void take(PyObject* object, std::unique_ptr<Content> content) {
     const std::unique_ptr<Content> old(std::exchange(self_of(object).content, content.release()));
 }
 
-// A mixture as it was at a checkpoint, with the history before it. Names are those of now.
+// A mixture at a checkpoint, with the history before it and the present names.
 std::unique_ptr<Content> at_checkpoint(const Content& from, const Content& then) {
     auto to = copy_of(then, false);
     to->names = Names(from.names, then.names.size());
@@ -121,7 +121,7 @@ void predict_again(Content& content, const Content& now, const Round& round) {
     predicting.commit();
 }
 
-// The rounds settled since a checkpoint; none if some of them are not kept any more.
+// The rounds settled since a checkpoint; none if the history lacks some of them.
 std::vector<const Entry*> entries_since(const Content& content, const Content& then) {
     std::vector<const Entry*> found;
     if (content.history.empty() || content.history.front().number > then.entries) return found;
@@ -177,7 +177,7 @@ PyObject* correct(PyObject* object, PyObject* const* args, Py_ssize_t count) {
     });
 }
 
-// copy(history) -> a mixture that shares nothing with this one but its rule and rounds, which do not change.
+// copy(history) -> a mixture that shares its rule and rounds with this one, which do not change, and nothing else.
 PyObject* copy(PyObject* object, PyObject* history) {
     return guarded([&]() -> PyObject* {
         std::unique_ptr<Content> content = copy_of(content_of(object), From<bool>::get(history));
@@ -185,7 +185,7 @@ PyObject* copy(PyObject* object, PyObject* history) {
     });
 }
 
-// take_over(version, other): become what another mixture is, which is emptied.
+// take_over(version, other): exchange contents with another mixture, which is thrown away.
 PyObject* take_over(PyObject* object, PyObject* const* args, Py_ssize_t count) {
     return guarded([&]() -> PyObject* {
         check_count(count, 2);

@@ -51,7 +51,7 @@ PyObject* play(PyObject* object, PyObject* args) {
     });
 }
 
-// add_sums(expert_sums, total_sums, rounds): add the sums of a table to those of the mixture.
+// add_sums(expert_sums, total_sums, rounds): add the sums of a table to the sums of the mixture.
 PyObject* add_sums(PyObject* object, PyObject* const* args, Py_ssize_t count) {
     return guarded([&]() -> PyObject* {
         check_count(count, 3);

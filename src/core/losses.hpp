@@ -1,4 +1,4 @@
-// Losses: what a forecast costs once the outcome is known, as one table.
+// Loss functions, as one table.
 //
 // Of a forecast x, or of class probabilities p, when the outcome is y:
 //
@@ -39,8 +39,8 @@ struct Forecasts {
     const double* of_class(size_t c) const { return data + c * stride; }
 };
 
-// The levels that a loss of quantiles is of, and the share of each. The first level is also where losses with
-// one setting of another name have it (delta).
+// The quantile levels of a loss, and the share of each. The first also holds the setting of losses with one
+// setting of another name (delta).
 struct Quantiles {
     const double* levels;
     const double* shares;
@@ -133,7 +133,7 @@ struct L1 {
     static double slope(double, double, double) { return -1.0; }
 };
 
-// Wealth that becomes less than this times that of the benchmark costs as much as this.
+// Wealth below this share of the benchmark's wealth costs as much as this share.
 constexpr double least_relative = 1e-6;
 
 struct LogWealth {
@@ -150,12 +150,12 @@ struct ZeroOne {
     static double slope(double, double, double) { return 0.0; }
 };
 
-// The numbers that a loss is of: those of the outcome's class, where there are classes.
+// The index of the number that a loss depends on: the class of the outcome, where there are classes.
 inline size_t class_of(size_t classes, double outcome) {
     return classes > 1 ? static_cast<size_t>(outcome) : 0;
 }
 
-// Write the loss of each expert; those of experts that sleep are whatever comes out.
+// Write the loss of each expert; the losses of sleeping experts are undefined.
 template <class Kind>
 NORMALHEDGE_VECTORISED void write_losses(const Forecasts& forecasts, double outcome,
                                          const Quantiles& at, double* losses) {
@@ -165,7 +165,7 @@ NORMALHEDGE_VECTORISED void write_losses(const Forecasts& forecasts, double outc
     for (size_t i = 0; i < forecasts.n; ++i) losses[i] = Kind::value(x[i], outcome, level);
 }
 
-// The most probable class counts, the first of those that tie.
+// The most probable class counts; the first where several tie.
 inline void write_wrong_classes(const Forecasts& forecasts, double outcome, const Quantiles& at,
                                 double* losses) {
     if (forecasts.classes == 1) {
@@ -180,7 +180,7 @@ inline void write_wrong_classes(const Forecasts& forecasts, double outcome, cons
     }
 }
 
-// Quantiles at several levels; a level without a share is not looked at.
+// Quantiles at several quantile levels; one without a share is skipped.
 NORMALHEDGE_VECTORISED inline void write_crps(const Forecasts& forecasts, double outcome,
                                               const Quantiles& at, double* losses) {
     fill(losses, forecasts.n, 0.0);

@@ -5,8 +5,8 @@
 //
 // Losses become gains in `gains.hpp`.
 //
-// Several rows make one gain and one coverage for each expert, against what the hedger would gain row
-// by row with those that are awake there:
+// Several rows make one gain and one coverage for each expert, relative to the gain of the hedger in each row
+// with the experts awake there:
 //
 //     k_i = mean_j k_ij,    g_i = sum_j k_ij (g_ij - g_Aj) / sum_j k_ij
 //
@@ -30,7 +30,7 @@ using engine::Outcome;
 
 constexpr double largest_forecast = 1e100;
 
-// What is configured.
+// The configuration of a rule.
 struct Recipe {
     const Loss* loss = nullptr;  // none for one of your own
     Way way = Way::mean;
@@ -57,7 +57,7 @@ struct Game {
     double* losses = nullptr;  // n: the regrets in units of the loss; a component has none
 };
 
-// What is added up on the way, for summaries and reports.
+// Sums for summaries and reports.
 struct Sums {
     enum Expert { weight, awake, loss, blend_loss, scored, absurd, expert_sums, crossed = expert_sums };
     enum Total {
@@ -79,12 +79,12 @@ struct Rows {
     size_t n;
     const double* forecasts;      // count x classes x n
     const double* confidence;     // n, or none
-    double* values;               // count x classes: what was predicted
+    double* values;               // count x classes: the predictions
     const double* outcomes;       // count; NaN where not known
     const std::int32_t* items;    // count
     const double* own = nullptr;  // count x (n + 2): losses of your own, of experts, blend, uniform
     const double* own_slopes = nullptr;  // count
-    const double* ratings = nullptr;     // count x n: the confidences of those awake, if they are known
+    const double* ratings = nullptr;     // count x n: the confidences of experts awake, if they are known
 
     // From one row to the next, and from one class to the next.
     size_t step = classes * n;
@@ -130,7 +130,7 @@ struct ItemRanges {
     }
 };
 
-// Who is awake in a row.
+// The experts awake in a row.
 struct Awake {
     size_t count;
     bool all;  // with full confidence
@@ -178,7 +178,7 @@ inline Awake rate_row(const Rows& rows, size_t j, double* rated) {
     return awake;
 }
 
-// Write even weights over those awake.
+// Write even weights over the experts awake.
 NORMALHEDGE_VECTORISED inline void spread_evenly(const double* rated, size_t n, double* weights) {
     const double total = added(rated, n);
 #pragma omp simd
@@ -186,7 +186,7 @@ NORMALHEDGE_VECTORISED inline void spread_evenly(const double* rated, size_t n, 
     divide(weights, n, total);
 }
 
-// Write weights times confidences, summing to one; even ones where nobody awake has any weight.
+// Write weights times confidences, summing to one; even ones where no expert awake has any weight.
 inline void play_by_weights(const Columns& now, const double* confidence, double* played) {
     const double total = added(confidence, now.n);
     for (size_t i = 0; i < now.n; ++i)
@@ -206,7 +206,7 @@ inline void repair_rows(const Recipe& recipe, const Rows& rows, double* forecast
                    sums.row(static_cast<Sums::Expert>(Sums::crossed)));
 }
 
-// Note when the experts that are awake in a round were, and whether they carry weight.
+// Mark the experts awake in a round: first and last time awake, and since when they have weight.
 NORMALHEDGE_VECTORISED inline void mark_round(const Game& game, std::int64_t number, const double* seen) {
     const size_t n = game.columns.n;
     const double* weights = game.columns.weights;
@@ -225,7 +225,7 @@ NORMALHEDGE_VECTORISED inline void mark_round(const Game& game, std::int64_t num
     }
 }
 
-// Spread a share of the weight evenly over those awake.
+// Spread a share of the weight evenly over the experts awake.
 NORMALHEDGE_VECTORISED inline void mix_evenly(const double* rated, size_t n, double share,
                                               double* played) {
     const double total = added(rated, n);
@@ -234,7 +234,7 @@ NORMALHEDGE_VECTORISED inline void mix_evenly(const double* rated, size_t n, dou
         played[i] = (1.0 - share) * played[i] + share * (rated[i] / total);
 }
 
-// Add what was played to the sums, and to `seen` who is awake.
+// Add a distribution to the sums, and count the experts awake in `seen`.
 NORMALHEDGE_VECTORISED inline void add_weights(const double* rated, const double* played, size_t n,
                                                double* seen, const Sums& sums) {
     double* awake = sums.row(Sums::awake);
@@ -248,7 +248,7 @@ NORMALHEDGE_VECTORISED inline void add_weights(const double* rated, const double
     }
 }
 
-// Add the losses of those awake, and the blend's beside them, to the sums.
+// Add the losses of the experts awake to the sums, with the loss of the blend beside each.
 NORMALHEDGE_VECTORISED inline void add_losses(const double* rated, const double* losses,
                                               double blend, size_t n, const Sums& sums) {
     double* loss = sums.row(Sums::loss);
@@ -263,8 +263,8 @@ NORMALHEDGE_VECTORISED inline void add_losses(const double* rated, const double*
     }
 }
 
-// Write the prediction of each row, NaN where nobody is awake, and what was played for it, where that
-// is wanted: `played` is count x n, or none.
+// Write the prediction of each row, NaN where no expert is awake, and its distribution: `played` is count x n, or
+// none.
 inline void predict_round(const Recipe& recipe, const Hedger& hedger, const Game& game,
                           const Rows& rows, std::int64_t number, double* played,
                           const Sums& sums) {

@@ -13,9 +13,9 @@
 // on the number of experts and on the processor, never on where arrays lie.
 #if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) && defined(__linux__) && \
     !defined(NORMALHEDGE_PLAIN)
-// Compiled for three generations of processors and chosen when the module is loaded. What such a
-// function calls by name is compiled into it. It must not throw, nor call what may: GCC takes it for
-// granted that a call of such a function returns.
+// Compiled for three generations of processors and chosen when the module is loaded. Its callees are
+// inlined. It must not throw, nor call a function that may: GCC assumes that a call of such a function
+// returns.
 #define NORMALHEDGE_VECTORISED \
     __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default"), flatten))
 #else

@@ -20,7 +20,7 @@ struct EngineObject {
     PyObject_HEAD
     const Hedger* hedger;  // owned
     PyObject* state_type;
-    PyObject* arguments;  // it was made of, for pickle
+    PyObject* arguments;  // of its constructor, for pickle
 };
 
 template <>
@@ -36,11 +36,11 @@ struct From<Way> {
     }
 };
 
-// Who has a mixture to himself.
+// The lock of a mixture.
 struct TurnObject {
     PyObject_HEAD
     PyObject* lock;
-    Py_ssize_t depth;  // how often it was entered
+    Py_ssize_t depth;  // of recursion; 0 if no thread holds the lock
 };
 
 extern PyTypeObject* engine_type;

@@ -22,7 +22,7 @@ struct Online {
     double* moves;       // k x k x k: rho_ij(s)
     double* sums;        // k x d x k: rho_ia(s)
     double* previous;    // the last observation; NaN if there is none
-    double* spread;      // of each column of all observations, the mean and that of the squares
+    double* spread;      // of each column of all observations: mean, mean of squares
 };
 
 // rho_a(s) <- keep sum_r rho_a(r) r(r|s), for all rows a.
@@ -46,7 +46,7 @@ public:
         : family_(family), now_(now), k_(now.chain.states), d_(family.statistics()), kernel_(k_ * k_),
           predicted_(k_), logs_(k_), counts_(std::max(k_, d_)) {}
 
-    // Statistics that would be seen for long with these parameters: what a fit starts from.
+    // The expected statistics of a stationary chain with these parameters, from which a fit starts.
     void begin(const double* shares) {
         std::vector<double> sums(d_);
         for (size_t i = 0; i < k_; ++i) {
@@ -67,8 +67,8 @@ public:
                 result[s] += now_.chain.initial[r] * now_.chain.transition[r * k_ + s];
     }
 
-    // Learn an observation; return the logarithm of its density, 0 where it is missing. `relative` is
-    // the least variance as a share of that of all observations.
+    // Learn an observation; return its log density, 0 where it is missing. `relative` is the least variance as
+    // a share of the variance of all observations.
     double observe(const double* y, double rate, double relative) {
         const Observation seen{y, now_.previous};
         const bool known = family_.known(seen);

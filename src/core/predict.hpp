@@ -5,7 +5,7 @@
 
 namespace normalhedge::mixtures {
 
-// A prediction on its way. Its round has forecasts, confidences, keys and an id; the rest is written here.
+// A prediction. Its round has forecasts, confidences, keys and an id; the rest is written here.
 class Predicting {
 public:
     Predicting(Content& content, RoundPointer round, Growth growth, const std::vector<Reference>& items)
@@ -29,7 +29,7 @@ public:
         if (!round_->id.empty()) id_.emplace(round_->id, std::int64_t{0});
     }
 
-    // Of a round whose items are known, and of known experts; `played` is for what is played.
+    // Of a round with known items and experts; `played` is for the distribution.
     Predicting(Content& content, RoundPointer round, Reference played)
         : content_(content), round_(std::move(round)), played_(std::move(played)) {
         content.board().prepare(0, -1.0);
@@ -80,7 +80,7 @@ private:
         node_.mapped() = round_;
     }
 
-    // Write the items of the rows; those not seen before are added.
+    // Write the items of the rows; new items are added.
     void find_items(const std::vector<Reference>& items) {
         Reference fresh = Reference::checked(PyDict_New());
         for (size_t j = 0; j < items.size(); ++j) {

@@ -34,7 +34,7 @@ struct PythonError : std::exception {};
     throw PythonError();
 }
 
-// A reference that is given back at the end.
+// An owned reference.
 class Reference {
 public:
     Reference() = default;
@@ -49,7 +49,7 @@ public:
     Reference& operator=(const Reference&) = delete;
     ~Reference() { Py_XDECREF(object_); }
 
-    // What a function of Python's returned: an exception where that is nothing.
+    // The result of a function of Python; throws where it is null.
     static Reference checked(PyObject* owned) {
         if (!owned) throw PythonError();
         return Reference(owned);
@@ -133,7 +133,7 @@ inline size_t extent(PyArrayObject* array, int axis) {
     return static_cast<size_t>(PyArray_DIM(array, axis));
 }
 
-// A new array of doubles with these numbers; without any, they are to be written.
+// A new array of doubles with these numbers; uninitialised without any.
 inline Reference new_array(std::initializer_list<size_t> shape, const double* numbers = nullptr) {
     npy_intp dims[3];
     int axes = 0;
@@ -147,13 +147,13 @@ inline Reference new_array(std::initializer_list<size_t> shape, const double* nu
     return array;
 }
 
-// From Python, by the type that is wanted.
+// Conversions from Python, by the type of the result.
 template <class T>
 struct From;
 
 template <>
 struct From<double> {
-    // No code of other people's is run, which might change the arrays that were converted already.
+    // It runs no foreign code, which might change the arrays that were converted already.
     static double get(PyObject* object) {
         if (!PyFloat_Check(object) && !PyLong_Check(object) && !PyArray_IsScalar(object, Number))
             raise(PyExc_TypeError, "the core was given something else than a number");
@@ -234,7 +234,7 @@ PyObject* to_python(const std::tuple<Parts...>& parts) {
     return result.release();
 }
 
-// Run something that may throw; what a method of Python's returns.
+// Run a function that may throw, as the body of a method of Python.
 template <class Work>
 PyObject* guarded(const Work& work) noexcept {
     try {
@@ -248,7 +248,7 @@ PyObject* guarded(const Work& work) noexcept {
     return nullptr;
 }
 
-// Other threads of Python's may run while this one computes.
+// Releases the interpreter lock: other threads may run while this one computes.
 class WithoutLock {
 public:
     WithoutLock() : kept_(PyEval_SaveThread()) {}

@@ -11,12 +11,12 @@ using engine::Gains;
 using engine::Hedger;
 using engine::Outcome;
 
-// It has one row, the regrets: those of its states where they have any, else what the rises add up
-// to. What it remembers is in a list of states, one for each game. Called with the interpreter's
-// lock only; a Python exception is thrown as `PythonError`.
+// It has one row, the regrets: the regrets of its states where they have any, else the sums of the rises.
+// Its memory is a list of states, one for each game. The caller holds the interpreter lock; a Python
+// exception is thrown as `PythonError`.
 class PythonHedger final : public Hedger {
 public:
-    // Both are kept alive by whoever made it.
+    // The caller keeps both alive.
     PythonHedger(PyObject* hedger, PyObject* states) : hedger_(hedger), states_(states) {
         Reference alpha(PyObject_GetAttrString(hedger, "alpha"));
         const double rate = alpha ? PyFloat_AsDouble(alpha.get()) : 0.0;
@@ -52,7 +52,7 @@ public:
                                 rated(confidence, now.n).get()));
         copy_shares(found.get(), now.n, "what the hedger plays", played);
         for (size_t i = 0; i < now.n; ++i)
-            if (!(confidence[i] > 0.0)) played[i] = 0.0;  // whoever sleeps is not heard
+            if (!(confidence[i] > 0.0)) played[i] = 0.0;  // a sleeping expert has no weight
     }
 
     // The weights of the state.
@@ -63,7 +63,7 @@ public:
         return not_a_number;
     }
 
-    // What it remembers is not known here: it goes on with gains that count half.
+    // Its memory is opaque: it goes on with gains that count half.
     void rescale(const Columns&, int) const override {}
 
 private:

@@ -1,20 +1,19 @@
-// Quantiles at rising levels: they must not fall, and weights may differ from level to level.
+// Quantiles at rising quantile levels: they must not cross, and weights may differ between quantile levels.
 //
-// Quantiles that cross are put into order. That never costs more, whatever the outcome y: let a < b be
-// levels, and x > x' the quantiles said for them. Since pinball(x, y; a) = a (y - x) + [x - y]+,
+// Quantiles that cross are sorted. Sorting never raises the loss, whatever the outcome y: let a < b be quantile
+// levels with the forecasts x > x'. Since pinball(x, y; a) = a (y - x) + [x - y]+, an exchange of the two saves
 //
 //     pinball(x, y; a) + pinball(x', y; b) - pinball(x', y; a) - pinball(x, y; b) = (b - a) (x - x') > 0
 //
-// is what an exchange of the two saves, and sorting is a sequence of exchanges. (Chernozhukov,
-// Fernandez-Val and Galichon, "Quantile and probability curves without crossing", 2010.) The levels must
-// have even shares of the loss.
+// and sorting is a sequence of exchanges. (Chernozhukov, Fernandez-Val and Galichon, "Quantile and probability
+// curves without crossing", 2010.) The quantile levels must have even shares of the loss.
 //
-// Weights that differ from level to level are made of those at a few knots (Berrisch and Ziel, "CRPS
-// learning", 2023): with hat functions B_k, which sum to one at every level,
+// Weights that differ between quantile levels are interpolated from the weights at a few knots (Berrisch and
+// Ziel, "CRPS learning", 2023): with hat functions B_k, which sum to one at every quantile level,
 //
 //     w_i(level c) = sum_k B_kc w_ik,     knot k learns from the losses of level c with share ∝ B_kc
 //
-// One knot shares the weights over all levels, a knot for each level separates them.
+// One knot shares the weights over all quantile levels, a knot for each quantile level separates them.
 #pragma once
 
 #include <algorithm>
@@ -24,7 +23,7 @@
 
 namespace normalhedge::mixtures {
 
-// Put so many numbers into order; return whether they were not.
+// Sort numbers; return whether that moved any. Insertion sort: they are few, and nearly in order.
 inline bool sort_levels(double* values, size_t count, size_t step) {
     bool moved = false;
     for (size_t c = 1; c < count; ++c) {
@@ -37,7 +36,7 @@ inline bool sort_levels(double* values, size_t count, size_t step) {
     return moved;
 }
 
-// The hat functions over so many levels: knots x levels; the knots lie evenly among the levels.
+// The hat functions: knots x quantile levels; the knots are evenly spaced.
 inline std::vector<double> hat_functions(size_t knots, size_t levels) {
     std::vector<double> hats(knots * levels, knots == 1 ? 1.0 : 0.0);
     for (size_t c = 0; knots > 1 && c < levels; ++c) {
@@ -50,8 +49,8 @@ inline std::vector<double> hat_functions(size_t knots, size_t levels) {
     return hats;
 }
 
-// Put the quantiles of one expert into order, and fill gaps between two of them in a straight line over
-// the levels; return whether they crossed. Without its first or last quantile an expert sleeps.
+// Sort the quantiles of one expert, and fill gaps between two of them by linear interpolation over the quantile
+// levels; return whether they crossed. Without its first or last quantile an expert sleeps.
 inline bool repair_quantiles(double* x, size_t stride, const double* levels, size_t count,
                              double largest, double* room) {
     size_t known = 0;
@@ -78,7 +77,7 @@ inline bool repair_quantiles(double* x, size_t stride, const double* levels, siz
     return crossed;
 }
 
-// Write 1 for each expert whose quantiles fall, or are missing, somewhere; return whether there is one.
+// Flag each expert with a crossing or a missing quantile; return whether there is one.
 NORMALHEDGE_VECTORISED inline bool find_crossings(const Forecasts& forecasts, double largest,
                                                   double* flags) {
     const size_t n = forecasts.n;
@@ -98,7 +97,7 @@ NORMALHEDGE_VECTORISED inline bool find_crossings(const Forecasts& forecasts, do
     return found > 0.0;
 }
 
-// Repair the quantiles of all experts in a row, and count whose quantiles crossed.
+// Repair the quantiles of all experts in a row, and count the experts with crossings.
 inline void repair_row(const Forecasts& forecasts, double* data, const double* levels,
                        double largest, double* crossed) {
     Scratch room(forecasts.n + forecasts.classes);

@@ -1,7 +1,7 @@
 // The range of losses: the difference of losses between the gains -1 and 1. It is learned.
 //
 // There is one range for each item (a series, a component). It is a power of two, so that changing it loses
-// no digits. A row says what it asks of its range (`gains.hpp`). A row that asks for more is clipped at the
+// no digits. A row has a demand on its range (`gains.hpp`). A row that demands more is clipped at the
 // range so far, and then the range grows to the next power of two that is wide enough. All regrets shrink in
 // proportion, which raises no potential. So a gain, or a loss that weighs, is clipped in the round in which it
 // first occurs and no longer, and all that takes together is at most the last range. The losses of an expert
@@ -16,13 +16,13 @@
 
 namespace normalhedge::mixtures {
 
-// A range is halved when what it was last needed for has faded to this.
+// A range is halved when `filled` has faded to this.
 constexpr double emptiest = 0.25;
 
 constexpr double least_range = 1e-250;
 
-// What clipping may take in a round, as a share of the range, if nothing is ever forgotten: rounding leaves
-// a hopeless expert as much weight.
+// The share of the range that clipping may take in a round without a discount: rounding leaves a hopeless
+// expert as much weight.
 constexpr double least_share = 1e-6;
 
 struct Range {
@@ -37,16 +37,16 @@ inline double power_of_two_above(double x) {
     return std::ldexp(1.0, exponent - (mantissa == 0.5 ? 1 : 0));
 }
 
-// What a row asks of a range.
+// The demand of a row on a range.
 struct Asked {
     const double* costs;
     const double* rated;
     const double* weights;
     size_t n;
-    double least;  // whoever could gain is covered by this
+    double least;  // the range that clips no gain
     double edge;   // the cost at which a range of one clips: 1/2 with the gradient trick, 1 without
     double share;  // of the range, that clipping may take in a round
-    double heard;  // the weight awake; 0 if nobody awake has any, and all count alike
+    double heard;  // the weight awake; 0 if no expert awake has any, and all count alike
     double most;   // the largest cost, and at least 0
 
     // Whether a range is wide enough.

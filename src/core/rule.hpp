@@ -18,13 +18,13 @@ namespace normalhedge::mixtures {
 using namespace python;
 using intervals::Ladder;
 
-// How a single rule allows for late outcomes: with a larger c, the more of them come in between.
+// How a single rule allows for delayed outcomes: its c grows with the delay.
 struct Patience {
-    double c = 0.0;      // 0 of a rule that does not
-    double delay = 0.0;  // for which c serves as it is
+    double c = 0.0;      // 0 for a rule that does not
+    double delay = 0.0;  // up to which c stays as it is
     std::vector<std::pair<double, double>> ladder;  // longer delays, and the c for each
 
-    // How many times as large c must be.
+    // The factor of c.
     double factor(double outcomes) const {
         if (!(c > 0.0) || outcomes <= delay || ladder.empty()) return 1.0;
         for (const auto& [rung, wanted] : ladder)
@@ -40,10 +40,10 @@ struct Rule {
     bool shared = true;
     bool numbers = true;  // whether a forecast is a number, and not several
 
-    // Kept alive by whoever uses the rule.
+    // Borrowed: the owner of the rule keeps them alive.
     PyObject* own_hedger = nullptr;  // written in Python; or none
     PyObject* own_loss = nullptr;    // a function (forecasts, values, outcomes) -> losses, slopes; or none
-    PyObject* begin = nullptr;       // a function that makes what newcomers begin with; none if that is zero
+    PyObject* begin = nullptr;       // a function for the first columns of new experts; none if these are zero
 
     std::vector<std::unique_ptr<Relative>> relatives;
     std::unique_ptr<Automatic> automatic;
@@ -88,7 +88,7 @@ struct Rule {
         return shape;
     }
 
-    // Where the steps of rows are those of this mixture.
+    // Set the strides of rows to the strides of this mixture.
     void set_steps(Rows& rows) const {
         rows.value_step = rows.classes * value_count();
         rows.own_step = rows.n + value_count() + 1;
@@ -103,7 +103,7 @@ struct Rule {
     }
 };
 
-// The hedgers with a wider potential that late outcomes ask for, each made once.
+// Hedgers with a wider potential, for delayed outcomes; each is made once.
 class Widened {
 public:
     const Hedger& of(const Hedger& hedger, double factor) {
@@ -118,10 +118,10 @@ private:
     std::map<double, std::unique_ptr<Hedger>> made_;
 };
 
-// A rule at work on a state.
+// A rule together with the state it changes.
 class Board {
 public:
-    // `states` is a list of what a hedger written in Python remembers of each game; or none.
+    // `states` is the list of the states of a hedger written in Python, one for each game; or none.
     Board(const Rule& rule, State& state, Widened& widened, PyObject* states)
         : rule(rule), state(state), widened_(widened) {
         if (rule.own_hedger) own_.emplace(rule.own_hedger, states);

@@ -21,7 +21,7 @@ struct Schedule {
     Matrix<double> values;
     Vector<const double> outcomes;
     Vector<const std::int32_t> items;
-    Matrix<double> played;  // no rows, or what was played for each row
+    Matrix<double> played;  // no rows, or the distribution of each row
     Cube<double> expert_sums;
     Matrix<double> total_sums;
     std::int64_t base;
@@ -110,8 +110,8 @@ struct Schedule {
     }
 };
 
-// Play games one after the other: predict each round of a game, having settled those before it whose
-// outcomes may be used. `add_losses` gives rows the losses of your own, and returns what keeps them alive.
+// Play games one after the other: predict each round of a game after settling the earlier rounds whose outcomes
+// may be used. `add_losses` gives rows the losses of a user's function, and returns their owner.
 template <class Losses>
 void play_schedule(const Board& board, const Schedule& schedule, const Losses& add_losses) {
     for (size_t k = 0; k < schedule.games.n; ++k) {

@@ -5,7 +5,7 @@
 
 namespace normalhedge::mixtures {
 
-// The losses of your own in a round, as arrays.
+// The losses of a round by a user's function, as arrays.
 struct OwnLosses {
     Reference losses;
     Reference slopes;
@@ -31,7 +31,7 @@ struct OwnLosses {
     }
 };
 
-// An outcome on its way.
+// The settlement of a round.
 class Settling {
 public:
     Settling(Content& content, RoundPointer round, const double* outcomes, bool file)
@@ -87,7 +87,7 @@ public:
     }
 
 private:
-    // Columns for the experts that joined since: they slept.
+    // Add columns for the experts that joined since: they slept.
     void widen() {
         const RowShape& shape = round_->shape;
         const size_t n = content_.n();
@@ -143,7 +143,7 @@ private:
         keep_spares();
     }
 
-    // Keep what this round leaves for the next ones.
+    // Keep the memory of this round for the next ones.
     void keep_spares() noexcept {
         if (trash_) {
             trash_.mapped().reset();
@@ -156,7 +156,7 @@ private:
     }
 
 public:
-    // Let the oldest entries go.
+    // Move the oldest entries to the trash, to be freed after the change.
     static void trim(Content& content, History& trash) noexcept {
         while (static_cast<std::int64_t>(content.history.size()) > content.limits.history)
             trash.splice(trash.end(), content.history, content.history.begin());

@@ -32,7 +32,7 @@ struct Slicing {
 
 inline Slicing slicing;
 
-// Return the sum over slices [first, last) of what `work` returns for them.
+// Return the sum of the results of `work` over slices [first, last).
 template <class Sum, class Work>
 Sum in_slices(size_t n, const Work& work) {
     if (n < slicing.large) return work(0, n);

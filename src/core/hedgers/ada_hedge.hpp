@@ -12,7 +12,7 @@ namespace normalhedge::engine {
 
 // The mixability gap delta of a round, at the rate eta.
 //
-// The regrets are those before the round, and p is theirs at the rate eta once they have decayed.
+// `before` holds the regrets before the round; p are the weights of these, decayed, at the rate eta.
 inline double mixability_gap(const Columns& before, const double* rises, double keep, double eta) {
     const size_t n = before.n;
     const double* regrets = before.regrets();
@@ -21,7 +21,7 @@ inline double mixability_gap(const Columns& before, const double* rises, double 
 #pragma omp simd reduction(max : widest)
     for (size_t i = 0; i < n; ++i) widest = larger(widest, std::fabs(rises[i]));
     if (eta * widest <= 1.0) {
-        double above = 0.0;  // as sum_i p_i r_i = 0, only what is above the tangent counts
+        double above = 0.0;  // as sum_i p_i r_i = 0, only the excess over the tangent counts
 #pragma omp simd reduction(+ : above)
         for (size_t i = 0; i < n; ++i) above += weights[i] * excess_of_exp(eta * rises[i]);
         return std::log1p(above) / eta;

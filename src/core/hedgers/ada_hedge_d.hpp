@@ -4,7 +4,7 @@
 //     Delta <- (1 - alpha) Delta + [min(gap, drift, both)]+
 //
 // The round was played with weights of T' = R' + h' at a rate eta', D outcomes ago; R are the regrets
-// after it. With e = R - T', what was not known less what was hinted, and w(y)_i ∝ exp(eta' y_i):
+// after it. With the error of the hint e = R - T', and w(y)_i ∝ exp(eta' y_i):
 //
 //     G(y) = ln(sum_i w(y)_i exp(eta' (R_i - y_i))) / eta' - sum_i w(y)_i (R_i - y_i)
 //     gap = G(T'),   drift = w(R) · r,   both = G(y) + w(y) · r at y = R - s e

@@ -2,8 +2,8 @@
 //
 //     p_i ∝ (S_i + m)^-power,   S_i = sum (1 - g_i) = L - R_i,   L = sum (1 - g_A),   m = L / T
 //
-// sums are discounted, T counts the rounds. An expert that sleeps counts as the hedger does; m stands
-// for one round more in which everybody lost alike.
+// sums are discounted, T counts the rounds. A sleeping expert has the loss of the hedger; m is a one-round
+// prior at the mean loss.
 #pragma once
 
 #include "../algorithm.hpp"

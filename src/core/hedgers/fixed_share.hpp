@@ -22,7 +22,7 @@ inline double grow(const Columns& before, const Columns& after, const double* ri
     return total;
 }
 
-// What is common to both: weights that are remembered, and need only be divided by their sum.
+// The base of Fixed Share and Variable Share: the weights are the memory, and only need to be normalised.
 template <class Own>
 struct Sharing : Algorithm<Own, 1, 0, 2> {
     static constexpr bool whole = true;

@@ -1,10 +1,10 @@
-// What DORM, DORM+ and AdaHedgeD share (Flaspohler et al., 2021): outcomes that come late.
+// Delayed outcomes: the base of DORM, DORM+ and AdaHedgeD (Flaspohler et al., 2021).
 //
-// When the outcome of a round comes, D later rounds have been played already. So the round is judged
-// by the weights it was played with, those of D outcomes ago. Weights are made of the second row of
-// the ledger and of the first total; those of the last D rounds follow, the youngest first, and decay
-// as regrets do. The hint is a guess of the D + 1 rounds that are not known when a round is played: as
-// many times the rises of the last outcome, times a share.
+// When the outcome of a round comes, D later rounds have been played already. So the regret of a round is
+// relative to the weights of D outcomes ago, with which it was played. Weights follow from the second row of
+// the ledger and the first total; the same of the last D rounds follow, the youngest first, and decay as
+// regrets do. The hint predicts the D + 1 unknown rounds: the rises of the last outcome, D + 1 times, times a
+// share.
 #pragma once
 
 #include "../algorithm.hpp"
@@ -30,7 +30,7 @@ struct Late : Algorithm<Own, Rows, Totals, 2> {
     size_t all_rows() const { return Rows + delay; }
     size_t all_totals() const { return Totals > 0 ? Totals + delay : 0; }
 
-    // The game of D outcomes ago, as far as weights are made of it.
+    // The game of D outcomes ago, as far as weights depend on it.
     Columns then(const Columns& now, double* weights) const {
         Columns earlier = now;
         earlier.weights = weights;
@@ -39,7 +39,7 @@ struct Late : Algorithm<Own, Rows, Totals, 2> {
         return earlier;
     }
 
-    // Let what weights are made of be one outcome older.
+    // Shift the rows and totals of weights by one outcome.
     void age(const Columns& before, const Columns& after) const {
         const double kept = keep;
         for (size_t ago = delay; ago > 0; --ago) {

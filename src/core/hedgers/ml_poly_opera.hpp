@@ -2,7 +2,7 @@
 //
 //     p_i ∝ [R_i]+ / (B + sum rho_i^2),   B = max_(t, j) rho_(j,t)^2,   rho = r / 2
 //
-// The total is B. A discount is that of gains: squares decay twice as fast as regrets.
+// The total is B. The discount applies to gains, so squares decay twice as fast as regrets.
 #pragma once
 
 #include "ml_poly.hpp"

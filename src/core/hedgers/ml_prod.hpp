@@ -10,7 +10,7 @@
 
 namespace normalhedge::engine {
 
-// What ln N is divided by for the square of the learning rate.
+// The divisor of ln N in the square of the learning rate.
 [[gnu::always_inline]] inline double span(double log_n, double squares) { return larger(1.0 + squares, 4.0 * log_n); }
 
 struct MLProd : Algorithm<MLProd, 3, 0> {

@@ -30,7 +30,7 @@ struct RaisedSums {
     return {mass, moment};
 }
 
-// Write the scores of x exp(z x^2); none where nobody is ahead.
+// Write the scores of x exp(z x^2); no score where no expert is ahead.
 inline void score_raised(const double* regrets, size_t n, double lead, double z, double* scores) {
     if (lead <= tiny) {
         fill(scores, n, no_score);
@@ -77,7 +77,7 @@ struct NormalHedge2009 : Algorithm<NormalHedge2009, 1, 2> {
         raise_scores(now.weights, now.n);
     }
 
-    // The spread is that of all experts, asleep or not.
+    // The scale is the scale of all experts, asleep or not.
     void score(const Columns& now, const double*, double* scores,
                double*) const {
         score_raised(now.regrets(), now.n, now.totals[1], now.totals[0], scores);

@@ -11,7 +11,7 @@
 namespace normalhedge::engine {
 
 // u with mean exp(u x^2) sqrt u = sqrt u_0, x the positive regrets relative to the leading one: u is the
-// exponent of the leader, lead^2 / 2t, and u_0 = `most` what it is at t = t_0.
+// exponent of the leader, lead^2 / 2t, and u_0 = `most` its value at t = t_0.
 //
 // The logarithm of the left side is convex in ln u and rises by 1/2 at least, so Newton's method comes
 // down to the root from its right, and from its left first jumps across. From u_0 = e^27 it would come
@@ -72,7 +72,7 @@ struct NormalHedgeBH : Algorithm<NormalHedgeBH, 1, 2, 1> {
         raise_scores(now.weights, now.n);
     }
 
-    // The time is that of all experts, asleep or not.
+    // The time is the time of all experts, asleep or not.
     void score(const Columns& now, const double*, double* scores, double*) const {
         const double lead = now.totals[1];
         const double u = 0.125 * lead * lead / (start + now.totals[0]);

@@ -22,7 +22,7 @@ struct NormalHedgeLate : PotentialAlgorithm<NormalHedgeLate, true, 2, 2> {
 
     size_t all_rows() const { return 1 + delay; }
 
-    // The game of D outcomes ago, as far as weights are made of it.
+    // The game of D outcomes ago, as far as weights depend on it.
     Columns then(const Columns& now, double* weights) const {
         Columns earlier = now;
         earlier.weights = weights;

@@ -18,7 +18,7 @@ struct VariableShare : Sharing<VariableShare> {
     void learn(const Columns& before, const Columns& after, const double* rises, double gain,
                double* room) const {
         share_out(after.weights, after.n, grow(before, after, rises, log2_e * eta));
-        if (gain != gain) return;  // nobody was awake
+        if (gain != gain) return;  // no expert was awake
         const size_t n = after.n;
         double* taken = room;
         double* weights = after.weights;
@@ -30,7 +30,7 @@ struct VariableShare : Sharing<VariableShare> {
             taken[i] = lost;
             pool += lost;
         }
-        // Of one expert's weight all is left, whatever is taken.
+        // A single expert keeps all its weight.
         const double part = n > 1 ? 1.0 / static_cast<double>(n - 1) : 0.0;
 #pragma omp simd
         for (size_t i = 0; i < n; ++i) {
