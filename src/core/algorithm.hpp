@@ -22,7 +22,7 @@ struct Algorithm {
 
     double keep;  // 1 - alpha
 
-    explicit Algorithm(const double* given) : keep(given[0]) {}
+    explicit Algorithm(const double* parameters) : keep(parameters[0]) {}
 
     // Their numbers where a setting decides them, such as a delay.
     size_t all_rows() const { return rows; }

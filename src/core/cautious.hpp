@@ -35,7 +35,7 @@ inline double first_range(const double* excess, const double* rated, size_t n) {
         awake += alike.data()[i];
         total += rated[i] > 0.0 ? excess[i] : 0.0;
     }
-    double middle = Heard(excess, alike.data(), n, room.data()).median();
+    double middle = SortedForecasts(excess, alike.data(), n, room.data()).median();
     if (!(middle > tiny)) middle = total / awake;
     return middle > tiny ? power_of_two_above(fullest * middle) : 0.0;
 }

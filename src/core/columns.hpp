@@ -43,7 +43,7 @@ public:
         return arena;
     }
 
-    // Make room for so many doubles; throw std::bad_alloc where there is none.
+    // Make room for n doubles; throw std::bad_alloc where there is none.
     void reserve(size_t n) {
         reserved_ = true;
         limit_ = n;

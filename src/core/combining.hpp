@@ -40,10 +40,10 @@ NORMALHEDGE_VECTORISED inline double weighted_mean(const double* forecasts, cons
 }
 
 // The forecasts with weight in rising order, and their weights.
-class Heard {
+class SortedForecasts {
 public:
     // `room` is for 2n doubles.
-    Heard(const double* forecasts, const double* played, size_t n, double* room)
+    SortedForecasts(const double* forecasts, const double* played, size_t n, double* room)
         : size_(0), values_(room), masses_(room + n) {
         for (size_t i = 0; i < n; ++i) {
             if (played[i] > 0.0) {
@@ -140,7 +140,7 @@ inline void combine(const Forecasts& forecasts, const double* played, Way way, d
         if (way == Way::mean) {
             result[c] = weighted_mean(x, played, forecasts.n);
         } else {
-            const Heard heard(x, played, forecasts.n, room);
+            const SortedForecasts heard(x, played, forecasts.n, room);
             result[c] = way == Way::median    ? heard.median()
                         : way == Way::trimmed ? heard.trimmed()
                                               : heard.vote();

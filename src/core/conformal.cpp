@@ -106,7 +106,7 @@ private:
 };
 
 // Predict the rounds of a table in their order. The outcome of round `order[i]` is known before round
-// `known_at[order[i]]` is predicted; `order` is sorted by that. The first rounds, those with a number in
+// `known_at[order[i]]` is predicted; `order` is sorted by that. The first rounds, with a number in
 // their game that is not negative, were predicted before. `predicted` is how many rounds of each game
 // were. A round with a slot has its token in that row of `tokens`, where it stays.
 void conformal_run(Settings settings, Matrix<double> games, Places which, Sheet bases, Places moments,
@@ -150,8 +150,8 @@ void conformal_run(Settings settings, Matrix<double> games, Places which, Sheet 
         double* token = slots[j] >= 0 ? tokens.row(static_cast<size_t>(slots[j])) : waiting.take(j);
         if (number[j] >= 0) {
             for (size_t l = 0; l < ladder.levels.size(); ++l) {
-                const double* told = token + ladder.token_levels_at() + l * ladder.token_level_size();
-                std::copy(told, told + 2, bounds.row(j) + 2 * l);
+                const double* interval = token + ladder.token_levels_at() + l * ladder.token_level_size();
+                std::copy(interval, interval + 2, bounds.row(j) + 2 * l);
             }
             continue;
         }
@@ -182,63 +182,63 @@ Reference row(size_t n) {
 }
 
 // conformal_predict_one(settings, games, center, game, moment, type) -> low, high and token as a tuple of
-// the type, or None where an argument is not in the plainest form: Python then says which, or converts.
-PyObject* conformal_predict_one(PyObject*, PyObject* const* given, Py_ssize_t count) {
+// the type, or None if the fast path is not applicable: Python then names the bad argument, or converts it.
+PyObject* conformal_predict_one(PyObject*, PyObject* const* args, Py_ssize_t count) {
     return guarded([&]() -> PyObject* {
         check_count(count, 6);
-        if (!PyFloat_Check(given[2]) || !PyLong_CheckExact(given[3]) ||
-            !PyLong_CheckExact(given[4]))
+        if (!PyFloat_Check(args[2]) || !PyLong_CheckExact(args[3]) ||
+            !PyLong_CheckExact(args[4]))
             Py_RETURN_NONE;
-        const Ladder ladder = ladder_of(From<Settings>::get(given[0]));
-        const auto game = From<std::int64_t>::get(given[3]);
-        if (ladder.quantiles || !is_game<const double>(ladder, given[1], game)) Py_RETURN_NONE;
-        const double center = PyFloat_AS_DOUBLE(given[2]);
-        const size_t phase = phase_of(ladder, From<std::int64_t>::get(given[4]));
+        const Ladder ladder = ladder_of(From<Settings>::get(args[0]));
+        const auto game = From<std::int64_t>::get(args[3]);
+        if (ladder.quantiles || !is_game<const double>(ladder, args[1], game)) Py_RETURN_NONE;
+        const double center = PyFloat_AS_DOUBLE(args[2]);
+        const size_t phase = phase_of(ladder, From<std::int64_t>::get(args[4]));
         const size_t levels = ladder.levels.size();
         Reference parts[] = {row(levels), row(levels), row(ladder.token_size())};
         Scratch bounds(2 * levels);
-        predict_interval(ladder, row_of(given[1], ladder, game), &center, phase, bounds.data(),
+        predict_interval(ladder, row_of(args[1], ladder, game), &center, phase, bounds.data(),
                          data_of<double>(parts[2].array()));
         for (size_t l = 0; l < levels; ++l)
             for (size_t side = 0; side < 2; ++side)
                 data_of<double>(parts[side].array())[l] = bounds.data()[2 * l + side];
-        auto* type = reinterpret_cast<PyTypeObject*>(given[5]);
-        Reference told = Reference::checked(type->tp_alloc(type, 3));
-        for (Py_ssize_t i = 0; i < 3; ++i) PyTuple_SET_ITEM(told.get(), i, parts[i].release());
-        return told.release();
+        auto* type = reinterpret_cast<PyTypeObject*>(args[5]);
+        Reference interval = Reference::checked(type->tp_alloc(type, 3));
+        for (Py_ssize_t i = 0; i < 3; ++i) PyTuple_SET_ITEM(interval.get(), i, parts[i].release());
+        return interval.release();
     });
 }
 
 // conformal_observe_one(settings, games, token, outcome, game, late) -> whether the arguments were in the
 // plainest form, and the game has learned in place.
-PyObject* conformal_observe_one(PyObject*, PyObject* const* given, Py_ssize_t count) {
+PyObject* conformal_observe_one(PyObject*, PyObject* const* args, Py_ssize_t count) {
     return guarded([&]() -> PyObject* {
         check_count(count, 6);
-        if (!is_array<const double>(given[2], 1) || !PyFloat_Check(given[3]) ||
-            !PyLong_CheckExact(given[4]) || !PyLong_CheckExact(given[5]))
+        if (!is_array<const double>(args[2], 1) || !PyFloat_Check(args[3]) ||
+            !PyLong_CheckExact(args[4]) || !PyLong_CheckExact(args[5]))
             Py_RETURN_FALSE;
-        const Ladder ladder = ladder_of(From<Settings>::get(given[0]));
-        const auto game = From<std::int64_t>::get(given[4]);
-        const auto late = From<std::int64_t>::get(given[5]);
-        auto* token = reinterpret_cast<PyArrayObject*>(given[2]);
-        if (!is_game<double>(ladder, given[1], game) || extent(token, 0) != ladder.token_size() ||
+        const Ladder ladder = ladder_of(From<Settings>::get(args[0]));
+        const auto game = From<std::int64_t>::get(args[4]);
+        const auto late = From<std::int64_t>::get(args[5]);
+        auto* token = reinterpret_cast<PyArrayObject*>(args[2]);
+        if (!is_game<double>(ladder, args[1], game) || extent(token, 0) != ladder.token_size() ||
             late < 0)
             Py_RETURN_FALSE;
         check_token(ladder, data_of<double>(token));
         Scratch room(room_to_settle(ladder));
-        observe_interval(ladder, row_of(given[1], ladder, game), data_of<double>(token),
-                         PyFloat_AS_DOUBLE(given[3]), static_cast<double>(late), room.data());
+        observe_interval(ladder, row_of(args[1], ladder, game), data_of<double>(token),
+                         PyFloat_AS_DOUBLE(args[3]), static_cast<double>(late), room.data());
         Py_RETURN_TRUE;
     });
 }
 
 PyMethodDef functions[] = {
     fast("conformal_predict_one", conformal_predict_one, "Return the interval of a round, or None."),
-    fast("conformal_observe_one", conformal_observe_one, "Let a game learn; return whether it did."),
+    fast("conformal_observe_one", conformal_observe_one, "Update a game with an outcome: fast path, False if not applicable."),
     bind<conformal_sizes>("conformal_sizes", "Return the lengths of a game, of a token and of a level."),
     bind<conformal_begin>("conformal_begin", "Write games before their first round."),
     bind<conformal_predict>("conformal_predict", "Write the intervals and the tokens of rounds."),
-    bind<conformal_observe>("conformal_observe", "Let games learn from outcomes, in place."),
+    bind<conformal_observe>("conformal_observe", "Update games with outcomes, in place."),
     bind<conformal_run>("conformal_run", "Play a table of rounds in place; write the intervals."),
     {nullptr, nullptr, 0, nullptr},
 };

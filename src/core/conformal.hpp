@@ -1,7 +1,7 @@
 // Intervals with a guaranteed coverage around forecasts: online conformal prediction.
 //
 // A game forecasts one series. In each round there are a lower and an upper base for each level 1 - alpha:
-// the same centre for all, or bounds that somebody forecast. The outcome y has a score on each side, how far
+// the same centre for all, or forecast bounds. The outcome y has a score on each side, how far
 // it lies beyond the base, and each side may miss a = alpha / 2 of the outcomes:
 //
 //     e_u = y - base_u,    e_l = base_l - y
@@ -176,15 +176,15 @@ inline double outer_shift(const double* game, const Coverage& level, double exce
 }
 
 // The bounds of the members of a confidence level, their mean by weight, and the mean scale S.
-struct Said {
+struct MeanBounds {
     double below;
     double above;
     double scale;
 };
 
-NORMALHEDGE_VECTORISED inline Said hear_members(const LevelView& level, const double* scales, size_t count,
+NORMALHEDGE_VECTORISED inline MeanBounds write_bounds(const LevelView& level, const double* scales, size_t count,
                                                 double wider, double* lower, double* upper) {
-    Said said{0.0, 0.0, 0.0};
+    MeanBounds mean{0.0, 0.0, 0.0};
     for (size_t kind = 0; kind < kinds; ++kind) {
         const size_t first = kind * count;
         const double* weights = level.weights + first;
@@ -201,11 +201,11 @@ NORMALHEDGE_VECTORISED inline Said hear_members(const LevelView& level, const do
             above += weights[m] * (scales[m] * up[m] * wider);
             scale += weights[m] * scales[m];
         }
-        said.below += below;
-        said.above += above;
-        said.scale += scale;
+        mean.below += below;
+        mean.above += above;
+        mean.scale += scale;
     }
-    return said;
+    return mean;
 }
 
 // Write the intervals of a round, low and high by confidence level, and the token that settles it.
@@ -219,14 +219,14 @@ inline void predict_interval(const Ladder& ladder, const double* game, const dou
     token[1] = seen > 0.0 ? 1.0 : 0.0;
     std::copy(bases, bases + ladder.bases(), token + 2);
     write_scales(ladder, game, bases, phase, scales);
-    // Few residuals say little about the spread.
+    // Few residuals underestimate the spread.
     const double wider = ladder.quantiles || seen == 0.0 ? 1.0 : 1.0 + 2.0 / seen;
     for (size_t l = 0; l < count; ++l) {
         const LevelView level = level_view(ladder, const_cast<double*>(game), l);
-        double* told = token + ladder.token_levels_at() + l * ladder.token_level_size();
+        double* interval = token + ladder.token_levels_at() + l * ladder.token_level_size();
         const Coverage& coverage = ladder.levels[l];
         const auto [below, above, scale] =
-            hear_members(level, scales, ladder.scales(), wider, told + 3, told + 3 + k);
+            write_bounds(level, scales, ladder.scales(), wider, interval + 3, interval + 3 + k);
         const double under = level.counts[1] - coverage.a() * level.counts[0];
         const double over = level.counts[2] - coverage.a() * level.counts[0];
         const double base_low = lower_base(ladder, bases, l);
@@ -242,29 +242,29 @@ inline void predict_interval(const Ladder& ladder, const double* game, const dou
             high = infinity;
         }
         if (base_low != base_low || base_high != base_high) low = high = base_low + base_high;
-        told[2] = 0.0;
+        interval[2] = 0.0;
         if (l > 0) {  // never inside a narrower level
             const double inner_low = bounds[2 * l - 2];
             const double inner_high = bounds[2 * l - 1];
             if (inner_low < low || inner_high > high) {
                 low = smaller(low, inner_low);
                 high = larger(high, inner_high);
-                told[2] = 1.0;
+                interval[2] = 1.0;
             }
         }
-        told[0] = bounds[2 * l] = low;
-        told[1] = bounds[2 * l + 1] = high;
+        interval[0] = bounds[2 * l] = low;
+        interval[1] = bounds[2 * l + 1] = high;
     }
 }
 
 // Count a round of a level: misses on either side. An interval without width that was hit, or one that
-// is as wide as it is because of a narrower level, says nothing about covering too much.
-inline void count_round(const double* told, double y, double* counts) {
-    const double low = told[0];
-    const double high = told[1];
+// was widened for the sake of a narrower confidence level, is no evidence of covering too much.
+inline void count_round(const double* interval, double y, double* counts) {
+    const double low = interval[0];
+    const double high = interval[1];
     const bool under = y < low;
     const bool over = y > high;
-    if (!under && !over && (low == high || told[2] != 0.0)) return;
+    if (!under && !over && (low == high || interval[2] != 0.0)) return;
     counts[0] += 1.0;
     counts[1] += under ? 1.0 : 0.0;
     counts[2] += over ? 1.0 : 0.0;
@@ -382,14 +382,14 @@ inline void observe_interval(const Ladder& ladder, double* game, const double* t
     for (size_t l = 0; l < ladder.levels.size(); ++l) {
         const LevelView level = level_view(ladder, game, l);
         const Coverage& coverage = ladder.levels[l];
-        const double* told = token + ladder.token_levels_at() + l * ladder.token_level_size();
-        if (known || ladder.quantiles) count_round(told, y, level.counts);
+        const double* interval = token + ladder.token_levels_at() + l * ladder.token_level_size();
+        if (known || ladder.quantiles) count_round(interval, y, level.counts);
         if (!spread) continue;
         const double below = lower_base(ladder, bases, l) - y;
         const double above = y - upper_base(ladder, bases, l);
-        if (known && write_member_gains(level, k, told + 3, told + 3 + k, below, above, coverage.a(), gains)) {
-            const Columns now{k, k, k, level.weights, level.ledger, nullptr};
-            play_round(AdaNormalHedge(&keep), now, now, Gains(gains, Gains::Kind::float64), nullptr);
+        if (known && write_member_gains(level, k, interval + 3, interval + 3 + k, below, above, coverage.a(), gains)) {
+            const Columns members{k, k, k, level.weights, level.ledger, nullptr};
+            play_round(AdaNormalHedge(&keep), members, members, Gains(gains, Gains::Kind::float64), nullptr);
         }
         follow_quantiles(level, scales, ladder.scales(), below, above, coverage, game[0]);
     }

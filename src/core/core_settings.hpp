@@ -5,10 +5,10 @@
 
 namespace normalhedge::mixtures {
 
-inline std::string text_of(PyObject* given) {
-    if (given == Py_None) return {};
+inline std::string text_of(PyObject* object) {
+    if (object == Py_None) return {};
     Py_ssize_t size = 0;
-    const char* text = PyUnicode_AsUTF8AndSize(given, &size);
+    const char* text = PyUnicode_AsUTF8AndSize(object, &size);
     if (!text) throw PythonError();
     return {text, static_cast<size_t>(size)};
 }
@@ -16,11 +16,11 @@ inline std::string text_of(PyObject* given) {
 // The components of an automatic mixture: a tuple (components, way, alpha, trust, guard), each component being
 // (engine or None, way, gradient, the loss it learns from if that is another one, prior, knots); or
 // (1 - alpha, power) in place of an engine, for relative losses.
-inline void make_automatic(Rule& rule, PyObject* given) {
+inline void make_automatic(Rule& rule, PyObject* tuple) {
     PyObject *parts, *way;
     double alpha, trust;
     int guard;
-    if (!PyArg_ParseTuple(given, "OOddp", &parts, &way, &alpha, &trust, &guard)) throw PythonError();
+    if (!PyArg_ParseTuple(tuple, "OOddp", &parts, &way, &alpha, &trust, &guard)) throw PythonError();
     Reference list = Reference::checked(PySequence_Fast(parts, "components must be a list"));
     std::vector<Component> components;
     for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(list.get()); ++i) {
@@ -63,10 +63,10 @@ inline void make_automatic(Rule& rule, PyObject* given) {
     rule.hedger = rule.automatic.get();
 }
 
-inline Patience patience_of(PyObject* given) {
+inline Patience patience_of(PyObject* tuple) {
     Patience patience;
     PyObject* ladder;
-    if (!PyArg_ParseTuple(given, "ddO", &patience.c, &patience.delay, &ladder)) throw PythonError();
+    if (!PyArg_ParseTuple(tuple, "ddO", &patience.c, &patience.delay, &ladder)) throw PythonError();
     Reference rungs = Reference::checked(PySequence_Fast(ladder, "a ladder must be a list"));
     for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(rungs.get()); ++i) {
         std::pair<double, double> rung;
@@ -85,42 +85,42 @@ enum Setting {
     prediction_setting, settings
 };
 
-inline std::shared_ptr<Rule> rule_of(PyObject** given) {
+inline std::shared_ptr<Rule> rule_of(PyObject** fields) {
     auto rule = std::make_shared<Rule>();
     Recipe& recipe = rule->recipe;
-    recipe.way = From<Way>::get(given[way_setting]);
-    recipe.gradient = From<bool>::get(given[gradient_setting]);
-    recipe.width = From<double>::get(given[width_setting]);
-    recipe.even = From<double>::get(given[even_setting]);
-    rule->shared = From<bool>::get(given[shared_setting]);
-    rule->numbers = From<bool>::get(given[numbers_setting]);
-    if (given[loss_setting] != Py_None) {
-        recipe.loss = find_loss(text_of(given[loss_setting]).c_str());
+    recipe.way = From<Way>::get(fields[way_setting]);
+    recipe.gradient = From<bool>::get(fields[gradient_setting]);
+    recipe.width = From<double>::get(fields[width_setting]);
+    recipe.even = From<double>::get(fields[even_setting]);
+    rule->shared = From<bool>::get(fields[shared_setting]);
+    rule->numbers = From<bool>::get(fields[numbers_setting]);
+    if (fields[loss_setting] != Py_None) {
+        recipe.loss = find_loss(text_of(fields[loss_setting]).c_str());
         if (!recipe.loss) raise(PyExc_ValueError, "the core does not know this loss");
     } else {
-        rule->own_loss = given[own_loss_setting];
+        rule->own_loss = fields[own_loss_setting];
     }
-    if (given[begin_setting] != Py_None) rule->begin = given[begin_setting];
-    Reference levels = Reference::checked(PySequence_Fast(given[levels_setting], "levels must be numbers"));
+    if (fields[begin_setting] != Py_None) rule->begin = fields[begin_setting];
+    Reference levels = Reference::checked(PySequence_Fast(fields[levels_setting], "levels must be numbers"));
     for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(levels.get()); ++i)
         recipe.levels.push_back(From<double>::get(PySequence_Fast_GET_ITEM(levels.get(), i)));
     if (recipe.levels.empty()) raise(PyExc_ValueError, "there must be a level");
     recipe.shares.assign(recipe.levels.size(), 1.0 / static_cast<double>(recipe.levels.size()));
-    Reference ways = Reference::checked(PySequence_Fast(given[include_setting], "include must be names"));
+    Reference ways = Reference::checked(PySequence_Fast(fields[include_setting], "include must be names"));
     for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(ways.get()); ++i)
         rule->include.push_back(From<Way>::get(PySequence_Fast_GET_ITEM(ways.get(), i)));
-    PyObject* hedger = given[hedger_setting];
+    PyObject* hedger = fields[hedger_setting];
     if (Py_TYPE(hedger) == engine_type) {
         rule->hedger = reinterpret_cast<EngineObject*>(hedger)->hedger;
-        if (rule->hedger->allows_for_delay()) rule->patience = patience_of(given[patience_setting]);
+        if (rule->hedger->allows_for_delay()) rule->patience = patience_of(fields[patience_setting]);
     } else if (PyTuple_CheckExact(hedger)) {
         make_automatic(*rule, hedger);
     } else {
         rule->own_hedger = hedger;
     }
-    if (given[intervals_setting] != Py_None) {
-        const auto numbers = From<Vector<const double>>::get(given[intervals_setting]);
-        const auto columns = From<Vector<const std::int64_t>>::get(given[interval_columns_setting]);
+    if (fields[intervals_setting] != Py_None) {
+        const auto numbers = From<Vector<const double>>::get(fields[intervals_setting]);
+        const auto columns = From<Vector<const std::int64_t>>::get(fields[interval_columns_setting]);
         if (numbers.n < 4 || numbers.n % 2) raise(PyExc_ValueError, "intervals need settings, and a level");
         rule->ladder = std::make_unique<Ladder>(numbers.data, numbers.n);
         for (size_t k = 0; k < columns.n; ++k) rule->interval_columns.push_back(static_cast<size_t>(columns[k]));

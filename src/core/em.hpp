@@ -44,9 +44,9 @@ inline void scale_densities(double* logs, size_t rounds, size_t k, double* highe
 // Replace scaled densities by f, in place; write p and z. An impossible observation has the likelihood
 // 1e-280 and leaves the beliefs as they are, as in the filter.
 template <size_t fixed>
-void forward(double* table, size_t rounds, size_t given, const double* initial,
+void forward(double* table, size_t rounds, size_t states, const double* initial,
              const double* transition, double* predicted, double* likelihoods) {
-    const size_t k = fixed ? fixed : given;
+    const size_t k = fixed ? fixed : states;
     for (size_t s = 0; s < k; ++s) predicted[s] = initial[s];
     for (size_t t = 0; t < rounds; ++t) {
         double* f = table + t * k;
@@ -89,9 +89,9 @@ inline void invert(double* predicted, size_t n) {
 
 // Replace f by g, in place; write the expected transitions.
 template <size_t fixed>
-void backward(double* table, const double* inverse, size_t rounds, size_t given,
+void backward(double* table, const double* inverse, size_t rounds, size_t states,
               const double* transition, double* moves, double* ratio) {
-    const size_t k = fixed ? fixed : given;
+    const size_t k = fixed ? fixed : states;
     for (size_t i = 0; i < k * k; ++i) moves[i] = 0.0;
     for (size_t t = rounds - 1; t-- > 0;) {
         const double* later = table + (t + 1) * k;

@@ -102,8 +102,8 @@ double best_near(double x, double width, double low, double high, const Value& v
             d = a + golden * (b - a), at_d = value(d);
         }
     }
-    const double found = at_c > at_d ? c : d;
-    return larger(at_c, at_d) > value(x) ? found : x;
+    const double best = at_c > at_d ? c : d;
+    return larger(at_c, at_d) > value(x) ? best : x;
 }
 
 inline bool all_known(const double* y, size_t columns) {

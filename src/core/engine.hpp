@@ -25,8 +25,8 @@
 //                                    that are awake
 //     wants_room                     whether `weigh` needs room for n doubles; `learn`, if whole, and
 //                                    `score` always have it
-//     by_losses                      whether gains must say how large losses are, and not only how much
-//                                    larger than the least of them
+//     by_losses                      whether gains must measure losses from zero, and not from the least
+//                                    of them
 //     scale_invariant                whether weights do not depend on the unit of the gains
 //     plain_tangents                 whether it gets tangents as they are: see `gains.hpp`
 //     allows_for_delay               whether regrets may move by the gain of other weights; it has a `rate`
@@ -425,11 +425,11 @@ Columns as_played(const Algorithm& algorithm, const Columns& now, double* room) 
     return now;
 }
 
-// Play a round. `after` may be `before`; bad input is found before anything is written. The hedger's gain
-// may be `told`, where it was made by other weights.
+// Play a round. `after` may be `before`; input is checked before any number is written. The hedger's gain is
+// `blend_gain`, where the round was played with other weights.
 template <class Algorithm>
 Outcome play_round(const Algorithm& algorithm, const Columns& before, const Columns& after,
-                   const Gains& gains, const double* confidence, const double* told = nullptr) {
+                   const Gains& gains, const double* confidence, const double* blend_gain = nullptr) {
     const size_t n = before.n;
     const double origin = origin_of(gains, confidence, n);
     Scratch recalled(room_to_recall(algorithm, n));
@@ -447,7 +447,7 @@ Outcome play_round(const Algorithm& algorithm, const Columns& before, const Colu
         gain = within(origin + earn_by_scores(algorithm, played, gains, confidence, origin), -1.0,
                       1.0);
     }
-    if (told && gain == gain) gain = *told;
+    if (blend_gain && gain == gain) gain = *blend_gain;
     const Rises round{gains, confidence, gain};
     if constexpr (Algorithm::has_potential) {
         return weigh_by_potential(algorithm, before, after, &round);

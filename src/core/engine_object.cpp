@@ -73,10 +73,10 @@ bool view_gains(PyObject* object, int dimensions, Gains::Kind& kind) {
            PyArray_CHKFLAGS(array, NPY_ARRAY_CARRAY_RO) && PyArray_ISNOTSWAPPED(array);
 }
 
-bool overlap(PyArrayObject* one, PyArrayObject* other) {
-    const char* a = PyArray_BYTES(one);
+bool overlap(PyArrayObject* array, PyArrayObject* other) {
+    const char* a = PyArray_BYTES(array);
     const char* b = PyArray_BYTES(other);
-    return a < b + PyArray_NBYTES(other) && b < a + PyArray_NBYTES(one);
+    return a < b + PyArray_NBYTES(other) && b < a + PyArray_NBYTES(array);
 }
 
 bool overlaps(PyArrayObject* array, const StateView& view) {
@@ -111,25 +111,25 @@ PyObject* make_state(const EngineObject* self, Reference weights, Reference ledg
 }
 
 // step(state, gains, confidence, in_place) -> the state after, or None where an argument is not in
-// the form the core reads or is out of range: Python then says which, or converts it.
-PyObject* step(PyObject* object, PyObject* const* given, Py_ssize_t count) {
+// the form the core reads or is out of range: Python then names the argument, or converts it.
+PyObject* step(PyObject* object, PyObject* const* args, Py_ssize_t count) {
     return guarded([&]() -> PyObject* {
         check_count(count, 4);
         auto* self = reinterpret_cast<EngineObject*>(object);
-        const bool in_place = From<bool>::get(given[3]);
+        const bool in_place = From<bool>::get(args[3]);
         StateView view;
         Gains::Kind kind;
-        if (!(in_place ? view_state<double>(self, given[0], view)
-                       : view_state<const double>(self, given[0], view)) ||
-            !view_gains(given[1], 1, kind))
+        if (!(in_place ? view_state<double>(self, args[0], view)
+                       : view_state<const double>(self, args[0], view)) ||
+            !view_gains(args[1], 1, kind))
             Py_RETURN_NONE;
         const Columns before = view.columns();
-        auto* gains = reinterpret_cast<PyArrayObject*>(given[1]);
+        auto* gains = reinterpret_cast<PyArrayObject*>(args[1]);
         PyArrayObject* rated = nullptr;
         if (extent(gains, 0) != before.n || (in_place && overlaps(gains, view))) Py_RETURN_NONE;
-        if (given[2] != Py_None) {
-            if (!is_array<const double>(given[2], 1)) Py_RETURN_NONE;
-            rated = reinterpret_cast<PyArrayObject*>(given[2]);
+        if (args[2] != Py_None) {
+            if (!is_array<const double>(args[2], 1)) Py_RETURN_NONE;
+            rated = reinterpret_cast<PyArrayObject*>(args[2]);
             if (extent(rated, 0) != before.n || (in_place && overlaps(rated, view)))
                 Py_RETURN_NONE;
         }
@@ -153,10 +153,10 @@ PyObject* step(PyObject* object, PyObject* const* given, Py_ssize_t count) {
             after.weights = data_of<double>(weights.array());
             after.ledger = data_of<double>(ledger.array());
         }
-        const Gains told(PyArray_DATA(gains), kind);
+        const Gains round_gains(PyArray_DATA(gains), kind);
         const double* confidence = rated ? data_of<double>(rated) : nullptr;
         const Outcome outcome = maybe_without_lock(before.n, [&] {
-            return self->hedger->step(before, after, told, confidence);
+            return self->hedger->step(before, after, round_gains, confidence);
         });
         if (outcome.bad) Py_RETURN_NONE;
         return make_state(self, std::move(weights), std::move(ledger), std::move(totals),
@@ -165,14 +165,14 @@ PyObject* step(PyObject* object, PyObject* const* given, Py_ssize_t count) {
 }
 
 // play(state, confidence) -> the distribution, or None as for `step`. Ranges are not checked.
-PyObject* play(PyObject* object, PyObject* const* given, Py_ssize_t count) {
+PyObject* play(PyObject* object, PyObject* const* args, Py_ssize_t count) {
     return guarded([&]() -> PyObject* {
         check_count(count, 2);
         auto* self = reinterpret_cast<EngineObject*>(object);
         StateView view;
-        if (!view_state<const double>(self, given[0], view) || !is_array<const double>(given[1], 1))
+        if (!view_state<const double>(self, args[0], view) || !is_array<const double>(args[1], 1))
             Py_RETURN_NONE;
-        auto* rated = reinterpret_cast<PyArrayObject*>(given[1]);
+        auto* rated = reinterpret_cast<PyArrayObject*>(args[1]);
         const Columns now = view.columns();
         if (extent(rated, 0) != now.n) Py_RETURN_NONE;
         Reference played = empty_like(view.weights);
@@ -182,28 +182,28 @@ PyObject* play(PyObject* object, PyObject* const* given, Py_ssize_t count) {
 }
 
 // The columns of a state that is given as weights, ledger and totals.
-Columns arrays_of_state(const Hedger& hedger, PyObject* const* given) {
+Columns arrays_of_state(const Hedger& hedger, PyObject* const* args) {
     StateView view;
-    if (!view_arrays<double>(hedger, given[0], given[1], given[2], view))
+    if (!view_arrays<double>(hedger, args[0], args[1], args[2], view))
         raise(PyExc_ValueError, "these are not the arrays of a state of this hedger");
     return view.columns();
 }
 
 // weigh(weights, ledger, totals) -> ln mean Phi; writes the weights that belong to the ledger.
-PyObject* weigh(PyObject* object, PyObject* const* given, Py_ssize_t count) {
+PyObject* weigh(PyObject* object, PyObject* const* args, Py_ssize_t count) {
     return guarded([&]() -> PyObject* {
         check_count(count, 3);
         const Hedger& hedger = *reinterpret_cast<EngineObject*>(object)->hedger;
-        return PyFloat_FromDouble(hedger.weigh(arrays_of_state(hedger, given)));
+        return PyFloat_FromDouble(hedger.weigh(arrays_of_state(hedger, args)));
     });
 }
 
 // halve(weights, ledger, totals): let all gains so far count half.
-PyObject* halve(PyObject* object, PyObject* const* given, Py_ssize_t count) {
+PyObject* halve(PyObject* object, PyObject* const* args, Py_ssize_t count) {
     return guarded([&]() -> PyObject* {
         check_count(count, 3);
         const Hedger& hedger = *reinterpret_cast<EngineObject*>(object)->hedger;
-        hedger.rescale(arrays_of_state(hedger, given), 1);
+        hedger.rescale(arrays_of_state(hedger, args), 1);
         Py_RETURN_NONE;
     });
 }
@@ -211,25 +211,25 @@ PyObject* halve(PyObject* object, PyObject* const* given, Py_ssize_t count) {
 // run(weights, ledger, totals, gains, confidence, records, played) -> how many rounds were played,
 // fewer than were given where one had bad input. The arrays of the state are changed; `records` gets
 // the hedger's gain, the largest regret and ln mean Phi of each round, and `played`, if it is not
-// None, what was played.
-PyObject* run(PyObject* object, PyObject* const* given, Py_ssize_t count) {
+// None, the distributions.
+PyObject* run(PyObject* object, PyObject* const* args, Py_ssize_t count) {
     return guarded([&]() -> PyObject* {
         check_count(count, 7);
         auto* self = reinterpret_cast<EngineObject*>(object);
         const Hedger& hedger = *self->hedger;
         StateView view;
         Gains::Kind kind;
-        if (!view_arrays<double>(hedger, given[0], given[1], given[2], view) ||
-            !view_gains(given[3], 2, kind))
+        if (!view_arrays<double>(hedger, args[0], args[1], args[2], view) ||
+            !view_gains(args[3], 2, kind))
             raise(PyExc_ValueError, "these are not the arrays of a game of this hedger");
         const Columns now = view.columns();
-        auto* table = reinterpret_cast<PyArrayObject*>(given[3]);
+        auto* table = reinterpret_cast<PyArrayObject*>(args[3]);
         const size_t rounds = extent(table, 0);
-        const auto rated = given[4] == Py_None ? Matrix<const double>{nullptr, rounds, now.n}
-                                               : From<Matrix<const double>>::get(given[4]);
-        const auto records = From<Matrix<double>>::get(given[5]);
-        const auto played = given[6] == Py_None ? Matrix<double>{nullptr, rounds, now.n}
-                                                : From<Matrix<double>>::get(given[6]);
+        const auto rated = args[4] == Py_None ? Matrix<const double>{nullptr, rounds, now.n}
+                                               : From<Matrix<const double>>::get(args[4]);
+        const auto records = From<Matrix<double>>::get(args[5]);
+        const auto played = args[6] == Py_None ? Matrix<double>{nullptr, rounds, now.n}
+                                                : From<Matrix<double>>::get(args[6]);
         if (extent(table, 1) != now.n || rated.rows != rounds || rated.columns != now.n ||
             records.rows != 3 || records.columns != rounds || played.rows != rounds ||
             played.columns != now.n)
@@ -258,8 +258,8 @@ PyObject* reduce(PyObject* object, PyObject*) {
     return Py_BuildValue("OO", Py_TYPE(object), self->arguments);
 }
 
-std::vector<double> doubles_of(PyObject* given) {
-    Reference items = Reference::checked(PySequence_Fast(given, "settings must be a sequence"));
+std::vector<double> doubles_of(PyObject* sequence) {
+    Reference items = Reference::checked(PySequence_Fast(sequence, "settings must be a sequence"));
     std::vector<double> result;
     for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(items.get()); ++i)
         result.push_back(From<double>::get(PySequence_Fast_GET_ITEM(items.get(), i)));
@@ -311,7 +311,7 @@ PyObject* totals(PyObject* object, void*) {
 
 PyMethodDef methods[] = {
     fast("step", step, "Return the state after a round, or None where an argument is not readable."),
-    fast("play", play, "Return what is played with confidences."),
+    fast("play", play, "Return the distribution with confidences."),
     fast("weigh", weigh, "Write the weights that belong to a ledger; return ln mean Phi."),
     fast("halve", halve, "Let all gains so far count half, in place."),
     fast("run", run, "Play many rounds in place; return how many."),

@@ -1,7 +1,7 @@
 // A search through the states that two or three groups of experts can be driven to.
 //
 // Breadth first from x = 0 and from a path that is given: every move from every state. States are
-// real, never rounded; but of those in one cell of a grid (groups of equal size in any order) only
+// real, never rounded; but of the states in one cell of a grid (groups of equal size in any order) only
 // the one with the larger potential is followed.
 #pragma once
 
@@ -77,7 +77,7 @@ NORMALHEDGE_VECTORISED inline void walk(const Groups& groups, const Moves& moves
     tree.count = length + 1;
 }
 
-// Follow every move from the state that each cell keeps, those reached first before others, for so
+// Follow every move from the state that each cell keeps, in the order of arrival, for so
 // many rounds; return whether there was room for all. `weights` is for three doubles a group.
 NORMALHEDGE_VECTORISED inline bool search_breadth_first(const Groups& groups, const Moves& moves,
                                                         const Grid& grid, std::int64_t rounds,

@@ -121,7 +121,7 @@ void add_moves(const Bank& bank, const FilterBlock& block, size_t from, double* 
 }
 
 // Write the beliefs of the next round: from four states at a time to two, because memory traffic costs
-// most. To four would be faster, but not with 1024 candidates, say, where the rows of A compete for the
+// most. To four would be faster, but not with, for instance, 1024 candidates, where the rows of A compete for the
 // same lines of the cache.
 inline void advance(const Bank& bank, const FilterBlock& block, double* beliefs) {
     size_t from = bank.states % 4;

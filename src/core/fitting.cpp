@@ -38,25 +38,25 @@ void require(bool fits, const char* words) {
     if (!fits) throw std::invalid_argument(words);
 }
 
-size_t one(size_t columns) {
+size_t single_column(size_t columns) {
     require(columns == 1, "this family has one column");
     return columns;
 }
 
 // Call a function with the family of this name; `rows` counts its parameters.
 template <class Work>
-auto with_family(FamilyName given, size_t columns, size_t rows, Row guards, const Work& work) {
+auto with_family(FamilyName family_name, size_t columns, size_t rows, Row guards, const Work& work) {
     require(guards.n == 3 && columns > 0, sizes);
     const Guards limits{guards[0], guards[1], guards[2]};
-    const auto is = [&](const char* name) { return std::strcmp(given.name, name) == 0; };
+    const auto is = [&](const char* name) { return std::strcmp(family_name.name, name) == 0; };
     if (is("gaussian") && columns == 1) return work(Normal{{{columns, limits}}});
     if (is("gaussian")) return work(Gaussian{{columns, limits}});
     if (is("full")) return work(Covariant{{columns, limits}});
-    if (is("student")) return work(Student{{one(columns), limits}});
-    if (is("autoregressive")) return work(Autoregressive{{one(columns), limits}});
-    if (is("poisson")) return work(Poisson{{one(columns), limits}});
-    if (is("negative_binomial")) return work(NegativeBinomial{{one(columns), limits}});
-    if (is("categorical")) return work(Categorical{{one(columns), limits}, rows});
+    if (is("student")) return work(Student{{single_column(columns), limits}});
+    if (is("autoregressive")) return work(Autoregressive{{single_column(columns), limits}});
+    if (is("poisson")) return work(Poisson{{single_column(columns), limits}});
+    if (is("negative_binomial")) return work(NegativeBinomial{{single_column(columns), limits}});
+    if (is("categorical")) return work(Categorical{{single_column(columns), limits}, rows});
     throw std::invalid_argument("the core does not know this family");
 }
 
@@ -171,8 +171,8 @@ auto with_online(Shape shape, Row guards, size_t columns, const Work& work) {
                 shape[1] < most && shape[2] > 0 && shape[2] < most && shape[3] >= 0,
             sizes);
     const auto rows = static_cast<size_t>(shape[2]);
-    return with_family({online_families[shape[0]]}, columns, rows, guards, [&](const auto& given) {
-        const auto family = for_online(given);
+    return with_family({online_families[shape[0]]}, columns, rows, guards, [&](const auto& batch_family) {
+        const auto family = for_online(batch_family);
         require(rows == family.rows(), sizes);
         return work(family, online_layout(family, static_cast<size_t>(shape[3]),
                                           static_cast<size_t>(shape[1])));
@@ -194,9 +194,9 @@ auto with_online(Shape shape, Row settings, size_t columns, Vector<double> block
                        });
 }
 
-std::int64_t online_family(FamilyName given) {
+std::int64_t online_family(FamilyName family) {
     for (size_t i = 0; i < std::size(online_families); ++i)
-        if (std::strcmp(given.name, online_families[i]) == 0) return static_cast<std::int64_t>(i);
+        if (std::strcmp(family.name, online_families[i]) == 0) return static_cast<std::int64_t>(i);
     throw std::invalid_argument("the core does not know this family");
 }
 
@@ -276,9 +276,9 @@ PyMethodDef functions[] = {
     bind<online_begin>("online_begin", "Write the statistics that parameters let expect."),
     bind<online_family>("online_family", "Return the number of a family in `shapes`."),
     bind<online_observe>("online_observe",
-                         "Let all models of a block learn an observation; write log densities."),
+                         "Update all models of a block with an observation; write log densities."),
     bind<online_run>("online_run",
-                     "Let a model learn observations; write what was known before each of them."),
+                     "Update a model with observations; write beliefs and parameters before each."),
     bind<write_online_layout>("online_layout", "Write where the fields of a model begin."),
     {nullptr, nullptr, 0, nullptr},
 };

@@ -80,19 +80,19 @@ constexpr size_t long_enough = size_t{1} << 10;  // candidates x states, to let 
 
 // filter_observe(state, scores, transition, keep) -> the state after an observation; `scores` is None
 // where it is missing. One call with few arguments: with ten candidates these cost most.
-PyObject* filter_observe(PyObject*, PyObject* const* given, Py_ssize_t count) {
+PyObject* filter_observe(PyObject*, PyObject* const* args, Py_ssize_t count) {
     return guarded([&]() -> PyObject* {
         check_count(count, 4);
-        PyObject* state = given[0];
+        PyObject* state = args[0];
         if (!PyTuple_Check(state) || PyTuple_CheckExact(state) || PyTuple_GET_SIZE(state) != fields)
             raise(PyExc_TypeError, "the core was given something else than the state of a bank");
         const auto beliefs = From<Sheet>::get(PyTuple_GET_ITEM(state, beliefs_field));
         const auto logs = From<Row>::get(PyTuple_GET_ITEM(state, logs_field));
         const auto rounds = From<std::int64_t>::get(PyTuple_GET_ITEM(state, rounds_field));
         const auto impossible = From<std::int64_t>::get(PyTuple_GET_ITEM(state, impossible_field));
-        const auto scores = From<std::optional<Sheet>>::get(given[1]);
-        const Bank bank = bank_of(From<Stack>::get(given[2]), beliefs.rows, beliefs.columns);
-        const double keep = From<double>::get(given[3]);
+        const auto scores = From<std::optional<Sheet>>::get(args[1]);
+        const Bank bank = bank_of(From<Stack>::get(args[2]), beliefs.rows, beliefs.columns);
+        const double keep = From<double>::get(args[3]);
         require(logs.n == bank.candidates, bank_sizes);
         if (scores)
             require(scores->rows == bank.states && scores->columns == bank.candidates, bank_sizes);
@@ -136,8 +136,8 @@ std::int64_t filter_run(Cube<double> beliefs, Stack scores, Row observations, St
     return impossible;
 }
 
-// Play the rounds whose observation is not missing, in place, and write what is played in all of
-// them: a round that is missing leaves the game as it is. Return how many rounds were well, and the
+// Play the rounds whose observation is not missing, in place, and write the distributions of all
+// rounds: a missing round leaves the game as it is. Return how many rounds were well, and the
 // hedger's gain in the last that was played.
 std::tuple<std::int64_t, double> run_with_gaps(const Hedger* hedger, Vector<double> weights,
                                                Matrix<double> ledger, Vector<double> totals,
@@ -155,8 +155,8 @@ std::tuple<std::int64_t, double> run_with_gaps(const Hedger* hedger, Vector<doub
     for (size_t t = 0; t < rounds; ++t) {
         hedger->play(now, confidence.row(t), played.row(t));
         if (observations[t] != observations[t]) continue;
-        const Gains told(gains.row(t), Gains::Kind::float64);
-        const Outcome outcome = hedger->step(now, now, told, confidence.row(t));
+        const Gains round_gains(gains.row(t), Gains::Kind::float64);
+        const Outcome outcome = hedger->step(now, now, round_gains, confidence.row(t));
         if (outcome.bad) return {whole(t), gain};
         gain = outcome.gain;
     }
@@ -201,13 +201,13 @@ Table table_of(Stack forecasts, Row outcomes, Items items, Row levels, const Los
 }
 
 void fill_sleepers(Stack forecasts, Row outcomes, Items items, Row levels, const Loss* loss,
-                   Way way, Cube<double> said) {
+                   Way way, Cube<double> filled) {
     std::vector<double> shares;
     const Table table = table_of(forecasts, outcomes, items, levels, loss, shares);
-    require(said.layers == table.rows && said.rows == table.classes && said.columns == table.n,
+    require(filled.layers == table.rows && filled.rows == table.classes && filled.columns == table.n,
             "there must be room for all forecasts");
     Scratch room(3 * table.n + table.classes);
-    fill_all_sleepers(table, way, said.data, room.data());
+    fill_all_sleepers(table, way, filled.data, room.data());
 }
 
 void write_slope_table(Stack forecasts, Row outcomes, Items items, Row levels, const Loss* loss,
@@ -301,7 +301,7 @@ PyMethodDef functions[] = {
     bind<explore_groups>("explore_groups",
                          "Search the states of groups; return how many, and whether that is all."),
     bind<fill_sleepers>("fill_sleepers",
-                        "Write what each expert says in each row, and even weights if it sleeps."),
+                        "Write the forecasts of each expert, and the even combination where it sleeps."),
     fast("filter_observe", filter_observe, "Return the state of a bank after an observation."),
     bind<filter_run>("filter_run",
                      "Write where candidates stand along a sequence; return how many observations "

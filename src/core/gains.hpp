@@ -17,7 +17,7 @@
 // then on the other; by the tangent alone it would gain half of the time. Opera's ML-Poly gets the tangents as
 // they are, and a range that clips none of them and never shrinks, so that its numbers are opera's.)
 //
-// How the range is learned stands in `range.hpp`. A row asks for
+// `range.hpp` learns the range. A row demands
 //
 //     s >= l_A - l_min    and    sum_j p_j [l_j - l_min - s]+ <= alpha s         without the gradient trick
 //     s >= 2 max_i (-x_i)    and    sum_j p_j [x_j - s/2]+ <= alpha s            with it
@@ -25,7 +25,7 @@
 // so that no gain is clipped, and clipping hides at most a share alpha of the range from the loss of the hedger
 // in a round. A discounted sum of such shares is at most the range.
 //
-// A hedger that goes `by_losses` gets g_i = 1 - 2 min(l_i / s, 1).
+// A hedger with `by_losses` gets g_i = 1 - 2 min(l_i / s, 1).
 //
 // The effect of clipping and of changes of the range is measured: the regrets in units of the loss are added up
 // beside the regrets in gains (`Game::losses`), and the difference of the two is part of `Mixture.bound`.
@@ -39,7 +39,7 @@ namespace normalhedge::mixtures {
 constexpr double least_weight = 1e-6;
 
 // The losses of a row.
-struct Judged {
+struct RowCosts {
     double* costs;  // x_i, l_i - l_min or l_i; 0 of an expert asleep
     double* leads;  // l_A - l_i; 0 of an expert asleep
     double own;     // the cost of the blend: 0, l_A - l_min or l_A
@@ -113,7 +113,7 @@ NORMALHEDGE_VECTORISED inline void limit_tangents(const double* rated, const dou
 }
 
 // Judge a row; `costs` and `leads` are for n doubles each.
-inline Judged judge_row(const Recipe& recipe, const Hedger& hedger, const Rows& rows, size_t j,
+inline RowCosts judge_row(const Recipe& recipe, const Hedger& hedger, const Rows& rows, size_t j,
                         const double* rated, const double* weights, double heard, double* costs,
                         double* leads) {
     const size_t n = rows.n;
@@ -140,7 +140,7 @@ inline Judged judge_row(const Recipe& recipe, const Hedger& hedger, const Rows& 
 }
 
 // Write the gains; `size` is a power of two or 0, where all tie.
-NORMALHEDGE_VECTORISED inline void write_gains(const Judged& row, double size, bool gradient,
+NORMALHEDGE_VECTORISED inline void write_gains(const RowCosts& row, double size, bool gradient,
                                                size_t n, double* gains) {
     const double per = size > 0.0 ? 2.0 / size : 0.0;
     const double* costs = row.costs;
@@ -180,7 +180,7 @@ NORMALHEDGE_VECTORISED inline Extremes extremes_of(const double* costs, size_t n
 
 // The demand of a row on its range, if clipping may take this share of it in a round. A hedger with plain
 // tangents has nothing clipped, not even the losses of an expert without weight.
-inline Asked asked_of(const Judged& row, const Hedger& hedger, bool gradient, const double* rated,
+inline Demand demand_of(const RowCosts& row, const Hedger& hedger, bool gradient, const double* rated,
                       const double* weights, size_t n, double share, double heard) {
     const double edge = gradient ? 0.5 : 1.0;
     const Extremes costs = extremes_of(row.costs, n);
@@ -230,7 +230,7 @@ NORMALHEDGE_VECTORISED inline double earned_by(const double* played, const doubl
     return earned;
 }
 
-// Let the regrets in units of the loss decay, and add the leads of the rows of a round; return the largest.
+// Discount the regrets in units of the loss, and add the leads of the rows of a round; return the largest.
 NORMALHEDGE_VECTORISED inline double add_leads(double* losses, const double* added_leads, double share,
                                                double keep, size_t n) {
     double largest = -infinity;
@@ -244,7 +244,7 @@ NORMALHEDGE_VECTORISED inline double add_leads(double* losses, const double* add
 }
 
 // Play a round of a single rule without the rows whose outcome is NaN; nothing happens if all of them are. A
-// `late` round was played with earlier weights: a hedger that allows for delay is told the gain of the blend.
+// `late` round was played with earlier weights: a hedger that allows for delay gets the gain of the blend.
 inline void learn_round(const Recipe& recipe, const Hedger& hedger, const Game& game,
                         const Rows& rows, const ItemRanges& ranges, bool late, double* totals) {
     const size_t n = rows.n;
@@ -263,7 +263,7 @@ inline void learn_round(const Recipe& recipe, const Hedger& hedger, const Game& 
     const bool by_losses = hedger.by_losses();
     const double pace = pace_of(hedger);
     const double share = larger(1.0 - hedger.keep(), least_share);
-    const bool told = late && hedger.allows_for_delay();
+    const bool delayed = late && hedger.allows_for_delay();
     if (several) {
         fill(pooled, n, 0.0);
         fill(covered, n, 0.0);
@@ -284,12 +284,12 @@ inline void learn_round(const Recipe& recipe, const Hedger& hedger, const Game& 
             continue;
         }
         const double heard = weight_awake(rated, weights, n);
-        const Judged row = judge_row(recipe, hedger, rows, j, rated, weights, heard, costs, leads);
+        const RowCosts row = judge_row(recipe, hedger, rows, j, rated, weights, heard, costs, leads);
         Range& range = ranges.of(rows.items[j]);
         if (width > 0.0) range.size = width;
-        const Asked asked = asked_of(row, hedger, recipe.gradient, rated, weights, n, share, heard);
-        Learned learned(range, asked, invariant, width > 0.0);
-        if (!several && learned.before) hedger.rescale(game.columns, learned.before);
+        const Demand demand = demand_of(row, hedger, recipe.gradient, rated, weights, n, share, heard);
+        RangeUpdate update(range, demand, invariant, width > 0.0);
+        if (!several && update.before) hedger.rescale(game.columns, update.before);
         write_gains(row, range.size, recipe.gradient, n, gains);
         own = gain_of_blend(row.own, range.size, recipe.gradient);
         if (several) {
@@ -297,10 +297,10 @@ inline void learn_round(const Recipe& recipe, const Hedger& hedger, const Game& 
                 std::copy(weights, weights + n, played);
             else
                 hedger.play(game.columns, rated, played);
-            const double earned = by_losses ? 0.0 : told ? own : earned_by(played, gains, n);
+            const double earned = by_losses ? 0.0 : delayed ? own : earned_by(played, gains, n);
             pool_row(gains, rated, earned, n, pooled, covered);
         }
-        if (width == 0.0) grown = learned.finish(pace);
+        if (width == 0.0) grown = update.finish(pace);
         if (several || !awake.all)
             for (size_t i = 0; i < n; ++i) regrets[i] += rated[i] * leads[i];
     }
@@ -312,18 +312,18 @@ inline void learn_round(const Recipe& recipe, const Hedger& hedger, const Game& 
             for (size_t i = 0; i < n; ++i)
                 gains[i] = covered[i] > 0.0 ? within(pooled[i] / covered[i], -1.0, 1.0) : 0.0;
         } else {
-            const Judged row{costs, costs, larger(behind, 0.0)};
-            const Asked asked = asked_of(row, hedger, false, rated, weights, n, share,
+            const RowCosts row{costs, costs, larger(behind, 0.0)};
+            const Demand demand = demand_of(row, hedger, false, rated, weights, n, share,
                                          weight_awake(rated, weights, n));
-            Learned learned(*game.pool, asked, invariant, false);
-            if (learned.before) hedger.rescale(game.columns, learned.before);
+            RangeUpdate update(*game.pool, demand, invariant, false);
+            if (update.before) hedger.rescale(game.columns, update.before);
             write_gains(row, game.pool->size, false, n, gains);
             own = gain_of_blend(behind, game.pool->size, false);
-            grown = learned.finish(pace);
+            grown = update.finish(pace);
         }
     }
     const Outcome outcome = hedger.step(game.columns, game.columns, {gains, Gains::Kind::float64},
-                                        full ? nullptr : rated, told ? &own : nullptr);
+                                        full ? nullptr : rated, delayed ? &own : nullptr);
     if (grown) hedger.rescale(game.columns, grown);
     const double each = 1.0 / static_cast<double>(known);
     totals[Sums::steps] += 1.0;

@@ -81,8 +81,8 @@ NORMALHEDGE_VECTORISED inline void follow_gains(const Groups& groups, const doub
 struct Holding {
     double share;
     double climb;     // while one that breaks away has less weight than this, the others are held
-    size_t patience;  // holding ends when ln Psi has not risen for so many rounds
-    size_t longest;   // and after so many rounds at the latest
+    size_t patience;  // holding ends when ln Psi has not risen for this many rounds
+    size_t longest;   // and after this many rounds at the latest
 
     // Write the gains that bring all groups but the last to their share of the weight that is not apart.
     void balance(const double* weights, size_t count, double apart, std::int8_t* gains) const {

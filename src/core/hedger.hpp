@@ -16,10 +16,10 @@ public:
     virtual size_t rows() const = 0;
     virtual size_t totals() const = 0;
 
-    // Play a round; `after` may be `before`. `told` is the gain of the hedger, if the round was played with
+    // Play a round; `after` may be `before`. `blend_gain` is the gain of the hedger, if the round was played with
     // earlier weights: see `allows_for_delay`.
     virtual Outcome step(const Columns& before, const Columns& after, const Gains& gains,
-                         const double* confidence, const double* told = nullptr) const = 0;
+                         const double* confidence, const double* blend_gain = nullptr) const = 0;
 
     // Write the distribution with these confidences; zeros where all experts sleep.
     virtual void play(const Columns& now, const double* confidence, double* played) const = 0;
@@ -67,8 +67,8 @@ public:
     size_t totals() const override { return algorithm_.all_totals(); }
 
     Outcome step(const Columns& before, const Columns& after, const Gains& gains,
-                 const double* confidence, const double* told) const override {
-        return play_round(algorithm_, before, after, gains, confidence, told);
+                 const double* confidence, const double* blend_gain) const override {
+        return play_round(algorithm_, before, after, gains, confidence, blend_gain);
     }
 
     void play(const Columns& now, const double* confidence, double* played) const override {

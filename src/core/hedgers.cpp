@@ -85,8 +85,8 @@ const std::map<std::string, Make> makers = {
 
 std::unique_ptr<Hedger> make_hedger(const std::string& name, const std::vector<double>& settings,
                                     const std::vector<double>& halving) {
-    const auto found = makers.find(name);
-    return found == makers.end() ? nullptr : found->second(settings, halving);
+    const auto maker = makers.find(name);
+    return maker == makers.end() ? nullptr : maker->second(settings, halving);
 }
 
 }  // namespace normalhedge::engine

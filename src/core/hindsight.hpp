@@ -37,11 +37,11 @@ inline size_t place_of_largest(const double* values, size_t n) {
     return place;
 }
 
-// Write the best sequence of experts with at most so many switches; return its total.
+// Write the best sequence of experts with a limited number of switches; return its total.
 //
 //     B_t(m, i) = g_ti + max(B_(t-1)(m, i), max_j B_(t-1)(m - 1, j))
 //
-// Whether the first of the two was the larger is kept, a byte each, to find the way back.
+// A byte each keeps whether the first of the two was the larger, to trace the sequence back.
 inline double find_best_sequence(const double* gains, size_t rounds, size_t n, size_t switches,
                                  std::int64_t* experts) {
     const size_t rows = switches + 1;
@@ -117,13 +117,13 @@ inline void combine_evenly(const Forecasts& forecasts, size_t awake, Way way, do
 
 // Write the forecasts of each expert in each row; the even combination where it sleeps. NaN where there is no
 // outcome or no expert awake. `rated` is for 3n + classes doubles.
-NORMALHEDGE_VECTORISED inline void fill_all_sleepers(const Table& table, Way way, double* said,
+NORMALHEDGE_VECTORISED inline void fill_all_sleepers(const Table& table, Way way, double* filled,
                                                      double* rated) {
     const size_t n = table.n;
     double* even = rated + 3 * n;
     for (size_t j = 0; j < table.rows; ++j) {
         const Forecasts forecasts = table.row(j);
-        double* own = said + j * table.classes * n;
+        double* own = filled + j * table.classes * n;
         const size_t awake = rate_experts(forecasts, nullptr, rated).count;
         if (awake == 0 || !table.known(j)) {
             fill(own, table.classes * n, not_a_number);
@@ -132,10 +132,10 @@ NORMALHEDGE_VECTORISED inline void fill_all_sleepers(const Table& table, Way way
         combine_evenly(forecasts, awake, way, rated, even);
         for (size_t c = 0; c < table.classes; ++c) {
             const double* x = forecasts.of_class(c);
-            double* filled = own + c * n;
+            double* line = own + c * n;
             const double uniform = even[c];
 #pragma omp simd
-            for (size_t i = 0; i < n; ++i) filled[i] = rated[i] > 0.0 ? x[i] : uniform;
+            for (size_t i = 0; i < n; ++i) line[i] = rated[i] > 0.0 ? x[i] : uniform;
         }
     }
 }

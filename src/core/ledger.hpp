@@ -48,13 +48,13 @@ public:
     double* confidence;  // n, or none
     std::int32_t* items; // count
 
-    explicit Round(const RowShape& given) : shape(given) {
+    explicit Round(const RowShape& extents) : shape(extents) {
         if (size() > few) block_.reset(new double[size()]);
         forecasts = block_ ? block_.get() : room_;
-        values = forecasts + given.count * given.classes * given.n;
-        tokens = values + given.count * given.values;
-        confidence = given.rated ? tokens + given.count * given.tokens : nullptr;
-        items = reinterpret_cast<std::int32_t*>(forecasts + given.doubles());
+        values = forecasts + extents.count * extents.classes * extents.n;
+        tokens = values + extents.count * extents.values;
+        confidence = extents.rated ? tokens + extents.count * extents.tokens : nullptr;
+        items = reinterpret_cast<std::int32_t*>(forecasts + extents.doubles());
     }
     Round(const Round& other) : Round(other.shape) {
         ticket = other.ticket;
@@ -105,9 +105,9 @@ using Ids = std::map<std::string, std::int64_t>;
 class Outcomes {
 public:
     Outcomes() = default;
-    Outcomes(const double* given, size_t count) : count_(count) {
+    Outcomes(const double* values, size_t count) : count_(count) {
         if (count > 1) many_.reset(new double[count], std::default_delete<double[]>());
-        std::copy(given, given + count, data());
+        std::copy(values, values + count, data());
     }
 
     size_t size() const { return count_; }

@@ -69,8 +69,8 @@ private:
 inline std::int64_t whole(PyObject* object) { return From<std::int64_t>::get(object); }
 
 // The references of a list or tuple of strings.
-inline std::vector<Reference> strings_of(PyObject* given) {
-    Reference list = Reference::checked(PySequence_Fast(given, "names must be a list"));
+inline std::vector<Reference> strings_of(PyObject* sequence) {
+    Reference list = Reference::checked(PySequence_Fast(sequence, "names must be a list"));
     std::vector<Reference> names;
     for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(list.get()); ++i) {
         PyObject* name = PySequence_Fast_GET_ITEM(list.get(), i);
@@ -81,8 +81,8 @@ inline std::vector<Reference> strings_of(PyObject* given) {
 }
 
 // Copy an array of a known size.
-inline void copy_doubles(PyObject* given, int dimensions, size_t size, double* to) {
-    PyArrayObject* array = checked_array<const double>(given, dimensions);
+inline void copy_doubles(PyObject* object, int dimensions, size_t size, double* to) {
+    PyArrayObject* array = checked_array<const double>(object, dimensions);
     if (static_cast<size_t>(PyArray_SIZE(array)) != size)
         raise(PyExc_ValueError, "the arrays of a round do not fit the mixture");
     if (size) std::memcpy(to, PyArray_DATA(array), size * sizeof(double));
@@ -95,7 +95,8 @@ inline PyObject** fields_of(PyObject* tuple, Py_ssize_t count) {
 }
 
 // A new object; `kept` keeps the Python objects of the rule alive.
-inline Reference object_of(PyTypeObject* type, std::unique_ptr<Content> content, PyObject* kept, PyTypeObject* prediction) {
+inline Reference object_of(PyTypeObject* type, std::unique_ptr<Content> content, PyObject* kept,
+                           PyTypeObject* prediction) {
     Reference turn = Reference::checked(PyObject_CallNoArgs(reinterpret_cast<PyObject*>(turn_type)));
     Reference object = Reference::checked(type->tp_alloc(type, 0));
     LiveObject& self = self_of(object.get());
@@ -109,8 +110,8 @@ inline Reference object_of(PyTypeObject* type, std::unique_ptr<Content> content,
 }
 
 inline RoundPointer pending_round(const Content& content, std::int64_t ticket) {
-    const auto found = content.pending.find(ticket);
-    if (found != content.pending.end()) return found->second;
+    const auto place = content.pending.find(ticket);
+    if (place != content.pending.end()) return place->second;
     PyErr_SetObject(PyExc_KeyError, Reference::checked(PyLong_FromLongLong(ticket)).get());
     throw PythonError();
 }

@@ -75,7 +75,7 @@ PyObject* leave(PyObject* object, PyObject* const* args, Py_ssize_t count) {
         content.weighed = stay->size();
         content.entries += 1;
         content.history.splice(content.history.end(), entry);
-        Settling::trim(content, entry);
+        SettleTransaction::trim(content, entry);
         content.forget_checkpoints();
         operation.commit();
         Py_RETURN_NONE;
@@ -178,12 +178,12 @@ PyObject* start_game(PyObject* object, PyObject* const* args, Py_ssize_t count) 
 
 void add_expert_methods(Methods& methods) {
     methods.insert(methods.end(), {
-        fast("join", join, "Let experts and items join."),
-        fast("leave", leave, "Let experts leave."),
+        fast("join", join, "Add experts and items."),
+        fast("leave", leave, "Remove experts."),
         fast("rename", rename, "Give an expert another name."),
         fast("inherit", inherit, "Give an expert the record of another."),
-        fast("retire", retire, "Let an expert sleep for good."),
-        fast("start_game", start_game, "Let a game begin with the mean of others."),
+        fast("retire", retire, "Put an expert to sleep for good."),
+        fast("start_game", start_game, "Begin a game with the mean of others."),
     });
 }
 

@@ -15,9 +15,9 @@ bool read_numbers(const Content& content, PyObject* forecasts, double* numbers) 
         if (!PyUnicode_CheckExact(name)) return false;
         size_t column = i;
         if (i >= n || content.names[i] != name) {
-            const std::int64_t found = content.names.find(name);
-            if (found < 0) return false;
-            column = static_cast<size_t>(found);
+            const std::int64_t known_column = content.names.find(name);
+            if (known_column < 0) return false;
+            column = static_cast<size_t>(known_column);
         }
         if (PyFloat_Check(value)) {
             numbers[column] = PyFloat_AS_DOUBLE(value);
@@ -64,7 +64,7 @@ PyObject* predict(PyObject* object, PyObject* forecasts) {
         Reference result = Reference::checked(self.prediction->tp_alloc(self.prediction, 6));
         Reference value = Reference::checked(PyFloat_FromDouble(0.0));
         Reference ticket = Reference::checked(PyLong_FromLongLong(content.next_ticket));
-        Reference place = new_array({1, content.n()});
+        Reference distribution = new_array({1, content.n()});
         if (!is_open(self) || self.version != version) Py_RETURN_NONE;
         const RowShape shape{1, 1, content.n(), rule.value_count(), 0, false};
         RoundPointer round = std::move(content.spare_round);
@@ -75,15 +75,15 @@ PyObject* predict(PyObject* object, PyObject* forecasts) {
             if (PyErr_Occurred()) throw PythonError();
             Py_RETURN_NONE;
         }
-        Predicting predicting(content, std::move(round), std::move(place));
-        predicting.commit();
+        PredictTransaction transaction(content, std::move(round), std::move(distribution));
+        transaction.commit();
         self.version = next_version();
-        const double blend = predicting.round().values[0];
+        const double blend = transaction.round().values[0];
         reinterpret_cast<PyFloatObject*>(value.get())->ob_fval = blend;
         PyObject* parts[] = {blend == blend ? value.release() : Reference::borrowed(Py_None).release(),
                              ticket.release(),
                              names.release(),
-                             Reference::borrowed(predicting.played().get()).release(),
+                             Reference::borrowed(transaction.played().get()).release(),
                              Reference::borrowed(Py_None).release(),
                              Reference::borrowed(Py_None).release()};
         for (Py_ssize_t i = 0; i < 6; ++i) PyTuple_SET_ITEM(result.get(), i, parts[i]);
@@ -105,12 +105,12 @@ PyObject* update(PyObject* object, PyObject* const* args, Py_ssize_t count) {
             Py_RETURN_FALSE;
         int overflow = 0;
         const long long ticket = PyLong_AsLongLongAndOverflow(args[0], &overflow);
-        const auto found = overflow ? content.pending.end() : content.pending.find(ticket);
-        if (found == content.pending.end()) Py_RETURN_FALSE;
-        RoundPointer round = found->second;
+        const auto place = overflow ? content.pending.end() : content.pending.find(ticket);
+        if (place == content.pending.end()) Py_RETURN_FALSE;
+        RoundPointer round = place->second;
         if (round->keys.get() != Py_None || round->shape.classes != 1) Py_RETURN_FALSE;
-        Settling settling(content, std::move(round), &outcome, true);
-        settling.commit();
+        SettleTransaction transaction(content, std::move(round), &outcome, true);
+        transaction.commit();
         self.version = next_version();
         Py_RETURN_TRUE;
     });
@@ -120,8 +120,8 @@ PyObject* update(PyObject* object, PyObject* const* args, Py_ssize_t count) {
 
 void add_number_methods(Methods& methods) {
     methods.insert(methods.end(), {
-        {"predict", predict, METH_O, "Predict from a dict of numbers by name, or return None."},
-        fast("update", update, "Learn from a number; return whether it was done."),
+        {"predict", predict, METH_O, "Predict from a dict of numbers by name: fast path, None if not applicable."},
+        fast("update", update, "Learn from a number: fast path, False if not applicable."),
     });
 }
 

@@ -17,8 +17,8 @@ Reference items_array(const Round& round) {
 // tokens.
 Reference record_of(const Round& round) {
     const RowShape& shape = round.shape;
-    const auto optional = [](bool given, Reference array) {
-        return given ? std::move(array) : Reference::borrowed(Py_None);
+    const auto optional = [](bool present, Reference array) {
+        return present ? std::move(array) : Reference::borrowed(Py_None);
     };
     Reference fields[] = {
         Reference::checked(PyLong_FromLongLong(round.ticket)),
@@ -86,9 +86,9 @@ PyObject* pending_record(PyObject* object, PyObject* ticket) {
         int overflow = 0;
         const long long number = PyLong_AsLongLongAndOverflow(ticket, &overflow);
         if (number == -1 && PyErr_Occurred()) throw PythonError();
-        const auto found = overflow ? content.pending.end() : content.pending.find(number);
-        if (found == content.pending.end()) Py_RETURN_NONE;
-        const RoundPointer round = found->second;
+        const auto place = overflow ? content.pending.end() : content.pending.find(number);
+        if (place == content.pending.end()) Py_RETURN_NONE;
+        const RoundPointer round = place->second;
         return record_of(*round).release();
     });
 }
@@ -125,14 +125,14 @@ PyObject* replace_pending(PyObject* object, PyObject* const* args, Py_ssize_t co
 // ids() -> the tickets of the pending rounds by their ids.
 PyObject* get_ids(PyObject* object, void*) {
     return guarded([&]() -> PyObject* {
-        Reference found = Reference::checked(PyDict_New());
+        Reference tickets = Reference::checked(PyDict_New());
         for (const auto& [text, ticket] : content_of(object).ids) {
             Reference name = Reference::checked(
                 PyUnicode_FromStringAndSize(text.data(), static_cast<Py_ssize_t>(text.size())));
             Reference number = Reference::checked(PyLong_FromLongLong(ticket));
-            if (PyDict_SetItem(found.get(), name.get(), number.get()) < 0) throw PythonError();
+            if (PyDict_SetItem(tickets.get(), name.get(), number.get()) < 0) throw PythonError();
         }
-        return found.release();
+        return tickets.release();
     });
 }
 
@@ -178,8 +178,8 @@ PyObject* get_history(PyObject* object, void*) {
 PyObject* find_id(PyObject* object, PyObject* text) {
     return guarded([&]() -> PyObject* {
         const Ids& ids = content_of(object).ids;
-        const auto found = ids.find(text_of(text));
-        return PyLong_FromLongLong(found == ids.end() ? -1 : found->second);
+        const auto place = ids.find(text_of(text));
+        return PyLong_FromLongLong(place == ids.end() ? -1 : place->second);
     });
 }
 
@@ -272,7 +272,7 @@ void add_records(Methods& methods, Attributes& attributes) {
         fast("replace_pending", replace_pending, "Remove pending rounds, and add others."),
         {"find_id", find_id, METH_O, "Return the ticket of a pending round by its id, or -1."},
         {"forget_checkpoints", forget_checkpoints, METH_NOARGS, "Rounds so far cannot be played again."},
-        fast("restore", restore, "Take what a file holds beside fields and pending rounds."),
+        fast("restore", restore, "Restore all of a file but fields and pending rounds."),
     });
     attributes.insert(attributes.end(), {
         {"ids", get_ids, nullptr, nullptr, nullptr},

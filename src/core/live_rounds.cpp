@@ -28,21 +28,21 @@ PyObject* predict_rows(PyObject* object, PyObject* args) {
         if (round->confidence) copy_doubles(field[2], 1, n, round->confidence);
         round->keys = Reference::borrowed(field[3]);
         round->id = text_of(field[6]);
-        Predicting predicting(content, std::move(round), std::move(growth), items);
+        PredictTransaction transaction(content, std::move(round), std::move(growth), items);
         Reference ticket = Reference::checked(PyLong_FromLongLong(content.next_ticket));
         Reference values = new_array({table.layers, table.rows});
         Reference result = Reference::checked(PyTuple_New(4));
         operation.check();
-        predicting.commit();
+        transaction.commit();
         operation.commit();
-        const Round& made = predicting.round();
+        const Round& made = transaction.round();
         for (size_t j = 0; j < table.layers; ++j)
             std::copy(made.values + j * made.shape.values, made.values + j * made.shape.values + table.rows,
                       data_of<double>(values.array()) + j * table.rows);
-        PyObject* bounds = predicting.bounds() ? predicting.bounds().get() : Py_None;
+        PyObject* bounds = transaction.bounds() ? transaction.bounds().get() : Py_None;
         PyTuple_SET_ITEM(result.get(), 0, ticket.release());
         PyTuple_SET_ITEM(result.get(), 1, values.release());
-        PyTuple_SET_ITEM(result.get(), 2, Reference::borrowed(predicting.played().get()).release());
+        PyTuple_SET_ITEM(result.get(), 2, Reference::borrowed(transaction.played().get()).release());
         PyTuple_SET_ITEM(result.get(), 3, Reference::borrowed(bounds).release());
         return result.release();
     });
@@ -64,9 +64,9 @@ void settle_pending(PyObject* object, PyObject* const* args, bool file) {
     Content& content = content_of(object);
     RoundPointer round = pending_round(content, whole(args[1]));
     const double* outcomes = outcomes_of(*content.rule, *round, args[2]);
-    Settling settling(content, std::move(round), outcomes, file);
+    SettleTransaction transaction(content, std::move(round), outcomes, file);
     operation.check();
-    settling.commit();
+    transaction.commit();
     operation.commit();
 }
 
@@ -117,17 +117,17 @@ void predict_again(Content& content, const Content& now, const Round& round) {
     std::vector<Reference> items;
     for (size_t j = 0; j < round.shape.count; ++j)
         items.push_back(Reference::borrowed(now.items[static_cast<size_t>(round.items[j])]));
-    Predicting predicting(content, std::make_shared<Round>(round), std::move(growth), items);
-    predicting.commit();
+    PredictTransaction transaction(content, std::make_shared<Round>(round), std::move(growth), items);
+    transaction.commit();
 }
 
 // The rounds settled since a checkpoint; none if the history lacks some of them.
 std::vector<const Entry*> entries_since(const Content& content, const Content& then) {
-    std::vector<const Entry*> found;
-    if (content.history.empty() || content.history.front().number > then.entries) return found;
+    std::vector<const Entry*> entries;
+    if (content.history.empty() || content.history.front().number > then.entries) return entries;
     for (const Entry& entry : content.history)
-        if (entry.number >= then.entries && entry.round) found.push_back(&entry);
-    return found;
+        if (entry.number >= then.entries && entry.round) entries.push_back(&entry);
+    return entries;
 }
 
 // correct(version, ticket, outcomes) -> whether the round was settled after a checkpoint that is kept: then
@@ -161,8 +161,8 @@ PyObject* correct(PyObject* object, PyObject* const* args, Py_ssize_t count) {
                 predict_until(entry->rounds);
                 again->rounds = entry->rounds;
                 const double* outcomes = entry == *wrong ? right : entry->outcomes.data();
-                Settling settling(*again, pending_round(*again, entry->round->ticket), outcomes, true);
-                settling.commit();
+                SettleTransaction transaction(*again, pending_round(*again, entry->round->ticket), outcomes, true);
+                transaction.commit();
             }
             predict_until(content.rounds);
             again->rounds = content.rounds;
@@ -181,7 +181,8 @@ PyObject* correct(PyObject* object, PyObject* const* args, Py_ssize_t count) {
 PyObject* copy(PyObject* object, PyObject* history) {
     return guarded([&]() -> PyObject* {
         std::unique_ptr<Content> content = copy_of(content_of(object), From<bool>::get(history));
-        return object_of(Py_TYPE(object), std::move(content), self_of(object).kept, self_of(object).prediction).release();
+        return object_of(Py_TYPE(object), std::move(content), self_of(object).kept, self_of(object).prediction)
+            .release();
     });
 }
 
@@ -209,9 +210,9 @@ void add_round_methods(Methods& methods) {
         {"predict_rows", predict_rows, METH_O, "Predict a round of any form."},
         fast("settle", settle, "Learn from the outcomes of a pending round."),
         fast("note", note, "Add the losses of a pending round to the sums."),
-        fast("correct", correct, "Play rounds again with other outcomes of one; return whether it was done."),
+        fast("correct", correct, "Correct the outcomes of a round and replay the rounds since; False if not possible."),
         {"copy", copy, METH_O, "Return a copy, with or without the history."},
-        fast("take_over", take_over, "Become what another mixture is."),
+        fast("take_over", take_over, "Exchange contents with another mixture."),
     });
 }
 

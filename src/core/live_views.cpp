@@ -23,14 +23,14 @@ PyObject* get_items(PyObject* object, void*) {
 PyObject* get_retired(PyObject* object, void*) {
     return guarded([&]() -> PyObject* {
         const Content& content = content_of(object);
-        Reference found = Reference::checked(PyFrozenSet_New(nullptr));
+        Reference names = Reference::checked(PyFrozenSet_New(nullptr));
         for (size_t i = 0; i < content.retired.size(); ++i)
-            if (content.retired[i] && PySet_Add(found.get(), content.names[i]) < 0) throw PythonError();
-        return found.release();
+            if (content.retired[i] && PySet_Add(names.get(), content.names[i]) < 0) throw PythonError();
+        return names.release();
     });
 }
 
-// The states of a hedger of the user's own, as a list; None otherwise.
+// The states of a user's hedger, as a list; None otherwise.
 PyObject* get_states(PyObject* object, void*) {
     return guarded([&]() -> PyObject* {
         Content& content = content_of(object);
@@ -153,7 +153,7 @@ PyObject* get_attached(PyObject* object, void*) {
 }
 int set_attached(PyObject* object, PyObject* value, void*) {
     const Reference done(guarded([&]() -> PyObject* {
-        if (!value) raise(PyExc_AttributeError, "what is attached cannot be deleted");
+        if (!value) raise(PyExc_AttributeError, "the attached object cannot be deleted");
         const Reference old = std::exchange(content_of(object).attached, Reference::borrowed(value));
         Py_RETURN_NONE;
     }));
@@ -169,15 +169,15 @@ PyObject* get_waiting(PyObject* object, void*) {
 PyObject* get_parts(PyObject* object, void*) {
     return guarded([&]() -> PyObject* {
         const Rule& rule = *content_of(object).rule;
-        Reference found = Reference::checked(PyDict_New());
-        if (!rule.automatic) return found.release();
+        Reference places = Reference::checked(PyDict_New());
+        if (!rule.automatic) return places.release();
         for (const Part& part : rule.automatic->parts()) {
             Reference place = Reference::checked(
                 Py_BuildValue("(snn)", part.of_item ? "ranges" : "totals", static_cast<Py_ssize_t>(part.first),
                               static_cast<Py_ssize_t>(part.first + part.size)));
-            if (PyDict_SetItemString(found.get(), part.name, place.get()) < 0) throw PythonError();
+            if (PyDict_SetItemString(places.get(), part.name, place.get()) < 0) throw PythonError();
         }
-        return found.release();
+        return places.release();
     });
 }
 

@@ -32,7 +32,7 @@ constexpr double largest_forecast = 1e100;
 
 // The configuration of a rule.
 struct Recipe {
-    const Loss* loss = nullptr;  // none for one of your own
+    const Loss* loss = nullptr;  // null for a user's loss
     Way way = Way::mean;
     bool gradient = false;
     double width = 0.0;  // the range of the loss, where it is known; else 0
@@ -82,7 +82,7 @@ struct Rows {
     double* values;               // count x classes: the predictions
     const double* outcomes;       // count; NaN where not known
     const std::int32_t* items;    // count
-    const double* own = nullptr;  // count x (n + 2): losses of your own, of experts, blend, uniform
+    const double* own = nullptr;  // count x (n + 2): a user's losses of experts, blend, uniform
     const double* own_slopes = nullptr;  // count
     const double* ratings = nullptr;     // count x n: the confidences of experts awake, if they are known
 
@@ -107,16 +107,16 @@ struct Rows {
 
     // One of them alone.
     Rows only(size_t j) const {
-        Rows one = *this;
-        one.count = 1;
-        one.forecasts += j * step;
-        one.values += j * value_step;
-        one.items += j;
-        if (outcomes) one.outcomes += j;
-        if (own) one.own += j * own_step;
-        if (own_slopes) one.own_slopes += j * slope_step;
-        if (ratings) one.ratings += j * n;
-        return one;
+        Rows single = *this;
+        single.count = 1;
+        single.forecasts += j * step;
+        single.values += j * value_step;
+        single.items += j;
+        if (outcomes) single.outcomes += j;
+        if (own) single.own += j * own_step;
+        if (own_slopes) single.own_slopes += j * slope_step;
+        if (ratings) single.ratings += j * n;
+        return single;
     }
 };
 

@@ -37,7 +37,7 @@ public:
         return squared ? larger(regret, 0.0) * phi : phi;
     }
 
-    // ln of the mean of so many potentials with this sum.
+    // ln of the mean of n potentials with this sum.
     double log_mean(double sum, size_t n) const {
         return std::log(sum / static_cast<double>(n)) - exponent(0.0) * ln_2;
     }
@@ -83,8 +83,8 @@ struct PotentialAlgorithm : Algorithm<Own, Rows, 0, OwnSettings> {
 
     double rate;  // in units of log 2
 
-    explicit PotentialAlgorithm(const double* given)
-        : Algorithm<Own, Rows, 0, OwnSettings>(given), rate(given[1]) {}
+    explicit PotentialAlgorithm(const double* parameters)
+        : Algorithm<Own, Rows, 0, OwnSettings>(parameters), rate(parameters[1]) {}
 
     Potential<squared> potential(double lead) const { return {rate, lead}; }
 

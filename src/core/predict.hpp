@@ -6,9 +6,9 @@
 namespace normalhedge::mixtures {
 
 // A prediction. Its round has forecasts, confidences, keys and an id; the rest is written here.
-class Predicting {
+class PredictTransaction {
 public:
-    Predicting(Content& content, RoundPointer round, Growth growth, const std::vector<Reference>& items)
+    PredictTransaction(Content& content, RoundPointer round, Growth growth, const std::vector<Reference>& items)
         : content_(content), round_(std::move(round)), growth_(std::make_unique<Growth>(std::move(growth))) {
         const Rule& rule = *content.rule;
         content.refresh();
@@ -30,7 +30,7 @@ public:
     }
 
     // Of a round with known items and experts; `played` is for the distribution.
-    Predicting(Content& content, RoundPointer round, Reference played)
+    PredictTransaction(Content& content, RoundPointer round, Reference played)
         : content_(content), round_(std::move(round)), played_(std::move(played)) {
         content.board().prepare(0, -1.0);
         make_node();

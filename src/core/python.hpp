@@ -260,10 +260,10 @@ private:
     PyThreadState* kept_;
 };
 
-inline void check_count(Py_ssize_t given, Py_ssize_t wanted) {
-    if (given == wanted) return;
+inline void check_count(Py_ssize_t count, Py_ssize_t wanted) {
+    if (count == wanted) return;
     PyErr_Format(PyExc_TypeError, "this function of the core takes %zd arguments, got %zd", wanted,
-                 given);
+                 count);
     throw PythonError();
 }
 
@@ -273,9 +273,9 @@ struct Bound;
 template <class Result, class... Arguments>
 struct Bound<Result (*)(Arguments...)> {
     template <Result (*function)(Arguments...), size_t... I>
-    static PyObject* call(PyObject* const* given, std::index_sequence<I...>) {
+    static PyObject* call(PyObject* const* args, std::index_sequence<I...>) {
         std::tuple<std::decay_t<Arguments>...> converted{
-            From<std::decay_t<Arguments>>::get(given[I])...};
+            From<std::decay_t<Arguments>>::get(args[I])...};
         if constexpr (std::is_void_v<Result>) {
             {
                 WithoutLock free;
@@ -292,10 +292,10 @@ struct Bound<Result (*)(Arguments...)> {
     }
 
     template <Result (*function)(Arguments...)>
-    static PyObject* method(PyObject*, PyObject* const* given, Py_ssize_t count) {
+    static PyObject* method(PyObject*, PyObject* const* args, Py_ssize_t count) {
         return guarded([&] {
             check_count(count, sizeof...(Arguments));
-            return call<function>(given, std::index_sequence_for<Arguments...>{});
+            return call<function>(args, std::index_sequence_for<Arguments...>{});
         });
     }
 };

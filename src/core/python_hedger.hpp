@@ -47,19 +47,19 @@ public:
     }
 
     void play(const Columns& now, const double* confidence, double* played) const override {
-        Reference found = Reference::checked(
+        Reference values = Reference::checked(
             PyObject_CallMethod(hedger_, "play", "OO", state_of(now.game),
                                 rated(confidence, now.n).get()));
-        copy_shares(found.get(), now.n, "what the hedger plays", played);
+        copy_shares(values.get(), now.n, "what the hedger plays", played);
         for (size_t i = 0; i < now.n; ++i)
             if (!(confidence[i] > 0.0)) played[i] = 0.0;  // a sleeping expert has no weight
     }
 
     // The weights of the state.
     double weigh(const Columns& now) const override {
-        Reference found =
+        Reference values =
             Reference::checked(PyObject_GetAttrString(state_of(now.game), "weights"));
-        copy_shares(found.get(), now.n, "the weights of the hedger", now.weights);
+        copy_shares(values.get(), now.n, "the weights of the hedger", now.weights);
         return not_a_number;
     }
 
@@ -84,20 +84,20 @@ private:
         return confidence ? array_of(confidence, n) : Reference::borrowed(Py_None);
     }
 
-    static void copy(PyObject* found, size_t n, const char* what, double* to) {
+    static void copy(PyObject* values, size_t n, const char* what, double* to) {
         Reference array = Reference::checked(
-            PyArray_FROMANY(found, NPY_DOUBLE, 1, 1, NPY_ARRAY_CARRAY_RO));
+            PyArray_FROMANY(values, NPY_DOUBLE, 1, 1, NPY_ARRAY_CARRAY_RO));
         if (extent(array.array(), 0) != n) {
             PyErr_Format(PyExc_ValueError, "%s must be %zu numbers, got %zu", what, n,
                          extent(array.array(), 0));
             throw PythonError();
         }
-        const double* values = data_of<double>(array.array());
-        std::copy(values, values + n, to);
+        const double* numbers = data_of<double>(array.array());
+        std::copy(numbers, numbers + n, to);
     }
 
-    static void copy_shares(PyObject* found, size_t n, const char* what, double* to) {
-        copy(found, n, what, to);
+    static void copy_shares(PyObject* values, size_t n, const char* what, double* to) {
+        copy(values, n, what, to);
         for (size_t i = 0; i < n; ++i) {
             if (to[i] >= 0.0 && to[i] <= 1.0 + 1e-6) continue;
             PyErr_Format(PyExc_ValueError, "%s must be numbers in [0, 1]", what);

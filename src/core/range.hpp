@@ -38,7 +38,7 @@ inline double power_of_two_above(double x) {
 }
 
 // The demand of a row on a range.
-struct Asked {
+struct Demand {
     const double* costs;
     const double* rated;
     const double* weights;
@@ -80,7 +80,7 @@ struct Asked {
             awake += rated[i] > 0.0 ? 1.0 : 0.0;
             total += rated[i] > 0.0 ? sizes[i] : 0.0;
         }
-        double middle = Heard(sizes, rated, n, room.data()).median();
+        double middle = SortedForecasts(sizes, rated, n, room.data()).median();
         if (!(middle > tiny)) middle = total / awake;
         return middle > tiny ? power_of_two_above(2.0 * middle) : 0.0;
     }
@@ -98,13 +98,13 @@ struct Asked {
 };
 
 // A range that is learned, in a round: it grows before the gains are made of it, or after it.
-struct Learned {
+struct RangeUpdate {
     Range& range;
-    const Asked& asked;
+    const Demand& demand;
     bool met;
     int before = 0;  // how many times it doubled before the round
 
-    Learned(Range& own, const Asked& row, bool first, bool known) : range(own), asked(row), met(known) {
+    RangeUpdate(Range& own, const Demand& row, bool first, bool known) : range(own), demand(row), met(known) {
         if (known) return;
         if (own.size == 0.0 && !first) own = {row.usual(), 1.0};
         met = own.size > 0.0 && row.met_by(own.size);
@@ -115,7 +115,7 @@ struct Learned {
     int widen() {
         met = true;
         const double size = range.size;
-        range = {asked.widest(size), 1.0};
+        range = {demand.widest(size), 1.0};
         return size > 0.0 ? std::ilogb(range.size) - std::ilogb(size) : 0;
     }
 
@@ -124,9 +124,9 @@ struct Learned {
     int finish(double pace) {
         if (range.size == 0.0) return 0;  // all tie
         if (!met) return widen();
-        if (!asked.met_by(0.25 * range.size))
+        if (!demand.met_by(0.25 * range.size))
             range.filled = 1.0;
-        else if (!asked.met_by(0.0))  // where all tie, nothing is learned of the range
+        else if (!demand.met_by(0.0))  // where all tie, nothing is learned of the range
             range.filled *= 1.0 - pace;
         if (range.filled < emptiest && range.size > least_range) range = {0.5 * range.size, 0.5};
         return 0;

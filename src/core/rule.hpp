@@ -56,14 +56,14 @@ struct Rule {
     size_t value_count() const { return automatic ? automatic->value_count() : 1; }
     bool of_levels() const { return recipe.of_levels(); }
 
-    // Whether outcomes are classes of rows with so many numbers, and whether rows may have so many.
+    // Whether outcomes are classes where rows have `count` numbers, and whether rows may have as many.
     bool has_classes(size_t count) const { return count > 1 && !of_levels(); }
     bool takes(size_t count) const {
         return count > 0 && (!of_levels() || count == recipe.levels.size());
     }
     size_t token_size() const { return ladder ? ladder->token_size() + 1 : 0; }
 
-    // The number of games of so many items: they share one, or have one each; an automatic mixture has both
+    // The number of games: items share one, or have one each; an automatic mixture has both
     // from two items on.
     size_t game_count(size_t items) const {
         if (!shared) return items;
@@ -164,7 +164,7 @@ public:
         rule.automatic->predict(game_of, now, rows, number, played, sums, state.at(FieldId::ranges));
     }
 
-    // Settle the rows of a game, after which so many rounds were predicted.
+    // Settle the rows of a game, after which `late` rounds were predicted.
     void settle(size_t g, const Rows& rows, double late, double* totals) const {
         if (!rule.automatic) {
             if (!rows.any_known()) return;

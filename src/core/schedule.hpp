@@ -32,26 +32,26 @@ struct Schedule {
     static Schedule of(PyObject* tuple) {
         if (!PyTuple_Check(tuple) || PyTuple_GET_SIZE(tuple) != fields)
             raise(PyExc_TypeError, "a schedule must be a tuple of all its fields");
-        PyObject** given = PySequence_Fast_ITEMS(tuple);
+        PyObject** field = PySequence_Fast_ITEMS(tuple);
         return {
-            From<Vector<const std::int64_t>>::get(given[0]),
-            From<Vector<const std::int64_t>>::get(given[1]),
-            From<Vector<const std::int64_t>>::get(given[2]),
-            From<Vector<std::int64_t>>::get(given[3]),
-            From<Vector<const std::int32_t>>::get(given[4]),
-            From<Vector<const std::int32_t>>::get(given[5]),
-            From<Vector<const std::int32_t>>::get(given[6]),
-            From<Vector<const std::int32_t>>::get(given[7]),
-            From<Vector<const std::int32_t>>::get(given[8]),
-            From<Vector<const std::int32_t>>::get(given[9]),
-            From<Cube<const double>>::get(given[10]),
-            From<Matrix<double>>::get(given[11]),
-            From<Vector<const double>>::get(given[12]),
-            From<Vector<const std::int32_t>>::get(given[13]),
-            From<Matrix<double>>::get(given[14]),
-            From<Cube<double>>::get(given[15]),
-            From<Matrix<double>>::get(given[16]),
-            From<std::int64_t>::get(given[17]),
+            From<Vector<const std::int64_t>>::get(field[0]),
+            From<Vector<const std::int64_t>>::get(field[1]),
+            From<Vector<const std::int64_t>>::get(field[2]),
+            From<Vector<std::int64_t>>::get(field[3]),
+            From<Vector<const std::int32_t>>::get(field[4]),
+            From<Vector<const std::int32_t>>::get(field[5]),
+            From<Vector<const std::int32_t>>::get(field[6]),
+            From<Vector<const std::int32_t>>::get(field[7]),
+            From<Vector<const std::int32_t>>::get(field[8]),
+            From<Vector<const std::int32_t>>::get(field[9]),
+            From<Cube<const double>>::get(field[10]),
+            From<Matrix<double>>::get(field[11]),
+            From<Vector<const double>>::get(field[12]),
+            From<Vector<const std::int32_t>>::get(field[13]),
+            From<Matrix<double>>::get(field[14]),
+            From<Cube<double>>::get(field[15]),
+            From<Matrix<double>>::get(field[16]),
+            From<std::int64_t>::get(field[17]),
         };
     }
 

@@ -12,12 +12,12 @@ struct OwnLosses {
 
     // Ask the user's function; the arrays are rows x 1 x n, rows x values and rows.
     static OwnLosses ask(const Rule& rule, PyObject* table, PyObject* values, PyObject* outcomes) {
-        Reference found = Reference::checked(
+        Reference pair = Reference::checked(
             PyObject_CallFunctionObjArgs(rule.own_loss, table, values, outcomes, nullptr));
-        if (!PyTuple_CheckExact(found.get()) || PyTuple_GET_SIZE(found.get()) != 2)
+        if (!PyTuple_CheckExact(pair.get()) || PyTuple_GET_SIZE(pair.get()) != 2)
             raise(PyExc_TypeError, "a loss of your own must give losses and slopes");
-        return {Reference::borrowed(PyTuple_GET_ITEM(found.get(), 0)),
-                Reference::borrowed(PyTuple_GET_ITEM(found.get(), 1))};
+        return {Reference::borrowed(PyTuple_GET_ITEM(pair.get(), 0)),
+                Reference::borrowed(PyTuple_GET_ITEM(pair.get(), 1))};
     }
 
     void give_to(Rows& rows) const {
@@ -32,15 +32,15 @@ struct OwnLosses {
 };
 
 // The settlement of a round.
-class Settling {
+class SettleTransaction {
 public:
-    Settling(Content& content, RoundPointer round, const double* outcomes, bool file)
+    SettleTransaction(Content& content, RoundPointer round, const double* outcomes, bool file)
         : content_(content), round_(std::move(round)), files_(file) {
         const Rule& rule = *content.rule;
         const RowShape& shape = round_->shape;
         content.refresh();
         late_ = static_cast<double>(content.rounds > round_->number ? content.rounds - round_->number - 1 : 0);
-        rows_ = Predicting::rows_of(rule, *round_, nullptr);
+        rows_ = PredictTransaction::rows_of(rule, *round_, nullptr);
         if (shape.n < content.n()) widen();
         if (content.spare_entry.empty())
             entry_.emplace_back();

@@ -58,15 +58,15 @@ struct Shape {
     }
 };
 
-// How late the outcomes of a game are. Between a prediction and its own outcome the hedger learns at most
-// as many others as were predicted while some round waited; twice as many, where outcomes change places.
+// The delay of the outcomes of a game. Between a prediction and its own outcome the hedger learns at most as many
+// others as were predicted while some round was pending; twice as many, where outcomes come out of order.
 struct Delay {
     double waited;      // the largest number of rounds that were predicted while one waited
     double next;        // the number after the last round that was settled
     double disordered;  // 1 if a round was settled after a later one
     double predicted;   // how many rounds were predicted
 
-    // Settle a round after which so many were predicted.
+    // Settle a round after which `late` rounds were predicted.
     void see(double late) {
         const double number = predicted - 1.0 - late;
         waited = larger(waited, late);
@@ -124,7 +124,7 @@ public:
                shape[Axis::items] <= room_[Axis::items];
     }
 
-    // Take so many experts, games and items into the room that is there; their places hold the fill.
+    // Use spare room for more experts, games and items; new places hold the fill.
     void extend(const Shape& shape) noexcept {
         const Shape before = shape_;
         shape_ = shape;

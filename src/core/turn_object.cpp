@@ -1,7 +1,7 @@
-// `normalhedge._core.Turn`: threads take turns with a mixture.
+// `normalhedge._core.Turn`: the lock of a mixture.
 //
-// A recursive lock of Python's, entered and left without a line of Python in between: whatever interrupts
-// the thread, the lock is not left behind.
+// A recursive lock of Python, acquired and released without a line of Python in between: an interrupt of the
+// thread never leaves the lock held.
 #include "python.hpp"
 
 #include "objects.hpp"
@@ -48,8 +48,8 @@ void destroy(PyObject* object) {
 }
 
 PyMethodDef methods[] = {
-    {"__enter__", enter, METH_NOARGS, "Wait for one's turn."},
-    {"__exit__", leave, METH_VARARGS, "Let the next one in."},
+    {"__enter__", enter, METH_NOARGS, "Acquire the lock."},
+    {"__exit__", leave, METH_VARARGS, "Release the lock."},
     {nullptr, nullptr, 0, nullptr},
 };
 

@@ -17,7 +17,7 @@ struct BatesGranger : Algorithm<BatesGranger, 1, 2, 1> {
 
     double power;
 
-    explicit BatesGranger(const double* given) : Algorithm(given), power(given[1]) {}
+    explicit BatesGranger(const double* parameters) : Algorithm(parameters), power(parameters[1]) {}
 
     void learn(const Columns& before, const Columns& after, const double*, double gain,
                double*) const {

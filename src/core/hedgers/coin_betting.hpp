@@ -11,7 +11,7 @@ namespace normalhedge::engine {
 struct CoinBetting : Algorithm<CoinBetting, 3, 1, 1> {
     double shift;
 
-    explicit CoinBetting(const double* given) : Algorithm(given), shift(given[1]) {}
+    explicit CoinBetting(const double* parameters) : Algorithm(parameters), shift(parameters[1]) {}
 
     void tick(const double* before, double* after) const { after[0] = keep * before[0] + 1.0; }
 

@@ -29,7 +29,7 @@ struct Sharing : Algorithm<Own, 1, 0, 2> {
 
     double eta;
 
-    explicit Sharing(const double* given) : Algorithm<Own, 1, 0, 2>(given), eta(given[1]) {}
+    explicit Sharing(const double* parameters) : Algorithm<Own, 1, 0, 2>(parameters), eta(parameters[1]) {}
 
     void weigh(const Columns& now, double, double*) const {
         normalise(now.weights, now.n);
@@ -43,7 +43,7 @@ struct Sharing : Algorithm<Own, 1, 0, 2> {
 struct FixedShare : Sharing<FixedShare> {
     double share;
 
-    explicit FixedShare(const double* given) : Sharing(given), share(given[2]) {}
+    explicit FixedShare(const double* parameters) : Sharing(parameters), share(parameters[2]) {}
 
     void learn(const Columns& before, const Columns& after, const double* rises, double,
                double*) const {

@@ -19,7 +19,7 @@ struct FlipFlop : Algorithm<FlipFlop, 1, 3, 2> {
     double phi;
     double balance;
 
-    explicit FlipFlop(const double* given) : Algorithm(given), phi(given[1]), balance(given[2]) {}
+    explicit FlipFlop(const double* parameters) : Algorithm(parameters), phi(parameters[1]), balance(parameters[2]) {}
 
     void learn(const Columns& before, const Columns& after, const double* rises, double,
                double*) const {

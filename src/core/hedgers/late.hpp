@@ -22,10 +22,10 @@ struct Late : Algorithm<Own, Rows, Totals, 2> {
     size_t delay;
     double repeats;  // of the last rises
 
-    explicit Late(const double* given)
-        : Base(given),
-          delay(static_cast<size_t>(given[1])),
-          repeats(given[2] * (given[1] + 1.0)) {}
+    explicit Late(const double* parameters)
+        : Base(parameters),
+          delay(static_cast<size_t>(parameters[1])),
+          repeats(parameters[2] * (parameters[1] + 1.0)) {}
 
     size_t all_rows() const { return Rows + delay; }
     size_t all_totals() const { return Totals > 0 ? Totals + delay : 0; }

@@ -49,7 +49,7 @@ inline double growth_of_time(const double* regrets, size_t n, double lead, doubl
 struct NormalHedgeBH : Algorithm<NormalHedgeBH, 1, 2, 1> {
     double start;  // t_0
 
-    explicit NormalHedgeBH(const double* given) : Algorithm(given), start(given[1]) {}
+    explicit NormalHedgeBH(const double* parameters) : Algorithm(parameters), start(parameters[1]) {}
 
     void tick(const double* before, double* after) const {
         after[0] = before[0];

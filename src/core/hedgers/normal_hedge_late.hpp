@@ -17,8 +17,8 @@ struct NormalHedgeLate : PotentialAlgorithm<NormalHedgeLate, true, 2, 2> {
 
     size_t delay;  // at least 1
 
-    explicit NormalHedgeLate(const double* given)
-        : PotentialAlgorithm(given), delay(static_cast<size_t>(given[2])) {}
+    explicit NormalHedgeLate(const double* parameters)
+        : PotentialAlgorithm(parameters), delay(static_cast<size_t>(parameters[2])) {}
 
     size_t all_rows() const { return 1 + delay; }
 
@@ -30,7 +30,7 @@ struct NormalHedgeLate : PotentialAlgorithm<NormalHedgeLate, true, 2, 2> {
         return earlier;
     }
 
-    // Let the regrets be one outcome older; the engine writes the new ones after that.
+    // Shift the regrets by one outcome; the engine writes the new ones after that.
     void learn(const Columns& before, const Columns& after, const double*, double, double*) const {
         for (size_t ago = delay; ago > 0; --ago) {
             const double* from = before.row(ago - 1);

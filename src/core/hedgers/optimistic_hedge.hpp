@@ -14,7 +14,7 @@ struct OptimisticHedge : Algorithm<OptimisticHedge, 2, 1, 1> {
 
     double eta;
 
-    explicit OptimisticHedge(const double* given) : Algorithm(given), eta(given[1]) {}
+    explicit OptimisticHedge(const double* parameters) : Algorithm(parameters), eta(parameters[1]) {}
 
     void learn(const Columns& before, const Columns& after, const double* rises, double,
                double*) const {

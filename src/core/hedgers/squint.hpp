@@ -79,9 +79,9 @@ template <class Kind, class Regret, class Squares>
     if (level < static_cast<double>(n)) {
 #pragma omp simd
         for (size_t i = 0; i < n; ++i) {
-            const Integral found = Kind::closed(regret(i), squares(i) + 1e-100);
-            factors[i] = found.factor;
-            exponents[i] = found.exponent;
+            const Integral integral = Kind::closed(regret(i), squares(i) + 1e-100);
+            factors[i] = integral.factor;
+            exponents[i] = integral.exponent;
         }
     }
     if (level > 0.0) {
@@ -89,9 +89,9 @@ template <class Kind, class Regret, class Squares>
 #pragma omp simd
         for (size_t i = 0; i < n; ++i) {
             const bool here = all || is_flat(regret(i), squares(i));
-            const double found =
+            const double integral =
                 Kind::by_nodes(here ? regret(i) : 0.0, here ? squares(i) : 0.0);
-            factors[i] = here ? found : factors[i];
+            factors[i] = here ? integral : factors[i];
             exponents[i] = here ? 0.0 : exponents[i];
         }
     }

@@ -13,7 +13,7 @@ namespace normalhedge::engine {
 struct VariableShare : Sharing<VariableShare> {
     double log2_kept;  // log2(1 - s)
 
-    explicit VariableShare(const double* given) : Sharing(given), log2_kept(given[2]) {}
+    explicit VariableShare(const double* parameters) : Sharing(parameters), log2_kept(parameters[2]) {}
 
     void learn(const Columns& before, const Columns& after, const double* rises, double gain,
                double* room) const {
