@@ -181,10 +181,10 @@ struct Insurance {
         if (total > tiny) {
             divide(weights, count, total);
             *log_total = top + std::log(total);
-        } else {  // the blend is ahead of all of them
+        } else {  // the blend is ahead of all of them: every bracket is zero
             for (size_t k = 0; k < count; ++k) weights[k] = share(k);
             normalise(weights, count);
-            *log_total = -1e9;
+            *log_total = -1e9;  // its exponential is 0
         }
     }
 };

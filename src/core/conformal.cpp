@@ -29,8 +29,8 @@ void check_places(Places which, size_t games) {
         require(which[j] >= 0 && static_cast<size_t>(which[j]) < games, "there is no such game");
 }
 
-// How long a game, a token and a level of a game are, and where the levels of a token begin; levels are at
-// the end of a game and of a token.
+// The sizes of a game, of a token and of a confidence level of a game, and the place of the confidence levels in
+// a token; they come last in games and tokens.
 std::tuple<std::int64_t, std::int64_t, std::int64_t, std::int64_t> conformal_sizes(Settings settings) {
     const Ladder ladder = ladder_of(settings);
     return {static_cast<std::int64_t>(ladder.size()), static_cast<std::int64_t>(ladder.token_size()),
@@ -80,7 +80,7 @@ void conformal_observe(Settings settings, Matrix<double> games, Places which, Sh
                          late[j], room.data());
 }
 
-// The tokens of rounds that wait for their outcome.
+// The tokens of pending rounds.
 class Waiting {
 public:
     Waiting(size_t rounds, size_t size) : size_(size), slots_(rounds) {}
@@ -162,7 +162,7 @@ void conformal_run(Settings settings, Matrix<double> games, Places which, Sheet 
     settle(rounds);
 }
 
-// Whether games are of the size of the ladder, and there is one of this number.
+// Whether an array holds games of this ladder, and one with this number.
 template <class T>
 bool is_game(const Ladder& ladder, PyObject* games, std::int64_t game) {
     if (!is_array<T>(games, 2)) return false;
@@ -209,8 +209,8 @@ PyObject* conformal_predict_one(PyObject*, PyObject* const* args, Py_ssize_t cou
     });
 }
 
-// conformal_observe_one(settings, games, token, outcome, game, late) -> whether the arguments were in the
-// plainest form, and the game has learned in place.
+// conformal_observe_one(settings, games, token, outcome, game, late) -> update the game in
+// place: fast path, False if not applicable.
 PyObject* conformal_observe_one(PyObject*, PyObject* const* args, Py_ssize_t count) {
     return guarded([&]() -> PyObject* {
         check_count(count, 6);
@@ -234,8 +234,10 @@ PyObject* conformal_observe_one(PyObject*, PyObject* const* args, Py_ssize_t cou
 
 PyMethodDef functions[] = {
     fast("conformal_predict_one", conformal_predict_one, "Return the interval of a round, or None."),
-    fast("conformal_observe_one", conformal_observe_one, "Update a game with an outcome: fast path, False if not applicable."),
-    bind<conformal_sizes>("conformal_sizes", "Return the lengths of a game, of a token and of a level."),
+    fast("conformal_observe_one", conformal_observe_one,
+         "Update a game with an outcome: fast path, False if not applicable."),
+    bind<conformal_sizes>("conformal_sizes",
+                          "Return the sizes of a game, a token and a confidence level, and its place in a token."),
     bind<conformal_begin>("conformal_begin", "Write games before their first round."),
     bind<conformal_predict>("conformal_predict", "Write the intervals and the tokens of rounds."),
     bind<conformal_observe>("conformal_observe", "Update games with outcomes, in place."),

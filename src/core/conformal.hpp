@@ -1,6 +1,6 @@
 // Intervals with a guaranteed coverage around forecasts: online conformal prediction.
 //
-// A game forecasts one series. In each round there are a lower and an upper base for each level 1 - alpha:
+// A game forecasts one series. In each round there are a lower and an upper base for each confidence level 1 - alpha:
 // the same centre for all, or forecast bounds. The outcome y has a score on each side, how far
 // it lies beyond the base, and each side may miss a = alpha / 2 of the outcomes:
 //
@@ -15,7 +15,7 @@
 // with a rate eta that falls like 1/n down to a floor, slow or fast. Symmetric members have one multiple for
 // both sides, moved by both scores: half as noisy where the spread is symmetric.
 //
-// **The hedger**, AdaNormalHedge, weighs the members of a level by the pinball losses of both bounds, in
+// **The hedger**, AdaNormalHedge, weighs the members of a confidence level by the pinball losses of both bounds, in
 // units of their usual difference: B = sum_k p_k b_k.
 //
 // **The outer step** adds up the excess misses of each side, E = misses - a n, and moves the bound
@@ -94,7 +94,7 @@ struct Ladder {
     size_t means_at() const { return 3; }
     size_t phases_at() const { return means_at() + plain_scales + seasonal_scales; }
     size_t levels_at() const { return phases_at() + 2 * season; }
-    // A level: n, misses below, misses above, usual difference | lower q | upper q | weights | ledger.
+    // A confidence level: n, misses below, misses above, usual difference | lower q | upper q | weights | ledger.
     size_t level_size() const { return 4 + 5 * members(); }
     size_t size() const { return levels_at() + levels.size() * level_size(); }
 
@@ -243,7 +243,7 @@ inline void predict_interval(const Ladder& ladder, const double* game, const dou
         }
         if (base_low != base_low || base_high != base_high) low = high = base_low + base_high;
         interval[2] = 0.0;
-        if (l > 0) {  // never inside a narrower level
+        if (l > 0) {  // intervals are nested
             const double inner_low = bounds[2 * l - 2];
             const double inner_high = bounds[2 * l - 1];
             if (inner_low < low || inner_high > high) {
@@ -257,7 +257,7 @@ inline void predict_interval(const Ladder& ladder, const double* game, const dou
     }
 }
 
-// Count a round of a level: misses on either side. An interval without width that was hit, or one that
+// Count a round of a confidence level: misses on either side. An interval without width that was hit, or one that
 // was widened for the sake of a narrower confidence level, is no evidence of covering too much.
 inline void count_round(const double* interval, double y, double* counts) {
     const double low = interval[0];
@@ -275,7 +275,7 @@ inline void count_round(const double* interval, double y, double* counts) {
     return larger((1.0 - a) * beyond, -a * beyond);
 }
 
-// Write the gains of the members of a level; return whether they differ.
+// Write the gains of the members of a confidence level; return whether they differ.
 NORMALHEDGE_VECTORISED inline bool write_member_gains(const LevelView& level, size_t k, const double* lower,
                                                       const double* upper, double below, double above,
                                                       double a, double* gains) {
@@ -299,7 +299,7 @@ NORMALHEDGE_VECTORISED inline bool write_member_gains(const LevelView& level, si
     return true;
 }
 
-// Move multiples of the scales by scores.
+// Move multiples of the scales towards the quantile of the scores.
 [[gnu::always_inline]] inline void follow(double* multiples, const double* scales, size_t count,
                                           double score, double a, double rate) {
 #pragma omp simd
@@ -323,8 +323,9 @@ NORMALHEDGE_VECTORISED inline void follow_quantiles(const LevelView& level, cons
                                                     const Coverage& coverage, double seen) {
     const double a = coverage.a();
     const double slope = 1.0 / coverage.density();
+    // Stochastic approximation of a quantile: the best rate is 1 / (density n), until n reaches the memory. A
+    // memory is at least long enough for some misses.
     const double first = slope / (seen + 1.0 / a);
-    // A memory holds some misses, whatever the level.
     const double calm = larger(first, slope / larger(slow_memory, 25.0 / a));
     const double hasty = larger(first, slope / larger(quick_memory, 3.5 / a));
     double* lower = level.lower;
@@ -337,6 +338,8 @@ NORMALHEDGE_VECTORISED inline void follow_quantiles(const LevelView& level, cons
     follow(upper + 2 * count, scales, count, above, a, hasty);
 }
 
+// A running mean, exponential once the memory is full. Values are clipped: a single wild outcome must not set the
+// scale for a whole memory.
 inline void learn_mean(double& mean, double value, double memory, double seen) {
     if (mean > 0.0) value = smaller(value, far * mean);
     if (!(value < infinity)) return;
@@ -399,7 +402,7 @@ inline void observe_interval(const Ladder& ladder, double* game, const double* t
     game[2] = larger(game[2], late);
 }
 
-// Which phase of the season a moment has.
+// The phase of a moment in the season.
 inline size_t phase_of(const Ladder& ladder, std::int64_t moment) {
     if (ladder.season == 0) return 0;
     const auto season = static_cast<std::int64_t>(ladder.season);

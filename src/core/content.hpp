@@ -37,7 +37,7 @@ struct Content {
     std::vector<std::shared_ptr<const Content>> checkpoints;  // the last two, without history
     std::int64_t next_checkpoint = 0;
     size_t weighed = 0;  // how many experts there were when the weights were written
-    Reference attached;  // an object of the caller's, which changes with all the rest; or none
+    Reference attached;  // an object of the caller, which changes together with the rest; or none
 
     // Memory of the last rounds, for the next ones: malloc takes a quarter of the time of a small round.
     RoundPointer spare_round;
@@ -48,7 +48,7 @@ struct Content {
     bool has_learned() const { return state.sums().totals[Sums::steps] != 0.0; }
     Board board() { return {*rule, state, widened, states.get()}; }
 
-    // Write the weights, where experts joined since.
+    // Write the weights, if experts have joined since.
     void refresh() {
         if (weighed == n()) return;
         Reserved room(rule->room(n(), 1, 1));
@@ -62,7 +62,7 @@ struct Content {
         next_checkpoint = 0;
     }
 
-    // After how many rounds the next checkpoint is due.
+    // The number of rounds between checkpoints: two of them cover the history.
     std::int64_t stretch() const { return limits.history > 3 ? limits.history / 2 : 1; }
 };
 

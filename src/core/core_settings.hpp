@@ -1,4 +1,4 @@
-// The rule of a mixture, read from the fields of `CoreSettings` in `mixtures/core_settings.py`.
+// The rule of a mixture, read from the fields of `CoreSettings` in `mixtures/state/_core_settings.py`.
 #pragma once
 
 #include "rule.hpp"
@@ -14,7 +14,7 @@ inline std::string text_of(PyObject* object) {
 }
 
 // The components of an automatic mixture: a tuple (components, way, alpha, trust, guard), each component being
-// (engine or None, way, gradient, the loss it learns from if that is another one, prior, knots); or
+// (engine or None, way, gradient, another loss to learn from or None, prior, knots); or
 // (1 - alpha, power) in place of an engine, for relative losses.
 inline void make_automatic(Rule& rule, PyObject* tuple) {
     PyObject *parts, *way;

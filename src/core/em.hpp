@@ -20,10 +20,10 @@
 
 namespace normalhedge::latent {
 
-// A predicted probability below this cannot be divided by; its state had no share.
+// Below this a predicted probability is no divisor: its state had no share.
 constexpr double least_predicted = 1e-290;
 
-// Who has less than this of the observations keeps its parameters.
+// A state with less than this weight of the observations keeps its parameters.
 constexpr double least_weight = 1e-8;
 
 // Replace log densities by e^(l_t(s) - max_s l_t(s)), in place; write the maxima.
@@ -78,7 +78,7 @@ inline double log_likelihood(const double* likelihoods, const double* highest, s
     return total;
 }
 
-// 1/p, in place; 0 where nothing can be divided by it.
+// 1/p, in place; 0 where p is no divisor.
 inline void invert(double* predicted, size_t n) {
 #pragma omp simd
     for (size_t i = 0; i < n; ++i) {
@@ -253,7 +253,7 @@ struct Ended {
 // Expectation and maximisation until the objective, ln P(y) and the log prior, gains less than
 // `tolerance`. Writes the objective before each iteration and at the end.
 //
-// Where `start` is given, rounds x states, it is maximised with these shares first.
+// With `start`, rounds x states, an M step with these shares comes first.
 template <class Family>
 Ended fit(const Family& family, const Series& series, const Chain& chain, double* parameters,
           const double* start, const Stopping& stopping, double* trace) {

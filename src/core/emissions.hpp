@@ -11,117 +11,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 #include <vector>
 
-#include "numbers.hpp"
+#include "observations.hpp"
 
 namespace normalhedge::latent {
-
-using std::size_t;
-
-// An observation, and the one before it (none at the start).
-struct Observation {
-    const double* y;
-    const double* previous;
-};
-
-// Limits that keep parameters from degenerating.
-struct Guards {
-    double floor;         // the least variance, or the least rate of counts
-    double pseudo_count;  // added to the expected number of each symbol
-    double degrees;       // of freedom, of Student's t; 0 where they are estimated
-};
-
-// One state's parameters: every row's entry for it.
-struct Parameters {
-    double* data;
-    size_t states;
-    size_t state;
-
-    double& operator[](size_t row) const { return data[row * states + state]; }
-};
-
-// One state's share in each observation.
-struct Shares {
-    const double* data;
-    size_t states;
-    size_t state;
-
-    double operator[](size_t t) const { return data[t * states + state]; }
-};
-
-struct Series {
-    const double* data;
-    size_t rounds;
-    size_t columns;
-
-    Observation operator[](size_t t) const {
-        return {data + t * columns, t ? data + (t - 1) * columns : nullptr};
-    }
-};
-
-constexpr double log_two_pi = 1.8378770664093453;
-
-// ln Gamma(x) for x > 0: Stirling's series above 10, and below by x Gamma(x) = Gamma(x + 1).
-// std::lgamma writes the global signgam: not thread safe.
-inline double log_gamma(double x) {
-    double product = 1.0;
-    for (; x < 10.0; x += 1.0) product *= x;
-    const double i = 1.0 / x;
-    const double ii = i * i;
-    const double series =
-        i * (1.0 / 12 - ii * (1.0 / 360 - ii * (1.0 / 1260 - ii * (1.0 / 1680 -
-            ii * (1.0 / 1188 - ii * 691.0 / 360360)))));
-    return (x - 0.5) * std::log(x) - x + 0.5 * log_two_pi + series - std::log(product);
-}
-
-// ln y! of a whole number, from a table while it is small.
-inline double log_factorial(double y) {
-    static const std::vector<double> table = [] {
-        std::vector<double> logs(512);
-        for (size_t n = 0; n < logs.size(); ++n) logs[n] = log_gamma(static_cast<double>(n) + 1.0);
-        return logs;
-    }();
-    return y < 512.0 ? table[static_cast<size_t>(y)] : log_gamma(y + 1.0);
-}
-
-// The best point within `width` of x, by a golden-section search; x itself where the search finds none better,
-// so that a step of EM never lowers the likelihood.
-template <class Value>
-double best_near(double x, double width, double low, double high, const Value& value) {
-    constexpr double golden = 0.6180339887498949;
-    double a = larger(low, x - width), b = smaller(high, x + width);
-    double c = b - golden * (b - a), d = a + golden * (b - a);
-    double at_c = value(c), at_d = value(d);
-    for (int i = 0; i < 14; ++i) {
-        if (at_c > at_d) {
-            b = d, d = c, at_d = at_c;
-            c = b - golden * (b - a), at_c = value(c);
-        } else {
-            a = c, c = d, at_c = at_d;
-            d = a + golden * (b - a), at_d = value(d);
-        }
-    }
-    const double best = at_c > at_d ? c : d;
-    return larger(at_c, at_d) > value(x) ? best : x;
-}
-
-inline bool all_known(const double* y, size_t columns) {
-    for (size_t c = 0; c < columns; ++c)
-        if (y[c] != y[c]) return false;
-    return true;
-}
-
-// Families with sufficient statistics: there is nothing to refine.
-struct ByStatistics {
-    static constexpr bool searches = false;
-
-    size_t columns;
-    Guards guards;
-
-    bool known(Observation seen) const { return all_known(seen.y, columns); }
-    void refine(const Series&, const Shares&, const Parameters&) const {}
-};
 
 // Columns that are normal, and independent within a state:
 //
@@ -172,6 +67,7 @@ struct Gaussian : ByStatistics {
     void solve(const double* sums, const Parameters& p) const {
         for (size_t c = 0; c < columns; ++c) {
             p[c] = sums[1 + c] / sums[0];
+            // A difference of moments may round to less than zero: the floor is above that, too.
             p[columns + c] = larger(sums[1 + columns + c] / sums[0] - p[c] * p[c], guards.floor);
         }
     }
@@ -319,7 +215,7 @@ struct Covariant : ByStatistics {
 // Rows: location, scale^2, nu. Statistics: 1, u, u y, u y^2. Then nu by its likelihood.
 struct Student : ByStatistics {
     static constexpr bool searches = true;
-    static constexpr double fewest = 2.05, most = 200.0;  // above 2 there is a variance
+    static constexpr double fewest = 2.05, most = 200.0;  // above 2 there is a variance; at 200 it is all but normal
 
     struct State {
         double location, inverse, degrees, log_norm;
@@ -386,12 +282,12 @@ struct Student : ByStatistics {
 
 // An autoregression within a state, given the observation before:
 //
-//     y_t = intercept + phi y_{t-1} + e,   e normal with the state's variance, |phi| <= 0.999
+//     y_t = intercept + phi y_{t-1} + e,   e normal with the variance of the state, |phi| <= 0.999
 //
 // An observation without one before it has the log density 0: it is given. Rows: intercept, phi,
 // variance. Statistics: 1, x, y, x^2, x y, y^2 with x = y_{t-1}.
 struct Autoregressive : ByStatistics {
-    static constexpr double steepest = 0.999;
+    static constexpr double steepest = 0.999;  // the process stays stationary, with a variance
 
     struct State {
         double intercept, phi, half, log_norm;
@@ -531,7 +427,7 @@ struct NegativeBinomial : ByStatistics {
     }
 };
 
-// Symbols 0, 1, ..., each with a probability. Rows: the symbols. Statistics: whether y is one.
+// Symbols 0, 1, ..., each with a probability. Rows: the symbols. Statistics: indicators of the symbols.
 struct Categorical : ByStatistics {
     size_t symbols;
 

@@ -349,7 +349,7 @@ NORMALHEDGE_VECTORISED inline Largest scale_part(double* weights, size_t first, 
 
 // Update the regrets, if there was a round, and write the weights ∝ Phi'; return the largest regret
 // and ln mean Phi. Each block is weighed relative to its own leader, and then brought to the common
-// measure: the arrays are read once and written once and a half.
+// scale: the arrays are read once and written once and a half.
 template <class Algorithm>
 Outcome weigh_by_potential(const Algorithm& algorithm, const Columns& before, const Columns& after,
                            const Rises* round) {

@@ -17,7 +17,7 @@ enum Field { weights_field, ledger_field, totals_field, rounds_field, joined_fie
 
 constexpr size_t long_enough = size_t{1} << 14;  // experts x rounds, to let other threads run
 
-// Where a game stands, as far as it can be read as it lies.
+// A view of the arrays of a state.
 struct StateView {
     PyArrayObject* weights;
     PyArrayObject* ledger;
@@ -138,7 +138,7 @@ PyObject* step(PyObject* object, PyObject* const* args, Py_ssize_t count) {
         Reference rounds = Reference::checked(to_python(played + 1));
         Reference weights, ledger, totals;
         Columns after = before;
-        if (in_place || PyArray_SIZE(view.totals) == 0) {  // of nothing there need be no copy
+        if (in_place || PyArray_SIZE(view.totals) == 0) {  // an empty array needs no copy
             totals = Reference::borrowed(reinterpret_cast<PyObject*>(view.totals));
         } else {
             totals = empty_like(view.totals);
@@ -181,7 +181,7 @@ PyObject* play(PyObject* object, PyObject* const* args, Py_ssize_t count) {
     });
 }
 
-// The columns of a state that is given as weights, ledger and totals.
+// The columns of a state, of its arrays weights, ledger and totals.
 Columns arrays_of_state(const Hedger& hedger, PyObject* const* args) {
     StateView view;
     if (!view_arrays<double>(hedger, args[0], args[1], args[2], view))

@@ -1,6 +1,6 @@
 // A search through the states that two or three groups of experts can be driven to.
 //
-// Breadth first from x = 0 and from a path that is given: every move from every state. States are
+// Breadth first from x = 0 and from a path: every move from every state. States are
 // real, never rounded; but of the states in one cell of a grid (groups of equal size in any order) only
 // the one with the larger potential is followed.
 #pragma once
@@ -12,7 +12,7 @@
 
 namespace normalhedge::attacks {
 
-// A state takes the place of another in its cell where its ln Psi is larger by more than this.
+// A state replaces another in its cell where its ln Psi is larger by more than this.
 constexpr double least_rise = 1e-9;
 
 // The cells, and the state that each of them keeps: -1 while there is none.
@@ -77,8 +77,8 @@ NORMALHEDGE_VECTORISED inline void walk(const Groups& groups, const Moves& moves
     tree.count = length + 1;
 }
 
-// Follow every move from the state that each cell keeps, in the order of arrival, for so
-// many rounds; return whether there was room for all. `weights` is for three doubles a group.
+// Follow every move from the state that each cell keeps, in the order of arrival, for a
+// number of rounds; return whether there was room for all. `weights` is for three doubles a group.
 NORMALHEDGE_VECTORISED inline bool search_breadth_first(const Groups& groups, const Moves& moves,
                                                         const Grid& grid, std::int64_t rounds,
                                                         Tree& tree, double* weights) {

@@ -1,6 +1,6 @@
 // Functions of the module that are called with arrays: latent variables, hindsight, attacks.
 //
-// Each looks whether the arrays fit together, and hands them on.
+// Each checks the sizes of the arrays, and hands them on.
 #include "python.hpp"
 
 #include <limits>
@@ -183,7 +183,7 @@ double best_sequence(Sheet gains, std::int64_t switches, Vector<std::int64_t> ex
                               experts.data);
 }
 
-// `shares` is for the shares of the levels.
+// `shares` is for the shares of the quantile levels.
 Table table_of(Stack forecasts, Row outcomes, Items items, Row levels, const Loss* loss,
                std::vector<double>& shares) {
     shares.assign(levels.n, 1.0 / static_cast<double>(levels.n));

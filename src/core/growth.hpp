@@ -63,7 +63,7 @@ public:
     size_t n() const { return shape_[Axis::experts]; }
     size_t item_count() const { return shape_[Axis::items]; }
 
-    // The last thing that can fail.
+    // The last step that can fail.
     void enter(Content& content) {
         content.retired.reserve(n());
         additions_[0].enter(content.names);

@@ -1,4 +1,4 @@
-// The ledger of a mixture: names, rounds that wait for their outcomes, and rounds that were settled.
+// The ledger of a mixture: pending rounds and settled rounds.
 #pragma once
 
 #include "python.hpp"
@@ -16,7 +16,7 @@ namespace normalhedge::mixtures {
 
 using python::Reference;
 
-// How large a round is.
+// The size of a round.
 struct RowShape {
     size_t count;    // rows
     size_t classes;
@@ -96,8 +96,8 @@ private:
 
 using RoundPointer = std::shared_ptr<Round>;
 
-// The rounds that wait for their outcomes, by ticket. Nodes of maps and lists are made before a change, and
-// moved in the change itself, which cannot fail.
+// The pending rounds, by ticket. Nodes of maps and lists are made before a change, and moved in the change
+// itself, which cannot fail.
 using Pending = std::map<std::int64_t, RoundPointer>;
 using Ids = std::map<std::string, std::int64_t>;
 

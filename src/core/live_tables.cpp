@@ -32,7 +32,7 @@ PyObject* play(PyObject* object, PyObject* args) {
         const auto nothing = [](Rows&, size_t) { return 0; };
         const auto own = [&](Rows& rows, size_t round) {
             const auto first = static_cast<size_t>(schedule.edges[round]);
-            OwnLosses losses = OwnLosses::ask(rule, view_rows(field[10], first, rows.count).get(),
+            OwnLosses losses = OwnLosses::call(rule, view_rows(field[10], first, rows.count).get(),
                                               view_rows(field[11], first, rows.count).get(),
                                               view_rows(field[12], first, rows.count).get());
             losses.give_to(rows);

@@ -214,7 +214,7 @@ NORMALHEDGE_VECTORISED inline void mark_round(const Game& game, std::int64_t num
     std::int64_t* first = game.marks + Sums::first * stride;
     std::int64_t* last = game.marks + Sums::last * stride;
     std::int64_t* since = game.marks + Sums::since * stride;
-    const double share = (1.0 - 1e-9) / static_cast<double>(n);
+    const double share = (1.0 - 1e-9) / static_cast<double>(n);  // an even share counts, rounded down or not
 #pragma omp simd
     for (size_t i = 0; i < n; ++i) {
         const bool here = seen[i] > 0.0;

@@ -1,4 +1,4 @@
-// Names of experts or items: by place, and places by name.
+// Names of experts or items, with an index.
 #pragma once
 
 #include "python.hpp"
@@ -17,7 +17,7 @@ public:
     size_t size() const { return list_.size(); }
     PyObject* operator[](size_t place) const { return list_[place].get(); }
 
-    // The place of a name, or -1. Names are strings; others may run code of their own.
+    // The place of a name, or -1. An argument that is no string may run foreign code.
     std::int64_t find(PyObject* name) const {
         PyObject* place = index_ ? PyDict_GetItemWithError(index_.get(), name) : nullptr;
         if (place) return PyLong_AsLongLong(place);
@@ -71,7 +71,7 @@ public:
             PyErr_Restore(kind, value, trace);
         }
 
-        // Enter the names into the index: the last thing that can fail.
+        // Enter the names into the index: the last step that can fail.
         void enter(Names& target) {
             if (names.empty()) return;
             if (!target.index_) target.index_ = Reference::checked(PyDict_New());

@@ -32,7 +32,7 @@ public:
         return (r - top_) * (rate_ * r + rate_top_);
     }
 
-    // Phi' at a regret, up to a factor, where Phi is given.
+    // Phi' at a regret, up to a factor, from Phi.
     double slope(double regret, double phi) const {
         return squared ? larger(regret, 0.0) * phi : phi;
     }

@@ -100,7 +100,7 @@ private:
         }
     }
 
-    // The ticket of the round that this one pushes out; or none.
+    // The ticket of the round that expires with this one; or none.
     std::optional<std::int64_t> expiring_round() const {
         if (content_.pending.empty()) return std::nullopt;
         const auto& [ticket, oldest] = *content_.pending.begin();

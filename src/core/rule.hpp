@@ -50,7 +50,7 @@ struct Rule {
     const Hedger* hedger = nullptr;  // compiled; none where it is written in Python
     Patience patience;
     std::unique_ptr<Ladder> ladder;          // of intervals; or none
-    std::vector<std::size_t> interval_columns;  // of a prediction, that intervals are put around
+    std::vector<std::size_t> interval_columns;  // of a prediction: the bases of the intervals
 
     bool in_python() const { return own_hedger || own_loss; }
     size_t value_count() const { return automatic ? automatic->value_count() : 1; }
@@ -95,7 +95,7 @@ struct Rule {
         rows.slope_step = value_count();
     }
 
-    // How many doubles of scratch memory a round takes at most.
+    // The largest scratch memory of a round, in doubles.
     size_t room(size_t n, size_t rows, size_t classes) const {
         const size_t columns = automatic ? 40 + 2 * classes + rows * (classes + 1) + recipe.levels.size()
                                          : 20 + classes;
@@ -142,7 +142,7 @@ public:
         return widened_.of(*rule.hedger, factor(g, -1.0));
     }
 
-    // Make the hedger of a game before it is needed, now or after an outcome that is so late.
+    // Make the hedger of a game beforehand, for now or after an outcome with this delay: a commit must not allocate.
     void prepare(size_t g, double late) const {
         if (rule.hedger) widened_.of(*rule.hedger, factor(g, late));
     }
@@ -189,7 +189,7 @@ public:
         for (size_t g = 0; g < state[Axis::games]; ++g) weigh(g);
     }
 
-    // The rows of a round that belong to one game: all of them, or each by itself.
+    // Call `work` with the rows of each game: all of them, or each by itself.
     template <class Work>
     void game_by_game(const Rows& rows, const Work& work) const {
         if (rule.shared) {
@@ -201,7 +201,7 @@ public:
     }
 
 private:
-    // How many times as large c must be, now or after an outcome that is so late.
+    // The factor of c, now or after an outcome with this delay.
     double factor(size_t g, double late) const {
         if (!(rule.patience.c > 0.0) || g >= state[Axis::games]) return 1.0;
         Delay delay = state.delay(g);

@@ -5,7 +5,7 @@
 
 namespace normalhedge::mixtures {
 
-// Rounds sorted by game and time; the fields of `normalhedge.mixtures.Schedule`, in its order.
+// Rounds sorted by game and time; the fields of `Schedule` in `mixtures/state/_core_settings.py`, in their order.
 struct Schedule {
     Vector<const std::int64_t> games;   // whose rounds
     Vector<const std::int64_t> start;   // the first round to predict

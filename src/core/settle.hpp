@@ -10,8 +10,8 @@ struct OwnLosses {
     Reference losses;
     Reference slopes;
 
-    // Ask the user's function; the arrays are rows x 1 x n, rows x values and rows.
-    static OwnLosses ask(const Rule& rule, PyObject* table, PyObject* values, PyObject* outcomes) {
+    // Call the user's function; the arrays are rows x 1 x n, rows x values and rows.
+    static OwnLosses call(const Rule& rule, PyObject* table, PyObject* values, PyObject* outcomes) {
         Reference pair = Reference::checked(
             PyObject_CallFunctionObjArgs(rule.own_loss, table, values, outcomes, nullptr));
         if (!PyTuple_CheckExact(pair.get()) || PyTuple_GET_SIZE(pair.get()) != 2)
@@ -55,7 +55,7 @@ public:
             Reference table = new_array({shape.count, shape.classes, rows_.n}, rows_.forecasts);
             Reference values = new_array({shape.count, shape.values}, round_->values);
             Reference known = new_array({shape.count}, outcomes);
-            own_ = OwnLosses::ask(rule, table.get(), values.get(), known.get());
+            own_ = OwnLosses::call(rule, table.get(), values.get(), known.get());
             own_.give_to(rows_);
         }
         if (files_) prepare_checkpoint();
@@ -106,7 +106,7 @@ private:
         content_.rule->set_steps(rows_);
     }
 
-    // A checkpoint, if the last one is half the length of the history ago.
+    // Copy the content as a checkpoint, if the last one is half a history ago.
     void prepare_checkpoint() {
         const std::int64_t size = content_.limits.history;
         if (size == 0 || content_.rounds < content_.next_checkpoint) return;
@@ -165,7 +165,7 @@ public:
 private:
     Content& content_;
     RoundPointer round_;
-    bool files_;  // and not only adds up losses
+    bool files_;  // false: only add up losses
     double late_ = 0.0;
     Rows rows_{};
     std::vector<double> wider_;

@@ -61,8 +61,8 @@ struct Shape {
 // The delay of the outcomes of a game. Between a prediction and its own outcome the hedger learns at most as many
 // others as were predicted while some round was pending; twice as many, where outcomes come out of order.
 struct Delay {
-    double waited;      // the largest number of rounds that were predicted while one waited
-    double next;        // the number after the last round that was settled
+    double waited;      // the largest number of rounds predicted while one was pending
+    double next;        // the number after the last settled round
     double disordered;  // 1 if a round was settled after a later one
     double predicted;   // how many rounds were predicted
 
@@ -131,7 +131,7 @@ public:
         for (const Field& field : state_fields) fill_new(field, before);
     }
 
-    // A larger state, with spare room for more, as far as that is used.
+    // A larger state. Axes grow by half, so that joining one by one copies each number a few times only.
     State extended(const Shape& shape) const {
         Shape room = shape;
         for (const Axis axis : {Axis::experts, Axis::games, Axis::items}) {
@@ -196,8 +196,8 @@ private:
             std::fill(place, place + n, static_cast<double>(field.fill));
     }
 
-    // The rows of a field are its last axis, if that is the axis of experts; else all that belongs to one
-    // index of its first axis.
+    // A line is the last axis of a field, if this is the axis of experts; else the numbers of one index of its
+    // first axis.
     struct Lines {
         size_t count;
         size_t used;

@@ -16,11 +16,11 @@ struct Integral {
     double exponent;
 };
 
-// Up to this regret and these squares the integrand is smooth on [0, 1/2], and summed at its nodes:
+// Up to this regret and these squares the integrand is smooth on [0, 1/2], and the integral is a sum over nodes:
 // the closed form is a difference of almost equal numbers there.
 constexpr double flat = 4.0;
 
-// The nodes of Gauss and Legendre on [0, 1/2].
+// Gauss-Legendre nodes on [0, 1/2].
 constexpr double rate_node[8] = {0.009927535875615956, 0.05083338064659332, 0.11861689752091775,
                                  0.20414133937608755,  0.2958586606239124,  0.38138310247908225,
                                  0.4491666193534067,   0.49007246412438404};
@@ -33,7 +33,7 @@ constexpr double rate_share[8] = {0.025307134072594266, 0.05559525861334361, 0.0
     return (std::fabs(regret) <= flat) & (squares <= flat);
 }
 
-// The integral that the weights of Squint are.
+// The integral of the weights of Squint.
 struct OfRates {
     [[gnu::always_inline]] static double by_nodes(double regret, double squares) {
         double total = 0.0;

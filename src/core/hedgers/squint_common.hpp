@@ -69,7 +69,7 @@ struct SquintCommon : Algorithm<SquintCommon, 1, 1> {
 
     // v is on both sides of its equation. The right side falls or rises with v by less than 1/16 of it
     // (the covariance of rho^2, in [0, 1], with a mean of eta^2, in [0, 1/4]), so that there is one v,
-    // and to put the right side for it comes nearer by that factor each time.
+    // and a fixed-point iteration gains that factor each time.
     void learn(const Columns& before, const Columns& after, const double* rises, double,
                double* room) const {
         const double clock = keep * before.totals[0];
