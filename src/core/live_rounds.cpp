@@ -8,9 +8,9 @@ namespace {
 
 // predict_rows(round) -> (ticket, values, distribution, bounds or None); `round` is a `RoundInput`: version,
 // forecasts, confidence, keys, items, new names, id. The caller has replaced forecasts of experts asleep by NaN.
-PyObject* predict_rows(PyObject* object, PyObject* args) {
+PyObject* predict_rows(PyObject* object, PyObject* input) {
     return guarded([&]() -> PyObject* {
-        PyObject** field = fields_of(args, 7);
+        PyObject** field = fields_of(input, 7);
         const Operation operation(object, whole(field[0]));
         Content& content = content_of(object);
         const Rule& rule = *content.rule;
@@ -49,8 +49,8 @@ PyObject* predict_rows(PyObject* object, PyObject* args) {
 }
 
 // The outcomes of a round; a class must be one of the classes of the forecasts.
-const double* outcomes_of(const Rule& rule, const Round& round, PyObject* args) {
-    const auto known = From<Vector<const double>>::get(args);
+const double* outcomes_of(const Rule& rule, const Round& round, PyObject* array) {
+    const auto known = From<Vector<const double>>::get(array);
     bool fit = known.n == round.shape.count;
     const double classes = static_cast<double>(round.shape.classes);
     for (size_t j = 0; fit && rule.has_classes(round.shape.classes) && j < known.n; ++j)
