@@ -14,8 +14,8 @@ import pytest
 from normalhedge import AsyncClient, Client, Mixture
 from normalhedge.mixtures.files._saved import Snapshot, snapshot_text
 from normalhedge.service import access
-from normalhedge.service.client import NotAcknowledged, ServedMixture, _retrying as retrying
-from normalhedge.service.client._retrying import Answer, Ask, Attempts
+from normalhedge.service.client import NotAcknowledged, ServedMixture, _transport as transport
+from normalhedge.service.client._transport import Answer, Attempts, Request
 from tests.service.faulty import CUTS, proxied
 from tests.service.running import Asked, served
 
@@ -283,7 +283,7 @@ def test_a_server_that_is_gone_is_told_with_the_key() -> None:
 
 def test_pauses_grow_and_are_as_long_as_the_server_asks(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = [0.0]
-    monkeypatch.setattr("normalhedge.service.client._retrying.time.monotonic", lambda: clock[0])
+    monkeypatch.setattr("normalhedge.service.client._transport.time.monotonic", lambda: clock[0])
     attempts = Attempts(60.0, "key")
     pauses = [attempts.pause("no", None) for _ in range(9)]
     assert all(0.5 <= p / min(0.05 * 2**k, 5.0) <= 1.0 for k, p in enumerate(pauses))
@@ -297,7 +297,7 @@ def test_pauses_grow_and_are_as_long_as_the_server_asks(monkeypatch: pytest.Monk
 
 @pytest.mark.parametrize("header", [None, "Wed, 21 Oct 2026 07:28:00 GMT", "-1", "2"])
 def test_retry_after_is_read(header: str | None) -> None:
-    assert retrying.wait_of(header) == {"2": 2.0, "-1": 0.0}.get(str(header))
+    assert transport.read_wait(header) == {"2": 2.0, "-1": 0.0}.get(str(header))
 
 
 def test_requests_are_sent_again_with_the_same_key(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -311,9 +311,11 @@ def test_requests_are_sent_again_with_the_same_key(monkeypatch: pytest.MonkeyPat
         return httpx.Response(status, json={"settled": 0}, headers=headers)
 
     slept: list[float] = []
-    monkeypatch.setattr("normalhedge.service.client._clients.time.sleep", slept.append)
+    monkeypatch.setattr("normalhedge.service.client._transport.time.sleep", slept.append)
     client = Client("http://localhost:1")
-    client._http = httpx.Client(base_url=client.url, transport=httpx.MockTransport(handle))
+    client._verbs._transport.http = httpx.Client(
+        base_url=client.url, transport=httpx.MockTransport(handle)
+    )
     ServedMixture(client, "load").update(0, 1.0)
     assert len(seen) == 4
     assert len(set(seen)) == 1
@@ -336,9 +338,9 @@ def test_requests_are_sent_again_with_the_same_key(monkeypatch: pytest.MonkeyPat
     ],
 )
 def test_answers_are_errors_of_python(status: int, body: bytes, error: type[Exception]) -> None:
-    ask = Ask("POST", "/v1/mixtures/load/outcome", bytes)
+    ask = Request("POST", "/v1/mixtures/load/outcome", bytes)
     with pytest.raises(error):
-        retrying.result(ask, Answer(status, body))
+        transport.read_answer(ask, Answer(status, body))
 
 
 def test_addresses_that_are_none_are_refused() -> None:
