@@ -118,7 +118,7 @@ def test_files_that_are_not_ours_are_refused(tmp_path: Path) -> None:
     other = tmp_path / "other.db"
     with sqlite3.connect(other) as connection:
         connection.execute("CREATE TABLE mine (x)")
-    with pytest.raises(ValueError, match="another program"):
+    with pytest.raises(ValueError, match="not the database of a server"):
         storage_of(str(other)).open()
     (tmp_path / "text.db").write_text("hello " * 1000)
     with pytest.raises(ValueError, match="cannot be used"):

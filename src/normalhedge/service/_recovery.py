@@ -1,6 +1,7 @@
 """The present state of a mixture: one of its snapshots, and the events since, done again."""
 
 import json
+import zlib
 from collections.abc import Iterable
 from typing import NamedTuple
 
@@ -8,7 +9,7 @@ from normalhedge.mixtures import Mixture
 from normalhedge.mixtures.files import Snapshot, read_snapshot_text, snapshot_text
 from normalhedge.mixtures.state import CANNOT_BE_REPEATED, HISTORY, Operation
 from normalhedge.service._problems import DamagedLog
-from normalhedge.service._storage import Event, Storage, compressed, decompressed
+from normalhedge.service._storage import Event, Storage
 
 AT_ONCE = 2000
 """The number of events that are read at once."""
@@ -129,7 +130,7 @@ def read_state(storage: Storage, mixture: int, sequence: int) -> Mixture:
     if state is None:
         raise DamagedLog(f"mixture {mixture} has no snapshot of event {sequence}")
     try:
-        return Mixture.of(read_snapshot_text(decompressed(state), f"snapshot {sequence}").books)
+        return Mixture.of(read_snapshot_text(zlib.decompress(state), f"snapshot {sequence}").books)
     except (ValueError, OSError) as error:
         raise DamagedLog(f"mixture {mixture}: {error}") from error
 
@@ -142,4 +143,4 @@ def state_text(mixture: Mixture) -> str:
 
 def compressed_state(mixture: Mixture) -> bytes:
     """Return the state of a mixture as a database holds it."""
-    return compressed(state_text(mixture))
+    return zlib.compress(state_text(mixture).encode("ascii"), 1)
