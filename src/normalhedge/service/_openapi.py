@@ -7,8 +7,8 @@ import msgspec
 
 import normalhedge
 from normalhedge.service import _forms as forms
+from normalhedge.service._http import Route
 from normalhedge.service._limits import KEY, NAME
-from normalhedge.service._routes import Route
 
 PROBLEMS = {
     400: "The request is not JSON in UTF-8.",
@@ -76,7 +76,7 @@ def _operation(route: Route, by_kind: dict[Any, Any]) -> dict[str, Any]:
     problem = {"application/json": {"schema": by_kind[forms.ErrorAnswer]}}
     found: dict[str, Any] = {
         "operationId": route.label,
-        "summary": route.summary,
+        "summary": (route.handler.__doc__ or "").partition("\n")[0],
         "description": f"Needs scope {route.scope}." if route.scope else "Open to everybody.",
         "parameters": parameters,
         "responses": {

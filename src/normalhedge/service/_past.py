@@ -30,29 +30,41 @@ def past_rounds(
     by_ticket: dict[int, dict[str, Any]] = {}
     for event in events:
         made |= predicted(event)
-        for one in settled(event):
-            by_ticket[one["ticket"]] = one
-    found = list(by_ticket.values())[-limit:]
-    for one in found:
-        ticket = one["ticket"]
-        if ticket not in made:
-            event_before = storage.event_by_ticket(mixture, ticket)
-            if event_before is not None:
-                made |= predicted(event_before)
-        one.update(made.get(ticket, {}))
-        one.update(losses_of(one, loss))
-    return found
+        by_ticket |= {settlement["ticket"]: settlement for settlement in settled(event)}
+    rounds = list(by_ticket.values())[-limit:]
+    for settlement in rounds:
+        complete(storage, mixture, loss, settlement, made)
+    return rounds
+
+
+def complete(
+    storage: Storage,
+    mixture: int,
+    loss: Loss,
+    settlement: dict[str, Any],
+    made: dict[int, dict[str, Any]],
+) -> None:
+    """Add the forecasts and the losses of a settled round, as far as the log has them."""
+    ticket = settlement["ticket"]
+    if ticket not in made:
+        event = storage.event_by_ticket(mixture, ticket)
+        if event is not None:
+            made |= predicted(event)
+    settlement.update(made.get(ticket, {}))
+    settlement.update(losses_of(settlement, loss))
 
 
 def settled(event: Event) -> list[dict[str, Any]]:
     """Return the tickets and outcomes of the rounds that an event settled or corrected."""
-    found = []
-    for operation in operations_of(event):
-        ticket = operation.get("update", operation.get("correct"))
-        if ticket is not None:
-            one = {"ticket": ticket, "settled": event.time, "outcome": operation["outcome"]}
-            found.append(one)
-    return found
+    tickets = (
+        (operation.get("update", operation.get("correct")), operation)
+        for operation in operations_of(event)
+    )
+    return [
+        {"ticket": ticket, "settled": event.time, "outcome": operation["outcome"]}
+        for ticket, operation in tickets
+        if ticket is not None
+    ]
 
 
 def predicted(event: Event) -> dict[int, dict[str, Any]]:

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from normalhedge.boundary import whole_files
 from normalhedge.service._limits import Limits
-from normalhedge.service._problems import Problem
+from normalhedge.service._problems import Problem, no_mixture
 
 SCOPES = ("read", "write", "admin")
 """What a token allows; each scope includes those before it."""
@@ -29,8 +29,13 @@ class Holder(NamedTuple):
     mixtures: frozenset[str] | None = None
 
     def sees(self, mixture: str) -> bool:
-        """Tell whether a mixture is among those that the token may use."""
+        """Tell whether the token may use a mixture."""
         return self.mixtures is None or mixture in self.mixtures
+
+    def check_name(self, mixture: str) -> None:
+        """Refuse a new name for which the token is not."""
+        if not self.sees(mixture):
+            raise Problem(403, "this token is for mixtures of other names")
 
 
 class Token(NamedTuple):
@@ -194,7 +199,7 @@ class Access:
                 {"www-authenticate": "Bearer"},
             )
         if mixture and not holder.sees(mixture):
-            raise Problem(404, f"there is no mixture {mixture[:100]!r}")
+            raise no_mixture(mixture)
         if SCOPES.index(holder.scope) < SCOPES.index(scope):
             raise Problem(403, f"this needs a token with scope {scope}, not {holder.scope}")
 

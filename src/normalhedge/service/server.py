@@ -25,11 +25,9 @@ from normalhedge.service._forms import as_json
 from normalhedge.service._http import Application
 from normalhedge.service._metrics import Metrics
 from normalhedge.service._openapi import document
-from normalhedge.service._operations import Operations
-from normalhedge.service._pages import page_table
 from normalhedge.service._problems import InUseError
 from normalhedge.service._registry import Registry
-from normalhedge.service._routes import routes, table
+from normalhedge.service._routes import page_routes, routes
 from normalhedge.service._sqlite import SQLite
 from normalhedge.service._storage import Storage
 from normalhedge.service._views import Views
@@ -56,33 +54,25 @@ class Service:
         limits = settings.limits
         tokens = None if settings.token_file is None else Path(settings.token_file)
         access = Access(limits, tokens, settings.hosts)
-        self.registry = Registry(storage, limits, self._tell)
+        self.registry = Registry(storage, limits)
         self.broadcast = Broadcast(self.registry)
+        self.registry.on_written = self.broadcast.tell
         self.metrics = Metrics(self.registry, lambda: self.broadcast.count)
-        self.operations = Operations(self.registry, self.metrics)
-        known = routes(
-            Changes(self.registry), Views(self.registry), self.broadcast, self.operations
-        )
-        self.operations.document = as_json(document(known))
-        self.application = Application(
-            page_table() | table(known),
-            access,
-            limits,
-            self._observe if settings.log_requests else self.metrics.observe,
-        )
+        self.views = Views(self.registry, self.metrics)
+        described = routes(Changes(self.registry), self.views, self.broadcast)
+        self.views.document = as_json(document(described))
+        observe = self._observe if settings.log_requests else self.metrics.observe
+        self.application = Application([*page_routes(), *described], access, limits, observe)
 
     def _observe(self, route: str, mixture: str, status: int, seconds: float) -> None:
         """Count a request, and write a line about it."""
         self.metrics.observe(route, mixture, status, seconds)
-        told = {"mixture": mixture} if mixture in self.registry.names else {}
-        logs.info("request", route=route, status=status, seconds=round(seconds, 6), **told)
-
-    def _tell(self, events: list[Any]) -> None:
-        self.broadcast.tell(events)
+        names = {"mixture": mixture} if mixture in self.registry.names else {}
+        logs.info("request", route=route, status=status, seconds=round(seconds, 6), **names)
 
     def begin_stop(self) -> None:
-        """Let those go who listen: they would keep the server from stopping."""
-        self.operations.stopping = True
+        """Disconnect listeners: they would keep the server from stopping."""
+        self.views.stopping = True
         self.broadcast.close()
 
 
