@@ -148,6 +148,12 @@ def test_bad_changes_of_experts(small: Asked, body: dict[str, Any]) -> None:
     assert ask(small, "experts", body)[0] in {404, 422}
 
 
+def test_names_of_experts_are_limited_in_a_batch(small: Asked) -> None:
+    lines = [{"inherit": ["x" * 21, "a"]}, {"rename": ["a", "x" * 21]}, {"rename": [1, 2]}]
+    answers = ask(small, "rounds", {"rounds": lines})[1]["answers"]
+    assert ["at most 20 characters" in answer["error"] for answer in answers] == [True, True, False]
+
+
 def test_there_are_at_most_so_many_mixtures_and_rounds(small: Asked) -> None:
     small.send_json("/v1/mixtures", {"name": "second"})
     assert small.post("/v1/mixtures", json={"name": "third"}).status_code == 422

@@ -106,12 +106,12 @@ class Broadcast:
         """Return the message about events of a mixture."""
         live, now = self.registry.by_id.get(number), time.time()
         try:
-            told = [self._describe(live, event) for event in events[-MOST:]]
+            described = [self._describe(live, event) for event in events[-MOST:]]
         except StorageFailure:
-            told = []
+            described = []
         content = {
-            "events": told,
-            "skipped": skipped + len(events) - len(told),
+            "events": described,
+            "skipped": skipped + len(events) - len(described),
             "health": None if live is None else live.health(now),
             "time": now,
         }
@@ -120,22 +120,22 @@ class Broadcast:
     def _describe(self, live: LiveMixture | None, event: Event) -> dict[str, Any]:
         """Return the data about an event for listeners."""
         rounds, settlements = predicted(event), settled(event)[-MOST:]
-        told: dict[str, Any] = {
+        description: dict[str, Any] = {
             "sequence": event.sequence,
             "time": event.time,
             "kind": event.kind,
         }
         if rounds:
             newest = [{"ticket": ticket, **made} for ticket, made in rounds.items()]
-            told["predicted"] = newest[-MOST:]
+            description["predicted"] = newest[-MOST:]
         if settlements and live is not None and live.mixture is not None:
             loss = live.mixture.settings.loss
             for settlement in settlements:
                 complete(self.registry.storage, event.mixture, loss, settlement, rounds)
-            told["settled"] = settlements
+            description["settled"] = settlements
         if not rounds and not settlements:
-            told["change"] = msgspec.json.decode(event.body)
-        return told
+            description["change"] = msgspec.json.decode(event.body)
+        return description
 
     def _hand(self, channel: int, data: bytes) -> None:
         for queue in list(self.listeners.get(channel, ())):
@@ -165,7 +165,7 @@ class Broadcast:
         return self._listen(call, ALL)
 
     async def mixture_events(self, call: Call) -> Reply:
-        """Tell what happens to a mixture, as it does."""
+        """Tell the events of a mixture, as they happen."""
         live = self.registry.find(call.name)
         return self._listen(call, live.row.id)
 

@@ -1,4 +1,4 @@
-"""Remove the old part of the log: what is left begins with a snapshot, and replays from there."""
+"""Remove the old part of the log: the rest begins with a snapshot, and replays from there."""
 
 import asyncio
 import time
@@ -16,9 +16,9 @@ DAY = 86_400.0
 
 
 class Compacted(NamedTuple):
-    """What was removed."""
+    """The result of a compaction."""
 
-    removed: int  # the number of events
+    removed: int  # the number of removed events
     sequence: int  # the log begins after this event, with the state of then
 
 
@@ -56,7 +56,7 @@ def _cut(storage: Storage, number: int, before: float) -> tuple[int, int]:
 
 
 async def compact_all(registry: Registry, days: float) -> int:
-    """Remove what is older than some days from the logs of all mixtures; return how many events."""
+    """Remove events older than some days from the logs of all mixtures; return how many."""
     before, removed = time.time() - days * DAY, 0
     for live in list(registry.by_id.values()):
         removed += (await compact(registry, live, before)).removed
@@ -68,7 +68,7 @@ async def compact_all(registry: Registry, days: float) -> int:
 
 
 async def compact_daily(registry: Registry, days: float) -> None:
-    """Remove what is older than some days, once a day."""
+    """Remove events older than some days, once a day."""
     while days:
         try:
             removed = await compact_all(registry, days)

@@ -130,7 +130,7 @@ class Age(Struct, forbid_unknown_fields=True):
 class ErrorAnswer(Struct, omit_defaults=True):
     """The answer to a request that was refused, or could not be answered."""
 
-    error: Annotated[str, Meta(description="What is wrong, and what to do.")]
+    error: Annotated[str, Meta(description="The reason, and what to do.")]
     status: int
     kind: Annotated[
         Kind | None,
@@ -233,7 +233,7 @@ class Answers(Struct):
 
 
 class PeekAnswer(Struct):
-    """What a prediction would be."""
+    """The prediction that these forecasts would get."""
 
     prediction: Any
     weights: dict[str, Any]

@@ -161,11 +161,11 @@ class Parameter(NamedTuple):
 
 
 class Route(NamedTuple):
-    """A route; the first line of its handler's docstring says what it does."""
+    """A route; the first line of its handler's docstring describes it."""
 
     method: str
     path: str  # ``{name}`` stands for the name of a mixture
-    scope: str  # what a token must allow: ``read``, ``write``, ``admin``, or empty for everybody
+    scope: str  # the scope that a token needs: ``read``, ``write``, ``admin``; empty for none
     handler: Handler
     # request, answer: the forms of the request and of the answer; None for none, or for no JSON
     request: Any = None
@@ -236,7 +236,7 @@ class Application:
         self.observe(label, name, status, time.perf_counter() - begun)
 
     def _missing(self, path: str) -> Problem:
-        allowed = ", ".join(sorted(method for method, known in self.table if known == path))
+        allowed = ", ".join(sorted(method for method, place in self.table if place == path))
         if allowed:
             return Problem(405, f"this address answers to {allowed} only", {"allow": allowed})
         return Problem(404, "there is nothing at this address: see /docs")

@@ -23,8 +23,8 @@ def digest_of(kind: str, request: Any) -> bytes:
         raise Problem(400, "the request is nested too deeply") from None
 
 
-def _check_digest(given: bytes, known: bytes | None) -> None:
-    if given != known:
+def _check_digest(digest: bytes, stored: bytes | None) -> None:
+    if digest != stored:
         raise Problem(
             409, "this Idempotency-Key was used for another request: choose a new key for each"
         )
@@ -53,8 +53,7 @@ async def once(
         else:
             answered = await work()
     except BaseException as error:
-        told = error if isinstance(error, Exception) else unavailable()
-        future.set_exception(told)
+        future.set_exception(error if isinstance(error, Exception) else unavailable())
         future.exception()  # it was looked at: others may not be waiting
         raise
     else:

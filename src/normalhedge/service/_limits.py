@@ -1,4 +1,4 @@
-"""The limits of a service, and the checks of what a client sends against them."""
+"""The limits of a service, and the checks of requests against them."""
 
 import re
 from collections.abc import Collection
@@ -102,7 +102,7 @@ def check_correction(mixture: Mixture, request: dict[str, Any]) -> None:
     """Refuse to correct a round that only some mixtures with the same log could correct.
 
     How far back a mixture can correct outcomes depends on when it was loaded: half of its history
-    at least. Beyond that a server that was started again could do what a replay of its log cannot.
+    at least. Beyond that a restarted server could correct rounds that a replay of its log cannot.
     """
     books = mixture.books
     reach = books.settings.history // 2
@@ -110,7 +110,7 @@ def check_correction(mixture: Mixture, request: dict[str, Any]) -> None:
     if ticket is None and "id" in request:
         ticket = books.ticket_of(request["id"], settled=True)
     earlier = mixture.history[:-reach] if reach else mixture.history
-    if any(one.ticket == ticket for one in earlier):
+    if any(settled.ticket == ticket for settled in earlier):
         raise Problem(
             409,
             f"the outcome of ticket {ticket} cannot be corrected any more: this server corrects "

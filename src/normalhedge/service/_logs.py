@@ -9,12 +9,12 @@ from typing import Any
 
 
 def info(what: str, **facts: Any) -> None:
-    """Write a line about what went as it should."""
+    """Write a line about an expected event."""
     _write("info", what, facts)
 
 
 def error(what: str, **facts: Any) -> None:
-    """Write a line about what went wrong."""
+    """Write a line about a failure."""
     _write("error", what, facts)
 
 
@@ -34,7 +34,7 @@ def failure(what: str, error: BaseException, **facts: Any) -> None:
 
 
 class LogLines(logging.Handler):
-    """What libraries log, as lines like the others."""
+    """The logs of libraries, as lines like the others."""
 
     def emit(self, record: logging.LogRecord) -> None:
         """Write a line."""

@@ -53,7 +53,7 @@ class Memory:
         self._warming = self._loop.create_task(self.warm())
 
     async def _read_directory(self) -> None:
-        """Read the list of mixtures, and forget the states of those that are known."""
+        """Read the list of mixtures, and forget the states of mixtures in memory."""
         rows = await self.in_thread(self.storage.mixtures)
         last = await self.in_thread(self.storage.last_sequence)
         before = self.by_id
@@ -104,9 +104,9 @@ class Memory:
                     logs.error("load", mixture=live.row.name)
             await asyncio.sleep(0)
 
-    async def in_thread(self, call: Callable[..., T], *given: Any) -> T:
+    async def in_thread(self, call: Callable[..., T], *arguments: Any) -> T:
         """Call a function in a thread."""
-        return await self._loop.run_in_executor(self._pool, call, *given)
+        return await self._loop.run_in_executor(self._pool, call, *arguments)
 
     def find(self, name: str) -> LiveMixture:
         """Return a mixture; raise a problem if there is none of this name."""
@@ -138,7 +138,7 @@ class Memory:
                 raise no_mixture(live.row.name)
             epoch = self.storage.epoch
             try:
-                found = await self.in_thread(recover, self.storage, live.row.id)
+                state = await self.in_thread(recover, self.storage, live.row.id)
             except StorageFailure as error:
                 self.failed(error, set())
                 raise unavailable() from error
@@ -149,7 +149,7 @@ class Memory:
                 ) from error
             if epoch != self.storage.epoch or not self.ready or live.gone:
                 raise unavailable()
-            live.take(found)
+            live.take(state)
             self._unload_idle()
         assert live.mixture is not None
         return live.mixture
@@ -160,7 +160,7 @@ class Memory:
         spare = len(loaded) - self.limits.loaded
         if spare > 0:
             loaded.sort(key=lambda live: max(live.last_forecast or 0, live.last_outcome or 0))
-            idle = [one for one in loaded if not one.unwritten and not one.turn.locked()]
+            idle = [live for live in loaded if not live.unwritten and not live.turn.locked()]
             for live in idle[:spare]:
                 live.unload()
 

@@ -72,8 +72,8 @@ def predicted(event: Event) -> dict[int, dict[str, Any]]:
     if event.ticket is None:
         return {}
     answers = msgspec.json.decode(event.answer)
-    said = answers.get("answers", [answers])
-    by_ticket = {one["ticket"]: one for one in said if "prediction" in one}
+    answers = answers.get("answers", [answers])
+    by_ticket = {answer["ticket"]: answer for answer in answers if "prediction" in answer}
     return {
         operation["ticket"]: {
             "time": event.time,
@@ -89,9 +89,9 @@ def predicted(event: Event) -> dict[int, dict[str, Any]]:
     }
 
 
-def losses_of(one: dict[str, Any], loss: Loss) -> dict[str, Any]:
+def losses_of(settlement: dict[str, Any], loss: Loss) -> dict[str, Any]:
     """Return the losses of the blend, of the plain mean and of the experts, over the known rows."""
-    forecasts, blend = one.get("forecasts"), one.get("prediction")
+    forecasts, blend = settlement.get("forecasts"), settlement.get("prediction")
     if not isinstance(forecasts, dict) or blend is None or loss.own:
         return {}
     names = list(forecasts)
@@ -104,7 +104,8 @@ def losses_of(one: dict[str, Any], loss: Loss) -> dict[str, Any]:
             of_classes=loss.of_classes, levels=levels,
         )  # fmt: skip
         rows, classes = table.shape[:2]
-        outcomes = read_outcome(one["outcome"], keys, rows, 1 if loss.of_levels else classes, loss)
+        classes = 1 if loss.of_levels else classes
+        outcomes = read_outcome(settlement["outcome"], keys, rows, classes, loss)
     except (ValueError, TypeError, KeyError):
         return {}
     with np.errstate(invalid="ignore"), warnings.catch_warnings():
@@ -112,9 +113,9 @@ def losses_of(one: dict[str, Any], loss: Loss) -> dict[str, Any]:
         plain = np.nanmean(table[:, :, :-1], axis=2, keepdims=True)
         table = np.concatenate([plain, table], axis=2)
         many = np.arange(rows) if len(loss.levels) > 1 and not loss.of_levels else np.zeros(rows)
-        found = loss.table(table, outcomes, many.astype(np.int32))
-        found[np.isnan(table[:, 0]) | np.isnan(outcomes)[:, np.newaxis]] = np.nan
-        means = np.nanmean(found, axis=0)
+        values = loss.table(table, outcomes, many.astype(np.int32))
+        values[np.isnan(table[:, 0]) | np.isnan(outcomes)[:, np.newaxis]] = np.nan
+        means = np.nanmean(values, axis=0)
     losses = json_lines.plain(means)
     return {
         "loss": losses[-1],

@@ -91,8 +91,8 @@ class PostgreSQL(Storage):
         try:
             self._own_soon()
             writer = self._writer
-            found = writer.execute("SELECT to_regclass(%s)", [f"{SCHEMA}.version"]).fetchone()
-            if found[0] is None:
+            table = writer.execute("SELECT to_regclass(%s)", [f"{SCHEMA}.version"]).fetchone()
+            if table[0] is None:
                 with writer.transaction():
                     writer.execute(CREATE)
             version = writer.execute("SELECT version FROM version").fetchone()[0]

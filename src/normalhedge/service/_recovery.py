@@ -67,18 +67,18 @@ def recover(storage: Storage, mixture: int) -> Recovered:
 
 def first_snapshot(storage: Storage, mixture: int) -> tuple[int, int]:
     """Return the snapshot with which a recovery begins, and the newest one, by their sequences."""
-    known = storage.snapshots(mixture)
-    if not known:
+    snapshots = storage.snapshots(mixture)
+    if not snapshots:
         raise DamagedLog(f"mixture {mixture} has no snapshot")
-    begin = known[0]
-    for sequence in known:
+    begin = snapshots[0]
+    for sequence in snapshots:
         operations = storage.operations_after(mixture, sequence)
         if operations > MOST:
             break
         begin = sequence
         if operations >= 2 * HISTORY:
             break
-    return begin, known[0]
+    return begin, snapshots[0]
 
 
 def state_at(storage: Storage, mixture: int, sequence: int) -> Mixture:
@@ -97,10 +97,10 @@ def state_at(storage: Storage, mixture: int, sequence: int) -> Mixture:
 
 
 def repeat(storage: Storage, mixture: Mixture, event: Event) -> Mixture:
-    """Return a mixture after an event: itself, or that of a snapshot.
+    """Return a mixture after an event: itself, or the one of a snapshot.
 
     A correction needs earlier rounds, which a snapshot does not hold; so there is a snapshot after
-    each correction, which replaces what cannot be repeated.
+    each correction, which stands for the events that cannot be repeated.
     """
     operations = operations_of(event)
     try:

@@ -42,7 +42,7 @@ class Registry(memory.Memory):
         request: dict[str, Any] | Requests,
         key: str | None = None,
     ) -> Answered:
-        """Do what a request asks, write it to the log, and return the answer."""
+        """Do a request, write it to the log, and return the answer."""
         if key is None:
             return await self._change(live, kind, request, None, None)
         digest = digest_of(kind, request)
@@ -155,7 +155,7 @@ class Registry(memory.Memory):
         answer: Any,
         request: Any,
     ) -> "tuple[str, asyncio.Future[None] | None]":
-        """Hand what was done over to the log; return the answer, and when it may be sent."""
+        """Hand the operations over to the log; return the answer, and when it may be sent."""
         done, mixture = live.done, live.mixture
         assert mixture is not None
         try:

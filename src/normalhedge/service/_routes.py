@@ -1,4 +1,4 @@
-"""The table of routes: where a request goes, who may send it, and what the document says of it."""
+"""The table of routes: addresses, the scopes that they need, and their forms."""
 
 from collections.abc import Iterator
 from importlib import resources

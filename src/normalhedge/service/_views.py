@@ -70,7 +70,7 @@ class Views:
         )
 
     async def peek(self, call: Call) -> Reply:
-        """Return what a prediction would be; nothing changes."""
+        """Return the prediction that forecasts would get; nothing changes."""
         call.require(JSON)
         live = self.registry.find(call.name)
         request = forms.as_line(decode(await call.body(), forms.PeekRequest))
@@ -78,10 +78,10 @@ class Views:
         def look(mixture: Mixture) -> bytes:
             check_forecasts(mixture, request["forecasts"], self.registry.limits)
             try:
-                found = mixture.peek(request["forecasts"], request.get("confidence"))
+                prediction = mixture.peek(request["forecasts"], request.get("confidence"))
             except REFUSALS as error:
                 raise refuse(mixture, request, error) from error
-            return as_json(plain_prediction(found))
+            return as_json(plain_prediction(prediction))
 
         return Reply(await self.registry.read(live, look))
 
@@ -171,9 +171,9 @@ class Views:
                     ]
             yield b"".join(parts)
 
-    async def _from_log(self, call: Any, *given: Any) -> Any:
+    async def _from_log(self, call: Any, *arguments: Any) -> Any:
         try:
-            return await self.registry.in_thread(call, *given)
+            return await self.registry.in_thread(call, *arguments)
         except (StorageFailure, DamagedLog) as error:
             raise unavailable() from error
         except LookupError as error:

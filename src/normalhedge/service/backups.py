@@ -25,11 +25,11 @@ class Backup(NamedTuple):
 
     def __str__(self) -> str:
         """Return a part of a sentence."""
-        told = f"{self.mixtures:,} mixtures, {self.events:,} events"
+        content = f"{self.mixtures:,} mixtures, {self.events:,} events"
         if self.last is None:
-            return told
+            return content
         when = time.strftime("%Y-%m-%d %H:%M:%S %z", time.localtime(self.last))
-        return f"{told}, the last one at {when}"
+        return f"{content}, the last one at {when}"
 
 
 def back_up(db: str, target: Path) -> Backup:

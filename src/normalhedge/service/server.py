@@ -100,7 +100,7 @@ async def run(
         access_log=False,
         lifespan="off",
         server_header=False,
-        proxy_headers=False,  # who asks is told by the token, not by a header
+        proxy_headers=False,  # the token names the sender, not a header
         timeout_keep_alive=75,
         timeout_graceful_shutdown=max(1, round(settings.stop_seconds)),
         limit_concurrency=settings.limits.connections,
@@ -177,7 +177,7 @@ def serve(settings: Settings) -> None:
 
 def _open(storage: Storage, *, wait: bool) -> None:
     """Become the owner of a database, or wait until that is possible."""
-    said = False
+    announced = False
     while True:
         try:
             storage.open()
@@ -185,9 +185,9 @@ def _open(storage: Storage, *, wait: bool) -> None:
         except InUseError as error:
             if not wait:
                 raise
-            if not said:
+            if not announced:
                 logs.info("waiting", sentence=str(error))
-                said = True
+                announced = True
             time.sleep(WAIT)
 
 
@@ -201,20 +201,20 @@ def _run(main: Any) -> None:
 
 
 def check(settings: Settings) -> list[str]:
-    """Return sentences about what is well; raise a ValueError at what is not."""
+    """Return sentences about settings, database and port; raise a ValueError if one is wrong."""
     settings.check()
-    said = []
+    sentences = []
     storage = storage_of(settings.db)
     storage.open()
     try:
         rows = [row for row in storage.mixtures() if row.deleted is None]
-        said.append(
+        sentences.append(
             f"{_shown(settings.db)} can be used: {len(rows)} mixtures, "
             f"{storage.last_sequence()} events"
         )
     finally:
         storage.close()
     if settings.token_file is not None:
-        said.append(f"{len(read_tokens(Path(settings.token_file)))} tokens")
+        sentences.append(f"{len(read_tokens(Path(settings.token_file)))} tokens")
     _socket(settings).close()
-    return [*said, f"{settings.host}, port {settings.port}, is free"]
+    return [*sentences, f"{settings.host}, port {settings.port}, is free"]

@@ -35,9 +35,9 @@ class Settings:
     allow_host: tuple[str, ...] = ()  # further names by which the server may be asked
     # whether to wait until the present owner of the database has gone, and to take over
     wait: bool = False
-    # For how many days the log is kept; 0 for ever. What is older is removed once a day.
+    # For how many days the log is kept; 0 for ever. Older events are removed once a day.
     keep_days: float = 0.0
-    # whether each request is a line of the log, and not only what goes wrong
+    # whether each request is a line of the log, and not only each failure
     log_requests: bool = False
     # how long to wait for requests that are being answered when the server stops
     stop_seconds: float = 10.0

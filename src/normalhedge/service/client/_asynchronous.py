@@ -200,7 +200,7 @@ class AsyncServedMixture:
     async def peek(
         self, forecasts: Mapping[str, Any], confidence: Mapping[str, float] | None = None
     ) -> Prediction:
-        """Return what `predict` would return, and change nothing; the ticket is -1.
+        """Return the result that `predict` would have, and change nothing; the ticket is -1.
 
         Parameters
         ----------

@@ -152,7 +152,7 @@ class Transport:
 
 
 async def _finish(result: Any) -> Any:
-    """Await what must be awaited."""
+    """Return a result, awaited if need be."""
     return await result if inspect.isawaitable(result) else result
 
 

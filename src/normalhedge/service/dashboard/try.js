@@ -60,7 +60,7 @@ class TryPage {
       "form", { class: "card" },
       h("h2", {}, "Forecasts"),
       h("p", { class: "note" }, names.length
-        ? "They are filled with those of the last settled round. An empty field means that the expert sleeps. A list or an object is written as JSON."
+        ? "The fields hold the forecasts of the last settled round. An empty field means that the expert sleeps. A list or an object is written as JSON."
         : "The mixture knows no expert yet: add the first ones by name."),
       this.rows,
       this.newField(),
