@@ -19,20 +19,11 @@ from normalhedge.service._problems import Problem, StorageFailure
 from normalhedge.service._registry import Registry
 from normalhedge.service._storage import Event
 
-TICK = 0.25
-"""Events are told at most this often, in seconds."""
-
-MOST = 50
-"""The number of events of a mixture that are told at once; the earlier ones are left out."""
-
-BEAT = 15.0
-"""A line is sent at least this often, so that nobody thinks the connection is dead."""
-
-ALL = 0
-"""The channel of all mixtures."""
-
-BACKLOG = 64
-"""The number of messages that a slow listener may be behind; then it is disconnected."""
+TICK = 0.25  # events are told at most this often, in seconds
+MOST = 50  # the number of events of a mixture that are told at once; the earlier ones are left out
+BEAT = 15.0  # a line is sent at least this often, so that nobody thinks the connection is dead
+ALL = 0  # the channel of all mixtures
+BACKLOG = 64  # the number of messages that a slow listener may be behind; then it is disconnected
 
 
 class Broadcast:

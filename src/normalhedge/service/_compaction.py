@@ -11,8 +11,7 @@ from normalhedge.service._recovery import compressed_state, first_snapshot, stat
 from normalhedge.service._registry import Registry
 from normalhedge.service._storage import Batch, SnapshotRow, Storage
 
-DAY = 86_400.0
-"""Seconds of a day."""
+DAY = 86_400.0  # seconds of a day
 
 
 class Compacted(NamedTuple):

@@ -34,8 +34,7 @@ Id = Annotated[Any, Meta(description="Your own id of a round: text, a number, or
 Outcome = Annotated[
     Any, Meta(description="The outcome, in the form of the forecasts, or a class.", examples=[50.8])
 ]
-MOST = 1_000_000_000
-"""The largest whole number of a setting."""
+MOST = 1_000_000_000  # the largest whole number of a setting
 
 
 def _form_of(option: Option) -> Any:

@@ -9,11 +9,8 @@ from normalhedge.boundary.terminal import clipped
 from normalhedge.mixtures import Mixture
 from normalhedge.service._problems import Problem
 
-NAME = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$"
-"""The names of mixtures, which are part of addresses."""
-
-KEY = r"^[\x21-\x7e]{1,200}$"
-"""Idempotency keys."""
+NAME = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$"  # the names of mixtures, which are part of addresses
+KEY = r"^[\x21-\x7e]{1,200}$"  # idempotency keys
 
 _name = re.compile(NAME[1:-1])
 _key = re.compile(KEY[1:-1])

@@ -11,14 +11,12 @@ from normalhedge.mixtures.streams import Stream
 from normalhedge.service._recovery import Recovered, compressed_state
 from normalhedge.service._storage import MixtureRow, SnapshotRow
 
-DELAYS = 100
-"""The number of delays of outcomes that are remembered."""
+DELAYS = 100  # the number of delays of outcomes that are remembered
 
 LATE = 2.0
 """An outcome is overdue when it takes this many times as long as the median of the last ones."""
 
-ENOUGH = 5
-"""The number of delays from which on outcomes can be overdue."""
+ENOUGH = 5  # the number of delays from which on outcomes can be overdue
 
 
 class Answered(NamedTuple):

@@ -22,11 +22,8 @@ from normalhedge.service._storage import Batch, Event, MixtureRow, SnapshotRow, 
 
 T = TypeVar("T")
 
-SNAPSHOT_EVERY = 1000
-"""A snapshot is made after this many operations on a mixture."""
-
-THREADS = 4
-"""The number of threads for work that takes long, and for reading."""
+SNAPSHOT_EVERY = 1000  # a snapshot is made after this many operations on a mixture
+THREADS = 4  # the number of threads for work that takes long, and for reading
 
 
 class Memory:

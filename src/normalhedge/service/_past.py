@@ -12,8 +12,7 @@ from normalhedge.mixtures.state import read, read_outcome
 from normalhedge.service._recovery import operations_of
 from normalhedge.service._storage import Event, Storage
 
-AT_ONCE = 2000
-"""The number of events that are read at once."""
+AT_ONCE = 2000  # the number of events that are read at once
 
 
 def past_rounds(

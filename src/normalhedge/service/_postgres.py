@@ -18,11 +18,8 @@ from normalhedge.service._storage import (
     further_statements,
 )
 
-SCHEMA = "normalhedge"
-"""The schema of the tables, which is ours alone."""
-
-LOCK = 0x6E686467
-"""The number of the advisory lock of a database's owner: "nhdg"."""
+SCHEMA = "normalhedge"  # the schema of the tables, which is ours alone
+LOCK = 0x6E686467  # the number of the advisory lock of a database's owner: "nhdg"
 
 NAMES = {
     "schema": f"{SCHEMA}.", "integer": "bigint", "real": "double precision", "bytes": "bytea",
@@ -50,8 +47,7 @@ SELECT application_name, client_addr, backend_start FROM pg_locks JOIN pg_stat_a
 WHERE locktype = 'advisory' AND granted AND objid = ?
 """
 
-GRACE = 2.0
-"""The seconds for which a lock of another process is waited for, before it is believed."""
+GRACE = 2.0  # the seconds for which a lock of another process is waited for, before it is believed
 
 KEEPALIVE = {"keepalives_idle": 10, "keepalives_interval": 5, "keepalives_count": 3}
 """How soon a connection to a machine that has gone is given up, in seconds and attempts."""

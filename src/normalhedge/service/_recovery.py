@@ -11,11 +11,8 @@ from normalhedge.mixtures.state import CANNOT_BE_REPEATED, HISTORY, Operation
 from normalhedge.service._problems import DamagedLog
 from normalhedge.service._storage import Event, Storage
 
-AT_ONCE = 2000
-"""The number of events that are read at once."""
-
-MOST = 5000
-"""A recovery repeats at most this many operations, if there is a later snapshot."""
+AT_ONCE = 2000  # the number of events that are read at once
+MOST = 5000  # a recovery repeats at most this many operations, if there is a later snapshot
 
 
 class Recovered(NamedTuple):

@@ -24,8 +24,7 @@ LONG = 0.004
 Requests = Sequence[dict[str, Any] | Problem]
 """Several requests; a problem stands for one that could not be read."""
 
-CHANGES = ExpertChange.__struct_fields__
-"""The changes of experts."""
+CHANGES = ExpertChange.__struct_fields__  # the changes of experts
 
 _encode = msgspec.json.Encoder().encode
 

@@ -18,8 +18,7 @@ from normalhedge.service._storage import (
     further_statements,
 )
 
-APPLICATION = 0x6E686467
-"""The number in the header of the file that says whose it is: "nhdg"."""
+APPLICATION = 0x6E686467  # the number in the header of the file that says whose it is: "nhdg"
 
 NAMES = {
     "schema": "", "integer": "INTEGER", "real": "REAL", "bytes": "BLOB",

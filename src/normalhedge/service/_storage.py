@@ -12,8 +12,7 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple
 
-VERSION = 1
-"""The version of the tables."""
+VERSION = 1  # the version of the tables
 
 TABLES = """
 CREATE TABLE {schema}mixtures (
@@ -92,8 +91,7 @@ class Batch(NamedTuple):
     mixtures: Sequence[MixtureRow] = ()  # new rows, or rows to replace
 
 
-COLUMNS = ", ".join(Event._fields)
-"""The columns of the log."""
+COLUMNS = ", ".join(Event._fields)  # the columns of the log
 
 
 class Storage(ABC):

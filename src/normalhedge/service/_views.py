@@ -23,8 +23,7 @@ from normalhedge.service._past import past_rounds
 from normalhedge.service._problems import DamagedLog, Problem, StorageFailure, unavailable
 from normalhedge.service._registry import Registry, refuse
 
-LOG_AT_ONCE = 500
-"""The number of events of the log that are read at once."""
+LOG_AT_ONCE = 500  # the number of events of the log that are read at once
 
 
 class Views:

@@ -13,11 +13,8 @@ from normalhedge.boundary import whole_files
 from normalhedge.service._limits import Limits
 from normalhedge.service._problems import Problem, no_mixture
 
-SCOPES = ("read", "write", "admin")
-"""The scopes of tokens; each includes the scopes before it."""
-
-PREFIX = "nh_"
-"""The beginning of each token, by which searches for secrets find it."""
+SCOPES = ("read", "write", "admin")  # the scopes of tokens; each includes the scopes before it
+PREFIX = "nh_"  # the beginning of each token, by which searches for secrets find it
 
 
 class Holder(NamedTuple):

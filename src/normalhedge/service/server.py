@@ -34,8 +34,7 @@ from normalhedge.service._views import Views
 from normalhedge.service.access import Access, read_tokens
 from normalhedge.service.settings import Settings
 
-WAIT = 0.5
-"""The seconds between two attempts to take a database over."""
+WAIT = 0.5  # the seconds between two attempts to take a database over
 
 
 def storage_of(db: str) -> Storage:

@@ -17,9 +17,6 @@ PREFIX = "NORMALHEDGE_"
 """The beginning of the variables of the environment: ``NORMALHEDGE_PORT``,
 ``NORMALHEDGE_LIMITS_BODY``."""
 
-LOCAL = ("localhost", "127.0.0.1", "::1")
-"""The addresses of this machine."""
-
 
 @dataclass(frozen=True)
 class Settings:
