@@ -1,4 +1,4 @@
-"""What was acknowledged is there after every end, to the bit."""
+"""Acknowledged requests are there after every end, to the bit."""
 
 from pathlib import Path
 from typing import Any

@@ -18,7 +18,7 @@ from tests.service.running import Asked, process, served
 
 
 async def play(client: httpx.AsyncClient, name: str, seed: int, rounds: int) -> list[Any]:
-    """Predict rounds, and settle some of them; return what was acknowledged."""
+    """Predict rounds, and settle some of them; return the acknowledged answers."""
     rng, done, path = random.Random(seed), [], f"/v1/mixtures/{name}"
     for k in range(rounds):
         forecasts = {f"e{j}": rng.gauss(0, 1) for j in range(3)}

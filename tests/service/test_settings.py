@@ -1,4 +1,4 @@
-"""The settings of a server: what is safe, and where they come from."""
+"""The settings of a server: their safety, and their sources."""
 
 from pathlib import Path
 

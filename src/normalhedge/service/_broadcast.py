@@ -6,6 +6,7 @@ there are too many: the log has all of them.
 
 import asyncio
 import time
+from collections import Counter, deque
 from collections.abc import AsyncIterator
 from typing import Any
 
@@ -32,8 +33,8 @@ class Broadcast:
     def __init__(self, registry: Registry) -> None:
         self.registry = registry
         self.listeners: dict[int, set[asyncio.Queue[bytes | None]]] = {}
-        self._waiting: dict[int, list[Event]] = {}
-        self._skipped: dict[int, int] = {}
+        self._waiting: dict[int, deque[Event]] = {}
+        self._counts: Counter[int] = Counter()
         self._changed: set[int] = set()
         self._moved = False
         self._timer: asyncio.TimerHandle | None = None
@@ -55,13 +56,8 @@ class Broadcast:
                 continue
             self._changed.add(event.mixture)
             if event.mixture in self.listeners:
-                waiting = self._waiting.setdefault(event.mixture, [])
-                waiting.append(event)
-                if len(waiting) > 2 * MOST:
-                    self._skipped[event.mixture] = (
-                        self._skipped.get(event.mixture, 0) + len(waiting) - MOST
-                    )
-                    del waiting[:-MOST]
+                self._waiting.setdefault(event.mixture, deque(maxlen=MOST)).append(event)
+                self._counts[event.mixture] += 1
         if self._timer is None:
             self._timer = asyncio.get_running_loop().call_later(TICK, self._tick)
 
@@ -69,13 +65,13 @@ class Broadcast:
         """Encode the gathered events, once for each channel, and hand them to the listeners."""
         self._timer = None
         waiting, self._waiting = self._waiting, {}
-        skipped, self._skipped = self._skipped, {}
+        counts, self._counts = self._counts, Counter()
         changed, self._changed = self._changed, set()
         if self.registry.storage.lookups_are_quick:
             for number, events in waiting.items():
-                self._hand(number, self._encode(number, events, skipped.get(number, 0)))
+                self._hand(number, self._encode(number, events, counts[number]))
         elif waiting:
-            task = asyncio.ensure_future(self._tell_slowly(waiting, skipped))
+            task = asyncio.ensure_future(self._tell_slowly(waiting, counts))
             self._tasks.add(task)
             task.add_done_callback(self._tasks.discard)
         if ALL in self.listeners and (changed or self._moved):
@@ -86,23 +82,22 @@ class Broadcast:
             self._hand(ALL, message("health", content, self.registry.committer.sequence))
             self._moved = False
 
-    async def _tell_slowly(self, waiting: dict[int, list[Event]], skipped: dict[int, int]) -> None:
+    async def _tell_slowly(self, waiting: dict[int, deque[Event]], counts: Counter[int]) -> None:
         """Do the same in a thread, where the database takes its time."""
         for number, events in waiting.items():
-            left_out = skipped.get(number, 0)
-            data = await self.registry.in_thread(self._encode, number, events, left_out)
+            data = await self.registry.in_thread(self._encode, number, events, counts[number])
             self._hand(number, data)
 
-    def _encode(self, number: int, events: list[Event], skipped: int) -> bytes:
+    def _encode(self, number: int, events: deque[Event], count: int) -> bytes:
         """Return the message about events of a mixture."""
         live, now = self.registry.by_id.get(number), time.time()
         try:
-            described = [self._describe(live, event) for event in events[-MOST:]]
+            described = [self._describe(live, event) for event in events]
         except StorageFailure:
             described = []
         content = {
             "events": described,
-            "skipped": skipped + len(events) - len(described),
+            "skipped": count - len(described),
             "health": None if live is None else live.health(now),
             "time": now,
         }

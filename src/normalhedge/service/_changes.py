@@ -128,8 +128,8 @@ class Changes:
     async def compact(self, call: Call) -> Reply:
         """Remove the old part of the log, as far as a restart does not need it."""
         live, form = await self._read(call, forms.Age)
-        removed = await compact(self.registry, live, time.time() - form.keep_days * DAY)
-        return Reply(forms.as_json(removed._asdict()))
+        before = time.time() - form.keep_days * DAY
+        return Reply(forms.as_json(await compact(self.registry, live, before)))
 
     async def stream(self, call: Call) -> Reply:
         """Answer JSON lines as 'normalhedge blend -' does, over one connection."""

@@ -2,9 +2,9 @@
 
 import asyncio
 import time
-from typing import NamedTuple
 
 from normalhedge.service import _logs as logs
+from normalhedge.service._forms import CompactedAnswer
 from normalhedge.service._live import LiveMixture
 from normalhedge.service._problems import DamagedLog, Problem, StorageFailure, unavailable
 from normalhedge.service._recovery import compressed_state, first_snapshot, state_at
@@ -14,14 +14,7 @@ from normalhedge.service._storage import Batch, SnapshotRow, Storage
 DAY = 86_400.0  # seconds of a day
 
 
-class Compacted(NamedTuple):
-    """The result of a compaction."""
-
-    removed: int  # the number of removed events
-    sequence: int  # the log begins after this event, with the state of then
-
-
-async def compact(registry: Registry, live: LiveMixture, before: float) -> Compacted:
+async def compact(registry: Registry, live: LiveMixture, before: float) -> CompactedAnswer:
     """Remove the events of a mixture before a time, as far as a restart does not need them.
 
     Idempotency keys of removed events are forgotten, and history and exports begin later.
@@ -30,11 +23,11 @@ async def compact(registry: Registry, live: LiveMixture, before: float) -> Compa
     try:
         oldest, cut = await registry.in_thread(_cut, storage, number, before)
         if cut <= oldest:
-            return Compacted(0, oldest)
+            return CompactedAnswer(0, oldest)
         state = await registry.in_thread(lambda: compressed_state(state_at(storage, number, cut)))
         row = SnapshotRow(number, cut, state, kept=True, previous=0)
         await registry.committer.in_turn(storage.append, Batch([], [row]))
-        return Compacted(await _remove(registry, number, cut), cut)
+        return CompactedAnswer(await _remove(registry, number, cut), cut)
     except (StorageFailure, DamagedLog) as error:
         raise unavailable() from error
 

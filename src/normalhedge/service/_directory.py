@@ -10,7 +10,7 @@ from weakref import WeakValueDictionary
 import msgspec
 
 from normalhedge.mixtures import Mixture
-from normalhedge.service._keys import digest_of, once
+from normalhedge.service._keys import Change, once
 from normalhedge.service._limits import check_name
 from normalhedge.service._live import Answered, LiveMixture
 from normalhedge.service._memory import Memory
@@ -38,39 +38,39 @@ class Directory:
         kind: str = "create",
     ) -> Answered:
         """Create a mixture; refuse a name that is taken."""
-        body = {kind: check_name(name), "options": options}
+        change = Change.of(kind, {kind: check_name(name), "options": options}, key)
 
-        async def work(digest: bytes | None) -> Answered:
+        async def work() -> Answered:
             memory, most = self.memory, self.memory.limits.mixtures
             if len(memory.names) >= most:
                 raise Problem(422, f"this server has at most {most} mixtures")
             row = MixtureRow(memory.next_id, name, time.time(), _encode(options).decode())
             memory.next_id += 1
             state = await memory.in_thread(compressed_state, mixture)
-            return await self._write(kind, body | {"id": row.id}, row, key, digest, state)
+            return await self._write(change, row, change.content | {"id": row.id}, state)
 
-        return await self._change(kind, body, key, name, work)
+        return await self._change(change, name, work)
 
     async def rename(self, old: str, name: str, key: str | None = None) -> Answered:
         """Give a mixture another name."""
-        body = {"rename": [old, check_name(name)]}
+        change = Change.of("rename", {"rename": [old, check_name(name)]}, key)
 
-        async def work(digest: bytes | None) -> Answered:
+        async def work() -> Answered:
             async with self._turn(old) as live:
-                return await self._write("rename", body, live.row._replace(name=name), key, digest)
+                return await self._write(change, live.row._replace(name=name), change.content)
 
-        return await self._change("rename", body, key, name, work)
+        return await self._change(change, name, work)
 
     async def delete(self, name: str, key: str | None = None) -> Answered:
         """Delete a mixture; its events stay in the database until the log is compacted."""
-        body = {"delete": name}
+        change = Change.of("delete", {"delete": name}, key)
 
-        async def work(digest: bytes | None) -> Answered:
+        async def work() -> Answered:
             async with self._turn(name) as live:
                 row = live.row._replace(deleted=time.time())
-                return await self._write("delete", body, row, key, digest)
+                return await self._write(change, row, change.content)
 
-        return await self._change("delete", body, key, None, work)
+        return await self._change(change, None, work)
 
     @asynccontextmanager
     async def _turn(self, name: str) -> AsyncIterator[LiveMixture]:
@@ -82,15 +82,9 @@ class Directory:
             yield live
 
     async def _change(
-        self,
-        kind: str,
-        body: dict[str, Any],
-        key: str | None,
-        name: str | None,
-        work: Callable[[bytes | None], Awaitable[Answered]],
+        self, change: Change, name: str | None, work: Callable[[], Awaitable[Answered]]
     ) -> Answered:
         """Do work, once for each key, with a new name that nobody else can take meanwhile."""
-        digest = None if key is None else digest_of(kind, body)
 
         async def reserve() -> Answered:
             # Another request for the name may be on its way to the disk: its success decides.
@@ -99,26 +93,21 @@ class Directory:
                 self.memory.check_ready()
                 if name in self.memory.names:
                     raise Problem(409, f"there is a mixture {name!r} already")
-                return await work(digest)
+                return await work()
 
-        if key is None or digest is None:
-            return await reserve()
-        return await once(self.memory, self._log, key, digest, reserve)
+        return await once(self.memory, self._log, change, reserve)
 
     async def _write(
-        self,
-        kind: str,
-        body: dict[str, Any],
-        row: MixtureRow,
-        key: str | None,
-        digest: bytes | None,
-        state: bytes | None = None,
+        self, change: Change, row: MixtureRow, body: dict[str, Any], state: bytes | None = None
     ) -> Answered:
         """Write a change of the list of mixtures; memory follows when it is on the disk."""
         committer, now = self.memory.committer, time.time()
         sequence = committer.next_sequence()
         answer = _encode({"name": row.name, "created": row.created, "sequence": sequence}).decode()
-        event = Event(sequence, 0, now, kind, key, digest, _encode(body).decode(), answer, 0, None)
+        event = Event(
+            sequence, 0, now, change.kind, change.key, change.digest, _encode(body).decode(),
+            answer, 0, None,
+        )  # fmt: skip
         snapshot = None
         if state is not None:
             snapshot = SnapshotRow(row.id, sequence, state, kept=True, previous=0)

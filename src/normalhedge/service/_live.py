@@ -44,7 +44,7 @@ class LiveMixture:
     def __init__(self, row: MixtureRow) -> None:
         self.row = row
         self.turn = asyncio.Lock()
-        self.in_flight: dict[str, tuple[bytes, asyncio.Future[Answered]]] = {}
+        self.in_flight: dict[str, tuple[bytes | None, asyncio.Future[Answered]]] = {}
         self.cost = 5e-5
         self.unwritten = 0
         self.gone = False

@@ -104,7 +104,7 @@ def repeat(storage: Storage, mixture: Mixture, event: Event) -> Mixture:
         for operation in operations:
             mixture.redo(operation)
     except (ValueError, TypeError, LookupError, ArithmeticError, RuntimeError) as error:
-        if _is_repeatable(operations):
+        if is_repeatable(operations):
             raise DamagedLog(
                 f"event {event.sequence} does not fit the state before it: {error}"
             ) from error
@@ -112,13 +112,9 @@ def repeat(storage: Storage, mixture: Mixture, event: Event) -> Mixture:
     return mixture
 
 
-def _is_repeatable(operations: Iterable[Operation]) -> bool:
+def is_repeatable(operations: Iterable[Operation]) -> bool:
+    """Tell whether operations can be repeated; else they need a snapshot after them."""
     return not any(CANNOT_BE_REPEATED in operation for operation in operations)
-
-
-def must_be_kept(operations: Iterable[Operation]) -> bool:
-    """Tell whether operations need a snapshot after them that is kept as long as they are."""
-    return not _is_repeatable(operations)
 
 
 def read_state(storage: Storage, mixture: int, sequence: int) -> Mixture:

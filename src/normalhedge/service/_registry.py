@@ -11,11 +11,11 @@ from normalhedge.mixtures import Mixture
 from normalhedge.mixtures.streams import REFUSALS, refusal
 from normalhedge.service import _memory as memory
 from normalhedge.service._forms import ExpertChange
-from normalhedge.service._keys import digest_of, once
+from normalhedge.service._keys import Change, once
 from normalhedge.service._limits import check_correction, check_forecasts, check_words
 from normalhedge.service._live import Answered, LiveMixture, LoadedMixture
 from normalhedge.service._problems import Kind, Problem, unavailable
-from normalhedge.service._recovery import must_be_kept
+from normalhedge.service._recovery import is_repeatable
 from normalhedge.service._storage import Event
 
 LONG = 0.004
@@ -42,26 +42,16 @@ class Registry(memory.Memory):
         key: str | None = None,
     ) -> Answered:
         """Do a request, write it to the log, and return the answer."""
-        if key is None:
-            return await self._change(live, kind, request, None, None)
-        digest = digest_of(kind, request)
-        answered = await once(
-            self, live, key, digest, lambda: self._change(live, kind, request, key, digest)
-        )
+        change = Change.of(kind, request, key)
+        answered = await once(self, live, change, lambda: self._change(live, change))
         self.replayed += answered.replayed
         return answered
 
-    async def _change(
-        self,
-        live: LiveMixture,
-        kind: str,
-        request: dict[str, Any] | Requests,
-        key: str | None,
-        digest: bytes | None,
-    ) -> Answered:
+    async def _change(self, live: LiveMixture, change: Change) -> Answered:
+        request = change.content
         self.check_ready()
         many = 1 if isinstance(request, dict) else len(request)
-        long = live.cost * many > LONG or kind == "correct"
+        long = live.cost * many > LONG or change.kind == "correct"
         if long or live.mixture is None or live.turn.locked():
             async with live.turn:
                 mixture = await self.load(live)
@@ -69,10 +59,10 @@ class Registry(memory.Memory):
                     answer = await self._work_in_thread(live, mixture, request)
                 else:
                     answer = self._work(live, live.loaded(), request)
-                text, future = self._log(live, kind, key, digest, answer, request)
+                text, future = self._log(live, change, answer)
         else:
             answer = self._work(live, live.loaded(), request)
-            text, future = self._log(live, kind, key, digest, answer, request)
+            text, future = self._log(live, change, answer)
         if future is not None:
             await future
         return Answered(text)
@@ -146,13 +136,7 @@ class Registry(memory.Memory):
         loaded.stream.reply(request, answer)
 
     def _log(
-        self,
-        live: LiveMixture,
-        kind: str,
-        key: str | None,
-        digest: bytes | None,
-        answer: Any,
-        request: Any,
+        self, live: LiveMixture, change: Change, answer: dict[str, Any]
     ) -> "tuple[str, asyncio.Future[None] | None]":
         """Hand the operations over to the log; return the answer, and when it may be sent."""
         done, mixture = live.done, live.mixture
@@ -161,17 +145,17 @@ class Registry(memory.Memory):
             text = _encode(answer).decode()
             if not done:
                 return text, None
-            body = _encode(done[0] if isinstance(request, dict) else done).decode()
+            body = _encode(done[0] if isinstance(change.content, dict) else done).decode()
             now, committer = time.time(), self.committer
             sequence = committer.next_sequence()
             event = Event(
-                sequence, live.row.id, now, kind, key, digest, body, text, len(done),
-                live.note(done, now),
+                sequence, live.row.id, now, change.kind, change.key, change.digest, body, text,
+                len(done), live.note(done, now),
             )  # fmt: skip
             live.sequence = sequence
             live.since += len(done)
             snapshot = None
-            kept = must_be_kept(done)
+            kept = not is_repeatable(done)  # the snapshot is kept as long as the event
             if kept or live.since >= memory.SNAPSHOT_EVERY:
                 snapshot = live.snapshot_row(mixture, kept=kept)
                 live.snapshot, live.since = sequence, 0

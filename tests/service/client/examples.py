@@ -16,7 +16,7 @@ def state(mixture: Mixture) -> str:
 
 
 def play(mixture: Any, rounds: int, seed: int = 0) -> list[Any]:
-    """Play rounds in which outcomes come late, and return what was predicted."""
+    """Play rounds in which outcomes come late, and return the predictions."""
     rng = np.random.default_rng(seed)
     values, waiting = [], []
     for k in range(rounds):

@@ -67,7 +67,7 @@ class TryPage {
       h("div", { class: "actions" },
         h("div", {},
           h("button", { type: "submit", class: "main", name: "peek" }, "Peek"),
-          h("p", { class: "note" }, "Shows what the mixture would say. It does not count: nothing is stored or learned.")),
+          h("p", { class: "note" }, "Shows the blend. It does not count: nothing is stored or learned.")),
         h("div", { class: "counts" },
           h("label", { for: "round-id" }, "Id of the round ", this.id),
           h("button", { type: "button", class: "danger", name: "predict", onclick: () => this.predict() }, "Predict for real"),
