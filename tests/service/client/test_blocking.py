@@ -1,5 +1,6 @@
 """The client against a real server: it is a mixture, and nothing that breaks is learned twice."""
 
+import inspect
 import subprocess
 import sys
 from collections.abc import Callable
@@ -11,6 +12,7 @@ import pytest
 
 from normalhedge import AsyncClient, Client, Mixture
 from normalhedge.service import access
+from normalhedge.service.client import AsyncServedMixture, ServedMixture
 from tests.service.client.examples import LIMITS, play, state
 from tests.service.faulty import CUTS, proxied
 from tests.service.running import Asked, served
@@ -217,3 +219,18 @@ def test_tokens_are_sent_and_their_scopes_are_told(tmp_path: Path) -> None:
                 mixture.predict({"a": 1.0})
             with pytest.raises(PermissionError):
                 guest.mixture("other")
+
+
+@pytest.mark.parametrize(
+    ("awaited", "plain"), [(AsyncClient, Client), (AsyncServedMixture, ServedMixture)]
+)
+def test_every_verb_for_asyncio_is_one_for_threads(awaited: type, plain: type) -> None:
+    verbs = [name for name in vars(awaited) if inspect.iscoroutinefunction(getattr(awaited, name))]
+    for name in verbs:
+        if name.startswith("_") or isinstance(vars(plain)[name], property):
+            continue
+        verb, twin = getattr(awaited, name), getattr(plain, name)
+        assert not inspect.iscoroutinefunction(inspect.unwrap(twin))
+        assert twin.__qualname__ == f"{plain.__name__}.{name}"
+        assert twin.__doc__ == verb.__doc__
+        assert inspect.signature(twin).parameters == inspect.signature(verb).parameters
