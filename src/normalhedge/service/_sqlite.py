@@ -56,27 +56,25 @@ class SQLite(Storage):
                 stack.enter_context(self._owner)
             except ValueError as error:
                 raise InUseError(str(error)) from None
-            self._prepare()
+            stack.callback(self._disconnect, sqlite3.Error)
+            try:
+                self._prepare()
+            except sqlite3.Error as error:
+                raise ValueError(f"{self.path} cannot be used: {error}") from None
             self._held = stack.pop_all()
 
     def _prepare(self) -> None:
         """Make the tables, or refuse a file that is not the log of a service."""
-        try:
-            connection = self._connection()
-            (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
-            if tables:
-                check_header(connection, self.path)
-            connection.execute("PRAGMA journal_mode=WAL")
-            # A write, so that a file that cannot be written is refused at once.
-            connection.executescript(
-                f"BEGIN IMMEDIATE; {'' if tables else TABLES.format(**NAMES)} "
-                f"PRAGMA application_id={APPLICATION}; PRAGMA user_version={VERSION}; COMMIT;"
-            )
-        except (sqlite3.Error, ValueError) as error:
-            self._disconnect(sqlite3.Error)
-            if isinstance(error, ValueError):
-                raise
-            raise ValueError(f"{self.path} cannot be used: {error}") from None
+        connection = self._connection()
+        (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+        if tables:
+            check_header(connection, self.path)
+        connection.execute("PRAGMA journal_mode=WAL")
+        # A write, so that a file that cannot be written is refused at once.
+        connection.executescript(
+            f"BEGIN IMMEDIATE; {'' if tables else TABLES.format(**NAMES)} "
+            f"PRAGMA application_id={APPLICATION}; PRAGMA user_version={VERSION}; COMMIT;"
+        )
 
     def _connect(self) -> sqlite3.Connection:
         connection = sqlite3.connect(

@@ -53,20 +53,16 @@ class Views:
         if mixture is None:  # the database failed meanwhile
             raise unavailable()
         books = mixture.books
-        return Reply(
-            as_json(
-                live.health(now)
-                | {
-                    "settings": json.loads(live.row.options),
-                    "names": books.names,
-                    "retired": sorted(books.retired),
-                    "item_names": books.items,
-                    "weights": weights,
-                    "next_ticket": books.next_ticket,
-                    "sequence": live.sequence,
-                }
-            )
-        )
+        details = {
+            "settings": json.loads(live.row.options),
+            "names": books.names,
+            "retired": sorted(books.retired),
+            "item_names": books.items,
+            "weights": weights,
+            "next_ticket": books.next_ticket,
+            "sequence": live.sequence,
+        }
+        return Reply(as_json(live.health(now) | details))
 
     async def peek(self, call: Call) -> Reply:
         """Return the prediction that forecasts would get; nothing changes."""
