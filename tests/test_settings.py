@@ -9,7 +9,7 @@ import pytest
 from normalhedge.cli._blend import command
 from normalhedge.mixtures.state._settings import OPTIONS
 from normalhedge.service import _forms as forms
-from normalhedge.service.client import _verbs as verbs
+from normalhedge.service.client import _encoding as encoding
 
 BY_OTHER_MEANS = {"shared", "half_life", *(n for n in OPTIONS if OPTIONS[n].kind == "limit")}
 """Options that the command line does not have: ``--pooled`` and ``--memory`` say two of them."""
@@ -42,5 +42,5 @@ def test_the_command_line_has_every_option() -> None:
 
 def test_the_client_knows_every_option() -> None:
     given = {name: option.as_json for name, option in OPTIONS.items()}
-    assert verbs.checked(given) == given
-    verbs.check_same("x", given, {})
+    assert encoding.encode_settings(given) == given
+    encoding.check_same("x", given, {})

@@ -22,7 +22,7 @@ PATIENCE = 30.0
 """How long a browser may take for an answer, in seconds: machines of tests are busy."""
 
 NOTHING: tuple[Any, ...] = (None, False, 0, "", [])
-"""What is not true in a page; an element comes as an empty mapping, and is true."""
+"""Values that are not true in a page; an element comes as an empty mapping, and is true."""
 
 SWITCHES = [
     *(one for one in OPTIONS if one not in {"--virtual-time-budget=20000", "--dump-dom"}),

@@ -4,6 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from normalhedge.service._limits import Limits
+from tests.service.examples import ONE
 from tests.service.postgres import Cluster, cluster, programs
 from tests.service.running import Asked, served
 
@@ -38,3 +40,20 @@ def db(request: pytest.FixtureRequest, tmp_path: Path) -> str:
         return str(tmp_path / "a.db")
     made: Cluster = request.getfixturevalue("postgres")
     return made.new_database()
+
+
+SMALL = Limits(
+    body=20_000, experts=5, items=4, pending=3, name=20, rounds=10, line=500, mixtures=2,
+    body_seconds=0.5, state=50_000, history=50,
+)  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def small(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Asked]:
+    with (
+        served(tmp_path_factory.mktemp("small") / "a.db", limits=SMALL) as url,
+        Asked(url) as client,
+    ):
+        client.send_json("/v1/mixtures", {"name": "load"})
+        client.send_json(f"{ONE}/predict", {"forecasts": {"a": 1.0, "b": 2.0}})
+        yield client

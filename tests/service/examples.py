@@ -1,13 +1,19 @@
 """Rounds, and clients that play them."""
 
+import json
 import random
+import socket
+import time
 from typing import Any
+
+import numpy as np
 
 from normalhedge import Mixture
 from normalhedge.mixtures.streams._stream import Stream
 from tests.service.running import Asked
 
 ONE = "/v1/mixtures/load"
+
 
 OPTIONS: dict[str, Any] = {"max_pending": 10_000, "history": 100, "max_names": 10_000}
 """The arguments that the service gives to a mixture by default."""
@@ -74,3 +80,32 @@ def replayed(log: list[dict[str, Any]], **options: Any) -> Mixture:
             mixture.redo(operation)
     assert not stream.refused
     return mixture
+
+
+def forecasts(k: int) -> dict[str, Any]:
+    return {"forecasts": {f"expert {j}": float(j * k % 7) for j in range(20)}}
+
+
+def talk(client: Asked, *parts: bytes, pause: float = 0.0) -> bytes:
+    """Return all that the server says to bytes on a bare connection."""
+    with socket.create_connection(("127.0.0.1", client.base_url.port or 0), 10) as connection:
+        for part in parts:
+            connection.sendall(part)
+            time.sleep(pause)
+        said = b""
+        while part := connection.recv(65536):
+            said += part
+    return said
+
+
+def events(client: Asked) -> list[dict[str, Any]]:
+    text = client.get(f"{ONE}/log", params={"events": "true"}).text
+    return [json.loads(line) for line in text.splitlines()]
+
+
+def rounds(count: int, experts: int = 3) -> list[tuple[dict[str, float], float]]:
+    rng = np.random.default_rng(0)
+    return [
+        ({f"e{k}": float(rng.normal()) for k in range(experts)}, float(rng.normal()))
+        for _ in range(count)
+    ]

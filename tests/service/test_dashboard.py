@@ -19,7 +19,7 @@ from tests.service.running import Asked, process, served
 pytestmark = in_browser
 
 SOON = 2.0
-"""What is posted appears on the page within this many seconds."""
+"""A posted round appears on the page within this many seconds."""
 
 TRIES = 5
 """A busy machine may be late; it is late every time only if the page is."""

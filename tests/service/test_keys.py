@@ -3,6 +3,8 @@
 import threading
 from typing import Any
 
+import pytest
+
 from tests.service.examples import ONE, ask
 from tests.service.running import Asked, served
 
@@ -76,3 +78,11 @@ def test_keys_of_renaming_and_deleting(client: Asked) -> None:
     assert client.delete("/v1/mixtures/wind").status_code == 404
     bad = client.delete("/v1/mixtures/wind", headers={"idempotency-key": "x" * 201})
     assert bad.status_code == 422
+
+
+@pytest.mark.parametrize("depth", [100, 300, 450, 480, 490, 495, 500, 520, 900, 990])
+def test_deep_ids_with_keys(small: Asked, depth: int) -> None:
+    content = b'{"forecasts": {"a": 1.0}, "id": ' + b"[" * depth + b"]" * depth + b"}"
+    headers = {"content-type": "application/json", "idempotency-key": f"deep-{depth}"}
+    answer = small.post(f"{ONE}/predict", content=content, headers=headers)
+    assert answer.status_code == 200 if depth <= 300 else answer.status_code in {200, 400, 422}

@@ -1,4 +1,4 @@
-"""The page on the service: its commands are run, and its answers are those of a server."""
+"""The page on the service: its commands are run, and a server gives its answers."""
 
 import json
 import os

@@ -1,8 +1,5 @@
-"""What was acknowledged is there after every end, to the bit."""
+"""Acknowledged requests are there after every end, to the bit."""
 
-import json
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -13,13 +10,17 @@ from normalhedge.mixtures.streams._stream import Stream
 from normalhedge.service import _memory as memory
 from normalhedge.service._recovery import first_snapshot, recover, state_at, state_text
 from normalhedge.service.server import storage_of
-from tests.service.examples import ONE, OPTIONS, ask, line_of, operations_at_random, replayed
+from tests.service.examples import (
+    ONE,
+    OPTIONS,
+    ask,
+    events,
+    line_of,
+    operations_at_random,
+    replayed,
+    rounds,
+)
 from tests.service.running import Asked, process, served
-
-
-def events(client: Asked) -> list[dict[str, Any]]:
-    text = client.get(f"{ONE}/log", params={"events": "true"}).text
-    return [json.loads(line) for line in text.splitlines()]
 
 
 @pytest.mark.parametrize("every", [7, 60, 100_000])
@@ -97,45 +98,6 @@ def test_corrections_reach_back_beyond_a_restart(tmp_path: Path) -> None:
         assert client.get(f"{ONE}/state").text == state
 
 
-def test_the_exported_log_is_replayed_by_the_command_line(tmp_path: Path) -> None:
-    with served(tmp_path / "a.db") as url, Asked(url) as client:
-        client.send_json("/v1/mixtures", {"name": "load", "loss": "absolute", "interval": 0.9})
-        done = [ask(client, verb, body)[0] for verb, body in operations_at_random(1, 80)]
-        first = client.get(f"{ONE}/state", params={"sequence": 0}).text
-        lines, last = client.get(f"{ONE}/log").text, client.get(f"{ONE}/state").json()
-    state = tmp_path / "state.json"
-    state.write_text(first)
-    command = [sys.executable, "-m", "normalhedge", "blend", "-", "--state", str(state)]
-    ended = subprocess.run(command, input=lines.encode(), capture_output=True, check=True)
-    assert len(ended.stdout.splitlines()) == len(lines.splitlines()) == done.count(200) > 70
-    after = json.loads(state.read_text())
-    for name in last.keys() - {"checksum", "sequence", "journal"}:
-        assert after[name] == last[name], name
-
-
-def test_compaction_leaves_a_log_that_replays(db: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(memory, "SNAPSHOT_EVERY", 20)
-    monkeypatch.setattr("normalhedge.service._recovery.HISTORY", 10)
-    with served(db) as url, Asked(url) as client:
-        client.send_json("/v1/mixtures", {"name": "load"})
-        for k, (verb, body) in enumerate(operations_at_random(5, 200)):
-            assert ask(client, verb, body, f"key-{k}")[0] in {200, 404, 409}
-        before, log = client.get(f"{ONE}/state").text, events(client)
-        done = client.send_json(f"{ONE}/compact", {"keep_days": 0})
-        assert 100 < done["removed"] < 200
-        assert events(client) == log[done["removed"] :]
-        assert client.send_json(f"{ONE}/compact", {"keep_days": 0})["removed"] == 0
-    storage = storage_of(db)
-    storage.open()
-    try:
-        assert state_text(recover(storage, 1).mixture) == before
-        oldest = storage.snapshots(1)[-1]
-        assert oldest == done["sequence"]
-        assert state_text(state_at(storage, 1, log[-1]["sequence"])) == before
-    finally:
-        storage.close()
-
-
 def test_a_correction_that_cannot_be_repeated_is_taken_from_its_snapshot(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -179,3 +141,14 @@ def test_a_server_that_was_started_again_corrects_as_far_as_one_that_was_not(
         lines = {"rounds": [{"ticket": 39, "correct": 3.0}, {"ticket": 40, "correct": 3.0}]}
         answers = ask(client, "rounds", lines)[1]["answers"]
         assert answers == [{"error": told["error"]}, {"corrected": 40}]
+
+
+def test_everything_is_there_after_a_restart(tmp_path: Path) -> None:
+    with served(tmp_path / "a.db") as url, Asked(url) as client:
+        client.send_json("/v1/mixtures", {"name": "load"})
+        for forecasts, outcome in rounds(5):
+            ticket = client.send_json(f"{ONE}/predict", {"forecasts": forecasts})["ticket"]
+            client.send_json(f"{ONE}/outcome", {"ticket": ticket, "outcome": outcome})
+        before = client.get(f"{ONE}/state").text
+    with served(tmp_path / "a.db") as url, Asked(url) as client:
+        assert client.get(f"{ONE}/state").text == before

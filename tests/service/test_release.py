@@ -15,7 +15,7 @@ FROZEN = Path(__file__).parents[1] / "frozen"
 
 @pytest.mark.parametrize(("rule", "value"), [("auto", 2.0011251509870713), ("squint", 2.0)])
 def test_a_journal_is_replayed(tmp_path: Path, rule: str, value: float) -> None:
-    """Numbers are those of 0.2 but for the unit of the insurance, which grows with the losses."""
+    """Numbers are as in 0.2 but for the unit of the insurance, which grows with the losses."""
     for name in (f"stream_0_2_{rule}.json", f"stream_0_2_{rule}.json.journal"):
         shutil.copy(FROZEN / name, tmp_path / name)
     path = tmp_path / f"stream_0_2_{rule}.json"

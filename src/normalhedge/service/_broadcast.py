@@ -1,11 +1,12 @@
-"""Server-sent events: what happens to mixtures, told to those who listen.
+"""Server-sent events: changes of mixtures, sent to listeners.
 
 Events are gathered for a moment, encoded once for all listeners of a channel, and left out where
-there are too many: who needs all of them reads the log.
+there are too many: the log has all of them.
 """
 
 import asyncio
 import time
+from collections import Counter, deque
 from collections.abc import AsyncIterator
 from typing import Any
 
@@ -13,28 +14,17 @@ import msgspec
 
 from normalhedge.service._forms import as_json
 from normalhedge.service._http import EVENTS, Call, Reply
-from normalhedge.service._past import losses_of, predicted, settled
+from normalhedge.service._live import LiveMixture
+from normalhedge.service._past import complete, predicted, settled
 from normalhedge.service._problems import Problem, StorageFailure
 from normalhedge.service._registry import Registry
 from normalhedge.service._storage import Event
 
-TICK = 0.25
-"""Events are told at most this often, in seconds."""
-
-MOST = 50
-"""The number of events of a mixture that are told at once; the earlier ones are left out."""
-
-BEAT = 15.0
-"""A line is sent at least this often, so that nobody thinks the connection is dead."""
-
-ALL = 0
-"""The channel of all mixtures."""
-
-DIRECTORY = {"create", "import", "rename", "delete"}
-"""Events that change the list of mixtures."""
-
-BACKLOG = 64
-"""The number of messages that a slow listener may be behind; then it is let go."""
+TICK = 0.25  # events are told at most this often, in seconds
+MOST = 50  # the number of events of a mixture that are told at once; the earlier ones are left out
+BEAT = 15.0  # a line is sent at least this often, so that nobody thinks the connection is dead
+ALL = 0  # the channel of all mixtures
+BACKLOG = 64  # the number of messages that a slow listener may be behind; then it is disconnected
 
 
 class Broadcast:
@@ -43,8 +33,8 @@ class Broadcast:
     def __init__(self, registry: Registry) -> None:
         self.registry = registry
         self.listeners: dict[int, set[asyncio.Queue[bytes | None]]] = {}
-        self._waiting: dict[int, list[Event]] = {}
-        self._skipped: dict[int, int] = {}
+        self._waiting: dict[int, deque[Event]] = {}
+        self._counts: Counter[int] = Counter()
         self._changed: set[int] = set()
         self._moved = False
         self._timer: asyncio.TimerHandle | None = None
@@ -53,7 +43,7 @@ class Broadcast:
 
     @property
     def count(self) -> int:
-        """The number of those who listen."""
+        """The number of listeners."""
         return sum(map(len, self.listeners.values()))
 
     def tell(self, events: list[Event]) -> None:
@@ -66,94 +56,72 @@ class Broadcast:
                 continue
             self._changed.add(event.mixture)
             if event.mixture in self.listeners:
-                waiting = self._waiting.setdefault(event.mixture, [])
-                waiting.append(event)
-                if len(waiting) > 2 * MOST:
-                    self._skipped[event.mixture] = (
-                        self._skipped.get(event.mixture, 0) + len(waiting) - MOST
-                    )
-                    del waiting[:-MOST]
+                self._waiting.setdefault(event.mixture, deque(maxlen=MOST)).append(event)
+                self._counts[event.mixture] += 1
         if self._timer is None:
             self._timer = asyncio.get_running_loop().call_later(TICK, self._tick)
 
     def _tick(self) -> None:
-        """Encode what was gathered, once for each channel, and hand it to the listeners."""
+        """Encode the gathered events, once for each channel, and hand them to the listeners."""
         self._timer = None
         waiting, self._waiting = self._waiting, {}
-        skipped, self._skipped = self._skipped, {}
+        counts, self._counts = self._counts, Counter()
         changed, self._changed = self._changed, set()
         if self.registry.storage.lookups_are_quick:
             for number, events in waiting.items():
-                self._hand(number, self._encoded(number, events, skipped.get(number, 0)))
+                self._hand(number, self._encode(number, events, counts[number]))
         elif waiting:
-            task = asyncio.ensure_future(self._tell_slowly(waiting, skipped))
+            task = asyncio.ensure_future(self._tell_slowly(waiting, counts))
             self._tasks.add(task)
             task.add_done_callback(self._tasks.discard)
         if ALL in self.listeners and (changed or self._moved):
-            now, found = time.time(), [self.registry.by_id.get(number) for number in changed]
-            health = [live.health(now) for live in found if live is not None]
+            now, by_id = time.time(), self.registry.by_id
+            health = [by_id[number].health(now) for number in changed if number in by_id]
             names = sorted(self.registry.names) if self._moved else None
             content = {"mixtures": health, "names": names, "time": now}
             self._hand(ALL, message("health", content, self.registry.committer.sequence))
             self._moved = False
 
-    async def _tell_slowly(self, waiting: dict[int, list[Event]], skipped: dict[int, int]) -> None:
+    async def _tell_slowly(self, waiting: dict[int, deque[Event]], counts: Counter[int]) -> None:
         """Do the same in a thread, where the database takes its time."""
         for number, events in waiting.items():
-            left_out = skipped.get(number, 0)
-            data = await self.registry.in_thread(self._encoded, number, events, left_out)
+            data = await self.registry.in_thread(self._encode, number, events, counts[number])
             self._hand(number, data)
 
-    def _encoded(self, number: int, events: list[Event], skipped: int) -> bytes:
+    def _encode(self, number: int, events: deque[Event], count: int) -> bytes:
         """Return the message about events of a mixture."""
         live, now = self.registry.by_id.get(number), time.time()
         try:
-            told = [self._told(number, event) for event in events[-MOST:]]
+            described = [self._describe(live, event) for event in events]
         except StorageFailure:
-            told = []
+            described = []
         content = {
-            "events": told,
-            "skipped": skipped + len(events) - len(told),
+            "events": described,
+            "skipped": count - len(described),
             "health": None if live is None else live.health(now),
             "time": now,
         }
         return message("events", content, events[-1].sequence)
 
-    def _told(self, number: int, event: Event) -> dict[str, Any]:
-        """Return what listeners are told of an event."""
-        live = self.registry.by_id.get(number)
-        rounds, known = predicted(event), settled(event)
-        told: dict[str, Any] = {
+    def _describe(self, live: LiveMixture | None, event: Event) -> dict[str, Any]:
+        """Return the data about an event for listeners."""
+        rounds, settlements = predicted(event), settled(event)[-MOST:]
+        description: dict[str, Any] = {
             "sequence": event.sequence,
             "time": event.time,
             "kind": event.kind,
         }
         if rounds:
-            told["predicted"] = [{"ticket": ticket, **one} for ticket, one in rounds.items()][
-                -MOST:
-            ]
-        if known and live is not None and live.mixture is not None:
-            told["settled"] = self._with_losses(number, known[-MOST:], rounds)
-        if not rounds and not known:
-            told["change"] = msgspec.json.decode(event.body)
-        return told
-
-    def _with_losses(
-        self, number: int, known: list[dict[str, Any]], rounds: dict[int, dict[str, Any]]
-    ) -> list[dict[str, Any]]:
-        """Add the forecasts and the losses of settled rounds, if the memory has them."""
-        live = self.registry.by_id[number]
-        assert live.mixture is not None
-        loss = live.mixture.settings.loss
-        storage = self.registry.storage
-        for one in known:
-            made = rounds.get(one["ticket"])
-            if made is None:
-                event = storage.event_by_ticket(number, one["ticket"])
-                made = None if event is None else predicted(event).get(one["ticket"])
-            one.update(made or {})
-            one.update(losses_of(one, loss))
-        return known
+            newest = [{"ticket": ticket, **made} for ticket, made in rounds.items()]
+            description["predicted"] = newest[-MOST:]
+        if settlements and live is not None and live.mixture is not None:
+            loss = live.mixture.settings.loss
+            for settlement in settlements:
+                complete(self.registry.storage, event.mixture, loss, settlement, rounds)
+            description["settled"] = settlements
+        if not rounds and not settlements:
+            description["change"] = msgspec.json.decode(event.body)
+        return description
 
     def _hand(self, channel: int, data: bytes) -> None:
         for queue in list(self.listeners.get(channel, ())):
@@ -164,27 +132,26 @@ class Broadcast:
                 queue.put_nowait(data)
 
     def _leave(self, channel: int, queue: "asyncio.Queue[bytes | None]") -> None:
-        known = self.listeners.get(channel)
-        if known is not None:
-            known.discard(queue)
-            if not known:
-                del self.listeners[channel]
+        queues = self.listeners.get(channel, set())
+        queues.discard(queue)
+        if not queues:
+            self.listeners.pop(channel, None)
 
     def close(self) -> None:
-        """Let all listeners go."""
+        """Disconnect all listeners."""
         self._closed = True
         for queues in list(self.listeners.values()):
             for queue in queues:
                 queue.put_nowait(None)
 
     async def events(self, call: Call) -> Reply:
-        """Tell the health of mixtures as it changes."""
+        """Tell the health of mixtures, as it changes."""
         if call.holder.mixtures is not None:
             raise Problem(403, "this token is for some mixtures: listen to each of them")
         return self._listen(call, ALL)
 
     async def mixture_events(self, call: Call) -> Reply:
-        """Tell what happens to a mixture."""
+        """Tell the events of a mixture, as they happen."""
         live = self.registry.find(call.name)
         return self._listen(call, live.row.id)
 

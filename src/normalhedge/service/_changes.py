@@ -1,8 +1,9 @@
 """Answers to requests that change mixtures."""
 
+import time
 from collections.abc import AsyncIterator
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -12,8 +13,9 @@ from normalhedge.mixtures.files import read_snapshot_text
 from normalhedge.mixtures.state import SINGLE
 from normalhedge.mixtures.streams import REFUSALS, refusal
 from normalhedge.service import _forms as forms
-from normalhedge.service._bodies import decoded, parsed
+from normalhedge.service._compaction import DAY, compact
 from normalhedge.service._directory import Directory
+from normalhedge.service._forms import decode, parse
 from normalhedge.service._http import JSON, LINES, Call, Reply
 from normalhedge.service._limits import Limits, check_name, check_words
 from normalhedge.service._live import Answered, LiveMixture
@@ -24,8 +26,7 @@ HISTORY = 100
 """The settled rounds that a mixture keeps by default: fewer than `Mixture` alone, as a server has
 many mixtures; each of these rounds takes 1 kB with 20 experts."""
 
-NOT_AN_ARGUMENT = {"name"}
-"""Fields of `NewMixture` that are no arguments of `Mixture`."""
+T = TypeVar("T")
 
 
 class Changes:
@@ -35,13 +36,21 @@ class Changes:
         self.registry = registry
         self.directory = Directory(registry)
 
+    async def _read(self, call: Call, form: type[T]) -> tuple[LiveMixture, T]:
+        """Return the mixture of a request, and its form."""
+        call.require(JSON)
+        live = self.registry.find(call.name)
+        return live, decode(await call.body(), form)
+
+    async def _change(self, call: Call, live: LiveMixture, kind: str, request: Any) -> Reply:
+        return _reply(await self.registry.change(live, kind, request, call.key))
+
     async def create(self, call: Call) -> Reply:
         """Create a mixture."""
         call.require(JSON)
-        form: Any = decoded(await call.body(), forms.NewMixture)
-        if not call.holder.sees(form.name):
-            raise Problem(403, "this token is for mixtures of other names")
-        options = limited(form, self.registry.limits)
+        form: Any = decode(await call.body(), forms.NewMixture)
+        call.holder.check_name(form.name)
+        options = limit_options(form, self.registry.limits)
         try:
             mixture = Mixture(**options)
         except REFUSALS as error:
@@ -51,9 +60,8 @@ class Changes:
     async def rename(self, call: Call) -> Reply:
         """Give a mixture another name."""
         call.require(JSON)
-        form = decoded(await call.body(), forms.NewName)
-        if not call.holder.sees(form.name):
-            raise Problem(403, "this token is for mixtures of other names")
+        form = decode(await call.body(), forms.NewName)
+        call.holder.check_name(form.name)
         return _reply(await self.directory.rename(call.name, form.name, call.key))
 
     async def delete(self, call: Call) -> Reply:
@@ -61,74 +69,70 @@ class Changes:
         return _reply(await self.directory.delete(call.name, call.key))
 
     async def import_state(self, call: Call) -> Reply:
-        """Create a mixture from a state file."""
+        """Create a mixture from a state that Mixture.save wrote."""
         call.require(JSON)
         check_name(call.name)
         body = await call.body(self.registry.limits.state)
-        mixture = await self.registry.in_thread(_imported, body, self.registry.limits)
+        mixture = await self.registry.in_thread(_read_state, body, self.registry.limits)
         options = {"recipe": mixture.settings.to_plain()}
         answered = await self.directory.create(call.name, options, mixture, call.key, "import")
         return _reply(answered, 201)
 
     async def predict(self, call: Call) -> Reply:
-        """Predict a round."""
-        call.require(JSON)
-        live = self.registry.find(call.name)
-        request = forms.given(decoded(await call.body(), forms.RoundForecasts))
-        return _reply(await self.registry.change(live, "predict", request, call.key))
+        """Blend the forecasts of a round; its ticket waits for the outcome."""
+        live, form = await self._read(call, forms.RoundForecasts)
+        return await self._change(call, live, "predict", forms.as_line(form))
 
     async def outcome(self, call: Call) -> Reply:
-        """Learn from an outcome."""
-        return await self._settle(call, "outcome")
+        """Learn from the outcome of a round: at once, late, in any order."""
+        live, request = await self._settlement(call)
+        return await self._change(call, live, "outcome", request)
 
     async def correct(self, call: Call) -> Reply:
-        """Replace an outcome."""
-        return await self._settle(call, "correct")
+        """Replace the outcome of a round that is settled."""
+        live, request = await self._settlement(call)
+        request["correct"] = request.pop("outcome")
+        return await self._change(call, live, "correct", request)
 
-    async def _settle(self, call: Call, kind: str) -> Reply:
-        call.require(JSON)
-        live = self.registry.find(call.name)
-        request = forms.given(decoded(await call.body(), forms.Settlement))
+    async def _settlement(self, call: Call) -> tuple[LiveMixture, dict[str, Any]]:
+        live, form = await self._read(call, forms.Settlement)
+        request = forms.as_line(form)
         if ("ticket" in request) == ("id" in request):
             raise Problem(422, "give the ticket or the id of the round, and not both")
-        if kind == "correct":
-            request["correct"] = request.pop("outcome")
-        return _reply(await self.registry.change(live, kind, request, call.key))
+        return live, request
 
     async def outcomes(self, call: Call) -> Reply:
-        """Learn from many outcomes."""
-        call.require(JSON)
-        live = self.registry.find(call.name)
-        form = decoded(await call.body(), forms.Settlements)
-        return await self._many(call, live, [forms.given(one) for one in form.outcomes])
+        """Learn from many outcomes, each refused or learned on its own."""
+        live, form = await self._read(call, forms.Settlements)
+        return await self._batch(call, live, list(map(forms.as_line, form.outcomes)))
 
     async def rounds(self, call: Call) -> Reply:
-        """Do many lines of a stream in one request."""
-        call.require(JSON)
-        live = self.registry.find(call.name)
-        form = decoded(await call.body(), forms.Rounds)
-        return await self._many(call, live, form.rounds)
+        """Do many lines of a stream in one request: forecasts, outcomes, changes."""
+        live, form = await self._read(call, forms.Rounds)
+        return await self._batch(call, live, form.rounds)
 
-    async def _many(self, call: Call, live: LiveMixture, requests: Requests) -> Reply:
+    async def _batch(self, call: Call, live: LiveMixture, requests: Requests) -> Reply:
         most = self.registry.limits.rounds
         if len(requests) > most:
             raise Problem(422, f"one request must have at most {most} rounds or outcomes")
-        return _reply(await self.registry.change(live, "batch", requests, call.key))
+        return await self._change(call, live, "batch", requests)
 
     async def experts(self, call: Call) -> Reply:
-        """Rename, retire, remove an expert, or let one inherit."""
-        call.require(JSON)
-        live = self.registry.find(call.name)
-        request = forms.given(decoded(await call.body(), forms.ExpertChange))
+        """Rename, retire or remove an expert, or let one inherit."""
+        live, form = await self._read(call, forms.ExpertChange)
+        request = forms.as_line(form)
         if len(request) != 1:
             raise Problem(422, "give exactly one of leave, retire, rename and inherit")
-        ((kind, names),) = request.items()
-        words = names if isinstance(names, list) else [names]
-        check_words(words, self.registry.limits, "an expert")
-        return _reply(await self.registry.change(live, kind, request, call.key))
+        return await self._change(call, live, next(iter(request)), request)
+
+    async def compact(self, call: Call) -> Reply:
+        """Remove the old part of the log, as far as a restart does not need it."""
+        live, form = await self._read(call, forms.Age)
+        before = time.time() - form.keep_days * DAY
+        return Reply(forms.as_json(await compact(self.registry, live, before)))
 
     async def stream(self, call: Call) -> Reply:
-        """Answer lines as `normalhedge blend -` does, over one connection."""
+        """Answer JSON lines as 'normalhedge blend -' does, over one connection."""
         call.require(LINES, JSON)
         live = self.registry.find(call.name)
         return Reply(self._lines(call, live), kind=LINES)
@@ -141,41 +145,39 @@ class Changes:
                 yield _line({"line": number + 1, "error": "this line is too long"})
                 return
             requests: list[dict[str, Any] | Problem] = []
-            answers: list[dict[str, Any]] = []
+            numbers: list[int] = []
             for line in lines:
                 number += 1
                 if line.strip():
-                    answers.append({"line": number})
-                    requests.append(_request(line, longest))
+                    numbers.append(number)
+                    requests.append(_parse_line(line, longest))
             if not requests:
                 continue
             try:
                 answered = await self.registry.change(live, "batch", requests)
             except Problem as problem:
-                yield _line({"line": answers[0]["line"], "error": problem.sentence})
+                yield _line({"line": numbers[0], "error": problem.sentence})
                 return
-            said = msgspec.json.decode(answered.answer)["answers"]
-            yield b"".join(_line(a | b) for a, b in zip(answers, said, strict=True))
+            answers = msgspec.json.decode(answered.answer)["answers"]
+            yield b"".join(_line({"line": k} | a) for k, a in zip(numbers, answers, strict=True))
 
 
 async def _with_end(chunks: AsyncIterator[bytes]) -> AsyncIterator[bytes | None]:
-    """Yield what there is, and None at the end: the last line may have no line break."""
+    """Yield the chunks, and None at the end: the last line may have no line break."""
     async for chunk in chunks:
         yield chunk
     yield None
 
 
-def _request(line: bytes, longest: int) -> dict[str, Any] | Problem:
+def _parse_line(line: bytes, longest: int) -> dict[str, Any] | Problem:
     """Return a line as an object, or why it is none."""
     if len(line) > longest:
         return Problem(413, "this line is too long")
     try:
-        found = parsed(line)
+        request = parse(line)
     except Problem as problem:
         return problem
-    if not isinstance(found, dict):
-        return Problem(422, "a line must be a JSON object")
-    return found
+    return request if isinstance(request, dict) else Problem(422, "a line must be a JSON object")
 
 
 def _line(answer: dict[str, Any]) -> bytes:
@@ -187,33 +189,24 @@ def _reply(answered: Answered, status: int = 200) -> Reply:
     return Reply(answered.answer.encode(), status, headers=headers)
 
 
-def limited(form: Any, limits: Limits) -> dict[str, Any]:
+def limit_options(form: Any, limits: Limits) -> dict[str, Any]:
     """Return the arguments of `Mixture` that a form gives, within the limits of the server."""
-    given = msgspec.structs.asdict(form)
-    most = {
-        "max_pending": limits.pending,
-        "history": min(limits.history, HISTORY),
-        "max_names": limits.experts,
-    }
+    options = msgspec.structs.asdict(form)
+    del options["name"]
     bounds = {"max_pending": limits.pending, "history": limits.history, "max_names": limits.experts}
     for name, bound in bounds.items():
-        if given[name] is None:
-            given[name] = most[name]
-        elif given[name] > bound:
+        if options[name] is None:
+            options[name] = min(bound, HISTORY) if name == "history" else bound
+        elif options[name] > bound:
             raise Problem(422, f"{name} must be at most {bound} on this server")
-    return {
-        name: value
-        for name, value in given.items()
-        if name not in NOT_AN_ARGUMENT and value is not None and value != []
-    } | ({"hedger": None} if form.hedger == "auto" and _single(form) else {})
+    options = {name: value for name, value in options.items() if value is not None and value != []}
+    # Options of a single rule choose one, where no hedger was named.
+    if form.hedger == "auto" and any(getattr(form, name) not in (None, 0.0, []) for name in SINGLE):
+        options["hedger"] = None
+    return options
 
 
-def _single(form: Any) -> bool:
-    """Tell whether options belong to a single rule, where no hedger was named."""
-    return any(getattr(form, name) not in (None, 0.0, []) for name in SINGLE)
-
-
-def _imported(body: bytes, limits: Limits) -> Mixture:
+def _read_state(body: bytes, limits: Limits) -> Mixture:
     """Return the mixture of a state file, within the limits of the server."""
     try:
         books = read_snapshot_text(body, "the state").books

@@ -1,4 +1,4 @@
-"""Group commit: what waits is written in one transaction, and answered when it is on the disk.
+"""Group commit: waiting events are written in one transaction, and answered when on the disk.
 
 Everything here happens in the thread of the event loop, except the transaction itself. One batch is
 on its way at a time; requests that arrive meanwhile wait together for the next one.
@@ -71,7 +71,7 @@ class Committer:
         return future
 
     def _begin(self) -> None:
-        """Send what waits to the thread."""
+        """Send the waiting events to the thread."""
         if self._busy:
             return
         if not self._events:
@@ -99,7 +99,7 @@ class Committer:
     def _end(
         self, batch: Batch, futures: "list[asyncio.Future[None]]", failure: StorageFailure | None
     ) -> None:
-        """Answer what was written, and begin the next batch."""
+        """Answer the requests of a batch, and begin the next one."""
         self._busy = False
         if failure is None:
             self.batches += 1
@@ -110,7 +110,7 @@ class Committer:
             self._begin()
             self._on_written(list(batch.events))
             return
-        # What waits was done after what is lost, so it is lost, too.
+        # The waiting events came after the lost ones, so they are lost, too.
         lost = {event.mixture for event in (*batch.events, *self._events)}
         futures = [*futures, *self._futures]
         self._clear()
@@ -120,12 +120,12 @@ class Committer:
             if not future.done():
                 future.set_exception(unavailable())
 
-    async def in_turn(self, call: Callable[..., T], *given: Any) -> T:
+    async def in_turn(self, call: Callable[..., T], *arguments: Any) -> T:
         """Call a function that writes, between two batches."""
-        return await self._loop.run_in_executor(self._thread, call, *given)
+        return await self._loop.run_in_executor(self._thread, call, *arguments)
 
     async def drain(self) -> None:
-        """Wait until all that was handed over is written or lost."""
+        """Wait until all events are written or lost."""
         await self._idle.wait()
 
     def close(self) -> None:

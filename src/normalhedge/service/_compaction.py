@@ -1,28 +1,20 @@
-"""Remove the old part of the log: what is left begins with a snapshot, and replays from there."""
+"""Remove the old part of the log: the rest begins with a snapshot, and replays from there."""
 
 import asyncio
 import time
-from typing import NamedTuple
 
 from normalhedge.service import _logs as logs
+from normalhedge.service._forms import CompactedAnswer
 from normalhedge.service._live import LiveMixture
 from normalhedge.service._problems import DamagedLog, Problem, StorageFailure, unavailable
 from normalhedge.service._recovery import compressed_state, first_snapshot, state_at
 from normalhedge.service._registry import Registry
 from normalhedge.service._storage import Batch, SnapshotRow, Storage
 
-DAY = 86_400.0
-"""Seconds of a day."""
+DAY = 86_400.0  # seconds of a day
 
 
-class Compacted(NamedTuple):
-    """What was removed."""
-
-    removed: int  # the number of events
-    sequence: int  # the log begins after this event, with the state of then
-
-
-async def compact(registry: Registry, live: LiveMixture, before: float) -> Compacted:
+async def compact(registry: Registry, live: LiveMixture, before: float) -> CompactedAnswer:
     """Remove the events of a mixture before a time, as far as a restart does not need them.
 
     Idempotency keys of removed events are forgotten, and history and exports begin later.
@@ -31,11 +23,11 @@ async def compact(registry: Registry, live: LiveMixture, before: float) -> Compa
     try:
         oldest, cut = await registry.in_thread(_cut, storage, number, before)
         if cut <= oldest:
-            return Compacted(0, oldest)
+            return CompactedAnswer(0, oldest)
         state = await registry.in_thread(lambda: compressed_state(state_at(storage, number, cut)))
         row = SnapshotRow(number, cut, state, kept=True, previous=0)
         await registry.committer.in_turn(storage.append, Batch([], [row]))
-        return Compacted(await _remove(registry, number, cut), cut)
+        return CompactedAnswer(await _remove(registry, number, cut), cut)
     except (StorageFailure, DamagedLog) as error:
         raise unavailable() from error
 
@@ -56,7 +48,7 @@ def _cut(storage: Storage, number: int, before: float) -> tuple[int, int]:
 
 
 async def compact_all(registry: Registry, days: float) -> int:
-    """Remove what is older than some days from the logs of all mixtures; return how many events."""
+    """Remove events older than some days from the logs of all mixtures; return how many."""
     before, removed = time.time() - days * DAY, 0
     for live in list(registry.by_id.values()):
         removed += (await compact(registry, live, before)).removed
@@ -68,7 +60,7 @@ async def compact_all(registry: Registry, days: float) -> int:
 
 
 async def compact_daily(registry: Registry, days: float) -> None:
-    """Remove what is older than some days, once a day."""
+    """Remove events older than some days, once a day."""
     while days:
         try:
             removed = await compact_all(registry, days)

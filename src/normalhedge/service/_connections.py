@@ -9,8 +9,7 @@ from typing import Any
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-HEAD = 65_536
-"""The largest number of bytes of the address and the headers of a request."""
+HEAD = 65_536  # the largest number of bytes of the address and the headers of a request
 
 
 class Connection(HttpToolsProtocol):

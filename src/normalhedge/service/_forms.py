@@ -1,13 +1,19 @@
 """The forms of requests and answers, which requests are checked by and OpenAPI is made of."""
 
-from typing import Annotated, Any
+import json
+from typing import Annotated, Any, TypeVar
 
 import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 
+from normalhedge.boundary.terminal import clipped
 from normalhedge.mixtures.state import OPTIONS, Option
 from normalhedge.service._limits import NAME
-from normalhedge.service._problems import Kind
+from normalhedge.service._problems import Kind, Problem
+
+T = TypeVar("T")
+
+_decode = msgspec.json.Decoder().decode
 
 Name = Annotated[str, Meta(pattern=NAME, description="The name of a mixture.")]
 
@@ -28,8 +34,7 @@ Id = Annotated[Any, Meta(description="Your own id of a round: text, a number, or
 Outcome = Annotated[
     Any, Meta(description="The outcome, in the form of the forecasts, or a class.", examples=[50.8])
 ]
-MOST = 1_000_000_000
-"""The largest whole number of a setting."""
+MOST = 1_000_000_000  # the largest whole number of a setting
 
 
 def _form_of(option: Option) -> Any:
@@ -67,19 +72,17 @@ class NewName(Struct, forbid_unknown_fields=True):
     name: Name
 
 
-class RoundForecasts(Struct, forbid_unknown_fields=True):
+class PeekRequest(Struct, forbid_unknown_fields=True):
+    """Forecasts to blend without opening a round."""
+
+    forecasts: Forecasts
+    confidence: Confidence = None
+
+
+class RoundForecasts(PeekRequest):
     """The forecasts of a round."""
 
-    forecasts: Forecasts
-    confidence: Confidence = None
     id: Id | UnsetType = UNSET
-
-
-class Glance(Struct, forbid_unknown_fields=True):
-    """Forecasts of which no round comes."""
-
-    forecasts: Forecasts
-    confidence: Confidence = None
 
 
 class Settlement(Struct, forbid_unknown_fields=True):
@@ -118,7 +121,7 @@ class ExpertChange(Struct, forbid_unknown_fields=True):
 
 
 class Age(Struct, forbid_unknown_fields=True):
-    """What is older than some days is removed from the log."""
+    """The age from which on events are removed from the log."""
 
     keep_days: Annotated[float, Meta(ge=0, le=100_000)]
 
@@ -126,7 +129,7 @@ class Age(Struct, forbid_unknown_fields=True):
 class ErrorAnswer(Struct, omit_defaults=True):
     """The answer to a request that was refused, or could not be answered."""
 
-    error: Annotated[str, Meta(description="What is wrong, and what to do.")]
+    error: Annotated[str, Meta(description="The reason, and what to do.")]
     status: int
     kind: Annotated[
         Kind | None,
@@ -151,7 +154,7 @@ class Coverage(Struct):
 
 
 class Health(Struct):
-    """A mixture in a few numbers; those that need its state are missing until it is loaded."""
+    """A mixture in a few numbers, some of which are missing until it is loaded."""
 
     name: str
     created: float
@@ -228,22 +231,8 @@ class Answers(Struct):
     answers: list[dict[str, Any]]
 
 
-def given(form: Struct) -> dict[str, Any]:
-    """Return the fields of a form that the client gave, as a line of a stream has them."""
-    return {
-        name: value
-        for name in form.__struct_fields__
-        if (value := getattr(form, name)) is not UNSET and not (name == "confidence" and not value)
-    }
-
-
-def as_json(value: Any) -> bytes:
-    """Return a value as JSON; NaN becomes null."""
-    return msgspec.json.encode(value)
-
-
-class GlanceAnswer(Struct):
-    """What a prediction would be."""
+class PeekAnswer(Struct):
+    """The prediction that these forecasts would get."""
 
     prediction: Any
     weights: dict[str, Any]
@@ -329,3 +318,71 @@ class CompactedAnswer(Struct):
 
     removed: int
     sequence: int
+
+
+def as_line(form: Struct) -> dict[str, Any]:
+    """Return the fields of a form that the client sent, as a line of a stream."""
+    return {
+        name: value
+        for name in form.__struct_fields__
+        if (value := getattr(form, name)) is not UNSET and not (name == "confidence" and not value)
+    }
+
+
+def as_json(value: Any) -> bytes:
+    """Return a value as JSON; NaN becomes null."""
+    return msgspec.json.encode(value)
+
+
+def decode(body: bytes, form: type[T]) -> T:
+    """Return the form that a body holds; raise a problem if it holds something else."""
+    try:
+        return msgspec.convert(parse(body), form)
+    except msgspec.ValidationError as error:
+        raise Problem(422, f"the request is not as described: {clipped(str(error))}") from None
+
+
+def parse(body: bytes) -> Any:
+    """Return the JSON of a body; raise a problem if it is none, or a name is repeated."""
+    try:
+        value = _decode(body)
+        names = _names(value)
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise Problem(400, f"the request is not JSON in UTF-8: {clipped(str(error))}") from None
+    except RecursionError:
+        raise Problem(400, "the request is nested too deeply") from None
+    # Where a name is repeated in an object, the last one would silently win. There are as many
+    # colons as names, unless some stand in texts.
+    if body.count(b":") != names:
+        _refuse_repeated(body)
+    return value
+
+
+def _names(value: Any) -> int:
+    """Return the number of names in all objects of a value."""
+    kind = type(value)
+    if kind is dict:
+        return len(value) + sum(
+            [_names(part) for part in value.values() if type(part) is not float]
+        )
+    if kind is list:
+        return sum([_names(part) for part in value if type(part) is not float])
+    return 0
+
+
+def _refuse_repeated(body: bytes) -> None:
+    """Raise a problem if a name is there twice in an object."""
+    try:
+        json.loads(body, object_pairs_hook=_once)
+    except RecursionError:
+        raise Problem(400, "the request is nested too deeply") from None
+    except ValueError as error:  # a number with too many digits
+        raise Problem(400, f"the request is not JSON in UTF-8: {clipped(str(error))}") from None
+
+
+def _once(pairs: list[tuple[str, Any]]) -> None:
+    seen: set[str] = set()
+    for name, _ in pairs:
+        if name in seen:
+            raise Problem(422, f"{clipped(name, 80)!r} is there twice in one object")
+        seen.add(name)

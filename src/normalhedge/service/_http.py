@@ -6,7 +6,8 @@ because the table of routes (`normalhedge.service._routes`) is also the OpenAPI 
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, MutableMapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, MutableMapping
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 from urllib.parse import parse_qsl
 
@@ -54,26 +55,16 @@ class Reply(NamedTuple):
     headers: tuple[tuple[bytes, bytes], ...] = ()  # further headers
 
 
+@dataclass(slots=True)
 class Call:
     """A request."""
 
-    __slots__ = ("_receive", "headers", "holder", "limits", "name", "scope")
-
-    def __init__(
-        self,
-        scope: Scope,
-        receive: Receive,
-        headers: dict[bytes, bytes],
-        name: str,
-        holder: Holder,
-        limits: Limits,
-    ) -> None:
-        self.scope = scope
-        self._receive = receive
-        self.headers = headers
-        self.name = name
-        self.holder = holder
-        self.limits = limits
+    scope: Scope
+    receive: Receive
+    headers: dict[bytes, bytes]
+    name: str  # the name of the mixture; empty if the address has none
+    holder: Holder
+    limits: Limits
 
     @property
     def key(self) -> str | None:
@@ -109,47 +100,43 @@ class Call:
     async def body(self, limit: int | None = None) -> bytes:
         """Return the whole body; refuse one that is too large or too slow."""
         limit = self.limits.body if limit is None else limit
-        said = self.headers.get(b"content-length", b"0")
-        if not said.isdigit() or int(said) > limit:
+        length = self.headers.get(b"content-length", b"0")
+        if not length.isdigit() or int(length) > limit:
             raise too_large(limit)
+        parts: list[bytes] = []
+        size, more = 0, True
         try:
             async with asyncio.timeout(self.limits.body_seconds):
-                message = await self._receive()
-                first = self._whole(message.get("body", b""), limit, message)
-                if not message.get("more_body"):
-                    return first
-                parts, size = [first], len(first)
-                while message.get("more_body"):
-                    message = await self._receive()
-                    parts.append(self._whole(message.get("body", b""), limit - size, message))
-                    size += len(parts[-1])
-                return b"".join(parts)
+                while more:
+                    part, more = await self._part()
+                    parts.append(part)
+                    size += len(part)
+                    if size > limit:
+                        raise too_large(limit)
         except TimeoutError:
             raise Problem(
                 408, "the request took too long to arrive", {"connection": "close"}
             ) from None
+        return b"".join(parts)
 
-    def _whole(self, part: bytes, limit: int, message: MutableMapping[str, Any]) -> bytes:
+    async def _part(self) -> tuple[bytes, bool]:
+        """Return the next part of the body, and whether there are more."""
+        message = await self.receive()
         if message["type"] == "http.disconnect":
             raise Disconnected
-        if len(part) > limit:
-            raise too_large(self.limits.body)
-        return part
+        return message.get("body", b""), message.get("more_body", False)
 
     async def chunks(self) -> AsyncIterator[bytes]:
-        """Yield the parts of the body as they arrive; none may take too long."""
-        while True:
-            message = await self._receive()
-            if message["type"] == "http.disconnect":
-                raise Disconnected
-            if message.get("body"):
-                yield message["body"]
-            if not message.get("more_body"):
-                return
+        """Yield the parts of the body as they arrive."""
+        more = True
+        while more:
+            part, more = await self._part()
+            if part:
+                yield part
 
     async def gone(self) -> None:
         """Wait until the client has gone."""
-        while (await self._receive())["type"] != "http.disconnect":
+        while (await self.receive())["type"] != "http.disconnect":
             pass
 
 
@@ -165,12 +152,34 @@ def too_large(limit: int) -> Problem:
 Handler = Callable[[Call], Awaitable[Reply]]
 
 
-class Handling(NamedTuple):
-    """What the application must know of a route."""
+class Parameter(NamedTuple):
+    """A parameter in the query of an address."""
 
-    label: str  # its name in metrics and logs
-    scope: str  # what a token must allow: ``read``, ``write``, ``admin``, or empty for everybody
-    handler: Handler  # the function that answers
+    name: str
+    description: str
+    schema: dict[str, Any]  # its JSON schema
+
+
+class Route(NamedTuple):
+    """A route; the first line of its handler's docstring describes it."""
+
+    method: str
+    path: str  # ``{name}`` stands for the name of a mixture
+    scope: str  # the scope that a token needs: ``read``, ``write``, ``admin``; empty for none
+    handler: Handler
+    # request, answer: the forms of the request and of the answer; None for none, or for no JSON
+    request: Any = None
+    answer: Any = None
+    status: int = 200  # the status of success
+    media: str = "application/json"  # the type of the answer
+    takes: str = "application/json"  # the type of the request
+    keyed: bool = False  # whether an idempotency key is used
+    query: tuple[Parameter, ...] = ()
+
+    @property
+    def label(self) -> str:
+        """A word for metrics, logs and the document."""
+        return self.handler.__name__
 
 
 class Application:
@@ -178,16 +187,15 @@ class Application:
 
     def __init__(
         self,
-        table: dict[tuple[str, str], Handling],
+        routes: Iterable[Route],
         access: Access,
         limits: Limits,
         observe: Callable[[str, str, int, float], None] = lambda *_: None,
     ) -> None:
-        self.table = table
+        self.table = {(route.method, route.path): route for route in routes}
         self.access = access
         self.limits = limits
         self.observe = observe
-        self._paths = {path for _, path in table}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request."""
@@ -199,7 +207,7 @@ class Application:
         label, name = "none", ""
         try:
             try:
-                path, name = self._path(scope["path"])
+                path, name = _template(scope["path"])
                 method = scope["method"]
                 route = self.table.get(("GET" if method == "HEAD" else method, path))
                 if route is None:
@@ -227,18 +235,10 @@ class Application:
             await self._send(scope, _problem_reply(Problem(500, INSIDE)), send)
         self.observe(label, name, status, time.perf_counter() - begun)
 
-    def _path(self, path: str) -> tuple[str, str]:
-        """Return a path with ``{name}`` in place of the name of a mixture, and the name."""
-        if not path.startswith(PREFIX):
-            return path, ""
-        name, slash, verb = path[len(PREFIX) :].partition("/")
-        return f"/v1/mixtures/{{name}}{slash}{verb}", name
-
     def _missing(self, path: str) -> Problem:
-        if path in self._paths:
-            allowed = sorted(method for method, known in self.table if known == path)
-            said = ", ".join(allowed)
-            return Problem(405, f"this address answers to {said} only", {"allow": said})
+        allowed = ", ".join(sorted(method for method, place in self.table if place == path))
+        if allowed:
+            return Problem(405, f"this address answers to {allowed} only", {"allow": allowed})
         return Problem(404, "there is nothing at this address: see /docs")
 
     async def _send(self, scope: Scope, reply: Reply, send: Send) -> None:
@@ -247,14 +247,13 @@ class Application:
         headers = [(b"content-type", reply.kind), *SAFE, PAGE if page else CLOSED, *reply.headers]
         if isinstance(body, bytes):
             headers.append((b"content-length", b"%d" % len(body)))
-            await send({"type": "http.response.start", "status": reply.status, "headers": headers})
-            await send({
-                "type": "http.response.body", "body": b"" if scope["method"] == "HEAD" else body,
-            })  # fmt: skip
-            return
         await send({"type": "http.response.start", "status": reply.status, "headers": headers})
+        wanted = scope["method"] != "HEAD"
+        if isinstance(body, bytes):
+            await send({"type": "http.response.body", "body": body if wanted else b""})
+            return
         try:
-            if scope["method"] != "HEAD":
+            if wanted:
                 async for part in body:
                     await send({"type": "http.response.body", "body": part, "more_body": True})
         except Disconnected:
@@ -278,3 +277,11 @@ def _problem_reply(problem: Problem) -> Reply:
     headers = tuple((name.encode(), value.encode()) for name, value in problem.headers.items())
     answer = as_json(ErrorAnswer(problem.sentence, problem.status, problem.kind))
     return Reply(answer, problem.status, headers=headers)
+
+
+def _template(path: str) -> tuple[str, str]:
+    """Return a path with ``{name}`` in place of the name of a mixture, and the name."""
+    if not path.startswith(PREFIX):
+        return path, ""
+    name, slash, verb = path[len(PREFIX) :].partition("/")
+    return f"{PREFIX}{{name}}{slash}{verb}", name

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Awaitable, Callable
 from hashlib import blake2b
-from typing import Any
+from typing import Any, NamedTuple, Self
 
 import msgspec
 
@@ -15,46 +15,56 @@ from normalhedge.service._storage import Event
 _sorted = msgspec.json.Encoder(order="sorted").encode
 
 
-def digest_of(kind: str, request: Any) -> bytes:
-    """Return the digest of a request: the same for the same content in another order or spacing."""
-    try:
-        return blake2b(_sorted([kind, request]), digest_size=16).digest()
-    except RecursionError:
-        raise Problem(400, "the request is nested too deeply") from None
+class Change(NamedTuple):
+    """A request that changes something."""
 
+    kind: str  # the kind of its event
+    content: Any
+    key: str | None  # its idempotency key; None if it has none
+    digest: bytes | None  # the digest of kind and content, if it has a key
 
-def _check_digest(given: bytes, known: bytes | None) -> None:
-    if given != known:
-        raise Problem(
-            409, "this Idempotency-Key was used for another request: choose a new key for each"
-        )
+    @classmethod
+    def of(cls, kind: str, content: Any, key: str | None) -> Self:
+        """Return a change with its digest: the same for the same content in another order."""
+        digest = None
+        if key is not None:
+            try:
+                digest = blake2b(_sorted([kind, content]), digest_size=16).digest()
+            except RecursionError:
+                raise Problem(400, "the request is nested too deeply") from None
+        return cls(kind, content, key, digest)
+
+    def check_same(self, digest: bytes | None) -> None:
+        """Refuse a key that was used for another request."""
+        if digest != self.digest:
+            raise Problem(
+                409, "this Idempotency-Key was used for another request: choose a new key for each"
+            )
 
 
 async def once(
-    memory: Memory,
-    live: LiveMixture,
-    key: str,
-    digest: bytes,
-    work: Callable[[], Awaitable[Answered]],
+    memory: Memory, live: LiveMixture, change: Change, work: Callable[[], Awaitable[Answered]]
 ) -> Answered:
     """Do work unless it was done with the same key; then return its answer."""
+    key = change.key
+    if key is None:
+        return await work()
     running = live.in_flight.get(key)
     if running is not None:
-        _check_digest(digest, running[0])
+        change.check_same(running[0])
         return (await asyncio.shield(running[1]))._replace(replayed=True)
     future: asyncio.Future[Answered] = asyncio.get_running_loop().create_future()
-    live.in_flight[key] = digest, future
+    live.in_flight[key] = change.digest, future
     try:
         memory.check_ready()
         event = await _event_by_key(memory, live.row.id, key)
         if event is not None:
-            _check_digest(digest, event.digest)
+            change.check_same(event.digest)
             answered = Answered(event.answer, replayed=True)
         else:
             answered = await work()
     except BaseException as error:
-        told = error if isinstance(error, Exception) else unavailable()
-        future.set_exception(told)
+        future.set_exception(error if isinstance(error, Exception) else unavailable())
         future.exception()  # it was looked at: others may not be waiting
         raise
     else:

@@ -1,4 +1,4 @@
-"""The limits of a service, and the checks of what a client sends against them."""
+"""The limits of a service, and the checks of requests against them."""
 
 import re
 from collections.abc import Collection
@@ -9,11 +9,8 @@ from normalhedge.boundary.terminal import clipped
 from normalhedge.mixtures import Mixture
 from normalhedge.service._problems import Problem
 
-NAME = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$"
-"""The names of mixtures, which are part of addresses."""
-
-KEY = r"^[\x21-\x7e]{1,200}$"
-"""Idempotency keys."""
+NAME = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$"  # the names of mixtures, which are part of addresses
+KEY = r"^[\x21-\x7e]{1,200}$"  # idempotency keys
 
 _name = re.compile(NAME[1:-1])
 _key = re.compile(KEY[1:-1])
@@ -102,7 +99,7 @@ def check_correction(mixture: Mixture, request: dict[str, Any]) -> None:
     """Refuse to correct a round that only some mixtures with the same log could correct.
 
     How far back a mixture can correct outcomes depends on when it was loaded: half of its history
-    at least. Beyond that a server that was started again could do what a replay of its log cannot.
+    at least. Beyond that a restarted server could correct rounds that a replay of its log cannot.
     """
     books = mixture.books
     reach = books.settings.history // 2
@@ -110,7 +107,7 @@ def check_correction(mixture: Mixture, request: dict[str, Any]) -> None:
     if ticket is None and "id" in request:
         ticket = books.ticket_of(request["id"], settled=True)
     earlier = mixture.history[:-reach] if reach else mixture.history
-    if any(one.ticket == ticket for one in earlier):
+    if any(settled.ticket == ticket for settled in earlier):
         raise Problem(
             409,
             f"the outcome of ticket {ticket} cannot be corrected any more: this server corrects "

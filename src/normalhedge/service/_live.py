@@ -8,17 +8,15 @@ from typing import Any, NamedTuple
 from normalhedge.mixtures import Mixture
 from normalhedge.mixtures.state import Operation, sum_rows
 from normalhedge.mixtures.streams import Stream
-from normalhedge.service._recovery import Recovered
-from normalhedge.service._storage import MixtureRow
+from normalhedge.service._recovery import Recovered, compressed_state
+from normalhedge.service._storage import MixtureRow, SnapshotRow
 
-DELAYS = 100
-"""The number of delays of outcomes that are remembered."""
+DELAYS = 100  # the number of delays of outcomes that are remembered
 
 LATE = 2.0
 """An outcome is overdue when it takes this many times as long as the median of the last ones."""
 
-ENOUGH = 5
-"""The number of delays from which on outcomes can be overdue."""
+ENOUGH = 5  # the number of delays from which on outcomes can be overdue
 
 
 class Answered(NamedTuple):
@@ -29,9 +27,8 @@ class Answered(NamedTuple):
 
 
 class LoadedMixture(NamedTuple):
-    """What a request works with, also when the mixture is unloaded meanwhile."""
+    """The part of a `LiveMixture` that a request needs, also when it is unloaded meanwhile."""
 
-    # mixture, stream, done: as those of `LiveMixture`
     mixture: Mixture
     stream: Stream
     done: list[Operation]
@@ -47,7 +44,7 @@ class LiveMixture:
     def __init__(self, row: MixtureRow) -> None:
         self.row = row
         self.turn = asyncio.Lock()
-        self.in_flight: dict[str, tuple[bytes, asyncio.Future[Answered]]] = {}
+        self.in_flight: dict[str, tuple[bytes | None, asyncio.Future[Answered]]] = {}
         self.cost = 5e-5
         self.unwritten = 0
         self.gone = False
@@ -65,18 +62,28 @@ class LiveMixture:
         self.sequence = self.snapshot = self.since = 0
         self.summary: tuple[int, str] | None = None
 
-    def take(self, found: Recovered) -> None:
+    def drop(self) -> None:
+        """Forget a mixture that was deleted: requests that wait for it are refused."""
+        self.gone = True
+        self.unload()
+
+    def snapshot_row(self, mixture: Mixture, *, kept: bool) -> SnapshotRow:
+        """Return a snapshot of the present state of its mixture."""
+        state = compressed_state(mixture)
+        return SnapshotRow(self.row.id, self.sequence, state, kept, self.snapshot)
+
+    def take(self, state: Recovered) -> None:
         """Continue from a state."""
-        self.mixture = found.mixture
+        self.mixture = state.mixture
         self.done = []
-        self.stream = Stream(found.mixture, self.done.append)
-        self.sequence, self.snapshot, self.since = found.sequence, found.snapshot, found.operations
-        self.made = found.made
-        self.last_forecast = found.last_forecast or self.last_forecast
-        self.last_outcome = found.last_outcome or self.last_outcome
+        self.stream = Stream(state.mixture, self.done.append)
+        self.sequence, self.snapshot, self.since = state.sequence, state.snapshot, state.operations
+        self.made = state.made
+        self.last_forecast = state.last_forecast or self.last_forecast
+        self.last_outcome = state.last_outcome or self.last_outcome
 
     def loaded(self) -> LoadedMixture:
-        """Return what a request works with."""
+        """Return the part that a request needs."""
         assert self.mixture is not None
         assert self.stream is not None
         return LoadedMixture(self.mixture, self.stream, self.done)
@@ -109,7 +116,7 @@ class LiveMixture:
     def health(self, now: float) -> dict[str, Any]:
         """Return the numbers of a list of mixtures; None where the mixture is not loaded."""
         row, mixture = self.row, self.mixture
-        found: dict[str, Any] = {
+        numbers: dict[str, Any] = {
             "name": row.name,
             "created": row.created,
             "loaded": mixture is not None,
@@ -117,12 +124,12 @@ class LiveMixture:
             "last_outcome": self.last_outcome,
         }
         if mixture is None:
-            return found
+            return numbers
         books = mixture.books
         totals = books.live.total_sums
         settled = float(totals[sum_rows.SETTLED])
         blend, uniform = float(totals[sum_rows.BLEND]), float(totals[sum_rows.UNIFORM])
-        return found | {
+        return numbers | {
             "experts": len(books.names),
             "items": len(books.items),
             "rounds": books.rounds,
@@ -133,11 +140,14 @@ class LiveMixture:
             "loss": blend / settled if settled else None,
             "plain_mean_loss": uniform / settled if settled else None,
             "worse_than_plain_mean": bool(settled and blend > uniform),
-            "coverage": []
-            if books.intervals is None
-            else [
-                {"level": level, "covered": share if count else None, "outcomes": count}
-                for level, share, count in books.covered()
-            ],
+            "coverage": coverage_rows(books.covered()),
             "loss_name": str(books.settings.loss),
         }
+
+
+def coverage_rows(covered: list[tuple[float, float, int]]) -> list[dict[str, Any]]:
+    """Return the coverage of intervals as plain data."""
+    return [
+        {"level": level, "covered": share if count else None, "outcomes": count}
+        for level, share, count in covered
+    ]

@@ -5,20 +5,11 @@ import logging
 import sys
 import time
 import traceback
+from functools import partial
 from typing import Any
 
 
-def info(what: str, **facts: Any) -> None:
-    """Write a line about what went as it should."""
-    _write("info", what, facts)
-
-
-def error(what: str, **facts: Any) -> None:
-    """Write a line about what went wrong."""
-    _write("error", what, facts)
-
-
-def _write(level: str, what: str, facts: dict[str, Any]) -> None:
+def _write(level: str, what: str, **facts: Any) -> None:
     line = json.dumps({"time": round(time.time(), 3), "level": level, "what": what, **facts})
     try:
         sys.stderr.write(f"{line}\n")
@@ -27,18 +18,22 @@ def _write(level: str, what: str, facts: dict[str, Any]) -> None:
         pass  # nobody reads it
 
 
-def failure(what: str, error: BaseException, **facts: Any) -> None:
+info = partial(_write, "info")  # write a line about an expected event
+error = partial(_write, "error")  # write a line about a failure
+
+
+def failure(what: str, cause: BaseException, **facts: Any) -> None:
     """Write a line about an error that nobody expected, with its traceback."""
-    trace = "".join(traceback.format_exception(error))
-    _write("error", what, {"error": f"{type(error).__name__}: {error}", "trace": trace, **facts})
+    trace = "".join(traceback.format_exception(cause))
+    error(what, error=f"{type(cause).__name__}: {cause}", trace=trace, **facts)
 
 
 class LogLines(logging.Handler):
-    """What libraries log, as lines like the others."""
+    """The logs of libraries, as lines like the others."""
 
     def emit(self, record: logging.LogRecord) -> None:
         """Write a line."""
-        _write(record.levelname.lower(), record.name, {"sentence": record.getMessage()})
+        _write(record.levelname.lower(), record.name, sentence=record.getMessage())
 
 
 def take_over(name: str) -> None:

@@ -10,28 +10,26 @@ from normalhedge.service import _logs as logs
 from normalhedge.service._committer import Committer
 from normalhedge.service._limits import Limits
 from normalhedge.service._live import LiveMixture
-from normalhedge.service._problems import DamagedLog, Problem, StorageFailure, unavailable
-from normalhedge.service._recovery import compressed_state, recover
-from normalhedge.service._storage import Batch, Event, SnapshotRow, Storage
+from normalhedge.service._problems import (
+    DamagedLog,
+    Problem,
+    StorageFailure,
+    no_mixture,
+    unavailable,
+)
+from normalhedge.service._recovery import recover
+from normalhedge.service._storage import Batch, Event, MixtureRow, SnapshotRow, Storage
 
 T = TypeVar("T")
 
-SNAPSHOT_EVERY = 1000
-"""A snapshot is made after this many operations on a mixture."""
-
-THREADS = 4
-"""The number of threads for work that takes long, and for reading."""
+SNAPSHOT_EVERY = 1000  # a snapshot is made after this many operations on a mixture
+THREADS = 4  # the number of threads for work that takes long, and for reading
 
 
 class Memory:
     """The mixtures of a service by name, as far as they are in memory."""
 
-    def __init__(
-        self,
-        storage: Storage,
-        limits: Limits,
-        on_written: Callable[[list[Event]], None] = lambda _: None,
-    ) -> None:
+    def __init__(self, storage: Storage, limits: Limits) -> None:
         self.storage = storage
         self.limits = limits
         self.names: dict[str, LiveMixture] = {}
@@ -43,8 +41,8 @@ class Memory:
         self._pool = ThreadPoolExecutor(THREADS, "worker")
         self._recovering: asyncio.Task[None] | None = None
         self._warming: asyncio.Task[None] | None = None
-        self._told = on_written
-        self.committer = Committer(storage, self._on_written, self.failed)
+        self.on_written: Callable[[list[Event]], None] = lambda _: None
+        self.committer = Committer(storage, self._note_written, self.failed)
 
     async def start(self) -> None:
         """Read the list of mixtures."""
@@ -52,7 +50,7 @@ class Memory:
         self._warming = self._loop.create_task(self.warm())
 
     async def _read_directory(self) -> None:
-        """Read the list of mixtures, and forget the states of those that are known."""
+        """Read the list of mixtures, and forget the states of mixtures in memory."""
         rows = await self.in_thread(self.storage.mixtures)
         last = await self.in_thread(self.storage.last_sequence)
         before = self.by_id
@@ -65,13 +63,12 @@ class Memory:
                 live.unload()
                 self.by_id[row.id] = self.names[row.name] = live
         for live in before.values():
-            live.gone = True
-            live.unload()
+            live.drop()
         self.next_id = max((row.id for row in rows), default=0) + 1
         self.committer.sequence = max(self.committer.sequence, last)
 
     async def stop(self) -> None:
-        """Finish what was begun, write snapshots that make the next start quick, and stop."""
+        """Write all events, and snapshots that make the next start quick, and stop."""
         await self.committer.drain()
         for task in (self._recovering, self._warming):
             if task is not None:
@@ -88,13 +85,7 @@ class Memory:
     def _last_snapshots(self) -> list[SnapshotRow]:
         """Return snapshots of the mixtures whose replay would take long."""
         return [
-            SnapshotRow(
-                live.row.id,
-                live.sequence,
-                compressed_state(live.mixture),
-                kept=False,
-                previous=live.snapshot,
-            )
+            live.snapshot_row(live.mixture, kept=False)
             for live in self.by_id.values()
             if live.mixture is not None and live.since > SNAPSHOT_EVERY // 2
         ]
@@ -110,16 +101,29 @@ class Memory:
                     logs.error("load", mixture=live.row.name)
             await asyncio.sleep(0)
 
-    async def in_thread(self, call: Callable[..., T], *given: Any) -> T:
+    async def in_thread(self, call: Callable[..., T], *arguments: Any) -> T:
         """Call a function in a thread."""
-        return await self._loop.run_in_executor(self._pool, call, *given)
+        return await self._loop.run_in_executor(self._pool, call, *arguments)
 
     def find(self, name: str) -> LiveMixture:
         """Return a mixture; raise a problem if there is none of this name."""
         live = self.names.get(name)
         if live is None:
-            raise Problem(404, f"there is no mixture {name[:100]!r}")
+            raise no_mixture(name)
         return live
+
+    def follow(self, row: MixtureRow) -> None:
+        """Take over a row that is on the disk: a mixture that is new, renamed or deleted."""
+        live = self.by_id.get(row.id)
+        if live is None:
+            live = LiveMixture(row)
+        else:
+            del self.by_id[row.id], self.names[live.row.name]
+        if row.deleted is None:
+            live.row = row
+            self.by_id[row.id] = self.names[row.name] = live
+        else:
+            live.drop()
 
     async def load(self, live: LiveMixture) -> Mixture:
         """Return the mixture, and load it if it is not in memory. Its turn must be held."""
@@ -128,10 +132,10 @@ class Memory:
             while live.unwritten:  # the log does not have its last events yet
                 await self.committer.drain()
             if live.gone:
-                raise Problem(404, f"there is no mixture {live.row.name!r}")
+                raise no_mixture(live.row.name)
             epoch = self.storage.epoch
             try:
-                found = await self.in_thread(recover, self.storage, live.row.id)
+                state = await self.in_thread(recover, self.storage, live.row.id)
             except StorageFailure as error:
                 self.failed(error, set())
                 raise unavailable() from error
@@ -142,7 +146,7 @@ class Memory:
                 ) from error
             if epoch != self.storage.epoch or not self.ready or live.gone:
                 raise unavailable()
-            live.take(found)
+            live.take(state)
             self._unload_idle()
         assert live.mixture is not None
         return live.mixture
@@ -153,7 +157,7 @@ class Memory:
         spare = len(loaded) - self.limits.loaded
         if spare > 0:
             loaded.sort(key=lambda live: max(live.last_forecast or 0, live.last_outcome or 0))
-            idle = [one for one in loaded if not one.unwritten and not one.turn.locked()]
+            idle = [live for live in loaded if not live.unwritten and not live.turn.locked()]
             for live in idle[:spare]:
                 live.unload()
 
@@ -163,17 +167,17 @@ class Memory:
             raise unavailable()
 
     async def read(self, live: LiveMixture, call: Callable[[Mixture], T]) -> T:
-        """Return what a function of a mixture says, in a thread, while the mixture rests."""
+        """Return the result of a function of a mixture, in a thread, while the mixture rests."""
         async with live.turn:
             mixture = await self.load(live)
             return await self.in_thread(call, mixture)
 
-    def _on_written(self, events: list[Event]) -> None:
+    def _note_written(self, events: list[Event]) -> None:
         for event in events:
             live = self.by_id.get(event.mixture)
             if live is not None:
                 live.unwritten -= 1
-        self._told(events)
+        self.on_written(events)
 
     def failed(self, failure: StorageFailure, lost: set[int]) -> None:
         """Forget states that are ahead of the log, and try to use the database again."""

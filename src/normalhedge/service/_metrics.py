@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable, Iterator
+from typing import Any
 
 from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
@@ -11,6 +12,22 @@ from normalhedge.service._registry import Registry
 
 BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0, 5.0)
 """The edges of the histogram of latencies, in seconds."""
+
+OF_MIXTURES = (
+    (GaugeMetricFamily, "experts", "Experts."),
+    (GaugeMetricFamily, "rounds", "Rounds that were predicted."),
+    (GaugeMetricFamily, "settled", "Rows with an outcome."),
+    (GaugeMetricFamily, "pending", "Rounds that wait for their outcomes."),
+    (GaugeMetricFamily, "expired", "Rounds that were given up."),
+    (GaugeMetricFamily, "overdue", "Outcomes that take much longer than the last ones did."),
+    (GaugeMetricFamily, "last_forecast", "When the last round was predicted."),
+    (GaugeMetricFamily, "last_outcome", "When the last outcome came."),
+    (GaugeMetricFamily, "loss_ratio", "Loss of the blend, divided by the loss of the plain mean."),
+    (GaugeMetricFamily, "coverage", "Share of outcomes that intervals cover.", "level"),
+    (CounterMetricFamily, "requests", "Requests that succeeded."),
+    (CounterMetricFamily, "request_seconds", "Seconds that they took."),
+)
+"""The numbers of each mixture: kind, name, text and further labels."""
 
 
 class Metrics:
@@ -35,12 +52,12 @@ class Metrics:
 
     def observe(self, route: str, mixture: str, status: int, seconds: float) -> None:
         """Count a request."""
-        found = self._children.get((route, status))
-        if found is None:
-            found = self._requests.labels(route, str(status)), self._seconds.labels(route)
-            self._children[route, status] = found
-        found[0].inc()
-        found[1].observe(seconds)
+        children = self._children.get((route, status))
+        if children is None:
+            children = self._requests.labels(route, str(status)), self._seconds.labels(route)
+            self._children[route, status] = children
+        children[0].inc()
+        children[1].observe(seconds)
         if status < 400 and mixture in self._registry.names:
             count, total = self._by_mixture.get(mixture, (0, 0.0))
             self._by_mixture[mixture] = count + 1, total + seconds
@@ -52,69 +69,42 @@ class Metrics:
 
     def collect(self) -> Iterator[Metric]:
         """Yield the numbers that are read when they are asked for."""
-        registry, now = self._registry, time.time()
-        committer = registry.committer
-        for name, said, value in (
+        registry, committer = self._registry, self._registry.committer
+        for name, text, value in (
             ("ready", "Whether the database can be used.", float(registry.ready)),
             ("mixtures", "Mixtures.", len(registry.names)),
             ("listeners", "Connections that listen to events.", self._listeners()),
         ):
-            yield GaugeMetricFamily(f"normalhedge_{name}", said, value)
-        for name, said, count in (
+            yield GaugeMetricFamily(f"normalhedge_{name}", text, value)
+        for name, text, count in (
             ("commits", "Transactions.", committer.batches),
             ("events", "Events written to the log.", committer.events),
             ("replays", "Requests answered from the log by their key.", registry.replayed),
             ("storage_failures", "Failures of the database.", registry.failures),
         ):
-            yield CounterMetricFamily(f"normalhedge_{name}", said, count)
-        yield from self._mixtures(now)
+            yield CounterMetricFamily(f"normalhedge_{name}", text, count)
+        yield from self._mixtures(time.time())
 
     def _mixtures(self, now: float) -> Iterator[Metric]:
         """Yield the numbers of each mixture that is loaded."""
-        label = ["mixture"]
-        gauges = {
-            name: GaugeMetricFamily(f"normalhedge_mixture_{name}", said, labels=label)
-            for name, said in (
-                ("experts", "Experts."),
-                ("rounds", "Rounds that were predicted."),
-                ("settled", "Rows with an outcome."),
-                ("pending", "Rounds that wait for their outcomes."),
-                ("expired", "Rounds that were given up."),
-                ("overdue", "Outcomes that take much longer than the last ones did."),
-                ("last_forecast", "When the last round was predicted."),
-                ("last_outcome", "When the last outcome came."),
-            )
+        families: dict[str, Any] = {
+            name: kind(f"normalhedge_mixture_{name}", text, labels=["mixture", *labels])
+            for kind, name, text, *labels in OF_MIXTURES
         }
-        ratio = GaugeMetricFamily(
-            "normalhedge_mixture_loss_ratio", "Loss of the blend to that of the plain mean.",
-            labels=label,
-        )  # fmt: skip
-        coverage = GaugeMetricFamily(
-            "normalhedge_mixture_coverage", "Share of outcomes that intervals cover.",
-            labels=["mixture", "level"],
-        )  # fmt: skip
-        count = CounterMetricFamily(
-            "normalhedge_mixture_requests", "Requests that succeeded.", labels=label
-        )
-        total = CounterMetricFamily(
-            "normalhedge_mixture_request_seconds", "Seconds that they took.", labels=label
-        )
         names = self._registry.names
         self._by_mixture = {k: v for k, v in self._by_mixture.items() if k in names}
         for name, live in names.items():
             if not self._sees(name):
                 continue
-            asked = self._by_mixture.get(name)
-            if asked is not None:
-                count.add_metric([name], asked[0])
-                total.add_metric([name], asked[1])
-            health = live.health(now)
-            for key, gauge in gauges.items():
-                if health.get(key) is not None:
-                    gauge.add_metric([name], health[key])
-            if health.get("plain_mean_loss"):
-                ratio.add_metric([name], health["loss"] / health["plain_mean_loss"])
-            for row in health.get("coverage", ()):
+            numbers = live.health(now)
+            if numbers.get("plain_mean_loss"):
+                numbers["loss_ratio"] = numbers["loss"] / numbers["plain_mean_loss"]
+            if name in self._by_mixture:
+                numbers["requests"], numbers["request_seconds"] = self._by_mixture[name]
+            for row in numbers.pop("coverage", ()):
                 if row["covered"] is not None:
-                    coverage.add_metric([name, f"{row['level']:g}"], row["covered"])
-        yield from (*gauges.values(), ratio, coverage, count, total)
+                    families["coverage"].add_metric([name, f"{row['level']:g}"], row["covered"])
+            for key, family in families.items():
+                if numbers.get(key) is not None:
+                    family.add_metric([name], numbers[key])
+        yield from families.values()

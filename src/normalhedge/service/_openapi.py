@@ -7,8 +7,8 @@ import msgspec
 
 import normalhedge
 from normalhedge.service import _forms as forms
+from normalhedge.service._http import Route
 from normalhedge.service._limits import KEY, NAME
-from normalhedge.service._routes import Route
 
 PROBLEMS = {
     400: "The request is not JSON in UTF-8.",
@@ -20,7 +20,7 @@ PROBLEMS = {
     409: "It was done already, or the Idempotency-Key was used for another request.",
     413: "The request is too large.",
     415: "The Content-Type is another.",
-    422: "The content is not as described; the sentence says what is wrong.",
+    422: "The content is not as described; the sentence gives the reason.",
     429: "Too many requests in a short time.",
     503: "The database cannot be used at the moment; nothing was acknowledged.",
 }
@@ -44,7 +44,7 @@ def document(routes: Sequence[Route]) -> dict[str, Any]:
             "title": "normalhedge",
             "version": normalhedge.__version__,
             "description": "Blend forecasts by weights that follow the experts with the best "
-            "recent forecasts. What was acknowledged is on the disk.",
+            "recent forecasts. Acknowledged requests are on the disk.",
         },
         "paths": paths,
         "components": {
@@ -67,27 +67,27 @@ def _operation(route: Route, by_kind: dict[Any, Any]) -> dict[str, Any]:
             "schema": {"type": "string", "pattern": KEY},
         })  # fmt: skip
     parameters += [
-        {"name": one.name, "in": "query", "description": one.description, "schema": one.schema}
-        for one in route.query
+        {"name": name, "in": "query", "description": description, "schema": schema}
+        for name, description, schema in route.query
     ]
     answer: dict[str, Any] = {"description": "Done."}
     schema = by_kind.get(route.answer, {"type": "string"})
     answer["content"] = {route.media: {"schema": schema}}
     problem = {"application/json": {"schema": by_kind[forms.ErrorAnswer]}}
-    found: dict[str, Any] = {
+    operation: dict[str, Any] = {
         "operationId": route.label,
-        "summary": route.summary,
+        "summary": (route.handler.__doc__ or "").partition("\n")[0],
         "description": f"Needs scope {route.scope}." if route.scope else "Open to everybody.",
         "parameters": parameters,
         "responses": {
             str(route.status): answer,
             **{
-                str(status): {"description": said, "content": problem}
-                for status, said in PROBLEMS.items()
+                str(status): {"description": description, "content": problem}
+                for status, description in PROBLEMS.items()
             },
         },
     }
     if route.request is not None or route.takes != "application/json":
         schema = by_kind.get(route.request, {"type": "string"})
-        found["requestBody"] = {"required": True, "content": {route.takes: {"schema": schema}}}
-    return found
+        operation["requestBody"] = {"required": True, "content": {route.takes: {"schema": schema}}}
+    return operation

@@ -12,8 +12,7 @@ from normalhedge.mixtures.state import read, read_outcome
 from normalhedge.service._recovery import operations_of
 from normalhedge.service._storage import Event, Storage
 
-AT_ONCE = 2000
-"""The number of events that are read at once."""
+AT_ONCE = 2000  # the number of events that are read at once
 
 
 def past_rounds(
@@ -30,29 +29,41 @@ def past_rounds(
     by_ticket: dict[int, dict[str, Any]] = {}
     for event in events:
         made |= predicted(event)
-        for one in settled(event):
-            by_ticket[one["ticket"]] = one
-    found = list(by_ticket.values())[-limit:]
-    for one in found:
-        ticket = one["ticket"]
-        if ticket not in made:
-            event_before = storage.event_by_ticket(mixture, ticket)
-            if event_before is not None:
-                made |= predicted(event_before)
-        one.update(made.get(ticket, {}))
-        one.update(losses_of(one, loss))
-    return found
+        by_ticket |= {settlement["ticket"]: settlement for settlement in settled(event)}
+    rounds = list(by_ticket.values())[-limit:]
+    for settlement in rounds:
+        complete(storage, mixture, loss, settlement, made)
+    return rounds
+
+
+def complete(
+    storage: Storage,
+    mixture: int,
+    loss: Loss,
+    settlement: dict[str, Any],
+    made: dict[int, dict[str, Any]],
+) -> None:
+    """Add the forecasts and the losses of a settled round, as far as the log has them."""
+    ticket = settlement["ticket"]
+    if ticket not in made:
+        event = storage.event_by_ticket(mixture, ticket)
+        if event is not None:
+            made |= predicted(event)
+    settlement.update(made.get(ticket, {}))
+    settlement.update(losses_of(settlement, loss))
 
 
 def settled(event: Event) -> list[dict[str, Any]]:
     """Return the tickets and outcomes of the rounds that an event settled or corrected."""
-    found = []
-    for operation in operations_of(event):
-        ticket = operation.get("update", operation.get("correct"))
-        if ticket is not None:
-            one = {"ticket": ticket, "settled": event.time, "outcome": operation["outcome"]}
-            found.append(one)
-    return found
+    tickets = (
+        (operation.get("update", operation.get("correct")), operation)
+        for operation in operations_of(event)
+    )
+    return [
+        {"ticket": ticket, "settled": event.time, "outcome": operation["outcome"]}
+        for ticket, operation in tickets
+        if ticket is not None
+    ]
 
 
 def predicted(event: Event) -> dict[int, dict[str, Any]]:
@@ -60,8 +71,8 @@ def predicted(event: Event) -> dict[int, dict[str, Any]]:
     if event.ticket is None:
         return {}
     answers = msgspec.json.decode(event.answer)
-    said = answers.get("answers", [answers])
-    by_ticket = {one["ticket"]: one for one in said if "prediction" in one}
+    answers = answers.get("answers", [answers])
+    by_ticket = {answer["ticket"]: answer for answer in answers if "prediction" in answer}
     return {
         operation["ticket"]: {
             "time": event.time,
@@ -77,9 +88,9 @@ def predicted(event: Event) -> dict[int, dict[str, Any]]:
     }
 
 
-def losses_of(one: dict[str, Any], loss: Loss) -> dict[str, Any]:
+def losses_of(settlement: dict[str, Any], loss: Loss) -> dict[str, Any]:
     """Return the losses of the blend, of the plain mean and of the experts, over the known rows."""
-    forecasts, blend = one.get("forecasts"), one.get("prediction")
+    forecasts, blend = settlement.get("forecasts"), settlement.get("prediction")
     if not isinstance(forecasts, dict) or blend is None or loss.own:
         return {}
     names = list(forecasts)
@@ -92,7 +103,8 @@ def losses_of(one: dict[str, Any], loss: Loss) -> dict[str, Any]:
             of_classes=loss.of_classes, levels=levels,
         )  # fmt: skip
         rows, classes = table.shape[:2]
-        outcomes = read_outcome(one["outcome"], keys, rows, 1 if loss.of_levels else classes, loss)
+        classes = 1 if loss.of_levels else classes
+        outcomes = read_outcome(settlement["outcome"], keys, rows, classes, loss)
     except (ValueError, TypeError, KeyError):
         return {}
     with np.errstate(invalid="ignore"), warnings.catch_warnings():
@@ -100,9 +112,9 @@ def losses_of(one: dict[str, Any], loss: Loss) -> dict[str, Any]:
         plain = np.nanmean(table[:, :, :-1], axis=2, keepdims=True)
         table = np.concatenate([plain, table], axis=2)
         many = np.arange(rows) if len(loss.levels) > 1 and not loss.of_levels else np.zeros(rows)
-        found = loss.table(table, outcomes, many.astype(np.int32))
-        found[np.isnan(table[:, 0]) | np.isnan(outcomes)[:, np.newaxis]] = np.nan
-        means = np.nanmean(found, axis=0)
+        values = loss.table(table, outcomes, many.astype(np.int32))
+        values[np.isnan(table[:, 0]) | np.isnan(outcomes)[:, np.newaxis]] = np.nan
+        means = np.nanmean(values, axis=0)
     losses = json_lines.plain(means)
     return {
         "loss": losses[-1],

@@ -2,7 +2,6 @@
 
 import os
 import socket
-import threading
 import time
 from collections.abc import Iterable
 from contextlib import suppress
@@ -10,35 +9,29 @@ from typing import Any
 
 from normalhedge.boundary.extras import require
 from normalhedge.service._problems import InUseError, StorageFailure
-from normalhedge.service._storage import COLUMNS, VERSION, Batch, Storage, further_statements
+from normalhedge.service._storage import (
+    COLUMNS,
+    TABLES,
+    VERSION,
+    Batch,
+    Storage,
+    further_statements,
+)
 
-SCHEMA = "normalhedge"
-"""The schema of the tables, which is ours alone."""
+SCHEMA = "normalhedge"  # the schema of the tables, which is ours alone
+LOCK = 0x6E686467  # the number of the advisory lock of a database's owner: "nhdg"
 
-LOCK = 0x6E686467
-"""The number of the advisory lock of a database's owner: "nhdg"."""
+NAMES = {
+    "schema": f"{SCHEMA}.", "integer": "bigint", "real": "double precision", "bytes": "bytea",
+    "without_rows": "",
+}  # fmt: skip
+"""The words of PostgreSQL in `TABLES`."""
 
-TABLES = f"""
+CREATE = f"""
 CREATE SCHEMA {SCHEMA};
 CREATE TABLE {SCHEMA}.version (version integer NOT NULL);
 INSERT INTO {SCHEMA}.version VALUES ({VERSION});
-CREATE TABLE {SCHEMA}.mixtures (
-    id bigint PRIMARY KEY, name text NOT NULL, created double precision NOT NULL,
-    options text NOT NULL, deleted double precision
-);
-CREATE UNIQUE INDEX mixtures_by_name ON {SCHEMA}.mixtures (name) WHERE deleted IS NULL;
-CREATE TABLE {SCHEMA}.events (
-    sequence bigint PRIMARY KEY, mixture bigint NOT NULL, time double precision NOT NULL,
-    kind text NOT NULL, key text, digest bytea, body text NOT NULL, answer text NOT NULL,
-    operations integer NOT NULL, ticket bigint
-);
-CREATE INDEX events_by_mixture ON {SCHEMA}.events (mixture, sequence);
-CREATE UNIQUE INDEX events_by_key ON {SCHEMA}.events (mixture, key) WHERE key IS NOT NULL;
-CREATE INDEX events_by_ticket ON {SCHEMA}.events (mixture, ticket) WHERE ticket IS NOT NULL;
-CREATE TABLE {SCHEMA}.snapshots (
-    mixture bigint NOT NULL, sequence bigint NOT NULL, state bytea NOT NULL,
-    kept smallint NOT NULL, PRIMARY KEY (mixture, sequence)
-);
+{TABLES.format(**NAMES)}
 """
 
 TYPES = ["bigint", "bigint", "float8", "text", "text", "bytea", "text", "text", "integer", "bigint"]
@@ -54,8 +47,7 @@ SELECT application_name, client_addr, backend_start FROM pg_locks JOIN pg_stat_a
 WHERE locktype = 'advisory' AND granted AND objid = ?
 """
 
-GRACE = 2.0
-"""The seconds for which a lock of another process is waited for, before it is believed."""
+GRACE = 2.0  # the seconds for which a lock of another process is waited for, before it is believed
 
 KEEPALIVE = {"keepalives_idle": 10, "keepalives_interval": 5, "keepalives_count": 3}
 """How soon a connection to a machine that has gone is given up, in seconds and attempts."""
@@ -65,17 +57,15 @@ class PostgreSQL(Storage):
     """The log in a database of PostgreSQL.
 
     The writing connection holds an advisory lock. It ends with the connection, so that another
-    process can take over when this one dies; and what this one writes goes through that connection,
-    so that it cannot write any more once it has lost the lock.
+    process can take over when this one dies; and this one writes through that connection, so that
+    it cannot write any more once it has lost the lock.
     """
 
     def __init__(self, address: str) -> None:
+        super().__init__()
         self._address = address
         self._psycopg = require("psycopg")
         self._writer: Any = None
-        self._local = threading.local()
-        self._generation = 0
-        self._readers: list[Any] = []
 
     def _connect(self) -> Any:
         host = socket.gethostname()
@@ -97,10 +87,10 @@ class PostgreSQL(Storage):
         try:
             self._own_soon()
             writer = self._writer
-            found = writer.execute("SELECT to_regclass(%s)", [f"{SCHEMA}.version"]).fetchone()
-            if found[0] is None:
+            table = writer.execute("SELECT to_regclass(%s)", [f"{SCHEMA}.version"]).fetchone()
+            if table[0] is None:
                 with writer.transaction():
-                    writer.execute(TABLES)
+                    writer.execute(CREATE)
             version = writer.execute("SELECT version FROM version").fetchone()[0]
         except self._psycopg.Error as error:
             self.close()
@@ -159,16 +149,13 @@ class PostgreSQL(Storage):
 
     def close(self) -> None:
         """Give the database up."""
-        self._generation += 1  # each thread connects again
-        if self._writer is not None:
+        writer, self._writer = self._writer, None
+        if writer is not None:
             with suppress(self._psycopg.Error):
-                self._writer.execute("SELECT pg_advisory_unlock_all()")
-        for connection in (self._writer, *self._readers):
-            if connection is not None:
-                with suppress(self._psycopg.Error):
-                    connection.close()
-        self._writer = None
-        self._readers.clear()
+                writer.execute("SELECT pg_advisory_unlock_all()")
+            with suppress(self._psycopg.Error):
+                writer.close()
+        self._disconnect(self._psycopg.Error)
 
     def append(self, batch: Batch) -> None:
         """Write a batch; when this returns, it survives a power cut."""
@@ -193,20 +180,11 @@ class PostgreSQL(Storage):
     def query(self, statement: str, values: Iterable[Any] = ()) -> list[Any]:
         """Return the rows of a statement, which is a transaction of its own."""
         try:
-            cursor = self._reader().execute(statement.replace("?", "%s"), tuple(values))
+            cursor = self._connection().execute(statement.replace("?", "%s"), tuple(values))
             return [] if cursor.description is None else list(cursor.fetchall())
         except self._psycopg.Error as error:
-            self._local.reader = None
+            self._local.connection = None  # the next query of this thread connects again
             raise StorageFailure(_sentence(error)) from error
-
-    def _reader(self) -> Any:
-        """Return the connection of this thread."""
-        found = getattr(self._local, "reader", None)
-        if found is None or found[0] != self._generation or found[1].closed:
-            found = self._generation, self._connect()
-            self._local.reader = found
-            self._readers.append(found[1])
-        return found[1]
 
 
 def _sentence(error: Exception) -> str:

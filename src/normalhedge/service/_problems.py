@@ -47,3 +47,8 @@ def unavailable() -> Problem:
         "again later, with the same Idempotency-Key if it had one",
         {"retry-after": "1"},
     )
+
+
+def no_mixture(name: str) -> Problem:
+    """Return the answer to a request about a mixture that is not there."""
+    return Problem(404, f"there is no mixture {name[:100]!r}")

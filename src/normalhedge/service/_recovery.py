@@ -1,6 +1,7 @@
 """The present state of a mixture: one of its snapshots, and the events since, done again."""
 
 import json
+import zlib
 from collections.abc import Iterable
 from typing import NamedTuple
 
@@ -8,13 +9,10 @@ from normalhedge.mixtures import Mixture
 from normalhedge.mixtures.files import Snapshot, read_snapshot_text, snapshot_text
 from normalhedge.mixtures.state import CANNOT_BE_REPEATED, HISTORY, Operation
 from normalhedge.service._problems import DamagedLog
-from normalhedge.service._storage import Event, Storage, compressed, decompressed
+from normalhedge.service._storage import Event, Storage
 
-AT_ONCE = 2000
-"""The number of events that are read at once."""
-
-MOST = 5000
-"""A recovery repeats at most this many operations, if there is a later snapshot."""
+AT_ONCE = 2000  # the number of events that are read at once
+MOST = 5000  # a recovery repeats at most this many operations, if there is a later snapshot
 
 
 class Recovered(NamedTuple):
@@ -66,18 +64,18 @@ def recover(storage: Storage, mixture: int) -> Recovered:
 
 def first_snapshot(storage: Storage, mixture: int) -> tuple[int, int]:
     """Return the snapshot with which a recovery begins, and the newest one, by their sequences."""
-    known = storage.snapshots(mixture)
-    if not known:
+    snapshots = storage.snapshots(mixture)
+    if not snapshots:
         raise DamagedLog(f"mixture {mixture} has no snapshot")
-    begin = known[0]
-    for sequence in known:
+    begin = snapshots[0]
+    for sequence in snapshots:
         operations = storage.operations_after(mixture, sequence)
         if operations > MOST:
             break
         begin = sequence
         if operations >= 2 * HISTORY:
             break
-    return begin, known[0]
+    return begin, snapshots[0]
 
 
 def state_at(storage: Storage, mixture: int, sequence: int) -> Mixture:
@@ -96,17 +94,17 @@ def state_at(storage: Storage, mixture: int, sequence: int) -> Mixture:
 
 
 def repeat(storage: Storage, mixture: Mixture, event: Event) -> Mixture:
-    """Return a mixture after an event: itself, or that of a snapshot.
+    """Return a mixture after an event: itself, or the one of a snapshot.
 
     A correction needs earlier rounds, which a snapshot does not hold; so there is a snapshot after
-    each correction, which replaces what cannot be repeated.
+    each correction, which stands for the events that cannot be repeated.
     """
     operations = operations_of(event)
     try:
         for operation in operations:
             mixture.redo(operation)
     except (ValueError, TypeError, LookupError, ArithmeticError, RuntimeError) as error:
-        if _is_repeatable(operations):
+        if is_repeatable(operations):
             raise DamagedLog(
                 f"event {event.sequence} does not fit the state before it: {error}"
             ) from error
@@ -114,13 +112,9 @@ def repeat(storage: Storage, mixture: Mixture, event: Event) -> Mixture:
     return mixture
 
 
-def _is_repeatable(operations: Iterable[Operation]) -> bool:
+def is_repeatable(operations: Iterable[Operation]) -> bool:
+    """Tell whether operations can be repeated; else they need a snapshot after them."""
     return not any(CANNOT_BE_REPEATED in operation for operation in operations)
-
-
-def must_be_kept(operations: Iterable[Operation]) -> bool:
-    """Tell whether operations need a snapshot after them that is kept as long as they are."""
-    return not _is_repeatable(operations)
 
 
 def read_state(storage: Storage, mixture: int, sequence: int) -> Mixture:
@@ -129,7 +123,7 @@ def read_state(storage: Storage, mixture: int, sequence: int) -> Mixture:
     if state is None:
         raise DamagedLog(f"mixture {mixture} has no snapshot of event {sequence}")
     try:
-        return Mixture.of(read_snapshot_text(decompressed(state), f"snapshot {sequence}").books)
+        return Mixture.of(read_snapshot_text(zlib.decompress(state), f"snapshot {sequence}").books)
     except (ValueError, OSError) as error:
         raise DamagedLog(f"mixture {mixture}: {error}") from error
 
@@ -142,4 +136,4 @@ def state_text(mixture: Mixture) -> str:
 
 def compressed_state(mixture: Mixture) -> bytes:
     """Return the state of a mixture as a database holds it."""
-    return compressed(state_text(mixture))
+    return zlib.compress(state_text(mixture).encode("ascii"), 1)

@@ -10,18 +10,21 @@ import msgspec
 from normalhedge.mixtures import Mixture
 from normalhedge.mixtures.streams import REFUSALS, refusal
 from normalhedge.service import _memory as memory
-from normalhedge.service._keys import digest_of, once
-from normalhedge.service._limits import check_correction, check_forecasts
+from normalhedge.service._forms import ExpertChange
+from normalhedge.service._keys import Change, once
+from normalhedge.service._limits import check_correction, check_forecasts, check_words
 from normalhedge.service._live import Answered, LiveMixture, LoadedMixture
 from normalhedge.service._problems import Kind, Problem, unavailable
-from normalhedge.service._recovery import compressed_state, must_be_kept
-from normalhedge.service._storage import Event, SnapshotRow
+from normalhedge.service._recovery import is_repeatable
+from normalhedge.service._storage import Event
 
 LONG = 0.004
 """Work that takes longer than this many seconds is done in a thread, so that others go on."""
 
 Requests = Sequence[dict[str, Any] | Problem]
 """Several requests; a problem stands for one that could not be read."""
+
+CHANGES = ExpertChange.__struct_fields__  # the changes of experts
 
 _encode = msgspec.json.Encoder().encode
 
@@ -38,28 +41,17 @@ class Registry(memory.Memory):
         request: dict[str, Any] | Requests,
         key: str | None = None,
     ) -> Answered:
-        """Do what a request asks, write it to the log, and return the answer."""
-        if key is None:
-            return await self._change(live, kind, request, None, None)
-        digest = digest_of(kind, request)
-        answered = await once(
-            self, live, key, digest, lambda: self._change(live, kind, request, key, digest)
-        )
+        """Do a request, write it to the log, and return the answer."""
+        change = Change.of(kind, request, key)
+        answered = await once(self, live, change, lambda: self._change(live, change))
         self.replayed += answered.replayed
         return answered
 
-    async def _change(
-        self,
-        live: LiveMixture,
-        kind: str,
-        request: dict[str, Any] | Requests,
-        key: str | None,
-        digest: bytes | None,
-    ) -> Answered:
-        if not self.ready:
-            raise unavailable()
+    async def _change(self, live: LiveMixture, change: Change) -> Answered:
+        request = change.content
+        self.check_ready()
         many = 1 if isinstance(request, dict) else len(request)
-        long = live.cost * many > LONG or kind == "correct"
+        long = live.cost * many > LONG or change.kind == "correct"
         if long or live.mixture is None or live.turn.locked():
             async with live.turn:
                 mixture = await self.load(live)
@@ -67,11 +59,10 @@ class Registry(memory.Memory):
                     answer = await self._work_in_thread(live, mixture, request)
                 else:
                     answer = self._work(live, live.loaded(), request)
-                written = self._log(live, kind, key, digest, answer, request)
+                text, future = self._log(live, change, answer)
         else:
             answer = self._work(live, live.loaded(), request)
-            written = self._log(live, kind, key, digest, answer, request)
-        text, future = written
+            text, future = self._log(live, change, answer)
         if future is not None:
             await future
         return Answered(text)
@@ -94,20 +85,24 @@ class Registry(memory.Memory):
 
     def _work(
         self, live: LiveMixture, loaded: LoadedMixture, request: dict[str, Any] | Requests
-    ) -> Any:
-        """Let the mixture answer; what it does is in ``loaded.done``.
+    ) -> dict[str, Any]:
+        """Let the mixture answer; its operations are in ``loaded.done``.
 
         The mixture may be unloaded while this runs in a thread: only ``loaded`` is used.
         """
         begun = time.perf_counter()
         loaded.done.clear()
-        answer: Any
+        answer: dict[str, Any] = {}
+        many = 1
         try:
             if isinstance(request, dict):
-                many, answer = 1, self._reply(loaded, request)
+                try:
+                    self._do(loaded, request, answer)
+                except REFUSALS as error:
+                    raise refuse(loaded.mixture, request, error) from error
             else:
                 many = len(request)
-                answer = {"answers": [self._part(loaded, part) for part in request]}
+                answer["answers"] = [self._part(loaded, part) for part in request]
         except BaseException:
             if loaded.done:  # it is ahead of the log, and will be loaded again
                 live.unload()
@@ -115,67 +110,54 @@ class Registry(memory.Memory):
         live.cost += 0.1 * ((time.perf_counter() - begun) / max(many, 1) - live.cost)
         return answer
 
-    def _reply(self, loaded: LoadedMixture, request: dict[str, Any]) -> dict[str, Any]:
-        if "forecasts" in request:
-            check_forecasts(loaded.mixture, request["forecasts"], self.limits)
-        answer: dict[str, Any] = {}
-        try:
-            if "correct" in request:
-                check_correction(loaded.mixture, request)
-            loaded.stream.reply(request, answer)
-        except REFUSALS as error:
-            raise refused(loaded.mixture, request, error) from error
-        return answer
-
     def _part(self, loaded: LoadedMixture, request: dict[str, Any] | Problem) -> dict[str, Any]:
         """Answer one of several requests; a refusal is part of the answer."""
         answer: dict[str, Any] = {}
-        if isinstance(request, Problem):
-            return {"error": request.sentence}
         try:
-            if "correct" in request:
-                check_correction(loaded.mixture, request)
-            elif "outcome" not in request or "forecasts" in request:
-                forecasts = request.get("forecasts", request)
-                check_forecasts(loaded.mixture, forecasts, self.limits)
-            loaded.stream.reply(request, answer)
+            if isinstance(request, Problem):
+                raise request
+            self._do(loaded, request, answer)
         except Problem as problem:
             answer["error"] = problem.sentence
         except REFUSALS as error:
             answer["error"] = refusal(error)
         return answer
 
+    def _do(self, loaded: LoadedMixture, request: dict[str, Any], answer: dict[str, Any]) -> None:
+        """Do a line of a stream, within the limits of the server."""
+        change = next(filter(request.__contains__, CHANGES), None)
+        if "correct" in request:
+            check_correction(loaded.mixture, request)
+        elif change is not None:
+            names = request[change] if isinstance(request[change], list) else [request[change]]
+            check_words([name for name in names if isinstance(name, str)], self.limits, "an expert")
+        elif "outcome" not in request or "forecasts" in request:
+            check_forecasts(loaded.mixture, request.get("forecasts", request), self.limits)
+        loaded.stream.reply(request, answer)
+
     def _log(
-        self,
-        live: LiveMixture,
-        kind: str,
-        key: str | None,
-        digest: bytes | None,
-        answer: Any,
-        request: Any,
+        self, live: LiveMixture, change: Change, answer: dict[str, Any]
     ) -> "tuple[str, asyncio.Future[None] | None]":
-        """Hand what was done over to the log; return the answer, and when it may be sent."""
+        """Hand the operations over to the log; return the answer, and when it may be sent."""
         done, mixture = live.done, live.mixture
         assert mixture is not None
         try:
             text = _encode(answer).decode()
             if not done:
                 return text, None
-            body = _encode(done[0] if isinstance(request, dict) else done).decode()
+            body = _encode(done[0] if isinstance(change.content, dict) else done).decode()
             now, committer = time.time(), self.committer
             sequence = committer.next_sequence()
             event = Event(
-                sequence, live.row.id, now, kind, key, digest, body, text, len(done),
-                live.note(done, now),
+                sequence, live.row.id, now, change.kind, change.key, change.digest, body, text,
+                len(done), live.note(done, now),
             )  # fmt: skip
             live.sequence = sequence
             live.since += len(done)
             snapshot = None
-            kept = must_be_kept(done)
+            kept = not is_repeatable(done)  # the snapshot is kept as long as the event
             if kept or live.since >= memory.SNAPSHOT_EVERY:
-                snapshot = SnapshotRow(
-                    live.row.id, sequence, compressed_state(mixture), kept, live.snapshot
-                )
+                snapshot = live.snapshot_row(mixture, kept=kept)
                 live.snapshot, live.since = sequence, 0
         except BaseException:
             live.unload()  # it is ahead of the log
@@ -184,15 +166,11 @@ class Registry(memory.Memory):
         return text, committer.write(event, snapshot)
 
 
-def refused(mixture: Mixture, request: dict[str, Any], error: Exception) -> Problem:
+def refuse(mixture: Mixture, request: dict[str, Any], error: Exception) -> Problem:
     """Return the answer to a request that the mixture refused."""
-    status = 422
+    status = 409 if "waits for its outcome already" in str(error) else 422
+    kind: Kind = "type" if isinstance(error, TypeError) else "value"
     if isinstance(error, KeyError):
-        ticket = request.get("ticket")
+        ticket, kind = request.get("ticket"), "key"
         status = 409 if isinstance(ticket, int) and 0 <= ticket < mixture.next_ticket else 404
-    elif "waits for its outcome already" in str(error):
-        status = 409
-    kind: Kind = "key" if isinstance(error, KeyError) else "value"
-    if isinstance(error, TypeError):
-        kind = "type"
     return Problem(status, refusal(error), kind=kind)

@@ -1,44 +1,11 @@
-"""The table of routes: where a request goes, who may send it, and what the document says of it."""
+"""The table of routes: addresses, the scopes that they need, and their forms."""
 
-from typing import Any, NamedTuple
+from collections.abc import Iterator
+from importlib import resources
+from typing import Any
 
 from normalhedge.service import _forms as forms
-from normalhedge.service._http import Handler, Handling
-
-
-class Parameter(NamedTuple):
-    """A parameter in the query of an address."""
-
-    # name, description: its name, and what it means
-    name: str
-    description: str
-    schema: dict[str, Any]  # its JSON schema
-
-
-class Route(NamedTuple):
-    """A route."""
-
-    # method, path: as in HTTP; ``{name}`` stands for the name of a mixture
-    method: str
-    path: str
-    scope: str  # what a token must allow; empty for everybody
-    handler: Handler  # the function that answers
-    summary: str  # what it does, in a sentence
-    # request, answer: the forms of the request and of the answer; None if there is none, or it is
-    # no JSON
-    request: Any = None
-    answer: Any = None
-    status: int = 200  # the status of success
-    media: str = "application/json"  # the type of the answer
-    takes: str = "application/json"  # the type of the request
-    keyed: bool = False  # whether an idempotency key is used
-    query: tuple[Parameter, ...] = ()  # the parameters in the address
-
-    @property
-    def label(self) -> str:
-        """A word for metrics, logs and the document."""
-        return self.handler.__name__
-
+from normalhedge.service._http import Call, Handler, Parameter, Reply, Route
 
 ONE = "/v1/mixtures/{name}"
 
@@ -61,82 +28,77 @@ WHOLE = Parameter(
 LINES = "application/x-ndjson"
 
 
-def routes(changes: Any, views: Any, broadcast: Any, operations: Any) -> list[Route]:
+def routes(changes: Any, views: Any, broadcast: Any) -> list[Route]:
     """Return all routes."""
-    c, v, b, o = changes, views, broadcast, operations
+    c, v, b = changes, views, broadcast
     return [
         Route("POST", f"{ONE}/predict", "write", c.predict,
-              "Blend the forecasts of a round; its ticket waits for the outcome.",
               forms.RoundForecasts, forms.PredictionAnswer, keyed=True),
         Route("POST", f"{ONE}/outcome", "write", c.outcome,
-              "Learn from the outcome of a round: at once, late, in any order.",
               forms.Settlement, forms.SettledAnswer, keyed=True),
         Route("POST", f"{ONE}/outcomes", "write", c.outcomes,
-              "Learn from many outcomes, each refused or learned on its own.",
               forms.Settlements, forms.Answers, keyed=True),
-        Route("POST", f"{ONE}/rounds", "write", c.rounds,
-              "Do many lines of a stream in one request: forecasts, outcomes, changes.",
-              forms.Rounds, forms.Answers, keyed=True),
+        Route("POST", f"{ONE}/rounds", "write", c.rounds, forms.Rounds, forms.Answers, keyed=True),
         Route("POST", f"{ONE}/correct", "write", c.correct,
-              "Replace the outcome of a round that is settled.",
               forms.Settlement, forms.CorrectedAnswer, keyed=True),
         Route("POST", f"{ONE}/experts", "write", c.experts,
-              "Rename, retire or remove an expert, or let one inherit.",
               forms.ExpertChange, forms.ChangedAnswer, keyed=True),
-        Route("POST", f"{ONE}/stream", "write", c.stream,
-              "Answer JSON lines as 'normalhedge blend -' does, over one connection.",
-              media=LINES, takes=LINES),
-        Route("POST", f"{ONE}/peek", "read", v.peek,
-              "Return what a prediction would be; nothing changes.",
-              forms.Glance, forms.GlanceAnswer),
-        Route("GET", "/v1/mixtures", "read", v.mixtures, "List the mixtures with their health.",
-              answer=forms.MixtureList),
-        Route("POST", "/v1/mixtures", "admin", c.create, "Create a mixture.",
+        Route("POST", f"{ONE}/stream", "write", c.stream, media=LINES, takes=LINES),
+        Route("POST", f"{ONE}/peek", "read", v.peek, forms.PeekRequest, forms.PeekAnswer),
+        Route("GET", "/v1/mixtures", "read", v.mixtures, answer=forms.MixtureList),
+        Route("POST", "/v1/mixtures", "admin", c.create,
               forms.NewMixture, forms.MixtureAnswer, status=201, keyed=True),
-        Route("GET", ONE, "read", v.mixture, "Return a mixture, its settings and experts.",
-              answer=forms.Details),
-        Route("PATCH", ONE, "admin", c.rename, "Give a mixture another name.",
-              forms.NewName, forms.MixtureAnswer, keyed=True),
-        Route("DELETE", ONE, "admin", c.delete, "Delete a mixture.",
-              answer=forms.MixtureAnswer, keyed=True),
-        Route("GET", f"{ONE}/summary", "read", v.summary,
-              "Compare the blend with its experts and with plain combinations.",
-              answer=forms.SummaryAnswer),
+        Route("GET", ONE, "read", v.mixture, answer=forms.Details),
+        Route("PATCH", ONE, "admin", c.rename, forms.NewName, forms.MixtureAnswer, keyed=True),
+        Route("DELETE", ONE, "admin", c.delete, answer=forms.MixtureAnswer, keyed=True),
+        Route("GET", f"{ONE}/summary", "read", v.summary, answer=forms.SummaryAnswer),
         Route("GET", f"{ONE}/history", "read", v.history,
-              "Return settled rounds with their weights and losses, by range of time.",
               answer=forms.PastRounds, query=(SINCE, UNTIL, LIMIT)),
-        Route("GET", f"{ONE}/pending", "read", v.pending,
-              "List the rounds that wait for their outcomes.", answer=forms.PendingPage),
-        Route("GET", f"{ONE}/state", "read", v.state,
-              "Export the state, in the format of Mixture.save.", answer=dict[str, Any],
-              query=(SEQUENCE,)),
+        Route("GET", f"{ONE}/pending", "read", v.pending, answer=forms.PendingPage),
+        Route("GET", f"{ONE}/state", "read", v.state, answer=dict[str, Any], query=(SEQUENCE,)),
         Route("PUT", f"{ONE}/state", "admin", c.import_state,
-              "Create a mixture from a state that Mixture.save wrote.",
               dict[str, Any], forms.MixtureAnswer, status=201, keyed=True),
-        Route("GET", f"{ONE}/log", "read", v.log,
-              "Export the log as lines that 'normalhedge blend -' replays to the same numbers.",
-              media=LINES, query=(AFTER, WHOLE)),
-        Route("POST", f"{ONE}/compact", "admin", o.compact,
-              "Remove the old part of the log, as far as a restart does not need it.",
-              forms.Age, forms.CompactedAnswer),
-        Route("GET", f"{ONE}/events", "read", b.mixture_events,
-              "Tell what happens to a mixture, as it does.", media="text/event-stream"),
-        Route("GET", "/v1/events", "read", b.events, "Tell the health of mixtures, as it changes.",
-              media="text/event-stream"),
-        Route("GET", "/healthz", "", o.healthz, "Tell that the process answers.",
-              answer=forms.ServerState),
-        Route("GET", "/readyz", "", o.readyz, "Tell whether the database can be used.",
-              answer=forms.ServerState),
-        Route("GET", "/metrics", "read", o.metrics, "Return numbers for Prometheus.",
-              media="text/plain"),
-        Route("GET", "/openapi.json", "", o.openapi, "Return this document.",
-              answer=dict[str, Any]),
+        Route("GET", f"{ONE}/log", "read", v.log, media=LINES, query=(AFTER, WHOLE)),
+        Route("POST", f"{ONE}/compact", "admin", c.compact, forms.Age, forms.CompactedAnswer),
+        Route("GET", f"{ONE}/events", "read", b.mixture_events, media="text/event-stream"),
+        Route("GET", "/v1/events", "read", b.events, media="text/event-stream"),
+        Route("GET", "/healthz", "", v.healthz, answer=forms.ServerState),
+        Route("GET", "/readyz", "", v.readyz, answer=forms.ServerState),
+        Route("GET", "/metrics", "read", v.metrics, media="text/plain"),
+        Route("GET", "/openapi.json", "", v.openapi, answer=dict[str, Any]),
     ]  # fmt: skip
 
 
-def table(known: list[Route]) -> dict[tuple[str, str], Handling]:
-    """Return the routes by method and path."""
-    return {
-        (route.method, route.path): Handling(route.label, route.scope, route.handler)
-        for route in known
-    }
+KINDS = {
+    ".html": b"text/html; charset=utf-8",
+    ".js": b"text/javascript; charset=utf-8",
+    ".css": b"text/css; charset=utf-8",
+    ".svg": b"image/svg+xml",
+    ".png": b"image/png",
+    ".ico": b"image/x-icon",
+    ".woff2": b"font/woff2",
+}
+"""The types of files that are served."""
+
+HOMES = {"dashboard": "/", "pages": "/docs"}
+"""The folders of this package whose files are served, and the addresses of ``index.html``."""
+
+
+def page_routes() -> Iterator[Route]:
+    """Yield the routes of all files: ``FOLDER/FILE`` is at ``/FOLDER/FILE``."""
+    for folder, home in HOMES.items():
+        for file in resources.files("normalhedge.service").joinpath(folder).iterdir():
+            kind = KINDS.get("." + file.name.rpartition(".")[2])
+            if kind is not None and file.is_file():
+                handler = _handler(Reply(file.read_bytes(), kind=kind))
+                yield Route("GET", f"/{folder}/{file.name}", "", handler)
+                if file.name == "index.html":
+                    yield Route("GET", home, "", handler)
+
+
+def _handler(reply: Reply) -> Handler:
+    async def page(call: Call) -> Reply:
+        del call
+        return reply
+
+    return page

@@ -1,7 +1,6 @@
 """The event log in a file of SQLite, which one process owns."""
 
 import sqlite3
-import threading
 from collections.abc import Iterable
 from contextlib import ExitStack, suppress
 from pathlib import Path
@@ -9,30 +8,23 @@ from typing import Any
 
 from normalhedge.live.owner import Owner
 from normalhedge.service._problems import InUseError, StorageFailure
-from normalhedge.service._storage import COLUMNS, VERSION, Batch, Event, Storage, further_statements
+from normalhedge.service._storage import (
+    COLUMNS,
+    TABLES,
+    VERSION,
+    Batch,
+    Event,
+    Storage,
+    further_statements,
+)
 
-APPLICATION = 0x6E686467
-"""The number in the header of the file that says whose it is: "nhdg"."""
+APPLICATION = 0x6E686467  # the number in the header of the file that says whose it is: "nhdg"
 
-TABLES = """
-CREATE TABLE mixtures (
-    id INTEGER PRIMARY KEY, name TEXT NOT NULL, created REAL NOT NULL, options TEXT NOT NULL,
-    deleted REAL
-);
-CREATE UNIQUE INDEX mixtures_by_name ON mixtures (name) WHERE deleted IS NULL;
-CREATE TABLE events (
-    sequence INTEGER PRIMARY KEY, mixture INTEGER NOT NULL, time REAL NOT NULL, kind TEXT NOT NULL,
-    key TEXT, digest BLOB, body TEXT NOT NULL, answer TEXT NOT NULL, operations INTEGER NOT NULL,
-    ticket INTEGER
-);
-CREATE INDEX events_by_mixture ON events (mixture, sequence);
-CREATE UNIQUE INDEX events_by_key ON events (mixture, key) WHERE key IS NOT NULL;
-CREATE INDEX events_by_ticket ON events (mixture, ticket) WHERE ticket IS NOT NULL;
-CREATE TABLE snapshots (
-    mixture INTEGER NOT NULL, sequence INTEGER NOT NULL, state BLOB NOT NULL,
-    kept INTEGER NOT NULL, PRIMARY KEY (mixture, sequence)
-) WITHOUT ROWID;
-"""
+NAMES = {
+    "schema": "", "integer": "INTEGER", "real": "REAL", "bytes": "BLOB",
+    "without_rows": "WITHOUT ROWID",
+}  # fmt: skip
+"""The words of SQLite in `TABLES`."""
 
 ROW = f"({', '.join('?' * len(Event._fields))})"
 
@@ -50,11 +42,10 @@ class SQLite(Storage):
     lookups_are_quick = True
 
     def __init__(self, path: Path) -> None:
+        super().__init__()
         self.path = path
         self._owner = Owner(path)
         self._held = ExitStack()
-        self._local = threading.local()
-        self._connections: list[sqlite3.Connection] = []
 
     def open(self) -> None:
         """Become the owner, and make the tables if there are none; refuse if another one is."""
@@ -65,56 +56,34 @@ class SQLite(Storage):
                 stack.enter_context(self._owner)
             except ValueError as error:
                 raise InUseError(str(error)) from None
-            self._prepare()
+            stack.callback(self._disconnect, sqlite3.Error)
+            try:
+                self._prepare()
+            except sqlite3.Error as error:
+                raise ValueError(f"{self.path} cannot be used: {error}") from None
             self._held = stack.pop_all()
 
     def _prepare(self) -> None:
         """Make the tables, or refuse a file that is not the log of a service."""
-        try:
-            connection = self._connection()
-            (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
-            (application,) = connection.execute("PRAGMA application_id").fetchone()
-            (version,) = connection.execute("PRAGMA user_version").fetchone()
-            if tables and application != APPLICATION:
-                raise ValueError(f"{self.path} is a database of another program")
-            if tables and version != VERSION:
-                raise ValueError(
-                    f"{self.path} has version {version}; this version of normalhedge reads "
-                    f"version {VERSION}"
-                )
-            connection.execute("PRAGMA journal_mode=WAL")
-            # A write, so that a file that cannot be written is refused at once.
-            connection.executescript(
-                f"BEGIN IMMEDIATE; {'' if tables else TABLES} PRAGMA application_id={APPLICATION}; "
-                f"PRAGMA user_version={VERSION}; COMMIT;"
-            )
-        except sqlite3.Error as error:
-            self._disconnect()
-            raise ValueError(f"{self.path} cannot be used: {error}") from None
-        except ValueError:
-            self._disconnect()
-            raise
+        connection = self._connection()
+        (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+        if tables:
+            check_header(connection, self.path)
+        connection.execute("PRAGMA journal_mode=WAL")
+        # A write, so that a file that cannot be written is refused at once.
+        connection.executescript(
+            f"BEGIN IMMEDIATE; {'' if tables else TABLES.format(**NAMES)} "
+            f"PRAGMA application_id={APPLICATION}; PRAGMA user_version={VERSION}; COMMIT;"
+        )
 
-    def _connection(self) -> sqlite3.Connection:
-        """Return the connection of this thread."""
-        found: sqlite3.Connection | None = getattr(self._local, "connection", None)
-        if found is None:
-            found = sqlite3.connect(
-                self.path, timeout=5.0, isolation_level=None, check_same_thread=False,
-                cached_statements=1000,
-            )  # fmt: skip
-            for pragma in ("synchronous=FULL", "foreign_keys=ON", "trusted_schema=OFF"):
-                found.execute(f"PRAGMA {pragma}")
-            self._local.connection = found
-            self._connections.append(found)
-        return found
-
-    def _disconnect(self) -> None:
-        for connection in self._connections:
-            with suppress(sqlite3.Error):
-                connection.close()
-        self._connections.clear()
-        self._local = threading.local()
+    def _connect(self) -> sqlite3.Connection:
+        connection = sqlite3.connect(
+            self.path, timeout=5.0, isolation_level=None, check_same_thread=False,
+            cached_statements=1000,
+        )  # fmt: skip
+        for pragma in ("synchronous=FULL", "foreign_keys=ON", "trusted_schema=OFF"):
+            connection.execute(f"PRAGMA {pragma}")
+        return connection
 
     def reopen(self) -> bool:
         """Try to use the database again after a failure; tell if it was owned all the time."""
@@ -125,7 +94,7 @@ class SQLite(Storage):
         """Give the database up; the log of SQLite beside it is folded into it."""
         with suppress(sqlite3.Error):
             self._connection().execute("PRAGMA wal_checkpoint(TRUNCATE)")
-        self._disconnect()
+        self._disconnect(sqlite3.Error)
         self._held.close()
 
     def append(self, batch: Batch) -> None:
@@ -155,6 +124,18 @@ class SQLite(Storage):
     def query(self, statement: str, values: Iterable[Any] = ()) -> list[Any]:
         """Return the rows of a statement, which is a transaction of its own."""
         try:
-            return self._connection().execute(statement, tuple(values)).fetchall()
+            return list(self._connection().execute(statement, tuple(values)))
         except sqlite3.Error as error:
             raise StorageFailure(f"{self.path} cannot be read: {error}") from error
+
+
+def check_header(connection: sqlite3.Connection, name: Path) -> None:
+    """Refuse a file that is not a database of a service, or has another version."""
+    (application,) = connection.execute("PRAGMA application_id").fetchone()
+    (version,) = connection.execute("PRAGMA user_version").fetchone()
+    if application != APPLICATION:
+        raise ValueError(f"{name} is not the database of a server of normalhedge")
+    if version != VERSION:
+        raise ValueError(
+            f"{name} has version {version}; this version of normalhedge reads version {VERSION}"
+        )

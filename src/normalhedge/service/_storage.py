@@ -1,4 +1,4 @@
-"""What a database must do for the service: rows, and the functions that read and write them.
+"""A database of the service: its rows, and the functions that read and write them.
 
 There are three tables. ``mixtures`` has a row for each mixture that ever was. ``events`` is the
 log: it is only appended to. ``snapshots`` has the states of mixtures after some of their events, in
@@ -6,13 +6,34 @@ the format of `normalhedge.Mixture.save`, compressed. A state and the later even
 give the present state, to the bit.
 """
 
-import zlib
+import threading
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from typing import Any, NamedTuple
 
-VERSION = 1
-"""The version of the tables."""
+VERSION = 1  # the version of the tables
+
+TABLES = """
+CREATE TABLE {schema}mixtures (
+    id {integer} PRIMARY KEY, name text NOT NULL, created {real} NOT NULL, options text NOT NULL,
+    deleted {real}
+);
+CREATE UNIQUE INDEX mixtures_by_name ON {schema}mixtures (name) WHERE deleted IS NULL;
+CREATE TABLE {schema}events (
+    sequence {integer} PRIMARY KEY, mixture {integer} NOT NULL, time {real} NOT NULL,
+    kind text NOT NULL, key text, digest {bytes}, body text NOT NULL, answer text NOT NULL,
+    operations integer NOT NULL, ticket {integer}
+);
+CREATE INDEX events_by_mixture ON {schema}events (mixture, sequence);
+CREATE UNIQUE INDEX events_by_key ON {schema}events (mixture, key) WHERE key IS NOT NULL;
+CREATE INDEX events_by_ticket ON {schema}events (mixture, ticket) WHERE ticket IS NOT NULL;
+CREATE TABLE {schema}snapshots (
+    mixture {integer} NOT NULL, sequence {integer} NOT NULL, state {bytes} NOT NULL,
+    kept smallint NOT NULL, PRIMARY KEY (mixture, sequence)
+) {without_rows};
+"""
+"""The tables; the words in braces differ between databases."""
 
 
 class MixtureRow(NamedTuple):
@@ -44,7 +65,7 @@ class Event(NamedTuple):
     body: str
     answer: str  # the answer of the service, as JSON
     operations: int  # the number of operations
-    # The first ticket that was given out; None if none was. Those of a batch are consecutive.
+    # The first ticket that was given out; None if none was. A batch has consecutive ones.
     ticket: int | None
 
 
@@ -54,7 +75,7 @@ class SnapshotRow(NamedTuple):
     mixture: int  # the number of the mixture
     sequence: int  # the sequence of the last event that the state holds
     state: bytes  # the text of the state, compressed
-    # whether it is kept as long as the event: the first one of a mixture, and those after events
+    # whether it is kept as long as the event: the first one of a mixture, and each after an event
     # that cannot be repeated from an earlier snapshot
     kept: bool
     # The sequence of the snapshot before it. Still earlier ones are removed, unless they are kept.
@@ -70,8 +91,7 @@ class Batch(NamedTuple):
     mixtures: Sequence[MixtureRow] = ()  # new rows, or rows to replace
 
 
-COLUMNS = ", ".join(Event._fields)
-"""The columns of the log."""
+COLUMNS = ", ".join(Event._fields)  # the columns of the log
 
 
 class Storage(ABC):
@@ -84,9 +104,33 @@ class Storage(ABC):
     lookups_are_quick = False
     epoch = 0
 
+    def __init__(self) -> None:
+        self._local = threading.local()
+        self._connections: list[Any] = []
+
+    @abstractmethod
+    def _connect(self) -> Any:
+        """Return a new connection."""
+
+    def _connection(self) -> Any:
+        """Return the connection of this thread."""
+        connection = getattr(self._local, "connection", None)
+        if connection is None:
+            connection = self._local.connection = self._connect()
+            self._connections.append(connection)
+        return connection
+
+    def _disconnect(self, failures: type[Exception]) -> None:
+        """Close the connections of all threads; each thread connects again when it needs one."""
+        connections, self._connections = self._connections, []
+        self._local = threading.local()
+        for connection in connections:
+            with suppress(failures):
+                connection.close()
+
     @abstractmethod
     def open(self) -> None:
-        """Become the owner, and make the tables if there are none; refuse if another one is."""
+        """Become the owner, and make the tables if there are none; refuse if there is another."""
 
     @abstractmethod
     def reopen(self) -> bool:
@@ -106,18 +150,14 @@ class Storage(ABC):
 
     def last_sequence(self) -> int:
         """Return the sequence of the last event; 0 if there is none."""
-        found = self.query("SELECT max(sequence) FROM events")[0][0] or 0
-        snapshots = self.query("SELECT max(sequence) FROM snapshots")[0][0] or 0
-        return int(max(found, snapshots))
+        tables = ("events", "snapshots")
+        return max(self.query(f"SELECT max(sequence) FROM {table}")[0][0] or 0 for table in tables)
 
     def mixtures(self) -> list[MixtureRow]:
-        """Return all mixtures, also those deleted, by number."""
-        return [
-            MixtureRow(*row)
-            for row in self.query(
-                f"SELECT {', '.join(MixtureRow._fields)} FROM mixtures ORDER BY id"
-            )
-        ]
+        """Return all mixtures by number, also deleted ones."""
+        columns = ", ".join(MixtureRow._fields)
+        rows = self.query(f"SELECT {columns} FROM mixtures ORDER BY id")
+        return [MixtureRow(*row) for row in rows]
 
     def snapshots(self, mixture: int) -> list[int]:
         """Return the sequences of the snapshots of a mixture, the newest first."""
@@ -162,8 +202,7 @@ class Storage(ABC):
             f"SELECT {COLUMNS} FROM events WHERE {where} ORDER BY sequence {order} LIMIT ?",
             [*values, limit],
         )
-        found = [Event(*row) for row in rows]
-        return found[::-1] if newest else found
+        return [Event(*row) for row in (reversed(rows) if newest else rows)]
 
     def event_by_key(self, mixture: int, key: str) -> Event | None:
         """Return the event with an idempotency key."""
@@ -217,20 +256,10 @@ PRUNE = "DELETE FROM snapshots WHERE mixture = ? AND sequence < ? AND kept = 0"
 
 def further_statements(batch: Batch) -> list[tuple[str, tuple[Any, ...]]]:
     """Return the statements of a batch beside its events, with their values."""
-    found: list[tuple[str, tuple[Any, ...]]] = [(MIXTURE, tuple(row)) for row in batch.mixtures]
+    statements: list[tuple[str, tuple[Any, ...]]] = [(MIXTURE, row) for row in batch.mixtures]
     for row in batch.snapshots:
-        found += [
+        statements += [
             (SNAPSHOT, (row.mixture, row.sequence, row.state, int(row.kept))),
             (PRUNE, (row.mixture, row.previous)),
         ]
-    return found
-
-
-def compressed(text: str) -> bytes:
-    """Return the text of a state as `SnapshotRow` has it."""
-    return zlib.compress(text.encode("ascii"), 1)
-
-
-def decompressed(state: bytes) -> bytes:
-    """Return the text of a state."""
-    return zlib.decompress(state)
+    return statements

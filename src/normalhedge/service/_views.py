@@ -7,30 +7,33 @@ from typing import Any
 
 import numpy as np
 
+import normalhedge
 from normalhedge.live import json_lines
 from normalhedge.mixtures import Mixture
 from normalhedge.mixtures.state import Operation
 from normalhedge.mixtures.streams import REFUSALS, plain_prediction
 from normalhedge.mixtures.summaries import Summary, expert_weights
 from normalhedge.service import _forms as forms, _recovery as recovery
-from normalhedge.service._bodies import decoded
-from normalhedge.service._forms import as_json
+from normalhedge.service._forms import as_json, decode
 from normalhedge.service._http import JSON, LINES, Call, Reply
 from normalhedge.service._limits import check_forecasts
-from normalhedge.service._live import LiveMixture
+from normalhedge.service._live import LiveMixture, coverage_rows
+from normalhedge.service._metrics import Metrics
 from normalhedge.service._past import past_rounds
 from normalhedge.service._problems import DamagedLog, Problem, StorageFailure, unavailable
-from normalhedge.service._registry import Registry, refused
+from normalhedge.service._registry import Registry, refuse
 
-LOG_AT_ONCE = 500
-"""The number of events of the log that are read at once."""
+LOG_AT_ONCE = 500  # the number of events of the log that are read at once
 
 
 class Views:
     """The handlers of requests that only read."""
 
-    def __init__(self, registry: Registry) -> None:
+    def __init__(self, registry: Registry, metrics: Metrics) -> None:
         self.registry = registry
+        self.numbers = metrics
+        self.document = b"{}"  # the OpenAPI document
+        self.stopping = False
 
     async def mixtures(self, call: Call) -> Reply:
         """List the mixtures with their health."""
@@ -43,46 +46,42 @@ class Views:
         return Reply(as_json({"mixtures": seen, "time": now}))
 
     async def mixture(self, call: Call) -> Reply:
-        """Return a mixture with its settings and experts."""
+        """Return a mixture, its settings and experts."""
         live = self.registry.find(call.name)
         weights = await self.registry.read(live, _weights)
         mixture, now = live.mixture, time.time()
         if mixture is None:  # the database failed meanwhile
             raise unavailable()
         books = mixture.books
-        return Reply(
-            as_json(
-                live.health(now)
-                | {
-                    "settings": json.loads(live.row.options),
-                    "names": books.names,
-                    "retired": sorted(books.retired),
-                    "item_names": books.items,
-                    "weights": weights,
-                    "next_ticket": books.next_ticket,
-                    "sequence": live.sequence,
-                }
-            )
-        )
+        details = {
+            "settings": json.loads(live.row.options),
+            "names": books.names,
+            "retired": sorted(books.retired),
+            "item_names": books.items,
+            "weights": weights,
+            "next_ticket": books.next_ticket,
+            "sequence": live.sequence,
+        }
+        return Reply(as_json(live.health(now) | details))
 
     async def peek(self, call: Call) -> Reply:
-        """Return what a prediction would be; nothing changes."""
+        """Return the prediction that forecasts would get; nothing changes."""
         call.require(JSON)
         live = self.registry.find(call.name)
-        request = forms.given(decoded(await call.body(), forms.Glance))
+        request = forms.as_line(decode(await call.body(), forms.PeekRequest))
 
         def look(mixture: Mixture) -> bytes:
             check_forecasts(mixture, request["forecasts"], self.registry.limits)
             try:
-                found = mixture.peek(request["forecasts"], request.get("confidence"))
+                prediction = mixture.peek(request["forecasts"], request.get("confidence"))
             except REFUSALS as error:
-                raise refused(mixture, request, error) from error
-            return as_json(plain_prediction(found))
+                raise refuse(mixture, request, error) from error
+            return as_json(plain_prediction(prediction))
 
         return Reply(await self.registry.read(live, look))
 
     async def summary(self, call: Call) -> Reply:
-        """Return the summary of a mixture."""
+        """Compare the blend with its experts and with plain combinations."""
         live = self.registry.find(call.name)
         if live.summary is None or live.mixture is None or live.summary[0] != live.sequence:
 
@@ -108,7 +107,7 @@ class Views:
         return Reply(as_json({"pending": await self.registry.read(live, work)}))
 
     async def history(self, call: Call) -> Reply:
-        """Return settled rounds with their losses and weights, by range of time."""
+        """Return settled rounds with their weights and losses, by range of time."""
         live = self.registry.find(call.name)
         query = call.query
         since, until = _number(query, "since"), _number(query, "until")
@@ -120,7 +119,7 @@ class Views:
         return Reply(as_json({"rounds": rounds, "loss_name": str(loss)}))
 
     async def state(self, call: Call) -> Reply:
-        """Export the state file of a mixture: now, or after an event."""
+        """Export the state, in the format of Mixture.save."""
         live = self.registry.find(call.name)
         sequence = _number(call.query, "sequence", 0)
         if sequence is None:
@@ -137,7 +136,7 @@ class Views:
         return recovery.state_text(recovery.state_at(storage, number, sequence))
 
     async def log(self, call: Call) -> Reply:
-        """Export the log as lines that `normalhedge blend -` replays to the same numbers."""
+        """Export the log as lines that 'normalhedge blend -' replays to the same numbers."""
         live = self.registry.find(call.name)
         after = int(_number(call.query, "after", 0) or 0)
         whole = call.query.get("events") == "true"
@@ -167,13 +166,36 @@ class Views:
                     ]
             yield b"".join(parts)
 
-    async def _from_log(self, call: Any, *given: Any) -> Any:
+    async def _from_log(self, call: Any, *arguments: Any) -> Any:
         try:
-            return await self.registry.in_thread(call, *given)
+            return await self.registry.in_thread(call, *arguments)
         except (StorageFailure, DamagedLog) as error:
             raise unavailable() from error
         except LookupError as error:
             raise Problem(404, str(error.args[0])) from error
+
+    async def healthz(self, call: Call) -> Reply:
+        """Tell that the process answers."""
+        del call
+        return Reply(as_json({"ok": True, "version": normalhedge.__version__}))
+
+    async def readyz(self, call: Call) -> Reply:
+        """Tell whether the database can be used."""
+        del call
+        ready = self.registry.ready and not self.stopping
+        answer = as_json({"ok": ready, "version": normalhedge.__version__})
+        return Reply(answer, 200 if ready else 503)
+
+    async def metrics(self, call: Call) -> Reply:
+        """Return numbers for Prometheus."""
+        return Reply(
+            self.numbers.text(call.holder.sees), kind=b"text/plain; version=0.0.4; charset=utf-8"
+        )
+
+    async def openapi(self, call: Call) -> Reply:
+        """Return this document."""
+        del call
+        return Reply(self.document)
 
 
 def line_of(operation: Operation) -> dict[str, Any]:
@@ -197,27 +219,33 @@ def _weights(mixture: Mixture) -> dict[str, float | None]:
     return dict(zip(mixture.names, weights, strict=True))
 
 
+SAME = (
+    "settings",
+    "rounds",
+    "rows",
+    "settled",
+    "silent",
+    "pending",
+    "expired",
+    "warning",
+    "regret",
+)
+"""The fields of a summary that the service tells under the same name."""
+
+OF_EXPERT = ("name", "weight", "loss", "blend_loss", "awake", "last_seen", "since")
+"""The fields of an expert that a summary tells."""
+
+
 def summary_form(summary: Summary) -> dict[str, Any]:
     """Return a summary as plain data."""
     lines = summary.comparison.lines if summary.comparison.rows else []
     return {
-        "settings": summary.settings,
-        "rounds": summary.rounds,
-        "rows": summary.rows,
-        "settled": summary.settled,
-        "silent": summary.silent,
-        "pending": summary.pending,
-        "expired": summary.expired,
+        **{name: getattr(summary, name) for name in SAME},
         "loss": summary.blend,
         "plain_mean_loss": summary.uniform,
         "best": None if summary.best is None else summary.best.name,
-        "warning": summary.warning,
-        "notes": [said for said in (summary.guarded, summary.rearranged) if said],
-        "coverage": [
-            {"level": level, "covered": share if count else None, "outcomes": count}
-            for level, share, count in summary.covered
-        ],
-        "regret": summary.regret,
+        "notes": [note for note in (summary.guarded, summary.rearranged) if note],
+        "coverage": coverage_rows(summary.covered),
         "bound": summary.bound.regret if summary.bound else None,
         "bound_unit": summary.bound.unit,
         "bound_source": summary.bound.source,
@@ -226,18 +254,7 @@ def summary_form(summary: Summary) -> dict[str, Any]:
             "lines": [json_lines.plain(line._asdict()) for line in lines],
         },
         "components": [row._asdict() for row in summary.components],
-        "experts": [
-            {
-                "name": row.name,
-                "weight": row.weight,
-                "loss": row.loss,
-                "blend_loss": row.blend_loss,
-                "awake": row.awake,
-                "last_seen": row.last_seen,
-                "since": row.since,
-            }
-            for row in summary.experts
-        ],
+        "experts": [{name: getattr(row, name) for name in OF_EXPERT} for row in summary.experts],
         "text": str(summary),
     }
 

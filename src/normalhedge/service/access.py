@@ -1,4 +1,4 @@
-"""Who may do what: bearer tokens, the hosts by which the server is known, and rates."""
+"""Rights: bearer tokens, the host names to which the server answers, and rates."""
 
 import hashlib
 import hmac
@@ -11,17 +11,14 @@ from typing import Any, NamedTuple
 
 from normalhedge.boundary import whole_files
 from normalhedge.service._limits import Limits
-from normalhedge.service._problems import Problem
+from normalhedge.service._problems import Problem, no_mixture
 
-SCOPES = ("read", "write", "admin")
-"""What a token allows; each scope includes those before it."""
-
-PREFIX = "nh_"
-"""The beginning of each token, by which searches for secrets find it."""
+SCOPES = ("read", "write", "admin")  # the scopes of tokens; each includes the scopes before it
+PREFIX = "nh_"  # the beginning of each token, by which searches for secrets find it
 
 
 class Holder(NamedTuple):
-    """Who asks."""
+    """The sender of a request."""
 
     name: str  # the name of the token, or the address of the client if there are no tokens
     scope: str  # the largest scope; empty if nothing is allowed
@@ -29,8 +26,13 @@ class Holder(NamedTuple):
     mixtures: frozenset[str] | None = None
 
     def sees(self, mixture: str) -> bool:
-        """Tell whether a mixture is among those that the token may use."""
+        """Tell whether the token may use a mixture."""
         return self.mixtures is None or mixture in self.mixtures
+
+    def check_name(self, mixture: str) -> None:
+        """Refuse a new name for which the token is not."""
+        if not self.sees(mixture):
+            raise Problem(403, "this token is for mixtures of other names")
 
 
 class Token(NamedTuple):
@@ -57,20 +59,20 @@ def new_token(
     """Add a token to a file of tokens, and return it; the file holds only its digest."""
     if scope not in SCOPES:
         raise ValueError(f"scope must be one of {', '.join(SCOPES)}, got {scope!r}")
-    known = read_tokens(path) if path.exists() else []
-    if any(token.name == name for token in known):
+    tokens = read_tokens(path) if path.exists() else []
+    if any(token.name == name for token in tokens):
         raise ValueError(f"{path} has a token {name!r} already: remove it first")
     text = PREFIX + secrets.token_urlsafe(32)
     token = Token(name, _digest(text), scope, mixtures, round(time.time(), 3), expires)
-    write_tokens(path, [*known, token])
+    write_tokens(path, [*tokens, token])
     return text
 
 
 def remove_token(path: Path, name: str) -> None:
     """Remove a token from a file of tokens."""
-    known = read_tokens(path)
-    kept = [token for token in known if token.name != name]
-    if len(kept) == len(known):
+    tokens = read_tokens(path)
+    kept = [token for token in tokens if token.name != name]
+    if len(kept) == len(tokens):
         raise ValueError(f"{path} has no token {name!r}")
     write_tokens(path, kept)
 
@@ -87,14 +89,11 @@ def read_tokens(path: Path) -> list[Token]:
     """Return the tokens of a file; raise a ValueError that names a line that is wrong."""
     if whole_files.refuse_special(path) is None:
         raise ValueError(f"there is no file of tokens {path}: 'normalhedge token' makes one")
-    found = []
-    for number, line in enumerate(path.read_text("utf-8").splitlines(), start=1):
-        if line.strip():
-            found.append(_token(line, f"line {number} of {path}"))
-    return found
+    lines = enumerate(path.read_text("utf-8").splitlines(), start=1)
+    return [_parse(line, f"line {number} of {path}") for number, line in lines if line.strip()]
 
 
-def _token(line: str, where: str) -> Token:
+def _parse(line: str, where: str) -> Token:
     try:
         entry = json.loads(line)
         token = Token(**entry)
@@ -118,7 +117,7 @@ def _digest(text: str) -> str:
 
 
 class Access:
-    """The rules of who may do what."""
+    """The rights of all senders."""
 
     def __init__(
         self, limits: Limits, path: Path | None = None, hosts: frozenset[str] | None = None
@@ -140,13 +139,11 @@ class Access:
         if self.hosts is not None and _without_port(host) not in self.hosts:
             raise Problem(403, "this server does not answer to that name: see --allow-host")
         origin = headers.get(b"origin")
-        if origin is not None:
-            said = origin.decode("latin-1").lower()
-            if said.partition("://")[2] != host:
-                raise Problem(403, "requests of pages of other sites are not answered")
+        if origin is not None and origin.decode("latin-1").lower().partition("://")[2] != host:
+            raise Problem(403, "requests of pages of other sites are not answered")
 
     def holder(self, headers: Mapping[bytes, bytes], client: Any) -> Holder:
-        """Return who asks, and count the request."""
+        """Return the sender of a request, and count the request."""
         if self.path is None:
             holder = Holder(client[0] if client else "", "admin")
         else:
@@ -163,14 +160,14 @@ class Access:
         if word.lower() != "bearer":
             return nobody
         self._read_again()
-        given, now, found = _digest(text.strip()), time.time(), None
+        digest, match = _digest(text.strip()), None
         for token in self._tokens:  # all of them, so that the time tells nothing
-            if hmac.compare_digest(given, token.sha256):
-                found = token
-        if found is None or (found.expires is not None and found.expires < now):
+            if hmac.compare_digest(digest, token.sha256):
+                match = token
+        if match is None or (match.expires is not None and match.expires < time.time()):
             return nobody
-        mixtures = None if found.mixtures is None else frozenset(found.mixtures)
-        return Holder(found.name, found.scope, mixtures)
+        mixtures = None if match.mixtures is None else frozenset(match.mixtures)
+        return Holder(match.name, match.scope, mixtures)
 
     def _read_again(self) -> None:
         """Read the file of tokens again if it has changed; at most once in a second."""
@@ -186,7 +183,7 @@ class Access:
             pass  # the tokens stay as they were: the file may be half edited
 
     def check(self, holder: Holder, scope: str, mixture: str) -> None:
-        """Refuse what a token does not allow."""
+        """Refuse a request that the token does not allow."""
         if not holder.scope:
             raise Problem(
                 401,
@@ -194,7 +191,7 @@ class Access:
                 {"www-authenticate": "Bearer"},
             )
         if mixture and not holder.sees(mixture):
-            raise Problem(404, f"there is no mixture {mixture[:100]!r}")
+            raise no_mixture(mixture)
         if SCOPES.index(holder.scope) < SCOPES.index(scope):
             raise Problem(403, f"this needs a token with scope {scope}, not {holder.scope}")
 
@@ -216,8 +213,8 @@ class Access:
 
 
 def _stamp(path: Path) -> tuple[int, int, int]:
-    found = path.stat()
-    return found.st_mtime_ns, found.st_size, found.st_ino
+    status = path.stat()
+    return status.st_mtime_ns, status.st_size, status.st_ino
 
 
 def _without_port(host: str) -> str:

@@ -9,15 +9,14 @@ from typing import NamedTuple
 
 from normalhedge.boundary.whole_files import write_whole
 from normalhedge.live.owner import Owner
-from normalhedge.service._sqlite import APPLICATION
-from normalhedge.service._storage import VERSION
+from normalhedge.service._sqlite import check_header
 
 BESIDE = ("-wal", "-shm", "-journal")
 """The ends of the names of files that belong to a database of SQLite."""
 
 
 class Backup(NamedTuple):
-    """What a copy holds."""
+    """The content of a copy."""
 
     # mixtures, events: the numbers of mixtures that are not deleted, and of events in the log
     mixtures: int
@@ -26,60 +25,56 @@ class Backup(NamedTuple):
 
     def __str__(self) -> str:
         """Return a part of a sentence."""
-        told = f"{self.mixtures:,} mixtures, {self.events:,} events"
+        content = f"{self.mixtures:,} mixtures, {self.events:,} events"
         if self.last is None:
-            return told
+            return content
         when = time.strftime("%Y-%m-%d %H:%M:%S %z", time.localtime(self.last))
-        return f"{told}, the last one at {when}"
+        return f"{content}, the last one at {when}"
 
 
 def back_up(db: str, target: Path) -> Backup:
     """Copy a database, which a server may be using, to a file; the server does not wait.
 
-    The copy is what was on the disk at one moment: every request that was acknowledged before the
-    call is in it. It is read again and checked before it takes the place of an older one.
+    The copy is the content of the disk at one moment: every request that was acknowledged before
+    the call is in it. It is read again and checked before it takes the place of an older one.
     """
     path = _file(db, "pg_dump --schema=normalhedge --format=custom --file=FILE")
     if not path.is_file():
         raise ValueError(f"there is no database {path}")
     if target.exists() and target.samefile(path):
         raise ValueError(f"{target} is the database itself: choose another file for the copy")
-    found: list[Backup] = []
+    copies: list[Backup] = []
 
     def write(part: Path) -> None:
         try:
-            with (
-                closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)) as source,
-                closing(sqlite3.connect(part)) as copy,
-            ):
+            with _reading(path) as source, closing(sqlite3.connect(part)) as copy:
                 # All pages in one step, in one transaction: a later write would begin it again.
                 source.backup(copy, pages=-1)
                 copy.execute("PRAGMA journal_mode=DELETE")
-            found.append(check(part, path))
+            copies.append(check(part, path))
         except sqlite3.Error as error:
             raise ValueError(f"{path} cannot be copied: {error}") from None
 
     write_whole(target, write)
-    return found[0]
+    return copies[0]
+
+
+def _reading(path: Path) -> closing[sqlite3.Connection]:
+    return closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True))
 
 
 def check(path: Path, called: Path | None = None) -> Backup:
-    """Return what a database holds; refuse one that is damaged or not of ours."""
+    """Return the content of a database; refuse one that is damaged or not of ours."""
     name = called or path
     try:
-        with closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)) as found:
-            (application,) = found.execute("PRAGMA application_id").fetchone()
-            (version,) = found.execute("PRAGMA user_version").fetchone()
-            if application != APPLICATION:
-                raise ValueError(f"{name} is not the database of a server of normalhedge")
-            if version != VERSION:
-                raise ValueError(f"{name} has version {version}, not {VERSION}")
-            (state,) = found.execute("PRAGMA quick_check(1)").fetchone()
+        with _reading(path) as database:
+            check_header(database, name)
+            (state,) = database.execute("PRAGMA quick_check(1)").fetchone()
             if state != "ok":
                 raise ValueError(f"{name} is damaged: {state}")
-            mixtures = "SELECT count(*) FROM mixtures WHERE deleted IS NULL"
-            events = "SELECT count(*), max(time) FROM events"
-            return Backup(*found.execute(mixtures).fetchone(), *found.execute(events).fetchone())
+            mixtures = database.execute("SELECT count(*) FROM mixtures WHERE deleted IS NULL")
+            events = database.execute("SELECT count(*), max(time) FROM events")
+            return Backup(*mixtures.fetchone(), *events.fetchone())
     except sqlite3.Error as error:
         raise ValueError(f"{name} cannot be read: {error}") from None
 
@@ -90,7 +85,7 @@ def restore(copy: Path, db: str, *, replace: bool = False) -> tuple[Backup, Path
     if not copy.is_file():
         raise ValueError(f"there is no file {copy}")
     with Owner(path):
-        found, before = check(copy), None
+        content, before = check(copy), None
         if path.exists():
             if not replace:
                 raise ValueError(f"{path} is there already: say --replace to move it away")
@@ -100,7 +95,7 @@ def restore(copy: Path, db: str, *, replace: bool = False) -> tuple[Backup, Path
                 if part.exists():
                     part.rename(f"{before}{end}")
         write_whole(path, lambda part: shutil.copyfile(copy, part))
-    return found, before
+    return content, before
 
 
 def _file(db: str, instead: str) -> Path:

@@ -25,19 +25,16 @@ from normalhedge.service._forms import as_json
 from normalhedge.service._http import Application
 from normalhedge.service._metrics import Metrics
 from normalhedge.service._openapi import document
-from normalhedge.service._operations import Operations
-from normalhedge.service._pages import page_table
 from normalhedge.service._problems import InUseError
 from normalhedge.service._registry import Registry
-from normalhedge.service._routes import routes, table
+from normalhedge.service._routes import page_routes, routes
 from normalhedge.service._sqlite import SQLite
 from normalhedge.service._storage import Storage
 from normalhedge.service._views import Views
 from normalhedge.service.access import Access, read_tokens
 from normalhedge.service.settings import Settings
 
-WAIT = 0.5
-"""The seconds between two attempts to take a database over."""
+WAIT = 0.5  # the seconds between two attempts to take a database over
 
 
 def storage_of(db: str) -> Storage:
@@ -56,33 +53,25 @@ class Service:
         limits = settings.limits
         tokens = None if settings.token_file is None else Path(settings.token_file)
         access = Access(limits, tokens, settings.hosts)
-        self.registry = Registry(storage, limits, self._tell)
+        self.registry = Registry(storage, limits)
         self.broadcast = Broadcast(self.registry)
+        self.registry.on_written = self.broadcast.tell
         self.metrics = Metrics(self.registry, lambda: self.broadcast.count)
-        self.operations = Operations(self.registry, self.metrics)
-        known = routes(
-            Changes(self.registry), Views(self.registry), self.broadcast, self.operations
-        )
-        self.operations.document = as_json(document(known))
-        self.application = Application(
-            page_table() | table(known),
-            access,
-            limits,
-            self._observe if settings.log_requests else self.metrics.observe,
-        )
+        self.views = Views(self.registry, self.metrics)
+        described = routes(Changes(self.registry), self.views, self.broadcast)
+        self.views.document = as_json(document(described))
+        observe = self._observe if settings.log_requests else self.metrics.observe
+        self.application = Application([*page_routes(), *described], access, limits, observe)
 
     def _observe(self, route: str, mixture: str, status: int, seconds: float) -> None:
         """Count a request, and write a line about it."""
         self.metrics.observe(route, mixture, status, seconds)
-        told = {"mixture": mixture} if mixture in self.registry.names else {}
-        logs.info("request", route=route, status=status, seconds=round(seconds, 6), **told)
-
-    def _tell(self, events: list[Any]) -> None:
-        self.broadcast.tell(events)
+        names = {"mixture": mixture} if mixture in self.registry.names else {}
+        logs.info("request", route=route, status=status, seconds=round(seconds, 6), **names)
 
     def begin_stop(self) -> None:
-        """Let those go who listen: they would keep the server from stopping."""
-        self.operations.stopping = True
+        """Disconnect listeners: they would keep the server from stopping."""
+        self.views.stopping = True
         self.broadcast.close()
 
 
@@ -110,7 +99,7 @@ async def run(
         access_log=False,
         lifespan="off",
         server_header=False,
-        proxy_headers=False,  # who asks is told by the token, not by a header
+        proxy_headers=False,  # the token names the sender, not a header
         timeout_keep_alive=75,
         timeout_graceful_shutdown=max(1, round(settings.stop_seconds)),
         limit_concurrency=settings.limits.connections,
@@ -187,7 +176,7 @@ def serve(settings: Settings) -> None:
 
 def _open(storage: Storage, *, wait: bool) -> None:
     """Become the owner of a database, or wait until that is possible."""
-    said = False
+    announced = False
     while True:
         try:
             storage.open()
@@ -195,9 +184,9 @@ def _open(storage: Storage, *, wait: bool) -> None:
         except InUseError as error:
             if not wait:
                 raise
-            if not said:
+            if not announced:
                 logs.info("waiting", sentence=str(error))
-                said = True
+                announced = True
             time.sleep(WAIT)
 
 
@@ -211,20 +200,20 @@ def _run(main: Any) -> None:
 
 
 def check(settings: Settings) -> list[str]:
-    """Return sentences about what is well; raise a ValueError at what is not."""
+    """Return sentences about settings, database and port; raise a ValueError if one is wrong."""
     settings.check()
-    said = []
+    sentences = []
     storage = storage_of(settings.db)
     storage.open()
     try:
         rows = [row for row in storage.mixtures() if row.deleted is None]
-        said.append(
+        sentences.append(
             f"{_shown(settings.db)} can be used: {len(rows)} mixtures, "
             f"{storage.last_sequence()} events"
         )
     finally:
         storage.close()
     if settings.token_file is not None:
-        said.append(f"{len(read_tokens(Path(settings.token_file)))} tokens")
+        sentences.append(f"{len(read_tokens(Path(settings.token_file)))} tokens")
     _socket(settings).close()
-    return [*said, f"{settings.host}, port {settings.port}, is free"]
+    return [*sentences, f"{settings.host}, port {settings.port}, is free"]

@@ -6,17 +6,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from ipaddress import ip_address
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from normalhedge.boundary import specs
 from normalhedge.service._limits import Limits
 
+S = TypeVar("S", "Settings", Limits)
+
 PREFIX = "NORMALHEDGE_"
 """The beginning of the variables of the environment: ``NORMALHEDGE_PORT``,
 ``NORMALHEDGE_LIMITS_BODY``."""
-
-LOCAL = ("localhost", "127.0.0.1", "::1")
-"""The addresses of this machine."""
 
 
 @dataclass(frozen=True)
@@ -33,9 +32,9 @@ class Settings:
     allow_host: tuple[str, ...] = ()  # further names by which the server may be asked
     # whether to wait until the present owner of the database has gone, and to take over
     wait: bool = False
-    # For how many days the log is kept; 0 for ever. What is older is removed once a day.
+    # For how many days the log is kept; 0 for ever. Older events are removed once a day.
     keep_days: float = 0.0
-    # whether each request is a line of the log, and not only what goes wrong
+    # whether each request is a line of the log, and not only each failure
     log_requests: bool = False
     # how long to wait for requests that are being answered when the server stops
     stop_seconds: float = 10.0
@@ -68,60 +67,60 @@ class Settings:
 
 
 def read_settings(
-    path: Path | None, environment: Mapping[str, str] = os.environ, **given: Any
+    path: Path | None, environment: Mapping[str, str] = os.environ, **options: Any
 ) -> Settings:
-    """Return the settings: those given, then those of the environment, then those of a file."""
+    """Return the settings: of the options, else of the environment, else of a file."""
     settings = Settings()
     if path is not None:
         try:
             content = tomllib.loads(path.read_text("utf-8"))
         except (OSError, ValueError) as error:
             raise ValueError(f"{path} cannot be read as a file of settings: {error}") from None
-        limits = content.pop("limits", {})
         settings = _with(settings, content, str(path))
-        settings = replace(settings, limits=_with(settings.limits, limits, f"limits of {path}"))
-    words = {
-        name[len(PREFIX) :].lower(): text
-        for name, text in environment.items()
-        if name.startswith(PREFIX)
-    }
-    limits = {n.removeprefix("limits_"): t for n, t in words.items() if n.startswith("limits_")}
-    known = {one.name for one in fields(Settings)} - {"limits"}
-    plain = {name: text for name, text in words.items() if name in known}
-    settings = _with(settings, _parsed(plain, settings, PREFIX), "the environment")
-    limits = _with(
-        settings.limits, _parsed(limits, settings.limits, f"{PREFIX}LIMITS_"), "the environment"
-    )
-    settings = replace(settings, limits=limits)
-    chosen = {name: value for name, value in given.items() if value is not None}
-    found: Settings = _with(settings, chosen, "the command line")
-    return found
+    settings = _with(settings, _read_environment(environment), "the environment")
+    chosen = {name: value for name, value in options.items() if value is not None}
+    return _with(settings, chosen, "the command line")
 
 
-def _parsed(words: Mapping[str, str], settings: Any, prefix: str) -> dict[str, Any]:
-    """Return texts of the environment as values of the types that the settings have."""
-    found: dict[str, Any] = {}
-    for name, text in words.items():
-        now = getattr(settings, name, "")
-        try:
-            if isinstance(now, bool):
-                found[name] = {"1": True, "true": True, "0": False, "false": False}[text.lower()]
-            elif isinstance(now, int | float):
-                found[name] = type(now)(text)
-            else:
-                found[name] = text.split(",") if isinstance(now, tuple) else text
-        except (KeyError, ValueError):
-            raise ValueError(f"{prefix}{name.upper()} cannot be {text!r}") from None
-    return found
+def _read_environment(environment: Mapping[str, str]) -> dict[str, Any]:
+    """Return the settings of the environment; other variables with our prefix are left alone."""
+    settings: dict[str, Any] = {}
+    limits: dict[str, Any] = {}
+    for name, text in environment.items():
+        word = name.removeprefix(PREFIX).lower()
+        if name.startswith(f"{PREFIX}LIMITS_"):
+            word = word.removeprefix("limits_")
+            limits[word] = _parse(text, getattr(Limits, word, ""), name)
+        elif name.startswith(PREFIX) and word in _names(Settings):
+            settings[word] = _parse(text, getattr(Settings, word), name)
+    return settings | {"limits": limits}
 
 
-def _with(settings: Any, changes: Mapping[str, Any], where: str) -> Any:
-    """Return settings with some changes; refuse names and types that are not known."""
-    known = [one.name for one in fields(settings) if one.name != "limits"]
-    found: dict[str, Any] = {}
+def _names(settings: Any) -> list[str]:
+    return [field.name for field in fields(settings) if field.name != "limits"]
+
+
+def _parse(text: str, default: Any, variable: str) -> Any:
+    """Return a text of the environment as a value of the type of the default."""
+    try:
+        if isinstance(default, bool):
+            return {"1": True, "true": True, "0": False, "false": False}[text.lower()]
+        if isinstance(default, int | float):
+            return type(default)(text)
+    except (KeyError, ValueError):
+        raise ValueError(f"{variable} cannot be {text!r}") from None
+    return text.split(",") if isinstance(default, tuple) else text
+
+
+def _with(settings: S, changes: Mapping[str, Any], where: str) -> S:
+    """Return settings with some changes; refuse unknown names and wrong types."""
+    values: dict[str, Any] = {}
     for name, value in changes.items():
-        if name not in known:
-            raise ValueError(f"{where}: {specs.nearest('setting', name, known)}")
+        if name == "limits" and isinstance(settings, Settings):
+            values[name] = _with(settings.limits, value, f"limits of {where}")
+            continue
+        if name not in _names(settings):
+            raise ValueError(f"{where}: {specs.nearest('setting', name, _names(settings))}")
         now = getattr(settings, name)
         if isinstance(now, tuple) and isinstance(value, list | tuple):
             value = tuple(map(str, value))  # noqa: PLW2901
@@ -132,5 +131,5 @@ def _with(settings: Any, changes: Mapping[str, Any], where: str) -> Any:
             raise ValueError(f"{where}: {name} must be of type {wanted.__name__}, got {value!r}")
         if isinstance(value, int | float) and value < 0:
             raise ValueError(f"{where}: {name} must not be negative, got {value!r}")
-        found[name] = value
-    return replace(settings, **found)
+        values[name] = value
+    return replace(settings, **values)

@@ -1,17 +1,33 @@
-"""The client for asyncio: the verbs of `normalhedge.service.client.Client`, awaited."""
+"""The verbs of the client, written once: for asyncio as they stand, for threads by `_blocking`."""
 
-import asyncio
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Self, Unpack
+from typing import Any, ClassVar, Self, TypeVar, Unpack
 
-from normalhedge.boundary import extras, whole_files
+from normalhedge.boundary import whole_files
 from normalhedge.mixtures import Mixture, MixtureOptions
+from normalhedge.mixtures.files import read_snapshot_text
 from normalhedge.mixtures.state import Prediction
-from normalhedge.service.client import _verbs as verbs
-from normalhedge.service.client._clients import answer_of, options
-from normalhedge.service.client._retrying import AGAIN, Ask, Attempts, result, sentence_of
+from normalhedge.service.client._encoding import (
+    MIXTURES,
+    check_experts,
+    check_same,
+    encode_forecasts,
+    encode_id,
+    encode_outcome,
+    encode_settings,
+    path_of,
+    plain,
+    read_list,
+    read_object,
+    read_pending,
+    read_prediction,
+    skip,
+)
 from normalhedge.service.client._summaries import ServedSummary
+from normalhedge.service.client._transport import Request, Transport, new_key
+
+T = TypeVar("T")
 
 
 class AsyncClient:
@@ -34,14 +50,14 @@ class AsyncClient:
     >>> asyncio.run(main())                                                 # doctest: +SKIP
     """
 
+    _blocking: ClassVar[bool] = False
+
     def __init__(
         self, url: str, token: str | None = None, *, timeout: float = 30.0, patience: float = 60.0
     ) -> None:
-        httpx = extras.require("httpx")
         self.url = url
         self.patience = patience
-        self._http = httpx.AsyncClient(**options(url, token, timeout))
-        self._trouble: type[Exception] = httpx.TransportError
+        self._transport = Transport(url, token, timeout, blocking=self._blocking)
 
     async def __aenter__(self) -> Self:
         return self
@@ -51,21 +67,11 @@ class AsyncClient:
 
     async def close(self) -> None:
         """Close the connections."""
-        await self._http.aclose()
+        await self._transport.close()
 
-    async def send(self, ask: Ask) -> Any:
+    async def send(self, request: Request[T]) -> T:
         """Send a request until there is an answer, and return the result."""
-        attempts, arguments = Attempts(self.patience, ask.key or None), ask.arguments()
-        while True:
-            try:
-                answer = answer_of(await self._http.request(**arguments))
-            except self._trouble as error:
-                trouble, wait = str(error) or type(error).__name__, None
-            else:
-                if answer.status not in AGAIN:
-                    return result(ask, answer)
-                trouble, wait = sentence_of(answer)[0], answer.wait
-            await asyncio.sleep(attempts.pause(trouble, wait))
+        return await self._transport.send(request, self.patience)
 
     async def mixture(
         self, name: str, *, create: bool = True, **settings: Unpack[MixtureOptions]
@@ -74,41 +80,57 @@ class AsyncClient:
 
         Parameters
         ----------
-        name, create, **settings
-            As for `Client.mixture`.
+        name
+            Its name: letters, digits, dots, hyphens and underscores.
+        create
+            Whether to make it if there is none.
+        **settings
+            The settings, as for `Mixture`; hedgers and losses by name. If the mixture is there
+            already, it must have these settings.
+
+        Raises
+        ------
+        KeyError
+            If there is no such mixture, and it should not be made.
+        ValueError, TypeError
+            If a setting is not as described, or the mixture has another one.
         """
-        given = verbs.checked(settings)
+        wanted = encode_settings(settings)
         mixture = AsyncServedMixture(self, name)
         try:
-            known = (await mixture.details())["settings"]
+            present = (await mixture.details())["settings"]
         except KeyError:
             if not create:
                 raise
+            body = {key: value for key, value in wanted.items() if value is not None}
             try:
-                await self.send(verbs.create(name, given))
+                await self.send(Request("POST", MIXTURES, skip, {"name": name, **body}, new_key()))
                 return mixture
             except ValueError as error:
                 try:  # another client may have made it meanwhile
-                    known = (await mixture.details())["settings"]
+                    present = (await mixture.details())["settings"]
                 except KeyError:
                     raise error from None
-        verbs.check_same(name, given, known)
+        check_same(name, wanted, present)
         return mixture
 
     async def names(self) -> list[str]:
         """Return the names of the mixtures that the token may see."""
-        found: list[str] = await self.send(verbs.names())
-        return found
+        mixtures = await self.send(Request("GET", MIXTURES, read_list("mixtures")))
+        return [mixture["name"] for mixture in mixtures]
 
     async def load(self, name: str, path: str | Path) -> "AsyncServedMixture":
         """Make a mixture of a file that `Mixture.save` wrote.
 
         Parameters
         ----------
-        name, path
-            As for `Client.load`.
+        name
+            The name of the new mixture; it must be free.
+        path
+            The file.
         """
-        await self.send(verbs.upload(verbs.path_of(name), path))
+        address, content = f"{path_of(name)}/state", Path(path).read_bytes()
+        await self.send(Request("PUT", address, skip, content, new_key()))
         return AsyncServedMixture(self, name)
 
     async def rename(self, old: str, new: str) -> "AsyncServedMixture":
@@ -119,20 +141,19 @@ class AsyncClient:
         old, new
             The present name, and a name that is free.
         """
-        await self.send(verbs.rename(verbs.path_of(old), new))
+        await self.send(Request("PATCH", path_of(old), skip, {"name": new}, new_key()))
         return AsyncServedMixture(self, new)
 
     async def delete(self, name: str) -> None:
         """Delete a mixture."""
-        await self.send(verbs.delete(verbs.path_of(name)))
+        await self.send(Request("DELETE", path_of(name), skip, key=new_key()))
 
     def __repr__(self) -> str:
-        """Return the address."""
         return f"AsyncClient({self.url!r})"
 
 
 class AsyncServedMixture:
-    """A mixture of a server, whose verbs are those of `ServedMixture`, awaited.
+    """A mixture of a server, with the verbs of `ServedMixture`, awaited.
 
     Parameters
     ----------
@@ -144,8 +165,17 @@ class AsyncServedMixture:
 
     def __init__(self, client: AsyncClient, name: str) -> None:
         self.name = name
-        self._path = verbs.path_of(name)
-        self._send = client.send
+        self._path = path_of(name)
+        self._client = client
+
+    async def _read(
+        self, verb: str, read: Callable[[bytes], T], query: dict[str, Any] | None = None
+    ) -> T:
+        return await self._client.send(Request("GET", f"{self._path}{verb}", read, query=query))
+
+    async def _change(self, verb: str, body: Any, key: str | None, read: Callable[[bytes], T]) -> T:
+        request = Request("POST", f"{self._path}/{verb}", read, body, key or new_key())
+        return await self._client.send(request)
 
     async def predict(
         self,
@@ -159,26 +189,27 @@ class AsyncServedMixture:
 
         Parameters
         ----------
-        forecasts, confidence, id, key
-            As for `ServedMixture.predict`.
+        forecasts, confidence, id
+            As for `Mixture.predict`.
+        key
+            The idempotency key, if the call repeats an earlier one; by default a new one.
         """
-        ask = verbs.predict(self._path, forecasts, confidence, id, key)
-        found: Prediction = await self._send(ask)
-        return found
+        body = encode_forecasts(forecasts, confidence) | encode_id(id)
+        return await self._change("predict", body, key, read_prediction)
 
     async def peek(
         self, forecasts: Mapping[str, Any], confidence: Mapping[str, float] | None = None
     ) -> Prediction:
-        """Return what `predict` would return, and change nothing; the ticket is -1.
+        """Return the result that `predict` would have, and change nothing; the ticket is -1.
 
         Parameters
         ----------
         forecasts, confidence
             As for `predict`.
         """
-        ask = verbs.predict(self._path, forecasts, confidence, None, None, peek=True)
-        found: Prediction = await self._send(ask)
-        return found
+        body = encode_forecasts(forecasts, confidence)
+        request = Request("POST", f"{self._path}/peek", read_prediction, body)
+        return await self._client.send(request)
 
     async def update(
         self,
@@ -193,9 +224,9 @@ class AsyncServedMixture:
         Parameters
         ----------
         ticket, outcome, id, key
-            As for `ServedMixture.update`.
+            As for `Mixture.update`; the key as for `predict`.
         """
-        await self._send(verbs.settle(self._path, "outcome", ticket, outcome, id, key))
+        await self._change("outcome", encode_outcome(ticket, outcome, id), key, skip)
 
     async def correct(
         self,
@@ -210,9 +241,9 @@ class AsyncServedMixture:
         Parameters
         ----------
         ticket, outcome, id, key
-            As for `ServedMixture.correct`.
+            As for `Mixture.correct`; the key as for `predict`.
         """
-        await self._send(verbs.settle(self._path, "correct", ticket, outcome, id, key))
+        await self._change("correct", encode_outcome(ticket, outcome, id), key, skip)
 
     async def batch(
         self, lines: Sequence[Mapping[str, Any]], *, key: str | None = None
@@ -221,11 +252,15 @@ class AsyncServedMixture:
 
         Parameters
         ----------
-        lines, key
-            As for `ServedMixture.batch`.
+        lines
+            Each as a line of ``normalhedge blend -``: ``{"forecasts": {...}}``, ``{"ticket": 0,
+            "outcome": 50.8}``, ``{"retire": "gam"}``. A line that is refused is answered by
+            ``{"error": ...}``, and the others are done.
+        key
+            As for `predict`.
         """
-        found: list[dict[str, Any]] = await self._send(verbs.batch(self._path, lines, key))
-        return found
+        body = {"rounds": [plain(dict(line), "a line") for line in lines]}
+        return await self._change("rounds", body, key, read_list("answers"))
 
     async def leave(self, name: str, *, key: str | None = None) -> None:
         """Remove an expert; its weight goes to the others, and its name is free again.
@@ -233,9 +268,10 @@ class AsyncServedMixture:
         Parameters
         ----------
         name, key
-            As for `ServedMixture.leave`.
+            The expert; the key as for `predict`.
         """
-        await self._send(verbs.experts(self._path, "leave", name, key))
+        check_experts(name)
+        await self._change("experts", {"leave": name}, key, skip)
 
     async def retire(self, name: str, *, key: str | None = None) -> None:
         """Let an expert sleep for good, whatever is forecast in its name.
@@ -243,9 +279,10 @@ class AsyncServedMixture:
         Parameters
         ----------
         name, key
-            As for `ServedMixture.retire`.
+            The expert; the key as for `predict`.
         """
-        await self._send(verbs.experts(self._path, "retire", name, key))
+        check_experts(name)
+        await self._change("experts", {"retire": name}, key, skip)
 
     async def rename(self, old: str, new: str, *, key: str | None = None) -> None:
         """Give an expert another name; its weight, its record and its pending forecasts stay.
@@ -253,9 +290,10 @@ class AsyncServedMixture:
         Parameters
         ----------
         old, new, key
-            As for `ServedMixture.rename`.
+            The present name, and a name that no expert has; the key as for `predict`.
         """
-        await self._send(verbs.experts(self._path, "rename", [old, new], key))
+        check_experts(old, new)
+        await self._change("experts", {"rename": [old, new]}, key, skip)
 
     async def inherit(self, new: str, old: str, *, key: str | None = None) -> None:
         """Let an expert start where another stands, as a new version of a model does.
@@ -263,14 +301,15 @@ class AsyncServedMixture:
         Parameters
         ----------
         new, old, key
-            As for `ServedMixture.inherit`.
+            The new expert, which joins if it is not present, and the old one; the key as for
+            `predict`.
         """
-        await self._send(verbs.experts(self._path, "inherit", [new, old], key))
+        check_experts(new, old)
+        await self._change("experts", {"inherit": [new, old]}, key, skip)
 
     async def summary(self) -> ServedSummary:
         """Return a summary of the mixture, which prints as tables."""
-        found: ServedSummary = await self._send(verbs.summary(self._path))
-        return found
+        return await self._read("/summary", ServedSummary.of)
 
     async def past_rounds(
         self, since: float | None = None, until: float | None = None, limit: int = 500
@@ -279,25 +318,26 @@ class AsyncServedMixture:
 
         Parameters
         ----------
-        since, until, limit
-            As for `ServedMixture.past_rounds`.
+        since, until
+            The times between which they were settled, in seconds since 1970.
+        limit
+            The largest number of rounds; the last ones.
         """
-        ask = verbs.past(self._path, since, until, limit)
-        found: list[dict[str, Any]] = await self._send(ask)
-        return found
+        bounds = {"since": since, "until": until, "limit": limit}
+        query = {name: value for name, value in bounds.items() if value is not None}
+        return await self._read("/history", read_list("rounds"), query)
 
     async def pending(self) -> dict[int, dict[str, Any]]:
-        """Return the rounds that wait for their outcomes, by ticket."""
-        found: dict[int, dict[str, Any]] = await self._send(verbs.pending(self._path))
-        return found
+        """Return the rounds that wait for their outcomes, by ticket: their times, and their ids."""
+        return await self._read("/pending", read_pending)
 
     async def local(self) -> Mixture:
         """Return a copy as a `Mixture` of this process, exact to the bit; it goes its own way."""
-        return verbs.local(await self._send(verbs.state(self._path)), self.name)
+        return Mixture.of(read_snapshot_text(await self._read("/state", bytes), self.name).books)
 
     async def save(self, path: str | Path) -> None:
         """Write the state to a JSON file that `Mixture.load` reads, all or nothing."""
-        content: bytes = await self._send(verbs.state(self._path))
+        content = await self._read("/state", bytes)
         whole_files.write_whole(Path(path), lambda file: file.write_bytes(content))
 
     async def next_weights(self, names: Iterable[str] | None = None) -> dict[str, float]:
@@ -306,9 +346,7 @@ class AsyncServedMixture:
 
     async def details(self) -> dict[str, Any]:
         """Return the settings, the experts and the health of the mixture."""
-        found: dict[str, Any] = await self._send(verbs.details(self._path))
-        return found
+        return await self._read("", read_object)
 
     def __repr__(self) -> str:
-        """Return the name."""
         return f"AsyncServedMixture({self.name!r})"

@@ -8,7 +8,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class ServedSummary:
-    """What `normalhedge.Mixture.summary` says, from a server; it prints as the same tables.
+    """A summary as of `normalhedge.Mixture.summary`, from a server; it prints as the same tables.
 
     Attributes
     ----------
@@ -23,11 +23,11 @@ class ServedSummary:
     best
         The name of the best expert; None if there is none.
     warning
-        A sentence about what is wrong; empty if nothing is.
+        A sentence about a problem; empty if there is none.
     experts, components
-        The experts and the ways of combining, as dictionaries.
+        The experts and the components, as dictionaries.
     details
-        All that the server answered.
+        The whole answer of the server.
     """
 
     text: str
@@ -49,16 +49,16 @@ class ServedSummary:
     @classmethod
     def of(cls, body: bytes) -> "ServedSummary":
         """Return the summary that an answer holds."""
-        found = json.loads(body)
+        answer = json.loads(body)
         same = (
             "text", "settings", "rounds", "rows", "settled", "silent", "pending", "expired", "best",
             "warning", "experts", "components",
         )  # fmt: skip
         return cls(
-            **{name: found[name] for name in same},
-            blend=found["loss"],
-            uniform=found["plain_mean_loss"],
-            details=found,
+            **{name: answer[name] for name in same},
+            blend=answer["loss"],
+            uniform=answer["plain_mean_loss"],
+            details=answer,
         )
 
     def __str__(self) -> str:

@@ -76,7 +76,7 @@ function areaOf(low, high, x, y, steps) {
   return text;
 }
 
-/** Return what tells a layer from others: an expert may be called "blend", too. */
+/** Return the key of a layer, which no other has: an expert may be called "blend", too. */
 const keyOf = (layer) => layer.key ?? layer.label;
 
 /** Charts that point at the same round together. */
@@ -240,7 +240,7 @@ export class Chart {
     this.spoken.textContent = this.lines(this.charts.index).map(([label, text]) => `${label} ${text}`).join(", ");
   }
 
-  /** Return what there is to say of a round: pairs of a label and a text, with a tone. */
+  /** Return the facts about a round: pairs of a label and a text, with a tone. */
   lines(k) {
     const said = [["", this.data.describe ? this.data.describe(k) : this.data.labels[k], ""]];
     for (const layer of this.data.layers) {

@@ -1,4 +1,4 @@
-// Events as people read them: those of the live stream, and those of the log.
+// Events as people read them: of the live stream, and of the log.
 
 import { h } from "./dom.js";
 import { clock, number, shown } from "./format.js";

@@ -7,7 +7,7 @@ import { ago, count, number, percent } from "./format.js";
 const LOOK_AGAIN = 20_000; // outcomes become overdue without any event
 const POLL = 2_000;
 
-/** Return the marks of a mixture: what is wrong with it, or that all is well. */
+/** Return the marks of a mixture: its problems, or that all is well. */
 export function marks(health) {
   if (!health.loaded) return [["rest", health.last_forecast === null ? "no round yet" : "not loaded"]];
   const found = [];
@@ -17,7 +17,7 @@ export function marks(health) {
   return found;
 }
 
-/** Return how the loss of the blend compares with that of the plain mean. */
+/** Return how the loss of the blend compares with the loss of the plain mean. */
 export function versus(health) {
   const { loss, plain_mean_loss: plain } = health;
   if (typeof loss !== "number" || typeof plain !== "number" || !(plain > 0)) return null;

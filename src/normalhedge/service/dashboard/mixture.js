@@ -144,7 +144,7 @@ class MixturePage {
     );
   }
 
-  /** The stream has begun anew: read all again, then what was told meanwhile. */
+  /** The stream has begun anew: read all again, then the messages that came meanwhile. */
   async load() {
     const turn = (this.turn = (this.turn ?? 0) + 1);
     this.early ??= [];

@@ -1,4 +1,4 @@
-// The charts of a mixture. `seen` is what they show: {list, place, names, lossName, window, labels,
+// The charts of a mixture. `seen` is their content: {list, place, names, lossName, window, labels,
 // describe}, where `list` has the rounds and `place` the item.
 
 import { count, percent } from "./format.js";
@@ -116,7 +116,7 @@ export function drawCoverage(chart, seen) {
     const inside = known.map((outcome, j) => covers(low[j], high[j], outcome));
     return { kind: "line", label: `${percent(Number(level), 0)} interval`, tone: `c${k % TONES}`, values: rolling(inside, window) };
   });
-  chart.note.textContent = `Share of the last ${window} outcomes inside of the interval; dashed: what it should be.`;
+  chart.note.textContent = `Share of the last ${window} outcomes inside of the interval; dashed: its confidence level.`;
   chart.draw({
     ...seen, layers, domain: [0, 1], ticksAt: [0, 0.5, 1],
     rules: levels.map((level, k) => ({ value: Number(level), tone: `c${k % TONES}` })),

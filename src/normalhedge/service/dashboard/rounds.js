@@ -1,4 +1,4 @@
-// The rounds of a mixture, and what is computed of them. No page in here: all is plain data.
+// The rounds of a mixture, and numbers computed of them. No page in here: all is plain data.
 
 const OF_CLASSES = new Set(["log", "l1", "zero-one-classes"]);
 
@@ -20,7 +20,7 @@ export function at(value, place) {
 
 /**
  * Return the outcome that belongs to a place of a prediction. The outcome of class probabilities is
- * the number of a class: 1 at its own place and 0 at the others. That of quantiles is one number for
+ * the number of a class: 1 at its own place and 0 at the others. The outcome of quantiles is one number for
  * all of them.
  */
 export function outcomeAt(outcome, place, lossName) {
@@ -115,7 +115,7 @@ export class Rounds {
     this.byTicket = new Map();
   }
 
-  /** Take what is known of a round; what was known before stays. */
+  /** Add facts about a round; earlier facts stay. */
   put(round) {
     this.byTicket.set(round.ticket, { ...this.byTicket.get(round.ticket), ...round });
     if (this.byTicket.size > 1.2 * this.limit + 50) {

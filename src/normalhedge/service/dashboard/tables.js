@@ -14,7 +14,7 @@ export function numbers(id, heads, kind = "") {
   return { body, element: h("div", { class: `scroll ${kind}`, tabindex: "0" }, h("table", { class: "numbers", id }, head, body)) };
 }
 
-/** Fill the table of experts; return the names of those that sleep. */
+/** Fill the table of experts; return the names of sleeping experts. */
 export function fillExperts(body, seen, retired) {
   const rows = table(seen.list, seen.names, seen.place, retired);
   rows.sort((a, b) => b.weight - a.weight);

@@ -60,14 +60,14 @@ class TryPage {
       "form", { class: "card" },
       h("h2", {}, "Forecasts"),
       h("p", { class: "note" }, names.length
-        ? "They are filled with those of the last settled round. An empty field means that the expert sleeps. A list or an object is written as JSON."
+        ? "The fields hold the forecasts of the last settled round. An empty field means that the expert sleeps. A list or an object is written as JSON."
         : "The mixture knows no expert yet: add the first ones by name."),
       this.rows,
       this.newField(),
       h("div", { class: "actions" },
         h("div", {},
           h("button", { type: "submit", class: "main", name: "peek" }, "Peek"),
-          h("p", { class: "note" }, "Shows what the mixture would say. It does not count: nothing is stored or learned.")),
+          h("p", { class: "note" }, "Shows the blend. It does not count: nothing is stored or learned.")),
         h("div", { class: "counts" },
           h("label", { for: "round-id" }, "Id of the round ", this.id),
           h("button", { type: "button", class: "danger", name: "predict", onclick: () => this.predict() }, "Predict for real"),

@@ -1,50 +1,21 @@
 """The client against a real server: it is a mixture, and nothing that breaks is learned twice."""
 
-import asyncio
+import inspect
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import httpx
 import numpy as np
 import pytest
 
 from normalhedge import AsyncClient, Client, Mixture
-from normalhedge.mixtures.files._saved import Snapshot, snapshot_text
 from normalhedge.service import access
-from normalhedge.service.client import NotAcknowledged, ServedMixture, _retrying as retrying
-from normalhedge.service.client._retrying import Answer, Ask, Attempts
+from normalhedge.service.client import AsyncServedMixture, ServedMixture
+from tests.service.client.examples import LIMITS, play, state
 from tests.service.faulty import CUTS, proxied
 from tests.service.running import Asked, served
-
-LIMITS: dict[str, Any] = {"max_pending": 10_000, "max_names": 10_000, "history": 200}
-"""Settings for which a server has defaults of its own."""
-
-
-@pytest.fixture
-def far(server: str) -> Iterator[Client]:
-    with Client(server, patience=30.0) as client:
-        yield client
-
-
-def state(mixture: Mixture) -> str:
-    return snapshot_text(Snapshot(mixture.books))
-
-
-def play(mixture: Any, rounds: int, seed: int = 0) -> list[Any]:
-    """Play rounds in which outcomes come late, and return what was predicted."""
-    rng = np.random.default_rng(seed)
-    values, waiting = [], []
-    for k in range(rounds):
-        made = mixture.predict({"a": rng.normal(), "b": rng.normal() + 1.0, "c": rng.normal()})
-        values.append((made.value, made.ticket, made.weights))
-        waiting.append(made.ticket)
-        if k % 3:
-            mixture.update(waiting.pop(int(rng.integers(len(waiting)))), rng.normal())
-    return values
-
 
 FORMS: dict[str, tuple[dict[str, Any], list[tuple[Any, Any]]]] = {
     "numbers": ({}, [({"a": 1.0, "b": 2}, 1.5), ({"a": None, "b": float("nan")}, 1.0), ({}, 2.0)]),
@@ -208,54 +179,6 @@ def test_nothing_is_learned_twice_where_connections_break(server: str, seed: int
     assert all(proxy.cuts[cut] for cut in CUTS), proxy.cuts
 
 
-def test_the_asynchronous_client_does_the_same(server: str, tmp_path: Path) -> None:
-    async def main() -> None:
-        own = Mixture(**LIMITS)
-        with proxied(server, 1, share=0.3) as proxy:
-            async with AsyncClient(proxy.url) as client:
-                mixture = await client.mixture("load", **LIMITS)
-                for k in range(15):
-                    forecasts = {"a": 1.0 * k, "b": 2.0}
-                    made = await mixture.predict(forecasts)
-                    assert made.value == own.predict(forecasts).value
-                    await mixture.update(made.ticket, 1.0)
-                    own.update(made.ticket, 1.0)
-                await mixture.correct(3, 2.0)
-                own.correct(3, 2.0)
-                for verb, names in (("inherit", "ca"), ("rename", "bd"), ("retire", "a")):
-                    await getattr(mixture, verb)(*names)
-                    getattr(own, verb)(*names)
-                await mixture.leave("c")
-                own.leave("c")
-                assert state(await mixture.local()) == state(own)
-                assert (await mixture.peek({"d": 1.0})).ticket == -1
-                assert (await mixture.next_weights()).keys() == own.next_weights().keys()
-                assert str(await mixture.summary()) == str(own.summary())
-                await mixture.save(tmp_path / "a.json")
-                with pytest.raises(KeyError):
-                    await mixture.update(99, 1.0)
-                assert len(await mixture.batch([{"d": 1.0}])) == 1
-                assert (await mixture.pending()).keys() == {15}
-                assert len(await mixture.past_rounds()) == 15
-                await client.load("b", tmp_path / "a.json")
-                await client.rename("b", "c")
-                assert await client.names() == ["c", "load"]
-                await client.delete("c")
-                assert (await mixture.details())["rounds"] == 16
-
-    asyncio.run(main())
-
-
-def test_clients_that_come_at_once_make_one_mixture(server: str) -> None:
-    async def main() -> None:
-        async with AsyncClient(server) as client:
-            found = await asyncio.gather(*(client.mixture("load") for _ in range(8)))
-            made = await asyncio.gather(*(one.predict({"a": 1.0}) for one in found))
-            assert sorted(one.ticket for one in made) == list(range(8))
-
-    asyncio.run(main())
-
-
 def test_the_same_key_gets_the_same_answer(far: Client, server: str) -> None:
     mixture = far.mixture("load")
     first = mixture.predict({"a": 1.0}, key="monday")
@@ -267,94 +190,6 @@ def test_the_same_key_gets_the_same_answer(far: Client, server: str) -> None:
     with Asked(server) as plain:
         lines = plain.get("/v1/mixtures/load/log").text.splitlines()
     assert len(lines) == 2
-
-
-def test_a_server_that_is_gone_is_told_with_the_key() -> None:
-    client = Client("http://127.0.0.1:9", patience=0.3)
-    with pytest.raises(NotAcknowledged, match=r"within 0\.3 s") as caught:
-        ServedMixture(client, "load").update(0, 1.0)
-    assert isinstance(caught.value, ConnectionError)
-    assert caught.value.key is not None
-    assert len(caught.value.key) == 32
-    with pytest.raises(NotAcknowledged) as caught:
-        client.names()
-    assert caught.value.key is None
-
-
-def test_pauses_grow_and_are_as_long_as_the_server_asks(monkeypatch: pytest.MonkeyPatch) -> None:
-    clock = [0.0]
-    monkeypatch.setattr("normalhedge.service.client._retrying.time.monotonic", lambda: clock[0])
-    attempts = Attempts(60.0, "key")
-    pauses = [attempts.pause("no", None) for _ in range(9)]
-    assert all(0.5 <= p / min(0.05 * 2**k, 5.0) <= 1.0 for k, p in enumerate(pauses))
-    assert attempts.pause("no", 20.0) == 20.0
-    with pytest.raises(NotAcknowledged):
-        attempts.pause("no", 61.0)
-    clock[0] = 58.0
-    with pytest.raises(NotAcknowledged):
-        attempts.pause("no", None)
-
-
-@pytest.mark.parametrize("header", [None, "Wed, 21 Oct 2026 07:28:00 GMT", "-1", "2"])
-def test_retry_after_is_read(header: str | None) -> None:
-    assert retrying.wait_of(header) == {"2": 2.0, "-1": 0.0}.get(str(header))
-
-
-def test_requests_are_sent_again_with_the_same_key(monkeypatch: pytest.MonkeyPatch) -> None:
-    seen: list[tuple[str | None, bytes]] = []
-    answers = [503, 429, 502, 200]
-
-    def handle(request: httpx.Request) -> httpx.Response:
-        seen.append((request.headers.get("idempotency-key"), request.read()))
-        status = answers[len(seen) - 1]
-        headers = {"retry-after": "7"} if status == 429 else {}
-        return httpx.Response(status, json={"settled": 0}, headers=headers)
-
-    slept: list[float] = []
-    monkeypatch.setattr("normalhedge.service.client._clients.time.sleep", slept.append)
-    client = Client("http://localhost:1")
-    client._http = httpx.Client(base_url=client.url, transport=httpx.MockTransport(handle))
-    ServedMixture(client, "load").update(0, 1.0)
-    assert len(seen) == 4
-    assert len(set(seen)) == 1
-    assert slept[1] == 7.0
-    assert max(slept[0], slept[2]) < 1.0
-
-
-@pytest.mark.parametrize(
-    ("status", "body", "error"),
-    [
-        (401, b'{"error": "who?"}', PermissionError),
-        (403, b'{"error": "no"}', PermissionError),
-        (404, b'{"error": "where?"}', KeyError),
-        (409, b'{"error": "used"}', KeyError),
-        (413, b'{"error": "long"}', ValueError),
-        (422, b'{"error": "bad", "kind": "type"}', TypeError),
-        (422, b'{"error": "bad", "kind": "value"}', ValueError),
-        (500, b"<html>", RuntimeError),
-        (302, b"", RuntimeError),
-    ],
-)
-def test_answers_are_errors_of_python(status: int, body: bytes, error: type[Exception]) -> None:
-    ask = Ask("POST", "/v1/mixtures/load/outcome", bytes)
-    with pytest.raises(error):
-        retrying.result(ask, Answer(status, body))
-
-
-def test_addresses_that_are_none_are_refused() -> None:
-    with pytest.raises(ValueError, match="http://"):
-        Client("localhost:8008")
-
-
-def test_httpx_is_imported_when_it_is_used() -> None:
-    program = (
-        "import sys; import normalhedge; normalhedge.Client; assert 'httpx' not in sys.modules\n"
-        "sys.modules['httpx'] = None\n"
-        "try: normalhedge.Client('http://localhost:1')\n"
-        "except ImportError as error: assert 'normalhedge[client]' in str(error), error\n"
-        "else: raise AssertionError"
-    )
-    subprocess.run([sys.executable, "-c", program], check=True)
 
 
 def test_the_examples_of_the_docstrings_run(tmp_path: Path) -> None:
@@ -384,3 +219,18 @@ def test_tokens_are_sent_and_their_scopes_are_told(tmp_path: Path) -> None:
                 mixture.predict({"a": 1.0})
             with pytest.raises(PermissionError):
                 guest.mixture("other")
+
+
+@pytest.mark.parametrize(
+    ("awaited", "plain"), [(AsyncClient, Client), (AsyncServedMixture, ServedMixture)]
+)
+def test_every_verb_for_asyncio_is_one_for_threads(awaited: type, plain: type) -> None:
+    verbs = [name for name in vars(awaited) if inspect.iscoroutinefunction(getattr(awaited, name))]
+    for name in verbs:
+        if name.startswith("_") or isinstance(vars(plain)[name], property):
+            continue
+        verb, twin = getattr(awaited, name), getattr(plain, name)
+        assert not inspect.iscoroutinefunction(inspect.unwrap(twin))
+        assert twin.__qualname__ == f"{plain.__name__}.{name}"
+        assert twin.__doc__ == verb.__doc__
+        assert inspect.signature(twin).parameters == inspect.signature(verb).parameters

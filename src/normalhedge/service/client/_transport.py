@@ -1,11 +1,17 @@
-"""How long a request is repeated, and what an answer other than success means here."""
+"""Requests to a server: how long they are repeated, and how their answers are read."""
 
+import asyncio
+import inspect
 import json
 import random
 import secrets
 import time
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any, Generic, NamedTuple, TypeVar
+
+from normalhedge.boundary import extras
+
+T = TypeVar("T")
 
 FIRST, LONGEST = 0.05, 5.0
 """The first pause between two attempts, and the longest that we choose, in seconds."""
@@ -23,7 +29,7 @@ class NotAcknowledged(ConnectionError):  # noqa: N818 -- it need not be one
     Parameters
     ----------
     sentence
-        What is wrong.
+        The reason.
     key
         The idempotency key of the request; None if it only reads.
 
@@ -38,25 +44,14 @@ class NotAcknowledged(ConnectionError):  # noqa: N818 -- it need not be one
         self.key = key
 
 
-class Answer(NamedTuple):
-    """An answer of the server."""
-
-    status: int  # the status of HTTP
-    body: bytes  # its bytes
-    # the seconds to wait before the next attempt, as the server asks; None if it does not
-    wait: float | None = None
-
-
-class Ask(NamedTuple):
+class Request(NamedTuple, Generic[T]):
     """A request, and how to read its answer."""
 
-    # method, path: the method and the path of HTTP
     method: str
     path: str
-    read: Callable[[bytes], Any]  # turns the body of the answer into the result
-    # what is sent: None for nothing, bytes as they are, and everything else as JSON
-    body: Any = None
-    key: str = ""  # the idempotency key; empty if the request only reads
+    read: Callable[[bytes], T]  # turns the body of the answer into the result
+    body: Any = None  # None for nothing, bytes as they are, and everything else as JSON
+    key: str | None = None  # the idempotency key; None if the request only reads
     query: dict[str, Any] | None = None  # the arguments in the address
 
     def arguments(self) -> dict[str, Any]:
@@ -67,12 +62,20 @@ class Ask(NamedTuple):
             content = self.body
             if not isinstance(content, bytes):
                 content = json.dumps(content, allow_nan=False).encode()
-        if self.key:
+        if self.key is not None:
             headers["idempotency-key"] = self.key
         return {
             "method": self.method, "url": self.path, "params": self.query, "content": content,
             "headers": headers,
         }  # fmt: skip
+
+
+class Answer(NamedTuple):
+    """An answer of the server."""
+
+    status: int
+    body: bytes
+    wait: float | None = None  # the seconds before the next attempt, where the server asks for some
 
 
 def new_key() -> str:
@@ -106,7 +109,54 @@ class Attempts:
         return pause
 
 
-def wait_of(header: str | None) -> float | None:
+class Transport:
+    """Connections to a server.
+
+    Where ``blocking``, `send` does its work without ever suspending, so that a thread can run
+    coroutines that await nothing else: see `normalhedge.service.client._blocking`.
+    """
+
+    def __init__(self, url: str, token: str | None, timeout: float, *, blocking: bool) -> None:
+        httpx = extras.require("httpx")
+        if not str(url).startswith(("http://", "https://")):
+            raise ValueError(f"url must begin with http:// or https://, got {url!r}")
+        headers = {} if token is None else {"authorization": f"Bearer {token}"}
+        kind = httpx.Client if blocking else httpx.AsyncClient
+        self.http = kind(base_url=url, timeout=timeout, headers=headers)
+        self.blocking = blocking
+        self._trouble: type[Exception] = httpx.TransportError
+
+    async def send(self, request: Request[T], patience: float) -> T:
+        """Send a request until there is an answer, and return the result."""
+        attempts, arguments = Attempts(patience, request.key), request.arguments()
+        while True:
+            try:
+                response = await _finish(self.http.request(**arguments))
+            except self._trouble as error:
+                trouble, wait = str(error) or type(error).__name__, None
+            else:
+                wait = read_wait(response.headers.get("retry-after"))
+                answer = Answer(response.status_code, response.content, wait)
+                if answer.status not in AGAIN:
+                    return read_answer(request, answer)
+                trouble = read_error(answer)[0]
+            pause = attempts.pause(trouble, wait)
+            if self.blocking:
+                time.sleep(pause)
+            else:
+                await asyncio.sleep(pause)
+
+    async def close(self) -> None:
+        """Close the connections."""
+        await _finish(self.http.close() if self.blocking else self.http.aclose())
+
+
+async def _finish(result: Any) -> Any:
+    """Return a result, awaited if need be."""
+    return await result if inspect.isawaitable(result) else result
+
+
+def read_wait(header: str | None) -> float | None:
     """Return the seconds of a Retry-After header; None for none, or for a date."""
     try:
         return None if header is None else max(0.0, float(header))
@@ -114,8 +164,8 @@ def wait_of(header: str | None) -> float | None:
         return None
 
 
-def sentence_of(answer: Answer) -> tuple[str, str | None]:
-    """Return what an answer other than success says, and the kind of error that it names."""
+def read_error(answer: Answer) -> tuple[str, str | None]:
+    """Return the sentence of an answer other than success, and the kind of error that it names."""
     try:
         content = json.loads(answer.body)
         return str(content["error"]), content.get("kind")
@@ -123,17 +173,17 @@ def sentence_of(answer: Answer) -> tuple[str, str | None]:
         return f"the answer has status {answer.status}", None
 
 
-def result(ask: Ask, answer: Answer) -> Any:
+def read_answer(request: Request[T], answer: Answer) -> T:
     """Return the result of a request, or raise the error that `Mixture` would raise."""
     if 200 <= answer.status < 300:
-        return ask.read(answer.body)
-    sentence, kind = sentence_of(answer)
+        return request.read(answer.body)
+    sentence, kind = read_error(answer)
     if answer.status in {401, 403}:
         raise PermissionError(sentence)
     if answer.status >= 500 or answer.status < 400:
         raise RuntimeError(sentence)
     if kind in KINDS:
         raise KINDS[kind](sentence)
-    about_round = ask.path.endswith(("/outcome", "/correct"))
+    about_round = request.path.endswith(("/outcome", "/correct"))
     unknown = answer.status == 404 or (answer.status == 409 and about_round)
     raise (KeyError if unknown else ValueError)(sentence)

@@ -1,4 +1,4 @@
-"""Many clients at once: the result is that of some serial order, which the log tells."""
+"""Changes of mixtures: many clients at once, slow mixtures, faults in the middle."""
 
 import asyncio
 import json
@@ -11,13 +11,14 @@ import httpx
 import pytest
 
 from normalhedge.service import _registry as registry
+from normalhedge.service._live import LoadedMixture
 from normalhedge.service._recovery import state_text
-from tests.service.examples import OPTIONS, replayed
+from tests.service.examples import ONE, OPTIONS, ask, events, forecasts, replayed
 from tests.service.running import Asked, process, served
 
 
 async def play(client: httpx.AsyncClient, name: str, seed: int, rounds: int) -> list[Any]:
-    """Predict rounds, and settle some of them; return what was acknowledged."""
+    """Predict rounds, and settle some of them; return the acknowledged answers."""
     rng, done, path = random.Random(seed), [], f"/v1/mixtures/{name}"
     for k in range(rounds):
         forecasts = {f"e{j}": rng.gauss(0, 1) for j in range(3)}
@@ -101,3 +102,68 @@ def test_a_slow_mixture_does_not_hold_up_another(
     monkeypatch.setattr(registry, "LONG", 0.0)
     with served(tmp_path / "a.db") as url:
         assert asyncio.run(both(url)) == 200
+
+
+def test_a_clock_that_goes_back_changes_nothing_but_times(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = [2e9]
+
+    def clock() -> float:
+        now[0] -= 1000.0
+        return now[0]
+
+    with served(tmp_path / "a.db") as url, Asked(url) as client:
+        client.send_json("/v1/mixtures", {"name": "load"})
+        monkeypatch.setattr("normalhedge.service._registry.time.time", clock)
+        for k in range(5):
+            assert ask(client, "predict", forecasts(k))[1]["ticket"] == k
+            assert ask(client, "outcome", {"ticket": k, "outcome": 1.0})[0] == 200
+        state = client.get(f"{ONE}/state").text
+        assert len(client.get(f"{ONE}/history").json()["rounds"]) == 5
+    monkeypatch.undo()
+    with served(tmp_path / "a.db") as url, Asked(url) as client:
+        assert client.get(f"{ONE}/state").text == state
+
+
+def test_a_fault_of_our_own_after_a_change_does_not_part_memory_from_the_log(
+    client: Asked, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    client.send_json("/v1/mixtures", {"name": "load"})
+    assert ask(client, "predict", forecasts(0))[1]["ticket"] == 0
+
+    def fail(_: Any) -> Any:
+        raise ZeroDivisionError("a secret of the inside")
+
+    for place in ("mixtures.streams._stream.plain_prediction", "service._registry._encode"):
+        with monkeypatch.context() as patch:
+            patch.setattr(f"normalhedge.{place}", fail)
+            status, answer = ask(client, "predict", forecasts(1))
+            assert status == 500
+            assert "secret" not in answer["error"]
+            assert "secret" in capsys.readouterr().err
+            status, answer = ask(client, "rounds", {"rounds": [forecasts(1)]})
+            assert status == 500
+    assert ask(client, "predict", forecasts(1))[1]["ticket"] == 1
+    assert state_text(replayed(events(client), **OPTIONS)) == client.get(f"{ONE}/state").text
+
+
+def test_a_failure_while_a_thread_works_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The state goes away under a batch: 503, and nothing of it is learned."""
+    monkeypatch.setattr(registry, "LONG", -1.0)  # everything works in a thread
+    answer = registry.Registry._part
+
+    def losing(self: registry.Registry, loaded: LoadedMixture, request: Any) -> dict[str, Any]:
+        for live in self.by_id.values():
+            live.unload()
+        return answer(self, loaded, request)
+
+    with served(tmp_path / "a.db") as url, Asked(url) as client:
+        client.send_json("/v1/mixtures", {"name": "load"})
+        with monkeypatch.context() as lost:
+            lost.setattr(registry.Registry, "_part", losing)
+            status, told = ask(client, "rounds", {"rounds": [forecasts(1), forecasts(2)]})
+            assert (status, told["status"]) == (503, 503)
+        assert ask(client, "predict", forecasts(1))[1]["ticket"] == 0

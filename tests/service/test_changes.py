@@ -1,35 +1,15 @@
-"""Whatever is sent, the answer is a sentence, and the mixture stays as it was."""
+"""Requests that change mixtures: a mixture answers good ones the same, bad ones change nothing."""
 
 import json
-import socket
-import time
-from collections.abc import Iterator
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from normalhedge import Mixture
-from normalhedge.service._limits import Limits
-from tests.service.examples import ONE, ask
-from tests.service.running import Asked, served
-
-SMALL = Limits(
-    body=20_000, experts=5, items=4, pending=3, name=20, rounds=10, line=500, mixtures=2,
-    body_seconds=0.5, state=50_000, history=50,
-)  # fmt: skip
-
-
-@pytest.fixture(scope="module")
-def small(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Asked]:
-    with (
-        served(tmp_path_factory.mktemp("small") / "a.db", limits=SMALL) as url,
-        Asked(url) as client,
-    ):
-        client.send_json("/v1/mixtures", {"name": "load"})
-        client.send_json(f"{ONE}/predict", {"forecasts": {"a": 1.0, "b": 2.0}})
-        yield client
+from normalhedge.service._recovery import state_text
+from tests.service.examples import ONE, OPTIONS, ask, rounds
+from tests.service.running import Asked
 
 
 def raw(client: Asked, verb: str, content: bytes, **headers: str) -> Any:
@@ -168,6 +148,12 @@ def test_bad_changes_of_experts(small: Asked, body: dict[str, Any]) -> None:
     assert ask(small, "experts", body)[0] in {404, 422}
 
 
+def test_names_of_experts_are_limited_in_a_batch(small: Asked) -> None:
+    lines = [{"inherit": ["x" * 21, "a"]}, {"rename": ["a", "x" * 21]}, {"rename": [1, 2]}]
+    answers = ask(small, "rounds", {"rounds": lines})[1]["answers"]
+    assert ["at most 20 characters" in answer["error"] for answer in answers] == [True, True, False]
+
+
 def test_there_are_at_most_so_many_mixtures_and_rounds(small: Asked) -> None:
     small.send_json("/v1/mixtures", {"name": "second"})
     assert small.post("/v1/mixtures", json={"name": "third"}).status_code == 422
@@ -204,78 +190,6 @@ def test_states_that_are_no_states_or_too_large(small: Asked, tmp_path: Path) ->
     small.delete("/v1/mixtures/new")
 
 
-def test_paths_and_methods_that_are_not_there(small: Asked) -> None:
-    assert small.get("/nothing").status_code == 404
-    assert small.get("/v1/mixtures/load/nothing").status_code == 404
-    assert small.get("/v1/mixtures/a/b/c").status_code == 404
-    assert small.get("/v1/mixtures/").status_code == 404
-    assert small.get("/v1/mixtures/..%2f..%2fetc").status_code == 404
-    assert small.get("/dashboard/../server.py").status_code == 404
-    wrong = small.get(f"{ONE}/predict")
-    assert (wrong.status_code, wrong.headers["allow"]) == (405, "POST")
-    assert small.head("/v1/mixtures").status_code == 200
-    assert small.get(f"{ONE}/history", params={"limit": "x"}).status_code == 422
-    assert small.get(f"{ONE}/history", params={"since": "nan"}).status_code == 422
-    assert small.get(f"{ONE}/history?%ff=1&&&=").status_code in {200, 400}
-
-
-def talk(client: Asked, *parts: bytes, pause: float = 0.0) -> bytes:
-    """Return all that the server says to bytes on a bare connection."""
-    with socket.create_connection(("127.0.0.1", client.base_url.port or 0), 10) as connection:
-        for part in parts:
-            connection.sendall(part)
-            time.sleep(pause)
-        said = b""
-        while part := connection.recv(65536):
-            said += part
-    return said
-
-
-HEAD = (
-    b"POST /v1/mixtures/load/predict HTTP/1.1\r\nhost: localhost\r\n"
-    b"content-type: application/json\r\n"
-)
-
-
-@pytest.mark.parametrize("depth", [100, 300, 450, 480, 490, 495, 500, 520, 900, 990])
-def test_deep_ids_with_keys(small: Asked, depth: int) -> None:
-    content = b'{"forecasts": {"a": 1.0}, "id": ' + b"[" * depth + b"]" * depth + b"}"
-    headers = {"content-type": "application/json", "idempotency-key": f"deep-{depth}"}
-    answer = small.post(f"{ONE}/predict", content=content, headers=headers)
-    assert answer.status_code == 200 if depth <= 300 else answer.status_code in {200, 400, 422}
-
-
-def test_a_body_that_does_not_arrive_is_given_up(small: Asked) -> None:
-    said = talk(small, HEAD + b"content-length: 100\r\n\r\n{")
-    assert said.startswith(b"HTTP/1.1 408")
-    assert b"took too long" in said
-    before = small.get(f"{ONE}/state").text
-    with socket.create_connection(("127.0.0.1", small.base_url.port or 0)) as cut:
-        cut.sendall(HEAD + b'content-length: 30\r\n\r\n{"forecasts": {"a": ')
-    assert small.get(f"{ONE}/state").text == before
-
-
-def test_a_body_without_end_is_given_up(small: Asked) -> None:
-    chunk = b"1000\r\n" + b"x" * 0x1000 + b"\r\n"
-    said = talk(small, HEAD + b"transfer-encoding: chunked\r\n\r\n" + chunk * 10)
-    assert said.startswith(b"HTTP/1.1 413")
-
-
-def test_a_connection_that_says_nothing_is_closed(tmp_path: Path) -> None:
-    limits = Limits(header_seconds=0.3)
-    with served(tmp_path / "a.db", limits=limits) as url, Asked(url) as client:
-        assert talk(client) == b""
-        assert talk(client, b"GET /healthz HTTP/1.1\r\nhost: local") == b""
-        assert client.get("/healthz").status_code == 200
-
-
-def test_a_head_without_end_is_given_up(small: Asked) -> None:
-    line = b"x: " + b"y" * 1000 + b"\r\n"
-    with suppress(ConnectionError):  # it may be closed before all was sent
-        assert talk(small, b"GET /healthz HTTP/1.1\r\nhost: localhost\r\n" + line * 200) == b""
-    assert small.get("/healthz").status_code == 200
-
-
 def test_a_stream_of_lines(small: Asked) -> None:
     lines = [
         b'{"forecasts": {"a": 1.0, "b": 2.0}, "id": "x"}',
@@ -298,3 +212,24 @@ def test_a_stream_of_lines(small: Asked) -> None:
     assert said[2] == {"line": 4, "settled": said[0]["ticket"]}
     assert said[6] == {"line": 8, "retired": "b"}
     assert ["error" in one for one in said] == [False, True, False, True, True, True, False]
+
+
+def test_a_round_is_answered_as_a_mixture_answers(client: Asked) -> None:
+    client.send_json("/v1/mixtures", {"name": "load"})
+    mixture = Mixture(**OPTIONS)
+    for forecasts, outcome in rounds(30):
+        own = mixture.predict(forecasts)
+        answer = client.send_json(f"{ONE}/predict", {"forecasts": forecasts})
+        assert answer == {"ticket": own.ticket, "prediction": own.value, "weights": own.weights}
+        assert client.send_json(f"{ONE}/outcome", {"ticket": own.ticket, "outcome": outcome}) == {
+            "settled": own.ticket
+        }
+        mixture.update(own.ticket, outcome)
+    health = client.get("/v1/mixtures").json()["mixtures"][0]
+    summary = mixture.summary()
+    assert (health["rounds"], health["settled"], health["pending"]) == (30, 30, 0)
+    assert health["loss"] == summary.blend
+    assert health["plain_mean_loss"] == summary.uniform
+    assert client.get(f"{ONE}/state").text == state_text(mixture)
+    told = client.get(f"{ONE}/summary").json()
+    assert told["text"] == str(summary)

@@ -1,0 +1,82 @@
+"""Requests and answers at the edge: paths, methods, headers, bodies and streams."""
+
+import json
+import socket
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.service.examples import ONE, ask, forecasts, talk
+from tests.service.running import Asked
+
+
+def test_headers_of_answers(client: Asked) -> None:
+    for path in ("/v1/mixtures", "/nowhere", "/healthz", "/docs"):
+        headers = client.get(path).headers
+        assert headers["x-content-type-options"] == "nosniff"
+        assert "frame-ancestors 'none'" in headers["content-security-policy"]
+        assert "default-src 'none'" in headers["content-security-policy"]
+        assert "server" not in headers
+
+
+def test_a_stream_that_fails_midway_has_no_end(
+    client: Asked, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    client.send_json("/v1/mixtures", {"name": "load"})
+    ask(client, "rounds", {"rounds": [forecasts(k) for k in range(5)]})
+    ask(client, "predict", forecasts(0))
+    monkeypatch.setattr("normalhedge.service._views.LOG_AT_ONCE", 1)
+    asked = []
+
+    def fail(*_: Any) -> Any:
+        asked.append(1)
+        if len(asked) > 5:
+            raise ZeroDivisionError
+        return {}
+
+    monkeypatch.setattr("normalhedge.service._views.line_of", fail)
+    with pytest.raises(httpx.RemoteProtocolError):
+        client.get(f"{ONE}/log")
+    assert len(asked) == 6
+    lines = [json.loads(line) for line in capsys.readouterr().err.splitlines()]
+    assert lines[-2]["error"].startswith("ZeroDivisionError")
+    assert lines[-1]["what"].startswith("uvicorn")
+    assert client.get("/healthz").status_code == 200
+
+
+def test_paths_and_methods_that_are_not_there(small: Asked) -> None:
+    assert small.get("/nothing").status_code == 404
+    assert small.get("/v1/mixtures/load/nothing").status_code == 404
+    assert small.get("/v1/mixtures/a/b/c").status_code == 404
+    assert small.get("/v1/mixtures/").status_code == 404
+    assert small.get("/v1/mixtures/..%2f..%2fetc").status_code == 404
+    assert small.get("/dashboard/../server.py").status_code == 404
+    wrong = small.get(f"{ONE}/predict")
+    assert (wrong.status_code, wrong.headers["allow"]) == (405, "POST")
+    assert small.head("/v1/mixtures").status_code == 200
+    assert small.get(f"{ONE}/history", params={"limit": "x"}).status_code == 422
+    assert small.get(f"{ONE}/history", params={"since": "nan"}).status_code == 422
+    assert small.get(f"{ONE}/history?%ff=1&&&=").status_code in {200, 400}
+
+
+HEAD = (
+    b"POST /v1/mixtures/load/predict HTTP/1.1\r\nhost: localhost\r\n"
+    b"content-type: application/json\r\n"
+)
+
+
+def test_a_body_that_does_not_arrive_is_given_up(small: Asked) -> None:
+    said = talk(small, HEAD + b"content-length: 100\r\n\r\n{")
+    assert said.startswith(b"HTTP/1.1 408")
+    assert b"took too long" in said
+    before = small.get(f"{ONE}/state").text
+    with socket.create_connection(("127.0.0.1", small.base_url.port or 0)) as cut:
+        cut.sendall(HEAD + b'content-length: 30\r\n\r\n{"forecasts": {"a": ')
+    assert small.get(f"{ONE}/state").text == before
+
+
+def test_a_body_without_end_is_given_up(small: Asked) -> None:
+    chunk = b"1000\r\n" + b"x" * 0x1000 + b"\r\n"
+    said = talk(small, HEAD + b"transfer-encoding: chunked\r\n\r\n" + chunk * 10)
+    assert said.startswith(b"HTTP/1.1 413")
