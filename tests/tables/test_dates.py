@@ -5,11 +5,10 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 import numpy as np
-import pandas as pd
 import pyarrow as pa
 import pytest
 
-from normalhedge.tables.frames._dates import as_dates, calendar
+from normalhedge.tables.frames import as_dates
 
 
 @pytest.mark.parametrize(
@@ -43,21 +42,3 @@ def test_hours_are_those_of_the_clock_on_the_wall() -> None:
     found = as_dates(column, "ds")
     assert found is not None
     assert found[0] == np.datetime64("2024-07-01T12:00")
-
-
-@pytest.mark.parametrize(
-    ("periods", "freq", "titles"),
-    [
-        (24 * 200, "h", ["hour of the day", "weekday", "month"]),
-        (30, "h", []),
-        (365, "D", ["weekday", "month"]),
-        (10, "D", []),
-        (60, "W", ["month"]),
-        (5, "YS", []),
-        (40, "MS", ["month"]),
-        (40, "B", ["weekday"]),
-    ],
-)
-def test_groups_need_variation(periods: int, freq: str, titles: list[str]) -> None:
-    dates = pd.date_range("2023-01-01", periods=periods, freq=freq).to_numpy()
-    assert [grouping.title for grouping in calendar(dates)] == titles

@@ -8,7 +8,7 @@ import pytest
 
 from normalhedge import Mixture, blend
 from normalhedge.mixtures.state._table_facts import TableFacts
-from normalhedge.tables.frames._whole import WholeTable
+from normalhedge.tables.frames import WholeTable
 from tests.rules import either
 from tests.tables.examples import values, wide
 from tests.torture.snapshot import difference, snapshot

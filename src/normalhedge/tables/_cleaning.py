@@ -19,9 +19,10 @@ from normalhedge.tables.frames import (
     TARGETS,
     TIMES,
     Columns,
-    encoded,
+    encode,
     is_empty,
     is_text,
+    replace_column,
 )
 
 THOUSANDS = re.compile(r"[-+]?\d{1,3}(,\d{3})+")
@@ -50,22 +51,20 @@ def with_numbers(table: Any, given: Columns) -> tuple[Any, list[str]]:
     A column of text counts as numbers if it has the role of numbers, or if some of its cells have a
     decimal point, and nine in ten cells are numbers. Bad cells become missing values.
     """
-    pa = extras.require("pyarrow")
     numbers = {given.target, given.forecast, *(given.experts or ()), *given.classes}
     others = {given.time, given.cutoff, given.model, *given.by, *TIMES, *SERIES, *MODELS, "cutoff"}
     remarks = []
     for name in _single(table):
         if not is_text(table.schema.field(name).type) or (name in others and name not in numbers):
             continue
-        words, codes = encoded(table[name])
+        words, codes = encode(table[name])
         values = np.array([_number(word) for word in words])
         cells, empty = values[codes], np.array([not word.strip() for word in words])[codes]
         bad = np.isnan(cells) & ~empty
         plain = any(c in words[k] for k in np.flatnonzero(~np.isnan(values)) for c in ".,")
         if bad.sum() > FEW * (~empty).sum() or not (plain or name in numbers):
             continue
-        column = pa.array(cells, from_pandas=True)
-        table = table.set_column(table.column_names.index(name), name, column)
+        table = replace_column(table, name, cells)
         if bad.any():
             remarks.append(_bad_cells(name, bad, [words[k] for k in codes[bad][:SHOWN]]))
     return table, remarks
@@ -139,12 +138,11 @@ class Labels:
 
     def encode(self, table: Any) -> Any:
         """Return a table with numbers in place of labels; refuse labels of no class."""
-        pa = extras.require("pyarrow")
         index = dict(zip(self.names, self.numbers, strict=True))
         for name in self.columns:
             if name not in table.column_names:
                 continue  # a table of the future needs no target
-            words, codes = encoded(table[name])
+            words, codes = encode(table[name])
             unknown = [word for word in words if word and word not in index]
             if unknown:
                 raise ValueError(
@@ -152,8 +150,7 @@ class Labels:
                     f"{', '.join(self.names[:6])}"
                 )
             numbers = np.array([index.get(word, np.nan) for word in words], dtype=float)[codes]
-            place = table.column_names.index(name)
-            table = table.set_column(place, name, pa.array(numbers, from_pandas=True))
+            table = replace_column(table, name, numbers)
         return table
 
     def decode(self, table: Any, columns: Sequence[str]) -> Any:
@@ -162,8 +159,7 @@ class Labels:
         names = dict(zip(self.numbers, self.names, strict=True))
         for name in columns:
             cells = [None if k is None else names.get(int(k)) for k in table[name].to_pylist()]
-            place = table.column_names.index(name)
-            table = table.set_column(place, name, pa.array(cells, pa.string()))
+            table = replace_column(table, name, pa.array(cells, pa.string()))
         return table
 
 
@@ -182,7 +178,7 @@ def labels_of(table: Any, given: Columns, *, of_labels: bool) -> Labels | None:
     unknown = of_labels and not given.classes and is_empty(kind)  # of labels, if experts are
     if not is_text(kind) and not unknown:
         return None
-    words = set(filter(None, encoded(table[target])[0]))
+    words = set(filter(None, encode(table[target])[0]))
     if given.classes:
         named = (list(given.classes), _short(given.classes, PARTS), _short(given.classes))
         return Labels(next((names for names in named if words <= set(names)), named[1]), [target])
@@ -196,7 +192,7 @@ def labels_of(table: Any, given: Columns, *, of_labels: bool) -> Labels | None:
     if unknown and not any(is_text(table.schema.field(name).type) for name in columns):
         return None
     for name in columns:
-        words |= set(filter(None, encoded(table[name])[0]))
+        words |= set(filter(None, encode(table[name])[0]))
     return label_numbers(sorted(words), [target, *columns])
 
 

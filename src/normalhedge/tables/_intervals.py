@@ -22,9 +22,7 @@ class TableIntervals:
     bounds: Floats  # the lower and the upper bound of each level, for each row of the rounds
     # the same for rows of the panel that were predicted before and still wait, by their place
     again: dict[int, Floats]
-    # the tokens of rounds that wait after the table, by game, number of the round and first item:
-    # steps ahead of one time are rounds with one number
-    tokens: dict[tuple[int, int, int], Floats]
+    tokens: dict[int, Floats]  # the tokens of rounds that wait after the table, by round
 
     def names(self, of: str = "blend") -> list[str]:
         """Return the names of the columns of ``bounds``, as Nixtla's libraries have them."""
@@ -64,26 +62,9 @@ def play_intervals(session: TableSession, rounds: TableRounds) -> TableIntervals
     kept = np.empty((rows, conformal.sizes[1] + 1))
     waiting = order[run.waiting]
     kept[waiting] = np.column_stack([run.tokens, run.numbers])
-    games = np.repeat(rounds.games, rounds.stop - rounds.first)
-    found = {
-        (int(games[r]), int(numbers[r]), int(rounds.items[rounds.edges[r]])): kept[
-            rounds.edges[r] : rounds.edges[r + 1]
-        ].copy()
-        for r in np.unique(of_round[waiting]).tolist()
-    }
-    return TableIntervals(conformal.levels, bounds, again, found)
-
-
-def keep_tokens(session: TableSession, intervals: TableIntervals | None) -> None:
-    """Give the pending rounds of a table their tokens."""
-    if intervals is None:
-        return
-    rounds = []
-    for ticket, deferred in session.deferred.items():
-        waiting = session.books.pending[ticket]
-        tokens = intervals.tokens[deferred.game, waiting.number, int(waiting.items[0])]
-        rounds.append((ticket, waiting._replace(tokens=tokens)))
-    session.replace_rounds(rounds)
+    spans = {r: slice(*rounds.edges[r : r + 2]) for r in np.unique(of_round[waiting]).tolist()}
+    tokens_of = {r: kept[span].copy() for r, span in spans.items()}
+    return TableIntervals(conformal.levels, bounds, again, tokens_of)
 
 
 def _numbers(rounds: TableRounds, earlier: list[PendingRound]) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""Play the rounds of a table: games on all cores, a long game in chunks, and the sums of both."""
+"""Play the rounds of a table, games on all cores and a long game in chunks; return its result."""
 
 from collections.abc import Callable, Sequence
 from itertools import pairwise
@@ -7,11 +7,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from normalhedge._core import Live
-from normalhedge.boundary import threads
+from normalhedge.boundary import extras, threads
 from normalhedge.boundary.inputs import Floats
-from normalhedge.mixtures.state import EXPERT_SUMS, REGRET, TOTAL_SUMS, Schedule
+from normalhedge.mixtures.state import EXPERT_SUMS, REGRET, TOTAL_SUMS, WILD, Schedule
+from normalhedge.tables._intervals import TableIntervals
 from normalhedge.tables._rounds import TableRounds
 from normalhedge.tables._session import TableSession
+from normalhedge.tables.frames import free_name
 
 BINS = 500
 """The largest number of stretches of time into which the sums are split."""
@@ -42,7 +44,7 @@ def play_table(
     weights: bool,
     progress: Callable[[float], object] | None,
 ) -> TableSums:
-    """Play all rounds of a table, and add its sums to those of the mixture."""
+    """Play all rounds of a table, and add its sums to the sums of the mixture."""
     n = len(session.books.names)
     count = int(rounds.offsets.max(initial=0)) + 1
     size = min(count, max(min(BINS, CHUNK // (EXPERT_SUMS * n)), 1))
@@ -71,7 +73,7 @@ def play_table(
         if progress is not None:
             progress((done + 1) / len(pieces))
     new = (rounds.row_of >= 0).any()
-    session.add_sums(experts, totals, rounds.base + count if new else session.books.rounds)
+    live.add_sums(experts, totals, rounds.base + count if new else session.books.rounds)
     starts = rounds.base + -(-np.arange(size) * count // size)
     return TableSums(starts, experts, totals, distributions)
 
@@ -121,3 +123,56 @@ def _play_part(
     )  # fmt: skip
     rounds.start[games] = stop
     return experts, totals
+
+
+def result_table(
+    index: Any,
+    rounds: TableRounds,
+    sums: TableSums,
+    names: Sequence[str],
+    parts: Sequence[str],
+    intervals: TableIntervals | None,
+) -> Any:
+    """Return the Arrow table of predictions, in the order of the rows of the given table."""
+    pa = extras.require("pyarrow")
+    result, distributions = index, sums.distributions
+    place = rounds.new_rows()
+    values, rows = rounds.values[place, : len(parts)], rounds.row_of[place]
+    again = {row: seen.values for row, seen in rounds.again.items()}
+    if intervals is not None:  # beside the blend
+        values = np.concatenate([values, intervals.bounds[place]], axis=1)
+        again = {row: np.append(again[row], intervals.again[row]) for row in again}
+    if again:  # rows that were predicted before, and still wait
+        rows = np.concatenate([rows, np.array(list(again), dtype=rows.dtype)])
+        order = np.argsort(rows, kind="stable")
+        rows, values = rows[order], np.concatenate([values, [*again.values()]])[order]
+        none = np.full((len(again), len(names)), np.nan)
+        if len(distributions):
+            distributions = np.concatenate([distributions[place], none])[order]
+    elif len(distributions):
+        distributions = distributions[place]
+    if len(rows) < result.num_rows:
+        result = result.take(pa.array(rows))
+    if intervals is not None:
+        # Quantiles of the blend may have intervals of their own.
+        parts = [*parts, *intervals.names("blend" if len(parts) == 1 else "calibrated")]
+    for c, name in enumerate(parts):
+        result = result.append_column(
+            free_name(name, result), pa.array(values[:, c], from_pandas=True)
+        )
+    if len(distributions):
+        for i, name in enumerate(names):
+            column = pa.array(distributions[:, i], from_pandas=True)
+            result = result.append_column(free_name(f"weight_{name}", result), column)
+    return result
+
+
+def value_names(classes: Sequence[str]) -> list[str]:
+    """Return the names of the columns of the blend of numbers, or of class probabilities."""
+    return [f"blend_{name}" for name in classes] or ["blend"]
+
+
+def infinite_forecasts(totals: Floats) -> list[str]:
+    """Return a note on infinite forecasts; none if there are none."""
+    count = int(totals[:, WILD].sum())
+    return [f"{count:,} infinite forecast{'s' * (count > 1)} counted as missing"] if count else []

@@ -10,7 +10,7 @@ from normalhedge.boundary import extras
 from normalhedge.boundary.inputs import Floats
 from normalhedge.mixtures.state import SUM_TOLERANCE
 from normalhedge.tables import Blend, blend
-from normalhedge.tables.frames import encoded, floats
+from normalhedge.tables.frames import encode, floats
 from normalhedge.tables.hubs._submissions import ID, MODEL, VALUE
 from normalhedge.tables.hubs._tasks import END, Task
 from normalhedge.tables.quantiles import DIGITS, cells_of, wis_scores
@@ -130,7 +130,7 @@ def _classes(game: HubGame, notes: list[str]) -> _Parts:
     """Return a long table with a column for each class; left out are sums that are not one."""
     pa, pc = extras.require("pyarrow"), extras.require("pyarrow.compute")
     keys = [*game.task.series, MODEL, game.task.date, END]
-    _, group = encoded(pc.binary_join_element_wise(*(game.table[c] for c in keys), "|"))
+    _, group = encode(pc.binary_join_element_wise(*(game.table[c] for c in keys), "|"))
     _, first, group = np.unique(group, return_index=True, return_inverse=True)
     place = {own: k for k, own in enumerate(game.ids)}
     own = np.array([place.get(text, -1) for text in game.table[ID].to_pylist()])
