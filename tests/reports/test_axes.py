@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from normalhedge.reports._axes import cut_off, positions, robust_range
+from normalhedge.reports._figures import cut_off, positions, robust_range
 
 
 def test_ordinary_curves_are_shown_whole() -> None:

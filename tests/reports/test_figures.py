@@ -4,7 +4,7 @@ import re
 
 import numpy as np
 
-from normalhedge.reports._figures import curves_plot, loss_plot, places_plot
+from normalhedge.reports import curves_plot, loss_plot, places_plot
 from tests.hostile import HOSTILE
 
 

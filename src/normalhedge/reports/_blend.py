@@ -8,12 +8,14 @@ import numpy as np
 from normalhedge.mixtures import Summary
 from normalhedge.mixtures.summaries import OFTEN
 from normalhedge.reports._blend_figures import (
+    awake_plot,
     coverage_plot,
+    error_plot,
     group_plot,
     reliability_plot,
     track_plot,
+    weights_plot,
 )
-from normalhedge.reports._curves import awake_plot, error_plot, weights_plot
 from normalhedge.reports._page import Fold, Section, write_page
 from normalhedge.reports._research import research_sections
 from normalhedge.reports._verdict import FEW, IN_WORDS, called, verdict

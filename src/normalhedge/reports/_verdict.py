@@ -159,8 +159,7 @@ def _outlier(review: Review) -> list[str]:
     if worst is None or worst.share < MUCH or review.rounds < FEW:
         return []
     squares = "squared " * (review.errors.measures[0].name == "RMSE")
-    time, series = review.worst_place
-    where = moment(time) + (f", {series}" if series else "")
+    where = moment(worst.time) + (f", {worst.series}" if worst.series else "")
     return [
         f"A single row makes up {percent(worst.share)} of the {squares}errors of the blend: "
         f"{where}, where the blend was {number(worst.forecast)} and {review.target} "
