@@ -1,6 +1,7 @@
 """Blend a table of forecasts and outcomes in the order of time, as a loop over `Mixture` would."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Unpack
 
@@ -137,6 +138,17 @@ class Blend:
         return summarise_quantiles(summary, self.quantiles, rounds, self.mixture.names)
 
 
+@contextmanager
+def _sentences() -> Iterator[None]:
+    """Turn errors of Arrow into a sentence about the table."""
+    arrow = extras.require("pyarrow")
+    try:
+        yield
+    except arrow.ArrowException as error:
+        raise ValueError(f"the table cannot be read: {str(error).splitlines()[0]}") from None
+
+
+@_sentences()
 def blend(
     frame: Any,
     target: str | None = None,
@@ -225,52 +237,27 @@ def blend(
     >>> blend(table, target="y", hedger="normal-hedge").frame["blend"].to_pylist()
     [0.5, 2.0, 3.0]
     """
-    arrow = extras.require("pyarrow")
-    try:
-        return _blend(
-            frame,
-            Columns(
-                target, None if experts is None else as_tuple(experts), as_tuple(by), time, cutoff,
-                model, forecast, as_tuple(classes), whole=whole or WholeTable(),
-            ),
-            lag, level=level, quantiles=quantiles, pooled=pooled, weights=weights, mixture=mixture,
-            progress=progress, remembered=whole is None, options={**options},
-        )  # fmt: skip
-    except arrow.ArrowException as error:
-        raise ValueError(f"the table cannot be read: {str(error).splitlines()[0]}") from None
-
-
-def _blend(
-    frame: Any,
-    given: Columns,
-    lag: int,
-    *,
-    level: str | None,
-    quantiles: Quantiles,
-    pooled: bool | None,
-    weights: bool,
-    mixture: Mixture | None,
-    progress: Listener,
-    remembered: bool,
-    options: dict[str, Any],
-) -> Blend:
-    """Do what `blend` does, with the roles of columns in one object."""
+    experts = None if experts is None else as_tuple(experts)
+    part = whole or WholeTable()
+    given = Columns(
+        target, experts, as_tuple(by), time, cutoff, model, forecast, as_tuple(classes), whole=part
+    )
     table, back = to_arrow(frame)
     table, columns, labels, quantile_table = _prepare(
         table, given, (level, quantiles), mixture, options
     )
     lag = check_lag(lag, columns)
-    continued = mixture is not None
+    continued, settings = mixture is not None, {}
     if mixture is None:
-        options = tune_options(table, columns, options, quantile_table)
-        mixture = Mixture(**options)
+        settings = tune_options(table, columns, {**options}, quantile_table)
+        mixture = Mixture(**settings)
     elif options:
         raise TypeError(f"{next(iter(options))} belongs to the mixture, which is given already")
     check_loss(mixture.settings.loss, columns, quantile_table)
     panel = read_panel(table, columns)
     if given.experts is None and columns.experts and labels is None and quantile_table is None:
         columns.notes += suspects(panel.experts, panel.forecasts, panel.outcomes)
-    mixture = pool_mixture(mixture, columns, panel, pooled, continued, options)
+    mixture = pool_mixture(mixture, columns, panel, pooled, continued, settings)
     panel = panel if quantile_table is None else quantile_table.stack(panel)
     classes = panel.forecasts.shape[1]
     if any(waiting.forecasts.shape[1] != classes for waiting in mixture.pending.values()):
@@ -284,7 +271,7 @@ def _blend(
         same = same_table(session, panel, lag)
         if same:
             session.go_back()
-        record = describe(session, panel, lag) if remembered else None
+        record = describe(session, panel, lag) if whole is None else None
         rounds = arrange(session, panel, lag)
         index, last = panel.table, known_until(panel, columns.time)
         del panel

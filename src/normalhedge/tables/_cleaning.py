@@ -7,6 +7,7 @@ import re
 import zlib
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -39,7 +40,6 @@ FAR = 20.0
 
 ENOUGH = 10
 """The number of rows from which on columns are suspected."""
-
 
 PARTS = "_-. "
 """Characters between the parts of a name."""
@@ -111,52 +111,45 @@ def suspects(experts: Sequence[str], forecasts: Floats, outcomes: Floats) -> lis
         return []
     distances = np.full(len(experts), np.nan)
     distances[enough] = np.nanmedian(apart[:, enough], axis=0)
-    found = []
+    notes = []
     for k in np.flatnonzero(enough).tolist():
         rest = np.nanmedian(np.delete(distances, k))
         steps = np.diff(cells[~np.isnan(cells[:, k]), k])
         if len(steps) and steps[0] and (steps == steps[0]).all():
-            found.append(f"{experts[k]} counts up evenly, like a row number: is it a forecast?")
+            notes.append(f"{experts[k]} counts up evenly, like a row number: is it a forecast?")
         elif distances[k] > FAR * rest > 0.0:
-            ratio = f"{distances[k] / rest:,.0f}"
-            found.append(
-                f"{experts[k]} is {ratio} times as far from the target as the others: is it a "
-                "forecast?"
-            )
-    return found
+            far = f"{distances[k] / rest:,.0f} times as far from the target as the others"
+            notes.append(f"{experts[k]} is {far}: is it a forecast?")
+    return notes
 
 
+@dataclass
 class Labels:
     """Labels of classes as text, and the numbers that stand for them."""
 
-    def __init__(
-        self, names: Sequence[str], columns: Sequence[str], numbers: Sequence[int] | None = None
-    ) -> None:
-        self.names = list(names)
-        self.columns = list(columns)
-        self.numbers = list(range(len(self.names)) if numbers is None else numbers)
+    numbers: dict[str, int]  # by label
+    columns: list[str]  # the columns with labels
 
     def encode(self, table: Any) -> Any:
         """Return a table with numbers in place of labels; refuse labels of no class."""
-        index = dict(zip(self.names, self.numbers, strict=True))
         for name in self.columns:
             if name not in table.column_names:
                 continue  # a table of the future needs no target
             words, codes = encode(table[name])
-            unknown = [word for word in words if word and word not in index]
+            unknown = [word for word in words if word and word not in self.numbers]
             if unknown:
                 raise ValueError(
                     f"column {name} has the label {unknown[0]!r}, which is not one of "
-                    f"{', '.join(self.names[:6])}"
+                    f"{', '.join([*self.numbers][:6])}"
                 )
-            numbers = np.array([index.get(word, np.nan) for word in words], dtype=float)[codes]
-            table = replace_column(table, name, numbers)
+            numbers = np.array([self.numbers.get(word, np.nan) for word in words], dtype=float)
+            table = replace_column(table, name, numbers[codes])
         return table
 
     def decode(self, table: Any, columns: Sequence[str]) -> Any:
         """Return a table with labels in place of numbers."""
         pa = extras.require("pyarrow")
-        names = dict(zip(self.numbers, self.names, strict=True))
+        names = {number: label for label, number in self.numbers.items()}
         for name in columns:
             cells = [None if k is None else names.get(int(k)) for k in table[name].to_pylist()]
             table = replace_column(table, name, pa.array(cells, pa.string()))
@@ -166,9 +159,9 @@ class Labels:
 def labels_of(table: Any, given: Columns, *, of_labels: bool) -> Labels | None:
     """Return the labels of a table whose target is text; None if it has none.
 
-    With class probabilities, the labels are the names of their columns, without what these have in
-    common: ``rain`` and ``sun`` for ``p_rain`` and ``p_sun``. With forecasts of labels, they are
-    the words of the target and of the experts.
+    With class probabilities, the labels are the names of their columns, without the common parts:
+    ``rain`` and ``sun`` for ``p_rain`` and ``p_sun``. With forecasts of labels, they are the words
+    of the target and of the experts.
     """
     names = _single(table)
     target = given.target or next((name for name in TARGETS if name in names), None)
@@ -181,7 +174,8 @@ def labels_of(table: Any, given: Columns, *, of_labels: bool) -> Labels | None:
     words = set(filter(None, encode(table[target])[0]))
     if given.classes:
         named = (list(given.classes), _short(given.classes, PARTS), _short(given.classes))
-        return Labels(next((names for names in named if words <= set(names)), named[1]), [target])
+        labels = next((names for names in named if words <= set(names)), named[1])
+        return Labels({label: k for k, label in enumerate(labels)}, [target])
     if not of_labels:
         return None
     roles = {given.time, given.cutoff, given.model, *given.by, *TIMES, *SERIES, *MODELS, target}
@@ -208,11 +202,11 @@ def label_numbers(names: Sequence[str], columns: Sequence[str]) -> Labels:
     numbers = [(high << 32) + zlib.crc32(text) for high, text in zip(first, texts, strict=True)]
     if len(set(numbers)) < len(numbers):
         raise ValueError("two labels have the same checksum: use numbers in place of labels")
-    return Labels(names, columns, numbers)
+    return Labels(dict(zip(names, numbers, strict=True)), list(columns))
 
 
 def _short(names: Sequence[str], parts: str = "") -> list[str]:
-    """Return names without what all of them begin and end with."""
+    """Return names without their common beginning and end."""
     first = _common(names, parts)
     rest = [name[first:][::-1] for name in names]
     last = _common(rest, parts)
@@ -223,6 +217,4 @@ def _common(names: Sequence[str], parts: str) -> int:
     """Return the length of the common prefix of all names, up to one of ``parts`` if given."""
     letters = enumerate(zip(*names, strict=False))
     count = next((k for k, cs in letters if len(set(cs)) > 1), min(map(len, names)))
-    if parts:
-        count = max(names[0][:count].rfind(c) for c in parts) + 1
-    return count
+    return max(names[0][:count].rfind(c) for c in parts) + 1 if parts else count

@@ -46,6 +46,16 @@ class Review:
         """The name of the plain mean, or of the plain vote for labels."""
         return self.errors.names[1]
 
+    @property
+    def plain_count(self) -> int:
+        """The number of plain combinations, which follow the blend in the errors."""
+        return sum(name.startswith("plain ") for name in self.errors.names[1:3])
+
+    @property
+    def of_wealth(self) -> bool:
+        """Whether the loss is the loss of wealth, which may be negative."""
+        return self.errors.measures[0].name == "log-wealth loss"
+
 
 def review(
     blend: Blend,

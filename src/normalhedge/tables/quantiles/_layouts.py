@@ -20,13 +20,13 @@ from normalhedge.boundary import extras, specs
 from normalhedge.tables.frames import (
     MODELS,
     Columns,
-    encode,
     floats,
     free_name,
     guess,
     is_number,
     may_hold_numbers,
     merge_outcomes,
+    named_items,
     replace_column,
     words,
 )
@@ -91,8 +91,8 @@ def _without_models(
         raise ValueError("level needs a long table, with a column of models: name it with model")
     if isinstance(quantiles, Mapping):
         raise TypeError("quantiles with levels need a column of models: name it with model")
-    found = _read_intervals(table, given, quantiles)
-    if found is None and given.experts is None:
+    quantile_table = _read_intervals(table, given, quantiles)
+    if quantile_table is None and given.experts is None:
         alone = _level_columns(table, given, None)
         if any(x < 0.5 for x in alone.values()) and any(x > 0.5 for x in alone.values()):
             few = ", ".join(list(alone)[:3])
@@ -100,7 +100,7 @@ def _without_models(
                 f"columns {few} look like quantiles of one model: name the column of models with "
                 "model, or the columns of experts with experts"
             )
-    return found
+    return quantile_table
 
 
 def _column_of_levels(table: Any, given: Columns) -> str | None:
@@ -127,39 +127,34 @@ def _holds_levels(column: Any) -> bool:
 
 def _level_columns(table: Any, given: Columns, quantiles: Quantiles) -> dict[str, float]:
     """Return the columns of quantiles of a wide table with a column of models, with levels."""
+    if quantiles is None and given.forecast is not None:
+        return {}
     if isinstance(quantiles, Mapping):
-        found = {str(name): float(level) for name, level in quantiles.items()}
-    elif quantiles is not None:
-        unknown = [name for name in quantiles if level_of(name) is None]
+        columns = {str(name): float(level) for name, level in quantiles.items()}
+    else:
+        taken = {given.target, given.time, given.cutoff, given.model, *given.by}
+        names = quantiles or [
+            name
+            for name in table.column_names
+            if name not in taken and may_hold_numbers(table.schema.field(name).type)
+        ]
+        by_name = {name: level_of(name) for name in names}
+        columns = {name: level for name, level in by_name.items() if level is not None}
+        if quantiles is None and len(columns) < 2:
+            return {}
+        unknown = [name for name in quantiles or () if name not in columns]
         if unknown:
             raise ValueError(
                 f"column {unknown[0]} has no level between 0 and 1 in its name: give quantiles as a"
                 " mapping of columns to levels"
             )
-        found = {name: float(level_of(name) or 0.0) for name in quantiles}
-    elif given.forecast is not None:
-        return {}
-    else:
-        taken = {given.target, given.time, given.cutoff, given.model, *given.by}
-        every = {name: level_of(name) for name in table.column_names if name not in taken}
-        found = {
-            name: level
-            for name, level in every.items()
-            if level is not None and may_hold_numbers(table.schema.field(name).type)
-        }
-        if len(found) < 2:
-            return {}
-    _refuse_double_levels(found)
-    return found
-
-
-def _refuse_double_levels(columns: Mapping[str, float]) -> None:
     check_levels(sorted(set(columns.values())))
     first: dict[float, str] = {}
     for name, level in columns.items():
-        if level in first:
-            raise ValueError(f"columns {first[level]} and {name} have the same level, {level:g}")
-        first[level] = name
+        other = first.setdefault(level, name)
+        if other != name:
+            raise ValueError(f"columns {other} and {name} have the same level, {level:g}")
+    return columns
 
 
 def _dated(table: Any, given: Columns) -> Columns:
@@ -196,21 +191,14 @@ def _read_long(table: Any, given: Columns, level: str) -> QuantileTable:
     if given.whole.levels is not None:
         levels = np.array(given.whole.levels)
         place = np.searchsorted(levels, given_levels)
-    keys = [*columns.by, columns.time, columns.cutoff, columns.model]
-    code = np.zeros(table.num_rows, dtype=np.int64)
-    for key in filter(None, keys):
-        distinct, codes = encode(table[key])
-        code = np.unique(code * len(distinct) + codes, return_inverse=True)[1]
-    _, first, group = np.unique(code, return_index=True, return_inverse=True)
-    order = np.argsort(first, kind="stable")  # groups in the order of their first rows
-    rank = np.empty_like(order)
-    rank[order] = np.arange(len(order))
-    first, group = first[order], rank[group]
+    keys = [*columns.by, *filter(None, (columns.time, columns.cutoff, columns.model))]
+    _, group = named_items(table, keys)
+    _, first = np.unique(group, return_index=True)
     cells = group * np.int64(len(levels)) + place
     values, counts = np.unique(cells, return_counts=True)
     if (counts > 1).any():
         row = int(np.flatnonzero(cells == values[counts > 1][0])[1])
-        where = ", ".join(f"{key} {table[key][row].as_py()}" for key in filter(None, keys))
+        where = ", ".join(f"{key} {table[key][row].as_py()}" for key in keys)
         raise ValueError(
             f"there is more than one forecast for {where}, {level} {given_levels[row]:g}"
         )
@@ -298,19 +286,20 @@ def _columns_of_models(
     table: Any, given: Columns, quantiles: Sequence[str] | None
 ) -> dict[str, tuple[str, float]]:
     """Return the columns whose names say a model and a level."""
-    taken = {given.target, given.time, given.cutoff, *given.by}
-    free = [name for name in table.column_names if name not in taken]
+    names = quantiles
+    if names is None:
+        taken = {given.target, given.time, given.cutoff, *given.by}
+        free = [name for name in table.column_names if name not in taken]
+        names = [name for name in free if may_hold_numbers(table.schema.field(name).type)]
+    parts_of = {name: model_and_level(name) for name in names}
+    named = {name: parts for name, parts in parts_of.items() if parts is not None}
     if quantiles is not None:
-        found = {name: model_and_level(name) for name in quantiles}
-        for name, parts in found.items():
-            if parts is None:
+        for name in names:
+            if name not in named:
                 raise ValueError(
                     f"column {name} must say its model and its level, such as gam_q0.1 or gam-lo-90"
                 )
-        return {name: parts for name, parts in found.items() if parts is not None}
-    numbers = [name for name in free if may_hold_numbers(table.schema.field(name).type)]
-    parts_of = {name: model_and_level(name) for name in numbers}
-    named = {name: parts for name, parts in parts_of.items() if parts is not None}
+        return named
     # ridge_p1 and ridge_p2 may be two models: quantiles lie on both sides of the median.
     sides: dict[str, set[bool]] = {}
     for model, level in named.values():
@@ -328,15 +317,15 @@ def _names_of_blend(
 
     The median is named without a level, unless the columns of all models name it.
     """
-    found: dict[float, str] = {}
+    names: dict[float, str] = {}
     plain = False
     for model, columns in by_model.items():
         for level, name in columns.items():
             ending = name[len(model) :]
             plain = plain or ending in {"", "-median"}
-            found.setdefault(level, BLEND + ending)
-    order = [level for _, level in named.values() if level in found]
+            names.setdefault(level, BLEND + ending)
+    order = [level for _, level in named.values() if level in names]
     if plain:
-        found[0.5] = BLEND
+        names[0.5] = BLEND
         order.insert(0, 0.5)
-    return {found[level]: level for level in order}
+    return {names[level]: level for level in order}

@@ -9,8 +9,8 @@ Let x_k be the forecast of the quantile of level tau_k, k = 1 .. K, and y the ou
     \mathrm{CRPS} &\approx \sum_k v_k 2 \rho_k, \qquad
     v_k = \tfrac12 (\tau_{k+1} + \tau_k) - \tfrac12 (\tau_k + \tau_{k-1})
 
-where the first and the last cell of the CRPS reach to 0 and to 1. If the levels are those of the
-median and of J central intervals with contents 1 - alpha_j, this is the usual form
+where the first and the last cell of the CRPS reach to 0 and to 1. If the levels belong to the
+median and to J central intervals with contents 1 - alpha_j, this is the usual form
 
 .. math::
 
@@ -23,6 +23,7 @@ meaning. Bracher et al., "Evaluating epidemic forecasts in an interval format" (
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
+from itertools import permutations
 from typing import Any
 
 import numpy as np
@@ -113,9 +114,8 @@ def central_intervals(levels: Sequence[float]) -> list[tuple[float, int, int]]:
     """
     return sorted(
         (round(levels[high] - levels[low], 9), low, high)
-        for low in range(len(levels))
-        for high in range(low + 1, len(levels))
-        if abs(levels[low] + levels[high] - 1.0) < 1e-9
+        for low, high in permutations(range(len(levels)), 2)
+        if levels[low] < levels[high] and abs(levels[low] + levels[high] - 1.0) < 1e-9
     )
 
 
@@ -123,8 +123,8 @@ def central_intervals(levels: Sequence[float]) -> list[tuple[float, int, int]]:
 class QuantileScores:
     """Mean scores of quantile forecasts over the settled cells of a table.
 
-    A cell is a time of a series. The plain mean and the plain median are those of the experts
-    awake, level by level.
+    A cell is a time of a series. The plain mean and the plain median combine the experts awake,
+    level by level.
 
     Attributes
     ----------
@@ -166,14 +166,9 @@ class QuantileScores:
         experts = np.arange(3, len(self.names))
         ratio = self.wis[3:] / np.where(self.same[3:] > 0.0, self.same[3:], np.nan)
         order = [0, 1, 2, *experts[np.argsort(ratio, kind="stable")][:SHOWN]]
+        scores = (self.wis, self.same, self.crps)
         body = [
-            [
-                self.names[i],
-                _number(self.wis[i]),
-                _number(self.same[i]),
-                _number(self.crps[i]),
-                f"{self.cells[i]:,}",
-            ]
+            [self.names[i], *(_number(score[i]) for score in scores), f"{self.cells[i]:,}"]
             for i in order
         ]
         return ["", "WIS", "WIS of the blend, same cells", "CRPS", "cells"], body
@@ -239,9 +234,9 @@ def plain_combination(forecasts: Floats, way: Callable[..., Any]) -> Floats:
         plain: Any = {np.nanmean: np.mean, np.nanmedian: np.median}[way]
         return np.asarray(plain(forecasts, axis=2))
     awake = ~missing.all(axis=2)
-    found = np.full(awake.shape, np.nan)
-    found[awake] = way(forecasts[awake], axis=1)
-    return found
+    result = np.full(awake.shape, np.nan)
+    result[awake] = way(forecasts[awake], axis=1)
+    return result
 
 
 @dataclass(frozen=True)
@@ -257,21 +252,17 @@ class QuantileSummary(Summary):
     scores: QuantileScores
 
     def tables(self) -> list[tuple[str, Table]]:
-        """Return all tables with their titles, those of the scores first."""
-        cells = int(self.scores.cells[0])
-        if not cells:
+        """Return all tables with their titles, first the tables of the scores."""
+        if not self.scores.cells[0]:
             return super().tables()
-        found = [
+        shares = self.scores.coverage().items()
+        covered = ", ".join(f"{content:.0%}: {share:.1%}" for content, share in shares)
+        levels = f"by level; intervals of the blend cover, of outcomes: {covered}"
+        return [
             ("mean scores over cells: a time of a series", self.scores.score_table()),
-            ("by level", self.scores.level_table()),
+            (levels if covered else "by level", self.scores.level_table()),
+            *super().tables(),
         ]
-        covered = [
-            f"{content:.0%}: {share:.1%}" for content, share in self.scores.coverage().items()
-        ]
-        if covered:
-            title = f"intervals of the blend cover, of outcomes: {', '.join(covered)}"
-            found[1] = (f"by level; {title}", found[1][1])
-        return [*found, *super().tables()]
 
 
 def cells_of(rounds: TableRounds, count: int) -> tuple[Floats, Floats, Floats]:
@@ -284,10 +275,10 @@ def cells_of(rounds: TableRounds, count: int) -> tuple[Floats, Floats, Floats]:
 
 
 def summarise_quantiles(
-    found: Summary, quantiles: QuantileTable, rounds: TableRounds, experts: Sequence[str]
+    summary: Summary, quantiles: QuantileTable, rounds: TableRounds, experts: Sequence[str]
 ) -> QuantileSummary:
     """Return a summary with the scores of the quantiles of a table."""
     values, forecasts, outcomes = cells_of(rounds, len(quantiles.levels))
     scores = score_quantiles(values, forecasts, outcomes, quantiles.levels, experts)
-    own = {part.name: getattr(found, part.name) for part in fields(found)}
-    return QuantileSummary(**own, scores=scores)
+    parts = {part.name: getattr(summary, part.name) for part in fields(summary)}
+    return QuantileSummary(**parts, scores=scores)

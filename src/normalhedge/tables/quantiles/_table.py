@@ -4,7 +4,7 @@ A model that forecasts the levels 0.1 and 0.5 has a forecast at 0.3 as well, by 
 two. Outside of its own levels it has none: there it sleeps.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -60,31 +60,22 @@ class QuantileTable:
         count = len(self.levels)
         parts = [*self.columns.by, self.columns.time, self.columns.cutoff, self.columns.target]
         kept = len([name for name in parts if name])
-        index, weights = result.select(range(kept)), result.column_names[kept + count :]
+        weights = result.column_names[kept + count :]
         values = np.column_stack([floats(result.column(kept + k)) for k in range(count)])
         if self.layout == "long":
-            index = result.take(pa.array(np.repeat(np.arange(result.num_rows), count)))
-            result, index = index, index.select(range(kept))
+            result = result.take(pa.array(np.repeat(np.arange(result.num_rows), count)))
+        columns: dict[str, Any] = {}
         if self.layout != "intervals":
-            who = pa.array([BLEND] * index.num_rows, pa.string())
-            index = index.append_column(str(self.columns.model), who)
+            columns[str(self.columns.model)] = pa.array([BLEND] * result.num_rows, pa.string())
         if self.layout == "long":
-            levels = pa.array(np.tile(self.levels, len(values)))
-            index = index.append_column(self.level, levels)
-            column = pa.array(values.ravel(), from_pandas=True)
-            index = index.append_column(str(self.columns.forecast), column)
-            return _with(index, {name: result[name] for name in weights})
-        found = {
-            name: pa.array(values[:, self.levels.index(level)], from_pandas=True)
-            for name, level in self.names.items()
-        }
-        return _with(index, found | {name: result[name] for name in weights})
-
-
-def _with(table: Any, columns: Mapping[str, Any]) -> Any:
-    for name, column in columns.items():
-        table = table.append_column(name, column)
-    return table
+            columns[self.level] = pa.array(np.tile(self.levels, len(values)))
+            columns[str(self.columns.forecast)] = pa.array(values.ravel(), from_pandas=True)
+        for name, level in self.names.items():
+            columns[name] = pa.array(values[:, self.levels.index(level)], from_pandas=True)
+        table = result.select(range(kept))
+        for name, column in (columns | {name: result[name] for name in weights}).items():
+            table = table.append_column(name, column)
+        return table
 
 
 def numbers_of(table: Any, name: str) -> Floats:
@@ -136,9 +127,8 @@ def interpolate(quantiles: Floats, levels: Sequence[float]) -> np.ndarray:
                 continue
             low, high = known[after - 1], known[after]
             share = (levels[k] - levels[low]) / (levels[high] - levels[low])
-            quantiles[rows, k] = (1.0 - share) * quantiles[rows, low] + share * quantiles[
-                rows, high
-            ]
+            below, above = quantiles[rows, low], quantiles[rows, high]
+            quantiles[rows, k] = (1.0 - share) * below + share * above
             filled[rows, k] = True
     return filled
 
@@ -147,38 +137,30 @@ def _repair(forecasts: Floats, levels: Sequence[float], experts: Sequence[str]) 
     """Sort crossing quantiles, fill in missing ones where that is sound, and say so."""
     infinite = np.abs(forecasts) >= LARGEST
     count = int(infinite.sum())
-    if count:
-        forecasts[infinite] = np.nan
+    forecasts[infinite] = np.nan
     gaps = np.isnan(forecasts).any(axis=(0, 1))
     falls = (forecasts[:, 1:] < forecasts[:, :-1]).any(axis=(0, 1))
-    said: dict[str, list[str]] = {
-        "crossing quantiles sorted (rows)": [],
-        "quantiles interpolated": [],
-        "asleep for want of levels": [],
-    }
+    crossing: list[str] = []  # parts of the notes, by model
+    between: list[str] = []
+    missing: list[str] = []
     for i in np.flatnonzero(gaps | falls).tolist():
-        own = np.ascontiguousarray(forecasts[:, :, i])
-        for told, what in zip(said.values(), _repair_one(own, levels), strict=True):
-            told.extend([f"{experts[i]} {what}"] if what else [])
-        forecasts[:, :, i] = own
+        table = np.ascontiguousarray(forecasts[:, :, i])
+        awake = ~np.isnan(table).all(axis=1)
+        crossings = int(uncross(table).sum())
+        if crossings:
+            crossing.append(f"{experts[i]} ({crossings:,})")
+        filled = interpolate(table, levels).any(axis=0)
+        for notes, chosen in ((between, filled), (missing, np.isnan(table[awake]).any(axis=0))):
+            if np.any(chosen):
+                shown = " ".join(f"{levels[k]:g}" for k in np.flatnonzero(chosen).tolist())
+                notes.append(f"{experts[i]} at {shown}")
+        forecasts[:, :, i] = table
     notes = [f"{count:,} infinite forecast{'s' * (count > 1)} counted as missing"] if count else []
-    return notes + [f"{words}: {_few(told)}" for words, told in said.items() if told]
-
-
-def _repair_one(own: Floats, levels: Sequence[float]) -> tuple[str, str, str]:
-    """Repair the quantiles of one model; return the crossings, and levels filled in and missing."""
-    awake = ~np.isnan(own).all(axis=1)
-    crossing = int(uncross(own).sum())
-    between = np.asarray(interpolate(own, levels).any(axis=0))
-    missing = np.asarray(np.isnan(own[awake]).any(axis=0))
-    at = [f"at {_shown(levels, own)}" if own.any() else "" for own in (between, missing)]
-    return f"({crossing:,})" if crossing else "", at[0], at[1]
-
-
-def _shown(levels: Sequence[float], chosen: np.ndarray) -> str:
-    return " ".join(f"{levels[k]:g}" for k in np.flatnonzero(chosen).tolist())
-
-
-def _few(parts: Sequence[str]) -> str:
-    more = len(parts) - NAMED
-    return ", ".join(parts[:NAMED]) + (f" and {more} more" if more > 0 else "")
+    for words, models in (
+        ("crossing quantiles sorted (rows)", crossing),
+        ("quantiles interpolated", between),
+        ("asleep for want of levels", missing),
+    ):
+        more = f" and {len(models) - NAMED} more" * (len(models) > NAMED)
+        notes += [f"{words}: {', '.join(models[:NAMED])}{more}"] * bool(models)
+    return notes
