@@ -106,7 +106,7 @@ def test_a_series_whose_outcomes_are_late_has_a_future_of_its_own(pooled: bool) 
 
 
 def test_forecasts_that_were_revised_are_blended_again() -> None:
-    """So are those of a new series, at a time that other series have had."""
+    """So are rows of a new series, at a time that other series have had."""
     table = pd.DataFrame(wide(series=2, asleep=0.0))
     ahead = table["ds"] > table["ds"].max() - 3
     found = blend(table.assign(y=table["y"].where(~ahead)), "y")

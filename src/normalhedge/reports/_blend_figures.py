@@ -207,7 +207,7 @@ def _line(k: int) -> dict[str, object]:
 
 def behind_plot(timeline: Timeline) -> tuple[str, str]:
     """Return a plot of cumulative losses, and a sentence about points that it does not show."""
-    figure = new_figure(yaxis_title="cumulative loss minus that of the blend")
+    figure = new_figure(yaxis_title="cumulative loss minus the blend's")
     curves = [("uniform weights", {"color": GREY, "width": 2.4}, -1)]
     curves += [(name, _line(k), k) for k, name in enumerate(short_names(timeline.names))]
     visible = [np.zeros(1)]

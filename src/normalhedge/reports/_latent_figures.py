@@ -27,7 +27,7 @@ PANELS = 6
 """The largest number of panels: of columns, or of regimes of symbols."""
 
 BASELINE_COLOURS = ("#56b4e9", "#8c564b", "#7b6fb0", "#444444", "#5f9e3c")
-"""The colours of baselines, which differ from those of regimes."""
+"""The colours of baselines, which differ from the colours of regimes."""
 
 DATE = re.compile(r"\d{4}/\d\d?/\d\d?")
 
@@ -87,9 +87,9 @@ def _stack(rows: int, titles: Sequence[str] = (), each: int = 190) -> Any:
     return figure
 
 
-def series(found: Inferred, when: Sequence[Any]) -> str:
+def series(inferred: Inferred, when: Sequence[Any]) -> str:
     """Draw the observations in the colours of their regimes."""
-    sequence = found.sequence
+    sequence = inferred.sequence
     names: Sequence[str] = sequence.code.columns[:PANELS] or ("",)
     table = sequence.numbers if sequence.raw is None else sequence.raw
     table = table.reshape(len(table), -1)
@@ -98,7 +98,7 @@ def series(found: Inferred, when: Sequence[Any]) -> str:
         table = table + 0.5 * ((np.arange(len(table)) * 0.618) % 1.0 - 0.5)[:, np.newaxis]
     at = np.unique(np.linspace(0, len(table) - 1, min(len(table), POINTS)).astype(int))
     figure = _stack(len(names), names if names[0] else (), 220 if len(names) > 1 else 200)
-    states = found.states
+    states = inferred.states
     style: dict[str, Any]
     for row in range(len(names)):
         for state in np.unique(states[states >= 0]).tolist():
@@ -124,10 +124,10 @@ def _means(values: Floats, width: int) -> tuple[np.ndarray, Floats]:
     return starts + sizes // 2, sums / sizes[:, np.newaxis]
 
 
-def probabilities(found: Inferred, when: Sequence[Any], width: int) -> str:
+def probabilities(inferred: Inferred, when: Sequence[Any], width: int) -> str:
     """Draw the probability of each regime, stacked."""
-    begin = int(found.course.probabilities.any(axis=1).argmax())
-    middles, means = _means(found.probabilities[begin:], width)
+    begin = int(inferred.course.probabilities.any(axis=1).argmax())
+    middles, means = _means(inferred.probabilities[begin:], width)
     figure = new_figure(height=300, yaxis_title="probability", yaxis_range=[0, 1])
     for state in np.flatnonzero(means.any(axis=0)).tolist():
         style: dict[str, Any] = {"stackgroup": "one", "line": {"width": 0, "color": _colour(state)}}
@@ -137,14 +137,14 @@ def probabilities(found: Inferred, when: Sequence[Any], width: int) -> str:
     return _finish(figure, when, "probabilities")
 
 
-def parameters(found: Inferred, when: Sequence[Any]) -> tuple[str, str]:
+def parameters(inferred: Inferred, when: Sequence[Any]) -> tuple[str, str]:
     """Return a text and a plot of the parameters of the regimes over time."""
-    if found.sequence.labels:
-        return _symbol_parameters(found, when)
-    history = found.history
-    names: Sequence[str] = found.sequence.code.columns[:PANELS] or ("",)
+    if inferred.sequence.labels:
+        return _symbol_parameters(inferred, when)
+    history = inferred.history
+    names: Sequence[str] = inferred.sequence.code.columns[:PANELS] or ("",)
     figure = _stack(len(names), names if names[0] else (), 220)
-    first = found.live.regimes.rounds - len(found.course)
+    first = inferred.live.regimes.rounds - len(inferred.course)
     for state in sorted({state for _, known in history for state in known}):
         there = [(at - first, known.get(state)) for at, known in history if at > first]
         at = np.array([min(round_, len(when)) - 1 for round_, _ in there])
@@ -171,10 +171,10 @@ def parameters(found: Inferred, when: Sequence[Any]) -> tuple[str, str]:
     return text, _finish(figure, when, "parameters")
 
 
-def _symbol_parameters(found: Inferred, when: Sequence[Any]) -> tuple[str, str]:
-    history, labels = found.symbol_history, found.sequence.labels
+def _symbol_parameters(inferred: Inferred, when: Sequence[Any]) -> tuple[str, str]:
+    history, labels = inferred.symbol_history, inferred.sequence.labels
     states = sorted({state for _, known in history for state in known})
-    first = found.live.regimes.rounds - len(found.course)
+    first = inferred.live.regimes.rounds - len(inferred.course)
     at = np.array([at - first - 1 for at, _ in history], dtype=int)
     none = np.full(len(labels), np.nan)
     tables = {s: np.array([known.get(s, none) for _, known in history]) for s in states}
@@ -197,15 +197,15 @@ def _symbol_parameters(found: Inferred, when: Sequence[Any]) -> tuple[str, str]:
     return "The probability of each symbol in each regime.", _finish(figure, when, "parameters")
 
 
-def score_curves(found: Inferred, baselines: Mapping[str, Floats], when: Sequence[Any]) -> str:
+def score_curves(inferred: Inferred, baselines: Mapping[str, Floats], when: Sequence[Any]) -> str:
     """Draw the cumulative lead of the regimes over each baseline."""
-    own = found.course.log_scores
+    log_scores = inferred.course.log_scores
     figure = new_figure(yaxis_title="lead of the regimes, in nats")
-    ends = {name: float(np.nansum(own - scores)) for name, scores in baselines.items()}
+    ends = {name: float(np.nansum(log_scores - scores)) for name, scores in baselines.items()}
     best = min(abs(end) for end in ends.values())
     for k, (name, scores) in enumerate(baselines.items()):
         begin = int(np.flatnonzero(~np.isnan(scores))[0])
-        total = np.cumsum(np.nan_to_num(own - scores))[begin:]
+        total = np.cumsum(np.nan_to_num(log_scores - scores))[begin:]
         at = np.unique(np.linspace(0, len(total) - 1, min(len(total), POINTS // 4)).astype(int))
         far = abs(ends[name]) > 20.0 * max(best, 10.0)
         line = {"color": BASELINE_COLOURS[k % len(BASELINE_COLOURS)], "width": 2}
@@ -228,9 +228,9 @@ def pit_bars(shares: Floats) -> str:
     return as_html(figure, "reliability")
 
 
-def reliability_curve(found: Inferred) -> str:
+def reliability_curve(inferred: Inferred) -> str:
     """Draw the observed share of symbols against their predicted probability."""
-    predicted, observed, count = found.reliability()
+    predicted, observed, count = inferred.reliability()
     axes: dict[str, Any] = {"xaxis_title": "predicted probability", "yaxis_title": "observed share"}
     figure = new_figure(hovermode="closest", **axes)
     ends = np.array([0, 1])

@@ -108,7 +108,7 @@ def _phrase(review: Review, name: str, words: str) -> str:
         return f"above {words}, which made no error"
     ratio = excess(share)
     if ratio == "less than 1 % of" or ratio.endswith(" times"):
-        ratio += " that of"
+        ratio += " the error of"
     return f"{ratio} {words}"
 
 

@@ -85,7 +85,7 @@ class Blend:
     labels: Labels | None = None
 
     def __repr__(self) -> str:
-        """Return what was blended, in a line."""
+        """Return the rows, the target and the mixture in a line."""
         rows, mixture = len(self.rounds.outcomes), self.mixture
         return f"Blend({rows:,} rows of {self.columns.target}, {mixture!r})"
 

@@ -57,8 +57,8 @@ def play_table(
     pieces = _pieces(rounds, n)
     # Functions of the user are called in the thread of the user.
     live = session.books.live
-    own = session.books.settings.loss.own or live.states is not None
-    spread = _in_turn if own else threads.spread
+    users = session.books.settings.loss.own or live.states is not None
+    spread = _in_turn if users else threads.spread
     for done, piece in enumerate(pieces):
         parts = spread(
             lambda games, stop: _play_part(

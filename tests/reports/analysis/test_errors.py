@@ -1,4 +1,4 @@
-"""Errors of the blend, of plain combinations and of the models, beside those of pandas."""
+"""Errors of the blend, of plain combinations and of the models, beside errors from pandas."""
 
 from typing import Any
 

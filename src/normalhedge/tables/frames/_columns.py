@@ -31,7 +31,7 @@ COUNTS = ("id", "index", "row", "horizon", "step", "Unnamed: 0", "")
 class WholeTable:
     """Facts about a table that is blended in parts, each with some of its series.
 
-    If each series has its own weights, rows of other series decide no more than what is here.
+    If each series has its own weights, rows of other series decide no more than these facts.
     """
 
     # The distinct times of the forecasts, as `_frames.times` returns them. The phase of a season
