@@ -19,8 +19,8 @@ def research_sections(summary: Summary, timeline: Timeline) -> list[Section]:
         Section(
             "behind",
             "Cumulative loss, compared with the blend",
-            "The cumulative loss of each expert minus the loss of the blend in the same rows: where "
-            "it is above zero, the blend did better. Curves off the scale, and curves of experts "
+            "The cumulative loss of each expert minus the loss of the blend in the same rows: "
+            "above zero, the blend did better. Curves off the scale, and curves of experts "
             f"with little weight, are hidden: click their names in the legend to show them.{cut}",
             plot,
         ),

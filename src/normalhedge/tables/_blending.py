@@ -16,7 +16,7 @@ from normalhedge.mixtures.summaries import Settled, Summary, TablePart, summaris
 from normalhedge.tables._cleaning import Labels, labels_of, suspects, with_numbers
 from normalhedge.tables._future import LastKnown, Past, known_until, predict_future, rows_ahead
 from normalhedge.tables._intervals import play_intervals
-from normalhedge.tables._playing import infinite_forecasts, play_table, result_table, value_names
+from normalhedge.tables._playing import infinite_forecasts, play_table, result_table
 from normalhedge.tables._reruns import describe, remember, same_table
 from normalhedge.tables._rounds import TableRounds, arrange, store_pending
 from normalhedge.tables._session import TableSession
@@ -280,13 +280,13 @@ def blend(
         store_pending(session, rounds, None if intervals is None else intervals.tokens)
         remember(session, record)
     repeated = ["the rows of the last table are here again: they were not learned twice"] * same
-    parts = value_names(columns.classes) if quantile_table is None else quantile_table.value_names()
-    result = result_table(index, rounds, sums, mixture.names, parts, intervals)
+    layout = quantile_table or columns
+    result = result_table(index, rounds, sums, mixture.names, layout, intervals)
     if labels is not None:
         decoded = [str(columns.target)] + ["blend"] * (not columns.classes)
         result = labels.decode(result, decoded)
     return Blend(
-        back(result if quantile_table is None else quantile_table.to_layout(result)),
+        back(result),
         mixture,
         [*columns.notes, *repeated, *rounds.notes, *ahead, *infinite_forecasts(sums.totals)],
         sums.starts,

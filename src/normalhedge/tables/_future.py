@@ -10,7 +10,7 @@ from normalhedge.boundary import extras
 from normalhedge.mixtures.state import Books, TableFacts
 from normalhedge.tables._cleaning import Labels, label_numbers, with_numbers
 from normalhedge.tables._intervals import play_intervals
-from normalhedge.tables._playing import play_table, result_table, value_names
+from normalhedge.tables._playing import play_table, result_table
 from normalhedge.tables._rounds import arrange
 from normalhedge.tables._session import TableSession
 from normalhedge.tables.frames import (
@@ -69,13 +69,11 @@ def predict_future(past: Past, table: Any, *, weights: bool) -> Any:
     session.last_times = {}  # rows that wait for their outcomes may be blended again
     rounds = arrange(session, panel, 0)
     sums = play_table(session, rounds, weights=weights, progress=None)
-    parts = quantiles.value_names() if quantiles else value_names(columns.classes)
-    result = result_table(
-        panel.table, rounds, sums, session.books.names, parts, play_intervals(session, rounds)
-    )
+    intervals, names = play_intervals(session, rounds), session.books.names
+    result = result_table(panel.table, rounds, sums, names, quantiles or columns, intervals)
     if labels is not None and not columns.classes:
-        result = labels.decode(result, parts)
-    return (quantiles.to_layout(result) if quantiles else result).drop_columns([target])
+        result = labels.decode(result, ["blend"])
+    return result.drop_columns([target])
 
 
 def _labels(past: Past, table: Any) -> Labels | None:

@@ -13,7 +13,8 @@ from normalhedge.mixtures.state import EXPERT_SUMS, REGRET, TOTAL_SUMS, WILD, Sc
 from normalhedge.tables._intervals import TableIntervals
 from normalhedge.tables._rounds import TableRounds
 from normalhedge.tables._session import TableSession
-from normalhedge.tables.frames import free_name
+from normalhedge.tables.frames import Columns, free_name
+from normalhedge.tables.quantiles import QuantileTable
 
 BINS = 500
 """The largest number of stretches of time into which the sums are split."""
@@ -130,46 +131,38 @@ def result_table(
     rounds: TableRounds,
     sums: TableSums,
     names: Sequence[str],
-    parts: Sequence[str],
+    layout: Columns | QuantileTable,
     intervals: TableIntervals | None,
 ) -> Any:
     """Return the Arrow table of predictions, in the order of the rows of the given table."""
     pa = extras.require("pyarrow")
-    result, distributions = index, sums.distributions
+    if isinstance(layout, QuantileTable):
+        heads = layout.value_names()
+    else:
+        heads = [f"blend_{name}" for name in layout.classes] or ["blend"]
     place = rounds.new_rows()
-    values, rows = rounds.values[place, : len(parts)], rounds.row_of[place]
+    rows, blocks = rounds.row_of[place], [rounds.values[place, : len(heads)]]
     again = {row: seen.values for row, seen in rounds.again.items()}
-    if intervals is not None:  # beside the blend
-        values = np.concatenate([values, intervals.bounds[place]], axis=1)
-        again = {row: np.append(again[row], intervals.again[row]) for row in again}
-    if again:  # rows that were predicted before, and still wait
-        rows = np.concatenate([rows, np.array(list(again), dtype=rows.dtype)])
-        order = np.argsort(rows, kind="stable")
-        rows, values = rows[order], np.concatenate([values, [*again.values()]])[order]
-        none = np.full((len(again), len(names)), np.nan)
-        if len(distributions):
-            distributions = np.concatenate([distributions[place], none])[order]
-    elif len(distributions):
-        distributions = distributions[place]
-    if len(rows) < result.num_rows:
-        result = result.take(pa.array(rows))
     if intervals is not None:
         # Quantiles of the blend may have intervals of their own.
-        parts = [*parts, *intervals.names("blend" if len(parts) == 1 else "calibrated")]
-    for c, name in enumerate(parts):
-        result = result.append_column(
-            free_name(name, result), pa.array(values[:, c], from_pandas=True)
-        )
-    if len(distributions):
-        for i, name in enumerate(names):
-            column = pa.array(distributions[:, i], from_pandas=True)
-            result = result.append_column(free_name(f"weight_{name}", result), column)
-    return result
-
-
-def value_names(classes: Sequence[str]) -> list[str]:
-    """Return the names of the columns of the blend of numbers, or of class probabilities."""
-    return [f"blend_{name}" for name in classes] or ["blend"]
+        heads = [*heads, *intervals.names("blend" if len(heads) == 1 else "calibrated")]
+        blocks.append(intervals.bounds[place])
+        again = {row: np.append(values, intervals.again[row]) for row, values in again.items()}
+    if len(sums.distributions):
+        heads = [*heads, *(f"weight_{name}" for name in names)]
+        blocks.append(sums.distributions[place])
+    cells = np.concatenate(blocks, axis=1)
+    if again:  # rows that were predicted before, and still wait; they have no weights
+        earlier = np.full((len(again), len(heads)), np.nan)
+        earlier[:, : len(next(iter(again.values())))] = [*again.values()]
+        rows = np.concatenate([rows, np.array(list(again), dtype=rows.dtype)])
+        order = np.argsort(rows, kind="stable")
+        rows, cells = rows[order], np.concatenate([cells, earlier])[order]
+    result = index if len(rows) == index.num_rows else index.take(pa.array(rows))
+    for name, column in zip(heads, cells.T, strict=True):
+        values = pa.array(column, from_pandas=True)
+        result = result.append_column(free_name(name, result), values)
+    return layout.to_layout(result) if isinstance(layout, QuantileTable) else result
 
 
 def infinite_forecasts(totals: Floats) -> list[str]:

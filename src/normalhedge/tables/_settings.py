@@ -81,13 +81,12 @@ def pool_mixture(
     for each series.
     """
     shared = not columns.by and columns.cutoff is None
-    if not shared and pooled is None and continued:
-        shared = mixture.settings.shared
-    elif not shared and pooled is None:
-        in_step = _in_step(panel.series, panel.times)
-        shared = in_step and isinstance(mixture.settings.hedger, Automatic)
-    elif not shared:
+    if not shared and pooled is not None:
         shared = bool(pooled)
+    elif not shared and continued:
+        shared = mixture.settings.shared
+    elif not shared and isinstance(mixture.settings.hedger, Automatic):
+        shared = _in_step(panel.series, panel.times)
     if mixture.settings.shared == shared:
         return mixture
     if continued:

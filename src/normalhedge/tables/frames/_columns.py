@@ -77,6 +77,11 @@ class Columns:
     whole: WholeTable = field(default_factory=WholeTable)
 
     @property
+    def index(self) -> list[str]:
+        """The columns that identify a row of a result: series, time and cutoff."""
+        return [*self.by, *filter(None, (self.time, self.cutoff))]
+
+    @property
     def forecast_time(self) -> str | None:
         """The column of the times at which forecasts are made: the cutoff, or else the time."""
         return self.cutoff or self.time

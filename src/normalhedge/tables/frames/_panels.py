@@ -75,9 +75,7 @@ def read_panel(table: Any, columns: Columns) -> Panel:
         if time_kind(table[columns.time]) != time_kind(table[columns.cutoff]):
             raise TypeError("cutoff and time must be of one kind: dates, numbers or words")
         items, series, steps = _horizons(table, columns, items, series, codes)
-    index = [*columns.by, *([columns.time] if columns.time else [])]
-    index += [columns.cutoff] if columns.cutoff else []
-    kept = table.select([*index, str(columns.target)])
+    kept = table.select([*columns.index, str(columns.target)])
     outcomes = floats(table[columns.target])
     if columns.model is None:
         experts = [str(name) for name in columns.experts or ()]
@@ -190,8 +188,8 @@ def _refuse_repeats(table: Any, columns: Columns, codes: np.ndarray) -> None:
     values, counts = np.unique(codes, return_counts=True)
     if (counts > 1).any():
         row = int(np.argmax(codes == values[counts > 1][0]))
-        named = [*columns.by, columns.time, columns.cutoff, columns.model]
-        where = ", ".join(f"{name} {table[name][row].as_py()}" for name in named if name)
+        keys = [*columns.index, str(columns.model)]
+        where = ", ".join(f"{key} {table[key][row].as_py()}" for key in keys)
         raise ValueError(f"there is more than one forecast for {where}")
 
 

@@ -191,7 +191,7 @@ def _read_long(table: Any, given: Columns, level: str) -> QuantileTable:
     if given.whole.levels is not None:
         levels = np.array(given.whole.levels)
         place = np.searchsorted(levels, given_levels)
-    keys = [*columns.by, *filter(None, (columns.time, columns.cutoff, columns.model))]
+    keys = [*columns.index, str(columns.model)]
     _, group = named_items(table, keys)
     _, first = np.unique(group, return_index=True)
     cells = group * np.int64(len(levels)) + place

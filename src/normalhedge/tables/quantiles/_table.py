@@ -57,9 +57,7 @@ class QuantileTable:
     def to_layout(self, result: Any) -> Any:
         """Return a result with a row for each cell in the layout of the given table."""
         pa = extras.require("pyarrow")
-        count = len(self.levels)
-        parts = [*self.columns.by, self.columns.time, self.columns.cutoff, self.columns.target]
-        kept = len([name for name in parts if name])
+        count, kept = len(self.levels), len(self.columns.index) + 1  # and the target
         weights = result.column_names[kept + count :]
         values = np.column_stack([floats(result.column(kept + k)) for k in range(count)])
         if self.layout == "long":
