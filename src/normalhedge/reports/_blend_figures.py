@@ -15,6 +15,7 @@ from normalhedge.reports._figures import (
     GREY,
     LONGEST_NAME,
     add_curve,
+    add_shades,
     as_html,
     cut_off,
     label,
@@ -253,22 +254,13 @@ def error_plot(timeline: Timeline, name: str, *, square: bool) -> tuple[str, str
 
 def awake_plot(timeline: Timeline) -> str:
     """Return a plot of the share of rows in which each model made a forecast."""
-    go = extras.require("plotly.graph_objects")
     shown = timeline.everybody[:MOST_AWAKE]
     margin = {"l": 170, "r": 80}
     figure = new_figure(90 + 18 * len(shown), hovermode="closest", margin=margin)
-    shares = go.Heatmap(
-        x=positions(timeline.when)[0],
-        y=[label(name) for name in short_names(shown)],
-        z=timeline.awake[: len(shown)].astype(np.float32),
-        zmin=0,
-        zmax=1,
-        colorscale=[[0, "#f2f4f6"], [1, "#1f6f8b"]],
-        showscale=False,
-        hovertemplate="%{y}: %{z:.0%}<extra></extra>",
-    )
-    figure.add_trace(shares)
-    figure.update_yaxes(autorange="reversed", tickfont={"size": 10}, type="category")
+    x, colours = positions(timeline.when)[0], [[0, "#f2f4f6"], [1, "#1f6f8b"]]
+    style: dict[str, Any] = {"zmin": 0, "zmax": 1, "hovertemplate": "%{y}: %{z:.0%}<extra></extra>"}
+    add_shades(figure, x, short_names(shown), timeline.awake[: len(shown)], colours, **style)
+    figure.update_yaxes(tickfont={"size": 10}, type="category")
     return _finish(figure, timeline, "awake")
 
 

@@ -90,6 +90,16 @@ def add_curve(
     figure.add_trace(trace, row=row, col=column)
 
 
+def add_shades(
+    figure: Any, x: Any, names: Sequence[str], shares: np.ndarray, colours: Any, **style: Any
+) -> None:
+    """Add a table of numbers as shades, with a row for each name, the first at the top."""
+    go = extras.require("plotly.graph_objects")
+    z, rows = shares.astype(np.float32), [label(name) for name in names]
+    figure.add_trace(go.Heatmap(x=x, y=rows, z=z, colorscale=colours, showscale=False, **style))
+    figure.update_yaxes(autorange="reversed", tickfont={"size": 11})
+
+
 def as_html(figure: Any, identifier: str) -> str:
     """Return a plotly figure as a piece of HTML."""
     unused = ["select2d", "lasso2d", "autoScale2d"]

@@ -6,9 +6,16 @@ from typing import Any
 
 import numpy as np
 
-from normalhedge.boundary import extras
 from normalhedge.hedgers.trace import Trace
-from normalhedge.reports._figures import BLACK, COLOURS, add_curve, as_html, label, new_figure
+from normalhedge.reports._figures import (
+    BLACK,
+    COLOURS,
+    add_curve,
+    add_shades,
+    as_html,
+    label,
+    new_figure,
+)
 from normalhedge.reports.plots import PALETTE, Style
 
 LossPanel = tuple[str, Sequence[str], np.ndarray, int]
@@ -129,23 +136,19 @@ def places_plot(
     words: Sequence[Sequence[str]],
 ) -> str:
     """Return a table of ranks as a plot in HTML, with dark colours for the first ranks."""
-    go = extras.require("plotly.graph_objects")
-    figure = new_figure(80 + 21 * len(rows), hovermode="closest")
-    figure.add_trace(
-        go.Heatmap(
-            x=[label(name) for name in columns],
-            y=[label(name) for name in rows],
-            z=places.astype(np.float32),
-            text=[[f"{x:g}" if np.isfinite(x) else "" for x in row] for row in places],
-            texttemplate="%{text}",
-            customdata=[[label(word) for word in row] for row in words],
-            colorscale=[[0, "#1f6f8b"], [0.35, "#a9cbd6"], [1, "#f7f8fa"]],
-            showscale=False,
-            hovertemplate="%{y}: %{customdata}<extra></extra>",
-        )
+    margin = {"l": 210, "t": 30, "b": 20}
+    figure = new_figure(80 + 21 * len(rows), hovermode="closest", margin=margin)
+    add_shades(
+        figure,
+        [label(name) for name in columns],
+        rows,
+        places,
+        [[0, "#1f6f8b"], [0.35, "#a9cbd6"], [1, "#f7f8fa"]],
+        text=[[f"{x:g}" if np.isfinite(x) else "" for x in row] for row in places],
+        texttemplate="%{text}",
+        customdata=[[label(word) for word in row] for row in words],
+        hovertemplate="%{y}: %{customdata}<extra></extra>",
     )
-    figure.update_layout(margin={"l": 210, "t": 30, "b": 20})
-    figure.update_yaxes(autorange="reversed", tickfont={"size": 11})
     figure.update_xaxes(tickfont={"size": 11}, side="top")
     return as_html(figure, identifier)
 

@@ -103,7 +103,7 @@ def arrange(session: TableSession, panel: Panel, lag: int) -> TableRounds:
     if session.deferred:
         deferred = _deferred_rows(session)
         columns = [np.concatenate(pair) for pair in zip(deferred, columns, strict=True)]
-    columns = _sorted(columns, len(distinct) + len(session.deferred) + 1, len(session.books.items))
+    columns = _sort(columns, len(distinct) + len(session.deferred) + 1, len(session.books.items))
     table, outcomes, item, game, code, row_of, values, step = columns
     if session.books.settings.include:
         session.books.live.fill_plain(table, None)
@@ -132,7 +132,7 @@ def arrange(session: TableSession, panel: Panel, lag: int) -> TableRounds:
     return result
 
 
-def _sorted(columns: list[np.ndarray], times: int, items: int) -> list[np.ndarray]:
+def _sort(columns: list[np.ndarray], times: int, items: int) -> list[np.ndarray]:
     """Return the columns of rows, as in `arrange`, by game, time, step and item."""
     steps = columns[7]
     key = columns[3] * np.int64(times)
@@ -193,23 +193,15 @@ def _deferred_rows(session: TableSession) -> list[np.ndarray]:
 
     Their codes are negative: they come before the new rows, in the order of their tickets.
     """
-    columns: list[list[np.ndarray]] = [[] for _ in range(8)]
+    parts = []
     for k, (ticket, deferred) in enumerate(session.deferred.items()):
         pending = session.books.pending[ticket]
-        rows = len(pending.items)
-        parts: tuple[np.ndarray, ...] = (
-            session.books.widen(pending.forecasts, None)[0],
-            deferred.outcomes,
-            pending.items,
-            np.full(rows, deferred.game),
-            np.full(rows, k - len(session.deferred), dtype=np.int32),
-            np.full(rows, -1, dtype=np.int32),
-            pending.values,
-            np.zeros(rows, dtype=np.int32),
-        )
-        for column, part in zip(columns, parts, strict=True):
-            column.append(part)
-    return [np.concatenate(column) for column in columns]
+        rows, code = len(pending.items), k - len(session.deferred)
+        forecasts, game = session.books.widen(pending.forecasts, None)[0], deferred.game
+        codes, place, step = (np.full(rows, x, dtype=np.int32) for x in (code, -1, 0))
+        columns = (forecasts, deferred.outcomes, pending.items, np.full(rows, game), codes)
+        parts.append((*columns, place, pending.values, step))
+    return [np.concatenate(column) for column in zip(*parts, strict=True)]
 
 
 def _unseen(
