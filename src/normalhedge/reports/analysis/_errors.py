@@ -114,17 +114,15 @@ class Scores:
         self._combined: list[Floats] = []
 
     def _measures(self) -> tuple[Measure, ...]:
-        own, rmse, mae = (
-            Measure(f"{self.loss} loss", "own"), Measure("RMSE", "square"),
-            Measure("MAE", "absolute"),
-        )  # fmt: skip
+        loss = Measure(f"{self.loss} loss", "own")
+        rmse, mae = Measure("RMSE", "square"), Measure("MAE", "absolute")
         if self.levels is not None:
             return (Measure("WIS", "levels"), mae, rmse)
         if not self.numbers:
-            return (own,)
+            return (loss,)
         if self.loss.score:
             return (mae, rmse) if self.loss.score == "MAE" else (rmse, mae)
-        return (own, mae, rmse)
+        return (loss, mae, rmse)
 
     def overall(self) -> Errors:
         """Return the errors of the blend, of plain combinations and of all models, over all rows.

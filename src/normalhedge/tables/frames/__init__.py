@@ -33,5 +33,6 @@ from normalhedge.tables.frames._panels import (
     named_items as named_items,
     read_panel as read_panel,
     refuse_outcomes as refuse_outcomes,
+    repeated_rows as repeated_rows,
     series_of as series_of,
 )

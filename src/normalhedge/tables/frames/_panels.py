@@ -165,18 +165,27 @@ def merge_outcomes(target: Floats, cells: np.ndarray, count: int) -> Floats:
     return outcomes
 
 
+def repeated_rows(codes: np.ndarray) -> np.ndarray:
+    """Return the rows whose codes other rows have, too; rows of the smallest code come first."""
+    order = np.argsort(codes, kind="stable")
+    same = codes[order][1:] == codes[order][:-1]
+    return np.asarray(order[np.append(same, False) | np.append(False, same)])
+
+
 def _refuse_doubles(panel: Panel, columns: Columns) -> None:
     if panel.time_keys is None:
         return
-    codes = panel.times * np.int64(len(panel.items)) + panel.series
-    values, counts = np.unique(codes, return_counts=True)
-    if len(values) < len(codes):
-        item = int(values[counts > 1][0]) % len(panel.items)
-        row = int(np.argmax(codes == values[counts > 1][0]))
-        when = panel.table[columns.forecast_time][row].as_py()
-        of = f" of {panel.items[item]}" if panel.items[item] else ""
+    repeated = repeated_rows(panel.times * np.int64(len(panel.items)) + panel.series)
+    if len(repeated):
+        when = panel.table[columns.forecast_time][int(repeated[0])].as_py()
+        item = panel.items[panel.series[repeated[0]]]
+        of = f" of {item}" if item else ""
         hint = "" if columns.by else "; name the column of the series with by"
-        if isinstance(when, datetime) and when.tzinfo is None and (counts > 1).mean() < 0.05:
+        if (
+            isinstance(when, datetime)
+            and when.tzinfo is None
+            and len(repeated) < 0.1 * len(panel.times)
+        ):
             hint += (
                 "; if this is the hour that the end of daylight saving time repeats, write the "
                 f"times with their offset: {when:%Y-%m-%dT%H:%M}+02:00 and +01:00"
@@ -185,9 +194,9 @@ def _refuse_doubles(panel: Panel, columns: Columns) -> None:
 
 
 def _refuse_repeats(table: Any, columns: Columns, codes: np.ndarray) -> None:
-    values, counts = np.unique(codes, return_counts=True)
-    if (counts > 1).any():
-        row = int(np.argmax(codes == values[counts > 1][0]))
+    repeated = repeated_rows(codes)
+    if len(repeated):
+        row = int(repeated[0])
         keys = [*columns.index, str(columns.model)]
         where = ", ".join(f"{key} {table[key][row].as_py()}" for key in keys)
         raise ValueError(f"there is more than one forecast for {where}")

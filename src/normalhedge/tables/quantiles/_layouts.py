@@ -27,6 +27,7 @@ from normalhedge.tables.frames import (
     may_hold_numbers,
     merge_outcomes,
     named_items,
+    repeated_rows,
     replace_column,
     words,
 )
@@ -195,9 +196,9 @@ def _read_long(table: Any, given: Columns, level: str) -> QuantileTable:
     _, group = named_items(table, keys)
     _, first = np.unique(group, return_index=True)
     cells = group * np.int64(len(levels)) + place
-    values, counts = np.unique(cells, return_counts=True)
-    if (counts > 1).any():
-        row = int(np.flatnonzero(cells == values[counts > 1][0])[1])
+    repeated = repeated_rows(cells)
+    if len(repeated):
+        row = int(repeated[1])
         where = ", ".join(f"{key} {table[key][row].as_py()}" for key in keys)
         raise ValueError(
             f"there is more than one forecast for {where}, {level} {given_levels[row]:g}"
