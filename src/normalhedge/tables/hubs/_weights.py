@@ -43,14 +43,11 @@ def capped(weights: Floats, awake: np.ndarray, cap: float) -> Floats:
     result = np.zeros_like(weights)
     for full in range(count + 1):  # the number of models at the cap
         left = max(1.0 - full * limit, 0.0)
-        others = sorted_[full:]
-        if not len(others):
-            shares = others
-        elif rest[full] > 0.0:
-            shares = others * (left / rest[full])
+        if rest[full] > 0.0:
+            shares = sorted_[full:] * (left / rest[full])
         else:
-            shares = np.full(len(others), left / len(others))
-        if not len(shares) or shares.max() <= limit * (1.0 + 1e-12):
+            shares = np.full(count - full, left / max(count - full, 1))
+        if (shares <= limit * (1.0 + 1e-12)).all():
             result[order] = np.concatenate([np.full(full, limit), np.minimum(shares, limit)])
             break
     return result
