@@ -18,7 +18,7 @@ from normalhedge.reports._blend_figures import (
 )
 from normalhedge.reports._page import Fold, Section, write_page
 from normalhedge.reports._research import research_sections
-from normalhedge.reports._verdict import FEW, IN_WORDS, called, verdict
+from normalhedge.reports._verdict import FEW, IN_WORDS, title_of, verdict
 from normalhedge.reports._wording import excess, moment, number, percent
 from normalhedge.reports.analysis import Errors, Review
 from normalhedge.tables import Timeline
@@ -106,7 +106,7 @@ def _forecasts(review: Review) -> list[Section]:
     return [Section("forecast", "Forecast and actual", " ".join(words) + cut, plot)]
 
 
-def _ordered(errors: Errors) -> list[int]:
+def _column_order(errors: Errors) -> list[int]:
     """Return the indices of the measures in the order of the columns: MAE before RMSE."""
     names = [measure.name for measure in errors.measures]
     known = [names.index(name) for name in ("WIS", "MAE", "RMSE") if name in names]
@@ -122,12 +122,12 @@ def _errors(review: Review) -> list[Section]:
     relative = errors.above_blend * (np.nan if review.of_wealth else 1.0)
     often = errors.counts[0] >= OFTEN * review.rows
     order = sorted(models, key=lambda k: (not often[k], np.nan_to_num(relative[k], nan=np.inf)))
-    columns = [(errors.measures[m].name, errors.values[m, 0]) for m in _ordered(errors)]
+    columns = [(errors.measures[m].name, errors.values[m, 0]) for m in _column_order(errors)]
     columns += [] if np.isnan(errors.bias).all() else [("bias", errors.bias[0])]
     head = ["", *(name for name, _ in columns), "compared with the blend", "forecasts made"]
 
     def row(k: int) -> list[str]:
-        cells = [called(errors.names[k]), *(number(float(values[k])) for _, values in columns)]
+        cells = [title_of(errors.names[k]), *(number(float(values[k])) for _, values in columns)]
         against = "" if k == 0 else excess(float(relative[k])).removesuffix(" as")
         return [*cells, against, percent(errors.counts[0, k] / review.rows)]
 
@@ -158,10 +158,10 @@ def _group_table(
     errors: Errors, title: str, order: Sequence[int]
 ) -> tuple[list[str], list[list[str]]]:
     """Return a header and rows: the errors in some groups."""
-    columns = _ordered(errors)
+    columns = _column_order(errors)
     last = errors.names[-1] if len(errors.names) > 3 else None
     head = [title, "rows", *(f"{errors.measures[m].name}" for m in columns)]
-    head += [f"against the {called(errors.names[1])}", *([f"against {last}"] if last else [])]
+    head += [f"against the {title_of(errors.names[1])}", *([f"against {last}"] if last else [])]
     beside = [errors.excess(errors.names[1]), *([errors.excess(last)] if last else [])]
     body = [
         [
@@ -198,7 +198,7 @@ def _series(review: Review) -> list[Section]:
     order = there[np.argsort(-share[there], kind="stable")].tolist()
     text = (
         "Where the error of the blend is largest and smallest, compared with the "
-        f"{called(review.plain)} ({errors.measures[0].name})."
+        f"{title_of(review.plain)} ({errors.measures[0].name})."
     )
     head, rows = _group_table(errors, "series", order[: TOP + MOST_ROWS])
     folds, rest = [], len(order) - 2 * TOP

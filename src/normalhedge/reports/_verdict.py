@@ -35,7 +35,7 @@ class BlendVerdict(NamedTuple):
     warnings: list[str]  # sentences about plain combinations that were better
 
 
-def called(name: str) -> str:
+def title_of(name: str) -> str:
     """Return the name of a forecaster: the plain mean is the plain average to most people."""
     return "plain average" if name == MEAN else name
 
@@ -56,13 +56,13 @@ def verdict(review: Review) -> BlendVerdict:
         text = f"There is one model only, so there is nothing to blend ({error})."
         return BlendVerdict(text, "", [])
     parts = [] if review.best is None else [(review.best, f"the best single model ({review.best})")]
-    parts.append((review.plain, f"the {called(review.plain)}"))
+    parts.append((review.plain, f"the {title_of(review.plain)}"))
     if _median_matters(review):
         parts.append((MEDIAN, f"the {MEDIAN}"))
     phrases = [(_share(review, name) > 0.0, _phrase(review, name, words)) for name, words in parts]
     alike = [words for above, words in phrases if above == phrases[0][0]]
     unlike = [words for above, words in phrases if above != phrases[0][0]]
-    joined = ", but ".join(_listed(words) for words in (alike, unlike) if words)
+    joined = ", but ".join(_join(words) for words in (alike, unlike) if words)
     subject = "the blend's error is" if not review.of_wealth else "the blend earned"
     if review.rounds < FEW:
         rounds = f"{review.rounds:,} round{'s' * (review.rounds != 1)}"
@@ -72,12 +72,12 @@ def verdict(review: Review) -> BlendVerdict:
     sentences = [f"{start} {joined}."]
     unclear = [words for name, words in parts if not review.leads[name].clear]
     if unclear and review.rounds >= FEW:
-        words = _listed(unclear)
+        words = _join(unclear)
         sentences.append(f"The difference from {words} is within the range of chance.")
     return BlendVerdict(" ".join(sentences), _small(review), _warnings(review))
 
 
-def _listed(words: Sequence[str]) -> str:
+def _join(words: Sequence[str]) -> str:
     """Return words with commas, and "and" before the last."""
     return " and ".join(filter(None, [", ".join(words[:-1]), words[-1]]))
 
@@ -114,7 +114,7 @@ def _phrase(review: Review, name: str, words: str) -> str:
 
 def _small(review: Review) -> str:
     errors, measure, best = review.errors, review.errors.measures[0].name, review.best
-    shown = [("the blend", 0), (f"the {called(review.plain)}", 1)]
+    shown = [("the blend", 0), (f"the {title_of(review.plain)}", 1)]
     shown[1:1] = [] if best is None else [(best, errors.names.index(best))]
     values = ", ".join(f"{number(float(errors.values[0, 0, k]))} for {name}" for name, k in shown)
     words = f"the mean {measure}"
@@ -133,7 +133,7 @@ def _small(review: Review) -> str:
         there = review.series.counts[:, 0] > 0
         ahead = (review.series.excess(review.plain) < 0.0) & there
         text.append(
-            f"The blend has a smaller error than the {called(review.plain)} in "
+            f"The blend has a smaller error than the {title_of(review.plain)} in "
             f"{int(ahead.sum()):,} of the {int(there.sum()):,} series."
         )
     text += _outlier(review)
@@ -162,12 +162,12 @@ def _warnings(review: Review) -> list[str]:
     plain = errors.names[1 : 1 + review.plain_count]
     if review.of_wealth:
         better = [name for name in plain if _share(review, name) < -WORSE]
-        return [f"Warning: the {called(name)} earned more than the blend." for name in better]
+        return [f"Warning: the {title_of(name)} earned more than the blend." for name in better]
     better = [name for name in plain if _share(review, name) > WORSE]
     if not better:
         return []
     parts = [
-        f"the {called(name)} ({number(float(errors.values[0, 0, errors.names.index(name)]))})"
+        f"the {title_of(name)} ({number(float(errors.values[0, 0, errors.names.index(name)]))})"
         for name in better
     ]
     verb = "was" if len(parts) == 1 else "were"

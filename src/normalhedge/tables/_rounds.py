@@ -80,7 +80,7 @@ def arrange(session: TableSession, panel: Panel, lag: int) -> TableRounds:
     items = _join_items(session, panel.items, notes)[panel.series]
     games = np.zeros_like(items) if session.books.settings.shared else items
     again: dict[int, RowAgain] = {}
-    fresh = _unseen(session, panel, items, again, notes)
+    fresh = _find_new_rows(session, panel, items, again, notes)
     # Rounds are numbered by their times, after the last round of the mixture.
     distinct = np.flatnonzero(np.bincount(panel.times[fresh]))
     if panel.of_whole and panel.time_keys is not None:
@@ -204,7 +204,7 @@ def _deferred_rows(session: TableSession) -> list[np.ndarray]:
     return [np.concatenate(column) for column in zip(*parts, strict=True)]
 
 
-def _unseen(
+def _find_new_rows(
     session: TableSession,
     panel: Panel,
     items: np.ndarray,

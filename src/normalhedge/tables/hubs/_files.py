@@ -60,13 +60,13 @@ def read_submissions(
                 who = pa.array([model.name] * part.num_rows, pa.string())
                 parts[target].append(part.append_column(MODEL, who))
     return {
-        task.target: _allowed(pa.concat_tables(parts[task.target]), task, notes)
+        task.target: _keep_allowed(pa.concat_tables(parts[task.target]), task, notes)
         for task in tasks
         if parts[task.target]
     }
 
 
-def _allowed(table: Any, task: Task, notes: list[str]) -> Any:
+def _keep_allowed(table: Any, task: Task, notes: list[str]) -> Any:
     """Return the rows whose task ids are among the ids of the hub."""
     pc = extras.require("pyarrow.compute")
     for name in (*task.series, HORIZON):

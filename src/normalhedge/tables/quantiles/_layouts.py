@@ -69,9 +69,9 @@ def recognise(
     if level is None and quantiles is None:
         level = _column_of_levels(table, given)
     if level is not None:
-        return _read_long(table, _dated(table, given), level)
+        return _read_long(table, _with_hub_dates(table, given), level)
     columns = _level_columns(table, given, quantiles)
-    return _read_wide(table, _dated(table, given), columns) if columns else None
+    return _read_wide(table, _with_hub_dates(table, given), columns) if columns else None
 
 
 def _check_names(names: Sequence[str], level: str | None, quantiles: Quantiles) -> None:
@@ -158,7 +158,7 @@ def _level_columns(table: Any, given: Columns, quantiles: Quantiles) -> dict[str
     return columns
 
 
-def _dated(table: Any, given: Columns) -> Columns:
+def _with_hub_dates(table: Any, given: Columns) -> Columns:
     """Return the roles with the two dates of a forecast hub, if there are such columns."""
     made = next((name for name in MADE if name in table.column_names), None)
     if given.time is not None or given.cutoff is not None or made is None:
