@@ -60,7 +60,7 @@ def test_the_page_of_a_blend_opens_without_errors(blend_page: Path, tmp_path: Pa
 
 @pytest.fixture(scope="module")
 def auto_page(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Summary]:
-    """Return the page of two series with absurd forecasts, and what is told there."""
+    """Return the page of two series with absurd forecasts, and its summary."""
     rng = np.random.default_rng(1)
     y = rng.normal(size=400)
     columns = {name: y + rng.normal(size=400) for name in ("<b>gam</b>", "ar", "naive", "survey")}

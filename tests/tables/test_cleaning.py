@@ -178,7 +178,7 @@ def test_labels_keep_their_meaning_from_table_to_table() -> None:
 
 @pytest.mark.parametrize("said", [["rain", "sun"], [0.0, 1.0]])
 def test_a_first_table_may_have_no_outcome_yet(said: list[Any]) -> None:
-    """A column without a single value has no type: it is one of labels if those of experts are."""
+    """A column without a single value has no type: it holds labels if the columns of experts do."""
     table = pd.DataFrame({"a": [said[0]], "b": [said[1]], "c": [said[0]]})
     found = blend(table.assign(y=pd.Series([None], dtype=object)), "y", loss="zero-one")
     assert found.frame["blend"].tolist() == [said[0]]

@@ -106,7 +106,7 @@ def test_a_series_whose_outcomes_are_late_has_a_future_of_its_own(pooled: bool) 
 
 
 def test_forecasts_that_were_revised_are_blended_again() -> None:
-    """So are those of a new series, at a time that other series have had."""
+    """So are rows of a new series, at a time that other series have had."""
     table = pd.DataFrame(wide(series=2, asleep=0.0))
     ahead = table["ds"] > table["ds"].max() - 3
     found = blend(table.assign(y=table["y"].where(~ahead)), "y")
@@ -123,7 +123,9 @@ def test_futures_of_another_kind_get_a_sentence_each() -> None:
     dated = table.assign(ds=pd.Timestamp("2024-01-01") + pd.to_timedelta(table["ds"], unit="D"))
     past, later = dated.head(100), dated.iloc[100:103].drop(columns=["y"])
     found = blend(past, "y")
-    with pytest.raises(ValueError, match="column ds of the future table has words, that of the pa"):
+    with pytest.raises(
+        ValueError, match="column ds of the future table has words, and in the past"
+    ):
         found.predict(later.assign(ds="next week"))
     with pytest.raises(TypeError, match="column gam must hold numbers"):
         found.predict(later.assign(gam="high"))

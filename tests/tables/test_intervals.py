@@ -1,4 +1,4 @@
-"""Intervals of a table: those of a loop over mixtures, to the bit."""
+"""Intervals of a table: the same as in a loop over mixtures, to the bit."""
 
 from collections.abc import Iterable
 from pathlib import Path

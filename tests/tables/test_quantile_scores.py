@@ -94,7 +94,7 @@ def test_many_cells_are_scored_in_pieces(monkeypatch: pytest.MonkeyPatch) -> Non
     table = wide(rounds=30, series=2, asleep=0.3)
     found = blend(table)
     whole = found.summary().scores  # type: ignore[attr-defined]
-    monkeypatch.setattr("normalhedge.tables.quantiles._summary.CHUNK", 70)
+    monkeypatch.setattr("normalhedge.tables.quantiles._scores.CHUNK", 70)
     pieces = found.summary().scores  # type: ignore[attr-defined]
     for name in ("pinball", "wis", "crps", "same", "cells", "below"):
         np.testing.assert_allclose(getattr(pieces, name), getattr(whole, name))

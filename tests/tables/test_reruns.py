@@ -8,7 +8,7 @@ import pytest
 
 from normalhedge import Mixture, blend
 from normalhedge.mixtures.state._table_facts import TableFacts
-from normalhedge.tables.frames._whole import WholeTable
+from normalhedge.tables.frames import WholeTable
 from tests.rules import either
 from tests.tables.examples import values, wide
 from tests.torture.snapshot import difference, snapshot
@@ -153,7 +153,7 @@ def test_a_growing_table_of_steps_is_one_blend_though_some_steps_are_missing(
 
 
 def test_a_growing_table_of_steps_may_have_all_its_outcomes() -> None:
-    """The outcomes of new rows may be older than those of the last table."""
+    """The outcomes of new rows may be older than the outcomes of the last table."""
     rng = np.random.default_rng(0)
     rows = [
         {"cutoff": t, "ds": t + h, "y": np.sin(t + h), "a": rng.normal(), "b": rng.normal()}

@@ -1,7 +1,7 @@
 """Results as one page that opens offline. Nothing is computed here."""
 
 from normalhedge.reports._blend import write_blend
-from normalhedge.reports._figures import (
+from normalhedge.reports._game_figures import (
     curves_plot as curves_plot,
     frontier_plot,
     loss_plot,

@@ -1,4 +1,4 @@
-"""The page of a blend: first what anybody wants to know, then what researchers ask."""
+"""The page of a blend: first the sections for everybody, then the sections for researchers."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -8,15 +8,17 @@ import numpy as np
 from normalhedge.mixtures import Summary
 from normalhedge.mixtures.summaries import OFTEN
 from normalhedge.reports._blend_figures import (
+    awake_plot,
     coverage_plot,
+    error_plot,
     group_plot,
     reliability_plot,
     track_plot,
+    weights_plot,
 )
-from normalhedge.reports._curves import awake_plot, error_plot, weights_plot
 from normalhedge.reports._page import Fold, Section, write_page
 from normalhedge.reports._research import research_sections
-from normalhedge.reports._verdict import FEW, IN_WORDS, called, verdict
+from normalhedge.reports._verdict import FEW, IN_WORDS, title_of, verdict
 from normalhedge.reports._wording import excess, moment, number, percent
 from normalhedge.reports.analysis import Errors, Review
 from normalhedge.tables import Timeline
@@ -59,28 +61,26 @@ def write_blend(
     settings
         Names and values for the footer, such as versions.
     """
-    found = verdict(review)
+    result = verdict(review)
     listed = "; ".join(notes)
     guessed = f"Notes: {listed}{'' if listed.endswith('.') else '.'}" if notes else ""
-    few = len(timeline.when) < 2
-    sections = [
-        *_forecasts(review),
-        *_errors(review),
-        *_groups(review),
-        *_series(review),
-        *_intervals(review),
-        *([] if few else _over_time(summary, timeline, review)),
-        *research_sections(summary, timeline),
-    ]
     write_page(
         path,
         title=title,
         subtitle=summary.settings,
-        verdict=found.sentence,
-        small=" ".join(filter(None, [found.small, guessed])),
-        warnings=found.warnings,
+        verdict=result.sentence,
+        small=" ".join(filter(None, [result.small, guessed])),
+        warnings=result.warnings,
         claims=[],
-        sections=sections,
+        sections=[
+            *_forecasts(review),
+            *_errors(review),
+            *_groups(review),
+            *_series(review),
+            *_intervals(review),
+            *(_over_time(summary, timeline, review) if len(timeline.when) > 1 else []),
+            *research_sections(summary, timeline),
+        ],
         command=command,
         settings=settings,
     )
@@ -106,7 +106,7 @@ def _forecasts(review: Review) -> list[Section]:
     return [Section("forecast", "Forecast and actual", " ".join(words) + cut, plot)]
 
 
-def _ordered(errors: Errors) -> list[int]:
+def _column_order(errors: Errors) -> list[int]:
     """Return the indices of the measures in the order of the columns: MAE before RMSE."""
     names = [measure.name for measure in errors.measures]
     known = [names.index(name) for name in ("WIS", "MAE", "RMSE") if name in names]
@@ -118,42 +118,34 @@ def _errors(review: Review) -> list[Section]:
     errors = review.errors
     if not review.rows:
         return []
-    plain = sum(name.startswith("plain ") for name in errors.names[1:3])
-    models = range(1 + plain, len(errors.names))
-    wealth = errors.measures[0].name == "log-wealth loss"  # its losses may be negative
-    relative = (np.nan if wealth else 1.0) * errors.above_blend
+    models = range(1 + review.plain_count, len(errors.names))
+    relative = errors.above_blend * (np.nan if review.of_wealth else 1.0)
     often = errors.counts[0] >= OFTEN * review.rows
     order = sorted(models, key=lambda k: (not often[k], np.nan_to_num(relative[k], nan=np.inf)))
-    columns = _ordered(errors)
-    bias = not np.isnan(errors.bias).all()
-    head = ["", *(errors.measures[m].name for m in columns), *(["bias"] if bias else [])]
-    head += ["compared with the blend", "forecasts made"]
+    columns = [(errors.measures[m].name, errors.values[m, 0]) for m in _column_order(errors)]
+    columns += [] if np.isnan(errors.bias).all() else [("bias", errors.bias[0])]
+    head = ["", *(name for name, _ in columns), "compared with the blend", "forecasts made"]
 
     def row(k: int) -> list[str]:
-        cells = [called(errors.names[k]), *(number(float(errors.values[m, 0, k])) for m in columns)]
-        cells += [number(float(errors.bias[0, k]))] if bias else []
+        cells = [title_of(errors.names[k]), *(number(float(values[k])) for _, values in columns)]
         against = "" if k == 0 else excess(float(relative[k])).removesuffix(" as")
         return [*cells, against, percent(errors.counts[0, k] / review.rows)]
 
-    meant = [f"{m.name} is {IN_WORDS[m.name]}" for m in errors.measures if m.name in IN_WORDS]
-    units = f"In the units of {review.target}: {', '.join(sorted(meant))}" if meant else ""
-    text = f"{units}{', bias the mean of forecast minus actual' if bias and meant else ''}."
-    text = (text if meant else "") + (
-        f" The comparison is by {errors.measures[0].name}, over the rows in which the model made a "
+    meant = sorted(f"{m.name} is {IN_WORDS[m.name]}" for m in errors.measures if m.name in IN_WORDS)
+    text = (
+        f"The comparison is by {errors.measures[0].name}, over the rows in which the model made a "
         "forecast. The best models come first"
-        + (
-            ", and those with forecasts in less than half of the rows last."
-            if not often.all()
-            else "."
-        )
     )
-    first, rest = order[:TOP], order[TOP:]
-    folds = []
-    if rest:
-        kept = rest[:MOST_ROWS]
-        folds = [Fold(f"{len(rest):,} more models", head, [row(k) for k in kept])]
-    body = [row(k) for k in (*range(1 + plain), *first)]
-    return [Section("errors", "Errors", text.strip(), head=head, rows=body, folds=folds)]
+    text += (
+        "." if often.all() else ", and models with forecasts in less than half of the rows last."
+    )
+    if meant:
+        meant += ["bias the mean of forecast minus actual"] * (head[-3] == "bias")
+        text = f"In the units of {review.target}: {', '.join(meant)}. {text}"
+    rest = order[TOP:]
+    folds = [Fold(f"{len(rest):,} more models", head, [row(k) for k in rest[:MOST_ROWS]])]
+    body = [row(k) for k in (*range(1 + review.plain_count), *order[:TOP])]
+    return [Section("errors", "Errors", text, head=head, rows=body, folds=folds if rest else [])]
 
 
 def _shown_measure(errors: Errors) -> int:
@@ -166,10 +158,10 @@ def _group_table(
     errors: Errors, title: str, order: Sequence[int]
 ) -> tuple[list[str], list[list[str]]]:
     """Return a header and rows: the errors in some groups."""
-    columns = _ordered(errors)
+    columns = _column_order(errors)
     last = errors.names[-1] if len(errors.names) > 3 else None
     head = [title, "rows", *(f"{errors.measures[m].name}" for m in columns)]
-    head += [f"against the {called(errors.names[1])}", *([f"against {last}"] if last else [])]
+    head += [f"against the {title_of(errors.names[1])}", *([f"against {last}"] if last else [])]
     beside = [errors.excess(errors.names[1]), *([errors.excess(last)] if last else [])]
     body = [
         [
@@ -190,16 +182,14 @@ def _groups(review: Review) -> list[Section]:
         plot, cut = group_plot(title, errors, _shown_measure(errors))
         text = f"{errors.measures[_shown_measure(errors)].name} by {title}.{cut}"
         head, rows = _group_table(errors, title, range(len(errors.labels)))
-        fold = Fold("The numbers of the blend", head, rows)
-        section = Section(
-            f"group-{title.replace(' ', '-')}", f"Errors by {title}", text, plot, folds=[fold]
-        )
-        sections.append(section)
+        folds = [Fold("The numbers of the blend", head, rows)]
+        name = f"group-{title.replace(' ', '-')}"
+        sections.append(Section(name, f"Errors by {title}", text, plot, folds=folds))
     return sections
 
 
 def _series(review: Review) -> list[Section]:
-    """Return the section of errors by series: those where the blend does worst, and best."""
+    """Return the section of errors by series: where the blend does worst, and best."""
     errors = review.series
     if errors is None or not review.rows:
         return []
@@ -208,65 +198,52 @@ def _series(review: Review) -> list[Section]:
     order = there[np.argsort(-share[there], kind="stable")].tolist()
     text = (
         "Where the error of the blend is largest and smallest, compared with the "
-        f"{called(review.plain)} ({errors.measures[0].name})."
+        f"{title_of(review.plain)} ({errors.measures[0].name})."
     )
-    folds = []
-    shown = order
-    if len(order) > 2 * TOP:
-        shown = [*order[:TOP], *order[-TOP:]]
-        rest = order[TOP:-TOP]
-        head, rows = _group_table(errors, "series", rest[:MOST_ROWS])
-        left = "" if len(rest) <= MOST_ROWS else f", the first {MOST_ROWS:,} of them"
-        folds = [Fold(f"{len(rest):,} more series{left}", head, rows)]
-    head, rows = _group_table(errors, "series", shown)
-    if folds:
-        rows.insert(TOP, ["…", *[""] * (len(head) - 1)])
+    head, rows = _group_table(errors, "series", order[: TOP + MOST_ROWS])
+    folds, rest = [], len(order) - 2 * TOP
+    if rest > 0:
+        left = "" if rest <= MOST_ROWS else f", the first {MOST_ROWS:,} of them"
+        folds = [Fold(f"{rest:,} more series{left}", head, rows[TOP:][: min(rest, MOST_ROWS)])]
+        best = _group_table(errors, "series", order[-TOP:])[1]
+        rows = [*rows[:TOP], ["…", *[""] * (len(head) - 1)], *best]
     return [Section("series", "Errors by series", text, head=head, rows=rows, folds=folds)]
 
 
 def _intervals(review: Review) -> list[Section]:
     """Return the sections of intervals; none if there are none."""
-    found = review.coverage
-    if found is None:
+    coverage = review.coverage
+    if coverage is None:
         return []
-    misses = [
-        f"the {100 * level:g} % interval holds {percent(float(covered))} of the outcomes"
-        for level, covered in zip(found.levels, found.covered, strict=True)
+    levels = [f"{100 * level:g} %" for level in coverage.levels]
+    shares = [percent(float(covered)) for covered in coverage.covered]
+    holds = [
+        f"the {level} interval holds {share} of the outcomes"
+        for level, share in zip(levels, shares, strict=True)
     ]
-    listed = misses if len(misses) <= 3 else [misses[0], misses[-1]]
-    text = f"Over {found.rows:,} rows, {' and '.join(listed)}."
-    text += f" The weighted interval score (WIS) is {number(found.wis)}." if found.wis >= 0 else ""
+    listed = holds if len(holds) <= 3 else [holds[0], holds[-1]]
+    text = f"Over {coverage.rows:,} rows, {' and '.join(listed)}."
+    if coverage.wis >= 0:
+        text += f" The weighted interval score (WIS) is {number(coverage.wis)}."
     head = ["interval", "holds", "mean width", "median width", ""]
-    rows = [
-        [
-            f"{100 * level:g} %",
-            percent(float(a)),
-            number(float(b)),
-            number(float(c)),
-            _kept(float(a - level), found.rows),
-        ]
-        for level, a, b, c in zip(
-            found.levels, found.covered, found.width, found.middle_width, strict=True
-        )
-    ]
-    over = Section(
-        "coverage",
-        "Intervals: what they promise and what they hold",
-        f"{text} The dashed lines are the promises.",
-        coverage_plot(found),
-        head,
-        rows,
-    )
+    widths = [[number(float(x)) for x in part] for part in (coverage.width, coverage.middle_width)]
+    gaps = (coverage.covered - coverage.levels).tolist()
+    verdicts = [_judge(gap, coverage.rows) for gap in gaps]
+    rows = [list(row) for row in zip(levels, shares, *widths, verdicts, strict=True)]
+    title, text = "Intervals: promises and results", f"{text} The dashed lines are the promises."
     words = (
         "At the left, the share of outcomes below each quantile: on the dashed line, quantiles are "
         "right. At the right, how many outcomes fall between neighbouring quantiles, relative to "
-        "what these claim: bars above 1 at both ends mean that intervals are too narrow."
+        "their claim: bars above 1 at both ends mean that intervals are too narrow."
     )
-    right = Section("reliability", "Are the quantiles right?", words, reliability_plot(found))
-    return [over, right]
+    plot = reliability_plot(coverage)
+    return [
+        Section("coverage", title, text, coverage_plot(coverage), head, rows),
+        Section("reliability", "Are the quantiles right?", words, plot),
+    ]
 
 
-def _kept(gap: float, rows: int) -> str:
+def _judge(gap: float, rows: int) -> str:
     """Return in a word how an interval keeps its promise."""
     if rows < FEW:
         return "too few rows to say"
@@ -275,22 +252,15 @@ def _kept(gap: float, rows: int) -> str:
 
 def _over_time(summary: Summary, timeline: Timeline, review: Review) -> list[Section]:
     """Return the sections of weights, errors and models awake over time."""
-    around = f"{timeline.window:,.0f}"
-    each = timeline.window < 1.5
-    square = review.errors.measures[0].name == "RMSE"
-    name = "RMSE" if square else review.errors.measures[0].name
-    sections = [
-        Section(
-            "weights",
-            "Which models the blend relies on",
-            "The weights in each round."
-            if each
-            else f"Mean weights over {around} rounds around each time.",
-            weights_plot(timeline),
-        )
-    ]
+    around, each = f"{timeline.window:,.0f}", timeline.window < 1.5
+    text = "The weights in each round."
+    if not each:
+        text = f"Mean weights over {around} rounds around each time."
+    title = "Which models the blend relies on"
+    sections = [Section("weights", title, text, weights_plot(timeline))]
     if summary.settled:
-        plot, cut = error_plot(timeline, name, square=square)
+        name = review.errors.measures[0].name
+        plot, cut = error_plot(timeline, name, square=name == "RMSE")
         span = "in each round" if each else f"over the last {around} rounds"
         text = f"{name} {span}. Click a model in the legend to show it.{cut}"
         sections.append(Section("loss", "Error over time", text, plot))

@@ -1,8 +1,7 @@
 """The page about the regimes of a series."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -20,6 +19,31 @@ from normalhedge.reports._page import Section, write_page
 
 MEANS = 240
 """The largest number of points in the plot of probabilities; each is a mean over some rounds."""
+
+SERIES = (
+    "Each observation has the colour of its most probable regime, given the observations up to "
+    "that round. The table shows the regimes at the end of the series; the mean duration is the "
+    "mean number of rounds before the next switch."
+)
+FORECAST = (
+    "The forecast after the last round. “Switch” is the probability that the regime differs from "
+    "the regime of the round before."
+)
+SCORES = (
+    "The cumulative log score of the regimes minus the score of each baseline. Where a line rises, "
+    "the regimes predict better. Baselines that are far off are hidden; a click on the legend "
+    "shows them."
+)
+SYMBOLS = (
+    "The observed share of symbols against their predicted probability, in steps of 0.1. "
+    "Calibrated predictions lie on the line. Larger dots stand for more predictions."
+)
+PIT = (
+    "The probability integral transform: the position of each observation in its predicted "
+    "distribution. Calibrated predictions make all bars as high as the line; high bars at both "
+    "ends mean that the predictions are too narrow."
+)
+"""The texts of the sections."""
 
 
 def write_inferred(
@@ -53,20 +77,11 @@ def write_inferred(
     """
     rounds = len(found.course)
     when, remark = latent_figures.axis(range(rounds) if found.time is None else found.time)
-    head, rows = regime_table(found)
     width = -(-rounds // MEANS)
     unit = f" Each point is a mean over {width} rounds." if width > 1 else ""
+    plot = latent_figures.series(found, when)
     sections = [
-        Section(
-            "series",
-            "The series and its regimes",
-            "Each observation has the colour of its most probable regime, given the observations "
-            "up to that round. The table shows the regimes at the end of the series; the mean "
-            "duration is the mean number of rounds before the next switch.",
-            latent_figures.series(found, when),
-            head,
-            rows,
-        ),
+        Section("series", "The series and its regimes", SERIES, plot, *regime_table(found)),
         Section(
             "probabilities",
             "The probability of each regime",
@@ -78,69 +93,42 @@ def write_inferred(
             "The parameters of the regimes over time",
             *latent_figures.parameters(found, when),
         ),
-        *([_ahead(ahead, found, level)] if ahead is not None else []),
-        *_scores(found, baselines, when),
-        *_reliability(found),
-        Section("facts", "Further results", head=["", ""], rows=facts(found)),
     ]
+    if ahead is not None:
+        table = forecast_table(ahead, found, level)
+        sections.append(Section("forecast", "The next rounds", FORECAST, "", *table))
+    if baselines:
+        plot = latent_figures.score_curves(found, baselines, when)
+        table = score_table(found, baselines)
+        heading = "Comparison with simple baselines"
+        sections.append(Section("scores", heading, SCORES, plot, *table))
     write_page(
         path,
         title=title,
         subtitle=f"{subtitle}{remark}",
         claims=[],
-        sections=sections,
+        sections=[
+            *sections,
+            *_reliability(found),
+            Section("facts", "Further results", head=["", ""], rows=facts(found)),
+        ],
         command=command,
         settings=settings,
     )
 
 
-def _ahead(ahead: Forecast, found: Inferred, level: float) -> Section:
-    head, rows = forecast_table(ahead, found, level)
-    return Section(
-        "forecast",
-        "The next rounds",
-        "The forecast after the last round. “Switch” is the probability that the regime differs "
-        "from that of the round before.",
-        head=head,
-        rows=rows,
-    )
-
-
-def _scores(found: Inferred, baselines: Mapping[str, Floats], when: Sequence[Any]) -> list[Section]:
-    if not baselines:
-        return []
-    head, rows = score_table(found, baselines)
-    text = (
-        "The cumulative log score of the regimes minus that of each baseline. Where a line rises, "
-        "the regimes predict better. Baselines that are far off are hidden; a click on the legend "
-        "shows them."
-    )
-    plot = latent_figures.score_curves(found, baselines, when)
-    return [Section("scores", "Comparison with simple baselines", text, plot, head, rows)]
-
-
 def _reliability(found: Inferred) -> list[Section]:
+    """Return the section of calibration; none without predictions to check."""
     if found.sequence.labels:
-        return [_symbol_reliability(found)]
+        plot = latent_figures.reliability_curve(found)
+        return [Section("reliability", "Can the probabilities be trusted?", SYMBOLS, plot)]
     shares = found.pit_histogram()
     if np.isnan(shares).any():
         return []
     covered = ", ".join(f"{level:.0%}: {found.coverage(level):.1%}" for level in (0.5, 0.8, 0.9))
     checked = int((~np.isnan(found.pits).any(axis=2)).sum())
     text = (
-        "The probability integral transform: the position of each observation in its predicted "
-        "distribution. Calibrated predictions make all bars as high as the line; high bars at both "
-        "ends mean that the predictions are too narrow. Share of observations inside their "
-        f"interval: {covered} ({checked:,} observations)."
+        f"{PIT} Share of observations inside their interval: {covered} ({checked:,} observations)."
     )
     plot = latent_figures.pit_bars(shares)
     return [Section("reliability", "Can the intervals be trusted?", text, plot)]
-
-
-def _symbol_reliability(found: Inferred) -> Section:
-    text = (
-        "The observed share of symbols against their predicted probability, in steps of 0.1. "
-        "Calibrated predictions lie on the line. Larger dots stand for more predictions."
-    )
-    plot = latent_figures.reliability_curve(found)
-    return Section("reliability", "Can the probabilities be trusted?", text, plot)

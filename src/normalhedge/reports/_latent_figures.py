@@ -10,7 +10,15 @@ import numpy as np
 from normalhedge.boundary import extras
 from normalhedge.boundary.inputs import Floats
 from normalhedge.latent.regimes import Inferred
-from normalhedge.reports._figures import COLOURS, GREY, as_html, empty_figure, label
+from normalhedge.reports._figures import (
+    BLACK,
+    COLOURS,
+    GREY,
+    add_curve,
+    as_html,
+    label,
+    new_figure,
+)
 
 POINTS = 2000
 """The largest number of points of a series in a plot."""
@@ -19,7 +27,7 @@ PANELS = 6
 """The largest number of panels: of columns, or of regimes of symbols."""
 
 BASELINE_COLOURS = ("#56b4e9", "#8c564b", "#7b6fb0", "#444444", "#5f9e3c")
-"""The colours of baselines, which differ from those of regimes."""
+"""The colours of baselines, which differ from the colours of regimes."""
 
 DATE = re.compile(r"\d{4}/\d\d?/\d\d?")
 
@@ -46,57 +54,58 @@ def _colour(state: int) -> str:
     return COLOURS[state % len(COLOURS)]
 
 
-def _span(figure: Any, when: Sequence[Any]) -> None:
+def _finish(figure: Any, when: Sequence[Any], identifier: str) -> str:
     """Give all plots over time the same range."""
     figure.update_xaxes(range=[when[0], when[-1]])
+    return as_html(figure, identifier)
 
 
-def _scatter(when: Sequence[Any], at: Any, y: Any, name: str, **style: Any) -> Any:
-    go = extras.require("plotly.graph_objects")
-    style = {"mode": "lines", "hovertemplate": "%{y:.4g}"} | style
-    values = np.asarray(y)
-    if values.dtype.kind == "f" and not (np.abs(values) > 1e30).any():
-        values = values.astype(np.float32)
-    return go.Scatter(x=[when[t] for t in at], y=values, name=label(name), **style)
+def _add(
+    figure: Any,
+    when: Sequence[Any],
+    at: Any,
+    y: Any,
+    name: str,
+    row: int | None = None,
+    **style: Any,
+) -> None:
+    """Add a curve through some rounds to a figure, or to its panel in a row."""
+    style = {"mode": "lines", "hover": "%{y:.4g}"} | style
+    place = None if row is None else (row, 1)
+    add_curve(figure, [when[t] for t in at], np.asarray(y), name, place, **style)
 
 
-def _stacked(rows: int, titles: Sequence[str] = (), each: int = 190) -> Any:
+def _stack(rows: int, titles: Sequence[str] = (), each: int = 190) -> Any:
     """Return a figure with panels below one another."""
-    subplots = extras.require("plotly.subplots")
-    figure = subplots.make_subplots(
-        rows=rows,
-        shared_xaxes=True,
-        vertical_spacing=0.25 / (rows + 1),
-        subplot_titles=[label(title) for title in titles] or None,
+    panels: dict[str, Any] = {"rows": rows, "vertical_spacing": 0.25 / (rows + 1)}
+    panels["shared_xaxes"], panels["subplot_titles"] = (
+        True,
+        [label(title) for title in titles] or None,
     )
-    figure.update_layout(empty_figure(height=each * rows + 190).layout)
+    figure = new_figure(each * rows + 190, panels)
     figure.update_annotations(font_size=12)
     return figure
 
 
-def series(found: Inferred, when: Sequence[Any]) -> str:
+def series(inferred: Inferred, when: Sequence[Any]) -> str:
     """Draw the observations in the colours of their regimes."""
-    sequence = found.sequence
+    sequence = inferred.sequence
     names: Sequence[str] = sequence.code.columns[:PANELS] or ("",)
     table = sequence.numbers if sequence.raw is None else sequence.raw
     table = table.reshape(len(table), -1)
-    if (
-        sequence.labels and sequence.raw is None
-    ):  # spread, so that equal symbols do not hide each other
+    if sequence.labels and sequence.raw is None:
+        # Equal symbols are spread, so that they do not hide each other.
         table = table + 0.5 * ((np.arange(len(table)) * 0.618) % 1.0 - 0.5)[:, np.newaxis]
     at = np.unique(np.linspace(0, len(table) - 1, min(len(table), POINTS)).astype(int))
-    figure = _stacked(len(names), names if names[0] else (), 220 if len(names) > 1 else 200)
-    states = found.states
+    figure = _stack(len(names), names if names[0] else (), 220 if len(names) > 1 else 200)
+    states = inferred.states
+    style: dict[str, Any]
     for row in range(len(names)):
         for state in np.unique(states[states >= 0]).tolist():
             mine = at[(states[at] == state) & ~np.isnan(table[at, row])]
-            style: dict[str, Any] = {
-                "mode": "markers",
-                "marker": {"size": 4, "color": _colour(state)},
-            }
+            style = {"mode": "markers", "marker": {"size": 4, "color": _colour(state)}}
             style |= {"showlegend": row == 0, "legendgroup": f"{state}"}
-            trace = _scatter(when, mine, table[mine, row], f"state {state}", **style)
-            figure.add_trace(trace, row=row + 1, col=1)
+            _add(figure, when, mine, table[mine, row], f"state {state}", row + 1, **style)
     figure.update_layout(hovermode="closest", legend={"itemsizing": "constant"})
     if sequence.labels and sequence.raw is None:
         labels = [label(word) for word in sequence.labels]
@@ -104,8 +113,7 @@ def series(found: Inferred, when: Sequence[Any]) -> str:
     elif sequence.raw is not None and sequence.code.above is not None:
         line = {"color": GREY, "width": 1, "dash": "dot"}
         figure.add_hline(y=sequence.code.above, line=line)
-    _span(figure, when)
-    return as_html(figure, "series")
+    return _finish(figure, when, "series")
 
 
 def _means(values: Floats, width: int) -> tuple[np.ndarray, Floats]:
@@ -116,30 +124,27 @@ def _means(values: Floats, width: int) -> tuple[np.ndarray, Floats]:
     return starts + sizes // 2, sums / sizes[:, np.newaxis]
 
 
-def probabilities(found: Inferred, when: Sequence[Any], width: int) -> str:
+def probabilities(inferred: Inferred, when: Sequence[Any], width: int) -> str:
     """Draw the probability of each regime, stacked."""
-    begin = int(found.course.probabilities.any(axis=1).argmax())
-    middles, means = _means(found.probabilities[begin:], width)
-    figure = empty_figure(height=300, yaxis_title="probability", yaxis_range=[0, 1])
+    begin = int(inferred.course.probabilities.any(axis=1).argmax())
+    middles, means = _means(inferred.probabilities[begin:], width)
+    figure = new_figure(height=300, yaxis_title="probability", yaxis_range=[0, 1])
     for state in np.flatnonzero(means.any(axis=0)).tolist():
-        style = {"stackgroup": "one", "line": {"width": 0, "color": _colour(state)}}
-        style |= {"fillcolor": _colour(state), "hovertemplate": "%{y:.2f}"}
-        figure.add_trace(
-            _scatter(when, middles + begin, means[:, state], f"state {state}", **style)
-        )
+        style: dict[str, Any] = {"stackgroup": "one", "line": {"width": 0, "color": _colour(state)}}
+        style |= {"fillcolor": _colour(state), "hover": "%{y:.2f}"}
+        _add(figure, when, middles + begin, means[:, state], f"state {state}", **style)
     figure.update_layout(legend={"traceorder": "normal"})
-    _span(figure, when)
-    return as_html(figure, "probabilities")
+    return _finish(figure, when, "probabilities")
 
 
-def parameters(found: Inferred, when: Sequence[Any]) -> tuple[str, str]:
+def parameters(inferred: Inferred, when: Sequence[Any]) -> tuple[str, str]:
     """Return a text and a plot of the parameters of the regimes over time."""
-    if found.sequence.labels:
-        return _symbol_parameters(found, when)
-    history = found.history
-    names: Sequence[str] = found.sequence.code.columns[:PANELS] or ("",)
-    figure = _stacked(len(names), names if names[0] else (), 220)
-    first = found.live.regimes.rounds - len(found.course)
+    if inferred.sequence.labels:
+        return _symbol_parameters(inferred, when)
+    history = inferred.history
+    names: Sequence[str] = inferred.sequence.code.columns[:PANELS] or ("",)
+    figure = _stack(len(names), names if names[0] else (), 220)
+    first = inferred.live.regimes.rounds - len(inferred.course)
     for state in sorted({state for _, known in history for state in known}):
         there = [(at - first, known.get(state)) for at, known in history if at > first]
         at = np.array([min(round_, len(when)) - 1 for round_, _ in there])
@@ -150,108 +155,89 @@ def parameters(found: Inferred, when: Sequence[Any]) -> tuple[str, str]:
                 for part in ("mean", "deviation")
             )  # fmt: skip
             colour, group = _colour(state), {"legendgroup": f"{state}"}
+            style: dict[str, Any]
             for sign in (1, -1):
                 line = {"color": colour, "width": 0.7, "dash": "dot", "shape": "hv"}
                 style = {"line": line, "showlegend": False, "hoverinfo": "skip", **group}
-                band = _scatter(when, at, mean + sign * deviation, "", **style)
-                figure.add_trace(band, row=row + 1, col=1)
+                _add(figure, when, at, mean + sign * deviation, "", row + 1, **style)
             line = {"color": colour, "width": 2, "shape": "hv"}
-            hover = {"text": [f"± {d:.4g}" for d in deviation]}
-            hover["hovertemplate"] = "%{y:.4g} %{text}"  # type: ignore[assignment]
-            style = {"line": line, "showlegend": row == 0, **group, **hover}
-            trace = _scatter(when, at, mean, f"state {state}", **style)
-            figure.add_trace(trace, row=row + 1, col=1)
+            style = {"line": line, "showlegend": row == 0, **group, "hover": "%{y:.4g} %{text}"}
+            style["text"] = [f"± {d:.4g}" for d in deviation]
+            _add(figure, when, at, mean, f"state {state}", row + 1, **style)
     text = (
         "The mean of each regime as learned by that round, with one deviation on both sides "
         "(dotted). Where a line ends, the regime was dropped or merged with another."
     )
-    _span(figure, when)
-    return text, as_html(figure, "parameters")
+    return text, _finish(figure, when, "parameters")
 
 
-def _symbol_parameters(found: Inferred, when: Sequence[Any]) -> tuple[str, str]:
-    history, labels = found.symbol_history, found.sequence.labels
+def _symbol_parameters(inferred: Inferred, when: Sequence[Any]) -> tuple[str, str]:
+    history, labels = inferred.symbol_history, inferred.sequence.labels
     states = sorted({state for _, known in history for state in known})
-    first = found.live.regimes.rounds - len(found.course)
+    first = inferred.live.regimes.rounds - len(inferred.course)
     at = np.array([at - first - 1 for at, _ in history], dtype=int)
     none = np.full(len(labels), np.nan)
     tables = {s: np.array([known.get(s, none) for _, known in history]) for s in states}
     line: dict[str, Any] = {"width": 2, "shape": "hv"}
     if len(labels) == 2:
-        figure = empty_figure(height=300, yaxis_title=f"p({label(labels[1])})", yaxis_range=[0, 1])
+        figure = new_figure(height=300, yaxis_title=f"p({label(labels[1])})", yaxis_range=[0, 1])
         for s, table in tables.items():
-            own = {**line, "color": _colour(s)}
-            figure.add_trace(_scatter(when, at, table[:, 1], f"state {s}", line=own))
-        _span(figure, when)
-        return f"The probability of “{labels[1]}” in each regime.", as_html(figure, "parameters")
+            style = {**line, "color": _colour(s)}
+            _add(figure, when, at, table[:, 1], f"state {s}", line=style)
+        return f"The probability of “{labels[1]}” in each regime.", _finish(
+            figure, when, "parameters"
+        )
     shown = states[:PANELS]
-    figure = _stacked(len(shown), [f"state {s}" for s in shown], 150)
+    figure = _stack(len(shown), [f"state {s}" for s in shown], 150)
     for row, s in enumerate(shown):
         for k, word in enumerate(labels[: len(COLOURS)]):
-            style: dict[str, Any] = {"line": {**line, "color": COLOURS[-1 - k]}}
-            style["legendgroup"] = word
-            trace = _scatter(when, at, tables[s][:, k], word, showlegend=row == 0, **style)
-            figure.add_trace(trace, row=row + 1, col=1)
+            style = {"line": {**line, "color": COLOURS[-1 - k]}, "legendgroup": word}
+            _add(figure, when, at, tables[s][:, k], word, row + 1, showlegend=row == 0, **style)
     figure.update_yaxes(range=[0, 1])
-    _span(figure, when)
-    return "The probability of each symbol in each regime.", as_html(figure, "parameters")
+    return "The probability of each symbol in each regime.", _finish(figure, when, "parameters")
 
 
-def score_curves(found: Inferred, baselines: Mapping[str, Floats], when: Sequence[Any]) -> str:
+def score_curves(inferred: Inferred, baselines: Mapping[str, Floats], when: Sequence[Any]) -> str:
     """Draw the cumulative lead of the regimes over each baseline."""
-    own = found.course.log_scores
-    figure = empty_figure(yaxis_title="lead of the regimes, in nats")
-    ends = {name: float(np.nansum(own - scores)) for name, scores in baselines.items()}
+    log_scores = inferred.course.log_scores
+    figure = new_figure(yaxis_title="lead of the regimes, in nats")
+    ends = {name: float(np.nansum(log_scores - scores)) for name, scores in baselines.items()}
     best = min(abs(end) for end in ends.values())
     for k, (name, scores) in enumerate(baselines.items()):
         begin = int(np.flatnonzero(~np.isnan(scores))[0])
-        total = np.cumsum(np.nan_to_num(own - scores))[begin:]
+        total = np.cumsum(np.nan_to_num(log_scores - scores))[begin:]
         at = np.unique(np.linspace(0, len(total) - 1, min(len(total), POINTS // 4)).astype(int))
         far = abs(ends[name]) > 20.0 * max(best, 10.0)
-        style = {"line": {"color": BASELINE_COLOURS[k % len(BASELINE_COLOURS)], "width": 2}}
-        shown = {"visible": "legendonly" if far else True, "hovertemplate": "%{y:.1f}"}
-        figure.add_trace(_scatter(when, at + begin, total[at], name, **style, **shown))
+        line = {"color": BASELINE_COLOURS[k % len(BASELINE_COLOURS)], "width": 2}
+        seen = "legendonly" if far else True
+        _add(figure, when, at + begin, total[at], name, hover="%{y:.1f}", visible=seen, line=line)
     figure.add_hline(y=0.0, line={"color": GREY, "width": 1})
-    _span(figure, when)
-    return as_html(figure, "scores")
+    return _finish(figure, when, "scores")
 
 
 def pit_bars(shares: Floats) -> str:
     """Draw the histogram of the probability integral transform."""
     go = extras.require("plotly.graph_objects")
     bins = len(shares)
-    figure = empty_figure(
-        height=280, xaxis_title="P(y ≤ observation)", yaxis_title="share of rounds", bargap=0.06,
-        hovermode="closest",
-    )  # fmt: skip
+    axes: dict[str, Any] = {"xaxis_title": "P(y ≤ observation)", "yaxis_title": "share of rounds"}
+    figure = new_figure(280, bargap=0.06, hovermode="closest", showlegend=False, **axes)
     middles = (np.arange(bins) + 0.5) / bins
     bars = {"marker": {"color": "#7fb0c4"}, "hovertemplate": "%{y:.3f}<extra></extra>"}
     figure.add_trace(go.Bar(x=middles, y=shares.astype(np.float32), name="rounds", **bars))
-    figure.update_layout(showlegend=False)
-    figure.add_hline(y=1.0 / bins, line={"color": "#000000", "width": 1, "dash": "dot"})
+    figure.add_hline(y=1.0 / bins, line={"color": BLACK, "width": 1, "dash": "dot"})
     return as_html(figure, "reliability")
 
 
-def reliability_curve(found: Inferred) -> str:
+def reliability_curve(inferred: Inferred) -> str:
     """Draw the observed share of symbols against their predicted probability."""
-    go = extras.require("plotly.graph_objects")
-    predicted, observed, count = found.reliability()
-    figure = empty_figure(
-        yaxis_title="observed share", xaxis_title="predicted probability", hovermode="closest"
-    )
-    figure.add_trace(
-        go.Scatter(x=[0, 1], y=[0, 1], mode="lines", name="calibrated", line={"color": GREY})
-    )
-    figure.add_trace(
-        go.Scatter(
-            x=predicted.astype(np.float32),
-            y=observed.astype(np.float32),
-            mode="markers+lines",
-            name="predictions",
-            text=[f"{n:,} times" for n in count],
-            hovertemplate="predicted %{x:.3f}, observed %{y:.3f}, %{text}",
-            marker={"size": (6 + 18 * np.sqrt(count / count.max())).astype(np.float32)},
-            line={"color": "#000000", "width": 1},
-        )
-    )
+    predicted, observed, count = inferred.reliability()
+    axes: dict[str, Any] = {"xaxis_title": "predicted probability", "yaxis_title": "observed share"}
+    figure = new_figure(hovermode="closest", **axes)
+    ends = np.array([0, 1])
+    add_curve(figure, ends, ends, "calibrated", mode="lines", line={"color": GREY})
+    hover = "predicted %{x:.3f}, observed %{y:.3f}, %{text}"
+    style: dict[str, Any] = {"mode": "markers+lines", "line": {"color": BLACK, "width": 1}}
+    style["marker"] = {"size": (6 + 18 * np.sqrt(count / count.max())).astype(np.float32)}
+    style["text"] = [f"{n:,} times" for n in count]
+    add_curve(figure, predicted.astype(np.float32), observed, "predictions", None, hover, **style)
     return as_html(figure, "reliability")

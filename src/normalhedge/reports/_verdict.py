@@ -1,4 +1,4 @@
-"""What the numbers of a blend say, in sentences."""
+"""The verdict on a blend, in sentences."""
 
 from collections.abc import Sequence
 from math import expm1, isinf
@@ -11,8 +11,8 @@ FEW = 30
 """With fewer rounds it is too early to say how good a blend is."""
 
 MATCH = 0.9
-"""If the error of the plain median is smaller than this share of that of the plain mean, the blend
-is compared with the median, too."""
+"""If the error of the plain median is smaller than this share of the error of the plain mean, the
+blend is compared with the median, too."""
 
 MUCH = 0.25
 """A single row with this share of the error is mentioned."""
@@ -35,8 +35,8 @@ class BlendVerdict(NamedTuple):
     warnings: list[str]  # sentences about plain combinations that were better
 
 
-def called(name: str) -> str:
-    """Return what a forecaster is called: the plain mean is the plain average to most people."""
+def title_of(name: str) -> str:
+    """Return the name of a forecaster: the plain mean is the plain average to most people."""
     return "plain average" if name == MEAN else name
 
 
@@ -48,24 +48,22 @@ def verdict(review: Review) -> BlendVerdict:
     """
     errors = review.errors
     if not review.rows:
-        return BlendVerdict(
-            "No row of this table has an outcome yet: nothing can be said about errors.", "", []
-        )
-    models = errors.names[1 + _plain_count(review) :]
+        text = "No row of this table has an outcome yet: nothing can be said about errors."
+        return BlendVerdict(text, "", [])
+    models = errors.names[1 + review.plain_count :]
     if len(models) == 1:
-        found = f"{errors.measures[0].name} {number(float(errors.values[0, 0, 0]))}"
-        return BlendVerdict(
-            f"There is one model only, so there is nothing to blend ({found}).", "", []
-        )
+        error = f"{errors.measures[0].name} {number(float(errors.values[0, 0, 0]))}"
+        text = f"There is one model only, so there is nothing to blend ({error})."
+        return BlendVerdict(text, "", [])
     parts = [] if review.best is None else [(review.best, f"the best single model ({review.best})")]
-    parts.append((review.plain, f"the {called(review.plain)}"))
+    parts.append((review.plain, f"the {title_of(review.plain)}"))
     if _median_matters(review):
         parts.append((MEDIAN, f"the {MEDIAN}"))
     phrases = [(_share(review, name) > 0.0, _phrase(review, name, words)) for name, words in parts]
     alike = [words for above, words in phrases if above == phrases[0][0]]
     unlike = [words for above, words in phrases if above != phrases[0][0]]
-    joined = ", but ".join(_listed(words) for words in (alike, unlike) if words)
-    subject = "the blend's error is" if not _of_wealth(review) else "the blend earned"
+    joined = ", but ".join(_join(words) for words in (alike, unlike) if words)
+    subject = "the blend's error is" if not review.of_wealth else "the blend earned"
     if review.rounds < FEW:
         rounds = f"{review.rounds:,} round{'s' * (review.rounds != 1)}"
         start = f"After {rounds} it is too early to say how good the blend is. So far {subject}"
@@ -74,12 +72,12 @@ def verdict(review: Review) -> BlendVerdict:
     sentences = [f"{start} {joined}."]
     unclear = [words for name, words in parts if not review.leads[name].clear]
     if unclear and review.rounds >= FEW:
-        words = _listed(unclear)
+        words = _join(unclear)
         sentences.append(f"The difference from {words} is within the range of chance.")
     return BlendVerdict(" ".join(sentences), _small(review), _warnings(review))
 
 
-def _listed(words: Sequence[str]) -> str:
+def _join(words: Sequence[str]) -> str:
     """Return words with commas, and "and" before the last."""
     return " and ".join(filter(None, [", ".join(words[:-1]), words[-1]]))
 
@@ -87,23 +85,15 @@ def _listed(words: Sequence[str]) -> str:
 def _median_matters(review: Review) -> bool:
     """Tell whether the plain mean is no match: absurd models may spoil it, but not the median."""
     errors = review.errors
-    if MEDIAN not in errors.names[1:3] or _of_wealth(review):
+    if MEDIAN not in errors.names[1:3] or review.of_wealth:
         return False
     mean, median = (errors.values[0, 0, errors.names.index(name)] for name in (MEAN, MEDIAN))
     return bool(median < MATCH * mean)
 
 
-def _of_wealth(review: Review) -> bool:
-    return review.errors.measures[0].name == "log-wealth loss"
-
-
-def _plain_count(review: Review) -> int:
-    return sum(name.startswith("plain ") for name in review.errors.names[1:3])
-
-
 def _share(review: Review, name: str) -> float:
     """Return how far the blend is above another forecaster, as a share."""
-    if not _of_wealth(review):
+    if not review.of_wealth:
         return float(review.errors.excess(name)[0])
     k = review.errors.names.index(name)
     gap = float(review.errors.values[0, 0, k] - review.errors.blend[0, 0, k])
@@ -112,41 +102,38 @@ def _share(review: Review, name: str) -> float:
 
 def _phrase(review: Review, name: str, words: str) -> str:
     share = _share(review, name)
-    if _of_wealth(review):
+    if review.of_wealth:
         return f"{percent(abs(share))} {'more' if share > 0 else 'less'} than {words}"
     if isinf(share):
         return f"above {words}, which made no error"
-    found = excess(share)
-    if found == "less than 1 % of" or found.endswith(" times"):
-        found += " that of"
-    return f"{found} {words}"
+    ratio = excess(share)
+    if ratio == "less than 1 % of" or ratio.endswith(" times"):
+        ratio += " the error of"
+    return f"{ratio} {words}"
 
 
 def _small(review: Review) -> str:
-    errors, measure = review.errors, review.errors.measures[0].name
-    shown = [("the blend", 0), (f"the {called(review.plain)}", 1)]
-    if review.best is not None:
-        shown.insert(1, (review.best, errors.names.index(review.best)))
+    errors, measure, best = review.errors, review.errors.measures[0].name, review.best
+    shown = [("the blend", 0), (f"the {title_of(review.plain)}", 1)]
+    shown[1:1] = [] if best is None else [(best, errors.names.index(best))]
     values = ", ".join(f"{number(float(errors.values[0, 0, k]))} for {name}" for name, k in shown)
-    words = f"{measure}, {IN_WORDS[measure]}" if measure in IN_WORDS else f"the mean {measure}"
-    units = f", in the units of {review.target}" if measure in IN_WORDS else ""
-    text = [f"Error: {words}{units}: {values}, over {review.rows:,} rows with an outcome."]
-    if review.best is not None:
-        text.append("The best single model is chosen in hindsight")
-        count = int(errors.counts[0, errors.names.index(review.best)])
-        if count < review.rows:
-            beside = float(errors.blend[0, 0, errors.names.index(review.best)])
-            text[-1] += (
-                f", and compared over the {count:,} rows in which it made a forecast, where the "
-                f"blend has {number(beside)}."
+    words = f"the mean {measure}"
+    if measure in IN_WORDS:
+        words = f"{measure}, {IN_WORDS[measure]}, in the units of {review.target}"
+    text = [f"Error: {words}: {values}, over {review.rows:,} rows with an outcome."]
+    if best is not None:
+        k, where = errors.names.index(best), "the same rows."
+        if errors.counts[0, k] < review.rows:
+            where = (
+                f"the {errors.counts[0, k]:,} rows in which it made a forecast, where the blend "
+                f"has {number(float(errors.blend[0, 0, k]))}."
             )
-        else:
-            text[-1] += ", and compared over the same rows."
+        text.append(f"The best single model is chosen in hindsight, and compared over {where}")
     if review.series is not None:
         there = review.series.counts[:, 0] > 0
         ahead = (review.series.excess(review.plain) < 0.0) & there
         text.append(
-            f"The blend has a smaller error than the {called(review.plain)} in "
+            f"The blend has a smaller error than the {title_of(review.plain)} in "
             f"{int(ahead.sum()):,} of the {int(there.sum()):,} series."
         )
     text += _outlier(review)
@@ -159,8 +146,7 @@ def _outlier(review: Review) -> list[str]:
     if worst is None or worst.share < MUCH or review.rounds < FEW:
         return []
     squares = "squared " * (review.errors.measures[0].name == "RMSE")
-    time, series = review.worst_place
-    where = moment(time) + (f", {series}" if series else "")
+    where = moment(worst.time) + (f", {worst.series}" if worst.series else "")
     return [
         f"A single row makes up {percent(worst.share)} of the {squares}errors of the blend: "
         f"{where}, where the blend was {number(worst.forecast)} and {review.target} "
@@ -173,17 +159,17 @@ def _warnings(review: Review) -> list[str]:
     if review.rounds < FEW:
         return []
     errors = review.errors
-    plain = errors.names[1 : 1 + _plain_count(review)]
-    if _of_wealth(review):
+    plain = errors.names[1 : 1 + review.plain_count]
+    if review.of_wealth:
         better = [name for name in plain if _share(review, name) < -WORSE]
-        return [f"Warning: the {called(name)} earned more than the blend." for name in better]
+        return [f"Warning: the {title_of(name)} earned more than the blend." for name in better]
     better = [name for name in plain if _share(review, name) > WORSE]
     if not better:
         return []
     parts = [
-        f"the {called(name)} ({number(float(errors.values[0, 0, errors.names.index(name)]))})"
+        f"the {title_of(name)} ({number(float(errors.values[0, 0, errors.names.index(name)]))})"
         for name in better
     ]
     verb = "was" if len(parts) == 1 else "were"
-    own = f"the error of the blend is {number(float(errors.values[0, 0, 0]))}"
-    return [f"Warning: {' and '.join(parts)} {verb} better than the blend: {own}."]
+    error = f"the error of the blend is {number(float(errors.values[0, 0, 0]))}"
+    return [f"Warning: {' and '.join(parts)} {verb} better than the blend: {error}."]

@@ -68,8 +68,15 @@ def regret_figure(
     for axes in grid.flat[len(panels) :]:
         axes.set_visible(False)
     for axes, (title, trace) in zip(grid.flat, panels, strict=False):
-        for k, name in enumerate(trace.hedgers):
-            _curve(axes, trace, k, styles[name])
+        for name, regret in zip(trace.hedgers, trace.regret.mean, strict=True):
+            style = styles[name]
+            look = {
+                "color": style.colour,
+                "linestyle": DASHES[style.dash],
+                "linewidth": style.width,
+            }
+            group = "second" if style.second else "first"
+            axes.plot(trace.rounds, regret, label=name, gid=group, **look)
         axes.set_title(title, fontsize=10)
         axes.grid(visible=True, linewidth=0.4, alpha=0.5)
         axes.tick_params(labelsize=8)
@@ -136,18 +143,6 @@ def frontier_figure(
     figure.tight_layout()
     whole_files.write_whole(path, lambda part: figure.savefig(part, dpi=160))
     plt.close(figure)
-
-
-def _curve(axes: Any, trace: Trace, k: int, style: Style) -> None:
-    (line,) = axes.plot(
-        trace.rounds,
-        trace.regret.mean[k],
-        color=style.colour,
-        linestyle=DASHES[style.dash],
-        linewidth=style.width,
-        label=trace.hedgers[k],
-    )
-    line.set_gid("second" if style.second else "first")
 
 
 def _show(axes: Any, *, second: bool) -> None:

@@ -1,6 +1,7 @@
 """Blend a table of forecasts and outcomes in the order of time, as a loop over `Mixture` would."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Unpack
 
@@ -14,14 +15,12 @@ from normalhedge.mixtures.state import MixtureOptions
 from normalhedge.mixtures.summaries import Settled, Summary, TablePart, summarise
 from normalhedge.tables._cleaning import Labels, labels_of, suspects, with_numbers
 from normalhedge.tables._future import LastKnown, Past, known_until, predict_future, rows_ahead
-from normalhedge.tables._intervals import keep_tokens, play_intervals
-from normalhedge.tables._playing import play_table
-from normalhedge.tables._reruns import describe, go_back, remember, same_table
-from normalhedge.tables._results import infinite_forecasts, result_table, value_names
-from normalhedge.tables._rounds import TableRounds, arrange
+from normalhedge.tables._intervals import play_intervals
+from normalhedge.tables._playing import infinite_forecasts, play_table, result_table
+from normalhedge.tables._reruns import describe, remember, same_table
+from normalhedge.tables._rounds import TableRounds, arrange, store_pending
 from normalhedge.tables._session import TableSession
-from normalhedge.tables._settings import checked_lag, pooled_mixture, tuned_options
-from normalhedge.tables._waiting import store_pending
+from normalhedge.tables._settings import check_lag, check_loss, pool_mixture, tune_options
 from normalhedge.tables.frames import (
     Columns,
     WholeTable,
@@ -34,7 +33,6 @@ from normalhedge.tables.frames import (
 from normalhedge.tables.quantiles import (
     Quantiles,
     QuantileTable,
-    levels_of_loss,
     recognise,
     summarise_quantiles,
 )
@@ -48,7 +46,7 @@ class Blend:
     ----------
     frame
         A table of the kind that was given, with its rows in their order (for a long table, one row
-        for each time and series). Its columns are those that identify a row, the target, ``blend``
+        for each time and series). Its columns identify a row; then come the target, ``blend``
         (empty if no expert is awake; one column for each class) and, if asked for, its intervals,
         ``blend-lo-90`` and ``blend-hi-90``, and a column of weights for each expert. Quantiles
         have the layout of the given table, and the blend is one of its models.
@@ -87,7 +85,7 @@ class Blend:
     labels: Labels | None = None
 
     def __repr__(self) -> str:
-        """Return what was blended, in a line."""
+        """Return the rows, the target and the mixture in a line."""
         rows, mixture = len(self.rounds.outcomes), self.mixture
         return f"Blend({rows:,} rows of {self.columns.target}, {mixture!r})"
 
@@ -121,8 +119,8 @@ class Blend:
         >>> import pyarrow as pa
         >>> past = pa.table({"t": [1, 2, 3], "y": [1.0, 2.0, 3.0], "a": [1.0, 2.0, 3.0],
         ...                  "b": [0.0, 1.0, 2.0]})
-        >>> found = blend(past, target="y", time="t", hedger="normal-hedge")
-        >>> found.predict(pa.table({"t": [4, 5], "a": [4.0, 5.0], "b": [3.0, 4.0]}))["blend"][1]
+        >>> result = blend(past, target="y", time="t", hedger="normal-hedge")
+        >>> result.predict(pa.table({"t": [4, 5], "a": [4.0, 5.0], "b": [3.0, 4.0]}))["blend"][1]
         <pyarrow.DoubleScalar: 5.0>
         """
         table, back = to_arrow(future)
@@ -134,12 +132,23 @@ class Blend:
         rounds, new = self.rounds, self.rounds.row_of >= 0
         parts: tuple[Any, ...] = (rounds.forecasts, rounds.outcomes, rounds.items, rounds.values)
         rows = Settled(*(parts if new.all() else (part[new] for part in parts)))
-        found = summarise(self.mixture.books, TablePart(self.sums, self.totals, rows))
+        summary = summarise(self.mixture.books, TablePart(self.sums, self.totals, rows))
         if self.quantiles is None:
-            return found
-        return summarise_quantiles(found, self.quantiles, rounds, self.mixture.names)
+            return summary
+        return summarise_quantiles(summary, self.quantiles, rounds, self.mixture.names)
 
 
+@contextmanager
+def _sentences() -> Iterator[None]:
+    """Turn errors of Arrow into a sentence about the table."""
+    arrow = extras.require("pyarrow")
+    try:
+        yield
+    except arrow.ArrowException as error:
+        raise ValueError(f"the table cannot be read: {str(error).splitlines()[0]}") from None
+
+
+@_sentences()
 def blend(
     frame: Any,
     target: str | None = None,
@@ -228,60 +237,31 @@ def blend(
     >>> blend(table, target="y", hedger="normal-hedge").frame["blend"].to_pylist()
     [0.5, 2.0, 3.0]
     """
-    arrow = extras.require("pyarrow")
-    try:
-        return _blend(
-            frame,
-            Columns(
-                target, None if experts is None else as_tuple(experts), as_tuple(by), time, cutoff,
-                model, forecast, as_tuple(classes), whole=whole or WholeTable(),
-            ),
-            lag, level=level, quantiles=quantiles, pooled=pooled, weights=weights, mixture=mixture,
-            progress=progress, remembered=whole is None, options={**options},
-        )  # fmt: skip
-    except arrow.ArrowException as error:
-        raise ValueError(f"the table cannot be read: {str(error).splitlines()[0]}") from None
-
-
-def _blend(
-    frame: Any,
-    given: Columns,
-    lag: int,
-    *,
-    level: str | None,
-    quantiles: Quantiles,
-    pooled: bool | None,
-    weights: bool,
-    mixture: Mixture | None,
-    progress: Listener,
-    remembered: bool,
-    options: dict[str, Any],
-) -> Blend:
-    """Do what `blend` does, with the roles of columns in one object."""
+    experts = None if experts is None else as_tuple(experts)
+    part = whole or WholeTable()
+    given = Columns(
+        target, experts, as_tuple(by), time, cutoff, model, forecast, as_tuple(classes), whole=part
+    )
     table, back = to_arrow(frame)
-    table, columns, labels, found = _prepared(table, given, (level, quantiles), mixture, options)
-    lag = checked_lag(lag, columns)
-    continued = mixture is not None
+    table, columns, labels, quantile_table = _prepare(
+        table, given, (level, quantiles), mixture, options
+    )
+    lag = check_lag(lag, columns)
+    continued, settings = mixture is not None, {}
     if mixture is None:
-        options = tuned_options(table, columns, options, found)
-        mixture = Mixture(**options)
+        settings = tune_options(table, columns, {**options}, quantile_table)
+        mixture = Mixture(**settings)
     elif options:
         raise TypeError(f"{next(iter(options))} belongs to the mixture, which is given already")
-    levels_of_loss(mixture.settings.loss, None if found is None else found.levels)
-    loss = mixture.settings.loss
-    if bool(columns.classes) != loss.of_classes:
-        raise ValueError(
-            f"loss {loss} needs {'class' if not columns.classes else 'numbers, not'}"
-            " probabilities: see classes"
-        )
+    check_loss(mixture.settings.loss, columns, quantile_table)
     panel = read_panel(table, columns)
-    if given.experts is None and columns.experts and labels is None and found is None:
+    if given.experts is None and columns.experts and labels is None and quantile_table is None:
         columns.notes += suspects(panel.experts, panel.forecasts, panel.outcomes)
-    mixture = pooled_mixture(mixture, columns, panel, pooled, continued, options)
-    panel = panel if found is None else found.stacked(panel)
+    mixture = pool_mixture(mixture, columns, panel, pooled, continued, settings)
+    panel = panel if quantile_table is None else quantile_table.stack(panel)
     classes = panel.forecasts.shape[1]
     if any(waiting.forecasts.shape[1] != classes for waiting in mixture.pending.values()):
-        raise ValueError("the number of classes must be that of the earlier table")
+        raise ValueError("the number of classes must be the same as in the earlier table")
     if len(columns.by) and len(panel.outcomes) == len(panel.items) > 1:
         columns.notes.append("every series has one row only, so that nothing can be learned")
     refuse_outcomes(panel.outcomes, str(columns.target), mixture.settings.loss)
@@ -290,24 +270,23 @@ def _blend(
         session = TableSession.of(books)
         same = same_table(session, panel, lag)
         if same:
-            go_back(session)
-        record = describe(session, panel, lag) if remembered else None
+            session.go_back()
+        record = describe(session, panel, lag) if whole is None else None
         rounds = arrange(session, panel, lag)
         index, last = panel.table, known_until(panel, columns.time)
         del panel
         sums = play_table(session, rounds, weights=weights, progress=shares(progress, "blending"))
         intervals = play_intervals(session, rounds)
-        store_pending(session, rounds)
-        keep_tokens(session, intervals)
+        store_pending(session, rounds, None if intervals is None else intervals.tokens)
         remember(session, record)
     repeated = ["the rows of the last table are here again: they were not learned twice"] * same
-    parts = value_names(columns.classes) if found is None else found.value_names()
-    result = result_table(index, rounds, sums.distributions, mixture.names, parts, intervals)
+    layout = quantile_table or columns
+    result = result_table(index, rounds, sums, mixture.names, layout, intervals)
     if labels is not None:
         decoded = [str(columns.target)] + ["blend"] * (not columns.classes)
         result = labels.decode(result, decoded)
     return Blend(
-        back(result if found is None else found.shaped(result)),
+        back(result),
         mixture,
         [*columns.notes, *repeated, *rounds.notes, *ahead, *infinite_forecasts(sums.totals)],
         sums.starts,
@@ -317,12 +296,12 @@ def _blend(
         rounds,
         columns,
         last,
-        found,
+        quantile_table,
         labels,
     )
 
 
-def _prepared(
+def _prepare(
     table: Any,
     given: Columns,
     levels: tuple[str | None, Quantiles],
@@ -333,10 +312,10 @@ def _prepared(
     if not table.num_rows:  # its columns have no types by which roles could be guessed
         raise ValueError("the table has no rows")
     table, remarks = with_numbers(table, given)
-    found = recognise(table, given, *levels)
-    if found is not None:
-        found.columns.notes += remarks
-        return found.table, found.columns, None, found
+    quantiles = recognise(table, given, *levels)
+    if quantiles is not None:
+        quantiles.columns.notes += remarks
+        return quantiles.table, quantiles.columns, None, quantiles
     of_labels = str(options.get("loss", "")).startswith("zero-one")
     if mixture is not None:
         of_labels = mixture.settings.loss.of_labels

@@ -7,6 +7,7 @@ import re
 import zlib
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -19,9 +20,10 @@ from normalhedge.tables.frames import (
     TARGETS,
     TIMES,
     Columns,
-    encoded,
+    encode,
     is_empty,
     is_text,
+    replace_column,
 )
 
 THOUSANDS = re.compile(r"[-+]?\d{1,3}(,\d{3})+")
@@ -39,7 +41,6 @@ FAR = 20.0
 ENOUGH = 10
 """The number of rows from which on columns are suspected."""
 
-
 PARTS = "_-. "
 """Characters between the parts of a name."""
 
@@ -50,22 +51,20 @@ def with_numbers(table: Any, given: Columns) -> tuple[Any, list[str]]:
     A column of text counts as numbers if it has the role of numbers, or if some of its cells have a
     decimal point, and nine in ten cells are numbers. Bad cells become missing values.
     """
-    pa = extras.require("pyarrow")
     numbers = {given.target, given.forecast, *(given.experts or ()), *given.classes}
     others = {given.time, given.cutoff, given.model, *given.by, *TIMES, *SERIES, *MODELS, "cutoff"}
     remarks = []
     for name in _single(table):
         if not is_text(table.schema.field(name).type) or (name in others and name not in numbers):
             continue
-        words, codes = encoded(table[name])
+        words, codes = encode(table[name])
         values = np.array([_number(word) for word in words])
         cells, empty = values[codes], np.array([not word.strip() for word in words])[codes]
         bad = np.isnan(cells) & ~empty
         plain = any(c in words[k] for k in np.flatnonzero(~np.isnan(values)) for c in ".,")
         if bad.sum() > FEW * (~empty).sum() or not (plain or name in numbers):
             continue
-        column = pa.array(cells, from_pandas=True)
-        table = table.set_column(table.column_names.index(name), name, column)
+        table = replace_column(table, name, cells)
         if bad.any():
             remarks.append(_bad_cells(name, bad, [words[k] for k in codes[bad][:SHOWN]]))
     return table, remarks
@@ -112,67 +111,57 @@ def suspects(experts: Sequence[str], forecasts: Floats, outcomes: Floats) -> lis
         return []
     distances = np.full(len(experts), np.nan)
     distances[enough] = np.nanmedian(apart[:, enough], axis=0)
-    found = []
+    notes = []
     for k in np.flatnonzero(enough).tolist():
         rest = np.nanmedian(np.delete(distances, k))
         steps = np.diff(cells[~np.isnan(cells[:, k]), k])
         if len(steps) and steps[0] and (steps == steps[0]).all():
-            found.append(f"{experts[k]} counts up evenly, like a row number: is it a forecast?")
+            notes.append(f"{experts[k]} counts up evenly, like a row number: is it a forecast?")
         elif distances[k] > FAR * rest > 0.0:
-            ratio = f"{distances[k] / rest:,.0f}"
-            found.append(
-                f"{experts[k]} is {ratio} times as far from the target as the others: is it a "
-                "forecast?"
-            )
-    return found
+            far = f"{distances[k] / rest:,.0f} times as far from the target as the others"
+            notes.append(f"{experts[k]} is {far}: is it a forecast?")
+    return notes
 
 
+@dataclass
 class Labels:
     """Labels of classes as text, and the numbers that stand for them."""
 
-    def __init__(
-        self, names: Sequence[str], columns: Sequence[str], numbers: Sequence[int] | None = None
-    ) -> None:
-        self.names = list(names)
-        self.columns = list(columns)
-        self.numbers = list(range(len(self.names)) if numbers is None else numbers)
+    numbers: dict[str, int]  # by label
+    columns: list[str]  # the columns with labels
 
     def encode(self, table: Any) -> Any:
         """Return a table with numbers in place of labels; refuse labels of no class."""
-        pa = extras.require("pyarrow")
-        index = dict(zip(self.names, self.numbers, strict=True))
         for name in self.columns:
             if name not in table.column_names:
                 continue  # a table of the future needs no target
-            words, codes = encoded(table[name])
-            unknown = [word for word in words if word and word not in index]
+            words, codes = encode(table[name])
+            unknown = [word for word in words if word and word not in self.numbers]
             if unknown:
                 raise ValueError(
                     f"column {name} has the label {unknown[0]!r}, which is not one of "
-                    f"{', '.join(self.names[:6])}"
+                    f"{', '.join([*self.numbers][:6])}"
                 )
-            numbers = np.array([index.get(word, np.nan) for word in words], dtype=float)[codes]
-            place = table.column_names.index(name)
-            table = table.set_column(place, name, pa.array(numbers, from_pandas=True))
+            numbers = np.array([self.numbers.get(word, np.nan) for word in words], dtype=float)
+            table = replace_column(table, name, numbers[codes])
         return table
 
     def decode(self, table: Any, columns: Sequence[str]) -> Any:
         """Return a table with labels in place of numbers."""
         pa = extras.require("pyarrow")
-        names = dict(zip(self.numbers, self.names, strict=True))
+        names = {number: label for label, number in self.numbers.items()}
         for name in columns:
             cells = [None if k is None else names.get(int(k)) for k in table[name].to_pylist()]
-            place = table.column_names.index(name)
-            table = table.set_column(place, name, pa.array(cells, pa.string()))
+            table = replace_column(table, name, pa.array(cells, pa.string()))
         return table
 
 
 def labels_of(table: Any, given: Columns, *, of_labels: bool) -> Labels | None:
     """Return the labels of a table whose target is text; None if it has none.
 
-    With class probabilities, the labels are the names of their columns, without what these have in
-    common: ``rain`` and ``sun`` for ``p_rain`` and ``p_sun``. With forecasts of labels, they are
-    the words of the target and of the experts.
+    With class probabilities, the labels are the names of their columns, without the common parts:
+    ``rain`` and ``sun`` for ``p_rain`` and ``p_sun``. With forecasts of labels, they are the words
+    of the target and of the experts.
     """
     names = _single(table)
     target = given.target or next((name for name in TARGETS if name in names), None)
@@ -182,10 +171,11 @@ def labels_of(table: Any, given: Columns, *, of_labels: bool) -> Labels | None:
     unknown = of_labels and not given.classes and is_empty(kind)  # of labels, if experts are
     if not is_text(kind) and not unknown:
         return None
-    words = set(filter(None, encoded(table[target])[0]))
+    words = set(filter(None, encode(table[target])[0]))
     if given.classes:
         named = (list(given.classes), _short(given.classes, PARTS), _short(given.classes))
-        return Labels(next((names for names in named if words <= set(names)), named[1]), [target])
+        labels = next((names for names in named if words <= set(names)), named[1])
+        return Labels({label: k for k, label in enumerate(labels)}, [target])
     if not of_labels:
         return None
     roles = {given.time, given.cutoff, given.model, *given.by, *TIMES, *SERIES, *MODELS, target}
@@ -196,7 +186,7 @@ def labels_of(table: Any, given: Columns, *, of_labels: bool) -> Labels | None:
     if unknown and not any(is_text(table.schema.field(name).type) for name in columns):
         return None
     for name in columns:
-        words |= set(filter(None, encoded(table[name])[0]))
+        words |= set(filter(None, encode(table[name])[0]))
     return label_numbers(sorted(words), [target, *columns])
 
 
@@ -212,11 +202,11 @@ def label_numbers(names: Sequence[str], columns: Sequence[str]) -> Labels:
     numbers = [(high << 32) + zlib.crc32(text) for high, text in zip(first, texts, strict=True)]
     if len(set(numbers)) < len(numbers):
         raise ValueError("two labels have the same checksum: use numbers in place of labels")
-    return Labels(names, columns, numbers)
+    return Labels(dict(zip(names, numbers, strict=True)), list(columns))
 
 
 def _short(names: Sequence[str], parts: str = "") -> list[str]:
-    """Return names without what all of them begin and end with."""
+    """Return names without their common beginning and end."""
     first = _common(names, parts)
     rest = [name[first:][::-1] for name in names]
     last = _common(rest, parts)
@@ -227,6 +217,4 @@ def _common(names: Sequence[str], parts: str) -> int:
     """Return the length of the common prefix of all names, up to one of ``parts`` if given."""
     letters = enumerate(zip(*names, strict=False))
     count = next((k for k, cs in letters if len(set(cs)) > 1), min(map(len, names)))
-    if parts:
-        count = max(names[0][:count].rfind(c) for c in parts) + 1
-    return count
+    return max(names[0][:count].rfind(c) for c in parts) + 1 if parts else count

@@ -10,18 +10,17 @@ from normalhedge.boundary import extras
 from normalhedge.mixtures.state import Books, TableFacts
 from normalhedge.tables._cleaning import Labels, label_numbers, with_numbers
 from normalhedge.tables._intervals import play_intervals
-from normalhedge.tables._playing import play_table
-from normalhedge.tables._reruns import series_of, times_of_outcomes
-from normalhedge.tables._results import result_table, value_names
+from normalhedge.tables._playing import play_table, result_table
 from normalhedge.tables._rounds import arrange
 from normalhedge.tables._session import TableSession
 from normalhedge.tables.frames import (
     Columns,
     Panel,
-    encoded,
+    encode,
     is_text,
     read_panel,
     refuse_other_than_numbers,
+    replace_column,
     time_kind,
 )
 from normalhedge.tables.quantiles import QuantileTable, recognise
@@ -30,12 +29,12 @@ from normalhedge.tables.quantiles import QuantileTable, recognise
 class LastKnown(NamedTuple):
     """The last time of a series whose outcome is known."""
 
-    key: Any  # A number or a word that sorts
+    key: Any  # a number or a word that sorts
     time: Any  # the time, an Arrow scalar
 
 
 class Past(NamedTuple):
-    """What is known of the past."""
+    """The past of a future table."""
 
     books: Books  # the memory of a mixture that has blended the past
     columns: Columns  # the roles of its columns
@@ -50,32 +49,31 @@ def predict_future(past: Past, table: Any, *, weights: bool) -> Any:
     """Return a table of forecasts with its blend; the mixture does not change."""
     table, _ = with_numbers(table, past.columns)
     target = str(past.columns.target)
-    found = None
+    quantiles = None
     labels = _labels(past, table)
     if labels is not None:
         table = labels.encode(table)
     if past.quantiles is None:
         columns = _future_columns(past.columns, table)
-        table = _completed(past, table, columns)
+        table = _complete(past, table, columns)
     else:
         _refuse_missing((past.columns.time, *past.columns.by), table)
-        table = _completed(past, table, past.columns)
-        found = _quantiles(past.columns, past.quantiles, table)
-        table, columns = found.table, found.columns
+        table = _complete(past, table, past.columns)
+        quantiles = _quantiles(past.columns, past.quantiles, table)
+        table, columns = quantiles.table, quantiles.columns
     panel = read_panel(table, columns)
     panel.outcomes = np.full(len(panel.outcomes), np.nan)
     _refuse_past(past.known_until, panel, past.columns.time)
-    panel = panel if found is None else found.stacked(panel)
+    panel = panel if quantiles is None else quantiles.stack(panel)
     session = TableSession.of(past.books.copy(history=False))
     session.last_times = {}  # rows that wait for their outcomes may be blended again
     rounds = arrange(session, panel, 0)
     sums = play_table(session, rounds, weights=weights, progress=None)
-    parts = value_names(columns.classes) if found is None else found.value_names()
-    told = play_intervals(session, rounds)
-    result = result_table(panel.table, rounds, sums.distributions, session.books.names, parts, told)
+    intervals, names = play_intervals(session, rounds), session.books.names
+    result = result_table(panel.table, rounds, sums, names, quantiles or columns, intervals)
     if labels is not None and not columns.classes:
-        result = labels.decode(result, parts)
-    return (result if found is None else found.shaped(result)).drop_columns([target])
+        result = labels.decode(result, ["blend"])
+    return result.drop_columns([target])
 
 
 def _labels(past: Past, table: Any) -> Labels | None:
@@ -83,9 +81,7 @@ def _labels(past: Past, table: Any) -> Labels | None:
     if past.labels is None or past.columns.classes:
         return past.labels
     there = [name for name in past.labels.columns if name in table.column_names]
-    words = {
-        word for name in there if is_text(table[name].type) for word in encoded(table[name])[0]
-    }
+    words = {word for name in there if is_text(table[name].type) for word in encode(table[name])[0]}
     return label_numbers(sorted(filter(None, words)), there)
 
 
@@ -97,15 +93,15 @@ def _quantiles(past: Columns, quantiles: QuantileTable, table: Any) -> QuantileT
     else:
         roles = replace(roles, model=None if quantiles.layout == "intervals" else past.model)
     names = quantiles.names if quantiles.layout == "wide" else None
-    found = recognise(table, roles, quantiles.level or None, names)
-    if found is None or found.levels != quantiles.levels:
+    future = recognise(table, roles, quantiles.level or None, names)
+    if future is None or future.levels != quantiles.levels:
         shown = ", ".join(f"{level:g}" for level in quantiles.levels[:6])
         raise ValueError(f"the future table must have the levels of the past: {shown}")
-    return found
+    return future
 
 
 def _future_columns(past: Columns, table: Any) -> Columns:
-    """Return the roles of the columns of a future table: those of the past that it has."""
+    """Return the roles of the columns of a future table, which may lack experts of the past."""
     names = set(table.column_names)
     _refuse_missing((past.time, past.model, past.forecast, *past.by, *past.classes), table)
     experts = None
@@ -127,25 +123,26 @@ def _refuse_missing(needed: Iterable[str | None], table: Any) -> None:
 
 def known_until(panel: Panel, time: str | None) -> dict[str, LastKnown]:
     """Return the last time of each series whose outcome is known; empty without times."""
-    found: dict[str, LastKnown] = {}
+    last: dict[str, LastKnown] = {}
     if time is None:
-        return found
+        return last
     rows = np.flatnonzero(~np.isnan(panel.outcomes))
-    keys, items = times_of_outcomes(panel)[rows], panel.series[rows]
+    keys, items = panel.outcome_times[rows], panel.series[rows]
     order = np.lexsort((keys, items))
     ends = order[np.append(items[order][1:] != items[order][:-1], True)] if len(order) else order
-    column = panel.table[time]
+    names, column = panel.series_names, panel.table[time]
     for k in ends.tolist():
-        name = series_of(panel.items[items[k]], steps=panel.known is not None)
-        if name not in found or keys[k] > found[name].key:
-            found[name] = LastKnown(keys[k], column[int(rows[k])])
-    return found
+        name = names[items[k]]
+        if name not in last or keys[k] > last[name].key:
+            last[name] = LastKnown(keys[k], column[int(rows[k])])
+    return last
 
 
-def _completed(past: Past, table: Any, columns: Columns) -> Any:
+def _complete(past: Past, table: Any, columns: Columns) -> Any:
     """Return a future table with a target and, if the past has one, a cutoff."""
     pa = extras.require("pyarrow")
-    last = max(past.known_until.values(), key=lambda one: one.key, default=None)
+    last = max(past.known_until.values(), key=lambda end: end.key, default=None)
+    past_kind = TableFacts.of(past.books.live).time_kind
     if columns.target not in table.column_names:
         none = pa.nulls(table.num_rows, pa.float64())
         table = table.append_column(str(columns.target), none)
@@ -156,13 +153,12 @@ def _completed(past: Past, table: Any, columns: Columns) -> Any:
             )
         return table
     for name in (columns.time, columns.cutoff):
-        if name in table.column_names and TableFacts.of(past.books.live).time_kind == "dates":
-            table = _dated(table, str(name))
+        if name in table.column_names and past_kind == "dates":
+            table = _read_dates(table, str(name))
     kind = time_kind(table[columns.time])
-    if kind != TableFacts.of(past.books.live).time_kind:
+    if kind != past_kind:
         raise ValueError(
-            f"column {columns.time} of the future table has {kind}, that of the past "
-            f"{TableFacts.of(past.books.live).time_kind}"
+            f"column {columns.time} of the future table has {kind}, and in the past {past_kind}"
         )
     if columns.cutoff is not None and columns.cutoff not in table.column_names:
         made = last.time.cast(table[columns.time].type)
@@ -170,24 +166,22 @@ def _completed(past: Past, table: Any, columns: Columns) -> Any:
     return table
 
 
-def _dated(table: Any, name: str) -> Any:
+def _read_dates(table: Any, name: str) -> Any:
     """Return a table with dates in a column of texts that are dates, as JSON has them."""
     pa = extras.require("pyarrow")
     if time_kind(table[name]) != "words":
         return table
     try:
-        dates = table[name].cast(pa.timestamp("us"))
+        return replace_column(table, name, table[name].cast(pa.timestamp("us")))
     except pa.ArrowException:
         return table
-    return table.set_column(table.column_names.index(name), name, dates)
 
 
 def _refuse_past(past: Mapping[str, LastKnown], panel: Panel, time: str | None) -> None:
     """Refuse a future table with times that are not after the last known outcome of the series."""
     if time is None or not past:
         return
-    keys = times_of_outcomes(panel)
-    names = [series_of(name, steps=panel.known is not None) for name in panel.items]
+    keys, names = panel.outcome_times, panel.series_names
     ends = [past.get(name) for name in names]
     filled = np.array([keys[0] if end is None else end.key for end in ends])
     there = np.array([end is not None for end in ends])

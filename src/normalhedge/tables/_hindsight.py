@@ -16,7 +16,7 @@ MOST = 1 << 30
 class Hindsight(NamedTuple):
     """Mean losses of the best choices in hindsight, for each series by itself.
 
-    The forecast of a sleeping expert is replaced by that of uniform weights over the experts awake.
+    Uniform weights over the experts awake make the forecast of a sleeping expert.
 
     Attributes
     ----------

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from normalhedge.boundary.inputs import Floats
-from normalhedge.mixtures.state import PendingRound
 from normalhedge.tables._rounds import TableRounds
 from normalhedge.tables._session import TableSession
 
@@ -22,9 +21,7 @@ class TableIntervals:
     bounds: Floats  # the lower and the upper bound of each level, for each row of the rounds
     # the same for rows of the panel that were predicted before and still wait, by their place
     again: dict[int, Floats]
-    # the tokens of rounds that wait after the table, by game, number of the round and first item:
-    # steps ahead of one time are rounds with one number
-    tokens: dict[tuple[int, int, int], Floats]
+    tokens: dict[int, Floats]  # the tokens of rounds that wait after the table, by round
 
     def names(self, of: str = "blend") -> list[str]:
         """Return the names of the columns of ``bounds``, as Nixtla's libraries have them."""
@@ -40,11 +37,16 @@ def play_intervals(session: TableSession, rounds: TableRounds) -> TableIntervals
     conformal = memory.conformal
     rows, levels, sizes = len(rounds.items), len(conformal.levels), np.diff(rounds.edges)
     of_round = np.repeat(np.arange(len(sizes)), sizes)  # of each row
-    earlier = [session.books.pending[ticket] for ticket in session.deferred]
-    numbers = _numbers(rounds, earlier)
-    old = rounds.row_of < 0
-    order = np.argsort(~old, kind="stable")  # rows that were predicted before come first
-    tokens = _tokens(rounds, earlier, conformal.sizes[1] + 1)
+    order = np.argsort(rounds.row_of >= 0, kind="stable")  # rows predicted before come first
+    tickets, length = list(session.deferred), conformal.sizes[1] + 1
+    pending_rounds = np.flatnonzero(rounds.old >= 0).tolist()
+    earlier = {r: session.books.pending[tickets[rounds.old[r]]] for r in pending_rounds}
+    tokens = np.concatenate(
+        [np.empty((0, length)), *(e.tokens for e in earlier.values() if e.tokens is not None)]
+    )
+    # The phase of the season is taken from the number of a round.
+    numbers = rounds.base + rounds.offsets.astype(np.int64)
+    numbers[pending_rounds] = [e.number for e in earlier.values()]
     bases = rounds.values[:, memory.columns]
     run = conformal.run(
         (bases.reshape(rows, levels, 2) if conformal.quantiles else bases[:, 0])[order],
@@ -59,56 +61,22 @@ def play_intervals(session: TableSession, rounds: TableRounds) -> TableIntervals
     )
     bounds = np.empty((rows, 2 * levels))
     bounds[order, 0::2], bounds[order, 1::2] = run.low, run.high
-    again = _again(rounds, bounds)
+    first = {int(rounds.old[r]): int(rounds.edges[r]) for r in earlier}
+    again = {row: bounds[first[old] + k] for row, (_, old, k) in rounds.again.items()}
     live.assign(live.version, {"intervals": run.games, "interval_rounds": run.predicted})
-    kept = np.empty((rows, conformal.sizes[1] + 1))
+    kept = np.empty((rows, length))
     waiting = order[run.waiting]
     kept[waiting] = np.column_stack([run.tokens, run.numbers])
-    games = np.repeat(rounds.games, rounds.stop - rounds.first)
-    found = {
-        (int(games[r]), int(numbers[r]), int(rounds.items[rounds.edges[r]])): kept[
-            rounds.edges[r] : rounds.edges[r + 1]
-        ].copy()
-        for r in np.unique(of_round[waiting]).tolist()
-    }
-    return TableIntervals(conformal.levels, bounds, again, found)
-
-
-def keep_tokens(session: TableSession, intervals: TableIntervals | None) -> None:
-    """Give the pending rounds of a table their tokens."""
-    if intervals is None:
-        return
-    rounds = []
-    for ticket, deferred in session.deferred.items():
-        waiting = session.books.pending[ticket]
-        tokens = intervals.tokens[deferred.game, waiting.number, int(waiting.items[0])]
-        rounds.append((ticket, waiting._replace(tokens=tokens)))
-    session.replace_rounds(rounds)
-
-
-def _numbers(rounds: TableRounds, earlier: list[PendingRound]) -> np.ndarray:
-    """Return the number of each round, which the phase of the season is taken from."""
-    numbers = rounds.base + rounds.offsets.astype(np.int64)
-    for r in np.flatnonzero(rounds.old >= 0):
-        numbers[r] = earlier[rounds.old[r]].number
-    return numbers
-
-
-def _tokens(rounds: TableRounds, earlier: list[PendingRound], length: int) -> Floats:
-    """Return the tokens of the rows that were predicted before, in their order."""
-    parts = [np.empty((0, length))]
-    for r in np.flatnonzero(rounds.old >= 0):
-        tokens = earlier[rounds.old[r]].tokens
-        assert tokens is not None
-        parts.append(tokens)
-    return np.concatenate(parts)
+    spans = {r: slice(*rounds.edges[r : r + 2]) for r in np.unique(of_round[waiting]).tolist()}
+    tokens_of = {r: kept[span].copy() for r, span in spans.items()}
+    return TableIntervals(conformal.levels, bounds, again, tokens_of)
 
 
 def _known_at(rounds: TableRounds, of_round: np.ndarray, order: np.ndarray) -> np.ndarray:
     """Return the place in ``order`` of the row before which the outcome of each row is used.
 
-    The number of rows stands for the end of the table, and one more for rounds that wait: those
-    whose outcomes may not be used yet, or are all unknown.
+    The number of rows stands for the end of the table, and one more for rounds that wait,
+    because their outcomes may not be used yet, or are all unknown.
     """
     rows = len(of_round)
     place = np.empty(rows + 1, dtype=np.int64)
@@ -120,9 +88,3 @@ def _known_at(rounds: TableRounds, of_round: np.ndarray, order: np.ndarray) -> n
     unknown[of_round[~np.isnan(rounds.outcomes)]] = False
     known[(ready > stop) | unknown] = rows + 1
     return np.asarray(known[of_round])
-
-
-def _again(rounds: TableRounds, bounds: Floats) -> dict[int, Floats]:
-    """Return the bounds of rows that were predicted before, by their place in the panel."""
-    first = {int(rounds.old[r]): int(rounds.edges[r]) for r in np.flatnonzero(rounds.old >= 0)}
-    return {row: bounds[first[old] + k] for row, (_, old, k) in rounds.again.items()}

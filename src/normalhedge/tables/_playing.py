@@ -1,4 +1,4 @@
-"""Play the rounds of a table: games on all cores, a long game in chunks, and the sums of both."""
+"""Play the rounds of a table, games on all cores and a long game in chunks; return its result."""
 
 from collections.abc import Callable, Sequence
 from itertools import pairwise
@@ -7,11 +7,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from normalhedge._core import Live
-from normalhedge.boundary import threads
+from normalhedge.boundary import extras, threads
 from normalhedge.boundary.inputs import Floats
-from normalhedge.mixtures.state import EXPERT_SUMS, REGRET, TOTAL_SUMS, Schedule
+from normalhedge.mixtures.state import EXPERT_SUMS, REGRET, TOTAL_SUMS, WILD, Schedule
+from normalhedge.tables._intervals import TableIntervals
 from normalhedge.tables._rounds import TableRounds
 from normalhedge.tables._session import TableSession
+from normalhedge.tables.frames import Columns, free_name
+from normalhedge.tables.quantiles import QuantileTable
 
 BINS = 500
 """The largest number of stretches of time into which the sums are split."""
@@ -42,7 +45,7 @@ def play_table(
     weights: bool,
     progress: Callable[[float], object] | None,
 ) -> TableSums:
-    """Play all rounds of a table, and add its sums to those of the mixture."""
+    """Play all rounds of a table, and add its sums to the sums of the mixture."""
     n = len(session.books.names)
     count = int(rounds.offsets.max(initial=0)) + 1
     size = min(count, max(min(BINS, CHUNK // (EXPERT_SUMS * n)), 1))
@@ -55,8 +58,8 @@ def play_table(
     pieces = _pieces(rounds, n)
     # Functions of the user are called in the thread of the user.
     live = session.books.live
-    own = session.books.settings.loss.own or live.states is not None
-    spread = _in_turn if own else threads.spread
+    users = session.books.settings.loss.own or live.states is not None
+    spread = _in_turn if users else threads.spread
     for done, piece in enumerate(pieces):
         parts = spread(
             lambda games, stop: _play_part(
@@ -71,7 +74,7 @@ def play_table(
         if progress is not None:
             progress((done + 1) / len(pieces))
     new = (rounds.row_of >= 0).any()
-    session.add_sums(experts, totals, rounds.base + count if new else session.books.rounds)
+    live.add_sums(experts, totals, rounds.base + count if new else session.books.rounds)
     starts = rounds.base + -(-np.arange(size) * count // size)
     return TableSums(starts, experts, totals, distributions)
 
@@ -121,3 +124,48 @@ def _play_part(
     )  # fmt: skip
     rounds.start[games] = stop
     return experts, totals
+
+
+def result_table(
+    index: Any,
+    rounds: TableRounds,
+    sums: TableSums,
+    names: Sequence[str],
+    layout: Columns | QuantileTable,
+    intervals: TableIntervals | None,
+) -> Any:
+    """Return the Arrow table of predictions, in the order of the rows of the given table."""
+    pa = extras.require("pyarrow")
+    if isinstance(layout, QuantileTable):
+        heads = layout.value_names()
+    else:
+        heads = [f"blend_{name}" for name in layout.classes] or ["blend"]
+    place = rounds.new_rows()
+    rows, blocks = rounds.row_of[place], [rounds.values[place, : len(heads)]]
+    again = {row: seen.values for row, seen in rounds.again.items()}
+    if intervals is not None:
+        # Quantiles of the blend may have intervals of their own.
+        heads = [*heads, *intervals.names("blend" if len(heads) == 1 else "calibrated")]
+        blocks.append(intervals.bounds[place])
+        again = {row: np.append(values, intervals.again[row]) for row, values in again.items()}
+    if len(sums.distributions):
+        heads = [*heads, *(f"weight_{name}" for name in names)]
+        blocks.append(sums.distributions[place])
+    cells = np.concatenate(blocks, axis=1)
+    if again:  # rows that were predicted before, and still wait; they have no weights
+        earlier = np.full((len(again), len(heads)), np.nan)
+        earlier[:, : len(next(iter(again.values())))] = [*again.values()]
+        rows = np.concatenate([rows, np.array(list(again), dtype=rows.dtype)])
+        order = np.argsort(rows, kind="stable")
+        rows, cells = rows[order], np.concatenate([cells, earlier])[order]
+    result = index if len(rows) == index.num_rows else index.take(pa.array(rows))
+    for name, column in zip(heads, cells.T, strict=True):
+        values = pa.array(column, from_pandas=True)
+        result = result.append_column(free_name(name, result), values)
+    return layout.to_layout(result) if isinstance(layout, QuantileTable) else result
+
+
+def infinite_forecasts(totals: Floats) -> list[str]:
+    """Return a note on infinite forecasts; none if there are none."""
+    count = int(totals[:, WILD].sum())
+    return [f"{count:,} infinite forecast{'s' * (count > 1)} counted as missing"] if count else []

@@ -1,15 +1,15 @@
 """Arrange the rows of a panel, and the pending rounds of a mixture, as rounds for the core."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from normalhedge.boundary.inputs import Floats
-from normalhedge.mixtures.state import DeferredOutcome
-from normalhedge.tables._reruns import first_new_times, series_of
+from normalhedge.mixtures.state import LAST, DeferredOutcome, RoundRecord
 from normalhedge.tables._session import TableSession
-from normalhedge.tables.frames import Panel
+from normalhedge.tables.frames import Panel, series_of
 
 NEVER = 1 << 30
 """Stands for the settling round of a round that this table cannot settle."""
@@ -19,7 +19,7 @@ class RowAgain(NamedTuple):
     """A row that was predicted before, and still waits for its outcome."""
 
     values: Floats  # the prediction made then
-    # round, place: the number of its round among those that wait, and its place in the round
+    # round, place: the number of its round among the pending ones, and its place in the round
     round: int
     place: int
 
@@ -67,9 +67,9 @@ class TableRounds:
     again: dict[int, RowAgain] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)  # sentences about rows that were seen before
 
-    def rows(self, start: int, stop: int) -> tuple[Floats, Floats, Floats]:
-        """Return the forecasts, predictions and outcomes of some rows."""
-        return self.forecasts[start:stop], self.values[start:stop], self.outcomes[start:stop]
+    def new_rows(self) -> np.ndarray:
+        """Return the places of the new rows, in the order of the panel."""
+        return np.argsort(self.row_of, kind="stable")[np.count_nonzero(self.row_of < 0) :]
 
 
 def arrange(session: TableSession, panel: Panel, lag: int) -> TableRounds:
@@ -80,7 +80,7 @@ def arrange(session: TableSession, panel: Panel, lag: int) -> TableRounds:
     items = _join_items(session, panel.items, notes)[panel.series]
     games = np.zeros_like(items) if session.books.settings.shared else items
     again: dict[int, RowAgain] = {}
-    fresh = _unseen(session, panel, items, again, notes)
+    fresh = _find_new_rows(session, panel, items, again, notes)
     # Rounds are numbered by their times, after the last round of the mixture.
     distinct = np.flatnonzero(np.bincount(panel.times[fresh]))
     if panel.of_whole and panel.time_keys is not None:
@@ -103,7 +103,7 @@ def arrange(session: TableSession, panel: Panel, lag: int) -> TableRounds:
     if session.deferred:
         deferred = _deferred_rows(session)
         columns = [np.concatenate(pair) for pair in zip(deferred, columns, strict=True)]
-    columns = _sorted(columns, len(distinct) + len(session.deferred) + 1, len(session.books.items))
+    columns = _sort(columns, len(distinct) + len(session.deferred) + 1, len(session.books.items))
     table, outcomes, item, game, code, row_of, values, step = columns
     if session.books.settings.include:
         session.books.live.fill_plain(table, None)
@@ -132,7 +132,7 @@ def arrange(session: TableSession, panel: Panel, lag: int) -> TableRounds:
     return result
 
 
-def _sorted(columns: list[np.ndarray], times: int, items: int) -> list[np.ndarray]:
+def _sort(columns: list[np.ndarray], times: int, items: int) -> list[np.ndarray]:
     """Return the columns of rows, as in `arrange`, by game, time, step and item."""
     steps = columns[7]
     key = columns[3] * np.int64(times)
@@ -150,12 +150,30 @@ def _join_items(session: TableSession, names: list[str], notes: list[str]) -> np
     """Let items join that are new, and return the index of each item."""
     known = set(session.books.items)
     new = [name for name in names if name not in known] if known else []
-    found = session.books.item_indices(names)
+    indices = session.books.item_indices(names)
     if new:
-        session.start_from_pool(new)
+        _start_from_pool(session, new)
         shown = ", ".join(new[:3]) + ", ..." * (len(new) > 3)
         notes.append(f"{len(new)} new series started from the pooled weights: {shown}")
-    return found
+    return indices
+
+
+def _start_from_pool(session: TableSession, items: list[str]) -> None:
+    """Let the games of new items start from the mean of the games of the others.
+
+    With steps ahead, a game starts from the games of the same step, if there are any.
+    """
+    live, names = session.books.live, session.books.items
+    if session.books.settings.shared or live.states is not None:
+        return
+    new = {live.find_item(name) for name in items}
+    played = live.marks[:, LAST].max(axis=1, initial=-1) >= 0
+    others = [k for k in range(len(names)) if played[k] and k not in new]
+    for name in items:
+        _, step, count = name.rpartition("step ")
+        like = [k for k in others if step and names[k].endswith(step + count)] or others
+        if like:
+            live.start_game(live.find_item(name), np.array(like, dtype=np.int64))
 
 
 def _new_rows(session: TableSession, panel: Panel, fresh: np.ndarray) -> Floats:
@@ -175,26 +193,18 @@ def _deferred_rows(session: TableSession) -> list[np.ndarray]:
 
     Their codes are negative: they come before the new rows, in the order of their tickets.
     """
-    columns: list[list[np.ndarray]] = [[] for _ in range(8)]
+    parts = []
     for k, (ticket, deferred) in enumerate(session.deferred.items()):
         pending = session.books.pending[ticket]
-        rows = len(pending.items)
-        parts: tuple[np.ndarray, ...] = (
-            session.books.widen(pending.forecasts, None)[0],
-            deferred.outcomes,
-            pending.items,
-            np.full(rows, deferred.game),
-            np.full(rows, k - len(session.deferred), dtype=np.int32),
-            np.full(rows, -1, dtype=np.int32),
-            pending.values,
-            np.zeros(rows, dtype=np.int32),
-        )
-        for column, part in zip(columns, parts, strict=True):
-            column.append(part)
-    return [np.concatenate(column) for column in columns]
+        rows, code = len(pending.items), k - len(session.deferred)
+        forecasts, game = session.books.widen(pending.forecasts, None)[0], deferred.game
+        codes, place, step = (np.full(rows, x, dtype=np.int32) for x in (code, -1, 0))
+        columns = (forecasts, deferred.outcomes, pending.items, np.full(rows, game), codes)
+        parts.append((*columns, place, pending.values, step))
+    return [np.concatenate(column) for column in zip(*parts, strict=True)]
 
 
-def _unseen(
+def _find_new_rows(
     session: TableSession,
     panel: Panel,
     items: np.ndarray,
@@ -210,7 +220,7 @@ def _unseen(
     if not session.last_times or panel.time_keys is None:
         return fresh
     keys = panel.time_keys
-    fresh = panel.times >= first_new_times(session, panel)[panel.series]
+    fresh = panel.times >= session.first_new_times(panel)[panel.series]
     waiting = {}
     for ticket, deferred in session.deferred.items():
         for place, item in enumerate(session.books.pending[ticket].items):
@@ -223,21 +233,19 @@ def _unseen(
     for row in np.flatnonzero(~fresh).tolist() if waiting else ():
         until = key_of(panel.known, row)
         name = series_of(session.books.items[items[row]], steps=until is not None)
-        found = waiting.get((key_of(keys, panel.times[row]), name, until))
-        if found is None:
+        key = (key_of(keys, panel.times[row]), name, until)
+        if key not in waiting:
             continue
-        ticket, place = found
+        ticket, place = waiting[key]
         values = session.books.pending[ticket].values[place, :classes]
         again[row] = RowAgain(values, tickets[ticket], place)
-        unknown = np.isnan(session.deferred[ticket].outcomes[place])
-        if unknown and not np.isnan(panel.outcomes[row]):
-            session.deferred[ticket].outcomes[place] = panel.outcomes[row]
-            news = filled.setdefault(
-                ticket, np.full(len(session.books.pending[ticket].items), np.nan)
-            )
-            news[place] = panel.outcomes[row]
-    for ticket, news in filled.items():
-        session.note(ticket, news)
+        outcomes = session.deferred[ticket].outcomes
+        if np.isnan(outcomes[place]) and not np.isnan(panel.outcomes[row]):
+            outcomes[place] = panel.outcomes[row]
+            filled.setdefault(ticket, np.full(len(outcomes), np.nan))[place] = outcomes[place]
+    live = session.books.live
+    for ticket, outcomes in filled.items():  # into the sums, before the round is settled
+        live.note(live.version, ticket, outcomes)
     seen = int((~fresh).sum())
     if seen:
         notes.append(
@@ -286,14 +294,69 @@ def _set_ready(rounds: TableRounds, deferred: list[DeferredOutcome], lag: int) -
         # The first round of the game whose cutoff is not before the outcome.
         wanted = np.searchsorted(rounds.time_keys, rounds.known, side="left")
         width = len(rounds.time_keys) + 1
-        found = np.searchsorted(of * width + rounds.codes + 1, of * width + wanted + 1)
-        found = np.maximum(found, np.maximum(here + 1, rounds.start[of]))
-        ready = np.where(found < rounds.stop[of], found, NEVER)
+        first = np.searchsorted(of * width + rounds.codes + 1, of * width + wanted + 1)
+        first = np.maximum(first, np.maximum(here + 1, rounds.start[of]))
+        ready = np.where(first < rounds.stop[of], first, NEVER)
     else:
         due = np.array([w.due for w in deferred], dtype=np.int64)
         ready[old] = rounds.start[of[old]] + due[rounds.old[old]]
     rounds.ready = np.minimum(ready, NEVER).astype(np.int32)
     rounds.order = np.lexsort((rounds.ready, of)).astype(np.int32)
+
+
+def store_pending(
+    session: TableSession, rounds: TableRounds, tokens: Mapping[int, Floats] | None
+) -> None:
+    """Store the rounds that are not settled, or have no outcome, in the session.
+
+    With intervals, ``tokens`` has their tokens by round.
+    """
+    live, pending = session.books.live, session.books.pending
+    before = [(ticket, pending[ticket].number, old) for ticket, old in session.deferred.items()]
+    live.replace_pending(live.version, list(session.deferred), [], live.next_ticket, live.expired)
+    session.deferred = {}
+    if not len(rounds.games):
+        return
+    unknown = np.logical_and.reduceat(np.isnan(rounds.outcomes), rounds.edges[:-1])
+    late = unknown.copy()
+    for settled, stop in zip(rounds.settled, rounds.stop, strict=True):
+        open_rounds = rounds.order[settled:stop]
+        late[open_rounds] = False
+        unknown[open_rounds] = True
+    keys = rounds.time_keys
+    if keys is not None:
+        for game, last in zip(rounds.games.tolist(), rounds.codes[rounds.stop - 1], strict=True):
+            if last >= 0:
+                session.last_times[game] = key_of(keys, last)
+    # Rounds whose outcomes are overdue are not kept for ever.
+    given_up = np.flatnonzero(late)[: -session.books.settings.max_pending]
+    unknown[given_up] = False
+    of = np.repeat(np.arange(len(rounds.games)), rounds.stop - rounds.first)
+    records, next_ticket = [], live.next_ticket
+    for r in np.flatnonzero(unknown).tolist():
+        rows, stop = slice(rounds.edges[r], rounds.edges[r + 1]), rounds.stop[of[r]]
+        if rounds.old[r] >= 0:
+            ticket, number, (_, _, known, time, *_) = before[rounds.old[r]]
+        else:
+            ticket, number = next_ticket, rounds.base + int(rounds.offsets[r])
+            time = key_of(keys, rounds.codes[r])
+            places = () if rounds.known_rows is None else rounds.row_of[rows]
+            known = [key_of(rounds.known_rows, place) for place in places]
+        next_ticket = max(next_ticket, ticket + 1)
+        names = [session.books.items[i] for i in rounds.items[rows]]
+        record = RoundRecord(
+            ticket, number, rounds.forecasts[rows].copy(), None, rounds.values[rows].copy(),
+            rounds.items[rows].copy(), None if names == [""] else tuple(names), None,
+            None if tokens is None else tokens[r],
+        )  # fmt: skip
+        records.append(record)
+        last = max(int(rounds.places[stop - 1]), -1)  # -1 if no round is new
+        session.deferred[ticket] = DeferredOutcome(
+            int(rounds.games[of[r]]), max(int(rounds.ready[r] - stop), 0), known, time,
+            rounds.outcomes[rows].copy(), last - int(rounds.places[r]),
+        )  # fmt: skip
+    live.replace_pending(live.version, [], records, next_ticket, live.expired + len(given_up))
+    session.deferred = dict(sorted(session.deferred.items()))
 
 
 def key_of(keys: np.ndarray | None, index: int) -> Any:

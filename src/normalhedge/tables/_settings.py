@@ -1,24 +1,25 @@
 """The settings of a blend: the mixture that fits a table, and the lag of its outcomes."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from normalhedge.boundary import inputs
 from normalhedge.mixtures import Mixture
+from normalhedge.mixtures.losses import Loss, crps
 from normalhedge.mixtures.rules import Automatic, hedger_of, is_automatic, with_memory
 from normalhedge.tables._rounds import NEVER
 from normalhedge.tables.frames import Columns, Panel, as_tuple, count_experts
-from normalhedge.tables.quantiles import QuantileTable, quantile_options
+from normalhedge.tables.quantiles import QuantileTable
 
 
-def tuned_options(
-    table: Any, columns: Columns, options: dict[str, Any], found: QuantileTable | None
+def tune_options(
+    table: Any, columns: Columns, options: dict[str, Any], quantiles: QuantileTable | None
 ) -> dict[str, Any]:
     """Return the options of a new mixture, its hedger tuned by the number of experts."""
-    if found is not None:
-        options = quantile_options(found.levels, options)
+    if quantiles is not None:
+        options = {**options, "loss": _quantile_loss(quantiles.levels, options.get("loss"))}
     plain = as_tuple(options.get("include", ()))  # it may be an iterator, and is read twice
     rest = {k: v for k, v in options.items() if k not in {"memory", "half_life"}}
     hedger = with_memory(options.get("hedger"), options.get("memory"), options.get("half_life"))
@@ -27,7 +28,46 @@ def tuned_options(
     return {**rest, "include": plain, "hedger": hedger}
 
 
-def pooled_mixture(
+def _quantile_loss(levels: tuple[float, ...], loss: Any) -> Loss:
+    """Return the loss of quantile forecasts, which is the loss of their levels."""
+    same = isinstance(loss, Loss) and tuple(sorted(loss.levels)) == levels
+    if loss in {None, "pinball", "crps", "wis"} or (same and loss.name in {"pinball", "crps"}):
+        return crps(levels)
+    raise ValueError(
+        f"this table has quantiles at {_list(levels)}, so its loss is the pinball loss at these "
+        f"levels: leave out loss, got {loss if isinstance(loss, str | Loss) else 'a function'}"
+    )
+
+
+def check_loss(loss: Loss, columns: Columns, quantiles: QuantileTable | None) -> None:
+    """Refuse a loss for other forecasts than a table has."""
+    if quantiles is None and len(loss.levels) > 1:
+        raise ValueError(
+            f"loss {loss.name} at several levels needs a table that says the level of each "
+            "forecast: name the column of levels with level, or the columns with quantiles"
+        )
+    if quantiles is not None and not loss.levels:
+        raise ValueError(
+            f"this table has quantiles at {_list(quantiles.levels)}, but the mixture has none: its "
+            f"loss is {loss}"
+        )
+    if quantiles is not None and loss.levels != quantiles.levels:
+        raise ValueError(
+            f"the mixture has the levels {_list(loss.levels)}, and the table must have the same; "
+            f"it has {_list(quantiles.levels)}"
+        )
+    if bool(columns.classes) != loss.of_classes:
+        raise ValueError(
+            f"loss {loss} needs {'class' if not columns.classes else 'numbers, not'}"
+            " probabilities: see classes"
+        )
+
+
+def _list(levels: Sequence[float]) -> str:
+    return " ".join(f"{level:g}" for level in levels)
+
+
+def pool_mixture(
     mixture: Mixture,
     columns: Columns,
     panel: Panel,
@@ -41,13 +81,12 @@ def pooled_mixture(
     for each series.
     """
     shared = not columns.by and columns.cutoff is None
-    if not shared and pooled is None and continued:
-        shared = mixture.settings.shared
-    elif not shared and pooled is None:
-        in_step = _in_step(panel.series, panel.times)
-        shared = in_step and isinstance(mixture.settings.hedger, Automatic)
-    elif not shared:
+    if not shared and pooled is not None:
         shared = bool(pooled)
+    elif not shared and continued:
+        shared = mixture.settings.shared
+    elif not shared and isinstance(mixture.settings.hedger, Automatic):
+        shared = _in_step(panel.series, panel.times)
     if mixture.settings.shared == shared:
         return mixture
     if continued:
@@ -64,7 +103,7 @@ def _in_step(series: np.ndarray, times: np.ndarray) -> bool:
     return bool(2 * count.sum() >= (last - first + 1)[count > 0].sum())
 
 
-def checked_lag(lag: int, columns: Columns) -> int:
+def check_lag(lag: int, columns: Columns) -> int:
     """Return the lag of a table; refuse one beside a cutoff."""
     if lag != 0 and columns.cutoff is not None:
         raise ValueError("lag and cutoff both say when outcomes are known: give one of them")

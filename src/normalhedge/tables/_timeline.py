@@ -43,15 +43,15 @@ class Timeline:
         Mean losses of the blend, of uniform weights and of these experts over the last ``window``
         rounds; NaN where no row was settled.
     behind
-        The cumulative loss of each of these experts, and then of uniform weights, minus that of the
-        blend in the same rows.
+        The cumulative loss of each of these experts, and then of uniform weights, minus the loss of
+        the blend in the same rows.
     wild
         Whether the curve of each of these experts, and then of uniform weights, is so far away that
         the scale would hide the other curves.
     awake
         The share of rows in which each expert was awake; experts x stretches.
     everybody
-        The names of all experts, in the order of `awake`: those awake most often come first.
+        The names of all experts, in the order of `awake`: the ones awake most often come first.
     regret
         The largest regret in each stretch, in units of the loss, discounted as the hedger forgets.
     """
@@ -80,12 +80,15 @@ def timeline(blend: Blend) -> Timeline:
     order = np.argsort(-np.nansum(sums[:, sum_rows.WEIGHT], axis=0), kind="stable")
     top = order[:SHOWN]
     settled = totals[:, sum_rows.SETTLED]
-    behind = np.cumsum(sums[:, sum_rows.LOSS] - sums[:, sum_rows.BLEND_LOSS], axis=0)
-    plain = np.cumsum(totals[:, sum_rows.UNIFORM] - totals[:, sum_rows.BLEND])
+    ahead = sums[:, sum_rows.LOSS] - sums[:, sum_rows.BLEND_LOSS]
+    uniform = totals[:, sum_rows.UNIFORM] - totals[:, sum_rows.BLEND]
+    behind = np.cumsum(np.column_stack([ahead[:, top], uniform]), axis=0)
+    distances = np.abs(behind).max(axis=0)
     awake = _over(sums[:, sum_rows.AWAKE], rows[:, np.newaxis]).T
     often = np.argsort(-np.nanmean(awake, axis=1), kind="stable")
     width = max(round(ROLLING * len(sums)), 1)
-    weights = _around(sums[:, sum_rows.WEIGHT], predicted[:, np.newaxis], width)
+    around = width - width // 2 - 1  # the stretches after each time, half of them
+    weights = _means(sums[:, sum_rows.WEIGHT], predicted[:, np.newaxis], width, after=around)
     rounds = float(np.ptp(blend.starts) / max(len(blend.starts) - 1, 1)) or 1.0
     return Timeline(
         when=_when(blend.when, blend.columns.forecast_time),
@@ -94,11 +97,11 @@ def timeline(blend: Blend) -> Timeline:
         names=[names[i] for i in top],
         weights=weights[:, top],
         others=weights[:, order[SHOWN:]].sum(axis=1),
-        blend=_rolling(totals[:, sum_rows.BLEND], settled, width),
-        uniform=_rolling(totals[:, sum_rows.UNIFORM], settled, width),
-        losses=_rolling(sums[:, sum_rows.LOSS], sums[:, sum_rows.SCORED], width)[:, top],
-        behind=np.column_stack([behind[:, top], plain]),
-        wild=_wild(np.abs(np.column_stack([behind[:, top], plain])).max(axis=0)),
+        blend=_means(totals[:, sum_rows.BLEND], settled, width),
+        uniform=_means(totals[:, sum_rows.UNIFORM], settled, width),
+        losses=_means(sums[:, sum_rows.LOSS], sums[:, sum_rows.SCORED], width)[:, top],
+        behind=behind,
+        wild=distances > FAR * np.median(distances),
         awake=awake[often],
         everybody=[names[i] for i in often],
         regret=totals[:, sum_rows.REGRET].copy(),
@@ -115,29 +118,17 @@ def _when(times: list[Any], name: str | None) -> np.ndarray:
     return plain if dates is None else dates
 
 
-def _wild(distances: Floats) -> np.ndarray:
-    """Return whether distances are more than `FAR` times the median distance."""
-    return np.asarray(distances > FAR * np.median(distances))
-
-
 def _over(total: Floats, count: Floats) -> Floats:
     with np.errstate(invalid="ignore", divide="ignore"):
         return np.where(count > 0, total / count, np.nan)
 
 
-def _around(total: Floats, count: Floats, width: int) -> Floats:
-    """Return means over ``width`` stretches, half of them before and half of them after each."""
+def _means(total: Floats, count: Floats, width: int, *, after: int = 0) -> Floats:
+    """Return means over ``width`` stretches up to each, with some of them after it."""
     places = np.arange(len(total))
-    first = np.maximum(places - width // 2, 0)
-    stop = np.minimum(places - width // 2 + width, len(total))
-    added = [np.cumsum(np.concatenate([part[:1] * 0.0, part]), axis=0) for part in (total, count)]
-    return _over(added[0][stop] - added[0][first], added[1][stop] - added[1][first])
-
-
-def _rolling(total: Floats, count: Floats, width: int) -> Floats:
-    """Return means over the last ``width`` stretches."""
-    added = [np.cumsum(part, axis=0) for part in (total, count)]
-    before = [
-        np.concatenate([np.zeros_like(part[:width]), part[:-width]])[: len(part)] for part in added
-    ]
-    return _over(added[0] - before[0], added[1] - before[1])
+    stop = np.minimum(places + 1 + after, len(total))
+    first = np.maximum(places + 1 + after - width, 0)
+    totals, counts = (
+        np.cumsum(np.concatenate([part[:1] * 0.0, part]), axis=0) for part in (total, count)
+    )
+    return _over(totals[stop] - totals[first], counts[stop] - counts[first])

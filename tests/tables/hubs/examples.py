@@ -26,7 +26,7 @@ TEAMS = {
     "Toy-baseline": (5.0, 9.0),
     "Toy-ensemble": (0.5, 3.0),
 }
-"""The bias and the spread of each model; those of Toy are the hub's own."""
+"""The bias and the spread of each model; the models of Toy are the hub's own."""
 
 ORDERS = (
     "reference_date target horizon location target_end_date output_type output_type_id value",

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from normalhedge.tables.hubs import HubBlend, blend_hub, read_hub
-from normalhedge.tables.hubs._outcomes import read_outcomes
-from normalhedge.tables.hubs._tasks import Task
+from normalhedge.tables.hubs._files import read_outcomes
+from normalhedge.tables.hubs._folder import Task
 from tests.tables.hubs.examples import (
     CHANGE,
     CLASSES,

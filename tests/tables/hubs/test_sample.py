@@ -7,9 +7,8 @@ import numpy as np
 import pytest
 
 from normalhedge.tables.hubs import blend_hub, read_hub
+from normalhedge.tables.hubs._files import read_outcomes, read_submissions
 from normalhedge.tables.hubs._games import mean_score
-from normalhedge.tables.hubs._outcomes import read_outcomes
-from normalhedge.tables.hubs._submissions import read_submissions
 from tests.tables.hubs.examples import rows
 
 SAMPLE = Path(__file__).parents[4] / "shared" / "data" / "hub-sample"

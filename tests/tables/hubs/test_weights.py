@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from normalhedge.tables.hubs import capped
-from normalhedge.tables.hubs._weights import combined
+from normalhedge.tables.hubs._weights import combine
 
 
 def slowly(weights: np.ndarray, awake: np.ndarray, cap: float) -> np.ndarray:
@@ -60,16 +60,16 @@ def test_the_excess_is_shared_evenly_where_the_others_have_no_weight() -> None:
 
 def test_forecasts_are_weighted_means_of_those_awake() -> None:
     forecasts = np.array([[[1.0, 3.0, np.nan], [2.0, np.nan, np.nan], [np.nan] * 3]])
-    found = combined(forecasts, np.array([[0.25, 0.5, 0.25]]))
+    found = combine(forecasts, np.array([[0.25, 0.5, 0.25]]))
     np.testing.assert_allclose(found, [[(0.25 * 1 + 0.5 * 3) / 0.75, 2.0, np.nan]])
     # A model without weight is heard where it is alone.
-    alone = combined(np.array([[[np.nan, 5.0]]]), np.array([[1.0, 0.0]]))
+    alone = combine(np.array([[[np.nan, 5.0]]]), np.array([[1.0, 0.0]]))
     np.testing.assert_allclose(alone, [[5.0]])
 
 
 def test_an_absurd_forecast_is_moved_nearer() -> None:
     forecasts = np.array([[[10.0, 11.0, 12.0, 1e6]]])
     weights = np.full((1, 4), 0.25)
-    assert combined(forecasts, weights)[0, 0] == pytest.approx((10 + 11 + 12 + 21.5) / 4)
-    assert combined(forecasts, weights, guard=False)[0, 0] > 1e5
-    assert combined(forecasts[:, :, 2:], weights[:, :2])[0, 0] > 1e5  # of two, none is absurd
+    assert combine(forecasts, weights)[0, 0] == pytest.approx((10 + 11 + 12 + 21.5) / 4)
+    assert combine(forecasts, weights, guard=False)[0, 0] > 1e5
+    assert combine(forecasts[:, :, 2:], weights[:, :2])[0, 0] > 1e5  # of two, none is absurd

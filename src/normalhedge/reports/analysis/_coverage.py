@@ -1,11 +1,7 @@
-r"""Intervals beside the outcomes: how many they hold, how wide they are, and where outcomes fall.
+"""Intervals beside the outcomes: how many they hold, how wide they are, and where outcomes fall.
 
-The interval of level c runs from the quantile of level (1 - c) / 2 to that of level (1 + c) / 2.
-Its coverage is the share of outcomes inside, which should be c. The weighted interval score of the
-median m and of intervals [l_k, u_k] of levels c_k, k = 1, ..., K, is (Bracher et al. 2021)
-
-    WIS = (|y - m| / 2 + sum_k a_k / 2 ((u_k - l_k) + 2 / a_k (l_k - y)_+ + 2 / a_k (y - u_k)_+))
-          / (K + 1/2),   a_k = 1 - c_k.
+The interval of confidence level c runs from the quantile of level (1 - c) / 2 to the quantile of
+level (1 + c) / 2. Its coverage is the share of outcomes inside, which should be c.
 """
 
 import re
@@ -17,8 +13,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from normalhedge.boundary.inputs import Floats
-from normalhedge.reports.analysis._blended import BlendedRows
+from normalhedge.reports.analysis._rows import BlendedRows
+from normalhedge.tables import wis_scores
 from normalhedge.tables.frames import floats
+from normalhedge.tables.quantiles import central_intervals
 
 STRETCHES, FEWEST = 60, 25
 """The largest number of stretches of time, and the smallest number of rows of a stretch."""
@@ -45,8 +43,8 @@ def bands(
 ) -> IntervalBands | None:
     """Return intervals from the arrays of their ends; None without any.
 
-    Infinite intervals, such as those before the first outcome, count as no intervals: they would
-    hide the widths of all others.
+    Infinite intervals, as before the first outcome, count as no intervals: they would hide the
+    widths of all others.
     """
     if not lower and not upper:
         return None
@@ -120,10 +118,9 @@ def coverage(rows: BlendedRows, given: IntervalBands, middle: int = 0) -> Covera
     edges = len(order) * np.arange(count + 1) // count
     spans = [slice(a, b) for a, b in pairwise(edges)]
     tails = 0.5 * (1.0 - used.levels)
-    missed = np.maximum(used.lower - outcomes, 0.0) + np.maximum(outcomes - used.upper, 0.0)
-    distance = np.abs(outcomes - rows.values[order, middle])
-    total = 0.5 * distance + (tails[:, np.newaxis] * width + missed).sum(axis=0)
     ends = np.concatenate([used.lower[::-1], used.upper])
+    quantiles = np.concatenate([tails[::-1], 1.0 - tails])
+    with_median = np.column_stack([ends.T, rows.values[order, middle]])
     return CoverageReview(
         levels=used.levels,
         rows=len(order),
@@ -133,23 +130,16 @@ def coverage(rows: BlendedRows, given: IntervalBands, middle: int = 0) -> Covera
         times=rows.times[order][edges[:-1]],
         covered_in=np.stack([inside[:, span].mean(axis=1) for span in spans], axis=1),
         width_in=np.stack([np.median(width[:, span], axis=1) for span in spans], axis=1),
-        quantiles=np.concatenate([tails[::-1], 1.0 - tails]),
+        quantiles=quantiles,
         below=(outcomes <= ends).mean(axis=1),
-        wis=float(total.mean() / (len(used.levels) + 0.5)),
+        wis=float(wis_scores(with_median, outcomes, [*quantiles, 0.5]).mean()),
     )
 
 
 def bands_of_quantiles(values: Floats, levels: Floats) -> IntervalBands | None:
     """Return the intervals between quantiles of opposite levels; None if there are none."""
-    low = [k for k, level in enumerate(levels) if level < 0.5 - 1e-9]
-    pairs = [(k, int(np.abs(levels - (1.0 - levels[k])).argmin())) for k in low]
-    found = sorted(
-        (float(levels[b] - levels[a]), a, b)
-        for a, b in pairs
-        if abs(levels[a] + levels[b] - 1.0) < 1e-9
-    )
-    if not found:
+    intervals = central_intervals(levels.tolist())
+    if not intervals:
         return None
-    inner = np.array([level for level, _, _ in found])
-    first, last = [a for _, a, _ in found], [b for _, _, b in found]
-    return IntervalBands(inner, values[:, first].T.copy(), values[:, last].T.copy())
+    content, low, high = (list(part) for part in zip(*intervals, strict=True))
+    return IntervalBands(np.array(content), values[:, low].T.copy(), values[:, high].T.copy())

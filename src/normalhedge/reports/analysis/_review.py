@@ -1,4 +1,4 @@
-"""What a reader wants to know of a blend: errors, forecasts beside outcomes, intervals."""
+"""The review of a blend for readers: errors, forecasts beside outcomes, intervals."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from normalhedge.reports.analysis._blended import BlendedRows, rows_of
 from normalhedge.reports.analysis._coverage import (
     CoverageReview,
     bands,
@@ -14,11 +13,11 @@ from normalhedge.reports.analysis._coverage import (
     bands_of_quantiles,
     coverage,
 )
-from normalhedge.reports.analysis._errors import Errors, Lead, Worst
-from normalhedge.reports.analysis._scores import Scores
+from normalhedge.reports.analysis._errors import Errors, Lead, Scores, Worst
+from normalhedge.reports.analysis._rows import calendar, rows_of
 from normalhedge.reports.analysis._tracks import SeriesTrack, tracks
 from normalhedge.tables import Blend
-from normalhedge.tables.frames import calendar, to_arrow
+from normalhedge.tables.frames import to_arrow
 
 
 @dataclass(frozen=True)
@@ -40,15 +39,22 @@ class Review:
     # forecasts beside outcomes; none for classes, labels and price relatives
     tracks: list[SeriesTrack]
     coverage: CoverageReview | None  # the coverage of the intervals; None if there are none
-    # worst, worst_place: the row in which the blend lost most, if it lost anything; and its time
-    # and series
-    worst: Worst | None
-    worst_place: tuple[Any, str]
+    worst: Worst | None  # the row in which the blend lost most, if it lost anything
 
     @property
     def plain(self) -> str:
         """The name of the plain mean, or of the plain vote for labels."""
         return self.errors.names[1]
+
+    @property
+    def plain_count(self) -> int:
+        """The number of plain combinations, which follow the blend in the errors."""
+        return sum(name.startswith("plain ") for name in self.errors.names[1:3])
+
+    @property
+    def of_wealth(self) -> bool:
+        """Whether the loss is the loss of wealth, which may be negative."""
+        return self.errors.measures[0].name == "log-wealth loss"
 
 
 def review(
@@ -65,8 +71,8 @@ def review(
     >>> import pyarrow as pa
     >>> from normalhedge import blend
     >>> table = pa.table({"y": [1.0, 2.0, 3.0], "a": [1.0, 2.0, 3.0], "b": [0.0, 1.0, 2.0]})
-    >>> found = review(blend(table, target="y"))
-    >>> found.best, found.errors.names
+    >>> result = review(blend(table, target="y"))
+    >>> result.best, result.errors.names
     ('a', ['blend', 'plain mean', 'plain median', 'a', 'b'])
     """
     rows, mixture = rows_of(blend), blend.mixture
@@ -78,14 +84,14 @@ def review(
     names = [*errors.names[: 1 + len(scores.plain)], *([best] if best is not None else [])]
     table = scores.table_with(best)
     others = dict(enumerate(names[1:], start=1))
-    found = [*([rows.steps] if rows.steps else []), *(calendar(rows.times) if rows.dated else [])]
+    parts = [*([rows.steps] if rows.steps else []), *(calendar(rows.times) if rows.dated else [])]
     several = len(rows.series.labels) > 1
     frame = to_arrow(blend.frame)[0]
-    given = bands(lower, upper, frame.num_rows) or bands_in(frame)
-    own = None if given is None else given.at(rows.given)
-    if own is None and scores.levels is not None:
-        own = bands_of_quantiles(rows.values, scores.levels)
-    worst = scores.worst(table)
+    intervals = bands(lower, upper, frame.num_rows) or bands_in(frame)
+    if intervals is not None:
+        intervals = intervals.at(rows.given)
+    elif scores.levels is not None:
+        intervals = bands_of_quantiles(rows.values, scores.levels)
     return Review(
         target=str(blend.columns.target),
         rows=len(scores.known),
@@ -93,15 +99,9 @@ def review(
         errors=errors,
         best=best,
         leads={name: scores.lead(table, k) for k, name in others.items()},
-        groups=[(part.title, scores.by(part, table, names)) for part in found],
+        groups=[(part.title, scores.by(part, table, names)) for part in parts],
         series=scores.by(rows.series, table, names) if several else None,
-        tracks=tracks(rows, own, scores.middle) if scores.numbers else [],
-        worst=worst,
-        worst_place=(None, "") if worst is None else _place(rows, worst.row),
-        coverage=None if own is None else coverage(rows, own, scores.middle),
+        tracks=tracks(rows, intervals, scores.middle) if scores.numbers else [],
+        worst=scores.worst(table),
+        coverage=None if intervals is None else coverage(rows, intervals, scores.middle),
     )
-
-
-def _place(rows: BlendedRows, row: int) -> tuple[Any, str]:
-    """Return the time and the series of a row."""
-    return rows.times[row], rows.series.labels[int(rows.series.codes[row])]

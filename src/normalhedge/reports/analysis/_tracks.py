@@ -1,12 +1,12 @@
 """Forecasts beside outcomes over time, for the largest series: the end in detail, the rest thin."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from normalhedge.boundary.inputs import Floats
-from normalhedge.reports.analysis._blended import BlendedRows
 from normalhedge.reports.analysis._coverage import IntervalBands
+from normalhedge.reports.analysis._rows import BlendedRows
 
 MOST, DETAIL, POINTS = 12, 200, 1200
 """The largest numbers of series, of rows in detail, and of points over the whole time."""
@@ -19,13 +19,19 @@ BAND_LEVELS = 3
 class SeriesCurves:
     """Outcomes and forecasts of one series at some times."""
 
-    # times, actual, forecast, plain: the times, the outcomes, the forecasts of the blend and those
-    # of the plain mean; NaN where there is none
+    # times, actual, forecast, plain: the times, the outcomes, the forecasts of the blend and the
+    # plain mean; NaN where there is none
     times: np.ndarray
     actual: Floats
     forecast: Floats
     plain: Floats
     bands: IntervalBands | None = None  # the intervals; None if there are none
+
+    def at(self, rows: np.ndarray) -> "SeriesCurves":
+        """Return the curves at some of the times."""
+        bands = None if self.bands is None else self.bands.at(rows)
+        times, actual, forecast = self.times[rows], self.actual[rows], self.forecast[rows]
+        return SeriesCurves(times, actual, forecast, self.plain[rows], bands)
 
 
 @dataclass(frozen=True)
@@ -42,7 +48,7 @@ class SeriesTrack:
 def tracks(rows: BlendedRows, given: IntervalBands | None, middle: int = 0) -> list[SeriesTrack]:
     """Return the tracks of the series with the largest outcomes, the largest first.
 
-    Of forecasts several steps ahead, those with the fewest steps are taken.
+    Of forecasts several steps ahead, the ones with the fewest steps are taken.
     """
     codes, count = rows.series.codes, len(rows.series.labels)
     size = np.bincount(codes, np.nan_to_num(np.abs(rows.outcomes)), count)
@@ -66,24 +72,20 @@ def _track(rows: BlendedRows, given: IntervalBands | None, middle: int, series: 
     every = SeriesCurves(
         rows.times[place], rows.outcomes[place], rows.values[place, middle], plain, given
     )
-    end = np.arange(len(place))[-DETAIL:]
-    last = SeriesCurves(
-        every.times[end], every.actual[end], every.forecast[end], every.plain[end],
-        None if given is None else given.at(end),
-    )  # fmt: skip
-    whole, each = (None, 1) if len(place) <= DETAIL else _thinned(every)
+    last = every.at(np.arange(len(place))[-DETAIL:])
+    whole, each = (None, 1) if len(place) <= DETAIL else _thin(every)
     return SeriesTrack(rows.series.labels[series], last, whole, each)
 
 
-def _thinned(curves: SeriesCurves) -> tuple[SeriesCurves, int]:
+def _thin(curves: SeriesCurves) -> tuple[SeriesCurves, int]:
     """Return means over stretches of settled rows, and the number of rows of a stretch."""
-    known = np.flatnonzero(~np.isnan(curves.actual) & ~np.isnan(curves.forecast))
-    each = max(-(-len(known) // POINTS), 1)
-    starts = np.arange(0, len(known), each)
+    known = ~np.isnan(curves.actual) & ~np.isnan(curves.forecast)
+    settled = replace(curves, bands=None).at(known)
+    each = max(-(-len(settled.times) // POINTS), 1)
+    starts = np.arange(0, len(settled.times), each)
     if not len(starts):
-        none = np.zeros(0)
-        return SeriesCurves(curves.times[:0], none, none, none), 1
-    count = np.diff(np.append(starts, len(known)))
-    parts = (curves.actual, curves.forecast, curves.plain)
-    actual, forecast, plain = (np.add.reduceat(part[known], starts) / count for part in parts)
-    return SeriesCurves(curves.times[known][starts], actual, forecast, plain), each
+        return settled, 1
+    count = np.diff(np.append(starts, len(settled.times)))
+    parts = (settled.actual, settled.forecast, settled.plain)
+    actual, forecast, plain = (np.add.reduceat(part, starts) / count for part in parts)
+    return SeriesCurves(settled.times[starts], actual, forecast, plain), each

@@ -6,23 +6,22 @@ from normalhedge.tables.frames._columns import (
     TARGETS as TARGETS,
     TIMES as TIMES,
     Columns as Columns,
+    WholeTable as WholeTable,
     as_tuple as as_tuple,
     count_experts as count_experts,
     guess as guess,
 )
-from normalhedge.tables.frames._dates import (
-    Grouping as Grouping,
-    as_dates as as_dates,
-    calendar as calendar,
-)
 from normalhedge.tables.frames._frames import (
-    encoded as encoded,
+    as_dates as as_dates,
+    encode as encode,
     floats as floats,
+    free_name as free_name,
     is_empty as is_empty,
     is_number as is_number,
     is_text as is_text,
     may_hold_numbers as may_hold_numbers,
     refuse_other_than_numbers as refuse_other_than_numbers,
+    replace_column as replace_column,
     sortable as sortable,
     time_kind as time_kind,
     to_arrow as to_arrow,
@@ -30,9 +29,10 @@ from normalhedge.tables.frames._frames import (
 )
 from normalhedge.tables.frames._panels import (
     Panel as Panel,
-    agreed as agreed,
+    merge_outcomes as merge_outcomes,
     named_items as named_items,
     read_panel as read_panel,
     refuse_outcomes as refuse_outcomes,
+    repeated_rows as repeated_rows,
+    series_of as series_of,
 )
-from normalhedge.tables.frames._whole import WholeTable as WholeTable

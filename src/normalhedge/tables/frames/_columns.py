@@ -9,14 +9,15 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
 from normalhedge.boundary import specs
 from normalhedge.tables.frames._frames import (
-    encoded,
+    encode,
     is_number,
     refuse_other_than_numbers,
     time_of_index,
 )
-from normalhedge.tables.frames._whole import WholeTable
 
 TIMES = ("ds", "time", "date", "datetime", "timestamp", "reference_date", "forecast_date", "t")
 SERIES = ("unique_id", "series", "series_id", "location", "item_id")
@@ -24,6 +25,38 @@ TARGETS = ("y", "target", "truth", "actual", "outcome", "y_true")
 MODELS = ("model", "model_id", "forecaster", "expert", "team")
 COUNTS = ("id", "index", "row", "horizon", "step", "Unnamed: 0", "")
 """The usual names of columns, for guesses; columns of counts are not experts."""
+
+
+@dataclass(frozen=True)
+class WholeTable:
+    """Facts about a table that is blended in parts, each with some of its series.
+
+    If each series has its own weights, rows of other series decide no more than these facts.
+    """
+
+    # The distinct times of the forecasts, as `_frames.times` returns them. The phase of a season
+    # counts them.
+    times: np.ndarray | None = None
+    # cutoffs, targets: The distinct pairs of a cutoff and a time, as sortable numbers or words; the
+    # steps ahead count the times of a cutoff. None without a cutoff.
+    cutoffs: np.ndarray | None = None
+    targets: np.ndarray | None = None
+    # the names of the models of a long table, in the order in which they first appear; their number
+    # tunes some hedgers
+    models: tuple[str, ...] | None = None
+    levels: tuple[float, ...] | None = None  # the levels of a long table of quantiles, in order
+
+    def steps(self, cutoffs: np.ndarray, targets: np.ndarray) -> np.ndarray:
+        """Return the step ahead of some rows, from 0: its place among the times of its cutoff."""
+        assert self.cutoffs is not None
+        assert self.targets is not None
+        made, made_code = np.unique(self.cutoffs, return_inverse=True)
+        due, due_code = np.unique(self.targets, return_inverse=True)
+        pairs = np.unique(made_code * np.int64(len(due)) + due_code)
+        first = np.searchsorted(pairs, pairs // len(due) * len(due), side="left")
+        codes = np.searchsorted(made, cutoffs) * np.int64(len(due)) + np.searchsorted(due, targets)
+        places = np.searchsorted(pairs, codes)
+        return np.asarray(places - first[places])
 
 
 @dataclass
@@ -40,8 +73,13 @@ class Columns:
     forecast: str | None = None
     classes: Sequence[str] = ()
     notes: list[str] = field(default_factory=list)  # sentences about the guesses
-    # what is known of a larger table, if this table is a part of it
+    # facts about a larger table, if this table is a part of it
     whole: WholeTable = field(default_factory=WholeTable)
+
+    @property
+    def index(self) -> list[str]:
+        """The columns that identify a row of a result: series, time and cutoff."""
+        return [*self.by, *filter(None, (self.time, self.cutoff))]
 
     @property
     def forecast_time(self) -> str | None:
@@ -55,9 +93,9 @@ def guess(table: Any, columns: Columns) -> Columns:  # noqa: C901 -- one line fo
     _refuse_twice("column", names)
     single = (columns.target, columns.time, columns.cutoff, columns.model, columns.forecast)
     several = (*(columns.experts or ()), *columns.by, *columns.classes)
-    for given in (*filter(None, single), *several):
-        if given not in names:
-            raise specs.nearest("column", given, names)
+    for name in (*filter(None, single), *several):
+        if name not in names:
+            raise specs.nearest("column", name, names)
     notes: list[str] = []
     taken: set[str | None] = {*single, *several}
 
@@ -91,18 +129,18 @@ def guess(table: Any, columns: Columns) -> Columns:  # noqa: C901 -- one line fo
         left = [n for n in names if n not in taken and n not in experts]
         if left:
             notes.append(f"left out: {', '.join(left)}")
-    found = Columns(
+    result = Columns(
         target, experts, by, time, cutoff, model, forecast, columns.classes, notes, columns.whole
     )
-    _check(table, found)
-    return found
+    _check(table, result)
+    return result
 
 
 def count_experts(table: Any, columns: Columns) -> int:
     """Return the number of experts of a table."""
     if columns.model is None:
         return len(columns.experts or ())
-    return len(columns.whole.models or encoded(table[columns.model])[0])
+    return len(columns.whole.models or encode(table[columns.model])[0])
 
 
 def _check(table: Any, columns: Columns) -> None:
@@ -132,6 +170,6 @@ def _refuse_twice(role: str, names: Sequence[str]) -> None:
             raise ValueError(f"{role} {name} appears twice")
 
 
-def as_tuple(given: str | Iterable[str]) -> tuple[str, ...]:
-    """Return one name, or several, as a tuple."""
-    return (given,) if isinstance(given, str) else tuple(given)
+def as_tuple(names: str | Iterable[str]) -> tuple[str, ...]:
+    """Return a name, or several, as a tuple."""
+    return (names,) if isinstance(names, str) else tuple(names)

@@ -20,6 +20,9 @@ WITH_OFFSET = r"^\d{4}-\d\d-\d\d[ T]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d)$
 DAY_FIRST = r"^\d{1,2}[/.-]\d{1,2}[/.-]\d{2,4}"
 """Dates that do not sort as words."""
 
+FIRST_DAY, LAST_DAY = 19000101, 21001231
+"""Whole numbers between these are read as dates, such as 20240930, if all of them are."""
+
 
 def to_arrow(frame: Any) -> tuple[Any, Any]:
     """Return a table of any kind as an Arrow table, and a function that converts one back."""
@@ -32,12 +35,12 @@ def to_arrow(frame: Any) -> tuple[Any, Any]:
         )
     nw = extras.require("narwhals")
     try:
-        own = nw.from_native(frame, eager_only=True)
+        native = nw.from_native(frame, eager_only=True)
     except TypeError:
         raise TypeError(
             f"frame must be a pandas, polars or pyarrow table, got {type(frame).__name__}"
         ) from None
-    table = own.to_arrow()
+    table = native.to_arrow()
     index = [name for name in table.column_names if name.startswith("__index_level_")]
     table = table.drop_columns(index)  # the index of pandas is not one of its columns
     table, dates = _with_dates(frame, table)
@@ -45,10 +48,10 @@ def to_arrow(frame: Any) -> tuple[Any, Any]:
     def back(result: Any) -> Any:
         if dates in result.column_names and len(result) == len(frame):
             result = result.drop_columns([dates])  # it is the index again
-        native = nw.from_arrow(result, backend=own.implementation).to_native()
-        if hasattr(frame, "index") and hasattr(native, "index") and len(native) == len(frame):
-            native.index = frame.index  # of pandas
-        return native
+        result = nw.from_arrow(result, backend=native.implementation).to_native()
+        if hasattr(frame, "index") and hasattr(result, "index") and len(result) == len(frame):
+            result.index = frame.index  # of pandas
+        return result
 
     return table, back
 
@@ -61,23 +64,35 @@ def _with_dates(frame: Any, table: Any) -> tuple[Any, str]:
     if kind not in {"DatetimeIndex", "PeriodIndex"}:
         return table, ""
     dates = index.to_timestamp() if kind == "PeriodIndex" else index
-    name = str(index.name or "time")
-    while index.name is None and name in table.column_names:
-        name += "_"
+    name = free_name("time", table) if index.name is None else str(index.name)
     if name in table.column_names:
         table = table.drop_columns([name])
     table = table.append_column(name, pa.array(dates))
     return table.replace_schema_metadata({TIME_OF_INDEX: name}), name
 
 
+def free_name(name: str, table: Any) -> str:
+    """Return a name that no column of a table has: the given one, with underscores if needed."""
+    while name in table.column_names:
+        name += "_"
+    return name
+
+
+def replace_column(table: Any, name: str, values: Any) -> Any:
+    """Return a table with other values in one of its columns; NaN becomes a missing value."""
+    if isinstance(values, np.ndarray):
+        values = extras.require("pyarrow").array(values, from_pandas=True)
+    return table.set_column(table.column_names.index(name), name, values)
+
+
 def time_of_index(table: Any) -> str | None:
     """Return the column that holds the dates of a pandas index; None if there is none."""
-    found = (table.schema.metadata or {}).get(TIME_OF_INDEX)
-    return None if found is None else str(found.decode())
+    name = (table.schema.metadata or {}).get(TIME_OF_INDEX)
+    return None if name is None else str(name.decode())
 
 
 def is_text(kind: Any) -> bool:
-    """Tell whether an Arrow type is one of words."""
+    """Tell whether an Arrow type holds words."""
     types = extras.require("pyarrow.types")
     if types.is_dictionary(kind):
         kind = kind.value_type
@@ -85,13 +100,13 @@ def is_text(kind: Any) -> bool:
 
 
 def is_number(kind: Any) -> bool:
-    """Tell whether an Arrow type is one of numbers."""
+    """Tell whether an Arrow type holds numbers."""
     types = extras.require("pyarrow.types")
     return bool(types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind))
 
 
 def is_empty(kind: Any) -> bool:
-    """Tell whether an Arrow type is that of a column in which no cell has a value."""
+    """Tell whether an Arrow type has no values: no cell of its column has one."""
     return bool(extras.require("pyarrow.types").is_null(kind))
 
 
@@ -122,7 +137,7 @@ def words(column: Any) -> Any:
     return pc.fill_null(column.cast(pa.string()), "")
 
 
-def encoded(column: Any, every: Sequence[str] | None = None) -> tuple[list[str], np.ndarray]:
+def encode(column: Any, every: Sequence[str] | None = None) -> tuple[list[str], np.ndarray]:
     """Return the distinct values of a column as strings, and the index of each row's value."""
     types = extras.require("pyarrow.types")
     if column.null_count or types.is_dictionary(column.type):
@@ -189,3 +204,50 @@ def times(column: Any, every: np.ndarray | None = None) -> tuple[np.ndarray, np.
     distinct = distinct.take(pc.sort_indices(distinct))
     codes: np.ndarray = pc.index_in(ordered, value_set=distinct).to_numpy()
     return codes.astype(np.int32), distinct.to_numpy(zero_copy_only=False)
+
+
+def as_dates(column: Any, name: str | None) -> np.ndarray | None:
+    """Return times as dates (``datetime64``), in the clock of their place; None if they are not.
+
+    Dates are also whole numbers such as 20240930, words such as ``2024-09-30``, and, in a column
+    whose name says so, the ordinals of Python.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> as_dates(pa.array([20240229, 20240301]), "day").astype("datetime64[D]").tolist()
+    [datetime.date(2024, 2, 29), datetime.date(2024, 3, 1)]
+    >>> as_dates(pa.array([1, 2]), "day") is None
+    True
+    """
+    pa, types = extras.require("pyarrow"), extras.require("pyarrow.types")
+    if name is None or not len(column) or column.null_count:
+        return None
+    if types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    if types.is_integer(column.type):
+        return _dates_of_numbers(column.cast(pa.int64()).to_numpy(), name)
+    try:
+        if types.is_string(column.type) or types.is_large_string(column.type):
+            column = column.cast(pa.timestamp("us"))
+        if types.is_timestamp(column.type) and column.type.tz is not None:
+            column = extras.require("pyarrow.compute").local_timestamp(column)
+        if types.is_timestamp(column.type) or types.is_date(column.type):
+            whole: np.ndarray = column.cast(pa.timestamp("us"), safe=False).to_numpy()
+            return whole
+    except pa.ArrowException:
+        return None
+    return None
+
+
+def _dates_of_numbers(numbers: np.ndarray, name: str) -> np.ndarray | None:
+    if "ordinal" in name.lower() and numbers.min() > 600_000 and numbers.max() < 800_000:
+        return (numbers - 719_163).astype("datetime64[D]").astype("datetime64[us]")
+    if numbers.min() < FIRST_DAY or numbers.max() > LAST_DAY:
+        return None
+    year, month, day = numbers // 10_000, numbers // 100 % 100, numbers % 100
+    if month.min() < 1 or month.max() > 12 or day.min() < 1:
+        return None
+    months = (12 * (year - 1970) + month - 1).astype("datetime64[M]")
+    dates = months.astype("datetime64[D]") + (day - 1)
+    return dates.astype("datetime64[us]") if (dates.astype(months.dtype) == months).all() else None

@@ -11,9 +11,8 @@ from normalhedge.boundary import extras
 from normalhedge.boundary.inputs import LARGEST, Floats
 from normalhedge.mixtures.losses import Loss
 from normalhedge.mixtures.state import SUM_TOLERANCE
-from normalhedge.tables.frames._columns import Columns
-from normalhedge.tables.frames._frames import encoded, floats, sortable, time_kind, times, words
-from normalhedge.tables.frames._whole import WholeTable
+from normalhedge.tables.frames._columns import Columns, WholeTable
+from normalhedge.tables.frames._frames import encode, floats, sortable, time_kind, times, words
 
 
 @dataclass
@@ -40,6 +39,26 @@ class Panel:
     # whether ``times`` number the times of a larger table, of which some may be missing here
     of_whole: bool = False
 
+    @property
+    def row_times(self) -> np.ndarray:
+        """The time of each row; its place in its series without a column of times."""
+        return self.times if self.time_keys is None else self.time_keys[self.times]
+
+    @property
+    def outcome_times(self) -> np.ndarray:
+        """The time at which the outcome of each row is known; its own time without a cutoff."""
+        return self.row_times if self.known is None else self.known
+
+    @property
+    def series_names(self) -> list[str]:
+        """The series of each item."""
+        return [series_of(name, steps=self.known is not None) for name in self.items]
+
+
+def series_of(item: str, *, steps: bool) -> str:
+    """Return the series of an item: its name without the step ahead."""
+    return item.rpartition("step ")[0] if steps else item
+
 
 def read_panel(table: Any, columns: Columns) -> Panel:
     """Return the panel of a table."""
@@ -49,16 +68,14 @@ def read_panel(table: Any, columns: Columns) -> Panel:
         raise ValueError("the table has no rows")
     items, series = named_items(table, columns.by)
     when = columns.forecast_time
-    codes, time_keys = _times(table, columns, series)
+    codes, time_keys = _places(series) if when is None else times(table[when], columns.whole.times)
     known = steps = None
     if columns.cutoff is not None:
         known = sortable(table[columns.time]).to_numpy()
         if time_kind(table[columns.time]) != time_kind(table[columns.cutoff]):
             raise TypeError("cutoff and time must be of one kind: dates, numbers or words")
         items, series, steps = _horizons(table, columns, items, series, codes)
-    index = [*columns.by, *([columns.time] if columns.time else [])]
-    index += [columns.cutoff] if columns.cutoff else []
-    kept = table.select([*index, str(columns.target)])
+    kept = table.select([*columns.index, str(columns.target)])
     outcomes = floats(table[columns.target])
     if columns.model is None:
         experts = [str(name) for name in columns.experts or ()]
@@ -66,8 +83,10 @@ def read_panel(table: Any, columns: Columns) -> Panel:
         for i, name in enumerate(experts):
             forecasts[:, 0, i] = floats(table[name])
     else:
-        cell_codes, first, cells = _cells(series, codes, len(items))
-        experts, who = encoded(table[columns.model], columns.whole.models)
+        # A cell is a time of an item.
+        cell_codes = codes * np.int64(len(items)) + series
+        _, first, cells = np.unique(cell_codes, return_index=True, return_inverse=True)
+        experts, who = encode(table[columns.model], columns.whole.models)
         _refuse_repeats(table, columns, cell_codes * np.int64(len(experts)) + who)
         parts = list(columns.classes) or [str(columns.forecast)]
         forecasts = np.full((len(first), len(parts), len(experts)), np.nan)
@@ -77,7 +96,7 @@ def read_panel(table: Any, columns: Columns) -> Panel:
             _refuse_classes(forecasts)
         known, steps = (None if part is None else part[first] for part in (known, steps))
         series, codes = series[first], codes[first]
-        outcomes = agreed(outcomes, cells, len(first))
+        outcomes = merge_outcomes(outcomes, cells, len(first))
         kept = kept.take(pa.array(first))
     if columns.classes:
         _refuse_labels(outcomes, len(columns.classes), str(columns.target))
@@ -97,12 +116,12 @@ def named_items(table: Any, by: Sequence[str]) -> tuple[list[str], np.ndarray]:
     if not by:
         return [""], np.zeros(table.num_rows, dtype=np.int32)
     if len(by) == 1:
-        return encoded(table[by[0]])
+        return encode(table[by[0]])
     pc = extras.require("pyarrow.compute")
     # The separator is escaped inside of the parts, so that different keys get different names.
     marked = (pc.replace_substring(words(table[name]), "\\", "\\\\") for name in by)
     parts = (pc.replace_substring(texts, "|", "\\|") for texts in marked)
-    return encoded(pc.binary_join_element_wise(*parts, "|"))
+    return encode(pc.binary_join_element_wise(*parts, "|"))
 
 
 def _horizons(
@@ -126,37 +145,17 @@ def _horizons(
     return names, series * width + steps, steps.astype(np.int32)
 
 
-def _times(
-    table: Any, columns: Columns, series: np.ndarray
-) -> tuple[np.ndarray, np.ndarray | None]:
-    """Return the number of each row's time, and the distinct times; None without such a column."""
-    when = columns.forecast_time
-    return (_places(series), None) if when is None else times(table[when], columns.whole.times)
-
-
-def _places(series: np.ndarray) -> np.ndarray:
-    """Return for each row the number of earlier rows of the same item."""
+def _places(series: np.ndarray) -> tuple[np.ndarray, None]:
+    """Return for each row the number of earlier rows of the same item, and no distinct times."""
     order = np.argsort(series, kind="stable")
     sorted_ = series[order]
     first = np.searchsorted(sorted_, sorted_, side="left")
     places = np.empty(len(series), dtype=np.int32)
     places[order] = np.arange(len(series)) - first
-    return places
+    return places, None
 
 
-def _cells(
-    series: np.ndarray, codes: np.ndarray, items: int
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the cells of a long table: one for each time and item.
-
-    That is a code of the cell of each row, the first row of each cell, and the cell of each row.
-    """
-    cell_codes = codes * np.int64(items) + series
-    _, first, cells = np.unique(cell_codes, return_index=True, return_inverse=True)
-    return cell_codes, first, cells
-
-
-def agreed(target: Floats, cells: np.ndarray, count: int) -> Floats:
+def merge_outcomes(target: Floats, cells: np.ndarray, count: int) -> Floats:
     """Return the outcome of each cell, on which its rows must agree; NaN if no row has one."""
     outcomes = np.full(count, np.nan)
     known = ~np.isnan(target)
@@ -166,19 +165,27 @@ def agreed(target: Floats, cells: np.ndarray, count: int) -> Floats:
     return outcomes
 
 
+def repeated_rows(codes: np.ndarray) -> np.ndarray:
+    """Return the rows whose codes other rows have, too; rows of the smallest code come first."""
+    order = np.argsort(codes, kind="stable")
+    same = codes[order][1:] == codes[order][:-1]
+    return np.asarray(order[np.append(same, False) | np.append(False, same)])
+
+
 def _refuse_doubles(panel: Panel, columns: Columns) -> None:
     if panel.time_keys is None:
         return
-    codes = np.sort(panel.times * np.int64(len(panel.items)) + panel.series)
-    if (codes[1:] == codes[:-1]).any():
-        codes = panel.times * np.int64(len(panel.items)) + panel.series
-        values, counts = np.unique(codes, return_counts=True)
-        item = int(values[counts > 1][0]) % len(panel.items)
-        row = int(np.argmax(codes == values[counts > 1][0]))
-        when = panel.table[columns.forecast_time][row].as_py()
-        of = f" of {panel.items[item]}" if panel.items[item] else ""
+    repeated = repeated_rows(panel.times * np.int64(len(panel.items)) + panel.series)
+    if len(repeated):
+        when = panel.table[columns.forecast_time][int(repeated[0])].as_py()
+        item = panel.items[panel.series[repeated[0]]]
+        of = f" of {item}" if item else ""
         hint = "" if columns.by else "; name the column of the series with by"
-        if isinstance(when, datetime) and when.tzinfo is None and (counts > 1).mean() < 0.05:
+        if (
+            isinstance(when, datetime)
+            and when.tzinfo is None
+            and len(repeated) < 0.1 * len(panel.times)
+        ):
             hint += (
                 "; if this is the hour that the end of daylight saving time repeats, write the "
                 f"times with their offset: {when:%Y-%m-%dT%H:%M}+02:00 and +01:00"
@@ -187,11 +194,11 @@ def _refuse_doubles(panel: Panel, columns: Columns) -> None:
 
 
 def _refuse_repeats(table: Any, columns: Columns, codes: np.ndarray) -> None:
-    values, counts = np.unique(codes, return_counts=True)
-    if (counts > 1).any():
-        row = int(np.argmax(codes == values[counts > 1][0]))
-        named = [*columns.by, columns.time, columns.cutoff, columns.model]
-        where = ", ".join(f"{name} {table[name][row].as_py()}" for name in named if name)
+    repeated = repeated_rows(codes)
+    if len(repeated):
+        row = int(repeated[0])
+        keys = [*columns.index, str(columns.model)]
+        where = ", ".join(f"{key} {table[key][row].as_py()}" for key in keys)
         raise ValueError(f"there is more than one forecast for {where}")
 
 

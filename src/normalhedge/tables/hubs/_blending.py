@@ -12,14 +12,20 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from normalhedge.boundary import extras, inputs
+from normalhedge.boundary import extras, inputs, specs
 from normalhedge.boundary.inputs import Floats
-from normalhedge.tables.hubs._folder import Hub, read_hub
+from normalhedge.tables.frames import as_tuple
+from normalhedge.tables.hubs._files import (
+    ID,
+    KIND,
+    MODEL,
+    VALUE,
+    read_outcomes,
+    read_submissions,
+)
+from normalhedge.tables.hubs._folder import END, HORIZON, TARGET, Hub, Task, read_hub
 from normalhedge.tables.hubs._games import SCORES, HubGame, Played, mean_score, play_game
-from normalhedge.tables.hubs._outcomes import read_outcomes
-from normalhedge.tables.hubs._submissions import ID, KIND, MODEL, VALUE, read_submissions
-from normalhedge.tables.hubs._tasks import END, HORIZON, TARGET, Task, task_of
-from normalhedge.tables.hubs._weights import capped, combined
+from normalhedge.tables.hubs._weights import capped, combine
 from normalhedge.tables.quantiles import plain_combination
 
 KNOWN_AFTER = 7
@@ -41,7 +47,7 @@ class HubScore(NamedTuple):
     settled
         The number of past tasks with an outcome.
     loss
-        What is scored: WIS, log loss, square or absolute error.
+        The score: WIS, log loss, square or absolute error.
     blend, mean, median
         The mean scores of the blend, the plain mean and the plain median over the past tasks.
     """
@@ -118,7 +124,7 @@ def blend_hub(
         Patterns of the names of models to leave out, and to keep although the hub made them.
     max_weight
         The largest weight that a model may have. The forecasts are then weighted means with the
-        weights of the table; without it they are those of the hedger.
+        weights of the table; without it the hedger combines them.
     since
         The first date to learn from.
     name
@@ -134,25 +140,29 @@ def blend_hub(
     """
     hub = hub if isinstance(hub, Hub) else read_hub(hub)
     _check(known_after, max_weight)
-    asked = _tuple(target)
-    tasks = [task_of(hub.tasks, one) for one in asked] or list(hub.tasks.values())
-    models, left = hub.chosen(_tuple(leave_out), _tuple(keep), name)
-    day = _date_of(_day("date", date), sorted({own for model in models for own in model.files}))
+    targets = as_tuple(target)
+    for text in targets:
+        if text not in hub.tasks:
+            raise specs.nearest("target", text, hub.tasks)
+    tasks = [hub.tasks[text] for text in targets] or list(hub.tasks.values())
+    models, left = hub.chosen(as_tuple(leave_out), as_tuple(keep), name)
+    dates = sorted({submitted for model in models for submitted in model.files})
+    day = _choose_date(_day("date", date), dates)
     result = HubBlend({}, {}, notes=list(hub.notes), name=name, date=day)
-    result.notes += [f"left out {own}: {why}" for own, why in left.items()]
+    result.notes += [f"left out {model}: {why}" for model, why in left.items()]
     rows: list[dict[str, Any]] = []
     weights: list[dict[str, Any]] = []
     tables = read_submissions(models, tasks, day, _day("since", since), result.notes)
     for task in tasks:
         table = tables.get(task.target)
         if table is None or day.isoformat() not in set(table[task.date].to_pylist()):
-            if asked:
+            if targets:
                 raise ValueError(f"nobody submitted forecasts of {task.target} on {day}")
             continue
         for kind in task.outputs:
-            games = _games(hub, task, kind, table, day, known_after, result.notes)
-            for game in games:
-                _add(result, rows, weights, task, kind, game, day, max_weight, hedger)
+            for game in _games(hub, task, kind, table, day, known_after, result.notes):
+                played = play_game(game, day, hedger, result.notes)
+                result.scores.append(_add(rows, weights, game, played, day, max_weight))
     if not rows:
         raise ValueError(f"nobody submitted forecasts that can be blended on {day}")
     _finish(result, rows, weights, tasks)
@@ -167,14 +177,14 @@ def _check(known_after: object, max_weight: object) -> None:
         raise ValueError(f"known_after must be a number of days, 0 or more, got {known_after!r}")
 
 
-def _date_of(day: Date | None, dates: Sequence[Date]) -> Date:
-    """Return the date that was asked for, or the last one; refuse a date without submissions."""
+def _choose_date(day: Date | None, dates: Sequence[Date]) -> Date:
+    """Return the given date, or the last one; refuse a date without submissions."""
     if not dates:
         raise ValueError("there are no submissions of models to blend in model-output")
     if day is None:
         return dates[-1]
     if day not in dates:
-        near = [str(own) for own in dates if own < day][-1:]
+        near = [str(earlier) for earlier in dates if earlier < day][-1:]
         hint = f": the last date before it is {near[0]}" if near else ""
         raise ValueError(f"nobody submitted forecasts of {day}{hint}")
     return day
@@ -196,78 +206,67 @@ def _games(
         return []
     until = day - timedelta(days=known_after)
     outcomes, source = read_outcomes(hub.folder, task, list(hub.tasks.values()), kind, until, day)
-    if not outcomes:
-        notes.append(
-            f"no outcomes of {task.target} ({kind}) are known: the blend is a plain combination"
-        )
+    about = f"outcomes of {task.target} ({kind})"
+    if outcomes:
+        notes.append(f"{about} in {source}")
     else:
-        notes.append(f"outcomes of {task.target} ({kind}) in {source}")
+        notes.append(f"no {about} are known: the blend is a plain combination")
     keys = zip(*(table[c].to_pylist() for c in (*task.series, END)), strict=True)
-    output = task.outputs[kind]
     known: list[Any] = [outcomes.get(key) for key in keys]
+    ids = task.outputs[kind].ids
     if kind == "pmf":
-        place = {own: k for k, own in enumerate(output.ids)}
-        known = [place.get(own) for own in known]
-    truth = np.array([np.nan if own is None else float(own) for own in known])
-    steps = table[HORIZON].to_pylist() if HORIZON in table.column_names else [""] * len(truth)
-    order = task.allowed.get(HORIZON) or sorted(set(steps))
-    found = []
-    for step in order:
-        own = np.array([one == step for one in steps], dtype=bool)
-        part = table.filter(extras.require("pyarrow").array(own))
+        place = {text: k for k, text in enumerate(ids)}
+        known = [place.get(text) for text in known]
+    truth = np.array([np.nan if value is None else float(value) for value in known])
+    steps = np.array(
+        table[HORIZON].to_pylist() if HORIZON in table.column_names else [""] * len(truth)
+    )
+    games = []
+    for step in task.allowed.get(HORIZON) or sorted(set(steps.tolist())):
+        rows = np.flatnonzero(steps == step)
+        part = table.take(extras.require("pyarrow").array(rows))
         if day.isoformat() in set(part[task.date].to_pylist()):
-            found.append(HubGame(step, part, truth[own], kind, output.ids, task, known_after))
-    return found
+            games.append(HubGame(step, part, truth[rows], kind, ids, task, known_after))
+    return games
 
 
 def _add(
-    result: HubBlend,
     rows: list[dict[str, Any]],
     weights: list[dict[str, Any]],
-    task: Task,
-    kind: str,
     game: HubGame,
+    played: Played,
     day: Date,
     max_weight: float | None,
-    hedger: str | None,
-) -> None:
-    """Play a game, and add the forecasts and weights of the date to the rows."""
-    played = play_game(game, day, hedger, result.notes)
-    output = task.outputs[kind]
+) -> HubScore:
+    """Add the forecasts and weights of the date to the rows; return the scores of the past."""
+    task, output = game.task, game.task.outputs[game.kind]
     values, shares = played.values, played.weights
     if max_weight is not None:
         awake = np.asarray(~np.isnan(played.forecasts).all(axis=1))
         pairs = zip(shares, awake, strict=True)
-        shares = np.array([capped(own, who, max_weight) for own, who in pairs])
-        values = combined(played.forecasts, shares, guard=kind != "pmf")
-    written = _within(values, output.low, output.high, whole=output.whole)
-    for cell, ids in zip(played.last.tolist(), played.cells, strict=True):
-        known = {task.date: day.isoformat(), TARGET: task.target, HORIZON: game.horizon, **ids}
-        base = {name: known[name] for name in task.columns}
-        for k, own in enumerate(output.ids or ["NA"]):
-            rows.append({**base, KIND: kind, ID: own, VALUE: float(written[cell, k])})
+        shares = np.array([capped(share, who, max_weight) for share, who in pairs])
+        values = combine(played.forecasts, shares, guard=game.kind != "pmf")
+    written = np.clip(np.round(values) if output.whole else values, output.low, output.high)
+    for cell, series in zip(played.last.tolist(), played.cells, strict=True):
+        ids = {task.date: day.isoformat(), TARGET: task.target, HORIZON: game.horizon, **series}
+        base = {name: ids[name] for name in task.columns} | {KIND: game.kind}
+        for k, text in enumerate(output.ids or ["NA"]):
+            rows.append({**base, ID: text, VALUE: float(written[cell, k])})
         for i, name in enumerate(played.names):
             if not np.isnan(played.forecasts[cell, :, i]).all():
-                share = float(shares[cell, i])
-                weights.append({MODEL: name, **base, KIND: kind, "weight": share})
-    result.scores.append(_score(task, kind, game, played, values))
+                weights.append({MODEL: name, **base, "weight": float(shares[cell, i])})
+    return _score(game, played, values)
 
 
-def _score(task: Task, kind: str, game: HubGame, played: Played, values: Floats) -> HubScore:
-    """Return how the blend did, beside plain combinations, over all cells with an outcome."""
-    ways: list[Any] = [np.nanmean] if kind == "pmf" else [np.nanmean, np.nanmedian]
+def _score(game: HubGame, played: Played, values: Floats) -> HubScore:
+    """Return the scores of the blend, beside plain combinations, over all cells with an outcome."""
+    ways: list[Any] = [np.nanmean] if game.kind == "pmf" else [np.nanmean, np.nanmedian]
     every = [values, *(plain_combination(played.forecasts, way) for way in ways)]
-    found = [mean_score(kind, own, played.outcomes, game.ids) for own in every]
+    scores = [mean_score(game.kind, part, played.outcomes, game.ids) for part in every]
     models = int((~np.isnan(played.forecasts[played.last])).any(axis=(0, 1)).sum())
     settled = int((~np.isnan(played.outcomes)).sum())
-    parts = (task.target, kind, game.horizon, len(played.cells), models, settled, SCORES[kind])
-    return HubScore(*parts, *found, *[nan] * (3 - len(found)))
-
-
-def _within(values: Floats, low: float | None, high: float | None, *, whole: bool) -> Floats:
-    """Return values within the limits of the hub."""
-    found = np.round(values) if whole else values
-    return np.clip(found, -np.inf if low is None else low, np.inf if high is None else high)
+    parts = (game.task.target, game.kind, game.horizon, len(played.cells), models, settled)
+    return HubScore(*parts, SCORES[game.kind], *scores, *[nan] * (3 - len(scores)))
 
 
 def _finish(
@@ -279,12 +278,10 @@ def _finish(
     """Sort rows in the order of the hub's tasks, and turn them into columns."""
     columns = list(dict.fromkeys(name for task in tasks for name in task.columns))
     place = {
-        name: {
-            own: k for k, own in enumerate(v for task in tasks for v in task.allowed.get(name, ()))
-        }
+        name: {v: k for k, v in enumerate(v for task in tasks for v in task.allowed.get(name, ()))}
         for name in columns
     }
-    kinds = {own: k for k, own in enumerate(kind for task in tasks for kind in task.outputs)}
+    kinds = {kind: k for k, kind in enumerate(kind for task in tasks for kind in task.outputs)}
 
     def order(row: dict[str, Any]) -> tuple[Any, ...]:
         places = [(place[c].get(row.get(c, ""), 1 << 30), str(row.get(c, ""))) for c in columns]
@@ -292,33 +289,20 @@ def _finish(
 
     rows.sort(key=order)  # the ids of a task keep their order
     weights.sort(key=lambda row: (*order(row), row[MODEL]))
-    for target, source, more in (
-        (result.submission, rows, [KIND, ID, VALUE]),
-        (result.weights, weights, [KIND, "weight"]),
-    ):
-        heads = [*([MODEL] if target is result.weights else []), *columns, *more]
-        for name in heads:
-            target[name] = [_cell(row.get(name, "")) for row in source]
-    for target in (result.submission, result.weights):
-        if HORIZON in target:
-            target[HORIZON] = [_whole(own) for own in target[HORIZON]]
+    for name in (*columns, KIND, ID, VALUE):
+        result.submission[name] = [_cell(name, row.get(name, "")) for row in rows]
+    for name in (MODEL, *columns, KIND, "weight"):
+        result.weights[name] = [_cell(name, row.get(name, "")) for row in weights]
 
 
-def _cell(value: Any) -> Any:
-    """Return a value as it is written: NA where a task has none."""
-    return "NA" if value == "" else value
-
-
-def _whole(text: str) -> Any:
-    """Return a horizon as the number it is."""
+def _cell(name: str, value: Any) -> Any:
+    """Return a value as it is written: NA where a task has none, and horizons as numbers."""
+    if value == "":
+        return "NA"
     try:
-        return int(text)
+        return int(value) if name == HORIZON else value
     except ValueError:
-        return text
-
-
-def _tuple(given: str | Sequence[str]) -> tuple[str, ...]:
-    return (given,) if isinstance(given, str) else tuple(given)
+        return value
 
 
 def _day(name: str, given: Date | str | None) -> Date | None:

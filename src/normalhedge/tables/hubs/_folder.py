@@ -1,21 +1,116 @@
 """A forecast hub in a folder: its tasks, its models and their submissions.
 
-The layout is that of the hubverse: ``hub-config/tasks.json``, ``model-metadata/<team-model>.yml``,
+The layout comes from the hubverse: ``hub-config/tasks.json``, ``model-metadata/<team-model>.yml``,
 ``model-output/<team-model>/<date>-<team-model>.csv`` or ``.parquet``, and ``target-data``.
 """
 
 import json
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import date as Date  # noqa: N812 -- a type
 from fnmatch import fnmatchcase
+from math import inf
 from pathlib import Path
-
-from normalhedge.tables.hubs._tasks import Task, read_tasks
+from typing import Any
 
 _FILE = re.compile(r"(\d{4}-\d\d-\d\d)-(.+)\.(csv|parquet|csv\.gz)")
 _FIELD = re.compile(r"(team_abbr|model_abbr|ensemble_of_hub_models)\s*:\s*[\"']?([^\"'#]*)")
+
+DATES = ("reference_date", "origin_date", "forecast_date")
+"""The usual names of the task id that says when a forecast was made."""
+
+END, HORIZON, TARGET = "target_end_date", "horizon", "target"
+"""The task ids of the date that a forecast is for, of the steps ahead, and of the quantity."""
+
+UNITS = {"day": 1, "week": 7}
+"""The length of a step ahead, in days, by its ``time_unit``."""
+
+TYPES = ("quantile", "pmf", "mean", "median")
+"""The output types that are blended."""
+
+
+@dataclass
+class Output:
+    """The values that a submission may have in one output type."""
+
+    # the values of ``output_type_id`` as text, in order; none for means and medians
+    ids: list[str] = field(default_factory=list)
+    # low, high: the limits of values
+    low: float = -inf
+    high: float = inf
+    whole: bool = False  # whether values are whole numbers
+
+
+@dataclass
+class Task:
+    """A target of a hub, and how submissions describe it."""
+
+    target: str  # its name
+    columns: list[str]  # the task ids, in the order of the file
+    date: str  # the task id that says when a forecast was made
+    allowed: dict[str, list[str]]  # the values that each task id may have, as text, in order
+    outputs: dict[str, Output]  # the output types that are blended, by name
+    days: int = 7  # the length of a step ahead in days
+    numeric: bool = True  # whether outcomes are numbers, and belong to one step ahead
+
+    @property
+    def series(self) -> list[str]:
+        """The task ids that name a series: all but the dates, the horizon and the target."""
+        return [c for c in self.columns if c not in {self.date, END, HORIZON, TARGET}]
+
+
+def read_tasks(path: Path) -> dict[str, Task]:
+    """Return the tasks of a hub by target."""
+    tasks: dict[str, Task] = {}
+    try:
+        for entry in json.loads(path.read_text(encoding="utf-8"))["rounds"]:
+            date = entry["round_id"] if entry.get("round_id_from_variable") else None
+            for block in entry["model_tasks"]:
+                for meta in block["target_metadata"]:
+                    keys = meta.get("target_keys") or {}
+                    target = str(keys.get(TARGET, meta["target_id"]))
+                    _add_task(tasks, target, meta, block, date)
+    except FileNotFoundError:
+        name = f"{path.parent.name}/{path.name}"
+        raise ValueError(f"{path.parent.parent} is not a hub: it has no {name}") from None
+    except (KeyError, TypeError, AttributeError, ValueError) as error:
+        raise ValueError(f"{path} cannot be read as the tasks of a hub: {error!r}") from None
+    return tasks
+
+
+def _add_task(
+    tasks: dict[str, Task],
+    target: str,
+    meta: Mapping[str, Any],
+    block: Mapping[str, Any],
+    date: str | None,
+) -> None:
+    ids = block["task_ids"]
+    columns = list(ids)
+    date = date or next((name for name in DATES if name in columns), columns[0])
+    task = tasks.setdefault(target, Task(target, columns, date, {}, {}))
+    task.days = UNITS.get(str(meta.get("time_unit")), task.days)
+    task.numeric = meta.get("target_type") in {"continuous", "discrete", "count", "binary", None}
+    task.numeric = task.numeric and bool(meta.get("is_step_ahead", True))
+    for name, values in ids.items():
+        _extend(task.allowed.setdefault(name, []), values)
+    for kind, rule in block["output_type"].items():
+        if kind not in TYPES:
+            continue
+        output = task.outputs.setdefault(kind, Output())
+        if kind in {"quantile", "pmf"}:
+            _extend(output.ids, rule["output_type_id"])
+        value = rule.get("value", {})
+        low, high = value.get("minimum"), value.get("maximum")
+        output.low, output.high = -inf if low is None else low, inf if high is None else high
+        output.whole = value.get("type") == "integer"
+
+
+def _extend(known: list[str], values: Mapping[str, Any]) -> None:
+    """Add required and optional values as text."""
+    every = [str(v) for part in ("required", "optional") for v in values.get(part) or ()]
+    known += [value for value in dict.fromkeys(every) if value not in known]
 
 
 @dataclass(frozen=True)
@@ -25,7 +120,7 @@ class HubModel:
     Attributes
     ----------
     name
-        Its name: that of its folder.
+        Its name, which is the name of its folder.
     files
         The submissions by date.
     made_by_hub
@@ -66,7 +161,7 @@ class Hub:
     def chosen(
         self, leave_out: Sequence[str] = (), keep: Sequence[str] = (), name: str = ""
     ) -> tuple[list[HubModel], dict[str, str]]:
-        """Return the models to blend, and those left out with the reasons.
+        """Return the models to blend, and the models left out with the reasons.
 
         Parameters
         ----------
@@ -116,7 +211,7 @@ def read_hub(folder: str | Path) -> Hub:
 
 def _files(folder: Path, notes: list[str]) -> dict[Date, Path]:
     """Return the submissions of a model by date; other files get a note."""
-    found: dict[Date, Path] = {}
+    files: dict[Date, Path] = {}
     for path in sorted(folder.iterdir()):
         parts = _FILE.fullmatch(path.name)
         if parts is None or parts[2] != folder.name:
@@ -128,12 +223,12 @@ def _files(folder: Path, notes: list[str]) -> dict[Date, Path]:
         except ValueError:
             notes.append(f"left out {folder.name}/{path.name}: {parts[1]} is not a date")
             continue
-        if date in found:
+        if date in files:
             raise ValueError(
-                f"{folder.name} has two submissions of {date}: {found[date].name} and {path.name}"
+                f"{folder.name} has two submissions of {date}: {files[date].name} and {path.name}"
             )
-        found[date] = path
-    return found
+        files[date] = path
+    return files
 
 
 def _made_by_hub(root: Path, model: str, words: set[str]) -> str:
@@ -152,8 +247,8 @@ def _metadata(folder: Path, model: str) -> dict[str, str]:
         path = folder / f"{model}{ending}"
         if path.is_file():
             lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
-            found = [_FIELD.match(line) for line in lines]
-            return {parts[1]: parts[2].strip() for parts in found if parts is not None}
+            fields = filter(None, map(_FIELD.match, lines))
+            return {parts[1]: parts[2].strip() for parts in fields}
     return {}
 
 

@@ -10,13 +10,13 @@ from normalhedge.boundary import extras
 from normalhedge.boundary.inputs import Floats
 from normalhedge.mixtures.state import SUM_TOLERANCE
 from normalhedge.tables import Blend, blend
-from normalhedge.tables.frames import encoded, floats
-from normalhedge.tables.hubs._submissions import ID, MODEL, VALUE
-from normalhedge.tables.hubs._tasks import END, Task
+from normalhedge.tables.frames import encode, floats
+from normalhedge.tables.hubs._files import ID, MODEL, VALUE
+from normalhedge.tables.hubs._folder import END, Task
 from normalhedge.tables.quantiles import DIGITS, cells_of, wis_scores
 
 MADE, KNOWN, TRUTH, LEVEL = "(made)", "(known)", "(truth)", "(level)"
-"""Columns beside those of the hub: the dates at which forecasts are made and outcomes known."""
+"""Columns beside the hub's: when forecasts are made and outcomes known, and others."""
 
 NEVER = 36_500
 """The days that forecasts wait without a date that they are for, as of the peak of a season."""
@@ -25,10 +25,10 @@ LEAST = 1e-6
 """Smaller probabilities count as this one in the log loss, as in `normalhedge.mixtures.losses`."""
 
 LOSSES = {"pmf": "log", "mean": "square", "median": "absolute"}
-"""The loss of each output type but quantiles, whose loss is that of their levels."""
+"""The loss of each output type but quantiles, whose loss is the loss of their levels."""
 
 SCORES = {"quantile": "WIS", "pmf": "log loss", "mean": "square error", "median": "absolute error"}
-"""What is scored, in words."""
+"""The scores in words."""
 
 
 class HubGame(NamedTuple):
@@ -44,17 +44,22 @@ class HubGame(NamedTuple):
     task: Task
     known_after: int  # the number of days after which an outcome is known
 
+    @property
+    def width(self) -> int:
+        """The number of values of a forecast."""
+        return max(len(self.ids), 1)
+
 
 class Played(NamedTuple):
     """A game of which all dates were played. A cell is a series on a date."""
 
-    # the cells of the last date with all that the hub asks for, as places in the arrays
+    # the complete cells of the last date, as places in the arrays
     last: np.ndarray
     # the ids of the series of these cells, and the date that their forecasts are for
     cells: list[dict[str, str]]
     names: list[str]  # the models
-    # forecasts, values, weights, outcomes: the forecasts of the models, cells x ids x models; those
-    # of the blend, cells x ids; the weights, cells x models; and the outcomes
+    # forecasts, values, weights, outcomes: the forecasts of the models, cells x ids x models; of
+    # the blend, cells x ids; the weights, cells x models; and the outcomes
     forecasts: Floats
     values: Floats
     weights: Floats
@@ -67,56 +72,45 @@ def play_game(game: HubGame, day: Date, hedger: str | None, notes: list[str]) ->
     All series share one round of each date: the core hedges over weights for all of them, and
     weights for each series by itself.
     """
-    parts = {"quantile": _quantiles, "pmf": _classes}.get(game.kind, _points)(game, notes)
-    columns: dict[str, Any] = {"by": game.task.series, "target": TRUTH, "time": KNOWN}
-    columns |= {"cutoff": MADE, "model": MODEL, **parts.columns}
+    pa = extras.require("pyarrow")
+    arrange = {"quantile": _quantiles, "pmf": _classes}.get(game.kind)
+    columns: dict[str, Any] = {VALUE: floats(game.table[VALUE])}
+    roles: dict[str, Any] = {"forecast": VALUE}
+    rows = np.arange(len(game.truth))
+    if arrange is not None:
+        rows, columns, roles = arrange(game, notes)
+    table = game.table.take(pa.array(rows))
+    made = table[game.task.date].to_numpy(zero_copy_only=False).astype("datetime64[D]")
+    ends = table[END].to_numpy(zero_copy_only=False).astype("datetime64[D]")
+    ends = np.where(np.isnat(ends), made + np.timedelta64(NEVER, "D"), ends)
+    columns |= {name: table[name] for name in (*game.task.series, MODEL)}
+    columns |= {MADE: made, KNOWN: ends + np.timedelta64(game.known_after, "D")}
     options: dict[str, Any] = {} if hedger is None else {"hedger": hedger}
     if game.kind in LOSSES:
         options["loss"] = LOSSES[game.kind]
-    result = blend(parts.table, pooled=True, weights=True, **columns, **options)
-    said = result.notes if game.kind == "quantile" else []
+    result = blend(
+        pa.table({**columns, TRUTH: game.truth[rows]}), pooled=True, weights=True,
+        by=game.task.series, target=TRUTH, time=KNOWN, cutoff=MADE, model=MODEL, **roles, **options,
+    )  # fmt: skip
     notes += [
         f"horizon {game.horizon}: {note}"
-        for note in said
+        for note in (result.notes if game.kind == "quantile" else [])
         if note.startswith(("crossing", "quantiles inter", "asleep", "1 inf")) or " inf" in note
     ]
-    return _last(game, day, result, parts.width, notes)
+    return _last(game, day, result, notes)
 
 
-class _Parts(NamedTuple):
-    table: Any
-    columns: dict[str, Any]
-    width: int
-
-
-def _base(game: HubGame, rows: Any) -> dict[str, Any]:
-    """Return the columns of some rows that all output types have."""
-    made = rows[game.task.date].to_numpy(zero_copy_only=False).astype("datetime64[D]")
-    ends = rows[END].to_numpy(zero_copy_only=False).astype("datetime64[D]")
-    ends = np.where(np.isnat(ends), made + np.timedelta64(NEVER, "D"), ends)
-    known = ends + np.timedelta64(game.known_after, "D")
-    found = {name: rows[name] for name in (*game.task.series, MODEL)}
-    return found | {MADE: made, KNOWN: known}
-
-
-def _quantiles(game: HubGame, notes: list[str]) -> _Parts:
-    """Return a long table with a column of levels: those of the hub, and no others."""
-    pa = extras.require("pyarrow")
+def _quantiles(
+    game: HubGame, notes: list[str]
+) -> tuple[np.ndarray, dict[str, Any], dict[str, Any]]:
+    """Return the rows at the hub's levels, columns with their quantiles, and the roles of these."""
     levels = np.array([_level(text) for text in game.table[ID].to_pylist()])
     wanted = np.isin(levels, [_level(text) for text in game.ids])
     if not wanted.all():
         count = int((~wanted).sum())
         notes.append(f"{count:,} row{'s' * (count > 1)} at levels that are not the hub's left out")
-    rows = game.table.filter(pa.array(wanted))
-    table = pa.table(
-        {
-            **_base(game, rows),
-            TRUTH: game.truth[wanted],
-            LEVEL: levels[wanted],
-            VALUE: rows[VALUE],
-        }
-    )
-    return _Parts(table, {"level": LEVEL, "forecast": VALUE}, len(game.ids))
+    columns = {LEVEL: levels[wanted], VALUE: floats(game.table[VALUE])[wanted]}
+    return np.flatnonzero(wanted), columns, {"level": LEVEL, "forecast": VALUE}
 
 
 def _level(text: str) -> float:
@@ -126,45 +120,32 @@ def _level(text: str) -> float:
         return np.nan
 
 
-def _classes(game: HubGame, notes: list[str]) -> _Parts:
-    """Return a long table with a column for each class; left out are sums that are not one."""
-    pa, pc = extras.require("pyarrow"), extras.require("pyarrow.compute")
+def _classes(game: HubGame, notes: list[str]) -> tuple[np.ndarray, dict[str, Any], dict[str, Any]]:
+    """Return a row of each forecast, columns with its probabilities, and the roles of these.
+
+    Forecasts whose probabilities do not sum to one are left out.
+    """
+    pc = extras.require("pyarrow.compute")
     keys = [*game.task.series, MODEL, game.task.date, END]
-    _, group = encoded(pc.binary_join_element_wise(*(game.table[c] for c in keys), "|"))
+    _, group = encode(pc.binary_join_element_wise(*(game.table[c] for c in keys), "|"))
     _, first, group = np.unique(group, return_index=True, return_inverse=True)
-    place = {own: k for k, own in enumerate(game.ids)}
-    own = np.array([place.get(text, -1) for text in game.table[ID].to_pylist()])
+    places = {text: k for k, text in enumerate(game.ids)}
+    place = np.array([places.get(text, -1) for text in game.table[ID].to_pylist()])
     shares = np.zeros((len(first), len(game.ids)))
-    shares[group[own >= 0], own[own >= 0]] = floats(game.table[VALUE])[own >= 0]
+    shares[group[place >= 0], place[place >= 0]] = floats(game.table[VALUE])[place >= 0]
     good = (np.abs(shares.sum(axis=1) - 1.0) <= SUM_TOLERANCE) & (shares >= -1e-9).all(axis=1)
     if not good.all():
         count = int((~good).sum())
         notes.append(f"{count:,} forecasts whose probabilities do not sum to one left out")
-    rows = game.table.take(pa.array(first[good]))
-    names = [f"({k})" for k in range(len(game.ids))]
-    table = pa.table(
-        {
-            **_base(game, rows),
-            TRUTH: game.truth[first[good]],
-            **{name: shares[good, k] for k, name in enumerate(names)},
-        }
-    )
-    return _Parts(table, {"classes": names}, len(names))
+    columns = {f"({k})": share for k, share in enumerate(shares[good].T)}
+    return first[good], columns, {"classes": list(columns)}
 
 
-def _points(game: HubGame, notes: list[str]) -> _Parts:  # noqa: ARG001 -- as the others
-    """Return a long table of numbers."""
-    pa = extras.require("pyarrow")
-    base = {**_base(game, game.table), TRUTH: game.truth, VALUE: game.table[VALUE]}
-    return _Parts(pa.table(base), {"forecast": VALUE}, 1)
-
-
-def _last(game: HubGame, day: Date, result: Blend, count: int, notes: list[str]) -> Played:
+def _last(game: HubGame, day: Date, result: Blend, notes: list[str]) -> Played:
     """Return all cells in the order of the result, and which of them are of the last date."""
-    values, forecasts, outcomes = cells_of(result.rounds, count)
-    step = count if game.kind == "quantile" else 1  # rows of a long result for each cell
-    frame = result.frame
-    names = result.mixture.names
+    values, forecasts, outcomes = cells_of(result.rounds, game.width)
+    step = game.width if game.kind == "quantile" else 1  # rows of a long result for each cell
+    frame, names = result.frame, result.mixture.names
     places = [frame.column_names.index(f"weight_{name}") for name in names]
     weights = np.column_stack([floats(frame.column(place)) for place in places])
     weights = weights.reshape(-1, step, len(names)).mean(axis=1)
@@ -173,7 +154,7 @@ def _last(game: HubGame, day: Date, result: Blend, count: int, notes: list[str])
     )
     made = index[MADE].to_numpy().astype("datetime64[D]")
     here = made == np.datetime64(day)
-    whole = here & ~np.isnan(values).any(axis=1) & (values.shape[1] == count)
+    whole = here & ~np.isnan(values).any(axis=1) & (values.shape[1] == game.width)
     if (here & ~whole).any():
         lost = int((here & ~whole).sum())
         notes.append(f"horizon {game.horizon}: {lost} tasks without a forecast at every level")

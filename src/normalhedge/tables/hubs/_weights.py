@@ -43,37 +43,34 @@ def capped(weights: Floats, awake: np.ndarray, cap: float) -> Floats:
     result = np.zeros_like(weights)
     for full in range(count + 1):  # the number of models at the cap
         left = max(1.0 - full * limit, 0.0)
-        others = sorted_[full:]
-        if not len(others):
-            shares = others
-        elif rest[full] > 0.0:
-            shares = others * (left / rest[full])
+        if rest[full] > 0.0:
+            shares = sorted_[full:] * (left / rest[full])
         else:
-            shares = np.full(len(others), left / len(others))
-        if not len(shares) or shares.max() <= limit * (1.0 + 1e-12):
+            shares = np.full(count - full, left / max(count - full, 1))
+        if (shares <= limit * (1.0 + 1e-12)).all():
             result[order] = np.concatenate([np.full(full, limit), np.minimum(shares, limit)])
             break
     return result
 
 
-def combined(forecasts: Floats, weights: Floats, *, guard: bool = True) -> Floats:
+def combine(forecasts: Floats, weights: Floats, *, guard: bool = True) -> Floats:
     """Return the weighted means of forecasts, with absurd ones moved nearer to the others.
 
     With m the median of the models awake, and d the median of their distances to it, at the level
     where that is largest, forecasts are moved to within m - 10 d and m + 10 d.
     """
     awake = ~np.isnan(forecasts)
-    near = _guarded(forecasts, awake) if guard else forecasts
+    near = _clip(forecasts, awake) if guard else forecasts
     shares = np.where(awake, weights[:, np.newaxis, :], 0.0)
     total = shares.sum(axis=2, keepdims=True)
     even = awake / np.maximum(awake.sum(axis=2, keepdims=True), 1)
     shares = np.where(total > 0.0, shares / np.where(total > 0.0, total, 1.0), even)
-    found = np.where(awake, shares * np.where(awake, near, 0.0), 0.0).sum(axis=2)
-    return np.asarray(np.where(awake.any(axis=2), found, np.nan))
+    means = np.where(awake, shares * np.where(awake, near, 0.0), 0.0).sum(axis=2)
+    return np.asarray(np.where(awake.any(axis=2), means, np.nan))
 
 
-def _guarded(forecasts: Floats, awake: np.ndarray) -> Floats:
-    """Return forecasts with absurd ones moved nearer to the others, where three are awake."""
+def _clip(forecasts: Floats, awake: np.ndarray) -> Floats:
+    """Clip absurd forecasts to the range of the others, where three are awake."""
     result = forecasts.copy()
     enough = awake.sum(axis=2) >= 3
     middle, spread = np.full(enough.shape, np.nan), np.full(enough.shape, np.nan)

@@ -2,15 +2,16 @@
 
 from normalhedge.tables.quantiles._layouts import Quantiles as Quantiles, recognise as recognise
 from normalhedge.tables.quantiles._levels import DIGITS as DIGITS, read_levels as read_levels
-from normalhedge.tables.quantiles._scores import crps_scores, pinball_losses, wis_scores
-from normalhedge.tables.quantiles._summary import (
+from normalhedge.tables.quantiles._scores import (
     QuantileScores,
     QuantileSummary,
     cells_of as cells_of,
-    levels_of_loss as levels_of_loss,
+    central_intervals as central_intervals,
+    crps_scores,
+    pinball_losses,
     plain_combination as plain_combination,
-    quantile_options as quantile_options,
     summarise_quantiles as summarise_quantiles,
+    wis_scores,
 )
 from normalhedge.tables.quantiles._table import QuantileTable as QuantileTable
 

@@ -6,7 +6,7 @@ Three layouts are read, and the result of a blend has the layout of its table.
     wide       a row for each model and time: columns ``model``, ``q0.1``, ``q0.5``, ...
     intervals  a row for each time: columns ``gam``, ``gam-lo-90``, ``gam-hi-90``, ``ar``, ...
 
-Levels are always those of the data: of a column, or of the names of columns. The order of rows and
+Levels always come from the data: from a column, or from the names of columns. The order of rows and
 columns says nothing about them.
 """
 
@@ -14,12 +14,30 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from normalhedge.boundary import specs
-from normalhedge.tables.frames import MODELS, Columns, is_number, may_hold_numbers
-from normalhedge.tables.quantiles._intervals import read_intervals
-from normalhedge.tables.quantiles._levels import check_levels, level_of, read_levels
-from normalhedge.tables.quantiles._rows import read_long, read_wide
-from normalhedge.tables.quantiles._table import QuantileTable
+import numpy as np
+
+from normalhedge.boundary import extras, specs
+from normalhedge.tables.frames import (
+    MODELS,
+    Columns,
+    floats,
+    free_name,
+    guess,
+    is_number,
+    may_hold_numbers,
+    merge_outcomes,
+    named_items,
+    repeated_rows,
+    replace_column,
+    words,
+)
+from normalhedge.tables.quantiles._levels import (
+    check_levels,
+    level_of,
+    model_and_level,
+    read_levels,
+)
+from normalhedge.tables.quantiles._table import BLEND, QuantileTable, numbers_of
 
 LEVELS = ("quantile_level", "quantile", "output_type_id", "level", "tau", "q")
 """The usual names of a column of levels."""
@@ -51,9 +69,9 @@ def recognise(
     if level is None and quantiles is None:
         level = _column_of_levels(table, given)
     if level is not None:
-        return read_long(table, _dated(table, given), level)
+        return _read_long(table, _with_hub_dates(table, given), level)
     columns = _level_columns(table, given, quantiles)
-    return read_wide(table, _dated(table, given), columns) if columns else None
+    return _read_wide(table, _with_hub_dates(table, given), columns) if columns else None
 
 
 def _check_names(names: Sequence[str], level: str | None, quantiles: Quantiles) -> None:
@@ -74,8 +92,8 @@ def _without_models(
         raise ValueError("level needs a long table, with a column of models: name it with model")
     if isinstance(quantiles, Mapping):
         raise TypeError("quantiles with levels need a column of models: name it with model")
-    found = read_intervals(table, given, quantiles)
-    if found is None and given.experts is None:
+    quantile_table = _read_intervals(table, given, quantiles)
+    if quantile_table is None and given.experts is None:
         alone = _level_columns(table, given, None)
         if any(x < 0.5 for x in alone.values()) and any(x > 0.5 for x in alone.values()):
             few = ", ".join(list(alone)[:3])
@@ -83,7 +101,7 @@ def _without_models(
                 f"columns {few} look like quantiles of one model: name the column of models with "
                 "model, or the columns of experts with experts"
             )
-    return found
+    return quantile_table
 
 
 def _column_of_levels(table: Any, given: Columns) -> str | None:
@@ -110,42 +128,37 @@ def _holds_levels(column: Any) -> bool:
 
 def _level_columns(table: Any, given: Columns, quantiles: Quantiles) -> dict[str, float]:
     """Return the columns of quantiles of a wide table with a column of models, with levels."""
+    if quantiles is None and given.forecast is not None:
+        return {}
     if isinstance(quantiles, Mapping):
-        found = {str(name): float(level) for name, level in quantiles.items()}
-    elif quantiles is not None:
-        unknown = [name for name in quantiles if level_of(name) is None]
+        columns = {str(name): float(level) for name, level in quantiles.items()}
+    else:
+        taken = {given.target, given.time, given.cutoff, given.model, *given.by}
+        names = quantiles or [
+            name
+            for name in table.column_names
+            if name not in taken and may_hold_numbers(table.schema.field(name).type)
+        ]
+        by_name = {name: level_of(name) for name in names}
+        columns = {name: level for name, level in by_name.items() if level is not None}
+        if quantiles is None and len(columns) < 2:
+            return {}
+        unknown = [name for name in quantiles or () if name not in columns]
         if unknown:
             raise ValueError(
                 f"column {unknown[0]} has no level between 0 and 1 in its name: give quantiles as a"
                 " mapping of columns to levels"
             )
-        found = {name: float(level_of(name) or 0.0) for name in quantiles}
-    elif given.forecast is not None:
-        return {}
-    else:
-        taken = {given.target, given.time, given.cutoff, given.model, *given.by}
-        every = {name: level_of(name) for name in table.column_names if name not in taken}
-        found = {
-            name: level
-            for name, level in every.items()
-            if level is not None and may_hold_numbers(table.schema.field(name).type)
-        }
-        if len(found) < 2:
-            return {}
-    _refuse_double_levels(found)
-    return found
-
-
-def _refuse_double_levels(columns: Mapping[str, float]) -> None:
     check_levels(sorted(set(columns.values())))
     first: dict[float, str] = {}
     for name, level in columns.items():
-        if level in first:
-            raise ValueError(f"columns {first[level]} and {name} have the same level, {level:g}")
-        first[level] = name
+        other = first.setdefault(level, name)
+        if other != name:
+            raise ValueError(f"columns {other} and {name} have the same level, {level:g}")
+    return columns
 
 
-def _dated(table: Any, given: Columns) -> Columns:
+def _with_hub_dates(table: Any, given: Columns) -> Columns:
     """Return the roles with the two dates of a forecast hub, if there are such columns."""
     made = next((name for name in MADE if name in table.column_names), None)
     if given.time is not None or given.cutoff is not None or made is None:
@@ -154,3 +167,166 @@ def _dated(table: Any, given: Columns) -> Columns:
         return given
     notes = [f"forecasts made at: {made}", f"time: {FOR}"]
     return replace(given, time=FOR, cutoff=made, notes=[*given.notes, *notes])
+
+
+def _read_long(table: Any, given: Columns, level: str) -> QuantileTable:
+    """Read a table with a row for each model, time and level."""
+    pa, pc = extras.require("pyarrow"), extras.require("pyarrow.compute")
+    notes = [f"levels in: {level}"]
+    if "output_type" in table.column_names and "output_type" not in given.by:
+        kept = pc.equal(words(table["output_type"]), "quantile")
+        left = table.num_rows - int(pc.sum(kept).as_py() or 0)
+        if left == table.num_rows:
+            raise ValueError("column output_type names no quantile: this table has no quantiles")
+        if left:
+            table = table.filter(kept)
+            notes.append(f"{left:,} rows of another output_type left out")
+    if not table.num_rows:
+        raise ValueError("the table has no rows")
+    columns = guess(table, given)
+    columns.notes[:0] = [*given.notes, *notes]
+    if level in columns.by:
+        raise ValueError(f"column {level} holds levels: it cannot name a series, too")
+    given_levels = read_levels(table[level], level)
+    levels, place = np.unique(given_levels, return_inverse=True)
+    if given.whole.levels is not None:
+        levels = np.array(given.whole.levels)
+        place = np.searchsorted(levels, given_levels)
+    keys = [*columns.index, str(columns.model)]
+    _, group = named_items(table, keys)
+    _, first = np.unique(group, return_index=True)
+    cells = group * np.int64(len(levels)) + place
+    repeated = repeated_rows(cells)
+    if len(repeated):
+        row = int(repeated[1])
+        where = ", ".join(f"{key} {table[key][row].as_py()}" for key in keys)
+        raise ValueError(
+            f"there is more than one forecast for {where}, {level} {given_levels[row]:g}"
+        )
+    numbers = np.full((len(first), len(levels)), np.nan)
+    numbers[group, place] = floats(table[columns.forecast])
+    target = merge_outcomes(floats(table[columns.target]), group, len(first))
+    base = table.take(pa.array(first))
+    base = replace_column(base, str(columns.target), target)
+    base = replace_column(base, str(columns.forecast), np.arange(len(first), dtype=np.float64))
+    return QuantileTable(base, columns, check_levels(levels.tolist()), numbers, "long", level)
+
+
+def _read_wide(table: Any, given: Columns, names: Mapping[str, float]) -> QuantileTable:
+    """Read a table with a row for each model and time, and a column for each level."""
+    pa = extras.require("pyarrow")
+    levels = check_levels(list(names.values()))
+    numbers = np.empty((table.num_rows, len(levels)))
+    for name, level in names.items():
+        numbers[:, levels.index(level)] = numbers_of(table, name)
+    rows = np.arange(table.num_rows, dtype=np.float64)
+    base = table.drop_columns(list(names))
+    forecast = free_name("forecast", base)
+    base = base.append_column(forecast, pa.array(rows))
+    columns = guess(base, replace(given, forecast=forecast))
+    shown = [f"{name} is level {level:g}" for name, level in list(names.items())[:3]]
+    more = ", ..." if len(names) > 3 else ""
+    columns.notes[:0] = [*given.notes, f"quantiles: {', '.join(shown)}{more}"]
+    return QuantileTable(base, columns, levels, numbers, "wide", names=dict(names))
+
+
+def _read_intervals(
+    table: Any, given: Columns, quantiles: Sequence[str] | None
+) -> QuantileTable | None:
+    """Read a table with columns ``gam``, ``gam-lo-90``, ... for each model; None without them.
+
+    Libraries of Nixtla write such tables. A model without intervals forecasts the median alone.
+    """
+    pa = extras.require("pyarrow")
+    named = _columns_of_models(table, given, quantiles)
+    if not named:
+        return None
+    models = list(dict.fromkeys(model for model, _ in named.values()))
+    base = table.drop_columns(list(named))
+    for model in models:
+        if model not in base.column_names:
+            base = base.append_column(model, pa.array(np.full(table.num_rows, np.nan)))
+    experts = None
+    if given.experts is not None:
+        experts = tuple(dict.fromkeys(named.get(name, (name, 0.0))[0] for name in given.experts))
+    columns = guess(base, replace(given, experts=experts))
+    by_model = _columns_by_level([str(name) for name in columns.experts or ()], named, table)
+    levels = check_levels(sorted({level for names in by_model.values() for level in names}))
+    rows = table.num_rows
+    numbers = np.full((len(by_model) * rows, len(levels)), np.nan)
+    for i, (model, names) in enumerate(by_model.items()):
+        here = slice(i * rows, (i + 1) * rows)
+        for level, name in names.items():
+            numbers[here, levels.index(level)] = numbers_of(table, name)
+        base = replace_column(base, model, np.arange(here.start, here.stop, dtype=np.float64))
+    shown = ", ".join(f"{level:g}" for level in levels)
+    columns.notes.insert(0, f"columns of models and levels: quantiles at {shown}")
+    names_of_blend = _names_of_blend(by_model, named)
+    return QuantileTable(base, columns, levels, numbers, "intervals", names=names_of_blend)
+
+
+def _columns_by_level(
+    experts: Sequence[str], named: Mapping[str, tuple[str, float]], table: Any
+) -> dict[str, dict[float, str]]:
+    """Return the columns of each model by level; its column without a level is its median."""
+    by_model = {name: {0.5: name} for name in experts}
+    for name, (model, level) in named.items():
+        if model not in by_model:
+            continue
+        other = by_model[model].get(level, model)
+        if other != model:
+            raise ValueError(f"columns {other} and {name} have the same level, {level:g}")
+        by_model[model][level] = name
+    for model, columns in by_model.items():
+        if columns[0.5] == model and model not in table.column_names:
+            del columns[0.5]
+    return by_model
+
+
+def _columns_of_models(
+    table: Any, given: Columns, quantiles: Sequence[str] | None
+) -> dict[str, tuple[str, float]]:
+    """Return the columns whose names say a model and a level."""
+    names = quantiles
+    if names is None:
+        taken = {given.target, given.time, given.cutoff, *given.by}
+        free = [name for name in table.column_names if name not in taken]
+        names = [name for name in free if may_hold_numbers(table.schema.field(name).type)]
+    parts_of = {name: model_and_level(name) for name in names}
+    named = {name: parts for name, parts in parts_of.items() if parts is not None}
+    if quantiles is not None:
+        for name in names:
+            if name not in named:
+                raise ValueError(
+                    f"column {name} must say its model and its level, such as gam_q0.1 or gam-lo-90"
+                )
+        return named
+    # ridge_p1 and ridge_p2 may be two models: quantiles lie on both sides of the median.
+    sides: dict[str, set[bool]] = {}
+    for model, level in named.values():
+        if level != 0.5:
+            sides.setdefault(model, set()).add(level > 0.5)
+    sure = {model for model, both in sides.items() if len(both) == 2}
+    sure |= {model for name, (model, _) in named.items() if "-lo-" in name or "-hi-" in name}
+    return {name: parts for name, parts in named.items() if parts[0] in sure}
+
+
+def _names_of_blend(
+    by_model: Mapping[str, Mapping[float, str]], named: Mapping[str, tuple[str, float]]
+) -> dict[str, float]:
+    """Return the columns of the blend, which are named like the columns of the models.
+
+    The median is named without a level, unless the columns of all models name it.
+    """
+    names: dict[float, str] = {}
+    plain = False
+    for model, columns in by_model.items():
+        for level, name in columns.items():
+            ending = name[len(model) :]
+            plain = plain or ending in {"", "-median"}
+            names.setdefault(level, BLEND + ending)
+    order = [level for _, level in named.values() if level in names]
+    if plain:
+        names[0.5] = BLEND
+        order.insert(0, 0.5)
+    return {names[level]: level for level in order}

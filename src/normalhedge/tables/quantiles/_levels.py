@@ -2,13 +2,13 @@
 
 import re
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
-from normalhedge.boundary import extras
 from normalhedge.boundary.inputs import Floats
-from normalhedge.tables.frames import floats, is_number, words
+from normalhedge.tables.frames import encode, floats, is_number, words
 
 DIGITS = 12
 """Levels are rounded to this many digits: (1 - 0.9) / 2 is the level 0.05."""
@@ -65,50 +65,46 @@ def model_and_level(name: str) -> tuple[str, float] | None:
     median = _MEDIAN.fullmatch(name)
     if median is not None:
         return median[1], 0.5
-    own = _OF_MODEL.fullmatch(name)
-    level = None if own is None else level_of(own[2])
-    return None if own is None or level is None else (own[1], level)
+    parts = _OF_MODEL.fullmatch(name)
+    level = None if parts is None else level_of(parts[2])
+    return None if parts is None or level is None else (parts[1], level)
 
 
 def check_levels(levels: Sequence[float]) -> tuple[float, ...]:
     """Return levels in order; refuse levels outside (0, 1), and levels given twice."""
-    found = []
-    for given in levels:
-        if isinstance(given, bool) or not isinstance(given, int | float | np.number):
-            raise TypeError(f"a level must be a number strictly between 0 and 1, got {given!r}")
-        if not 0.0 < given < 1.0:
-            raise ValueError(f"a level must lie strictly between 0 and 1, got {given:g}")
-        found.append(round(float(given), DIGITS))
-    for level in found:
-        if found.count(level) > 1:
+    for level in levels:
+        if isinstance(level, bool) or not isinstance(level, int | float | np.number):
+            raise TypeError(f"a level must be a number strictly between 0 and 1, got {level!r}")
+        if not 0.0 < level < 1.0:
+            raise ValueError(f"a level must lie strictly between 0 and 1, got {level:g}")
+    ordered = sorted(round(float(level), DIGITS) for level in levels)
+    for level, other in pairwise(ordered):
+        if level == other:
             raise ValueError(f"level {level:g} appears twice")
-    return tuple(sorted(found))
+    return tuple(ordered)
 
 
 def read_levels(column: Any, name: str) -> Floats:
-    """Return the levels of a column of numbers or texts; refuse what is not a level."""
-    pc = extras.require("pyarrow.compute")
+    """Return the levels of a column of numbers or texts; refuse other cells."""
     if is_number(column.type):
-        shown, given = column, floats(column)
+        levels = floats(column)
     else:
-        coded = pc.dictionary_encode(words(column).combine_chunks())
-        shown, texts = column, coded.dictionary.to_pylist()
-        known = [_level_in(text) for text in texts]
-        given = np.array([*known, np.nan])[coded.indices.to_numpy()]
-    wrong = ~((given > 0.0) & (given < 1.0))
+        texts, codes = encode(words(column))
+        levels = np.array([_level_in(text) for text in texts])[codes]
+    wrong = ~((levels > 0.0) & (levels < 1.0))
     if wrong.any():
         row = int(wrong.argmax())
-        value = shown[row].as_py()
+        value = column[row].as_py()
         if value is None or value == "" or value != value:  # noqa: PLR0124 -- NaN
             raise ValueError(
                 f"column {name} must have a level in every row, row {row + 1} is empty"
             )
-        hint = "; divide per cent by 100" if (given > 1.0).any() else ""
+        hint = "; divide per cent by 100" if (levels > 1.0).any() else ""
         raise ValueError(
             f"column {name} must hold levels strictly between 0 and 1, it is {value!r} in row "
             f"{row + 1}{hint}"
         )
-    return np.round(given, DIGITS)
+    return np.round(levels, DIGITS)
 
 
 def _level_in(text: str) -> float:
@@ -116,5 +112,5 @@ def _level_in(text: str) -> float:
     try:
         return float(text)
     except ValueError:
-        found = level_of(text.strip())
-        return np.nan if found is None else found
+        level = level_of(text.strip())
+        return np.nan if level is None else level

@@ -2,17 +2,33 @@
 
 import re
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from normalhedge.boundary import extras
 from normalhedge.boundary.inputs import LARGEST, Floats
 from normalhedge.tables import Blend
-from normalhedge.tables.frames import Grouping, as_dates, to_arrow
+from normalhedge.tables.frames import as_dates, to_arrow
 
 STEP = re.compile(r"(?:^|\|)step (\d+)$")
 """The end of the name of an item, if forecasts are made several steps ahead."""
+
+WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
+MONTHS = (
+    "January", "February", "March", "April", "May", "June", "July", "August", "September",
+    "October", "November", "December",
+)  # fmt: skip
+
+DAY = np.timedelta64(1, "D")
+
+
+class Grouping(NamedTuple):
+    """A way to divide rows into groups."""
+
+    title: str  # such as ``hour of the day``
+    labels: list[str]  # the name of each group, in the order in which to show them
+    codes: np.ndarray  # the group of each row
 
 
 @dataclass(frozen=True)
@@ -48,7 +64,7 @@ class BlendedRows:
 
 
 def rows_of(blend: Blend) -> BlendedRows:
-    """Return the rows of a blend, without those of earlier tables."""
+    """Return the rows of a blend, without rows of earlier tables."""
     rounds, mixture = blend.rounds, blend.mixture
     plain, parts = len(mixture.settings.include), rounds.forecasts.shape[1]
     new = rounds.row_of >= 0
@@ -92,14 +108,43 @@ def _series(
     whole = [names[k] for k in there]
     if not ahead:
         return Grouping("series", whole, codes), None
-    found = [STEP.search(name) for name in whole]
-    starts = [name[: hit.start()] if hit else name for name, hit in zip(whole, found, strict=True)]
-    ahead_by = np.array([int(hit[1]) if hit else 1 for hit in found], dtype=np.int64)
+    hits = [STEP.search(name) for name in whole]
+    starts = [name[: hit.start()] if hit else name for name, hit in zip(whole, hits, strict=True)]
     labels = list(dict.fromkeys(starts))
-    index = {label: k for k, label in enumerate(labels)}
-    of_item = np.array([index[start] for start in starts], dtype=np.int64)
-    steps, step = np.unique(ahead_by, return_inverse=True)
+    places = {label: k for k, label in enumerate(labels)}
+    of_item = np.array([places[start] for start in starts], dtype=np.int64)
+    steps, step = np.unique([int(hit[1]) if hit else 1 for hit in hits], return_inverse=True)
     series = Grouping("series", labels, of_item[codes])
     if len(steps) < 2:
         return series, None
     return series, Grouping("steps ahead", [f"{k}" for k in steps], step[codes])
+
+
+def calendar(dates: np.ndarray) -> list[Grouping]:
+    """Return the rows by hour, weekday and month, as far as these vary over a longer time.
+
+    Rows a day apart have no hours worth a comparison, and rows a month apart no weekdays.
+    """
+    if not len(dates):
+        return []
+    days = dates.astype("datetime64[D]")
+    hours = ((dates - days) // np.timedelta64(1, "h")).astype(np.int64)
+    weekdays = (days.astype(np.int64) + 3) % 7  # 1 January 1970 was a Thursday
+    months = dates.astype("datetime64[M]").astype(np.int64) % 12
+    distinct = np.unique(dates)
+    span = (distinct[-1] - distinct[0]) / DAY
+    gap = float(np.median(np.diff(distinct) / DAY)) if len(distinct) > 1 else np.inf
+    groupings = []
+    if span >= 2 and gap < 1:
+        groupings.append(_present("hour of the day", [f"{h:02d}:00" for h in range(24)], hours))
+    if span >= 14 and gap < 2:
+        groupings.append(_present("weekday", list(WEEKDAYS), weekdays))
+    if span >= 90 and gap < 100:
+        groupings.append(_present("month", list(MONTHS), months))
+    return [grouping for grouping in groupings if len(grouping.labels) > 1]
+
+
+def _present(title: str, labels: list[str], codes: np.ndarray) -> Grouping:
+    """Return a grouping without its empty groups."""
+    there, place = np.unique(codes, return_inverse=True)
+    return Grouping(title, [labels[k] for k in there], place)

@@ -1,4 +1,4 @@
-"""Errors of the blend, of plain combinations and of the models, beside those of pandas."""
+"""Errors of the blend, of plain combinations and of the models, beside errors from pandas."""
 
 from typing import Any
 
@@ -9,9 +9,9 @@ import pytest
 
 from normalhedge import blend
 from normalhedge.mixtures import pinball
-from normalhedge.reports.analysis._blended import rows_of
+from normalhedge.reports.analysis._errors import Scores
 from normalhedge.reports.analysis._review import review
-from normalhedge.reports.analysis._scores import Scores
+from normalhedge.reports.analysis._rows import rows_of
 
 MODELS = ["gam", "ar", "naive"]
 
@@ -201,6 +201,6 @@ def test_the_worst_row() -> None:
     table = pa.table({"y": y, "a": np.where(y == 40, 1e6, y), "b": y + 0.1})
     got = review(blend(table, "y", hedger="normal-hedge"))
     assert got.worst is not None
-    assert got.worst_place == (40, "")
+    assert (got.worst.time, got.worst.series) == (40, "")
     assert got.worst.outcome == 40.0
     assert got.worst.share > 0.99
