@@ -5,7 +5,7 @@ from normalhedge.latent.models._fitted import (
     draw_path as draw_path,
     stationary as stationary,
 )
-from normalhedge.latent.models._fitting import fit as fit
+from normalhedge.latent.models._fitting import fit as fit, fit_series as fit_series
 from normalhedge.latent.models._online_em import (
     OnlineEM as OnlineEM,
     OnlineModels as OnlineModels,

@@ -35,21 +35,20 @@ class Fitted:
         """Return the stationary distribution of the states."""
         return stationary(self.transition)
 
-    def smoothed(self, observations: npt.ArrayLike) -> tuple[Floats, Floats, float]:
+    def smoothed(self, observations: Floats) -> tuple[Floats, Floats, float]:
         """Return P(S_t | y_1..y_T), T x k, the expected transitions, k x k, and ln P(y)."""
-        logs = self.emission.log_density(observations)
+        logs = self._log_densities(observations)
         states, moves = np.empty_like(logs), np.empty((self.states, self.states))
-        chain = inputs.floats(self.initial), inputs.floats(self.transition)
-        total = _core.em_expect(logs, *chain, states, moves)
+        total = _core.em_expect(logs, self.initial, self.transition, states, moves)
         return states, moves, total
 
-    def filtered(self, observations: npt.ArrayLike) -> tuple[Floats, Floats]:
+    def filtered(self, observations: Floats) -> tuple[Floats, Floats]:
         """Return P(S_t | y_1..y_{t-1}), (T + 1) x k, and ln p(y_t | y_1..y_{t-1}), T.
 
         Both are causal, given the parameters: row t uses the observations before t, and the last
         row predicts the state after the series.
         """
-        logs = self.emission.log_density(observations)
+        logs = self._log_densities(observations)
         highest = logs.max(axis=1, initial=-1e300)
         beliefs = np.empty((len(logs) + 1, self.states, 1))
         totals = np.zeros((len(logs) + 1, 1))
@@ -58,6 +57,9 @@ class Fitted:
         moves = self.transition[..., np.newaxis].copy()
         _core.filter_run(beliefs, scores, np.zeros(len(logs)), moves, 0.0, totals)
         return beliefs[..., 0], totals[1:, 0] + highest
+
+    def _log_densities(self, observations: Floats) -> Floats:
+        return self.emission.log_densities(observations.reshape(len(observations), -1))
 
     def permuted(self, order: npt.ArrayLike) -> Self:
         """Return the model with its states in another order."""

@@ -72,7 +72,7 @@ class OnlineEM:
         self.centre, self.width = np.zeros(d), np.ones(d)
         if isinstance(emission, RealEmission):
             self.centre, self.width = _units(emission, shares)
-            emission = emission.rescaled(-self.centre / self.width, 1.0 / self.width)
+            emission = emission._rescaled(-self.centre / self.width, 1.0 / self.width)
         self._template = emission
         least = 1e-8 if emission.scaled else 1e-6
         degrees = 3.0  # more than 0: they are not estimated
@@ -119,6 +119,7 @@ class OnlineEM:
         made._lay_out()
         if len(block) != made._places[-1]:
             raise ValueError("the numbers of a model do not fit its size")
+        made.emission.__post_init__()  # refuses parameters of a damaged file
         return made
 
     def _field(self, name: str) -> Floats:
@@ -155,7 +156,7 @@ class OnlineEM:
     @property
     def emission(self) -> Emission:
         """The current emission."""
-        return self._restored(self._field("parameters").reshape(-1, self.states))
+        return self._restore(self._field("parameters").reshape(-1, self.states))
 
     def observe(self, observation: npt.ArrayLike) -> float:
         """Learn an observation; return ln p(y_t | y_1..y_{t-1}), 0 where it is missing (NaN)."""
@@ -184,7 +185,7 @@ class OnlineEM:
         beliefs, filtered, logs = np.empty((rounds, k)), np.empty((rounds, k)), np.empty(rounds)
         kept = np.empty((rounds, rows, k))
         _core.online_run(shape, self.settings, seen, block, beliefs, filtered, kept, logs)
-        emissions = self._restored(np.moveaxis(kept, 0, 1).reshape(rows, rounds * k))
+        emissions = self._restore(np.moveaxis(kept, 0, 1).reshape(rows, rounds * k))
         totals = np.where(logs != 0.0, logs - self.log_width, 0.0)
         return OnlineRun(beliefs, filtered, emissions, totals)
 
@@ -201,10 +202,10 @@ class OnlineEM:
     def _accepted(self, observations: npt.ArrayLike) -> Floats:
         return (self._template.accepted(observations) - self.centre) / self.width
 
-    def _restored(self, rows: Floats) -> Emission:
-        emission = type(self._template).from_parameters(rows)
+    def _restore(self, rows: Floats) -> Emission:
+        emission = type(self._template).from_core(rows)
         if isinstance(emission, RealEmission):
-            return emission.rescaled(self.centre, self.width)
+            return emission._rescaled(self.centre, self.width)
         return emission
 
 

@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from normalhedge.boundary.inputs import Floats
-from normalhedge.latent.models import Fitted, fit
+from normalhedge.latent.models import Fitted, fit_series
 from normalhedge.latent.regimes._sequence import Sequence
 
 START = 50
@@ -53,7 +53,7 @@ def baselines(sequence: Sequence) -> dict[str, Floats]:
 
 
 def _fit(sequence: Sequence, seen: Floats, states: int, warm: Fitted | None) -> Fitted:
-    return fit(
+    return fit_series(
         seen[-LONGEST:],
         states,
         sequence.code.emission,

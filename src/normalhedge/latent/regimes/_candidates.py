@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from normalhedge.boundary.inputs import Floats
-from normalhedge.latent.models import Fitted, OnlineEM, fit
+from normalhedge.latent.models import Fitted, OnlineEM, fit_series
 from normalhedge.latent.models.emissions import Emission
 
 FIRST = 4
@@ -113,7 +113,7 @@ def learned(
         warm = last.fitted
     if np.isnan(part[:, 0]).all():
         part = seen
-    fitted = fit(
+    fitted = fit_series(
         part,
         recipe.states,
         recipe.family,

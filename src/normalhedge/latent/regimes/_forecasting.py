@@ -72,7 +72,7 @@ def mixture(
     parts = [
         (
             np.concatenate([share for share, _ in group]),
-            FAMILIES[name].from_parameters(np.concatenate([rows for _, rows in group], axis=1)),
+            FAMILIES[name].from_core(np.concatenate([rows for _, rows in group], axis=1)),
         )
         for name, group in families.items()
     ]

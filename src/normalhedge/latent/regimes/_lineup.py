@@ -160,7 +160,7 @@ class _Family:
         mine = [(n, c) for n, c in enumerate(fixed) if c.recipe.family == name]
         rows = [c.fitted.emission.parameters() for _, c in mine]
         self._rows = np.ascontiguousarray(np.concatenate(rows, axis=1))
-        self._emission = FAMILIES[name].from_parameters(self._rows)
+        self._emission = FAMILIES[name].from_core(self._rows)
         self._states = np.concatenate([np.arange(c.recipe.states) for _, c in mine])
         self._places = np.repeat([n for n, _ in mine], [c.recipe.states for _, c in mine])
         self._name = FAMILIES[name].family

@@ -178,4 +178,4 @@ def _order(emission: Emission) -> Labels:
 
 
 def _single(emission: Emission, state: int) -> Emission:
-    return type(emission).from_parameters(emission.parameters()[:, state : state + 1])
+    return type(emission).from_core(emission.parameters()[:, state : state + 1])

@@ -212,6 +212,6 @@ def _simplified(model: Fitted) -> Fitted:
     within = shares[:, np.newaxis] * member
     within /= within.sum(axis=0)
     kept = within.argmax(axis=0)
-    emission = type(model.emission).from_parameters(model.emission.parameters()[:, kept])
+    emission = type(model.emission).from_core(model.emission.parameters()[:, kept])
     transition = within.T @ model.transition @ member
     return Fitted(model.initial @ member, transition, emission, math.nan, 0, np.empty(0))

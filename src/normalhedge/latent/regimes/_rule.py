@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from normalhedge.boundary import inputs
 from normalhedge.boundary.inputs import Floats
-from normalhedge.latent.models.emissions import FAMILIES, checked
+from normalhedge.latent.models.emissions import FAMILIES, check_observations
 from normalhedge.latent.regimes._candidates import FIRST
 from normalhedge.latent.regimes._course import Course
 from normalhedge.latent.regimes._forecasting import Forecast, forecast, mixture
@@ -110,7 +110,9 @@ class RegimesRule:
         symbols, begun = self.settings.symbols, state.emission is not None
         kind = state.emission or self.settings.emission or _kind(observations[0])
         several = None if kind in {"full", "diagonal"} else 1
-        table = checked(FAMILIES[kind], observations, len(state.previous) if begun else several)
+        table = check_observations(
+            FAMILIES[kind], observations, len(state.previous) if begun else several
+        )
         if symbols is not None and (table >= symbols).any():
             raise ValueError(f"observations must be symbols below {symbols}")
         if not begun:

@@ -9,12 +9,17 @@ from normalhedge.latent.models.emissions._counts import (
 )
 from normalhedge.latent.models.emissions._normal import (
     Autoregressive,
+    DiagonalGaussian,
+    FullGaussian,
     Gaussian,
     StudentT,
     normal_cdf as normal_cdf,
 )
-from normalhedge.latent.models.emissions._protocol import Emission, RealEmission, checked as checked
-from normalhedge.latent.models.emissions._several import DiagonalGaussian, FullGaussian
+from normalhedge.latent.models.emissions._emission import (
+    Emission,
+    RealEmission,
+    check_observations as check_observations,
+)
 
 FAMILIES: dict[str, type[Emission]] = {
     "gaussian": Gaussian,
