@@ -51,7 +51,7 @@ def write_inferred(
     level
         The probability of the intervals of the forecast.
     """
-    rounds = len(found.course)
+    rounds = len(found.path)
     when, remark = latent_figures.axis(range(rounds) if found.time is None else found.time)
     head, rows = regime_table(found)
     width = -(-rounds // MEANS)

@@ -77,7 +77,7 @@ def _stacked(rows: int, titles: Sequence[str] = (), each: int = 190) -> Any:
 def series(found: Inferred, when: Sequence[Any]) -> str:
     """Draw the observations in the colours of their regimes."""
     sequence = found.sequence
-    names: Sequence[str] = sequence.code.columns[:PANELS] or ("",)
+    names: Sequence[str] = sequence.encoding.columns[:PANELS] or ("",)
     table = sequence.numbers if sequence.raw is None else sequence.raw
     table = table.reshape(len(table), -1)
     if (
@@ -101,9 +101,9 @@ def series(found: Inferred, when: Sequence[Any]) -> str:
     if sequence.labels and sequence.raw is None:
         labels = [label(word) for word in sequence.labels]
         figure.update_yaxes(tickvals=list(range(len(labels))), ticktext=labels)
-    elif sequence.raw is not None and sequence.code.above is not None:
+    elif sequence.raw is not None and sequence.encoding.above is not None:
         line = {"color": GREY, "width": 1, "dash": "dot"}
-        figure.add_hline(y=sequence.code.above, line=line)
+        figure.add_hline(y=sequence.encoding.above, line=line)
     _span(figure, when)
     return as_html(figure, "series")
 
@@ -118,7 +118,7 @@ def _means(values: Floats, width: int) -> tuple[np.ndarray, Floats]:
 
 def probabilities(found: Inferred, when: Sequence[Any], width: int) -> str:
     """Draw the probability of each regime, stacked."""
-    begin = int(found.course.probabilities.any(axis=1).argmax())
+    begin = int(found.path.probabilities.any(axis=1).argmax())
     middles, means = _means(found.probabilities[begin:], width)
     figure = empty_figure(height=300, yaxis_title="probability", yaxis_range=[0, 1])
     for state in np.flatnonzero(means.any(axis=0)).tolist():
@@ -137,9 +137,9 @@ def parameters(found: Inferred, when: Sequence[Any]) -> tuple[str, str]:
     if found.sequence.labels:
         return _symbol_parameters(found, when)
     history = found.history
-    names: Sequence[str] = found.sequence.code.columns[:PANELS] or ("",)
+    names: Sequence[str] = found.sequence.encoding.columns[:PANELS] or ("",)
     figure = _stacked(len(names), names if names[0] else (), 220)
-    first = found.live.regimes.rounds - len(found.course)
+    first = found.live.regimes.rounds - len(found.path)
     for state in sorted({state for _, known in history for state in known}):
         there = [(at - first, known.get(state)) for at, known in history if at > first]
         at = np.array([min(round_, len(when)) - 1 for round_, _ in there])
@@ -172,7 +172,7 @@ def parameters(found: Inferred, when: Sequence[Any]) -> tuple[str, str]:
 def _symbol_parameters(found: Inferred, when: Sequence[Any]) -> tuple[str, str]:
     history, labels = found.symbol_history, found.sequence.labels
     states = sorted({state for _, known in history for state in known})
-    first = found.live.regimes.rounds - len(found.course)
+    first = found.live.regimes.rounds - len(found.path)
     at = np.array([at - first - 1 for at, _ in history], dtype=int)
     none = np.full(len(labels), np.nan)
     tables = {s: np.array([known.get(s, none) for _, known in history]) for s in states}
@@ -199,7 +199,7 @@ def _symbol_parameters(found: Inferred, when: Sequence[Any]) -> tuple[str, str]:
 
 def score_curves(found: Inferred, baselines: Mapping[str, Floats], when: Sequence[Any]) -> str:
     """Draw the cumulative lead of the regimes over each baseline."""
-    own = found.course.log_scores
+    own = found.path.log_scores
     figure = empty_figure(yaxis_title="lead of the regimes, in nats")
     ends = {name: float(np.nansum(own - scores)) for name, scores in baselines.items()}
     best = min(abs(end) for end in ends.values())

@@ -10,7 +10,7 @@ from normalhedge.latent import (
     categorical_bank,
     random_gaussian_bank,
 )
-from normalhedge.latent.banks._bank_state import BankState
+from normalhedge.latent.banks import BankState
 
 
 def models(n: int, k: int, m: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

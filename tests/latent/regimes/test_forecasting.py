@@ -36,12 +36,12 @@ def test_autoregressive_forecasts_agree_with_draws() -> None:
     regimes = Regimes("autoregressive", (2,))
     regimes.run(series("autoregressive", 200))
     state = regimes._state
-    assert state.lineup is not None
-    candidates = state.lineup.candidates(state.filters)
+    assert state.bank is not None
+    candidates = state.bank.candidates(state.filters)
     ahead = regimes.forecast(4)
     rng, rounds = np.random.default_rng(0), 20_000
     drawn = np.zeros((4, rounds))
-    beliefs = state.lineup.predicted(state.filters)
+    beliefs = state.bank.predicted(state.filters)
     place = rng.choice(len(regimes.weights), rounds, p=regimes.weights)
     for n in np.unique(place):
         candidate, mine = candidates[n], np.flatnonzero(place == n)

@@ -7,8 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from normalhedge.boundary.inputs import Floats
-from normalhedge.latent.banks._bank_state import BankState
-from normalhedge.latent.banks._hmm_bank import HMMBank, perturbed_rows
+from normalhedge.latent.banks._hmm_bank import BankState, HMMBank, perturb_rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,16 +41,13 @@ class CategoricalBank(HMMBank):
 
     @property
     def symbol_count(self) -> int:
-        """The number of symbols, m."""
         return int(self.emission.shape[0])
 
     @property
     def state_predictions(self) -> Floats:
-        """The probability of each symbol in each state, m x k x N."""
         return self.emission
 
     def predictions(self, beliefs: Floats) -> Floats:
-        """Return the distribution of each candidate over symbols, ... x m x N."""
         return np.asarray(np.einsum("xsn,...sn->...xn", self.emission, beliefs))
 
     def symbols(self, state: BankState) -> Floats:
@@ -59,14 +55,12 @@ class CategoricalBank(HMMBank):
         return np.asarray(np.einsum("xsn,sn->xn", self.emission, state.beliefs))
 
     def scores(self, observation: float | None) -> Floats | None:
-        """Return the probability of a symbol in each state, k x N; None where it is missing."""
         if type(observation) is int and 0 <= observation < len(self.emission):
             scores: Floats = self.emission[observation]
             return scores
         return super().scores(observation)
 
     def bound(self, scores: Floats) -> Floats:
-        """Return probabilities unchanged."""
         return scores
 
     def _scores_of(self, number: float) -> Floats:
@@ -86,7 +80,7 @@ class CategoricalBank(HMMBank):
         return np.asarray((known != np.floor(known)) | (known < 0) | (known >= self.symbol_count))
 
     def _perturbed_emission(self, spread: Floats, rng: np.random.Generator) -> dict[str, Floats]:
-        return {"emission": perturbed_rows(self.emission, 0, spread, rng)}
+        return {"emission": perturb_rows(self.emission, 0, spread, rng)}
 
     def _draw(self, states: npt.NDArray[np.intp], rng: np.random.Generator) -> Floats:
         below = np.cumsum(self.emission[..., 0], axis=0)[:-1, states]

@@ -34,16 +34,13 @@ class GaussianBank(HMMBank):
 
     @property
     def symbol_count(self) -> int:
-        """Zero: there are no symbols."""
         return 0
 
     @property
     def state_predictions(self) -> Floats:
-        """The mean of each state, 1 x k x N."""
         return self.means[np.newaxis]
 
     def predictions(self, beliefs: Floats) -> Floats:
-        """Return the mean that each candidate predicts, ... x 1 x N."""
         return np.asarray((self.means * beliefs).sum(axis=-2, keepdims=True))
 
     def densities(self, number: float | Floats) -> Floats:
@@ -52,11 +49,9 @@ class GaussianBank(HMMBank):
         return np.asarray(np.exp(-0.5 * z * z) / (self.deviations * np.sqrt(2.0 * np.pi)))
 
     def bound(self, scores: Floats) -> Floats:
-        """Return densities times the width, clipped at 1."""
         return np.minimum(self.width * scores, 1.0)
 
     def joined(self, other: HMMBank) -> Self:
-        """Return a bank of these candidates, followed by those of another bank of the same kind."""
         if isinstance(other, GaussianBank) and self.width != other.width:
             raise ValueError("banks must have the same width to be joined")
         return super().joined(other)

@@ -3,7 +3,7 @@
 import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -11,10 +11,52 @@ import numpy.typing as npt
 from normalhedge import _core
 from normalhedge.boundary import inputs
 from normalhedge.boundary.inputs import Floats
-from normalhedge.latent.banks._bank_state import BankRun, BankState
 from normalhedge.latent.models import draw_path
 
 _observe = _core.filter_observe  # looked up once
+
+
+class BankState(NamedTuple):
+    """The filters of all candidates before the next observation.
+
+    Attributes
+    ----------
+    beliefs
+        ``P_n(S_{t+1} = s | x_1..x_t)``, states x candidates; none exceeds one.
+    log_likelihood
+        ``ln P_n(x_1..x_t)`` of each candidate; an impossible observation counts as 1e-280.
+    rounds
+        The number of rounds so far, including rounds with a missing observation.
+    impossible
+        The number of observations that every candidate found impossible; they count as missing.
+    """
+
+    beliefs: Floats
+    log_likelihood: Floats
+    rounds: int
+    impossible: int
+
+
+class BankRun(NamedTuple):
+    """Many rounds of a bank.
+
+    Attributes
+    ----------
+    state
+        The state after the last round.
+    beliefs
+        The beliefs before each observation, T x k x N; see `BankState`.
+    log_likelihood
+        The log-likelihoods before each observation, T x N.
+    scores
+        The score of each observation in each state, T x k x N, see `HMMBank.bounded`; NaN where the
+        observation is missing.
+    """
+
+    state: BankState
+    beliefs: Floats
+    log_likelihood: Floats
+    scores: Floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,8 +163,8 @@ class HMMBank(ABC):
         if far.shape not in {(), (chosen.candidates,)} or not ((far > 0.0) & (far <= 10.0)).all():
             raise ValueError("spread must be a number in (0, 10], or one for each copy")
         changed: dict[str, Any] = chosen._perturbed_emission(far, rng)
-        changed["initial"] = perturbed_rows(chosen.initial, 0, far, rng)
-        changed["transition"] = perturbed_rows(chosen.transition, 1, far, rng)
+        changed["initial"] = perturb_rows(chosen.initial, 0, far, rng)
+        changed["transition"] = perturb_rows(chosen.transition, 1, far, rng)
         return replace(chosen, **changed)
 
     def take(self, candidates: npt.ArrayLike) -> Self:
@@ -279,7 +321,7 @@ class HMMBank(ABC):
         return states, one._draw(states, rng)
 
 
-def perturbed_rows(table: Floats, axis: int, spread: Floats, rng: np.random.Generator) -> Floats:
+def perturb_rows(table: Floats, axis: int, spread: Floats, rng: np.random.Generator) -> Floats:
     """Return probabilities, each multiplied by ``exp(spread z)`` with normal z and normalised."""
     raw = table * np.exp(spread * rng.normal(size=table.shape))
     return np.ascontiguousarray(raw / raw.sum(axis=axis, keepdims=True))

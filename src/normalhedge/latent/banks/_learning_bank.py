@@ -13,10 +13,9 @@ import numpy.typing as npt
 from normalhedge.boundary import inputs
 from normalhedge.hedgers import Hedger
 from normalhedge.latent._draws import Draws
-from normalhedge.latent.banks._bank_predictor import PredictorState
-from normalhedge.latent.banks._bank_state import BankState
 from normalhedge.latent.banks._hedging import ModelExperts
-from normalhedge.latent.banks._hmm_bank import HMMBank
+from normalhedge.latent.banks._hmm_bank import BankState, HMMBank
+from normalhedge.latent.banks._predictor import PredictorState
 
 NEAREST, FARTHEST = 0.02, 0.6
 """The smallest and largest perturbation of a copy: large ones explore, small ones settle."""

@@ -1,7 +1,7 @@
 """Regimes of a series, found online by hedging over fitted models."""
 
 from normalhedge.latent.regimes._baselines import baselines as baselines
-from normalhedge.latent.regimes._code import KINDS as KINDS, Code as Code
+from normalhedge.latent.regimes._encoding import KINDS as KINDS, Encoding as Encoding
 from normalhedge.latent.regimes._forecasting import Forecast
 from normalhedge.latent.regimes._infer import infer, new_regimes as new_regimes, resume
 from normalhedge.latent.regimes._inferred import Inferred, Live

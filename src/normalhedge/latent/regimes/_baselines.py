@@ -45,7 +45,7 @@ def baselines(sequence: Sequence) -> dict[str, Floats]:
     }
     if sequence.labels:
         result["Markov chain"] = _chain(seen[:, 0], len(sequence.labels), begin)
-    elif sequence.code.kind != "counts":
+    elif sequence.encoding.kind != "counts":
         result["the last value again"] = _walk(seen, begin)
     for scores in result.values():
         scores[~known] = np.nan
@@ -56,7 +56,7 @@ def _fit(sequence: Sequence, seen: Floats, states: int, warm: Fitted | None) -> 
     return fit_series(
         seen[-LONGEST:],
         states,
-        sequence.code.emission,
+        sequence.encoding.emission,
         rng=np.random.default_rng(0),
         starts=3 if warm is None else 1,
         iterations=50,

@@ -87,7 +87,7 @@ class Candidate(NamedTuple):
         return Fitted(np.full(k, 1.0 / k), self.transition, self.emission, math.nan, 0, np.empty(0))
 
 
-def learned(
+def learn(
     recipe: LearningRecipe,
     seen: Floats,
     rng: np.random.Generator,

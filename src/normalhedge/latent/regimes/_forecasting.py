@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from normalhedge.boundary.inputs import Floats
-from normalhedge.latent.models.emissions import FAMILIES, Autoregressive, Emission, Gaussian
+from normalhedge.latent.models.emissions import FAMILIES, Autoregressive, Gaussian
 from normalhedge.latent.regimes._candidates import Candidate
-from normalhedge.latent.regimes._naming import Naming
 from normalhedge.latent.regimes._predictive import Predictive
+from normalhedge.latent.regimes._regime_labels import RegimeLabels
 
 FURTHEST = 10_000
 """The largest number of rounds that can be forecast."""
@@ -37,7 +37,7 @@ class Forecast:
     @property
     def means(self) -> Floats:
         """The mean of each round, h, or h x d with several columns."""
-        return np.array([one.mean for one in self.rounds])
+        return np.array([ahead.mean for ahead in self.rounds])
 
     @property
     def states(self) -> Any:
@@ -47,7 +47,7 @@ class Forecast:
 
     def interval(self, level: float = 0.9) -> Floats:
         """Return the central interval of each round, h x 2, or h x d x 2 with several columns."""
-        return np.array([one.interval(level) for one in self.rounds])
+        return np.array([ahead.interval(level) for ahead in self.rounds])
 
     def __getitem__(self, place: int) -> Predictive:
         return self.rounds[place]
@@ -84,7 +84,7 @@ def forecast(
     candidates: Sequence[Candidate],
     weights: Floats,
     beliefs: Floats,
-    naming: Naming,
+    labels: RegimeLabels,
     previous: Floats,
 ) -> Forecast:
     """Return a forecast of the next rounds.
@@ -114,8 +114,8 @@ def forecast(
             before, beliefs = beliefs, after
             shares = weights[:, np.newaxis] * beliefs
             ahead.append(_later(first, shares, candidates, paths, back))
-        regimes.append(naming.regimes(weights[np.newaxis], beliefs[np.newaxis])[0])
-        switching.append(naming.switching(weights[np.newaxis], before[np.newaxis])[0])
+        regimes.append(labels.regimes(weights[np.newaxis], beliefs[np.newaxis])[0])
+        switching.append(labels.switching(weights[np.newaxis], before[np.newaxis])[0])
     return Forecast(tuple(ahead), np.array(regimes), np.array(switching))
 
 
@@ -150,10 +150,8 @@ def _later(
     if candidates[0].recipe.family == "autoregressive":
         for path, k, mine in zip(paths, sizes, back, strict=True):
             path.move(mine[:k, :k])
-        states: Emission = Gaussian(
-            np.concatenate([path.means for path in paths]),
-            np.sqrt(np.concatenate([path.variances for path in paths])),
-        )
+        moments = [(path.means, path.variances) for path in paths]
+        states = Gaussian.from_core(np.concatenate(moments, axis=1))
         share = np.concatenate([mine[:k] for mine, k in zip(shares, sizes, strict=True)])
         return Predictive([(share, states)], first.previous)
     families: dict[str, list[Floats]] = {}

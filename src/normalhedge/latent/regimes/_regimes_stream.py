@@ -26,7 +26,7 @@ import numpy as np
 
 from normalhedge.boundary.terminal import clipped
 from normalhedge.latent.regimes._inferred import Live
-from normalhedge.latent.regimes._saved import observe
+from normalhedge.latent.regimes._saved import from_journal
 from normalhedge.live import json_lines
 from normalhedge.live.journal import Operation
 
@@ -53,13 +53,13 @@ class RegimesStream:
             text = json_lines.text(line, whole=whole)
             if not text:
                 return None
-            given = self._observation(text)
-            observe(self.live.regimes, given)
+            observation = self._observation(text)
+            self.live.regimes.observe(from_journal(observation))
         except (ValueError, TypeError, OverflowError) as error:
             self.refused += 1
             return {**answer, "error": clipped(str(error).removesuffix(" in row 1"))}
         if self._note is not None:
-            self._note({"observe": given})
+            self._note({"observe": observation})
         return {**answer, **self._prediction()}
 
     def _observation(self, text: str) -> Any:
@@ -71,18 +71,18 @@ class RegimesStream:
                     f'a line is an observation or {{"y": observation}}, got {clipped(text, 80)}'
                 )
             given = given["y"]
-        if isinstance(given, bool) and self.live.code.kind != "symbols":
+        if isinstance(given, bool) and self.live.encoding.kind != "symbols":
             raise ValueError(f"the observation must be a number, got {json.dumps(given)}")
-        if isinstance(given, list) and not self.live.code.columns:
+        if isinstance(given, list) and not self.live.encoding.columns:
             raise ValueError(f"the observation must be one number, got {clipped(text, 80)}")
-        found = self.live.code.number(given)
+        found = self.live.encoding.number(given)
         parts = found if isinstance(found, list) else [found]
         plain = [None if math.isnan(part) else part for part in parts]
         return plain if isinstance(found, list) else plain[0]
 
     def _prediction(self) -> dict[str, Any]:
         """Return the current regime and the prediction of the next round."""
-        regimes, code = self.live.regimes, self.live.code
+        regimes, encoding = self.live.regimes, self.live.encoding
         ahead = regimes.predict()
         count = max(regimes.parameters(), default=-1) + 1
         count = max(count, int(np.flatnonzero(regimes.probabilities).max(initial=-1)) + 1)
@@ -94,8 +94,8 @@ class RegimesStream:
         }
         if not ahead.parts:
             answer["next"] = None
-        elif code.labels:
-            answer["next"] = dict(zip(code.labels, ahead.symbols.tolist(), strict=True))
+        elif encoding.labels:
+            answer["next"] = dict(zip(encoding.labels, ahead.symbols.tolist(), strict=True))
         else:
             interval = np.asarray(ahead.interval(self._level))
             answer["next"] = {"mean": ahead.mean, "interval": interval}

@@ -10,7 +10,7 @@ import numpy as np
 from normalhedge.boundary import inputs
 from normalhedge.hedgers import Hedger
 from normalhedge.latent.models.emissions import FAMILIES
-from normalhedge.latent.regimes._weighing import Weighing, default_hedger
+from normalhedge.latent.regimes._model_averaging import ModelAveraging, default_hedger
 from normalhedge.live.options import option
 
 SYMBOLS = 1_000
@@ -44,8 +44,8 @@ class RegimesSettings:
     )
     hedger: Hedger[Any] | None = option(
         None,
-        "The hedger that weighs the candidates, see `Weighing`; `FixedShare` by default, which "
-        "with log scores is Bayes' rule for a best candidate that changes now and then.",
+        "The hedger that weighs the candidates, see `ModelAveraging`; `FixedShare` by default, "
+        "which with log scores is Bayes' rule for a best candidate that changes now and then.",
         short="The hedger that weighs the models.",
         shown="fixed-share",
     )
@@ -99,6 +99,6 @@ class RegimesSettings:
         return self.numbers[-1]
 
     @property
-    def weighing(self) -> Weighing:
-        """The weighing of candidates by the hedger."""
-        return Weighing(self.hedger)
+    def averaging(self) -> ModelAveraging:
+        """The model averaging of the candidates by the hedger."""
+        return ModelAveraging(self.hedger)

@@ -15,17 +15,17 @@ Table = tuple[list[str], list[tuple[str, ...]]]
 
 def regime_table(found: Inferred) -> Table:
     """Return a table with a row for each regime at the end."""
-    code = found.sequence.code
-    shares = np.bincount(found.states[found.states >= 0], minlength=1) / max(len(found.course), 1)
+    encoding = found.sequence.encoding
+    shares = np.bincount(found.states[found.states >= 0], minlength=1) / max(len(found.path), 1)
     symbols = found.symbol_history[-1][1] if found.symbol_history else {}
-    head = ["regime", *(f"p({word})" for word in code.labels)]
-    for name in code.columns or ("",) * (not code.labels):
+    head = ["regime", *(f"p({word})" for word in encoding.labels)]
+    for name in encoding.number_columns:
         head += [f"mean {name}".strip(), f"deviation {name}".strip()]
     head += ["mean duration", "share of rounds"]
     rows = []
     for state, what in found.parameters.items():
-        cells = [f"{p:.3f}" for p in symbols.get(state, [np.nan] * len(code.labels))]
-        if not code.labels:
+        cells = [f"{p:.3f}" for p in symbols.get(state, [np.nan] * len(encoding.labels))]
+        if not encoding.labels:
             pairs = zip(np.ravel(what.mean), np.ravel(what.deviation), strict=True)
             cells = [f"{number:.4g}" for pair in pairs for number in pair]
         length = 1.0 / max(1.0 - what.stay, 1e-9)
@@ -37,16 +37,16 @@ def regime_table(found: Inferred) -> Table:
 
 def forecast_table(ahead: Forecast, found: Inferred, level: float = 0.9) -> Table:
     """Return a table with a row for each of the next rounds."""
-    code = found.sequence.code
+    encoding = found.sequence.encoding
     used = np.flatnonzero(ahead.probabilities.any(axis=0)).tolist()
-    head = ["round", *(f"p({word})" for word in code.labels)]
-    for name in code.columns or ("",) * (not code.labels):
+    head = ["round", *(f"p({word})" for word in encoding.labels)]
+    for name in encoding.number_columns:
         head += [f"mean {name}".strip(), f"{level:.0%} interval {name}".strip()]
     head += ["switch", *(f"state {state}" for state in used)]
     rows = []
     for step, one in enumerate(ahead):
-        cells = [f"{p:.3f}" for p in one.symbols] if code.labels else []
-        if not code.labels:
+        cells = [f"{p:.3f}" for p in one.symbols] if encoding.labels else []
+        if not encoding.labels:
             edges = np.reshape(one.interval(level), (-1, 2))
             for mean, (low, high) in zip(np.ravel(one.mean), edges, strict=True):
                 cells += [f"{mean:.4g}", f"{low:.4g} to {high:.4g}"]
@@ -57,15 +57,15 @@ def forecast_table(ahead: Forecast, found: Inferred, level: float = 0.9) -> Tabl
 
 def forecast_columns(ahead: Forecast, found: Inferred, level: float = 0.9) -> dict[str, Any]:
     """Return the forecast as columns of a table."""
-    code = found.sequence.code
+    encoding = found.sequence.encoding
     columns: dict[str, Any] = {"ahead": list(range(1, len(ahead) + 1))}
-    if code.labels:
+    if encoding.labels:
         probabilities = np.array([one.symbols for one in ahead])
-        columns |= {f"p({word})": probabilities[:, k] for k, word in enumerate(code.labels)}
+        columns |= {f"p({word})": probabilities[:, k] for k, word in enumerate(encoding.labels)}
     else:
         means = ahead.means.reshape(len(ahead), -1)
         edges = ahead.interval(level).reshape(len(ahead), -1, 2)
-        for k, name in enumerate(code.columns or ("",)):
+        for k, name in enumerate(encoding.columns or ("",)):
             columns[f"mean {name}".strip()] = means[:, k]
             columns[f"low {name}".strip()] = edges[:, k, 0]
             columns[f"high {name}".strip()] = edges[:, k, 1]
@@ -77,7 +77,7 @@ def forecast_columns(ahead: Forecast, found: Inferred, level: float = 0.9) -> di
 
 def score_table(found: Inferred, baselines: Mapping[str, Floats]) -> Table:
     """Return a table of mean log scores, the best first, over the rounds that all predicted."""
-    scores = {"regimes": found.course.log_scores, **baselines}
+    scores = {"regimes": found.path.log_scores, **baselines}
     known = ~np.isnan(np.array(list(scores.values()))).any(axis=0)
     means = {name: float(one[known].mean()) for name, one in scores.items() if known.any()}
     rows: list[tuple[str, ...]] = [
@@ -101,7 +101,7 @@ def facts(found: Inferred) -> list[tuple[str, str]]:
         sure = f"state {regimes.state}, with probability {regimes.probabilities.max():.3f}"
         result.append(("current regime", sure))
         result.append(("probability of a switch after this round", f"{regimes.switching:.3f}"))
-    scores = found.course.log_scores[~np.isnan(found.course.log_scores)]
+    scores = found.path.log_scores[~np.isnan(found.path.log_scores)]
     if len(scores):
         result.append(("mean log score", f"{scores.mean():.4f} over {len(scores):,} rounds"))
     return result

@@ -7,6 +7,11 @@ from normalhedge.latent.models.emissions._counts import (
     Poisson,
     Stepwise as Stepwise,
 )
+from normalhedge.latent.models.emissions._emission import (
+    Emission,
+    RealEmission,
+    check_observations as check_observations,
+)
 from normalhedge.latent.models.emissions._normal import (
     Autoregressive,
     DiagonalGaussian,
@@ -14,11 +19,6 @@ from normalhedge.latent.models.emissions._normal import (
     Gaussian,
     StudentT,
     normal_cdf as normal_cdf,
-)
-from normalhedge.latent.models.emissions._emission import (
-    Emission,
-    RealEmission,
-    check_observations as check_observations,
 )
 
 FAMILIES: dict[str, type[Emission]] = {

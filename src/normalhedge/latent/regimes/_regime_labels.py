@@ -40,7 +40,7 @@ class Parameters(NamedTuple):
     share: float  # the share of rounds that the regime has in the long run
 
 
-class Naming(NamedTuple):
+class RegimeLabels(NamedTuple):
     """The regimes: their number, and the regimes that each state of a candidate stands for.
 
     The number of regimes is the smallest number of states k whose models, with their weights, are
@@ -73,7 +73,7 @@ class Naming(NamedTuple):
 
     @classmethod
     def init(cls, most: int) -> Self:
-        """Return the naming before the first model, of at most so many states."""
+        """Return the labels before the first model, of at most so many states."""
         maps, leave = np.empty((0, most, most)), np.empty((0, most))
         identity, ahead = Identity.init(most), np.zeros(most + 1)
         return cls(identity, ahead, 0.0, np.empty((0, 0)), maps, leave, np.empty(0))
@@ -90,11 +90,11 @@ class Naming(NamedTuple):
         weights = weights + 1e-9
         mixed = (weights * np.exp(np.clip(ahead, -600.0, 600.0))) @ self.groups
         gained = np.log(mixed + 1e-290) - np.log(weights @ self.groups + 1e-290)
-        naming = self._replace(
+        labels = self._replace(
             ahead=left * self.ahead + fading @ gained,
             rounds=left * self.rounds + float(fading.sum()),
         )
-        return naming, left, np.asarray(fading @ np.clip(ahead, -20.0, 20.0))
+        return labels, left, np.asarray(fading @ np.clip(ahead, -20.0, 20.0))
 
     def match(
         self, candidates: Sequence[Candidate], standing: Floats, seen: Floats, worth: float
@@ -172,7 +172,7 @@ class Naming(NamedTuple):
         return np.asarray(states.reshape(len(states), -1) @ self.leave.ravel() / total)
 
     def renumber(self) -> tuple[Self, Labels]:
-        """Return the naming with the regimes in their order, and the new number of each old one."""
+        """Return the labels with the regimes in their order, and the new number of each old one."""
         if self.model is None:
             return self, np.arange(self.most)
         new = self.identity.in_order(self.model.emission)

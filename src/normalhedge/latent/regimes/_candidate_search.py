@@ -10,7 +10,7 @@ import numpy as np
 
 from normalhedge.boundary.inputs import Floats
 from normalhedge.latent.models import Fitted
-from normalhedge.latent.regimes._candidates import Candidate, LearningRecipe, learned
+from normalhedge.latent.regimes._candidates import Candidate, LearningRecipe, learn
 
 WINDOWS = (250, 500)
 """The numbers of last observations to which models are fitted."""
@@ -31,7 +31,7 @@ RETRY = 1000
 """The number of observations after which a closed recipe may be tried again."""
 
 
-class Board(NamedTuple):
+class CandidatePool(NamedTuple):
     """The current candidates; nothing in it is ever changed in place."""
 
     candidates: tuple[Candidate, ...]  # the candidates at the last review
@@ -40,7 +40,7 @@ class Board(NamedTuple):
     closed: dict[LearningRecipe, int]
 
 
-class Slate:
+class CandidateSearch:
     """The choice of the candidates, at most ``budget`` of them."""
 
     def __init__(
@@ -57,17 +57,17 @@ class Slate:
         self._budget, self._symbols = budget, symbols
 
     def review(
-        self, board: Board, seen: Floats, weights: Floats, rng: np.random.Generator
-    ) -> tuple[Board, list[int], int]:
+        self, pool: CandidatePool, seen: Floats, weights: Floats, rng: np.random.Generator
+    ) -> tuple[CandidatePool, list[int], int]:
         """Fit the candidates that are due, then open and close recipes."""
         known = int((~np.isnan(seen[:, 0])).sum())
-        review = _Review(list(board.candidates), board.standing.copy())
-        fitted = partial(learned, seen=seen, rng=rng, symbols=self._symbols)
+        review = _Review(list(pool.candidates), pool.standing.copy())
+        fitted = partial(learn, seen=seen, rng=rng, symbols=self._symbols)
         for n, candidate in enumerate(review.candidates):
             if known >= review.due(n) or review.stuck(n):
                 warm = review.best(candidate.recipe, beside=n if candidate.online else None)
                 review.candidates[n] = fitted(candidate.recipe, warm=warm, last=candidate)
-        new = self._openings(board, review.candidates, known, weights)
+        new = self._openings(pool, review.candidates, known, weights)
         left = self._closings(review, len(new))
         closed = {review.candidates[n].recipe: known + RETRY for n in left}
         kept = [n for n in range(len(review.candidates)) if n not in left]
@@ -81,11 +81,11 @@ class Slate:
             review.candidates.append(fitted(recipe, warm=warm))
             review.standing = np.append(review.standing, place)
             joined += 1
-        after = Board(tuple(review.candidates), review.standing, board.closed | closed)
+        after = CandidatePool(tuple(review.candidates), review.standing, pool.closed | closed)
         return after, left, joined
 
     def _openings(
-        self, board: Board, candidates: list[Candidate], known: int, weights: Floats
+        self, pool: CandidatePool, candidates: list[Candidate], known: int, weights: Floats
     ) -> list[LearningRecipe]:
         """Return the recipes for which there are now enough observations, in order."""
         there = {candidate.recipe for candidate in candidates}
@@ -100,7 +100,7 @@ class Slate:
             recipe
             for recipe in self._recipes
             if recipe not in there
-            and known >= max(recipe.opens(), board.closed.get(recipe, 0))
+            and known >= max(recipe.opens(), pool.closed.get(recipe, 0))
             and (recipe.states <= self._freely or by_states[recipe.states] >= SUPPORT)
         ]
 
@@ -135,20 +135,12 @@ class _Review:
 
     def best(self, recipe: LearningRecipe, beside: int | None = None) -> Fitted | None:
         """Return the best model with fixed parameters from which a recipe can start."""
-        alike = [
-            n
-            for n, candidate in enumerate(self.candidates)
-            if candidate.recipe[:2] == recipe[:2] and candidate.online is None and n != beside
-        ]
-        return self.candidates[max(alike, key=lambda n: self.standing[n])].fitted if alike else None
+        alike = [n for n in self._alike(recipe, fixed=True) if n != beside]
+        return self.candidates[max(alike, key=self.standing.__getitem__)].fitted if alike else None
 
     def kin(self, recipe: LearningRecipe) -> float:
         """Return the standing of a new candidate: the best of its family and number of states."""
-        alike = [
-            place
-            for place, candidate in zip(self.standing, self.candidates, strict=True)
-            if candidate.recipe[:2] == recipe[:2]
-        ]
+        alike = self.standing[self._alike(recipe)].tolist()
         return float(min(max(alike, default=0.0), 0.0))
 
     def stuck(self, n: int) -> bool:
@@ -156,24 +148,28 @@ class _Review:
         mine = self.candidates[n]
         if mine.online is None:
             return False
-        alike = [
-            self.standing[m]
-            for m, candidate in enumerate(self.candidates)
-            if candidate.recipe[:2] == mine.recipe[:2] and candidate.online is None
-        ]
-        if max(alike, default=-np.inf) - self.standing[n] < BEHIND:
+        lead = self.standing[self._alike(mine.recipe, fixed=True)].max(initial=-np.inf)
+        if lead - self.standing[n] < BEHIND:
             return False
-        self.standing[n] = max(alike) - 0.5 * BEHIND  # another chance
+        self.standing[n] = lead - 0.5 * BEHIND  # another chance
         return True
+
+    def _alike(self, recipe: LearningRecipe, *, fixed: bool = False) -> list[int]:
+        """Return the candidates of the same family and states; on request, without online EM."""
+        return [
+            n
+            for n, candidate in enumerate(self.candidates)
+            if candidate.recipe[:2] == recipe[:2] and not (fixed and candidate.online)
+        ]
 
 
 def _recipes(families: Sequence[str], states: Sequence[int]) -> list[LearningRecipe]:
     """Return all recipes, with few states first."""
-    found = []
+    recipes = []
     for k in sorted(states):
         for family in families:
-            found.append(LearningRecipe(family, k))
+            recipes.append(LearningRecipe(family, k))
             if k > 1:
-                found += [LearningRecipe(family, k, window=window) for window in WINDOWS]
-            found += [LearningRecipe(family, k, memory=memory) for memory in MEMORIES]
-    return found
+                recipes += [LearningRecipe(family, k, window=window) for window in WINDOWS]
+            recipes += [LearningRecipe(family, k, memory=memory) for memory in MEMORIES]
+    return recipes
