@@ -13,14 +13,9 @@ from normalhedge.boundary.inputs import Floats
 from normalhedge.latent.banks._categorical_bank import CategoricalBank
 from normalhedge.latent.banks._gaussian_bank import GaussianBank
 
-ROUNDING = 2.0**-52
-"""The error of rounding, for each number of a sum of probabilities."""
-
-SUM_TOLERANCE = 1e-6
-"""How far a sum of probabilities may be from one; they are then normalised."""
-
-LARGEST_BANK = 10**7
-"""The largest number of candidates on a grid."""
+ROUNDING = 2.0**-52  # the error of rounding, for each number of a sum of probabilities
+SUM_TOLERANCE = 1e-6  # how far a sum of probabilities may be from one; they are then normalised
+LARGEST_BANK = 10**7  # the largest number of candidates on a grid
 
 
 def categorical_bank(

@@ -25,8 +25,7 @@ from normalhedge.latent.banks._predictor import (
     row_of_each,
 )
 
-ALPHA = 0.001
-"""The discount rate of the default hedger, as in the simulations of the paper."""
+ALPHA = 0.001  # the discount rate of the default hedger, as in the simulations of the paper
 
 
 class HedgingPredictor(BankPredictor):

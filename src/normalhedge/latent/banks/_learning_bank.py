@@ -17,8 +17,8 @@ from normalhedge.latent.banks._hedging import ModelExperts
 from normalhedge.latent.banks._hmm_bank import BankState, HMMBank
 from normalhedge.latent.banks._predictor import PredictorState
 
+# the smallest and largest perturbation of a copy: large ones explore, small ones settle
 NEAREST, FARTHEST = 0.02, 0.6
-"""The smallest and largest perturbation of a copy: large ones explore, small ones settle."""
 
 
 def can_learn(hedger: Hedger[Any]) -> bool:

@@ -20,22 +20,16 @@ from normalhedge.latent.models.emissions import (
     check_observations,
 )
 
+# the smallest variance in a state, as a share of the variance of all observations; for counts, the
+# smallest rate as a share of their mean
 FLOOR = 1e-4
-"""The smallest variance in a state, as a share of the variance of all observations; for counts, the
-smallest rate as a share of their mean."""
-
-PSEUDO_COUNT = 0.1
-"""A count added to each transition, initial state and symbol."""
-
-FIRST = 15
-"""Iterations of each start; then only the best two continue."""
-
+PSEUDO_COUNT = 0.1  # a count added to each transition, initial state and symbol
+FIRST = 15  # iterations of each start; then only the best two continue
+# the largest unit, in deviations of the middle half of the observations: outliers must not set the
+# smallest variance of a state
 TAILS = 10.0
-"""The largest unit, in deviations of the middle half of the observations: outliers must not set the
-smallest variance of a state."""
-
+# a column whose deviation is below this share of its largest value counts as constant
 CONSTANT = 1e-12
-"""A column whose deviation is below this share of its largest value counts as constant."""
 
 
 class _Task(NamedTuple):

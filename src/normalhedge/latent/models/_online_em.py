@@ -15,8 +15,8 @@ from normalhedge.latent.models._fitted import Fitted
 from normalhedge.latent.models._fitting import FLOOR, PSEUDO_COUNT
 from normalhedge.latent.models.emissions import Emission, RealEmission
 
+# the numbers of a model in their order; the core knows their sizes
 FIELDS = ("filter", "transition", "parameters", "moves", "sums", "previous", "spread")
-"""The numbers of a model in their order; the core knows their sizes."""
 
 
 class OnlineRun(NamedTuple):

@@ -8,20 +8,12 @@ from normalhedge.boundary.inputs import Floats
 from normalhedge.latent.models import Fitted, fit_series
 from normalhedge.latent.regimes._sequence import Sequence
 
-START = 50
-"""The number of observations before the comparison starts."""
-
+START = 50  # the number of observations before the comparison starts
+# the number of rounds between fits: fewer at the beginning, and later 1/20 of all rounds
 EVERY = 250
-"""The number of rounds between fits: fewer at the beginning, and later 1/20 of all rounds."""
-
-LONGEST = 20_000
-"""The largest number of observations in a fit."""
-
-BURN_IN = 500
-"""The number of rounds that are filtered again when the parameters have changed."""
-
-RECENT = 100
-"""The number of last rounds from which the second baseline learns."""
+LONGEST = 20_000  # the largest number of observations in a fit
+BURN_IN = 500  # the number of rounds that are filtered again when the parameters have changed
+RECENT = 100  # the number of last rounds from which the second baseline learns
 
 
 def baselines(sequence: Sequence) -> dict[str, Floats]:

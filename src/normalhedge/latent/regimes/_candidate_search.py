@@ -12,23 +12,15 @@ from normalhedge.boundary.inputs import Floats
 from normalhedge.latent.models import Fitted
 from normalhedge.latent.regimes._candidates import Candidate, LearningRecipe, learn
 
-WINDOWS = (250, 500)
-"""The numbers of last observations to which models are fitted."""
-
-MEMORIES = (100,)
-"""The memories of online EM, in observations."""
-
+WINDOWS = (250, 500)  # the numbers of last observations to which models are fitted
+MEMORIES = (100,)  # the memories of online EM, in observations
+# more than three states are tried if models with the next smaller number have this weight
 SUPPORT = 0.05
-"""More than three states are tried if models with the next smaller number have this weight."""
-
+# online EM that is this many nats behind the best of its kind starts again from that model
 BEHIND = 20.0
-"""Online EM that is this many nats behind the best of its kind starts again from that model."""
-
+# models of the last rounds that are this many nats behind the best are fitted half as often
 HOPELESS = 15.0
-"""Models of the last rounds that are this many nats behind the best are fitted half as often."""
-
-RETRY = 1000
-"""The number of observations after which a closed recipe may be tried again."""
+RETRY = 1000  # the number of observations after which a closed recipe may be tried again
 
 
 class CandidatePool(NamedTuple):

@@ -9,27 +9,16 @@ from normalhedge.boundary.inputs import Floats
 from normalhedge.latent.models import Fitted, OnlineEM, fit_series
 from normalhedge.latent.models.emissions import Emission
 
-FIRST = 4
-"""Observations needed for the first fit of all."""
-
-ENOUGH = 25
-"""Observations needed for each state of a model before the first fit."""
-
+FIRST = 4  # observations needed for the first fit of all
+ENOUGH = 25  # observations needed for each state of a model before the first fit
+# a model of all observations is fitted again when their number has grown by this factor
 GROWTH = 1.25
-"""A model of all observations is fitted again when their number has grown by this factor."""
-
-PARTS = 5
-"""A model of the last observations is fitted again after this part of its window."""
-
-ITERATIONS = 25
-"""Iterations of a fit that starts from the last one."""
-
-TOLERANCE = 0.01
-"""A fit ends when an iteration adds fewer nats than this."""
-
+PARTS = 5  # a model of the last observations is fitted again after this part of its window
+ITERATIONS = 25  # iterations of a fit that starts from the last one
+TOLERANCE = 0.01  # a fit ends when an iteration adds fewer nats than this
+# starts of a fit from nothing, which is due after each window, or when the observations have
+# doubled
 FRESH = 3
-"""Starts of a fit from nothing, which is due after each window, or when the observations have
-doubled."""
 
 
 class LearningRecipe(NamedTuple):

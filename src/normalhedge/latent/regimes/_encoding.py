@@ -12,8 +12,8 @@ from normalhedge.boundary import inputs
 from normalhedge.boundary.inputs import Floats
 from normalhedge.boundary.terminal import clipped
 
+# the largest number of columns with full covariances; with more, states have variances only
 FULL = 10
-"""The largest number of columns with full covariances; with more, states have variances only."""
 
 KINDS = {
     "numbers": "gaussian",
@@ -23,15 +23,14 @@ KINDS = {
 }
 """The kinds of observations, with the emission for one column."""
 
+# the largest count: the distribution of counts is a sum over all smaller ones
 LARGEST_COUNT = 10_000
-"""The largest count: the distribution of counts is a sum over all smaller ones."""
-
+# the missing values of pandas and of masked arrays
 MISSING = {"NAType", "NaTType", "MaskedConstant"}
-"""The missing values of pandas and of masked arrays."""
 
 WORDS = (str, bool, np.bool_, date)
+# the accepted types of a value; a truth value is a word
 NUMBERS = (int, float, np.integer, np.floating)
-"""The accepted types of a value; a truth value is a word."""
 
 
 @dataclass(frozen=True)

@@ -12,8 +12,7 @@ from normalhedge.latent.regimes._candidates import Candidate
 from normalhedge.latent.regimes._predictive import Predictive
 from normalhedge.latent.regimes._regime_labels import RegimeLabels
 
-FURTHEST = 10_000
-"""The largest number of rounds that can be forecast."""
+FURTHEST = 10_000  # the largest number of rounds that can be forecast
 
 
 @dataclass(frozen=True, eq=False)

@@ -21,14 +21,11 @@ from normalhedge.latent.regimes._sequence import Sequence, encode
 from normalhedge.latent.regimes._settings import RegimesSettings
 from normalhedge.live.options import with_options
 
+# the options of `Regimes` that follow from the series and the seed
 OWN = ("emission", "symbols", "rng")
-"""The options of `Regimes` that follow from the series and the seed."""
-
-LEAST = 20
-"""The smallest number of observations from which regimes can be learned."""
-
+LEAST = 20  # the smallest number of observations from which regimes can be learned
+# the largest number of rounds in which the whole distribution is compared with the observation
 CHECKED = 500
-"""The largest number of rounds in which the whole distribution is compared with the observation."""
 
 
 @with_options(RegimesSettings, without=OWN)

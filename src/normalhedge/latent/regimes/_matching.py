@@ -12,14 +12,9 @@ from normalhedge.latent.models.emissions import Categorical, Emission
 
 Labels = npt.NDArray[np.intp]
 
-PRIOR = 5.0
-"""The number of shared rounds that a likeness of 1 counts for."""
-
-ALIKE = 0.98
-"""States of a model with a larger likeness are one regime."""
-
-FEW = 7
-"""The largest number of states for which all permutations are tried."""
+PRIOR = 5.0  # the number of shared rounds that a likeness of 1 counts for
+ALIKE = 0.98  # states of a model with a larger likeness are one regime
+FEW = 7  # the largest number of states for which all permutations are tried
 
 
 def assignment(worth: Floats) -> Labels:

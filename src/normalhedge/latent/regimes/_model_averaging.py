@@ -9,11 +9,9 @@ import numpy.typing as npt
 from normalhedge.boundary.inputs import Floats
 from normalhedge.hedgers import FixedShare
 
-NATS = 10.0
-"""Half the largest difference of log densities that a round can count."""
-
+NATS = 10.0  # half the largest difference of log densities that a round can count
+# the share of the weight that is redistributed: the best candidate changes every 500 rounds
 SHARE = 0.002
-"""The share of the weight that is redistributed: the best candidate changes every 500 rounds."""
 
 
 @dataclass(frozen=True)

@@ -19,8 +19,7 @@ from normalhedge.latent.models.emissions import (
 )
 from normalhedge.latent.regimes import _scores as scores
 
-STEPS = 100
-"""The largest number of steps in the search for a quantile; fewer are enough."""
+STEPS = 100  # the largest number of steps in the search for a quantile; fewer are enough
 
 
 @dataclass(frozen=True, eq=False)

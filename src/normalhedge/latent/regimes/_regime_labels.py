@@ -11,23 +11,15 @@ from normalhedge.latent.models import Fitted, stationary
 from normalhedge.latent.regimes._candidates import Candidate, LearningRecipe
 from normalhedge.latent.regimes._matching import Identity, Labels, likeness, merged, overlap
 
+# the memory of the choice of the number of states: after this many rounds a score counts 1/e
 MEMORY = 1000
-"""The memory of the choice of the number of states: after this many rounds a score counts 1/e."""
-
-EVIDENCE = 4.0
-"""The total nats that an additional state must add."""
-
-HOLD = 3.0
-"""The nats by which another candidate must lead to define the regimes."""
-
+EVIDENCE = 4.0  # the total nats that an additional state must add
+HOLD = 3.0  # the nats by which another candidate must lead to define the regimes
+# the nats by which a model of the last rounds must lead a model of all rounds to define them
 WHOLE = 10.0
-"""The nats by which a model of the last rounds must lead a model of all rounds to define them."""
-
+# a model with a state rarer than this share of rounds must lead by this many nats
 RARE, RARITY = 0.01, 20.0
-"""A model with a state rarer than this share of rounds must lead by this many nats."""
-
-RECENT = 500
-"""The number of last rounds on which the states of candidates are matched."""
+RECENT = 500  # the number of last rounds on which the states of candidates are matched
 
 
 class Parameters(NamedTuple):

@@ -9,8 +9,8 @@ from normalhedge.latent.regimes._saved import from_journal, read, write
 from normalhedge.live import state_file
 from normalhedge.live.journal import Operation
 
+# a journal of this many bytes is folded into the state: a longer one takes seconds to replay
 FOLDED = 1 << 16
-"""A journal of this many bytes is folded into the state: a longer one takes seconds to replay."""
 
 
 class RegimesFile(state_file.StateFile[Live]):

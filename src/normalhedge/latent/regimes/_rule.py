@@ -30,17 +30,12 @@ BESIDE = {
 """The families that are tried, by the requested one."""
 
 T = TypeVar("T")
+# a number of rounds, and a value for each regime by then
 History = tuple[tuple[int, dict[int, T]], ...]
-"""A number of rounds, and a value for each regime by then."""
-
-REVIEW = 50
-"""The number of observations between reviews of the candidates."""
-
+REVIEW = 50  # the number of observations between reviews of the candidates
+# the number of last observations that are kept; models of all rounds are fitted to them
 LONGEST = 20_000
-"""The number of last observations that are kept; models of all rounds are fitted to them."""
-
-BLOCKS = 64
-"""The largest number of blocks in which they are kept."""
+BLOCKS = 64  # the largest number of blocks in which they are kept
 
 
 class RegimesState(NamedTuple):

@@ -16,11 +16,8 @@ from normalhedge.live.journal import Operation, journal_of, replay
 
 FORMAT = "normalhedge regimes"
 
-ATTEMPTS = 5
-"""How often a file is read again if a stream folds its journal at the same time."""
-
-MOST_STATES = 1000
-"""The largest number of states that is accepted."""
+ATTEMPTS = 5  # how often a file is read again if a stream folds its journal at the same time
+MOST_STATES = 1000  # the largest number of states that is accepted
 
 
 def write(

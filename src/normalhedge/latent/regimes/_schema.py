@@ -46,8 +46,8 @@ TUPLES: dict[str, Any] = {
 }
 """The named tuples, by the names that files have for them."""
 
+# the data classes, by their names
 DATA: dict[str, Any] = {cls.__name__: cls for cls in (Fitted, RegimesSettings, *FAMILIES.values())}
-"""The data classes, by their names."""
 
 TUPLE_NAMES = {cls: name for name, cls in TUPLES.items()}
 

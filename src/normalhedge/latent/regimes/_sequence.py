@@ -23,20 +23,11 @@ from normalhedge.latent.regimes._encoding import (
     symbol_label,
 )
 
-TWO = 2
-"""Whole numbers with at most this many different values are taken for symbols."""
-
-FEW = 12
-"""With more symbols than this, each must occur twice on average."""
-
-MANY = 200
-"""The largest number of symbols."""
-
-COUNTS = 1000
-"""Whole numbers from 0 up to this are taken for counts, larger ones for real numbers."""
-
-COLUMNS = 50
-"""The largest number of columns."""
+TWO = 2  # whole numbers with at most this many different values are taken for symbols
+FEW = 12  # with more symbols than this, each must occur twice on average
+MANY = 200  # the largest number of symbols
+COUNTS = 1000  # whole numbers from 0 up to this are taken for counts, larger ones for real numbers
+COLUMNS = 50  # the largest number of columns
 
 DATE = re.compile(r"\d{4}[-/]\d\d?[-/]\d\d?|\d\d?[./]\d\d?[./]\d{4}")
 

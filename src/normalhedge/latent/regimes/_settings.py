@@ -13,8 +13,7 @@ from normalhedge.latent.models.emissions import FAMILIES
 from normalhedge.latent.regimes._model_averaging import ModelAveraging, default_hedger
 from normalhedge.live.options import option
 
-SYMBOLS = 1_000
-"""The largest number of symbols: each state learns the probability of every symbol."""
+SYMBOLS = 1_000  # the largest number of symbols: each state learns the probability of every symbol
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,7 @@ from normalhedge.boundary.inputs import Floats
 from normalhedge.latent.regimes._forecasting import Forecast
 from normalhedge.latent.regimes._inferred import Inferred
 
-Table = tuple[list[str], list[tuple[str, ...]]]
-"""The head and the rows of a table."""
+Table = tuple[list[str], list[tuple[str, ...]]]  # the head and the rows of a table
 
 
 def regime_table(found: Inferred) -> Table:

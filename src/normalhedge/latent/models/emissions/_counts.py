@@ -9,8 +9,7 @@ import numpy.typing as npt
 from normalhedge.boundary.inputs import Floats
 from normalhedge.latent.models.emissions._emission import Emission, Path
 
-LARGEST_TABLE = 10**6
-"""The largest count at which the distribution function is computed."""
+LARGEST_TABLE = 10**6  # the largest count at which the distribution function is computed
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,11 +11,8 @@ from normalhedge import _core
 from normalhedge.boundary import inputs
 from normalhedge.boundary.inputs import Floats
 
-Path = npt.NDArray[np.intp]
-"""A state for each round."""
-
-ROOM = 2.0**53
-"""Whole numbers up to here are exact in float64."""
+Path = npt.NDArray[np.intp]  # a state for each round
+ROOM = 2.0**53  # whole numbers up to here are exact in float64
 
 
 @dataclass(frozen=True, eq=False)
