@@ -8,10 +8,10 @@ import pandas as pd
 import polars as pl
 import pytest
 
+from benchmarks.latent.scores import agreement
 from normalhedge import NormalHedge
 from normalhedge.latent import Inferred, Regimes, infer, resume
 from normalhedge.latent.regimes._baselines import baselines
-from normalhedge.latent.regimes._matching import agreement
 from normalhedge.latent.regimes._sequence import encode
 from tests.latent.regimes.examples import switching, weather
 

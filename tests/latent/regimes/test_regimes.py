@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from benchmarks.latent.scores import agreement
 from normalhedge import NormalHedge
-from normalhedge.latent.regimes._matching import agreement
 from normalhedge.latent.regimes._regime_path import RegimePath
 from normalhedge.latent.regimes._regimes import Regimes
 from tests.latent.regimes.examples import textbook

@@ -160,17 +160,8 @@ class OnlineEM:
 
     def observe(self, observation: npt.ArrayLike) -> float:
         """Learn an observation; return ln p(y_t | y_1..y_{t-1}), 0 where it is missing (NaN)."""
-        if isinstance(observation, float) and self._plain(observation):
-            seen = (np.array([[observation]]) - self.centre) / self.width
-        else:
-            row = np.reshape(inputs.numbers_array("observations", observation), (1, -1))
-            seen = self._accepted(row)
-        block, logs, filtered = self.block.copy(), np.empty(1), np.empty((1, self.states))
-        one = self.shape[np.newaxis], self.settings[np.newaxis]
-        _core.online_observe(*one, seen, block, logs, filtered)
-        self.block = block
-        found = float(logs[0])
-        return found - self.log_width if found else found
+        row = np.reshape(inputs.numbers_array("observations", observation), (1, -1))
+        return float(self.run(row).log_densities[0])
 
     def run(self, observations: npt.ArrayLike) -> OnlineRun:
         """Learn many observations, as `observe` does one by one."""
@@ -193,11 +184,6 @@ class OnlineEM:
     def log_width(self) -> float:
         """The logarithm of the unit of an observation."""
         return float(np.log(self.width).sum())
-
-    def _plain(self, number: float) -> bool:
-        """Return whether no check is needed: a single number in a family of real numbers."""
-        small = abs(number) <= inputs.LARGEST or number != number  # noqa: PLR0124 -- or NaN
-        return small and self._template.scaled and len(self.centre) == 1
 
     def _accepted(self, observations: npt.ArrayLike) -> Floats:
         return (self._template.accepted(observations) - self.centre) / self.width

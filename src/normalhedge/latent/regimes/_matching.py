@@ -6,7 +6,6 @@ from typing import NamedTuple, Self
 import numpy as np
 import numpy.typing as npt
 
-from normalhedge.boundary import inputs
 from normalhedge.boundary.inputs import Floats
 from normalhedge.latent.models.emissions import Categorical, Emission
 
@@ -80,26 +79,6 @@ def merged(emission: Emission) -> Labels:
 def overlap(beliefs: Floats, others: Floats, alike: Floats) -> Floats:
     """Return the number of rounds that two states share, k x m, plus a little for similarity."""
     return np.asarray(beliefs.T @ others + PRIOR * alike + 1e-12)
-
-
-def agreement(states: npt.ArrayLike, truth: npt.ArrayLike) -> float:
-    """Return the share of rounds with the right state, after the best one-to-one matching.
-
-    Examples
-    --------
-    >>> agreement([1, 1, 0, 0], [0, 0, 1, 0])
-    0.75
-    """
-    found, true = (inputs.numbers_array("states", part).astype(np.intp) for part in (states, truth))
-    if found.shape != true.shape or not found.size:
-        raise ValueError(
-            f"states and truth must have the same length, got {found.shape} and {true.shape}"
-        )
-    table = np.zeros((found.max() + 1, true.max() + 1))
-    np.add.at(table, (found, true), 1.0)
-    chosen = assignment(table)
-    kept = chosen >= 0
-    return float(table[np.flatnonzero(kept), chosen[kept]].sum() / found.size)
 
 
 class Identity(NamedTuple):

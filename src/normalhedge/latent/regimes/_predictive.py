@@ -1,5 +1,6 @@
 """The predictive distribution of an observation: a mixture over models and states."""
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -16,8 +17,8 @@ from normalhedge.latent.models.emissions import (
     Emission,
     Gaussian,
     Stepwise,
+    normal_cdf,
 )
-from normalhedge.latent.regimes import _scores as scores
 
 STEPS = 100  # the largest number of steps in the search for a quantile; fewer are enough
 
@@ -150,7 +151,7 @@ class Predictive:
             return float("nan")
         if all(isinstance(emission, Gaussian) for _, emission in self.parts):
             shares, means, variances = self._moments()
-            return scores.crps(shares, means[:, 0], np.sqrt(variances[:, 0]), y)
+            return mixed_normals_crps(shares, means[:, 0], variances[:, 0], y)
         centre, width = float(self.mean), 12.0 * float(np.sqrt(self.variance))
         low, high = min(y, centre - width), max(y, centre + width)
         below, above = np.linspace(low, y, 1001), np.linspace(y, high, 1001)
@@ -198,3 +199,33 @@ def _roots(f: Callable[[Floats], Floats], low: Floats, high: Floats, width: floa
             edge = np.minimum(0.5, 0.5 * close / apart)
         t = np.clip(np.where(smooth, np.nan_to_num(guess, nan=0.5), 0.5), edge, 1.0 - edge)
     return np.where(fa == 0.0, a, np.where(fb == 0.0, b, best))
+
+
+def mixed_normals_crps(shares: Floats, means: Floats, variances: Floats, y: float) -> float:
+    """Return the continuous ranked probability score of a mixture of normal distributions.
+
+    It is the integral of (F(x) - [x >= y])^2, in the units of y; smaller is better:
+
+        sum_i p_i A(y - m_i, s_i^2) - 1/2 sum_ij p_i p_j A(m_i - m_j, s_i^2 + s_j^2)
+        A(m, v) = 2 sqrt(v) phi(m / sqrt(v)) + m (2 Phi(m / sqrt(v)) - 1)
+
+    References
+    ----------
+    Grimit, Gneiting, Berrocal and Johnson (2006).
+
+    Examples
+    --------
+    >>> one = np.ones(1)
+    >>> round(mixed_normals_crps(one, 0.0 * one, one, 0.0), 4)
+    0.2337
+    """
+    apart = _distance(means[:, np.newaxis] - means, variances[:, np.newaxis] + variances)
+    return float(shares @ _distance(y - means, variances) - 0.5 * shares @ apart @ shares)
+
+
+def _distance(mean: Floats, variance: Floats) -> Floats:
+    """Return E|x| of a normal x."""
+    deviation = np.sqrt(variance)
+    z = mean / deviation
+    density = np.exp(-0.5 * np.square(np.clip(z, -40.0, 40.0))) / math.sqrt(2.0 * math.pi)
+    return np.asarray(2.0 * deviation * density + mean * (2.0 * normal_cdf(z) - 1.0))

@@ -12,8 +12,7 @@ import numpy.typing as npt
 from normalhedge.boundary import inputs
 from normalhedge.boundary.inputs import Floats
 from normalhedge.latent.models.emissions import FAMILIES, check_observations
-from normalhedge.latent.regimes._candidate_search import CandidatePool, CandidateSearch
-from normalhedge.latent.regimes._candidates import FIRST
+from normalhedge.latent.regimes._candidates import FIRST, CandidatePool, CandidateSearch
 from normalhedge.latent.regimes._filter_bank import CandidateFilters, CandidateRounds, FilterBank
 from normalhedge.latent.regimes._forecasting import Forecast, forecast, mixture
 from normalhedge.latent.regimes._matching import Labels

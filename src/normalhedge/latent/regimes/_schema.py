@@ -20,8 +20,7 @@ from normalhedge.boundary.terminal import clipped
 from normalhedge.hedgers import HEDGERS, State
 from normalhedge.latent.models import Fitted, OnlineEM
 from normalhedge.latent.models.emissions import FAMILIES
-from normalhedge.latent.regimes._candidate_search import CandidatePool
-from normalhedge.latent.regimes._candidates import Candidate, LearningRecipe
+from normalhedge.latent.regimes._candidates import Candidate, CandidatePool, LearningRecipe
 from normalhedge.latent.regimes._filter_bank import CandidateFilters, FilterBank
 from normalhedge.latent.regimes._matching import Identity
 from normalhedge.latent.regimes._regime_labels import Parameters, RegimeLabels

@@ -2,8 +2,12 @@
 
 import numpy as np
 
-from normalhedge.latent.regimes._candidate_search import CandidatePool, CandidateSearch, _Review
-from normalhedge.latent.regimes._candidates import LearningRecipe
+from normalhedge.latent.regimes._candidates import (
+    CandidatePool,
+    CandidateSearch,
+    LearningRecipe,
+    _Review,
+)
 from tests.latent.regimes.examples import textbook
 
 
