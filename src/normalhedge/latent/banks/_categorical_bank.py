@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from normalhedge.boundary.inputs import Floats
-from normalhedge.latent.banks._hmm_bank import BankState, HMMBank, perturb_rows
+from normalhedge.latent.banks._hmm_bank import BankState, HMMBank, check_symbols, perturb_rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,21 +63,11 @@ class CategoricalBank(HMMBank):
     def bound(self, scores: Floats) -> Floats:
         return scores
 
-    def _scores_of(self, number: float) -> Floats:
-        if not number.is_integer():
-            raise ValueError(f"observation must be a symbol, a whole number, got {number}")
-        if not 0 <= number < self.symbol_count:
-            raise ValueError(
-                f"observation must be a symbol in 0..{self.symbol_count - 1}, got {number:g}"
-            )
-        scores: Floats = self.emission[int(number)]
-        return scores
+    def _check(self, known: Floats) -> None:
+        check_symbols(known, self.symbol_count)
 
-    def _scores_of_many(self, numbers: Floats) -> Floats:
+    def _scores(self, numbers: Floats) -> Floats:
         return self.emission[numbers.astype(np.intp)]
-
-    def _refused(self, known: Floats) -> npt.NDArray[np.bool_]:
-        return np.asarray((known != np.floor(known)) | (known < 0) | (known >= self.symbol_count))
 
     def _perturbed_emission(self, spread: Floats, rng: np.random.Generator) -> dict[str, Floats]:
         return {"emission": perturb_rows(self.emission, 0, spread, rng)}

@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from normalhedge.boundary.inputs import Floats
-from normalhedge.latent.banks._hmm_bank import HMMBank
+from normalhedge.latent.banks._hmm_bank import HMMBank, check_finite
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,16 +56,11 @@ class GaussianBank(HMMBank):
             raise ValueError("banks must have the same width to be joined")
         return super().joined(other)
 
-    def _scores_of(self, number: float) -> Floats:
-        if not np.isfinite(number):
-            raise ValueError(f"observation must be finite, got {number}")
-        return self.densities(number)
+    def _check(self, known: Floats) -> None:
+        check_finite(known)
 
-    def _scores_of_many(self, numbers: Floats) -> Floats:
+    def _scores(self, numbers: Floats) -> Floats:
         return self.densities(numbers[:, np.newaxis, np.newaxis])
-
-    def _refused(self, known: Floats) -> npt.NDArray[np.bool_]:
-        return np.asarray(~np.isfinite(known))
 
     def _perturbed_emission(self, spread: Floats, rng: np.random.Generator) -> dict[str, Floats]:
         return {

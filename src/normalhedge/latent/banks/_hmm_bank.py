@@ -122,16 +122,12 @@ class HMMBank(ABC):
         """Return `scores` as `bounded` does: probabilities unchanged, densities clipped."""
 
     @abstractmethod
-    def _scores_of(self, number: float) -> Floats:
-        """Return the scores of a known observation, k x N, or refuse it."""
+    def _check(self, known: Floats) -> None:
+        """Refuse numbers that cannot be observed."""
 
     @abstractmethod
-    def _scores_of_many(self, numbers: Floats) -> Floats:
+    def _scores(self, numbers: Floats) -> Floats:
         """Return the scores of checked observations, T x k x N, in a fresh array."""
-
-    @abstractmethod
-    def _refused(self, known: Floats) -> npt.NDArray[np.bool_]:
-        """Return for each number whether it cannot be observed."""
 
     @abstractmethod
     def _perturbed_emission(self, spread: Floats, rng: np.random.Generator) -> dict[str, Floats]:
@@ -204,11 +200,6 @@ class HMMBank(ABC):
             A symbol, or a real number; NaN or None where it is missing.
         keep
             The share of the log-likelihood so far that is kept; less than 1 forgets.
-
-        Raises
-        ------
-        ValueError, TypeError
-            If the observation is not a number, or not one of the symbols.
         """
         return self.learn(state, self.scores(observation), keep)
 
@@ -239,8 +230,17 @@ class HMMBank(ABC):
         """
         if observation is None:
             return None
-        number = _single(observation)
-        return None if math.isnan(number) else self._scores_of(number)
+        if type(observation) not in {int, float}:
+            value = inputs.numbers_array("observation", observation)
+            if value.ndim:
+                raise ValueError(f"observation must be one number, got shape {value.shape}")
+            observation = float(value)
+        if math.isnan(observation):
+            return None
+        number = np.array([observation], dtype=np.float64)
+        self._check(number)
+        scores: Floats = self._scores(number)[0]
+        return scores
 
     def bounded(self, observation: float | None) -> Floats | None:
         """Return a score in [0, 1] of an observation for each state of each candidate, k x N.
@@ -265,16 +265,11 @@ class HMMBank(ABC):
             The state to start from, which is not changed; `init` by default.
         keep
             As for `observe`.
-
-        Raises
-        ------
-        ValueError, TypeError
-            As for `observe`.
         """
         numbers = self.sequence(observations)
         start = self.init() if state is None else state
         absent = np.isnan(numbers)
-        scores = self._scores_of_many(np.where(absent, 0.0, numbers))
+        scores = self._scores(np.where(absent, 0.0, numbers))
         beliefs = np.empty((len(numbers) + 1, *start.beliefs.shape))
         logs = np.empty((len(numbers) + 1, self.candidates))
         beliefs[0], logs[0] = np.minimum(start.beliefs, 1.0), start.log_likelihood
@@ -298,10 +293,7 @@ class HMMBank(ABC):
             raise
         if numbers.ndim != 1:
             raise ValueError(f"observations must be one row of numbers, got shape {numbers.shape}")
-        known = numbers[~np.isnan(numbers)]
-        wrong = self._refused(known)
-        if wrong.any():
-            self.scores(float(known[wrong][0]))  # explains the error
+        self._check(numbers[~np.isnan(numbers)])
         return numbers
 
     def sample(
@@ -327,13 +319,20 @@ def perturb_rows(table: Floats, axis: int, spread: Floats, rng: np.random.Genera
     return np.ascontiguousarray(raw / raw.sum(axis=axis, keepdims=True))
 
 
-def _single(observation: Any) -> float:
-    if type(observation) in {int, float}:
-        return float(observation)
-    value = inputs.numbers_array("observation", observation)
-    if value.ndim:
-        raise ValueError(f"observation must be one number, got shape {value.shape}")
-    return float(value)
+def check_symbols(known: Floats, count: int) -> None:
+    """Refuse numbers that are not symbols."""
+    wrong = known[~(np.isfinite(known) & (known == np.floor(known)))]
+    if len(wrong):
+        raise ValueError(f"observation must be a symbol, a whole number, got {wrong[0]}")
+    wrong = known[(known < 0) | (known >= count)]
+    if len(wrong):
+        raise ValueError(f"observation must be a symbol in 0..{count - 1}, got {wrong[0]:g}")
+
+
+def check_finite(known: Floats) -> None:
+    """Refuse numbers that are not finite."""
+    if not np.isfinite(known).all():
+        raise ValueError(f"observation must be finite, got {known[~np.isfinite(known)][0]}")
 
 
 def _readable(array: Floats) -> Floats:

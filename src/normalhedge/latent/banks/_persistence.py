@@ -4,6 +4,7 @@ import numpy as np
 
 from normalhedge.boundary import inputs
 from normalhedge.boundary.inputs import Floats
+from normalhedge.latent.banks._hmm_bank import check_finite, check_symbols
 from normalhedge.latent.banks._predictor import BatchPredictions, BatchPredictor, entry_of_each
 
 
@@ -46,13 +47,11 @@ class Persistence(BatchPredictor):
             self._prediction = self._after(numbers)[0]
 
     def check(self, symbols: Floats) -> None:
-        known, m = symbols[~np.isnan(symbols)], len(self._prediction)
-        wrong = ~np.isfinite(known)
+        known = symbols[~np.isnan(symbols)]
         if self._width is None:
-            wrong = (known != np.floor(known)) | (known < 0) | (known >= m)
-        if wrong.any():
-            kind = f"a symbol in 0..{m - 1}" if self._width is None else "finite"
-            raise ValueError(f"observation must be {kind}, got {known[wrong][0]:g}")
+            check_symbols(known, len(self._prediction))
+        else:
+            check_finite(known)
 
     def run(self, symbols: Floats) -> BatchPredictions:
         known = ~np.isnan(symbols)

@@ -83,18 +83,15 @@ def _recent(sequence: Sequence, seen: Floats, begin: int) -> Floats:
 
 def _walk(seen: Floats, begin: int) -> Floats:
     """Return the scores of a normal distribution around the last value, column by column."""
-    scores, last, total, count = np.full(len(seen), np.nan), None, np.zeros(seen.shape[1]), 0
-    for t, row in enumerate(seen):
-        if np.isnan(row[0]):
-            continue
-        if last is not None:
-            away = np.square(row - last)
-            if t >= begin and count:
-                variance = np.maximum(total / count, 1e-12 * (1.0 + np.square(last)))
-                logs = -0.5 * (np.log(2.0 * math.pi * variance) + away / variance)
-                scores[t] = logs.sum()
-            total, count = total + away, count + 1
-        last = row
+    scores, rounds = np.full(len(seen), np.nan), np.flatnonzero(~np.isnan(seen[:, 0]))
+    rows = seen[rounds]
+    away = np.square(np.diff(rows, axis=0))
+    counts = np.arange(1.0, len(away))[:, np.newaxis]
+    variance = np.cumsum(away[:-1], axis=0) / counts  # of the steps before each one
+    variance = np.maximum(variance, 1e-12 * (1.0 + np.square(rows[1:-1])))
+    logs = -0.5 * (np.log(2.0 * math.pi * variance) + away[1:] / variance)
+    scores[rounds[2:]] = logs.sum(axis=1)
+    scores[:begin] = np.nan
     return scores
 
 
