@@ -95,7 +95,7 @@ def bank_and_sequence(kind: str, missing: np.ndarray) -> tuple[HMMBank, np.ndarr
 
 
 def scored_as_by_hmmlearn(bank: HMMBank, models: list[Any], series: np.ndarray) -> BankState:
-    """Return the state of a bank after a series, whose likelihoods are those of hmmlearn."""
+    """Return the state of a bank after a series, with the likelihoods of hmmlearn."""
     state = bank.init()
     for x in series.tolist():
         state = bank.observe(state, x)

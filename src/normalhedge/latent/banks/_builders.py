@@ -172,7 +172,7 @@ def gaussian_grid(
         Each mean with each deviation makes a normal distribution, from which states are chosen.
     """
     pair = np.meshgrid(
-        *(np.atleast_1d(inputs.numbers_array(name, given)) for name, given in
+        *(np.atleast_1d(inputs.numbers_array(name, values)) for name, values in
           (("means", means), ("deviations", deviations))), indexing="ij"
     )  # fmt: skip
     first, moves, chosen = _grid_dynamics(states, stay, pair[0].size)

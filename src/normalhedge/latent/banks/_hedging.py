@@ -98,8 +98,8 @@ class StateExperts(HedgingPredictor):
         scores = self.bank.bounded(symbol)
         if scores is None:
             return float("nan")
-        own = self._predictions[int(symbol)] if self.rounded else scores.ravel()
-        return float(own @ self.played())
+        by_expert = self._predictions[int(symbol)] if self.rounded else scores.ravel()
+        return float(by_expert @ self.played())
 
     def played(self) -> Floats:
         """Return the next distribution over the experts, k x N flattened."""
@@ -124,9 +124,9 @@ class StateExperts(HedgingPredictor):
             scores = row_of_each(self._predictions, symbols)
         confidence = filtered.beliefs.reshape(scores.shape)
         game, played = _play(self.hedger, before.game, 2.0 * scores - 1.0, confidence, symbols)
-        own = np.einsum("te,te->t", scores, played)
+        total = np.einsum("te,te->t", scores, played)
         weights = played.reshape(filtered.beliefs.shape)
-        result = BatchPredictions(played @ self._predictions.T, own, weights)
+        result = BatchPredictions(played @ self._predictions.T, total, weights)
         self._change(before, PredictorState(before.bank, filtered.state, game))
         return result
 

@@ -176,7 +176,7 @@ class HMMBank(ABC):
         return replace(self, **chosen)
 
     def joined(self, other: "HMMBank") -> Self:
-        """Return a bank of these candidates, followed by those of another bank of the same kind."""
+        """Return a bank of these candidates, followed by the candidates of another such bank."""
         if self.states != other.states or self.symbol_count != other.symbol_count:
             raise ValueError("banks must have the same states and symbols to be joined")
         both: dict[str, Any] = {
@@ -308,9 +308,9 @@ class HMMBank(ABC):
         candidate
             The index of the candidate.
         """
-        one = self.take(candidate)
-        states = draw_path(one.initial[:, 0], one.transition[..., 0], rounds, rng)
-        return states, one._draw(states, rng)
+        model = self.take(candidate)
+        states = draw_path(model.initial[:, 0], model.transition[..., 0], rounds, rng)
+        return states, model._draw(states, rng)
 
 
 def perturb_rows(table: Floats, axis: int, spread: Floats, rng: np.random.Generator) -> Floats:

@@ -35,20 +35,24 @@ class Fitted:
         """Return the stationary distribution of the states."""
         return stationary(self.transition)
 
-    def smoothed(self, observations: Floats) -> tuple[Floats, Floats, float]:
+    def smoothed(self, observations: npt.ArrayLike) -> tuple[Floats, Floats, float]:
         """Return P(S_t | y_1..y_T), T x k, the expected transitions, k x k, and ln P(y)."""
-        logs = self._log_densities(observations)
+        return self.smooth(self.emission.accepted(observations))
+
+    def smooth(self, seen: Floats) -> tuple[Floats, Floats, float]:
+        """Return the same for observations that are already checked, T x columns."""
+        logs = self.emission.log_densities(seen)
         states, moves = np.empty_like(logs), np.empty((self.states, self.states))
         total = _core.em_expect(logs, self.initial, self.transition, states, moves)
         return states, moves, total
 
-    def filtered(self, observations: Floats) -> tuple[Floats, Floats]:
+    def filtered(self, observations: npt.ArrayLike) -> tuple[Floats, Floats]:
         """Return P(S_t | y_1..y_{t-1}), (T + 1) x k, and ln p(y_t | y_1..y_{t-1}), T.
 
         Both are causal, given the parameters: row t uses the observations before t, and the last
         row predicts the state after the series.
         """
-        logs = self._log_densities(observations)
+        logs = self.emission.log_density(observations)
         highest = logs.max(axis=1, initial=-1e300)
         beliefs = np.empty((len(logs) + 1, self.states, 1))
         totals = np.zeros((len(logs) + 1, 1))
@@ -57,9 +61,6 @@ class Fitted:
         moves = self.transition[..., np.newaxis].copy()
         _core.filter_run(beliefs, scores, np.zeros(len(logs)), moves, 0.0, totals)
         return beliefs[..., 0], totals[1:, 0] + highest
-
-    def _log_densities(self, observations: Floats) -> Floats:
-        return self.emission.log_densities(observations.reshape(len(observations), -1))
 
     def permuted(self, order: npt.ArrayLike) -> Self:
         """Return the model with its states in another order."""
@@ -96,6 +97,6 @@ def stationary(transition: Floats) -> Floats:
     """Return a distribution that the transitions leave unchanged."""
     k = len(transition)
     system = np.concatenate([transition.T - np.eye(k), np.ones((1, k))])
-    found = np.linalg.lstsq(system, np.concatenate([np.zeros(k), [1.0]]))[0]
-    found = np.maximum(found, 0.0)
-    return np.asarray(found / found.sum())
+    shares = np.linalg.lstsq(system, np.concatenate([np.zeros(k), [1.0]]))[0]
+    shares = np.maximum(shares, 0.0)
+    return np.asarray(shares / shares.sum())

@@ -92,8 +92,8 @@ def fit(
     --------
     >>> rng = np.random.default_rng(0)
     >>> low, high = rng.normal(0.0, 1.0, 200), rng.normal(5.0, 2.0, 200)
-    >>> found = fit(np.concatenate([low, high]), 2, rng=rng)
-    >>> found.emission.means.round(1), found.emission.deviations.round(1)
+    >>> fitted = fit(np.concatenate([low, high]), 2, rng=rng)
+    >>> fitted.emission.means.round(1), fitted.emission.deviations.round(1)
     (array([0. , 4.8]), array([1. , 2.1]))
     """
     if emission not in FAMILIES:
@@ -179,7 +179,7 @@ def _rows(seen: Floats, symbols: int | None) -> Floats:
 def scale(known: Floats) -> tuple[Floats, Floats]:
     """Return the mean and the deviation of each column; the deviation of a constant c is 1e-3 c.
 
-    If a few outliers dominate the deviation, it is `TAILS` times that of the middle half.
+    If a few outliers dominate the deviation, it is `TAILS` times the deviation of the middle half.
     """
     largest = np.abs(known).max(axis=0)
     width = known.std(axis=0)
@@ -204,15 +204,15 @@ def _models(
 
 
 def _warm(task: _Task, warm: Fitted, k: int) -> _Model:
-    given = warm.emission
-    if type(given) is not task.family or warm.states != k:
+    emission = warm.emission
+    if type(emission) is not task.family or warm.states != k:
         raise ValueError(
             f"warm must be a {task.family.__name__} model with {k} states, "
-            f"got a {type(given).__name__} model with {warm.states}"
+            f"got a {type(emission).__name__} model with {warm.states}"
         )
-    if isinstance(given, RealEmission) and given.columns == len(task.centre):
-        given = given._rescaled(-task.centre / task.width, 1.0 / task.width)
-    rows = given.parameters()
+    if isinstance(emission, RealEmission) and emission.columns == len(task.centre):
+        emission = emission._rescaled(-task.centre / task.width, 1.0 / task.width)
+    rows = emission.parameters()
     if len(rows) != len(task.rows):
         raise ValueError("warm must be a model with as many columns or symbols as the observations")
     if task.guards[2] > 0.0:

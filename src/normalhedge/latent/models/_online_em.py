@@ -203,21 +203,21 @@ class OnlineModels:
 
     def __init__(self, models: Sequence[OnlineEM]) -> None:
         self._models = tuple(models)
-        self._ends = np.cumsum([0, *(len(one.block) for one in models)]).tolist()
-        self._width = max((one.states for one in models), default=0)
+        self._ends = np.cumsum([0, *(len(model.block) for model in models)]).tolist()
+        self._width = max((model.states for model in models), default=0)
         if models:
-            self._shapes = np.array([one.shape for one in models])
+            self._shapes = np.array([model.shape for model in models])
             self._shapes[:, 3] = self._ends[:-1]
-            self._settings = np.array([one.settings for one in models])
-            self._centres = np.array([one.centre for one in models])
-            self._units = np.array([one.width for one in models])
-            self._log_widths = np.array([one.log_width for one in models])
-        self.block = np.concatenate([np.empty(0), *(one.block for one in models)])
+            self._settings = np.array([model.settings for model in models])
+            self._centres = np.array([model.centre for model in models])
+            self._units = np.array([model.width for model in models])
+            self._log_widths = np.array([model.log_width for model in models])
+        self.block = np.concatenate([np.empty(0), *(model.block for model in models)])
 
     def at(self, block: Floats) -> list[OnlineEM]:
         """Return the models with the numbers of a block."""
         places = zip(self._models, pairwise(self._ends), strict=True)
-        return [one.at(block[begin:end]) for one, (begin, end) in places]
+        return [model.at(block[begin:end]) for model, (begin, end) in places]
 
     def observe(self, block: Floats, row: Floats) -> tuple[Floats, Floats, Floats]:
         """Learn an observation."""
@@ -230,8 +230,8 @@ class OnlineModels:
     def run(self, block: Floats, observations: Floats) -> tuple[Floats, list[OnlineRun]]:
         """Learn many observations; return the block after them, and the rounds of each model."""
         after, runs = block.copy(), []
-        for one, shape in zip(self._models, self._shapes, strict=True):
-            runs.append(one.run_in(after, shape, (observations - one.centre) / one.width))
+        for model, shape in zip(self._models, self._shapes, strict=True):
+            runs.append(model.run_in(after, shape, (observations - model.centre) / model.width))
         return after, runs
 
 
@@ -243,7 +243,7 @@ def _units(emission: Emission, shares: Floats) -> tuple[Floats, Floats]:
 
 
 def _distribution(beliefs: npt.ArrayLike, states: int) -> Floats:
-    given = inputs.numbers_array("beliefs", beliefs).astype(np.float64)
-    if given.shape != (states,) or not (given >= 0.0).all() or abs(given.sum() - 1.0) > 1e-6:
+    shares = inputs.numbers_array("beliefs", beliefs).astype(np.float64)
+    if shares.shape != (states,) or not (shares >= 0.0).all() or abs(shares.sum() - 1.0) > 1e-6:
         raise ValueError(f"beliefs must be probabilities of the {states} states, summing to one")
-    return np.asarray(given / given.sum())
+    return np.asarray(shares / shares.sum())

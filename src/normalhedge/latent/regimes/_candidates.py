@@ -102,7 +102,7 @@ def learn(
     known = int((~np.isnan(seen[:, 0])).sum())
     if recipe.memory:
         assert warm is not None
-        filtered = warm.smoothed(seen[-max(recipe.memory, 50) :])[0][-1]
+        filtered = warm.smooth(seen[-max(recipe.memory, 50) :])[0][-1]
         online = OnlineEM(warm, 1.0 - 1.0 / recipe.memory, beliefs=filtered, previous=seen[-1])
         return Candidate(recipe, warm, filtered, known, 2**62, 2**62, online)
     after = known + recipe.window if recipe.window else 2 * known
@@ -126,7 +126,7 @@ def learn(
         warm=warm,
         symbols=symbols,
     )
-    filtered = fitted.smoothed(part)[0][-1]
+    filtered = fitted.smooth(part)[0][-1]
     step = recipe.window // PARTS if recipe.window else max(int((GROWTH - 1.0) * known), FIRST)
     return Candidate(recipe, fitted, filtered, known, known + step, fresh, None)
 

@@ -76,7 +76,7 @@ class FilterBank:
 
     def parameters(self, filters: CandidateFilters) -> list[tuple[str, Floats]]:
         """Return the family of each candidate, and its current parameters, rows x k."""
-        rows = {n: one.emission.parameters() for n, one in self._online_at(filters).items()}
+        rows = {n: model.emission.parameters() for n, model in self._online_at(filters).items()}
         rows |= self._rows
         return [(candidate.recipe.family, rows[n]) for n, candidate in enumerate(self._candidates)]
 
@@ -186,9 +186,9 @@ def _write_online(
     means, variances = learned.emissions.moments()
     if isinstance(learned.emissions, Autoregressive):
         last = np.repeat(series[:-1, 0], k)
-        given, states = ~np.isnan(last), learned.emissions
-        means = np.where(given, states.intercepts + states.slopes * np.nan_to_num(last), means)
-        variances = np.where(given, states.deviations**2, variances)
+        known, states = ~np.isnan(last), learned.emissions
+        means = np.where(known, states.intercepts + states.slopes * np.nan_to_num(last), means)
+        variances = np.where(known, states.deviations**2, variances)
     shape = (rounds, k, series.shape[1])
     mean, variance = _mix(
         learned.beliefs[..., np.newaxis], means.reshape(shape), variances.reshape(shape)

@@ -26,7 +26,7 @@ class Forecast:
     probabilities
         The probability of each regime, h x regimes.
     switching
-        The probability that the regime differs from that of the round before, h.
+        The probability that the regime differs from the regime one round before, h.
     """
 
     rounds: tuple[Predictive, ...]
@@ -102,7 +102,7 @@ def forecast(
         k = candidate.recipe.states
         moves[n, :k, :k] = candidate.transition
         before[n, :k] = candidate.filtered
-    parameters = [(one.recipe.family, one.emission.parameters()) for one in candidates]
+    parameters = [(c.recipe.family, c.emission.parameters()) for c in candidates]
     first = mixture(weights[:, np.newaxis] * beliefs, parameters, previous)
     paths = [_Path(candidate, previous[0]) for candidate in candidates]
     ahead, regimes, switching = [first], [], []

@@ -27,8 +27,7 @@ def assignment(worth: Floats) -> Labels:
     rows, columns = worth.shape
     result = np.full(rows, -1)
     if rows > columns:
-        found = assignment(worth.T)
-        result[found] = np.arange(columns)
+        result[assignment(worth.T)] = np.arange(columns)
         return result
     if columns > FEW:
         from scipy.optimize import linear_sum_assignment  # noqa: PLC0415 -- heavy
@@ -86,7 +85,7 @@ class Identity(NamedTuple):
 
     A state of the new model takes the number of the old state with which it shares most rounds.
     Rounds count sqrt(1 + age) times, with the age in models, so that old numbers come before young
-    ones. An additional state takes a free number: that of the most similar earlier regime, or else
+    ones. An additional state takes the free number of the most similar earlier regime, or else
     the smallest unused one. Nothing in it is ever changed in place.
     """
 
@@ -128,14 +127,14 @@ class Identity(NamedTuple):
         """Return the identity with all regimes renumbered: ``new[k]`` is the new number of k."""
         age = np.empty_like(self.age)
         age[new] = self.age
-        known = {int(new[old]): one for old, one in self.known.items()}
+        known = {int(new[old]): emission for old, emission in self.known.items()}
         return self._replace(age=age, numbers=new[self.numbers], known=known)
 
     def _free(self, emission: Emission, state: int, taken: set[int]) -> int:
         free = [number for number in range(len(self.age)) if number not in taken]
         before = [number for number in free if number in self.known]
-        one = _single(emission, state)
-        alike = {n: float(likeness(one, self.known[n])[0, 0]) for n in before}
+        single = _single(emission, state)
+        alike = {n: float(likeness(single, self.known[n])[0, 0]) for n in before}
         best = max(alike, key=alike.__getitem__, default=None)
         new = [number for number in free if number not in self.known]
         if best is None or (alike[best] < 0.5 and new):

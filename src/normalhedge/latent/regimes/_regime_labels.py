@@ -97,13 +97,13 @@ class RegimeLabels(NamedTuple):
         known = seen[~np.isnan(seen[:, 0])]
         leader = self._choice(candidates, standing, known, worth)
         models = [candidate.now() for candidate in candidates]
-        beliefs = [model.smoothed(recent)[0] for model in models]
+        beliefs = [model.smooth(recent)[0] for model in models]
         chosen = _simplified(models[leader])
-        current = chosen.smoothed(recent)[0]
+        current = chosen.smooth(recent)[0]
         shared = None
         if self.model is not None:
             similar = likeness(chosen.emission, self.model.emission)
-            shared = overlap(current, self.model.smoothed(recent)[0], similar)
+            shared = overlap(current, self.model.smooth(recent)[0], similar)
         identity = self.identity.follow(chosen.emission, shared)
         alike = (states == states[leader]).astype(np.float64)
         maps, leave = np.zeros((len(models), most, most)), np.zeros((len(models), most))
@@ -157,7 +157,7 @@ class RegimeLabels(NamedTuple):
     def switching(self, weights: Floats, filtered: Floats) -> Floats:
         """Return the probability that the next regime differs.
 
-        Only models with the number of states of the regimes are asked.
+        Only models with as many states as there are regimes have a say.
         """
         states = weights[..., np.newaxis] * filtered
         total = np.maximum(weights @ self.alike, 1e-300)

@@ -40,8 +40,8 @@ class Regimes(LiveObject[RegimesState]):
 
     Notes
     -----
-    All results are causal: those of a round never use later rounds. Regimes are numbered by mean
-    (by deviation if the means are similar) when they first appear, and keep their number.
+    All results are causal: a round never uses later ones. Regimes are numbered by mean (by
+    deviation if the means are similar) when they first appear, and keep their number.
 
     Whatever interrupts a method, such as Ctrl-C or a lack of memory, the regimes are as they were
     before it, or as they are after it.

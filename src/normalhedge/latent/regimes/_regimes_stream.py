@@ -64,21 +64,21 @@ class RegimesStream:
 
     def _observation(self, text: str) -> Any:
         """Return the observation of a line in the form of a journal, None where it is missing."""
-        given = json_lines.parsed(text)
-        if isinstance(given, dict):
-            if list(given) != ["y"]:
+        value = json_lines.parsed(text)
+        if isinstance(value, dict):
+            if list(value) != ["y"]:
                 raise ValueError(
                     f'a line is an observation or {{"y": observation}}, got {clipped(text, 80)}'
                 )
-            given = given["y"]
-        if isinstance(given, bool) and self.live.encoding.kind != "symbols":
-            raise ValueError(f"the observation must be a number, got {json.dumps(given)}")
-        if isinstance(given, list) and not self.live.encoding.columns:
+            value = value["y"]
+        if isinstance(value, bool) and self.live.encoding.kind != "symbols":
+            raise ValueError(f"the observation must be a number, got {json.dumps(value)}")
+        if isinstance(value, list) and not self.live.encoding.columns:
             raise ValueError(f"the observation must be one number, got {clipped(text, 80)}")
-        found = self.live.encoding.number(given)
-        parts = found if isinstance(found, list) else [found]
+        encoded = self.live.encoding.number(value)
+        parts = encoded if isinstance(encoded, list) else [encoded]
         plain = [None if math.isnan(part) else part for part in parts]
-        return plain if isinstance(found, list) else plain[0]
+        return plain if isinstance(encoded, list) else plain[0]
 
     def _prediction(self) -> dict[str, Any]:
         """Return the current regime and the prediction of the next round."""

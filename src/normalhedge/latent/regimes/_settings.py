@@ -70,8 +70,8 @@ class RegimesSettings:
             if symbols > SYMBOLS:
                 raise ValueError(f"there may be at most {SYMBOLS:,} symbols, got {symbols:,}")
             self._set("symbols", symbols)
-        asked = (self.states,) if isinstance(self.states, int | np.integer) else self.states
-        self._set("states", tuple(sorted({inputs.count("states", k) for k in asked})))
+        numbers = (self.states,) if isinstance(self.states, int | np.integer) else self.states
+        self._set("states", tuple(sorted({inputs.count("states", k) for k in numbers})))
         if not self.states:
             raise ValueError("states must hold at least one number")
         self._set("budget", max(inputs.count("budget", self.budget), 2))

@@ -214,7 +214,7 @@ class Ladder:
         where x is the sum of v_j x_j.
         """
         w = np.array([game.weights for game in games])[..., np.newaxis]
-        own = np.maximum(1.0 - SHARE / self.experts / np.maximum(w, 1e-300), 0.0)
+        kept = np.maximum(1.0 - SHARE / self.experts / np.maximum(w, 1e-300), 0.0)
         w = self.earned(games)[..., np.newaxis]
         x, v = (w * f.x).sum(axis=1, keepdims=True), (w * f.v).sum(axis=1, keepdims=True)
         dx, dv = f.x - x, f.v - v
@@ -222,13 +222,13 @@ class Ladder:
             (w * (variance * p + a * b)).sum(axis=1, keepdims=True) / variance
             for p, a, b in ((f.p00, dx, dx), (f.p01, dx, dv), (f.p11, dv, dv))
         )
-        rest, both = 1.0 - own, own * (1.0 - own) / variance
+        rest, both = 1.0 - kept, kept * (1.0 - kept) / variance
         return Filters(
-            x + own * dx,
-            v + own * dv,
-            own * f.p00 + rest * p00 + both * dx * dx,
-            own * f.p01 + rest * p01 + both * dx * dv,
-            own * f.p11 + rest * p11 + both * dv * dv,
+            x + kept * dx,
+            v + kept * dv,
+            kept * f.p00 + rest * p00 + both * dx * dx,
+            kept * f.p01 + rest * p01 + both * dx * dv,
+            kept * f.p11 + rest * p11 + both * dv * dv,
         )
 
     def _jump(

@@ -152,5 +152,5 @@ def read_on(known: Readings, y: Floats) -> Readings:
 
 
 def least_variance(place: Any) -> Any:
-    """Return the smallest variance of noise at a place: that of the last digit of a float."""
+    """Return the smallest variance of noise at a place: the last digit of a float."""
     return np.square(2.0**-52 * place) + TINY

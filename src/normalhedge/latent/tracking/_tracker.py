@@ -68,7 +68,7 @@ class HedgedTracker(LiveObject[TrackerState]):
 
     Notes
     -----
-    The theorem does not cover copies, because the regret of a copy is that of its parent. A round
+    The theorem does not cover copies, because a copy inherits the regret of its parent. A round
     costs O(N), and a late observation as much as the rounds since. A tracker with linear dynamics
     can be pickled. Whatever interrupts a method, such as Ctrl-C or an error in your dynamics, the
     tracker is as it was before it, or as it is after it.

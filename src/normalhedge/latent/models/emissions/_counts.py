@@ -23,8 +23,8 @@ class Stepwise(Emission):
             raise ValueError(f"x must be numbers of at most {LARGEST_TABLE:,}")
         most = max(int(places.max(initial=0.0)), 0)
         sums = np.cumsum(np.exp(self.log_density(np.arange(most + 1.0))), axis=0)
-        found = np.minimum(sums, 1.0)[np.maximum(places, 0.0).astype(np.intp)]
-        return np.where(places[..., np.newaxis] < 0.0, 0.0, found)
+        shares = np.minimum(sums, 1.0)[np.maximum(places, 0.0).astype(np.intp)]
+        return np.where(places[..., np.newaxis] < 0.0, 0.0, shares)
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,8 +100,8 @@ class Categorical(Stepwise):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        given = self.probabilities
-        if given.ndim != 2 or given.min() < 0.0 or not np.allclose(given.sum(axis=1), 1.0):
+        rows = self.probabilities
+        if rows.ndim != 2 or rows.min() < 0.0 or not np.allclose(rows.sum(axis=1), 1.0):
             raise ValueError("probabilities must be k x m, not negative, each row summing to one")
 
     @property

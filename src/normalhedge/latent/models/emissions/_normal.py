@@ -128,14 +128,14 @@ class Autoregressive(RealEmission):
         return self.intercepts / (1 - self.slopes), self.deviations**2 / (1 - self.slopes**2)
 
     def means_after(self, previous: npt.ArrayLike) -> Floats:
-        """Return the means of the next observation, ... x k; those of `moments` after a gap."""
+        """Return the means of the next observation, ... x k; after a gap, as `moments`."""
         last = np.asarray(previous, dtype=np.float64)[..., np.newaxis]
         return np.where(
             np.isnan(last), self.moments()[0], self.intercepts + self.slopes * np.nan_to_num(last)
         )
 
     def variances_after(self, previous: npt.ArrayLike) -> Floats:
-        """Return the variances of the next observation, ... x k; those of `moments` after a gap."""
+        """Return the variances of the next observation, ... x k; after a gap, as `moments`."""
         last = np.asarray(previous, dtype=np.float64)[..., np.newaxis]
         return np.where(np.isnan(last), self.moments()[1], self.deviations**2)
 
@@ -227,10 +227,9 @@ class FullGaussian(RealEmission):
         super().__post_init__()
         if self.means.ndim != 2 or self.covariances.shape != (*self.means.shape, self.columns):
             raise ValueError("means must be k x d and covariances k x d x d")
-        given = self.covariances
-        if not np.allclose(given, given.mT, rtol=1e-8, atol=0.0):
+        if not np.allclose(self.covariances, self.covariances.mT, rtol=1e-8, atol=0.0):
             raise ValueError("covariances must be symmetric")
-        if not (np.linalg.eigvalsh(given) > 0.0).all():
+        if not (np.linalg.eigvalsh(self.covariances) > 0.0).all():
             raise ValueError("the eigenvalues of covariances must be larger than zero")
 
     @property
