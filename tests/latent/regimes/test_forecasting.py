@@ -51,13 +51,13 @@ def test_autoregressive_forecasts_agree_with_draws() -> None:
         for step in range(4):
             steps = np.cumsum(chances, axis=1)
             state = np.minimum((rng.random((len(mine), 1)) >= steps).sum(axis=1), k - 1)
-            emission: Any = candidate.emission
+            emission: Any = candidate.now().emission
             noise = np.sqrt(emission.variances_after(last)[np.arange(len(mine)), state])
             last = emission.means_after(last)[np.arange(len(mine)), state] + noise * rng.normal(
                 size=len(mine)
             )
             drawn[step, mine] = last
-            chances = candidate.transition[state]
+            chances = candidate.now().transition[state]
     deviations = np.sqrt([said.variance for said in ahead])
     np.testing.assert_allclose(ahead.means, drawn.mean(axis=1), atol=5 * deviations.max() / 141)
     np.testing.assert_allclose(deviations, drawn.std(axis=1), rtol=0.03)

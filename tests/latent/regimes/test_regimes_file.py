@@ -9,8 +9,7 @@ import pytest
 
 from normalhedge.latent import Live, Regimes
 from normalhedge.latent.regimes._encoding import Encoding
-from normalhedge.latent.regimes._regimes_file import RegimesFile
-from normalhedge.latent.regimes._regimes_stream import RegimesStream
+from normalhedge.latent.regimes._regimes_stream import RegimesFile, RegimesStream
 from tests.latent.regimes.examples import answers, bits, switching
 
 
@@ -41,7 +40,7 @@ def test_a_state_goes_on_after_a_sudden_end(tmp_path: Path) -> None:
 
 def test_journals_are_folded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
-        "normalhedge.latent.regimes._regimes_file.RegimesFile.limit", lambda *_: 500
+        "normalhedge.latent.regimes._regimes_stream.RegimesFile.limit", lambda *_: 500
     )
     file, live = (
         RegimesFile(tmp_path / "s.json"),

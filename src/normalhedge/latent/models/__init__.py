@@ -3,6 +3,7 @@
 from normalhedge.latent.models._fitted import (
     Fitted as Fitted,
     draw_path as draw_path,
+    filter_together as filter_together,
     stationary as stationary,
 )
 from normalhedge.latent.models._fitting import fit as fit, fit_series as fit_series

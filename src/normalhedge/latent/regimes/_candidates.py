@@ -1,6 +1,5 @@
 """Recipes of hidden Markov models, the models learned by them, and the search for the best."""
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -11,7 +10,6 @@ import numpy as np
 
 from normalhedge.boundary.inputs import Floats
 from normalhedge.latent.models import Fitted, OnlineEM, fit_series
-from normalhedge.latent.models.emissions import Emission
 
 FIRST = 4  # observations needed for the first fit of all
 ENOUGH = 25  # observations needed for each state of a model before the first fit
@@ -71,22 +69,12 @@ class Candidate(NamedTuple):
     # the online EM that updates the parameters; None in recipes without a memory
     online: OnlineEM | None
 
-    @property
-    def emission(self) -> Emission:
-        """The current emission."""
-        return self.fitted.emission if self.online is None else self.online.emission
-
-    @property
-    def transition(self) -> Floats:
-        """The current transition probabilities."""
-        return self.fitted.transition if self.online is None else self.online.transition
-
     def now(self) -> Fitted:
         """Return the model with its current parameters."""
         if self.online is None:
             return self.fitted
-        k = self.recipe.states
-        return Fitted(np.full(k, 1.0 / k), self.transition, self.emission, math.nan, 0, np.empty(0))
+        even = np.full(self.recipe.states, 1.0 / self.recipe.states)
+        return Fitted(even, self.online.transition, self.online.emission)
 
 
 def learn(

@@ -7,7 +7,7 @@ import numpy as np
 
 from normalhedge import _core
 from normalhedge.boundary.inputs import Floats
-from normalhedge.latent.models import OnlineEM, OnlineModels, OnlineRun
+from normalhedge.latent.models import OnlineEM, OnlineModels, OnlineRun, filter_together
 from normalhedge.latent.models.emissions import FAMILIES, Autoregressive
 from normalhedge.latent.regimes._candidates import Candidate
 
@@ -129,17 +129,12 @@ class FilterBank:
         logs = np.full((rounds, width, count), -np.inf)  # where there is no state
         for family in self._families:
             family.write_logs(series, logs)
-        highest = logs.max(axis=1)
-        scores = np.exp(logs - highest[:, np.newaxis])
-        predicted = np.empty((rounds + 1, width, count))
-        predicted[0] = beliefs
-        totals = np.zeros((rounds + 1, count))
-        _core.filter_run(predicted, scores, np.arange(float(rounds)), self._moves, 0.0, totals)
+        predicted, scores, totals = filter_together(logs, beliefs, self._moves)
         before = predicted[:-1]
         after = before * scores
         sums = after.sum(axis=1, keepdims=True)
         after = np.where(sums > 1e-280, after / np.maximum(sums, 1e-280), before)
-        result.logs[:, self._fixed] = totals[1:] + highest
+        result.logs[:, self._fixed] = totals
         result.filtered[:, self._fixed] = after.transpose(0, 2, 1)
         if moments:
             means = np.zeros((rounds, width, count, series.shape[1]))

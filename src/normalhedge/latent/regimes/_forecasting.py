@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from normalhedge.boundary.inputs import Floats
-from normalhedge.latent.models.emissions import FAMILIES, Autoregressive, Gaussian
+from normalhedge.latent.models.emissions import FAMILIES, Autoregressive, Emission, Gaussian
 from normalhedge.latent.regimes._candidates import Candidate
 from normalhedge.latent.regimes._predictive import Predictive
 from normalhedge.latent.regimes._regime_labels import RegimeLabels
@@ -98,13 +98,14 @@ def forecast(
     width = beliefs.shape[1]
     moves = np.zeros((len(candidates), width, width))
     before = np.zeros_like(beliefs)
-    for n, candidate in enumerate(candidates):
-        k = candidate.recipe.states
-        moves[n, :k, :k] = candidate.transition
-        before[n, :k] = candidate.filtered
-    parameters = [(c.recipe.family, c.emission.parameters()) for c in candidates]
+    models = [candidate.now() for candidate in candidates]
+    for n, (candidate, model) in enumerate(zip(candidates, models, strict=True)):
+        moves[n, : model.states, : model.states] = model.transition
+        before[n, : model.states] = candidate.filtered
+    parameters = [(c.recipe.family, m.emission.parameters())
+                  for c, m in zip(candidates, models, strict=True)]  # fmt: skip
     first = mixture(weights[:, np.newaxis] * beliefs, parameters, previous)
-    paths = [_Path(candidate, previous[0]) for candidate in candidates]
+    paths = [_Path(model.emission, previous[0]) for model in models]
     ahead, regimes, switching = [first], [], []
     for step in range(rounds):
         if step:
@@ -121,8 +122,8 @@ def forecast(
 class _Path:
     """The mean and variance of an autoregressive observation in each state."""
 
-    def __init__(self, candidate: Candidate, previous: float) -> None:
-        self._emission = candidate.emission
+    def __init__(self, emission: Emission, previous: float) -> None:
+        self._emission = emission
         if isinstance(self._emission, Autoregressive):
             self.means = self._emission.means_after(previous)
             self.variances = self._emission.variances_after(previous)

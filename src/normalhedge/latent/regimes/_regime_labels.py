@@ -1,13 +1,12 @@
 """The map from states of candidates to regimes, which one of the candidates defines."""
 
-import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 
 from normalhedge.boundary.inputs import Floats
-from normalhedge.latent.models import Fitted, stationary
+from normalhedge.latent.models import Fitted
 from normalhedge.latent.regimes._candidates import Candidate, LearningRecipe
 from normalhedge.latent.regimes._matching import Identity, Labels, likeness, merged, overlap
 
@@ -95,8 +94,8 @@ class RegimeLabels(NamedTuple):
         recent, most = seen[-RECENT:], self.most
         states = np.array([candidate.recipe.states for candidate in candidates])
         known = seen[~np.isnan(seen[:, 0])]
-        leader = self._choice(candidates, standing, known, worth)
         models = [candidate.now() for candidate in candidates]
+        leader = self._choice(candidates, models, standing, known, worth)
         beliefs = [model.smooth(recent)[0] for model in models]
         chosen = _simplified(models[leader])
         current = chosen.smooth(recent)[0]
@@ -127,7 +126,12 @@ class RegimeLabels(NamedTuple):
         )
 
     def _choice(
-        self, candidates: Sequence[Candidate], standing: Floats, seen: Floats, worth: float
+        self,
+        candidates: Sequence[Candidate],
+        models: Sequence[Fitted],
+        standing: Floats,
+        seen: Floats,
+        worth: float,
     ) -> int:
         """Return the index of the candidate that defines the regimes."""
         there = sorted({candidate.recipe.states for candidate in candidates})
@@ -140,7 +144,7 @@ class RegimeLabels(NamedTuple):
                 continue
             places[n] = standing[n] + HOLD * (recipe == self.recipe)
             places[n] += WHOLE * (not recipe.window and not recipe.memory)
-            places[n] -= RARITY * (stationary(candidate.transition).min() < RARE)
+            places[n] -= RARITY * (models[n].stationary().min() < RARE)
         return int(places.argmax())
 
     def _number(self, there: list[int], worth: float) -> int:
@@ -206,4 +210,4 @@ def _simplified(model: Fitted) -> Fitted:
     kept = within.argmax(axis=0)
     emission = type(model.emission).from_core(model.emission.parameters()[:, kept])
     transition = within.T @ model.transition @ member
-    return Fitted(model.initial @ member, transition, emission, math.nan, 0, np.empty(0))
+    return Fitted(model.initial @ member, transition, emission)
