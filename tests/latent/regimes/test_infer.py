@@ -1,5 +1,6 @@
 """The regimes of a whole series."""
 
+import cProfile
 import math
 from typing import Any
 
@@ -10,6 +11,7 @@ import pytest
 
 from benchmarks.latent.scores import agreement
 from normalhedge import NormalHedge
+from normalhedge.boundary import inputs
 from normalhedge.latent import Inferred, Regimes, infer, resume
 from normalhedge.latent.regimes._baselines import baselines
 from normalhedge.latent.regimes._sequence import encode
@@ -268,3 +270,22 @@ def test_wrong_forms_are_a_sentence() -> None:
     for wrong in (3.0, "abc", b"abc"):
         with pytest.raises(TypeError, match="values must be a series or a table"):
             infer(wrong)
+
+
+def test_former_names_warn_and_still_answer(
+    returns: tuple[np.ndarray, list[Any], Inferred],
+) -> None:
+    found = returns[2]
+    with pytest.warns(DeprecationWarning, match="course is now called path"):
+        assert found.course is found.path
+    with pytest.warns(DeprecationWarning, match="code is now called encoding"):
+        assert found.live.code is found.live.encoding
+
+
+def test_values_are_checked_once_and_own_arrays_never() -> None:
+    values = np.random.default_rng(0).normal(size=300)
+    with cProfile.Profile() as profile:
+        infer(values)
+    checks = sum(entry.callcount for entry in profile.getstats()  # type: ignore[attr-defined]
+                 if getattr(entry.code, "co_filename", "") == inputs.__file__)  # fmt: skip
+    assert 0 < checks < 500

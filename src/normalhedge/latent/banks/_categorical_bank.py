@@ -69,7 +69,7 @@ class CategoricalBank(HMMBank):
     def _scores(self, numbers: Floats) -> Floats:
         return self.emission[numbers.astype(np.intp)]
 
-    def _perturbed_emission(self, spread: Floats, rng: np.random.Generator) -> dict[str, Floats]:
+    def _perturb_emission(self, spread: Floats, rng: np.random.Generator) -> dict[str, Floats]:
         return {"emission": perturb_rows(self.emission, 0, spread, rng)}
 
     def _draw(self, states: npt.NDArray[np.intp], rng: np.random.Generator) -> Floats:

@@ -62,7 +62,7 @@ class GaussianBank(HMMBank):
     def _scores(self, numbers: Floats) -> Floats:
         return self.densities(numbers[:, np.newaxis, np.newaxis])
 
-    def _perturbed_emission(self, spread: Floats, rng: np.random.Generator) -> dict[str, Floats]:
+    def _perturb_emission(self, spread: Floats, rng: np.random.Generator) -> dict[str, Floats]:
         return {
             "means": self.means + spread * self.deviations * rng.normal(size=self.means.shape),
             "deviations": self.deviations * np.exp(spread * rng.normal(size=self.deviations.shape)),

@@ -130,7 +130,7 @@ class HMMBank(ABC):
         """Return the scores of checked observations, T x k x N, in a fresh array."""
 
     @abstractmethod
-    def _perturbed_emission(self, spread: Floats, rng: np.random.Generator) -> dict[str, Floats]:
+    def _perturb_emission(self, spread: Floats, rng: np.random.Generator) -> dict[str, Floats]:
         """Return perturbed emission parameters by name."""
 
     @abstractmethod
@@ -158,7 +158,7 @@ class HMMBank(ABC):
         far = inputs.numbers_array("spread", spread).astype(np.float64)
         if far.shape not in {(), (chosen.candidates,)} or not ((far > 0.0) & (far <= 10.0)).all():
             raise ValueError("spread must be a number in (0, 10], or one for each copy")
-        changed: dict[str, Any] = chosen._perturbed_emission(far, rng)
+        changed: dict[str, Any] = chosen._perturb_emission(far, rng)
         changed["initial"] = perturb_rows(chosen.initial, 0, far, rng)
         changed["transition"] = perturb_rows(chosen.transition, 1, far, rng)
         return replace(chosen, **changed)

@@ -97,9 +97,9 @@ class LearningBank(ModelExperts):
         ahead = now.game.regrets > 0.0
         behind = np.where(ahead, 0, now.behind + 1)
         due = now.filters.rounds % max(self.patience // 4, 1) == 0 and ahead.any()
-        return self._renewed(now, behind) if due else now._replace(behind=behind)
+        return self._renew(now, behind) if due else now._replace(behind=behind)
 
-    def _renewed(self, now: PredictorState, behind: npt.NDArray[np.int64]) -> PredictorState:
+    def _renew(self, now: PredictorState, behind: npt.NDArray[np.int64]) -> PredictorState:
         """Return the state with the candidates replaced that have been behind for too long."""
         bank, filters, game = now[:3]
         late = np.flatnonzero(behind >= self.patience)

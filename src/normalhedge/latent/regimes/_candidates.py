@@ -150,11 +150,11 @@ class CandidateSearch:
         """Fit the candidates that are due, then open and close recipes."""
         known = int((~np.isnan(seen[:, 0])).sum())
         review = _Review(list(pool.candidates), pool.standing.copy())
-        fitted = partial(learn, seen=seen, rng=rng, symbols=self._symbols)
+        relearn = partial(learn, seen=seen, rng=rng, symbols=self._symbols)
         for n, candidate in enumerate(review.candidates):
             if known >= review.due(n) or review.stuck(n):
                 warm = review.best(candidate.recipe, beside=n if candidate.online else None)
-                review.candidates[n] = fitted(candidate.recipe, warm=warm, last=candidate)
+                review.candidates[n] = relearn(candidate.recipe, warm=warm, last=candidate)
         new = self._openings(pool, review.candidates, known, weights)
         left = self._closings(review, len(new))
         closed = {review.candidates[n].recipe: known + RETRY for n in left}
@@ -166,7 +166,7 @@ class CandidateSearch:
             if recipe.memory and warm is None:
                 continue
             place = review.kin(recipe)
-            review.candidates.append(fitted(recipe, warm=warm))
+            review.candidates.append(relearn(recipe, warm=warm))
             review.standing = np.append(review.standing, place)
             joined += 1
         after = CandidatePool(tuple(review.candidates), review.standing, pool.closed | closed)

@@ -60,13 +60,13 @@ def likeness(one: Emission, other: Emission) -> Floats:
     return np.asarray(np.exp(logs.sum(axis=2)))
 
 
-def merged(emission: Emission) -> Labels:
+def merge_similar(emission: Emission) -> Labels:
     """Return a group for each state, from 0: very similar states are in the same group.
 
     Examples
     --------
     >>> from normalhedge.latent.models.emissions import Gaussian
-    >>> merged(Gaussian(np.array([0.0, 0.1, 5.0]), np.ones(3)))
+    >>> merge_similar(Gaussian(np.array([0.0, 0.1, 5.0]), np.ones(3)))
     array([0, 0, 1])
     """
     same = likeness(emission, emission) > ALIKE

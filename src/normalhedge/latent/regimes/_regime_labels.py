@@ -8,7 +8,7 @@ import numpy as np
 from normalhedge.boundary.inputs import Floats
 from normalhedge.latent.models import Fitted
 from normalhedge.latent.regimes._candidates import Candidate, LearningRecipe
-from normalhedge.latent.regimes._matching import Identity, Labels, likeness, merged, overlap
+from normalhedge.latent.regimes._matching import Identity, Labels, likeness, merge_similar, overlap
 
 # the memory of the choice of the number of states: after this many rounds a score counts 1/e
 MEMORY = 1000
@@ -97,7 +97,7 @@ class RegimeLabels(NamedTuple):
         models = [candidate.now() for candidate in candidates]
         leader = self._choice(candidates, models, standing, known, worth)
         beliefs = [model.smooth(recent)[0] for model in models]
-        chosen = _simplified(models[leader])
+        chosen = _simplify(models[leader])
         current = chosen.smooth(recent)[0]
         shared = None
         if self.model is not None:
@@ -198,9 +198,9 @@ def _plain(value: Any) -> Any:
     return float(value) if np.ndim(value) == 0 else np.asarray(value)
 
 
-def _simplified(model: Fitted) -> Fitted:
+def _simplify(model: Fitted) -> Fitted:
     """Return a model in which each group of very similar states is one state, the most frequent."""
-    groups = merged(model.emission)
+    groups = merge_similar(model.emission)
     if groups.max() + 1 == model.states:
         return model
     shares = model.stationary() + 1e-12

@@ -126,7 +126,7 @@ class Ladder:
         inner = np.array([game.weights for game in belief.games])
         return inner * np.exp(belief.logs)[:, np.newaxis]
 
-    def earned(self, games: Iterable[Any]) -> Floats:
+    def earned_weights(self, games: Iterable[Any]) -> Floats:
         """Return the weights of the filters without the shared-out part and hopeless filters."""
         w = np.array([game.weights for game in games]) - self.handed / self.experts
         w = np.where(w > HOPELESS, w, 1e-300)
@@ -215,7 +215,7 @@ class Ladder:
         """
         w = np.array([game.weights for game in games])[..., np.newaxis]
         kept = np.maximum(1.0 - SHARE / self.experts / np.maximum(w, 1e-300), 0.0)
-        w = self.earned(games)[..., np.newaxis]
+        w = self.earned_weights(games)[..., np.newaxis]
         x, v = (w * f.x).sum(axis=1, keepdims=True), (w * f.v).sum(axis=1, keepdims=True)
         dx, dv = f.x - x, f.v - v
         p00, p01, p11 = (

@@ -97,7 +97,7 @@ class Paths:
             plain, noisy = self._move(plain), self.jitter(self._move(noisy), rng)
         return plain, noisy
 
-    def shown(self, paths: Floats, columns: int) -> Floats:
+    def observed_part(self, paths: Floats, columns: int) -> Floats:
         """Return the noiseless observation of each path, N x k."""
         places = paths[:, :columns] if self.seen is None else self.seen(paths)
         return np.asarray(places, dtype=np.float64).reshape(len(paths), -1)
@@ -119,7 +119,7 @@ class Paths:
         The Cauchy density is seven times as wide. The scales of the noise are drawn over two
         decades at first; paths with bad scales are dropped.
         """
-        places = self.shown(paths, len(y))
+        places = self.observed_part(paths, len(y))
         if places.shape != (len(paths), len(y)):
             raise ValueError(
                 f"an observation of {len(y)} numbers does not match paths with {places.shape[1]} "

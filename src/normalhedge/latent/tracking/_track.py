@@ -116,7 +116,7 @@ def _from_filters(
 def point(engine: Ladder, belief: Belief, filters: Filters) -> Floats:
     """Return where the leading hypothesis is, from its origin."""
     leader = int(belief.logs.argmax())
-    return np.asarray(engine.earned([belief.games[leader]])[0] @ filters.x[leader])
+    return np.asarray(engine.earned_weights([belief.games[leader]])[0] @ filters.x[leader])
 
 
 def _from_paths(engine: Paths, cloud: Cloud, steps: int, ends: Floats, of: Of) -> TrackPrediction:
@@ -129,7 +129,7 @@ def _from_paths(engine: Paths, cloud: Cloud, steps: int, ends: Floats, of: Of) -
                 "gains; of='position' always works"
             )
         columns, rng = cloud.noise.shape[1], np.random.default_rng(0)
-        plain, noisy = engine.shown(plain, columns), engine.shown(noisy, columns)
+        plain, noisy = engine.observed_part(plain, columns), engine.observed_part(noisy, columns)
         noisy = noisy + cloud.noise * rng.normal(size=noisy.shape)
     position = np.asarray(weights @ plain)
     spread = weights @ np.square(noisy - weights @ noisy)
