@@ -286,6 +286,6 @@ def test_values_are_checked_once_and_own_arrays_never() -> None:
     values = np.random.default_rng(0).normal(size=300)
     with cProfile.Profile() as profile:
         infer(values)
-    checks = sum(entry.callcount for entry in profile.getstats()  # type: ignore[attr-defined]
+    checks = sum(entry.callcount for entry in profile.getstats()
                  if getattr(entry.code, "co_filename", "") == inputs.__file__)  # fmt: skip
     assert 0 < checks < 500
