@@ -43,7 +43,7 @@ def write_inferred(
     found
         The regimes of the series.
     baselines
-        The log scores of each baseline, see `normalhedge.latent.regimes._baselines`.
+        The log scores of each baseline, see `normalhedge.latent.regimes.baselines`.
     title, subtitle, command, settings
         The head and the foot of the page.
     ahead

@@ -63,9 +63,9 @@ class BankRun(NamedTuple):
 class HMMBank(ABC):
     """N hidden Markov models with k states each.
 
-    `CategoricalBank` holds models of symbols, `GaussianBank` models of real numbers;
-    `normalhedge.latent.banks._builders` makes both. A bank is immutable: `init` returns the state
-    before the first observation, `observe` the state after one, `run` the states of many.
+    `CategoricalBank` holds models of symbols, `GaussianBank` models of real numbers. A bank is
+    immutable: `init` returns the state before the first observation, `observe` the state after one,
+    `run` the states of many.
 
     Attributes
     ----------

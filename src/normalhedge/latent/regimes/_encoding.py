@@ -27,9 +27,8 @@ KINDS = {
 LARGEST_COUNT = 10_000
 # the missing values of pandas and of masked arrays
 MISSING = {"NAType", "NaTType", "MaskedConstant"}
-
-WORDS = (str, bool, np.bool_, date)
 # the accepted types of a value; a truth value is a word
+WORDS = (str, bool, np.bool_, date)
 NUMBERS = (int, float, np.integer, np.floating)
 
 

@@ -125,7 +125,6 @@ class Categorical(Stepwise):
         return seen
 
     def cdf(self, x: npt.ArrayLike) -> Floats:
-        """Return P(y <= x) in each state; the states are the last axis."""
         return super().cdf(np.minimum(np.asarray(x, dtype=np.float64), self.symbols - 1))
 
     def moments(self) -> tuple[Floats, Floats]:
