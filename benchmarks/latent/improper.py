@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from benchmarks.latent.scores import brier, l1, log_score
 from normalhedge.hedgers import NormalHedge
-from normalhedge.latent.regimes._scores import brier, l1, log_score
 
 ROUNDS, JUDGED = 4000, 1000
 

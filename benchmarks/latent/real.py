@@ -14,10 +14,11 @@ import numpy as np
 
 from benchmarks.latent import changepoint
 from benchmarks.latent.rivals import Said, filtered, hmmlearn_fit
+from benchmarks.latent.scores import agreement
 from normalhedge.boundary.inputs import Floats
 from normalhedge.latent.models._fitted import Fitted
 from normalhedge.latent.models._fitting import fit
-from normalhedge.latent.regimes._matching import Labels, agreement
+from normalhedge.latent.regimes._matching import Labels
 from normalhedge.latent.regimes._regimes import Regimes
 
 RECESSIONS = (

@@ -12,13 +12,14 @@ import numpy as np
 
 from benchmarks.latent import changepoint
 from benchmarks.latent.cases import JUDGED, ROUNDS, Case
+from benchmarks.latent.scores import agreement
 from normalhedge.boundary.inputs import Floats
 from normalhedge.hedgers import NormalHedge
 from normalhedge.latent.models import _starts
 from normalhedge.latent.models._fitted import Fitted
 from normalhedge.latent.models._fitting import fit
 from normalhedge.latent.models.emissions import FullGaussian, Gaussian, Poisson
-from normalhedge.latent.regimes._matching import Labels, agreement, assignment, likeness
+from normalhedge.latent.regimes._matching import Labels, assignment, likeness
 from normalhedge.latent.regimes._regimes import Regimes
 
 EVERY, FIRST, BANK = 250, 500, 60

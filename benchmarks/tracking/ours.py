@@ -9,7 +9,7 @@ from benchmarks.tracking.rivals import Tracked, cleaned, early, fitted
 from normalhedge.boundary.inputs import Floats
 from normalhedge.hedgers import CompiledHedger, NormalHedge
 from normalhedge.latent import HedgedTracker
-from normalhedge.latent.tracking._tracker import Of
+from normalhedge.latent.tracking._track import Of
 
 
 def linear(case: Case, hedger: CompiledHedger | None = None) -> Tracked:

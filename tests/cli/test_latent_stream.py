@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from normalhedge.latent import Live, Regimes
-from normalhedge.latent.regimes._code import Code
+from normalhedge.latent.regimes._encoding import Encoding
 from tests.cli.command import call
 from tests.cli.processes import ask, running
 from tests.latent.regimes.examples import answers, bits, switching
@@ -23,7 +23,7 @@ COMMAND = [sys.executable, "-m", "normalhedge", "latent", "-"]
 def test_signals_and_kills(tmp_path: Path) -> None:
     path = tmp_path / "s.json"
     values = switching(90)[1].normal(size=90).tolist()
-    expected = Live(Regimes("gaussian", (1, 2)), Code("numbers"))
+    expected = Live(Regimes("gaussian", (1, 2)), Encoding("numbers"))
     answers(expected, *map(json.dumps, values))
     with running("latent", "--state", str(path), *FAST) as first:
         for k, value in enumerate(values[:30], start=1):

@@ -245,7 +245,7 @@ def _write(found: Inferred, what: str, source: str, given: dict[str, Any]) -> No
     safe = given["safe_csv"]
     if given["out"] is not None:
         columns, name = found.columns(), given["time"] or "round"
-        when = columns.pop("time", list(range(len(found.course))))
+        when = columns.pop("time", list(range(len(found.path))))
         check_columns(columns, name)
         number_tables.write_table(given["out"], {name: when, **columns}, safe=safe)
     ahead = None if given["forecast"] is None else found.forecast(given["forecast"])

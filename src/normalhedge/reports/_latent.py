@@ -67,7 +67,7 @@ def write_inferred(
     found
         The regimes of the series.
     baselines
-        The log scores of each baseline, see `normalhedge.latent.regimes._baselines`.
+        The log scores of each baseline, see `normalhedge.latent.regimes.baselines`.
     title, subtitle, command, settings
         The head and the foot of the page.
     ahead
@@ -75,7 +75,7 @@ def write_inferred(
     level
         The probability of the intervals of the forecast.
     """
-    rounds = len(found.course)
+    rounds = len(found.path)
     when, remark = latent_figures.axis(range(rounds) if found.time is None else found.time)
     width = -(-rounds // MEANS)
     unit = f" Each point is a mean over {width} rounds." if width > 1 else ""

@@ -90,7 +90,7 @@ def _stack(rows: int, titles: Sequence[str] = (), each: int = 190) -> Any:
 def series(inferred: Inferred, when: Sequence[Any]) -> str:
     """Draw the observations in the colours of their regimes."""
     sequence = inferred.sequence
-    names: Sequence[str] = sequence.code.columns[:PANELS] or ("",)
+    names: Sequence[str] = sequence.encoding.columns[:PANELS] or ("",)
     table = sequence.numbers if sequence.raw is None else sequence.raw
     table = table.reshape(len(table), -1)
     if sequence.labels and sequence.raw is None:
@@ -110,9 +110,9 @@ def series(inferred: Inferred, when: Sequence[Any]) -> str:
     if sequence.labels and sequence.raw is None:
         labels = [label(word) for word in sequence.labels]
         figure.update_yaxes(tickvals=list(range(len(labels))), ticktext=labels)
-    elif sequence.raw is not None and sequence.code.above is not None:
+    elif sequence.raw is not None and sequence.encoding.above is not None:
         line = {"color": GREY, "width": 1, "dash": "dot"}
-        figure.add_hline(y=sequence.code.above, line=line)
+        figure.add_hline(y=sequence.encoding.above, line=line)
     return _finish(figure, when, "series")
 
 
@@ -126,7 +126,7 @@ def _means(values: Floats, width: int) -> tuple[np.ndarray, Floats]:
 
 def probabilities(inferred: Inferred, when: Sequence[Any], width: int) -> str:
     """Draw the probability of each regime, stacked."""
-    begin = int(inferred.course.probabilities.any(axis=1).argmax())
+    begin = int(inferred.path.probabilities.any(axis=1).argmax())
     middles, means = _means(inferred.probabilities[begin:], width)
     figure = new_figure(height=300, yaxis_title="probability", yaxis_range=[0, 1])
     for state in np.flatnonzero(means.any(axis=0)).tolist():
@@ -142,9 +142,9 @@ def parameters(inferred: Inferred, when: Sequence[Any]) -> tuple[str, str]:
     if inferred.sequence.labels:
         return _symbol_parameters(inferred, when)
     history = inferred.history
-    names: Sequence[str] = inferred.sequence.code.columns[:PANELS] or ("",)
+    names: Sequence[str] = inferred.sequence.encoding.columns[:PANELS] or ("",)
     figure = _stack(len(names), names if names[0] else (), 220)
-    first = inferred.live.regimes.rounds - len(inferred.course)
+    first = inferred.live.regimes.rounds - len(inferred.path)
     for state in sorted({state for _, known in history for state in known}):
         there = [(at - first, known.get(state)) for at, known in history if at > first]
         at = np.array([min(round_, len(when)) - 1 for round_, _ in there])
@@ -174,7 +174,7 @@ def parameters(inferred: Inferred, when: Sequence[Any]) -> tuple[str, str]:
 def _symbol_parameters(inferred: Inferred, when: Sequence[Any]) -> tuple[str, str]:
     history, labels = inferred.symbol_history, inferred.sequence.labels
     states = sorted({state for _, known in history for state in known})
-    first = inferred.live.regimes.rounds - len(inferred.course)
+    first = inferred.live.regimes.rounds - len(inferred.path)
     at = np.array([at - first - 1 for at, _ in history], dtype=int)
     none = np.full(len(labels), np.nan)
     tables = {s: np.array([known.get(s, none) for _, known in history]) for s in states}
@@ -199,7 +199,7 @@ def _symbol_parameters(inferred: Inferred, when: Sequence[Any]) -> tuple[str, st
 
 def score_curves(inferred: Inferred, baselines: Mapping[str, Floats], when: Sequence[Any]) -> str:
     """Draw the cumulative lead of the regimes over each baseline."""
-    log_scores = inferred.course.log_scores
+    log_scores = inferred.path.log_scores
     figure = new_figure(yaxis_title="lead of the regimes, in nats")
     ends = {name: float(np.nansum(log_scores - scores)) for name, scores in baselines.items()}
     best = min(abs(end) for end in ends.values())

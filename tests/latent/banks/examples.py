@@ -10,7 +10,7 @@ from normalhedge.latent import (
     categorical_bank,
     random_gaussian_bank,
 )
-from normalhedge.latent.banks._bank_state import BankState
+from normalhedge.latent.banks import BankState
 
 
 def models(n: int, k: int, m: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -95,7 +95,7 @@ def bank_and_sequence(kind: str, missing: np.ndarray) -> tuple[HMMBank, np.ndarr
 
 
 def scored_as_by_hmmlearn(bank: HMMBank, models: list[Any], series: np.ndarray) -> BankState:
-    """Return the state of a bank after a series, whose likelihoods are those of hmmlearn."""
+    """Return the state of a bank after a series, with the likelihoods of hmmlearn."""
     state = bank.init()
     for x in series.tolist():
         state = bank.observe(state, x)

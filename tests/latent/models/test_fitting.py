@@ -1,4 +1,4 @@
-"""Fits by EM: monotone, right, as good as those of other libraries."""
+"""Fits by EM: monotone, right, as good as the fits of other libraries."""
 
 import math
 from dataclasses import replace

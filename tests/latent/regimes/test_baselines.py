@@ -28,7 +28,7 @@ def test_rivals_are_causal_and_right() -> None:
     variance = np.mean(steps[:-1] ** 2)
     expected = -0.5 * (np.log(2 * np.pi * variance) + steps[-1] ** 2 / variance)
     assert found["the last value again"][59] == pytest.approx(expected)
-    own = infer(values, states=(1, 2, 3)).course.log_scores
+    own = infer(values, states=(1, 2, 3)).path.log_scores
     assert np.nansum(own[61:]) > np.nansum(found["one state, all rounds"][61:])
     assert baselines(encode(values[:40])) == {}
 

@@ -36,12 +36,12 @@ def test_autoregressive_forecasts_agree_with_draws() -> None:
     regimes = Regimes("autoregressive", (2,))
     regimes.run(series("autoregressive", 200))
     state = regimes._state
-    assert state.lineup is not None
-    candidates = state.lineup.candidates(state.filters)
+    assert state.bank is not None
+    candidates = state.bank.candidates(state.filters)
     ahead = regimes.forecast(4)
     rng, rounds = np.random.default_rng(0), 20_000
     drawn = np.zeros((4, rounds))
-    beliefs = state.lineup.predicted(state.filters)
+    beliefs = state.bank.predicted(state.filters)
     place = rng.choice(len(regimes.weights), rounds, p=regimes.weights)
     for n in np.unique(place):
         candidate, mine = candidates[n], np.flatnonzero(place == n)
@@ -51,13 +51,13 @@ def test_autoregressive_forecasts_agree_with_draws() -> None:
         for step in range(4):
             steps = np.cumsum(chances, axis=1)
             state = np.minimum((rng.random((len(mine), 1)) >= steps).sum(axis=1), k - 1)
-            emission: Any = candidate.emission
+            emission: Any = candidate.now().emission
             noise = np.sqrt(emission.variances_after(last)[np.arange(len(mine)), state])
             last = emission.means_after(last)[np.arange(len(mine)), state] + noise * rng.normal(
                 size=len(mine)
             )
             drawn[step, mine] = last
-            chances = candidate.transition[state]
+            chances = candidate.now().transition[state]
     deviations = np.sqrt([said.variance for said in ahead])
     np.testing.assert_allclose(ahead.means, drawn.mean(axis=1), atol=5 * deviations.max() / 141)
     np.testing.assert_allclose(deviations, drawn.std(axis=1), rtol=0.03)

@@ -1,5 +1,6 @@
 """The regimes of a whole series."""
 
+import cProfile
 import math
 from typing import Any
 
@@ -8,10 +9,11 @@ import pandas as pd
 import polars as pl
 import pytest
 
+from benchmarks.latent.scores import agreement
 from normalhedge import NormalHedge
+from normalhedge.boundary import inputs
 from normalhedge.latent import Inferred, Regimes, infer, resume
 from normalhedge.latent.regimes._baselines import baselines
-from normalhedge.latent.regimes._matching import agreement
 from normalhedge.latent.regimes._sequence import encode
 from tests.latent.regimes.examples import switching, weather
 
@@ -75,11 +77,11 @@ def test_it_is_what_regimes_say(returns: tuple[np.ndarray, list[Any], Inferred])
     course = regimes.run(encode(values).numbers)
     before = regimes.probabilities
     new = regimes.renumber()
-    course = course.renumbered(new)
+    course = course.renumber(new)
     np.testing.assert_array_equal(course.states, found.states)
     np.testing.assert_array_equal(regimes.probabilities[new], before)
     assert regimes.parameters().keys() == found.parameters.keys() == {0, 1}
-    np.testing.assert_allclose(course.log_scores, found.course.log_scores, rtol=1e-9)
+    np.testing.assert_allclose(course.log_scores, found.path.log_scores, rtol=1e-9)
 
 
 def test_numbers_are_in_order() -> None:
@@ -101,7 +103,7 @@ def test_nothing_is_known_of_what_comes() -> None:
     values = rng.normal(2.0 * state, 1.0)
     other = np.concatenate([values[:200], 50.0 + values[200:]])
     one, two = infer(values, states=(1, 2)), infer(other, states=(1, 2))
-    np.testing.assert_allclose(one.course.means[:200], two.course.means[:200], rtol=1e-9)
+    np.testing.assert_allclose(one.path.means[:200], two.path.means[:200], rtol=1e-9)
     there = one.states[:200] >= 0
     np.testing.assert_array_equal(there, two.states[:200] >= 0)
     assert (
@@ -116,7 +118,7 @@ def test_what_came_since_continues() -> None:
     first = infer(values[:250], states=(1, 2), time=range(250))
     rest = resume(first.live, values[250:], time=range(250, 400))
     np.testing.assert_array_equal(rest.states, whole.states[250:])
-    np.testing.assert_allclose(rest.course.means, whole.course.means[250:], rtol=1e-9)
+    np.testing.assert_allclose(rest.path.means, whole.path.means[250:], rtol=1e-9)
     assert first.live.regimes.rounds == 250
     assert rest.columns()["time"][0] == 250
     with pytest.raises(ValueError, match="values must be numbers"):
@@ -145,7 +147,7 @@ def test_regimes_of_symbols() -> None:
             np.arange(700), np.nan_to_num(found.sequence.numbers).astype(int)
         ]
     )
-    np.testing.assert_allclose(found.course.log_scores[fitted], logs[fitted], rtol=1e-6)
+    np.testing.assert_allclose(found.path.log_scores[fitted], logs[fitted], rtol=1e-6)
     last = found.symbol_history[-1][1]
     assert sorted(round(float(p[1]), 1) for p in last.values()) == [0.1, 0.8]
     assert list(found.columns())[-3:-1] == ["p(dry)", "p(wet)"]
@@ -156,7 +158,7 @@ def test_regimes_of_symbols() -> None:
 def test_regimes_of_counts_and_of_several_columns() -> None:
     state, rng = switching(700)
     found = infer(rng.poisson(2.0 + 6.0 * state).tolist(), states=(1, 2))
-    assert found.sequence.code.kind == "counts"
+    assert found.sequence.encoding.kind == "counts"
     assert agreement(found.states[200:], state[200:]) > 0.9
     assert found.coverage(0.8) == pytest.approx(0.8, abs=0.06)
     low = found.forecast(1)[0].interval(0.9)[0]
@@ -209,7 +211,7 @@ def test_odd_series_are_followed(name: str) -> None:
 def test_more_than_three_states_alone() -> None:
     state, rng = switching(900)
     found = infer(rng.normal(3.0 * state, 1.0), states=(4, 5))
-    assert found.course.probabilities.any()
+    assert found.path.probabilities.any()
     assert np.isfinite(found.forecast(1).means).all()
     with pytest.raises(ValueError, match="60 values are too few for models with 3 states"):
         infer(rng.normal(size=60), states=3)
@@ -218,7 +220,7 @@ def test_more_than_three_states_alone() -> None:
 def test_a_series_that_begins_with_gaps() -> None:
     values = np.random.default_rng(0).normal(size=40)
     late = infer(np.r_[np.full(60, np.nan), values])
-    np.testing.assert_allclose(late.course.means[60:], infer(values).course.means, rtol=1e-6)
+    np.testing.assert_allclose(late.path.means[60:], infer(values).path.means, rtol=1e-6)
 
 
 def test_sentinels_do_not_set_the_scale() -> None:
@@ -244,14 +246,14 @@ def test_far_from_zero(offset: float) -> None:
 def test_missing_values_of_others() -> None:
     values = np.random.default_rng(0).normal(size=100)
     holes = np.where(values > 1.5, np.nan, values)
-    same = infer(holes).course.log_scores
+    same = infer(holes).path.log_scores
     for given in (
         np.ma.masked_array(values, mask=values > 1.5),
         pd.array(holes, dtype="Float64"),
         pl.Series(holes).fill_nan(None),
         pl.DataFrame({"x": holes}),
     ):
-        np.testing.assert_array_equal(infer(given).course.log_scores, same)
+        np.testing.assert_array_equal(infer(given).path.log_scores, same)
     one, other = Regimes("gaussian"), Regimes("gaussian")
     for value in holes:
         one.observe(value)
@@ -268,3 +270,22 @@ def test_wrong_forms_are_a_sentence() -> None:
     for wrong in (3.0, "abc", b"abc"):
         with pytest.raises(TypeError, match="values must be a series or a table"):
             infer(wrong)
+
+
+def test_former_names_warn_and_still_answer(
+    returns: tuple[np.ndarray, list[Any], Inferred],
+) -> None:
+    found = returns[2]
+    with pytest.warns(DeprecationWarning, match="course is now called path"):
+        assert found.course is found.path
+    with pytest.warns(DeprecationWarning, match="code is now called encoding"):
+        assert found.live.code is found.live.encoding
+
+
+def test_values_are_checked_once_and_own_arrays_never() -> None:
+    values = np.random.default_rng(0).normal(size=300)
+    with cProfile.Profile() as profile:
+        infer(values)
+    checks = sum(entry.callcount for entry in profile.getstats()
+                 if getattr(entry.code, "co_filename", "") == inputs.__file__)  # fmt: skip
+    assert 0 < checks < 500

@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from benchmarks.latent.scores import agreement
 from normalhedge import NormalHedge
-from normalhedge.latent.regimes._course import Course
-from normalhedge.latent.regimes._matching import agreement
+from normalhedge.latent.regimes._regime_path import RegimePath
 from normalhedge.latent.regimes._regimes import Regimes
 from tests.latent.regimes.examples import textbook
 
@@ -19,7 +19,7 @@ def gappy(rounds: int, seed: int = 3) -> np.ndarray:
     return seen
 
 
-def columns(course: Course) -> list[np.ndarray]:
+def columns(course: RegimePath) -> list[np.ndarray]:
     return [
         course.means,
         course.variances,
@@ -30,13 +30,13 @@ def columns(course: Course) -> list[np.ndarray]:
 
 
 @pytest.fixture(scope="module")
-def followed() -> tuple[np.ndarray, Regimes, Course]:
+def followed() -> tuple[np.ndarray, Regimes, RegimePath]:
     truth, seen = textbook()
     regimes = Regimes()
     return truth, regimes, regimes.run(seen)
 
 
-def test_the_textbook_case(followed: tuple[np.ndarray, Regimes, Course]) -> None:
+def test_the_textbook_case(followed: tuple[np.ndarray, Regimes, RegimePath]) -> None:
     truth, regimes, course = followed
     assert agreement(course.states[500:], truth[500:]) >= 0.93
     assert len(regimes.parameters()) == 2
@@ -45,7 +45,7 @@ def test_the_textbook_case(followed: tuple[np.ndarray, Regimes, Course]) -> None
     assert 0.9 < np.mean(course.certainty[500:]) <= 1.0
 
 
-def test_regimes_keep_their_numbers(followed: tuple[np.ndarray, Regimes, Course]) -> None:
+def test_regimes_keep_their_numbers(followed: tuple[np.ndarray, Regimes, RegimePath]) -> None:
     _, regimes, _ = followed
     later = [found for at, found in regimes.history if at >= 1000]
     assert len(later) > 50
@@ -96,7 +96,7 @@ def test_a_run_may_be_interrupted_and_pickled() -> None:
     regimes = Regimes()
     first = regimes.run(seen[:333])
     again = pickle.loads(pickle.dumps(regimes))
-    for part, one in zip(columns(Course.joined([first, again.run(seen[333:])])), columns(whole),
+    for part, one in zip(columns(RegimePath.join([first, again.run(seen[333:])])), columns(whole),
                          strict=True):  # fmt: skip
         np.testing.assert_allclose(part, one, rtol=1e-8, atol=1e-10)
 

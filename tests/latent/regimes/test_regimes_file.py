@@ -8,18 +8,17 @@ from typing import Any
 import pytest
 
 from normalhedge.latent import Live, Regimes
-from normalhedge.latent.regimes._code import Code
-from normalhedge.latent.regimes._regimes_file import RegimesFile
-from normalhedge.latent.regimes._regimes_stream import RegimesStream
+from normalhedge.latent.regimes._encoding import Encoding
+from normalhedge.latent.regimes._regimes_stream import RegimesFile, RegimesStream
 from tests.latent.regimes.examples import answers, bits, switching
 
 
 def test_a_state_goes_on_after_a_sudden_end(tmp_path: Path) -> None:
     values = switching(200)[1].normal(size=200).tolist()
     path = tmp_path / "s.json"
-    expected = Live(Regimes("gaussian", (1, 2)), Code("numbers"))
+    expected = Live(Regimes("gaussian", (1, 2)), Encoding("numbers"))
     answers(expected, *map(json.dumps, values))
-    live = Live(Regimes("gaussian", (1, 2)), Code("numbers"))
+    live = Live(Regimes("gaussian", (1, 2)), Encoding("numbers"))
     for start in range(0, 200, 40):
         file = RegimesFile(path)
         live = file.load() or live
@@ -41,9 +40,12 @@ def test_a_state_goes_on_after_a_sudden_end(tmp_path: Path) -> None:
 
 def test_journals_are_folded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
-        "normalhedge.latent.regimes._regimes_file.RegimesFile.limit", lambda *_: 500
+        "normalhedge.latent.regimes._regimes_stream.RegimesFile.limit", lambda *_: 500
     )
-    file, live = RegimesFile(tmp_path / "s.json"), Live(Regimes("gaussian", (1,)), Code("numbers"))
+    file, live = (
+        RegimesFile(tmp_path / "s.json"),
+        Live(Regimes("gaussian", (1,)), Encoding("numbers")),
+    )
     file.begin(live)
     done: list[Any] = []
     stream = RegimesStream(live, 0.9, done.append)
@@ -59,17 +61,17 @@ def test_journals_are_folded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
 
 def test_states_of_the_interface_go_on_in_a_stream(tmp_path: Path) -> None:
     for kind, code in {
-        "gaussian": Code("numbers"), "negative_binomial": Code("counts"),
-        "autoregressive": Code("autoregressive"), "student": Code("numbers"),
+        "gaussian": Encoding("numbers"), "negative_binomial": Encoding("counts"),
+        "autoregressive": Encoding("autoregressive"), "student": Encoding("numbers"),
     }.items():  # fmt: skip
         regimes = Regimes(kind)
         regimes.run([1.0, 2.0, 0.0, 4.0, 1.0])
         regimes.save(tmp_path / "s.json")
         live = RegimesFile(tmp_path / "s.json").load()
         assert live is not None
-        assert live.code == code
+        assert live.encoding == code
     regimes = Regimes("categorical", symbols=3)
     regimes.save(tmp_path / "s.json")
     live = RegimesFile(tmp_path / "s.json").load()
     assert live is not None
-    assert live.code == Code("symbols", ("0", "1", "2"))
+    assert live.encoding == Encoding("symbols", ("0", "1", "2"))

@@ -38,7 +38,7 @@ def test_what_was_kept_goes_on_to_the_bit(kind: str, way: str, tmp_path: Path) -
     else:
         other = pickle.loads(pickle.dumps(one)) if way == "pickle" else copy.deepcopy(one)
     assert bits(one) == bits(other)
-    assert any(c.online is not None for c in other._state.board.candidates)
+    assert any(c.online is not None for c in other._state.pool.candidates)
     for row in seen[137:210]:
         one.observe(row)
         other.observe(row)

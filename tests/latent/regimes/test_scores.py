@@ -3,21 +3,19 @@
 import numpy as np
 import pytest
 
+from benchmarks.latent.scores import brier, l1, log_score
 from normalhedge.latent.models.emissions import Gaussian
-from normalhedge.latent.regimes._predictive import Predictive
-from normalhedge.latent.regimes._scores import brier, crps, l1, log_score
+from normalhedge.latent.regimes._predictive import Predictive, mixed_normals_crps
 
 
 def test_scores() -> None:
     rng = np.random.default_rng(0)
-    shares, means, widths = [0.3, 0.7], [-1.0, 2.0], [0.5, 1.5]
-    mixture = Predictive(
-        [(np.array(shares), Gaussian(np.array(means), np.array(widths)))], np.array([np.nan])
-    )
+    shares, means, widths = np.array([[0.3, 0.7], [-1.0, 2.0], [0.5, 1.5]])
+    mixture = Predictive([(shares, Gaussian(means, widths))], np.array([np.nan]))
     x = np.linspace(-30.0, 30.0, 200_001)
     for y in (-2.0, 0.4, 7.0):
         slow = np.trapezoid(np.square(mixture.cdf(x) - (x >= y)), x)
-        assert crps(shares, means, widths, y) == pytest.approx(slow, abs=1e-4)
+        assert mixed_normals_crps(shares, means, widths**2, y) == pytest.approx(slow, abs=1e-4)
         assert mixture.crps(y) == pytest.approx(slow, abs=1e-4)
     low, high = mixture.interval(0.8)
     np.testing.assert_allclose(mixture.cdf([low, high]), [0.1, 0.9], atol=1e-9)

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from normalhedge.latent import infer
-from normalhedge.latent.regimes._code import Code
+from normalhedge.latent.regimes._encoding import Encoding
 from normalhedge.latent.regimes._sequence import encode
 
 
@@ -17,16 +17,16 @@ def test_kinds_are_told_apart() -> None:
     words = encode(["b", None, "a", "", "b", float("nan")])
     assert words.labels == ("a", "b")
     np.testing.assert_array_equal(words.numbers, [1, np.nan, 0, np.nan, 1, np.nan])
-    assert words.decoded() == {"observed": ["b", None, "a", None, "b", None]}
+    assert words.decode() == {"observed": ["b", None, "a", None, "b", None]}
     assert words.guess == "2 symbols"
     assert encode([True, False]).labels == ("False", "True")
     assert encode([10, 9, 10.0]).labels == ("9", "10")
-    assert encode([1, 2, 2.5]).code == Code("numbers")
+    assert encode([1, 2, 2.5]).encoding == Encoding("numbers")
     assert encode([1, 2, 2.5], kind="symbols").labels == ("1", "2", "2.5")
-    assert encode([1, 2, 1], kind="numbers").code == Code("numbers")
+    assert encode([1, 2, 1], kind="numbers").encoding == Encoding("numbers")
     assert encode([0, 3, 7, None]).guess == "counts"
-    assert encode([0, 3, 70_000]).code.kind == "numbers"
-    assert encode([0, -3, 7]).code.kind == "numbers"
+    assert encode([0, 3, 70_000]).encoding.kind == "numbers"
+    assert encode([0, -3, 7]).encoding.kind == "numbers"
     rain = encode([0.0, 2.0, None], above=0.0)
     np.testing.assert_array_equal(rain.numbers, [0, 1, np.nan])
     assert rain.labels == ("at most 0", "above 0")
@@ -44,12 +44,12 @@ def test_several_columns_in_every_form() -> None:
         found = encode(given)
         np.testing.assert_array_equal(found.numbers, table)
         assert found.known.tolist() == [True, False, True]
-        assert found.code.emission == "full"
-    assert list(found.decoded()) == ["a", "b"]
+        assert found.encoding.emission == "full"
+    assert list(found.decode()) == ["a", "b"]
     assert encode(pd.DataFrame({"a": [1.5, 2.5]})).numbers.shape == (2,)
-    assert encode(pd.Series([1.5, 2.5, 4.0])).code.kind == "numbers"
+    assert encode(pd.Series([1.5, 2.5, 4.0])).encoding.kind == "numbers"
     many = encode(np.random.default_rng(0).normal(size=(30, 12)))
-    assert many.code.emission == "diagonal"
+    assert many.encoding.emission == "diagonal"
 
 
 DAYS = [date(2020, 1, 1) + timedelta(k) for k in range(40)]

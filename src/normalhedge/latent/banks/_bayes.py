@@ -4,10 +4,13 @@ import numpy as np
 
 from normalhedge.boundary import inputs
 from normalhedge.boundary.inputs import Floats
-from normalhedge.latent.banks import _gaps
-from normalhedge.latent.banks._bank_predictor import BankPredictor, most_probable
 from normalhedge.latent.banks._hmm_bank import HMMBank
-from normalhedge.latent.banks._predictors import BatchPredictions
+from normalhedge.latent.banks._predictor import (
+    BankPredictor,
+    BatchPredictions,
+    entry_of_each,
+    most_probable,
+)
 
 
 class BayesAverage(BankPredictor):
@@ -33,12 +36,10 @@ class BayesAverage(BankPredictor):
         return _posterior(self.state.log_likelihood)
 
     def predict(self) -> Floats:
-        """Return the mixture of the candidates' predictions, weighed by the posterior."""
         prediction = np.asarray(self.bank.predictions(self.state.beliefs) @ self.posterior())
         return most_probable(prediction) if self.rounded else prediction
 
     def score(self, symbol: float) -> float:
-        """Return the probability of a symbol, or the score of a number by `HMMBank.bounded`."""
         bounded = self.bank.bounded(symbol)
         if bounded is None:
             return float("nan")
@@ -47,13 +48,11 @@ class BayesAverage(BankPredictor):
         return float((bounded * self.state.beliefs).sum(axis=0) @ self.posterior())
 
     def observe(self, symbol: float | None) -> None:
-        """Learn the next symbol."""
         before = self._state
         filters = before.bank.observe(before.filters, symbol, self.keep)
         self._change(before, before._replace(filters=filters))
 
     def run(self, symbols: Floats) -> BatchPredictions:
-        """Predict and learn symbols, NaN where missing."""
         before = self._state
         filtered = before.bank.run(symbols, before.filters, self.keep)
         weights = _posterior(filtered.log_likelihood)[:, np.newaxis] * filtered.beliefs
@@ -62,7 +61,7 @@ class BayesAverage(BankPredictor):
         scores = np.einsum("tsn,tsn->t", filtered.scores, weights)
         if self.rounded:
             predictions = most_probable(predictions, axis=1)
-            scores = _gaps.entry_of_each(predictions, symbols)
+            scores = entry_of_each(predictions, symbols)
         self._change(before, before._replace(filters=filtered.state))
         return BatchPredictions(predictions, scores, weights)
 

@@ -7,8 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from normalhedge.boundary.inputs import Floats
-from normalhedge.latent.banks._bank_state import BankState
-from normalhedge.latent.banks._hmm_bank import HMMBank, perturbed_rows
+from normalhedge.latent.banks._hmm_bank import BankState, HMMBank, check_symbols, perturb_rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,16 +41,13 @@ class CategoricalBank(HMMBank):
 
     @property
     def symbol_count(self) -> int:
-        """The number of symbols, m."""
         return int(self.emission.shape[0])
 
     @property
     def state_predictions(self) -> Floats:
-        """The probability of each symbol in each state, m x k x N."""
         return self.emission
 
     def predictions(self, beliefs: Floats) -> Floats:
-        """Return the distribution of each candidate over symbols, ... x m x N."""
         return np.asarray(np.einsum("xsn,...sn->...xn", self.emission, beliefs))
 
     def symbols(self, state: BankState) -> Floats:
@@ -59,34 +55,22 @@ class CategoricalBank(HMMBank):
         return np.asarray(np.einsum("xsn,sn->xn", self.emission, state.beliefs))
 
     def scores(self, observation: float | None) -> Floats | None:
-        """Return the probability of a symbol in each state, k x N; None where it is missing."""
         if type(observation) is int and 0 <= observation < len(self.emission):
             scores: Floats = self.emission[observation]
             return scores
         return super().scores(observation)
 
     def bound(self, scores: Floats) -> Floats:
-        """Return probabilities unchanged."""
         return scores
 
-    def _scores_of(self, number: float) -> Floats:
-        if not number.is_integer():
-            raise ValueError(f"observation must be a symbol, a whole number, got {number}")
-        if not 0 <= number < self.symbol_count:
-            raise ValueError(
-                f"observation must be a symbol in 0..{self.symbol_count - 1}, got {number:g}"
-            )
-        scores: Floats = self.emission[int(number)]
-        return scores
+    def _check(self, known: Floats) -> None:
+        check_symbols(known, self.symbol_count)
 
-    def _scores_of_many(self, numbers: Floats) -> Floats:
+    def _scores(self, numbers: Floats) -> Floats:
         return self.emission[numbers.astype(np.intp)]
 
-    def _refused(self, known: Floats) -> npt.NDArray[np.bool_]:
-        return np.asarray((known != np.floor(known)) | (known < 0) | (known >= self.symbol_count))
-
-    def _perturbed_emission(self, spread: Floats, rng: np.random.Generator) -> dict[str, Floats]:
-        return {"emission": perturbed_rows(self.emission, 0, spread, rng)}
+    def _perturb_emission(self, spread: Floats, rng: np.random.Generator) -> dict[str, Floats]:
+        return {"emission": perturb_rows(self.emission, 0, spread, rng)}
 
     def _draw(self, states: npt.NDArray[np.intp], rng: np.random.Generator) -> Floats:
         below = np.cumsum(self.emission[..., 0], axis=0)[:-1, states]

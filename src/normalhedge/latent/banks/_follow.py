@@ -1,12 +1,14 @@
-"""Follow a sequence with a predictor: its predictions, losses and weights, round by round."""
+"""Follow a sequence with a predictor, round by round, or with each candidate in hindsight."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from normalhedge.boundary.inputs import Floats
-from normalhedge.latent.banks._predictors import BatchPredictions, BatchPredictor, Predictor
+from normalhedge.latent.banks._hmm_bank import HMMBank
+from normalhedge.latent.banks._predictor import BatchPredictions, BatchPredictor, Predictor, block
 
 
 @dataclass(frozen=True)
@@ -67,8 +69,8 @@ class Followed:
         int or None
             The number of rounds after ``start``; None if the candidate never reaches the share.
         """
-        found = np.flatnonzero(self.candidates[start:, candidate] >= share)
-        return int(found[0]) if len(found) else None
+        rounds = np.flatnonzero(self.candidates[start:, candidate] >= share)
+        return int(rounds[0]) if len(rounds) else None
 
 
 def follow(
@@ -115,6 +117,29 @@ def follow(
             )
         )
     return Followed(*(np.concatenate(column) for column in zip(*pieces, strict=True)))
+
+
+def best_candidate(bank: HMMBank, symbols: Any, start: int = 0) -> tuple[int, Floats]:
+    """Return the candidate with the smallest L1 loss in hindsight, and the losses of all.
+
+    Parameters
+    ----------
+    bank
+        The candidates.
+    symbols
+        The whole sequence; NaN where missing.
+    start
+        The first round whose loss counts.
+    """
+    state, losses = bank.init(), np.zeros(bank.candidates)
+    numbers = bank.sequence(symbols)
+    size = block(bank)
+    for first in range(0, len(numbers), size):
+        filtered = bank.run(numbers[first : first + size], state)
+        state = filtered.state
+        lost = 1.0 - np.einsum("tsn,tsn->tn", filtered.scores, filtered.beliefs)
+        losses += np.nansum(lost[max(start - first, 0) :], axis=0)
+    return int(losses.argmin()), losses
 
 
 def _rounds(predictor: Predictor, numbers: Floats) -> Iterator[tuple[slice, BatchPredictions]]:

@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from normalhedge.boundary.inputs import Floats
-from normalhedge.latent.banks._hmm_bank import HMMBank
+from normalhedge.latent.banks._hmm_bank import HMMBank, check_finite
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,16 +34,13 @@ class GaussianBank(HMMBank):
 
     @property
     def symbol_count(self) -> int:
-        """Zero: there are no symbols."""
         return 0
 
     @property
     def state_predictions(self) -> Floats:
-        """The mean of each state, 1 x k x N."""
         return self.means[np.newaxis]
 
     def predictions(self, beliefs: Floats) -> Floats:
-        """Return the mean that each candidate predicts, ... x 1 x N."""
         return np.asarray((self.means * beliefs).sum(axis=-2, keepdims=True))
 
     def densities(self, number: float | Floats) -> Floats:
@@ -52,27 +49,20 @@ class GaussianBank(HMMBank):
         return np.asarray(np.exp(-0.5 * z * z) / (self.deviations * np.sqrt(2.0 * np.pi)))
 
     def bound(self, scores: Floats) -> Floats:
-        """Return densities times the width, clipped at 1."""
         return np.minimum(self.width * scores, 1.0)
 
     def joined(self, other: HMMBank) -> Self:
-        """Return a bank of these candidates, followed by those of another bank of the same kind."""
         if isinstance(other, GaussianBank) and self.width != other.width:
             raise ValueError("banks must have the same width to be joined")
         return super().joined(other)
 
-    def _scores_of(self, number: float) -> Floats:
-        if not np.isfinite(number):
-            raise ValueError(f"observation must be finite, got {number}")
-        return self.densities(number)
+    def _check(self, known: Floats) -> None:
+        check_finite(known)
 
-    def _scores_of_many(self, numbers: Floats) -> Floats:
+    def _scores(self, numbers: Floats) -> Floats:
         return self.densities(numbers[:, np.newaxis, np.newaxis])
 
-    def _refused(self, known: Floats) -> npt.NDArray[np.bool_]:
-        return np.asarray(~np.isfinite(known))
-
-    def _perturbed_emission(self, spread: Floats, rng: np.random.Generator) -> dict[str, Floats]:
+    def _perturb_emission(self, spread: Floats, rng: np.random.Generator) -> dict[str, Floats]:
         return {
             "means": self.means + spread * self.deviations * rng.normal(size=self.means.shape),
             "deviations": self.deviations * np.exp(spread * rng.normal(size=self.deviations.shape)),

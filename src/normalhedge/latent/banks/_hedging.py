@@ -6,31 +6,30 @@ probability ``P_n(S_{t+1} = s | x_1..x_t)`` as its confidence. The loss is 1 - p
 """
 
 from abc import abstractmethod
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
+from normalhedge import _core
+from normalhedge.boundary import inputs
 from normalhedge.boundary.inputs import Floats
-from normalhedge.hedgers import Hedger, NormalHedge
-from normalhedge.latent.banks import _gaps
-from normalhedge.latent.banks._bank_predictor import BankPredictor, PredictorState, most_probable
+from normalhedge.hedgers import CompiledHedger, Hedger, NormalHedge, State
 from normalhedge.latent.banks._hmm_bank import HMMBank
-from normalhedge.latent.banks._predictors import BatchPredictions
+from normalhedge.latent.banks._predictor import (
+    BankPredictor,
+    BatchPredictions,
+    PredictorState,
+    entry_of_each,
+    most_probable,
+    row_of_each,
+)
 
-ALPHA = 0.001
-"""The discount rate of the default hedger, as in the simulations of the paper."""
+ALPHA = 0.001  # the discount rate of the default hedger, as in the simulations of the paper
 
 
 class HedgingPredictor(BankPredictor):
-    """A predictor on a bank with a hedger and the state of its game.
-
-    Parameters
-    ----------
-    bank, hedger, rounded
-        As for `StateExperts`.
-    experts
-        The number of experts of the game.
-    """
+    """A predictor on a bank with a hedger and the state of its game."""
 
     def __init__(
         self, bank: HMMBank, hedger: Hedger[Any] | None, experts: int, *, rounded: bool
@@ -50,7 +49,6 @@ class HedgingPredictor(BankPredictor):
         return self._state.game
 
     def observe(self, symbol: float | None) -> None:
-        """Learn the next symbol."""
         before = self._state
         self._change(before, self._after(before, symbol))
 
@@ -94,23 +92,20 @@ class StateExperts(HedgingPredictor):
         self._gains = 2.0 * self._predictions - 1.0 if bank.symbol_count else None
 
     def predict(self) -> Floats:
-        """Return the mixture of the experts' predictions."""
         return np.asarray(self._predictions @ self.played())
 
     def score(self, symbol: float) -> float:
-        """Return the probability of a symbol, or the score of a number by `HMMBank.bounded`."""
         scores = self.bank.bounded(symbol)
         if scores is None:
             return float("nan")
-        own = self._predictions[int(symbol)] if self.rounded else scores.ravel()
-        return float(own @ self.played())
+        by_expert = self._predictions[int(symbol)] if self.rounded else scores.ravel()
+        return float(by_expert @ self.played())
 
     def played(self) -> Floats:
         """Return the next distribution over the experts, k x N flattened."""
         return self.hedger.play(self.game, self.state.beliefs.ravel())
 
     def _after(self, now: PredictorState, symbol: float | None) -> PredictorState:
-        """Return the state after a symbol."""
         bank, state, game = now[:3]
         scores = bank.scores(symbol)
         if scores is not None:
@@ -122,17 +117,16 @@ class StateExperts(HedgingPredictor):
         return PredictorState(bank, bank.learn(state, scores), game)
 
     def run(self, symbols: Floats) -> BatchPredictions:
-        """Predict and learn symbols, NaN where missing."""
         before = self._state
         filtered = before.bank.run(symbols, before.filters)
         scores = filtered.scores.reshape(len(symbols), -1)
         if self.rounded:
-            scores = _gaps.row_of_each(self._predictions, symbols)
+            scores = row_of_each(self._predictions, symbols)
         confidence = filtered.beliefs.reshape(scores.shape)
-        game, played = _gaps.run(self.hedger, before.game, 2.0 * scores - 1.0, confidence, symbols)
-        own = np.einsum("te,te->t", scores, played)
+        game, played = _play(self.hedger, before.game, 2.0 * scores - 1.0, confidence, symbols)
+        total = np.einsum("te,te->t", scores, played)
         weights = played.reshape(filtered.beliefs.shape)
-        result = BatchPredictions(played @ self._predictions.T, own, weights)
+        result = BatchPredictions(played @ self._predictions.T, total, weights)
         self._change(before, PredictorState(before.bank, filtered.state, game))
         return result
 
@@ -166,20 +160,17 @@ class ModelExperts(HedgingPredictor):
         return np.asarray((bank.bound(densities) * beliefs).sum(axis=0))
 
     def predict(self) -> Floats:
-        """Return the mixture of the candidates' predictions."""
         predictions = self.bank.predictions(self.state.beliefs)
         predictions = most_probable(predictions) if self.rounded else predictions
         return np.asarray(predictions @ self.game.weights)
 
     def score(self, symbol: float) -> float:
-        """Return the probability of a symbol, or the score of a number by `HMMBank.bounded`."""
         scores = self.bank.scores(symbol)
         if scores is None:
             return float("nan")
         return float(self._scores(self._state, symbol, scores) @ self.game.weights)
 
     def _after(self, now: PredictorState, symbol: float | None) -> PredictorState:
-        """Return the state after a symbol."""
         game, scores = now.game, now.bank.scores(symbol)
         if scores is not None:
             gains = np.clip(2.0 * self._scores(now, symbol, scores) - 1.0, -1.0, 1.0)
@@ -187,16 +178,15 @@ class ModelExperts(HedgingPredictor):
         return PredictorState(now.bank, now.bank.learn(now.filters, scores), game, *now[3:])
 
     def run(self, symbols: Floats) -> BatchPredictions:
-        """Predict and learn symbols, NaN where missing."""
         before = self._state
         filtered = before.bank.run(symbols, before.filters)
         predictions = before.bank.predictions(filtered.beliefs)
         scores = np.einsum("tsn,tsn->tn", filtered.scores, filtered.beliefs)
         if self.rounded:
             predictions = most_probable(predictions, axis=1)
-            scores = _gaps.entry_of_each(predictions, symbols)
+            scores = entry_of_each(predictions, symbols)
         gains = np.clip(2.0 * scores - 1.0, -1.0, 1.0)
-        game, played = _gaps.run(self.hedger, before.game, gains, None, symbols)
+        game, played = _play(self.hedger, before.game, gains, None, symbols)
         result = BatchPredictions(
             np.einsum("txn,tn->tx", predictions, played),
             np.einsum("tn,tn->t", scores, played),
@@ -209,3 +199,68 @@ class ModelExperts(HedgingPredictor):
     def weights(self) -> Floats:
         """The weight of each candidate, divided among its states by its beliefs, k x N."""
         return np.asarray(self.game.weights * self.state.beliefs)
+
+
+def _play(
+    hedger: Hedger[Any], game: Any, gains: Floats, confidence: Floats | None, symbols: Floats
+) -> tuple[Any, Floats]:
+    """Return the state after the known rounds, and the distribution played in each round, T x N.
+
+    A missing round does not change the game.
+    """
+    known = ~np.isnan(symbols)
+    if known.all():
+        whole = hedger.run(gains, confidence, state=game, keep_weights=True)
+        assert whole.weights is not None
+        return whole.state, whole.weights
+    if confidence is None:
+        return _run_awake(hedger, game, gains, known)
+    if isinstance(hedger, CompiledHedger):
+        return _run_compiled(hedger, game, gains, confidence, symbols)
+    return _run_in_pieces(hedger, game, gains, confidence, known)
+
+
+def _run_awake(
+    hedger: Hedger[Any], game: Any, gains: Floats, known: np.ndarray
+) -> tuple[Any, Floats]:
+    """Play the known rounds; a gap has the same distribution as the round after it."""
+    if not known.any():
+        return game, np.repeat(hedger.play(game)[np.newaxis], len(known), axis=0)
+    observed = hedger.run(gains[known], state=game, keep_weights=True)
+    assert observed.weights is not None
+    played = np.concatenate([observed.weights, hedger.play(observed.state)[np.newaxis]])
+    return observed.state, played[np.cumsum(known) - known]
+
+
+def _run_compiled(
+    hedger: CompiledHedger, game: State, gains: Floats, confidence: Floats, symbols: Floats
+) -> tuple[State, Floats]:
+    """Play all rounds in the core, which skips the missing ones."""
+    weights, ledger, totals, rounds, joined, gain = State(*game)
+    now = weights.copy(), ledger.copy(), totals.copy()
+    table, confident, numbers = (np.ascontiguousarray(a) for a in (gains, confidence, symbols))
+    played = np.empty(table.shape)
+    done, last = _core.run_with_gaps(hedger._engine, *now, table, confident, numbers, played)
+    if done < len(gains):
+        inputs.refuse(table[done], confident[done], done)
+    known = len(gains) - int(np.isnan(symbols).sum())
+    if known:
+        gain = None if np.isnan(last) else last
+    return State(*now, rounds + known, joined, gain), played
+
+
+def _run_in_pieces(
+    hedger: Hedger[Any], game: Any, gains: Floats, confidence: Floats, known: np.ndarray
+) -> tuple[Any, Floats]:
+    """Play the rounds between two gaps in one call, with a hedger of any kind."""
+    played = np.empty(gains.shape)
+    cuts = [0, *(np.flatnonzero(known[1:] != known[:-1]) + 1).tolist(), len(known)]
+    for first, last in pairwise(cuts):
+        if known[first]:
+            part = slice(first, last)
+            piece = hedger.run(gains[part], confidence[part], state=game, keep_weights=True)
+            game, played[part] = piece.state, piece.weights
+        else:
+            for t in range(first, last):
+                played[t] = hedger.play(game, confidence[t])
+    return game, played

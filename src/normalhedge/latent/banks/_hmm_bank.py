@@ -3,7 +3,7 @@
 import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -11,19 +11,61 @@ import numpy.typing as npt
 from normalhedge import _core
 from normalhedge.boundary import inputs
 from normalhedge.boundary.inputs import Floats
-from normalhedge.latent.banks._bank_state import BankRun, BankState
 from normalhedge.latent.models import draw_path
 
 _observe = _core.filter_observe  # looked up once
+
+
+class BankState(NamedTuple):
+    """The filters of all candidates before the next observation.
+
+    Attributes
+    ----------
+    beliefs
+        ``P_n(S_{t+1} = s | x_1..x_t)``, states x candidates; none exceeds one.
+    log_likelihood
+        ``ln P_n(x_1..x_t)`` of each candidate; an impossible observation counts as 1e-280.
+    rounds
+        The number of rounds so far, including rounds with a missing observation.
+    impossible
+        The number of observations that every candidate found impossible; they count as missing.
+    """
+
+    beliefs: Floats
+    log_likelihood: Floats
+    rounds: int
+    impossible: int
+
+
+class BankRun(NamedTuple):
+    """Many rounds of a bank.
+
+    Attributes
+    ----------
+    state
+        The state after the last round.
+    beliefs
+        The beliefs before each observation, T x k x N; see `BankState`.
+    log_likelihood
+        The log-likelihoods before each observation, T x N.
+    scores
+        The score of each observation in each state, T x k x N, see `HMMBank.bounded`; NaN where the
+        observation is missing.
+    """
+
+    state: BankState
+    beliefs: Floats
+    log_likelihood: Floats
+    scores: Floats
 
 
 @dataclass(frozen=True, eq=False)
 class HMMBank(ABC):
     """N hidden Markov models with k states each.
 
-    `CategoricalBank` holds models of symbols, `GaussianBank` models of real numbers;
-    `normalhedge.latent.banks._builders` makes both. A bank is immutable: `init` returns the state
-    before the first observation, `observe` the state after one, `run` the states of many.
+    `CategoricalBank` holds models of symbols, `GaussianBank` models of real numbers. A bank is
+    immutable: `init` returns the state before the first observation, `observe` the state after one,
+    `run` the states of many.
 
     Attributes
     ----------
@@ -80,19 +122,15 @@ class HMMBank(ABC):
         """Return `scores` as `bounded` does: probabilities unchanged, densities clipped."""
 
     @abstractmethod
-    def _scores_of(self, number: float) -> Floats:
-        """Return the scores of a known observation, k x N, or refuse it."""
+    def _check(self, known: Floats) -> None:
+        """Refuse numbers that cannot be observed."""
 
     @abstractmethod
-    def _scores_of_many(self, numbers: Floats) -> Floats:
+    def _scores(self, numbers: Floats) -> Floats:
         """Return the scores of checked observations, T x k x N, in a fresh array."""
 
     @abstractmethod
-    def _refused(self, known: Floats) -> npt.NDArray[np.bool_]:
-        """Return for each number whether it cannot be observed."""
-
-    @abstractmethod
-    def _perturbed_emission(self, spread: Floats, rng: np.random.Generator) -> dict[str, Floats]:
+    def _perturb_emission(self, spread: Floats, rng: np.random.Generator) -> dict[str, Floats]:
         """Return perturbed emission parameters by name."""
 
     @abstractmethod
@@ -120,9 +158,9 @@ class HMMBank(ABC):
         far = inputs.numbers_array("spread", spread).astype(np.float64)
         if far.shape not in {(), (chosen.candidates,)} or not ((far > 0.0) & (far <= 10.0)).all():
             raise ValueError("spread must be a number in (0, 10], or one for each copy")
-        changed: dict[str, Any] = chosen._perturbed_emission(far, rng)
-        changed["initial"] = perturbed_rows(chosen.initial, 0, far, rng)
-        changed["transition"] = perturbed_rows(chosen.transition, 1, far, rng)
+        changed: dict[str, Any] = chosen._perturb_emission(far, rng)
+        changed["initial"] = perturb_rows(chosen.initial, 0, far, rng)
+        changed["transition"] = perturb_rows(chosen.transition, 1, far, rng)
         return replace(chosen, **changed)
 
     def take(self, candidates: npt.ArrayLike) -> Self:
@@ -138,7 +176,7 @@ class HMMBank(ABC):
         return replace(self, **chosen)
 
     def joined(self, other: "HMMBank") -> Self:
-        """Return a bank of these candidates, followed by those of another bank of the same kind."""
+        """Return a bank of these candidates, followed by the candidates of another such bank."""
         if self.states != other.states or self.symbol_count != other.symbol_count:
             raise ValueError("banks must have the same states and symbols to be joined")
         both: dict[str, Any] = {
@@ -162,11 +200,6 @@ class HMMBank(ABC):
             A symbol, or a real number; NaN or None where it is missing.
         keep
             The share of the log-likelihood so far that is kept; less than 1 forgets.
-
-        Raises
-        ------
-        ValueError, TypeError
-            If the observation is not a number, or not one of the symbols.
         """
         return self.learn(state, self.scores(observation), keep)
 
@@ -197,8 +230,17 @@ class HMMBank(ABC):
         """
         if observation is None:
             return None
-        number = _single(observation)
-        return None if math.isnan(number) else self._scores_of(number)
+        if type(observation) not in {int, float}:
+            value = inputs.numbers_array("observation", observation)
+            if value.ndim:
+                raise ValueError(f"observation must be one number, got shape {value.shape}")
+            observation = float(value)
+        if math.isnan(observation):
+            return None
+        number = np.array([observation], dtype=np.float64)
+        self._check(number)
+        scores: Floats = self._scores(number)[0]
+        return scores
 
     def bounded(self, observation: float | None) -> Floats | None:
         """Return a score in [0, 1] of an observation for each state of each candidate, k x N.
@@ -223,16 +265,11 @@ class HMMBank(ABC):
             The state to start from, which is not changed; `init` by default.
         keep
             As for `observe`.
-
-        Raises
-        ------
-        ValueError, TypeError
-            As for `observe`.
         """
         numbers = self.sequence(observations)
         start = self.init() if state is None else state
         absent = np.isnan(numbers)
-        scores = self._scores_of_many(np.where(absent, 0.0, numbers))
+        scores = self._scores(np.where(absent, 0.0, numbers))
         beliefs = np.empty((len(numbers) + 1, *start.beliefs.shape))
         logs = np.empty((len(numbers) + 1, self.candidates))
         beliefs[0], logs[0] = np.minimum(start.beliefs, 1.0), start.log_likelihood
@@ -256,10 +293,7 @@ class HMMBank(ABC):
             raise
         if numbers.ndim != 1:
             raise ValueError(f"observations must be one row of numbers, got shape {numbers.shape}")
-        known = numbers[~np.isnan(numbers)]
-        wrong = self._refused(known)
-        if wrong.any():
-            self.scores(float(known[wrong][0]))  # explains the error
+        self._check(numbers[~np.isnan(numbers)])
         return numbers
 
     def sample(
@@ -274,24 +308,31 @@ class HMMBank(ABC):
         candidate
             The index of the candidate.
         """
-        one = self.take(candidate)
-        states = draw_path(one.initial[:, 0], one.transition[..., 0], rounds, rng)
-        return states, one._draw(states, rng)
+        model = self.take(candidate)
+        states = draw_path(model.initial[:, 0], model.transition[..., 0], rounds, rng)
+        return states, model._draw(states, rng)
 
 
-def perturbed_rows(table: Floats, axis: int, spread: Floats, rng: np.random.Generator) -> Floats:
+def perturb_rows(table: Floats, axis: int, spread: Floats, rng: np.random.Generator) -> Floats:
     """Return probabilities, each multiplied by ``exp(spread z)`` with normal z and normalised."""
     raw = table * np.exp(spread * rng.normal(size=table.shape))
     return np.ascontiguousarray(raw / raw.sum(axis=axis, keepdims=True))
 
 
-def _single(observation: Any) -> float:
-    if type(observation) in {int, float}:
-        return float(observation)
-    value = inputs.numbers_array("observation", observation)
-    if value.ndim:
-        raise ValueError(f"observation must be one number, got shape {value.shape}")
-    return float(value)
+def check_symbols(known: Floats, count: int) -> None:
+    """Refuse numbers that are not symbols."""
+    wrong = known[~(np.isfinite(known) & (known == np.floor(known)))]
+    if len(wrong):
+        raise ValueError(f"observation must be a symbol, a whole number, got {wrong[0]}")
+    wrong = known[(known < 0) | (known >= count)]
+    if len(wrong):
+        raise ValueError(f"observation must be a symbol in 0..{count - 1}, got {wrong[0]:g}")
+
+
+def check_finite(known: Floats) -> None:
+    """Refuse numbers that are not finite."""
+    if not np.isfinite(known).all():
+        raise ValueError(f"observation must be finite, got {known[~np.isfinite(known)][0]}")
 
 
 def _readable(array: Floats) -> Floats:

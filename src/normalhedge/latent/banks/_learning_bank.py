@@ -13,13 +13,12 @@ import numpy.typing as npt
 from normalhedge.boundary import inputs
 from normalhedge.hedgers import Hedger
 from normalhedge.latent._draws import Draws
-from normalhedge.latent.banks._bank_predictor import PredictorState
-from normalhedge.latent.banks._bank_state import BankState
 from normalhedge.latent.banks._hedging import ModelExperts
-from normalhedge.latent.banks._hmm_bank import HMMBank
+from normalhedge.latent.banks._hmm_bank import BankState, HMMBank
+from normalhedge.latent.banks._predictor import PredictorState
 
+# the smallest and largest perturbation of a copy: large ones explore, small ones settle
 NEAREST, FARTHEST = 0.02, 0.6
-"""The smallest and largest perturbation of a copy: large ones explore, small ones settle."""
 
 
 def can_learn(hedger: Hedger[Any]) -> bool:
@@ -98,9 +97,9 @@ class LearningBank(ModelExperts):
         ahead = now.game.regrets > 0.0
         behind = np.where(ahead, 0, now.behind + 1)
         due = now.filters.rounds % max(self.patience // 4, 1) == 0 and ahead.any()
-        return self._renewed(now, behind) if due else now._replace(behind=behind)
+        return self._renew(now, behind) if due else now._replace(behind=behind)
 
-    def _renewed(self, now: PredictorState, behind: npt.NDArray[np.int64]) -> PredictorState:
+    def _renew(self, now: PredictorState, behind: npt.NDArray[np.int64]) -> PredictorState:
         """Return the state with the candidates replaced that have been behind for too long."""
         bank, filters, game = now[:3]
         late = np.flatnonzero(behind >= self.patience)

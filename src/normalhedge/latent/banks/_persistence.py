@@ -4,8 +4,8 @@ import numpy as np
 
 from normalhedge.boundary import inputs
 from normalhedge.boundary.inputs import Floats
-from normalhedge.latent.banks import _gaps
-from normalhedge.latent.banks._predictors import BatchPredictions, BatchPredictor
+from normalhedge.latent.banks._hmm_bank import check_finite, check_symbols
+from normalhedge.latent.banks._predictor import BatchPredictions, BatchPredictor, entry_of_each
 
 
 class Persistence(BatchPredictor):
@@ -32,35 +32,28 @@ class Persistence(BatchPredictor):
             self._prediction = np.full(inputs.count("symbols", symbols), 1.0 / symbols)
 
     def predict(self) -> Floats:
-        """Return probability one of the last symbol, or the last number."""
         return self._prediction.copy()
 
     def score(self, symbol: float) -> float:
-        """Return the probability of a symbol, or whether a number is near the last one."""
         if np.isnan(symbol):
             return float("nan")
         self.check(np.array([symbol], dtype=np.float64))
         return float(self._scores(self._prediction[np.newaxis], np.array([symbol]))[0])
 
     def observe(self, symbol: float | None) -> None:
-        """Learn the next symbol."""
         numbers = np.array([symbol], dtype=np.float64)
         self.check(numbers)
         if not np.isnan(numbers[0]):
             self._prediction = self._after(numbers)[0]
 
     def check(self, symbols: Floats) -> None:
-        """Refuse a sequence with an observation that `observe` would refuse."""
-        known, m = symbols[~np.isnan(symbols)], len(self._prediction)
-        wrong = ~np.isfinite(known)
+        known = symbols[~np.isnan(symbols)]
         if self._width is None:
-            wrong = (known != np.floor(known)) | (known < 0) | (known >= m)
-        if wrong.any():
-            kind = f"a symbol in 0..{m - 1}" if self._width is None else "finite"
-            raise ValueError(f"observation must be {kind}, got {known[wrong][0]:g}")
+            check_symbols(known, len(self._prediction))
+        else:
+            check_finite(known)
 
     def run(self, symbols: Floats) -> BatchPredictions:
-        """Predict and learn symbols, NaN where missing."""
         known = ~np.isnan(symbols)
         after = np.concatenate([self._prediction[np.newaxis], self._after(symbols[known])])
         predictions = after[np.cumsum(known) - known]  # by the last symbol before each round
@@ -77,6 +70,6 @@ class Persistence(BatchPredictor):
 
     def _scores(self, predictions: Floats, symbols: Floats) -> Floats:
         if self._width is None:
-            return _gaps.entry_of_each(predictions, symbols)
+            return entry_of_each(predictions, symbols)
         near = (np.abs(symbols - predictions[:, 0]) <= 0.5 * self._width).astype(float)
         return np.where(np.isnan(symbols), np.nan, near)

@@ -3,9 +3,10 @@
 from normalhedge.latent.models._fitted import (
     Fitted as Fitted,
     draw_path as draw_path,
+    filter_together as filter_together,
     stationary as stationary,
 )
-from normalhedge.latent.models._fitting import fit as fit
+from normalhedge.latent.models._fitting import fit as fit, fit_series as fit_series
 from normalhedge.latent.models._online_em import (
     OnlineEM as OnlineEM,
     OnlineModels as OnlineModels,

@@ -1,6 +1,7 @@
 """A fitted hidden Markov model: filtering, smoothing and sampling."""
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, field, replace
 from typing import Self
 
 import numpy as np
@@ -20,11 +21,11 @@ class Fitted:
     initial: Floats
     transition: Floats
     emission: Emission  # the distributions of observations in the states
-    log_likelihood: float  # ln P(y_1..y_T), in the units of the observations
-    iterations: int  # the number of EM iterations
+    log_likelihood: float = math.nan  # ln P(y_1..y_T), in the units of the observations
+    iterations: int = 0  # the number of EM iterations
     # The objective before each iteration and at the end: the log likelihood of standardised
     # observations plus the contribution of the pseudo counts. It never decreases.
-    trace: Floats
+    trace: Floats = field(default_factory=lambda: np.empty(0))
 
     @property
     def states(self) -> int:
@@ -37,10 +38,13 @@ class Fitted:
 
     def smoothed(self, observations: npt.ArrayLike) -> tuple[Floats, Floats, float]:
         """Return P(S_t | y_1..y_T), T x k, the expected transitions, k x k, and ln P(y)."""
-        logs = self.emission.log_density(observations)
+        return self.smooth(self.emission.accepted(observations))
+
+    def smooth(self, seen: Floats) -> tuple[Floats, Floats, float]:
+        """Return the same for observations that are already checked, T x columns."""
+        logs = self.emission.log_densities(seen)
         states, moves = np.empty_like(logs), np.empty((self.states, self.states))
-        chain = inputs.floats(self.initial), inputs.floats(self.transition)
-        total = _core.em_expect(logs, *chain, states, moves)
+        total = _core.em_expect(logs, self.initial, self.transition, states, moves)
         return states, moves, total
 
     def filtered(self, observations: npt.ArrayLike) -> tuple[Floats, Floats]:
@@ -49,32 +53,40 @@ class Fitted:
         Both are causal, given the parameters: row t uses the observations before t, and the last
         row predicts the state after the series.
         """
-        logs = self.emission.log_density(observations)
-        highest = logs.max(axis=1, initial=-1e300)
-        beliefs = np.empty((len(logs) + 1, self.states, 1))
-        totals = np.zeros((len(logs) + 1, 1))
-        beliefs[0, :, 0] = self.initial
-        scores = np.exp(logs - highest[:, np.newaxis])[..., np.newaxis]
+        logs = self.emission.log_density(observations)[..., np.newaxis]
         moves = self.transition[..., np.newaxis].copy()
-        _core.filter_run(beliefs, scores, np.zeros(len(logs)), moves, 0.0, totals)
-        return beliefs[..., 0], totals[1:, 0] + highest
+        beliefs, _, totals = filter_together(logs, self.initial[:, np.newaxis], moves)
+        return beliefs[..., 0], totals[:, 0]
 
     def permuted(self, order: npt.ArrayLike) -> Self:
         """Return the model with its states in another order."""
         places = np.asarray(order)
-        return type(self)(
-            self.initial[places],
-            self.transition[np.ix_(places, places)],
-            self.emission.permuted(places),
-            self.log_likelihood,
-            self.iterations,
-            self.trace,
+        return replace(
+            self,
+            initial=self.initial[places],
+            transition=self.transition[np.ix_(places, places)],
+            emission=self.emission.permuted(places),
         )
 
     def sample(self, rounds: int, rng: np.random.Generator) -> tuple[npt.NDArray[np.intp], Floats]:
         """Draw hidden states and observations."""
         path = draw_path(self.initial, self.transition, rounds, rng)
         return path, self.emission.sample(path, rng)
+
+
+def filter_together(logs: Floats, beliefs: Floats, moves: Floats) -> tuple[Floats, Floats, Floats]:
+    """Filter N models with at most K states, given log densities, T x K x N.
+
+    Returns P(S_t | y_1..y_{t-1}), (T + 1) x K x N, the densities relative to the largest of each
+    model, and ln p(y_t | y_1..y_{t-1}), T x N.
+    """
+    highest = logs.max(axis=1, initial=-1e300)
+    scores = np.exp(logs - highest[:, np.newaxis])
+    predicted = np.empty((len(logs) + 1, *beliefs.shape))
+    predicted[0] = beliefs
+    totals = np.zeros((len(logs) + 1, beliefs.shape[1]))
+    _core.filter_run(predicted, scores, np.zeros(len(logs)), moves, 0.0, totals)
+    return predicted, scores, totals[1:] + highest
 
 
 def draw_path(
@@ -94,6 +106,6 @@ def stationary(transition: Floats) -> Floats:
     """Return a distribution that the transitions leave unchanged."""
     k = len(transition)
     system = np.concatenate([transition.T - np.eye(k), np.ones((1, k))])
-    found = np.linalg.lstsq(system, np.concatenate([np.zeros(k), [1.0]]))[0]
-    found = np.maximum(found, 0.0)
-    return np.asarray(found / found.sum())
+    shares = np.linalg.lstsq(system, np.concatenate([np.zeros(k), [1.0]]))[0]
+    shares = np.maximum(shares, 0.0)
+    return np.asarray(shares / shares.sum())

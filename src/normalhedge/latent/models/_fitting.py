@@ -17,25 +17,19 @@ from normalhedge.latent.models.emissions import (
     Categorical,
     Emission,
     RealEmission,
-    checked,
+    check_observations,
 )
 
+# the smallest variance in a state, as a share of the variance of all observations; for counts, the
+# smallest rate as a share of their mean
 FLOOR = 1e-4
-"""The smallest variance in a state, as a share of the variance of all observations; for counts, the
-smallest rate as a share of their mean."""
-
-PSEUDO_COUNT = 0.1
-"""A count added to each transition, initial state and symbol."""
-
-FIRST = 15
-"""Iterations of each start; then only the best two continue."""
-
+PSEUDO_COUNT = 0.1  # a count added to each transition, initial state and symbol
+FIRST = 15  # iterations of each start; then only the best two continue
+# the largest unit, in deviations of the middle half of the observations: outliers must not set the
+# smallest variance of a state
 TAILS = 10.0
-"""The largest unit, in deviations of the middle half of the observations: outliers must not set the
-smallest variance of a state."""
-
+# a column whose deviation is below this share of its largest value counts as constant
 CONSTANT = 1e-12
-"""A column whose deviation is below this share of its largest value counts as constant."""
 
 
 class _Task(NamedTuple):
@@ -98,75 +92,83 @@ def fit(
     --------
     >>> rng = np.random.default_rng(0)
     >>> low, high = rng.normal(0.0, 1.0, 200), rng.normal(5.0, 2.0, 200)
-    >>> found = fit(np.concatenate([low, high]), 2, rng=rng)
-    >>> found.emission.means.round(1), found.emission.deviations.round(1)
+    >>> fitted = fit(np.concatenate([low, high]), 2, rng=rng)
+    >>> fitted.emission.means.round(1), fitted.emission.deviations.round(1)
     (array([0. , 4.8]), array([1. , 2.1]))
     """
-    k, starts, iterations = _counts(states, starts, iterations, warm)
-    tolerance = inputs.number("tolerance", tolerance, 0.0, closed=True)
-    task = _task(observations, emission, degrees, symbols, pseudo_count, floor)
-    begun = _models(task, k, starts, warm, rng)
+    if emission not in FAMILIES:
+        raise ValueError(f"emission must be one of {', '.join(FAMILIES)}, got {emission!r}")
+    columns = None if emission in {"diagonal", "full"} else 1
+    seen = check_observations(FAMILIES[emission], observations, columns)
+    if np.isnan(seen[:, 0]).all():
+        raise ValueError("observations must hold at least one value that is not missing")
+    if degrees is not None and emission != "student":
+        raise ValueError(f"degrees are for emission='student', got emission={emission!r}")
+    if symbols is not None and emission != "categorical":
+        raise ValueError("symbols are for emission='categorical'")
+    return fit_series(
+        seen,
+        inputs.count("states", states),
+        emission,
+        rng=rng,
+        starts=0 if warm is not None and starts == 0 else inputs.count("starts", starts),
+        iterations=inputs.count("iterations", iterations),
+        tolerance=inputs.number("tolerance", tolerance, 0.0, closed=True),
+        warm=warm,
+        degrees=0.0 if degrees is None else inputs.number("degrees", degrees, 2.0),
+        symbols=None if symbols is None else inputs.count("symbols", symbols),
+        pseudo_count=inputs.number("pseudo_count", pseudo_count, 0.0, closed=True),
+        floor=inputs.number("floor", floor, 0.0),
+    )
+
+
+def fit_series(
+    seen: Floats,
+    states: int,
+    emission: str,
+    *,
+    rng: np.random.Generator,
+    starts: int,
+    iterations: int,
+    tolerance: float,
+    warm: Fitted | None,
+    symbols: int | None,
+    degrees: float = 0.0,
+    pseudo_count: float = PSEUDO_COUNT,
+    floor: float = FLOOR,
+) -> Fitted:
+    """Fit a model as `fit` does, to observations and with settings that are already checked."""
+    guards = np.array([floor, pseudo_count, degrees])
+    task = _task(FAMILIES[emission], seen, guards, symbols)
+    begun = _models(task, states, starts, warm, rng)
     models = [_run(task, model, FIRST, iterations, tolerance) for model in begun]
     models.sort(key=lambda model: -model.log_likelihood)
     best = max(
         (_run(task, model, iterations, iterations, tolerance) for model in models[:2]),
         key=lambda model: model.log_likelihood,
     )
-    return _restored(task, best)
+    return _restore(task, best)
 
 
-def _counts(states: int, starts: int, iterations: int, warm: Fitted | None) -> tuple[int, int, int]:
-    k = inputs.count("states", states)
-    if warm is None or starts != 0:
-        starts = inputs.count("starts", starts)
-    return k, starts, inputs.count("iterations", iterations)
-
-
-def _task(
-    observations: npt.ArrayLike,
-    emission: str,
-    degrees: float | None,
-    symbols: int | None,
-    pseudo_count: float,
-    floor: float,
-) -> _Task:
-    """Check the series and return it standardised, where it has a scale."""
-    if emission not in FAMILIES:
-        raise ValueError(f"emission must be one of {', '.join(FAMILIES)}, got {emission!r}")
-    family = FAMILIES[emission]
-    seen = checked(family, observations, None if emission in {"diagonal", "full"} else 1)
+def _task(family: type[Emission], seen: Floats, guards: Floats, symbols: int | None) -> _Task:
+    """Return the series standardised, where it has a scale."""
     known = seen[~np.isnan(seen[:, 0])]
-    if not len(known):
-        raise ValueError("observations must hold at least one value that is not missing")
-    guards = np.array(
-        [
-            inputs.number("floor", floor, 0.0),
-            inputs.number("pseudo_count", pseudo_count, 0.0, closed=True),
-            0.0 if degrees is None else inputs.number("degrees", degrees, 2.0),
-        ]
-    )
     centre, width = np.zeros(seen.shape[1]), np.ones(seen.shape[1])
     if family.scaled:
         centre, width = scale(known)
         seen = (seen - centre) / width
     else:
-        guards[0] = max(floor * known.mean(), 1e-6)
-    rows = _rows(family, seen, symbols)
-    if degrees is not None:
-        if emission != "student":
-            raise ValueError(f"degrees are for emission='student', got emission={emission!r}")
+        guards[0] = max(guards[0] * known.mean(), 1e-6)
+    rows = _rows(seen, symbols) if family is Categorical else family.starting_parameters(seen)
+    if guards[2]:
         rows[2] = guards[2]
     return _Task(family, seen, centre, width, guards, rows)
 
 
-def _rows(family: type[Emission], seen: Floats, symbols: int | None) -> Floats:
-    """Return the starting parameters of one state."""
-    if family is not Categorical:
-        if symbols is not None:
-            raise ValueError("symbols are for emission='categorical'")
-        return family.starting_parameters(seen)
+def _rows(seen: Floats, symbols: int | None) -> Floats:
+    """Return the starting parameters of one state that emits symbols."""
     most = int(np.nanmax(seen)) + 1
-    m = most if symbols is None else inputs.count("symbols", symbols)
+    m = most if symbols is None else symbols
     if most > m:
         raise ValueError(f"observations must be symbols below {m}, got {most - 1}")
     if m > 10**6:
@@ -177,7 +179,7 @@ def _rows(family: type[Emission], seen: Floats, symbols: int | None) -> Floats:
 def scale(known: Floats) -> tuple[Floats, Floats]:
     """Return the mean and the deviation of each column; the deviation of a constant c is 1e-3 c.
 
-    If a few outliers dominate the deviation, it is `TAILS` times that of the middle half.
+    If a few outliers dominate the deviation, it is `TAILS` times the deviation of the middle half.
     """
     largest = np.abs(known).max(axis=0)
     width = known.std(axis=0)
@@ -202,15 +204,15 @@ def _models(
 
 
 def _warm(task: _Task, warm: Fitted, k: int) -> _Model:
-    given = warm.emission
-    if type(given) is not task.family or warm.states != k:
+    emission = warm.emission
+    if type(emission) is not task.family or warm.states != k:
         raise ValueError(
             f"warm must be a {task.family.__name__} model with {k} states, "
-            f"got a {type(given).__name__} model with {warm.states}"
+            f"got a {type(emission).__name__} model with {warm.states}"
         )
-    if isinstance(given, RealEmission) and given.columns == len(task.centre):
-        given = given.rescaled(-task.centre / task.width, 1.0 / task.width)
-    rows = given.parameters()
+    if isinstance(emission, RealEmission) and emission.columns == len(task.centre):
+        emission = emission._rescaled(-task.centre / task.width, 1.0 / task.width)
+    rows = emission.parameters()
     if len(rows) != len(task.rows):
         raise ValueError("warm must be a model with as many columns or symbols as the observations")
     if task.guards[2] > 0.0:
@@ -241,17 +243,17 @@ def _run(task: _Task, model: _Model, more: int, most: int, tolerance: float) -> 
     return _Model(initial, moves, rows, None, total, trace)
 
 
-def _restored(task: _Task, model: _Model) -> Fitted:
+def _restore(task: _Task, model: _Model) -> Fitted:
     """Return the model in the units of the observations."""
-    emission = task.family.from_parameters(model.rows)
+    emission = task.family.from_core(model.rows)
     total = model.log_likelihood
     if isinstance(emission, RealEmission):
-        emission = emission.rescaled(task.centre, task.width)
+        emission = emission._rescaled(task.centre, task.width)
         known = ~np.isnan(task.observations[:, 0])
         if task.family.family == "autoregressive":
             known = known[1:] & known[:-1]
         total -= float(known.sum() * np.log(task.width).sum())
-    found = Fitted(
+    fitted = Fitted(
         model.initial, model.transition, emission, total, len(model.trace) - 1, model.trace
     )
-    return found.permuted(emission.order())
+    return fitted.permuted(emission.order())

@@ -15,8 +15,8 @@ from normalhedge.latent.models._fitted import Fitted
 from normalhedge.latent.models._fitting import FLOOR, PSEUDO_COUNT
 from normalhedge.latent.models.emissions import Emission, RealEmission
 
+# the numbers of a model in their order; the core knows their sizes
 FIELDS = ("filter", "transition", "parameters", "moves", "sums", "previous", "spread")
-"""The numbers of a model in their order; the core knows their sizes."""
 
 
 class OnlineRun(NamedTuple):
@@ -72,7 +72,7 @@ class OnlineEM:
         self.centre, self.width = np.zeros(d), np.ones(d)
         if isinstance(emission, RealEmission):
             self.centre, self.width = _units(emission, shares)
-            emission = emission.rescaled(-self.centre / self.width, 1.0 / self.width)
+            emission = emission._rescaled(-self.centre / self.width, 1.0 / self.width)
         self._template = emission
         least = 1e-8 if emission.scaled else 1e-6
         degrees = 3.0  # more than 0: they are not estimated
@@ -119,6 +119,7 @@ class OnlineEM:
         made._lay_out()
         if len(block) != made._places[-1]:
             raise ValueError("the numbers of a model do not fit its size")
+        made.emission.__post_init__()  # refuses parameters of a damaged file
         return made
 
     def _field(self, name: str) -> Floats:
@@ -155,21 +156,12 @@ class OnlineEM:
     @property
     def emission(self) -> Emission:
         """The current emission."""
-        return self._restored(self._field("parameters").reshape(-1, self.states))
+        return self._restore(self._field("parameters").reshape(-1, self.states))
 
     def observe(self, observation: npt.ArrayLike) -> float:
         """Learn an observation; return ln p(y_t | y_1..y_{t-1}), 0 where it is missing (NaN)."""
-        if isinstance(observation, float) and self._plain(observation):
-            seen = (np.array([[observation]]) - self.centre) / self.width
-        else:
-            row = np.reshape(inputs.numbers_array("observations", observation), (1, -1))
-            seen = self._accepted(row)
-        block, logs, filtered = self.block.copy(), np.empty(1), np.empty((1, self.states))
-        one = self.shape[np.newaxis], self.settings[np.newaxis]
-        _core.online_observe(*one, seen, block, logs, filtered)
-        self.block = block
-        found = float(logs[0])
-        return found - self.log_width if found else found
+        row = np.reshape(inputs.numbers_array("observations", observation), (1, -1))
+        return float(self.run(row).log_densities[0])
 
     def run(self, observations: npt.ArrayLike) -> OnlineRun:
         """Learn many observations, as `observe` does one by one."""
@@ -184,7 +176,7 @@ class OnlineEM:
         beliefs, filtered, logs = np.empty((rounds, k)), np.empty((rounds, k)), np.empty(rounds)
         kept = np.empty((rounds, rows, k))
         _core.online_run(shape, self.settings, seen, block, beliefs, filtered, kept, logs)
-        emissions = self._restored(np.moveaxis(kept, 0, 1).reshape(rows, rounds * k))
+        emissions = self._restore(np.moveaxis(kept, 0, 1).reshape(rows, rounds * k))
         totals = np.where(logs != 0.0, logs - self.log_width, 0.0)
         return OnlineRun(beliefs, filtered, emissions, totals)
 
@@ -193,18 +185,13 @@ class OnlineEM:
         """The logarithm of the unit of an observation."""
         return float(np.log(self.width).sum())
 
-    def _plain(self, number: float) -> bool:
-        """Return whether no check is needed: a single number in a family of real numbers."""
-        small = abs(number) <= inputs.LARGEST or number != number  # noqa: PLR0124 -- or NaN
-        return small and self._template.scaled and len(self.centre) == 1
-
     def _accepted(self, observations: npt.ArrayLike) -> Floats:
         return (self._template.accepted(observations) - self.centre) / self.width
 
-    def _restored(self, rows: Floats) -> Emission:
-        emission = type(self._template).from_parameters(rows)
+    def _restore(self, rows: Floats) -> Emission:
+        emission = type(self._template).from_core(rows)
         if isinstance(emission, RealEmission):
-            return emission.rescaled(self.centre, self.width)
+            return emission._rescaled(self.centre, self.width)
         return emission
 
 
@@ -216,21 +203,21 @@ class OnlineModels:
 
     def __init__(self, models: Sequence[OnlineEM]) -> None:
         self._models = tuple(models)
-        self._ends = np.cumsum([0, *(len(one.block) for one in models)]).tolist()
-        self._width = max((one.states for one in models), default=0)
+        self._ends = np.cumsum([0, *(len(model.block) for model in models)]).tolist()
+        self._width = max((model.states for model in models), default=0)
         if models:
-            self._shapes = np.array([one.shape for one in models])
+            self._shapes = np.array([model.shape for model in models])
             self._shapes[:, 3] = self._ends[:-1]
-            self._settings = np.array([one.settings for one in models])
-            self._centres = np.array([one.centre for one in models])
-            self._units = np.array([one.width for one in models])
-            self._log_widths = np.array([one.log_width for one in models])
-        self.block = np.concatenate([np.empty(0), *(one.block for one in models)])
+            self._settings = np.array([model.settings for model in models])
+            self._centres = np.array([model.centre for model in models])
+            self._units = np.array([model.width for model in models])
+            self._log_widths = np.array([model.log_width for model in models])
+        self.block = np.concatenate([np.empty(0), *(model.block for model in models)])
 
     def at(self, block: Floats) -> list[OnlineEM]:
         """Return the models with the numbers of a block."""
         places = zip(self._models, pairwise(self._ends), strict=True)
-        return [one.at(block[begin:end]) for one, (begin, end) in places]
+        return [model.at(block[begin:end]) for model, (begin, end) in places]
 
     def observe(self, block: Floats, row: Floats) -> tuple[Floats, Floats, Floats]:
         """Learn an observation."""
@@ -243,8 +230,8 @@ class OnlineModels:
     def run(self, block: Floats, observations: Floats) -> tuple[Floats, list[OnlineRun]]:
         """Learn many observations; return the block after them, and the rounds of each model."""
         after, runs = block.copy(), []
-        for one, shape in zip(self._models, self._shapes, strict=True):
-            runs.append(one.run_in(after, shape, (observations - one.centre) / one.width))
+        for model, shape in zip(self._models, self._shapes, strict=True):
+            runs.append(model.run_in(after, shape, (observations - model.centre) / model.width))
         return after, runs
 
 
@@ -256,7 +243,7 @@ def _units(emission: Emission, shares: Floats) -> tuple[Floats, Floats]:
 
 
 def _distribution(beliefs: npt.ArrayLike, states: int) -> Floats:
-    given = inputs.numbers_array("beliefs", beliefs).astype(np.float64)
-    if given.shape != (states,) or not (given >= 0.0).all() or abs(given.sum() - 1.0) > 1e-6:
+    shares = inputs.numbers_array("beliefs", beliefs).astype(np.float64)
+    if shares.shape != (states,) or not (shares >= 0.0).all() or abs(shares.sum() - 1.0) > 1e-6:
         raise ValueError(f"beliefs must be probabilities of the {states} states, summing to one")
-    return np.asarray(given / given.sum())
+    return np.asarray(shares / shares.sum())

@@ -21,7 +21,7 @@ def divisions(
     time. The others are random: in turn by distance from drawn observations, and pieces of drawn
     lengths.
     """
-    filled = _filled(observations)
+    filled = _fill_gaps(observations)
     line = _line(filled)
     nearby = _nearby(line)
     t = np.arange(len(filled))
@@ -51,7 +51,7 @@ def transition(labels: Labels, states: int) -> Floats:
     return np.asarray(counts / counts.sum(axis=1, keepdims=True))
 
 
-def _filled(observations: Floats) -> Floats:
+def _fill_gaps(observations: Floats) -> Floats:
     """Return observations with the last known one in place of each missing one."""
     known = ~np.isnan(observations[:, 0])
     places = np.maximum.accumulate(np.where(known, np.arange(len(known)), -1))

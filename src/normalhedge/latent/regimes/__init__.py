@@ -1,13 +1,15 @@
 """Regimes of a series, found online by hedging over fitted models."""
 
 from normalhedge.latent.regimes._baselines import baselines as baselines
-from normalhedge.latent.regimes._code import KINDS as KINDS, Code as Code
+from normalhedge.latent.regimes._encoding import KINDS as KINDS, Encoding as Encoding
 from normalhedge.latent.regimes._forecasting import Forecast
 from normalhedge.latent.regimes._infer import infer, new_regimes as new_regimes, resume
 from normalhedge.latent.regimes._inferred import Inferred, Live
 from normalhedge.latent.regimes._regimes import Regimes
-from normalhedge.latent.regimes._regimes_file import RegimesFile as RegimesFile
-from normalhedge.latent.regimes._regimes_stream import RegimesStream as RegimesStream
+from normalhedge.latent.regimes._regimes_stream import (
+    RegimesFile as RegimesFile,
+    RegimesStream as RegimesStream,
+)
 from normalhedge.latent.regimes._settings import RegimesSettings as RegimesSettings
 from normalhedge.latent.regimes._tables import (
     facts as facts,

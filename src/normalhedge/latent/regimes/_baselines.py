@@ -5,23 +5,15 @@ import math
 import numpy as np
 
 from normalhedge.boundary.inputs import Floats
-from normalhedge.latent.models import Fitted, fit
+from normalhedge.latent.models import Fitted, fit_series
 from normalhedge.latent.regimes._sequence import Sequence
 
-START = 50
-"""The number of observations before the comparison starts."""
-
+START = 50  # the number of observations before the comparison starts
+# the number of rounds between fits: fewer at the beginning, and later 1/20 of all rounds
 EVERY = 250
-"""The number of rounds between fits: fewer at the beginning, and later 1/20 of all rounds."""
-
-LONGEST = 20_000
-"""The largest number of observations in a fit."""
-
-BURN_IN = 500
-"""The number of rounds that are filtered again when the parameters have changed."""
-
-RECENT = 100
-"""The number of last rounds from which the second baseline learns."""
+LONGEST = 20_000  # the largest number of observations in a fit
+BURN_IN = 500  # the number of rounds that are filtered again when the parameters have changed
+RECENT = 100  # the number of last rounds from which the second baseline learns
 
 
 def baselines(sequence: Sequence) -> dict[str, Floats]:
@@ -45,7 +37,7 @@ def baselines(sequence: Sequence) -> dict[str, Floats]:
     }
     if sequence.labels:
         result["Markov chain"] = _chain(seen[:, 0], len(sequence.labels), begin)
-    elif sequence.code.kind != "counts":
+    elif sequence.encoding.kind != "counts":
         result["the last value again"] = _walk(seen, begin)
     for scores in result.values():
         scores[~known] = np.nan
@@ -53,10 +45,10 @@ def baselines(sequence: Sequence) -> dict[str, Floats]:
 
 
 def _fit(sequence: Sequence, seen: Floats, states: int, warm: Fitted | None) -> Fitted:
-    return fit(
+    return fit_series(
         seen[-LONGEST:],
         states,
-        sequence.code.emission,
+        sequence.encoding.emission,
         rng=np.random.default_rng(0),
         starts=3 if warm is None else 1,
         iterations=50,
@@ -91,18 +83,15 @@ def _recent(sequence: Sequence, seen: Floats, begin: int) -> Floats:
 
 def _walk(seen: Floats, begin: int) -> Floats:
     """Return the scores of a normal distribution around the last value, column by column."""
-    scores, last, total, count = np.full(len(seen), np.nan), None, np.zeros(seen.shape[1]), 0
-    for t, row in enumerate(seen):
-        if np.isnan(row[0]):
-            continue
-        if last is not None:
-            away = np.square(row - last)
-            if t >= begin and count:
-                variance = np.maximum(total / count, 1e-12 * (1.0 + np.square(last)))
-                logs = -0.5 * (np.log(2.0 * math.pi * variance) + away / variance)
-                scores[t] = logs.sum()
-            total, count = total + away, count + 1
-        last = row
+    scores, rounds = np.full(len(seen), np.nan), np.flatnonzero(~np.isnan(seen[:, 0]))
+    rows = seen[rounds]
+    away = np.square(np.diff(rows, axis=0))
+    counts = np.arange(1.0, len(away))[:, np.newaxis]
+    variance = np.cumsum(away[:-1], axis=0) / counts  # of the steps before each one
+    variance = np.maximum(variance, 1e-12 * (1.0 + np.square(rows[1:-1])))
+    logs = -0.5 * (np.log(2.0 * math.pi * variance) + away[1:] / variance)
+    scores[rounds[2:]] = logs.sum(axis=1)
+    scores[:begin] = np.nan
     return scores
 
 

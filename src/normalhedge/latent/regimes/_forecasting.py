@@ -9,11 +9,10 @@ import numpy as np
 from normalhedge.boundary.inputs import Floats
 from normalhedge.latent.models.emissions import FAMILIES, Autoregressive, Emission, Gaussian
 from normalhedge.latent.regimes._candidates import Candidate
-from normalhedge.latent.regimes._naming import Naming
 from normalhedge.latent.regimes._predictive import Predictive
+from normalhedge.latent.regimes._regime_labels import RegimeLabels
 
-FURTHEST = 10_000
-"""The largest number of rounds that can be forecast."""
+FURTHEST = 10_000  # the largest number of rounds that can be forecast
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,7 +26,7 @@ class Forecast:
     probabilities
         The probability of each regime, h x regimes.
     switching
-        The probability that the regime differs from that of the round before, h.
+        The probability that the regime differs from the regime one round before, h.
     """
 
     rounds: tuple[Predictive, ...]
@@ -37,7 +36,7 @@ class Forecast:
     @property
     def means(self) -> Floats:
         """The mean of each round, h, or h x d with several columns."""
-        return np.array([one.mean for one in self.rounds])
+        return np.array([ahead.mean for ahead in self.rounds])
 
     @property
     def states(self) -> Any:
@@ -47,7 +46,7 @@ class Forecast:
 
     def interval(self, level: float = 0.9) -> Floats:
         """Return the central interval of each round, h x 2, or h x d x 2 with several columns."""
-        return np.array([one.interval(level) for one in self.rounds])
+        return np.array([ahead.interval(level) for ahead in self.rounds])
 
     def __getitem__(self, place: int) -> Predictive:
         return self.rounds[place]
@@ -72,7 +71,7 @@ def mixture(
     parts = [
         (
             np.concatenate([share for share, _ in group]),
-            FAMILIES[name].from_parameters(np.concatenate([rows for _, rows in group], axis=1)),
+            FAMILIES[name].from_core(np.concatenate([rows for _, rows in group], axis=1)),
         )
         for name, group in families.items()
     ]
@@ -84,7 +83,7 @@ def forecast(
     candidates: Sequence[Candidate],
     weights: Floats,
     beliefs: Floats,
-    naming: Naming,
+    labels: RegimeLabels,
     previous: Floats,
 ) -> Forecast:
     """Return a forecast of the next rounds.
@@ -99,13 +98,14 @@ def forecast(
     width = beliefs.shape[1]
     moves = np.zeros((len(candidates), width, width))
     before = np.zeros_like(beliefs)
-    for n, candidate in enumerate(candidates):
-        k = candidate.recipe.states
-        moves[n, :k, :k] = candidate.transition
-        before[n, :k] = candidate.filtered
-    parameters = [(one.recipe.family, one.emission.parameters()) for one in candidates]
+    models = [candidate.now() for candidate in candidates]
+    for n, (candidate, model) in enumerate(zip(candidates, models, strict=True)):
+        moves[n, : model.states, : model.states] = model.transition
+        before[n, : model.states] = candidate.filtered
+    parameters = [(c.recipe.family, m.emission.parameters())
+                  for c, m in zip(candidates, models, strict=True)]  # fmt: skip
     first = mixture(weights[:, np.newaxis] * beliefs, parameters, previous)
-    paths = [_Path(candidate, previous[0]) for candidate in candidates]
+    paths = [_Path(model.emission, previous[0]) for model in models]
     ahead, regimes, switching = [first], [], []
     for step in range(rounds):
         if step:
@@ -114,16 +114,16 @@ def forecast(
             before, beliefs = beliefs, after
             shares = weights[:, np.newaxis] * beliefs
             ahead.append(_later(first, shares, candidates, paths, back))
-        regimes.append(naming.regimes(weights[np.newaxis], beliefs[np.newaxis])[0])
-        switching.append(naming.switching(weights[np.newaxis], before[np.newaxis])[0])
+        regimes.append(labels.regimes(weights[np.newaxis], beliefs[np.newaxis])[0])
+        switching.append(labels.switching(weights[np.newaxis], before[np.newaxis])[0])
     return Forecast(tuple(ahead), np.array(regimes), np.array(switching))
 
 
 class _Path:
     """The mean and variance of an autoregressive observation in each state."""
 
-    def __init__(self, candidate: Candidate, previous: float) -> None:
-        self._emission = candidate.emission
+    def __init__(self, emission: Emission, previous: float) -> None:
+        self._emission = emission
         if isinstance(self._emission, Autoregressive):
             self.means = self._emission.means_after(previous)
             self.variances = self._emission.variances_after(previous)
@@ -150,10 +150,8 @@ def _later(
     if candidates[0].recipe.family == "autoregressive":
         for path, k, mine in zip(paths, sizes, back, strict=True):
             path.move(mine[:k, :k])
-        states: Emission = Gaussian(
-            np.concatenate([path.means for path in paths]),
-            np.sqrt(np.concatenate([path.variances for path in paths])),
-        )
+        moments = [(path.means, path.variances) for path in paths]
+        states = Gaussian.from_core(np.concatenate(moments, axis=1))
         share = np.concatenate([mine[:k] for mine, k in zip(shares, sizes, strict=True)])
         return Predictive([(share, states)], first.previous)
     families: dict[str, list[Floats]] = {}

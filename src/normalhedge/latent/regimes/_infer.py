@@ -1,6 +1,5 @@
 """Find the regimes of a whole series."""
 
-import copy
 from collections.abc import Sequence as Row
 from dataclasses import replace
 from typing import Any
@@ -11,23 +10,22 @@ from normalhedge.boundary.inputs import Floats
 from normalhedge.boundary.progress import Listener, listener
 from normalhedge.latent.models.emissions import Categorical
 from normalhedge.latent.regimes._candidates import ENOUGH
-from normalhedge.latent.regimes._code import Code
-from normalhedge.latent.regimes._course import Course
+from normalhedge.latent.regimes._encoding import Encoding
 from normalhedge.latent.regimes._inferred import Inferred, Live
 from normalhedge.latent.regimes._predictive import Predictive
+from normalhedge.latent.regimes._regime_labels import RegimeLabels
+from normalhedge.latent.regimes._regime_path import RegimePath
 from normalhedge.latent.regimes._regimes import Regimes
+from normalhedge.latent.regimes._rule import renumber_history
 from normalhedge.latent.regimes._sequence import Sequence, encode
 from normalhedge.latent.regimes._settings import RegimesSettings
 from normalhedge.live.options import with_options
 
+# the options of `Regimes` that follow from the series and the seed
 OWN = ("emission", "symbols", "rng")
-"""The options of `Regimes` that follow from the series and the seed."""
-
-LEAST = 20
-"""The smallest number of observations from which regimes can be learned."""
-
+LEAST = 20  # the smallest number of observations from which regimes can be learned
+# the largest number of rounds in which the whole distribution is compared with the observation
 CHECKED = 500
-"""The largest number of rounds in which the whole distribution is compared with the observation."""
 
 
 @with_options(RegimesSettings, without=OWN)
@@ -72,40 +70,36 @@ def infer(
     --------
     >>> rng = np.random.default_rng(0)
     >>> wild = np.arange(800) // 80 % 2       # calm for 80 rounds, then wild for 80
-    >>> found = infer(rng.normal(0.0, np.where(wild, 2.0, 0.5)))
-    >>> found.states[[500, 580, 700, 780]]
+    >>> inferred = infer(rng.normal(0.0, np.where(wild, 2.0, 0.5)))
+    >>> inferred.states[[500, 580, 700, 780]]
     array([0, 1, 0, 1])
-    >>> {state: round(p.deviation, 1) > 1 for state, p in found.parameters.items()}
+    >>> {state: round(p.deviation, 1) > 1 for state, p in inferred.parameters.items()}
     {0: False, 1: True}
-    >>> ahead = found.forecast(5)
+    >>> ahead = inferred.forecast(5)
     >>> len(ahead), ahead.interval(0.9).shape
     (5, (5, 2))
     """
     sequence = encode(values, kind=kind, above=above)
-    known = int(sequence.known.sum())
-    if known < LEAST:
-        raise ValueError(f"at least {LEAST} values are needed to learn regimes from, got {known}")
-    code = sequence.code
-    regimes = new_regimes(code, seed, **options)
-    found = _inferred(sequence, Live(regimes, code), time, progress)
-    if not found.course.probabilities.any():
+    count = int(sequence.known.sum())
+    if count < LEAST:
+        raise ValueError(f"at least {LEAST} values are needed to learn regimes from, got {count}")
+    regimes = new_regimes(sequence.encoding, seed, **options)
+    inferred = _follow(sequence, regimes, time, progress)
+    if not inferred.path.probabilities.any():
         least = min(regimes.numbers)
         raise ValueError(
-            f"{known} values are too few for models with {least} state{'s' * (least > 1)} or more: "
+            f"{count} values are too few for models with {least} state{'s' * (least > 1)} or more: "
             f"{ENOUGH * least} are needed, and some more to be predicted"
         )
-    new = regimes.renumber()
-    history = [
-        (rounds, dict(sorted((int(new[old]), one) for old, one in there.items())))
-        for rounds, there in found.symbol_history
-    ]
-    return replace(found, course=found.course.renumbered(new), _symbols_by_state=tuple(history))
+    new = inferred.live.regimes.renumber()
+    history = renumber_history(inferred.symbol_history, new)
+    return replace(inferred, path=inferred.path.renumber(new), symbol_history=history)
 
 
-def new_regimes(code: Code, seed: int = 0, **options: Any) -> Regimes:
+def new_regimes(encoding: Encoding, seed: int = 0, **options: Any) -> Regimes:
     """Return regimes without observations."""
-    rng, symbols = np.random.default_rng(seed), len(code.labels) or None
-    return Regimes(code.emission, symbols=symbols, rng=rng, **options)
+    rng, symbols = np.random.default_rng(seed), len(encoding.labels) or None
+    return Regimes(encoding.emission, symbols=symbols, rng=rng, **options)
 
 
 def resume(
@@ -120,7 +114,7 @@ def resume(
     Parameters
     ----------
     live
-        The regimes to continue: an `Inferred`, its ``live``, or that of a state file.
+        The regimes to continue: an `Inferred`, its ``live``, or the content of a state file.
     values
         The new values only, as for `infer`.
     time
@@ -129,53 +123,53 @@ def resume(
         As for `infer`.
     """
     live = live.live if isinstance(live, Inferred) else live
-    sequence = encode(values, code=live.code)
+    sequence = encode(values, encoding=live.encoding)
     if not len(sequence.numbers):
         raise ValueError("there is nothing to learn from: no value is given")
-    return _inferred(sequence, Live(copy.copy(live.regimes), live.code), time, progress)
+    return _follow(sequence, live.regimes, time, progress)
 
 
-def _inferred(
-    sequence: Sequence,
-    live: Live,
-    time: Row[Any] | None,
-    progress: Listener,
+def _follow(
+    sequence: Sequence, regimes: Regimes, time: Row[Any] | None, progress: Listener
 ) -> Inferred:
-    rounds, regimes, labels = len(sequence.numbers), live.regimes, sequence.labels
+    """Learn a series, starting with the given regimes, which do not change."""
+    rounds, labels = len(sequence.numbers), sequence.labels
     if time is not None and len(time) != rounds:
         raise ValueError(f"time must have one entry for each of {rounds:,} values, has {len(time)}")
-    columns = max(len(live.code.columns), 1)
+    encoding, rule = sequence.encoding, regimes._rule
     probabilities = np.full((rounds, len(labels)), np.nan)
-    pits = np.full((rounds, columns, 2), np.nan)
-    parts: list[Course] = []
-    history: list[tuple[int, dict[int, Floats]]] = []
+    pits = np.full((rounds, max(len(encoding.columns), 1), 2), np.nan)
+    parts, history = [], []
+    state, table = rule.accept(regimes._state, sequence.numbers)
     start, reviews = 0, 0
     told = listener(progress)
     told.total(rounds)
     for stop in _stops(sequence):
         if stop > start:
-            parts.append(regimes.run(sequence.numbers[start:stop]))
+            state, path = rule.run(state, table[start:stop])
+            parts.append(path)
         if stop == rounds:
             break
-        ahead = regimes.predict()
+        ahead = rule.predict(state)
         if labels:
             probabilities[stop] = ahead.symbols if ahead.parts else np.nan
         elif ahead.parts:
-            pits[stop] = _pits(ahead, sequence.numbers[stop], counts=live.code.kind == "counts")
-        parts.append(regimes.run(sequence.numbers[stop : stop + 1]))
-        if labels and len(regimes._state.history) > reviews:
-            reviews = len(regimes._state.history)
-            history.append((regimes.rounds, _symbols(regimes)))
+            pits[stop] = _pits(ahead, table[stop], counts=encoding.kind == "counts")
+        state, path = rule.run(state, table[stop : stop + 1])
+        parts.append(path)
+        if labels and len(state.history) > reviews:
+            reviews = len(state.history)
+            history.append((state.rounds, _symbols(state.labels)))
         told.done(stop + 1 - start, "learning")
         start = stop + 1
     told.done(rounds - start, "learning")
     return Inferred(
         sequence,
         None if time is None else tuple(time),
-        Course.joined(parts),
+        RegimePath.join(parts),
         probabilities,
         pits,
-        live,
+        Live(Regimes.at(rule, state), encoding),
         tuple(history),
     )
 
@@ -190,22 +184,18 @@ def _stops(sequence: Sequence) -> list[int]:
     return [*np.unique(chosen).tolist(), rounds]
 
 
-def _pits(ahead: Predictive, observed: Any, *, counts: bool) -> Floats:
+def _pits(ahead: Predictive, observed: Floats, *, counts: bool) -> Floats:
     """Return P(y < observed) and P(y <= observed), for each column."""
-    values, parts = np.atleast_1d(observed), ahead.columns()
-    return np.array(
-        [
-            [float(part.cdf(value - counts)), float(part.cdf(value))]
-            for part, value in zip(parts, values, strict=True)
-        ]
-    )
+    columns = zip(ahead.columns(), observed, strict=True)
+    up_to = np.array([float(part.share_below(value)) for part, value in columns])
+    if not counts:  # the two are the same
+        return np.column_stack([up_to, up_to])
+    return np.array([[float(ahead.share_below(observed[0] - 1.0)), up_to[0]]])
 
 
-def _symbols(regimes: Regimes) -> dict[int, Floats]:
+def _symbols(labels: RegimeLabels) -> dict[int, Floats]:
     """Return the probabilities of symbols in each regime."""
-    naming = regimes._state.naming
-    model = naming.model
-    if model is None or not isinstance(model.emission, Categorical):
+    if labels.model is None or not isinstance(labels.model.emission, Categorical):
         return {}
-    numbers = naming.identity.numbers.tolist()
-    return {number: model.emission.probabilities[s] for s, number in enumerate(numbers)}
+    numbers = labels.identity.numbers.tolist()
+    return dict(zip(numbers, labels.model.emission.probabilities, strict=True))

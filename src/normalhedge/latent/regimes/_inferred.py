@@ -1,5 +1,6 @@
 """The regimes of a whole series, and how well they predicted it."""
 
+import warnings
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -8,21 +9,28 @@ import numpy.typing as npt
 
 from normalhedge.boundary import inputs
 from normalhedge.boundary.inputs import Floats
-from normalhedge.latent.regimes._code import Code
-from normalhedge.latent.regimes._course import Course
+from normalhedge.latent.regimes._encoding import Encoding
 from normalhedge.latent.regimes._forecasting import Forecast
-from normalhedge.latent.regimes._naming import Parameters
+from normalhedge.latent.regimes._regime_labels import Parameters
+from normalhedge.latent.regimes._regime_path import RegimePath
 from normalhedge.latent.regimes._regimes import Regimes
-from normalhedge.latent.regimes._sequence import Sequence
+from normalhedge.latent.regimes._rule import History
+from normalhedge.latent.regimes._sequence import Sequence, plain_list
 
 BINS = 10
 
 
 class Live(NamedTuple):
-    """Regimes that can continue, and the code that turns observations into their numbers."""
+    """Regimes that can continue, and the encoding that turns observations into their numbers."""
 
     regimes: Regimes
-    code: Code
+    encoding: Encoding
+
+    @property
+    def code(self) -> Encoding:
+        """The former name of ``encoding``."""
+        _warn("code", "encoding")
+        return self.encoding
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,10 +43,10 @@ class Inferred:
     Attributes
     ----------
     sequence
-        The observations as numbers, with their code.
+        The observations as numbers, with their encoding.
     time
         The time of each round, as given; None by default.
-    course
+    path
         Predictions, log scores and probabilities of regimes, round by round.
     symbol_probabilities
         The predicted probability of each symbol, T x m; NaN before the first fit. T x 0 if the
@@ -48,32 +56,40 @@ class Inferred:
         rounds; NaN in the others, and for symbols.
     live
         The regimes after the last round. `resume` continues with a copy of them.
+    symbol_history
+        The probabilities of symbols in each regime over time, as in ``history``.
     """
 
     sequence: Sequence
     time: tuple[Any, ...] | None
-    course: Course
+    path: RegimePath
     symbol_probabilities: Floats
     pits: Floats
     live: Live
-    _symbols_by_state: tuple[tuple[int, dict[int, Floats]], ...]
+    symbol_history: History[Floats]
+
+    @property
+    def course(self) -> RegimePath:
+        """The former name of ``path``."""
+        _warn("course", "path")
+        return self.path
 
     @property
     def states(self) -> npt.NDArray[np.intp]:
         """The most probable regime in each round; -1 before the first fit."""
-        return self.course.states
+        return self.path.states
 
     @property
     def certainty(self) -> Floats:
         """The probability of the most probable regime in each round."""
-        return self.course.certainty
+        return self.path.certainty
 
     @property
     def probabilities(self) -> Floats:
         """The probability of each regime in each round, T x regimes."""
         most = max(self.parameters, default=0)
-        used = np.flatnonzero(self.course.probabilities.any(axis=0))
-        return self.course.probabilities[:, : max(most, int(used.max(initial=0))) + 1]
+        used = np.flatnonzero(self.path.probabilities.any(axis=0))
+        return self.path.probabilities[:, : max(most, int(used.max(initial=0))) + 1]
 
     @property
     def parameters(self) -> dict[int, Parameters]:
@@ -84,11 +100,6 @@ class Inferred:
     def history(self) -> list[tuple[int, dict[int, Parameters]]]:
         """The parameters over time, as pairs of a number of rounds and the parameters by then."""
         return list(self.live.regimes.history)
-
-    @property
-    def symbol_history(self) -> tuple[tuple[int, dict[int, Floats]], ...]:
-        """The probabilities of symbols in each regime over time, as in `history`."""
-        return self._symbols_by_state
 
     @property
     def support(self) -> dict[int, float]:
@@ -105,10 +116,10 @@ class Inferred:
         A count on the edge of the interval is counted in part.
         """
         tail = 0.5 * (1.0 - inputs.number("level", level, 0.0, 1.0))
-        found = self.pits[~np.isnan(self.pits).any(axis=2)]
-        if not len(found):
+        pits = self.pits[~np.isnan(self.pits).any(axis=2)]
+        if not len(pits):
             return float("nan")
-        below, up_to = found[:, 0], np.maximum(found[:, 1], found[:, 0] + 1e-12)
+        below, up_to = pits[:, 0], np.maximum(pits[:, 1], pits[:, 0] + 1e-12)
         inside = np.minimum(up_to, 1.0 - tail) - np.maximum(below, tail)
         return float((np.maximum(inside, 0.0) / (up_to - below)).mean())
 
@@ -119,10 +130,10 @@ class Inferred:
         y_t).
         """
         edges = np.linspace(0.0, 1.0, inputs.count("bins", bins) + 1)
-        found = self.pits[~np.isnan(self.pits).any(axis=2)]
-        if not len(found):
+        pits = self.pits[~np.isnan(self.pits).any(axis=2)]
+        if not len(pits):
             return np.full(bins, np.nan)
-        below, width = found[:, :1], np.maximum(found[:, 1:] - found[:, :1], 1e-12)
+        below, width = pits[:, :1], np.maximum(pits[:, 1:] - pits[:, :1], 1e-12)
         return np.diff(np.clip((edges - below) / width, 0.0, 1.0).mean(axis=0))
 
     def reliability(self) -> tuple[Floats, Floats, np.ndarray]:
@@ -147,35 +158,34 @@ class Inferred:
 
     def columns(self) -> dict[str, Any]:
         """Return all results round by round, as columns of a table; None for unknown values."""
-        course, code = self.course, self.sequence.code
+        path, encoding = self.path, self.sequence.encoding
         result: dict[str, Any] = {} if self.time is None else {"time": list(self.time)}
-        result |= self.sequence.decoded()
-        result["state"] = [None if s < 0 else s for s in course.states.tolist()]
-        there = course.probabilities.any(axis=1)
-        result["probability"] = _present(np.where(there, course.certainty, np.nan))
+        result |= self.sequence.decode()
+        result["state"] = [None if s < 0 else s for s in path.states.tolist()]
+        there = path.probabilities.any(axis=1)
+        result["probability"] = plain_list(np.where(there, path.certainty, np.nan))
         for k, column in enumerate(self.probabilities.T):
-            result[f"state {k}"] = _present(np.where(there, column, np.nan))
-        result["switch"] = _present(course.switching)
-        if code.labels:
-            for k, label in enumerate(code.labels):
-                result[f"p({label})"] = _present(self.symbol_probabilities[:, k])
-        for k, name in enumerate(code.columns or ("",) * (not code.labels)):
-            mean, variance = (part.reshape(len(course), -1)[:, k]
-                              for part in (course.means, course.variances))  # fmt: skip
-            result[f"mean {name}".strip()] = _present(mean)
-            result[f"deviation {name}".strip()] = _present(np.sqrt(variance))
-        result["log score"] = _present(course.log_scores)
+            result[f"state {k}"] = plain_list(np.where(there, column, np.nan))
+        result["switch"] = plain_list(path.switching)
+        for k, label in enumerate(encoding.labels):
+            result[f"p({label})"] = plain_list(self.symbol_probabilities[:, k])
+        for k, name in enumerate(encoding.number_columns):
+            mean, variance = (part.reshape(len(path), -1)[:, k]
+                              for part in (path.means, path.variances))  # fmt: skip
+            result[f"mean {name}".strip()] = plain_list(mean)
+            result[f"deviation {name}".strip()] = plain_list(np.sqrt(variance))
+        result["log score"] = plain_list(path.log_scores)
         return result
 
     def __repr__(self) -> str:
         regimes = self.live.regimes
-        known = self.course.log_scores[~np.isnan(self.course.log_scores)]
+        known = self.path.log_scores[~np.isnan(self.path.log_scores)]
         score = f"{known.mean():.4f}" if len(known) else "none"
         return (
-            f"<Inferred: {len(self.course):,} rounds, {len(self.parameters)} regimes, now "
+            f"<Inferred: {len(self.path):,} rounds, {len(self.parameters)} regimes, now "
             f"{regimes.state} ({regimes.probabilities.max():.2f}), mean log score {score}>"
         )
 
 
-def _present(values: Floats) -> list[float | None]:
-    return [None if np.isnan(value) else float(value) for value in values]
+def _warn(former: str, name: str) -> None:
+    warnings.warn(f"{former} is now called {name}", DeprecationWarning, stacklevel=3)

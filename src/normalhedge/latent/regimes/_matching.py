@@ -6,20 +6,14 @@ from typing import NamedTuple, Self
 import numpy as np
 import numpy.typing as npt
 
-from normalhedge.boundary import inputs
 from normalhedge.boundary.inputs import Floats
 from normalhedge.latent.models.emissions import Categorical, Emission
 
 Labels = npt.NDArray[np.intp]
 
-PRIOR = 5.0
-"""The number of shared rounds that a likeness of 1 counts for."""
-
-ALIKE = 0.98
-"""States of a model with a larger likeness are one regime."""
-
-FEW = 7
-"""The largest number of states for which all permutations are tried."""
+PRIOR = 5.0  # the number of shared rounds that a likeness of 1 counts for
+ALIKE = 0.98  # states of a model with a larger likeness are one regime
+FEW = 7  # the largest number of states for which all permutations are tried
 
 
 def assignment(worth: Floats) -> Labels:
@@ -33,8 +27,7 @@ def assignment(worth: Floats) -> Labels:
     rows, columns = worth.shape
     result = np.full(rows, -1)
     if rows > columns:
-        found = assignment(worth.T)
-        result[found] = np.arange(columns)
+        result[assignment(worth.T)] = np.arange(columns)
         return result
     if columns > FEW:
         from scipy.optimize import linear_sum_assignment  # noqa: PLC0415 -- heavy
@@ -67,13 +60,13 @@ def likeness(one: Emission, other: Emission) -> Floats:
     return np.asarray(np.exp(logs.sum(axis=2)))
 
 
-def merged(emission: Emission) -> Labels:
+def merge_similar(emission: Emission) -> Labels:
     """Return a group for each state, from 0: very similar states are in the same group.
 
     Examples
     --------
     >>> from normalhedge.latent.models.emissions import Gaussian
-    >>> merged(Gaussian(np.array([0.0, 0.1, 5.0]), np.ones(3)))
+    >>> merge_similar(Gaussian(np.array([0.0, 0.1, 5.0]), np.ones(3)))
     array([0, 0, 1])
     """
     same = likeness(emission, emission) > ALIKE
@@ -87,32 +80,12 @@ def overlap(beliefs: Floats, others: Floats, alike: Floats) -> Floats:
     return np.asarray(beliefs.T @ others + PRIOR * alike + 1e-12)
 
 
-def agreement(states: npt.ArrayLike, truth: npt.ArrayLike) -> float:
-    """Return the share of rounds with the right state, after the best one-to-one matching.
-
-    Examples
-    --------
-    >>> agreement([1, 1, 0, 0], [0, 0, 1, 0])
-    0.75
-    """
-    found, true = (inputs.numbers_array("states", part).astype(np.intp) for part in (states, truth))
-    if found.shape != true.shape or not found.size:
-        raise ValueError(
-            f"states and truth must have the same length, got {found.shape} and {true.shape}"
-        )
-    table = np.zeros((found.max() + 1, true.max() + 1))
-    np.add.at(table, (found, true), 1.0)
-    chosen = assignment(table)
-    kept = chosen >= 0
-    return float(table[np.flatnonzero(kept), chosen[kept]].sum() / found.size)
-
-
 class Identity(NamedTuple):
     """Numbers of regimes that survive the replacement of the model that defines them.
 
     A state of the new model takes the number of the old state with which it shares most rounds.
     Rounds count sqrt(1 + age) times, with the age in models, so that old numbers come before young
-    ones. An additional state takes a free number: that of the most similar earlier regime, or else
+    ones. An additional state takes the free number of the most similar earlier regime, or else
     the smallest unused one. Nothing in it is ever changed in place.
     """
 
@@ -154,14 +127,14 @@ class Identity(NamedTuple):
         """Return the identity with all regimes renumbered: ``new[k]`` is the new number of k."""
         age = np.empty_like(self.age)
         age[new] = self.age
-        known = {int(new[old]): one for old, one in self.known.items()}
+        known = {int(new[old]): emission for old, emission in self.known.items()}
         return self._replace(age=age, numbers=new[self.numbers], known=known)
 
     def _free(self, emission: Emission, state: int, taken: set[int]) -> int:
         free = [number for number in range(len(self.age)) if number not in taken]
         before = [number for number in free if number in self.known]
-        one = _single(emission, state)
-        alike = {n: float(likeness(one, self.known[n])[0, 0]) for n in before}
+        single = _single(emission, state)
+        alike = {n: float(likeness(single, self.known[n])[0, 0]) for n in before}
         best = max(alike, key=alike.__getitem__, default=None)
         new = [number for number in free if number not in self.known]
         if best is None or (alike[best] < 0.5 and new):
@@ -178,4 +151,4 @@ def _order(emission: Emission) -> Labels:
 
 
 def _single(emission: Emission, state: int) -> Emission:
-    return type(emission).from_parameters(emission.parameters()[:, state : state + 1])
+    return type(emission).from_core(emission.parameters()[:, state : state + 1])

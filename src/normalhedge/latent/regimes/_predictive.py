@@ -1,5 +1,6 @@
 """The predictive distribution of an observation: a mixture over models and states."""
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -16,11 +17,10 @@ from normalhedge.latent.models.emissions import (
     Emission,
     Gaussian,
     Stepwise,
+    normal_cdf,
 )
-from normalhedge.latent.regimes import _scores as scores
 
-STEPS = 100
-"""The largest number of steps in the search for a quantile; fewer are enough."""
+STEPS = 100  # the largest number of steps in the search for a quantile; fewer are enough
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,13 +35,10 @@ class Predictive:
     def _moments(self) -> tuple[Floats, Floats, Floats]:
         shares, means, variances = [], [], []
         for share, emission in self.parts:
-            mean, variance = emission.moments()
-            if isinstance(emission, Autoregressive):
-                last = self.previous[0]
-                mean, variance = emission.means_after(last), emission.variances_after(last)
+            mean, variance = emission.moments_after(self.previous[np.newaxis])
             shares.append(share)
-            means.append(mean.reshape(len(share), -1))
-            variances.append(variance.reshape(len(share), -1))
+            means.append(mean[0])
+            variances.append(variance[0])
         return np.concatenate(shares), np.concatenate(means), np.concatenate(variances)
 
     @property
@@ -64,8 +61,8 @@ class Predictive:
         """Return ln p(y); NaN if nothing is known."""
         if not self.parts:
             return float("nan")
-        given = np.reshape(inputs.numbers_array("y", y).astype(np.float64), (1, -1))
-        both = np.concatenate([self.previous[np.newaxis], given])
+        row = np.reshape(inputs.numbers_array("y", y).astype(np.float64), (1, -1))
+        both = np.concatenate([self.previous[np.newaxis], row])
         logs = np.concatenate([emission.log_density(both)[1] for _, emission in self.parts])
         shares = np.concatenate([share for share, _ in self.parts])
         most = logs.max()
@@ -73,28 +70,28 @@ class Predictive:
 
     def cdf(self, x: npt.ArrayLike) -> Floats:
         """Return P(y <= x); for one column only."""
-        places = inputs.numbers_array("x", x).astype(np.float64)
-        total = np.zeros(places.shape) if self.parts else np.full(places.shape, np.nan)
+        return self.share_below(inputs.numbers_array("x", x).astype(np.float64))
+
+    def share_below(self, x: Floats) -> Floats:
+        """Return P(y <= x) for numbers that need no check."""
+        total = np.zeros(np.shape(x)) if self.parts else np.full(np.shape(x), np.nan)
         for share, emission in self.parts:
             if not hasattr(emission, "cdf"):
                 raise ValueError("a distribution function needs observations of one column")
-            given = (
-                (places, self.previous[0]) if isinstance(emission, Autoregressive) else (places,)
-            )
-            total = total + emission.cdf(*given) @ share
+            previous = (self.previous[0],) if isinstance(emission, Autoregressive) else ()
+            total = total + emission.cdf(x, *previous) @ share
         return np.asarray(total)
 
     @property
     def symbols(self) -> Floats:
         """The probability of each symbol; for symbols only."""
-        found = [
-            share @ emission.probabilities
-            for share, emission in self.parts
-            if isinstance(emission, Categorical)
-        ]
-        if not found and self.parts:
+        if not self.parts:
+            return np.empty(0)
+        share, emission = self.parts[0]
+        if not isinstance(emission, Categorical):
             raise ValueError("probabilities of symbols need observations that are symbols")
-        return np.asarray(found[0] / found[0].sum()) if found else np.empty(0)
+        probabilities = share @ emission.probabilities
+        return np.asarray(probabilities / probabilities.sum())
 
     def quantile(self, level: float) -> float:
         """Return the smallest x with P(y <= x) >= level."""
@@ -116,14 +113,17 @@ class Predictive:
         """Return the distribution of each column."""
         if len(self.previous) == 1 or not self.parts:
             return [self] * len(self.previous)
-        result = []
-        for column in range(len(self.previous)):
-            parts: list[tuple[Floats, Emission]] = []
-            for share, emission in self.parts:
-                means, variances = emission.moments()
-                parts.append((share, Gaussian(means[:, column], np.sqrt(variances[:, column]))))
-            result.append(Predictive(parts, self.previous[column : column + 1]))
-        return result
+        moments = [(share, *emission.moments()) for share, emission in self.parts]
+        return [
+            Predictive(
+                [
+                    (share, Gaussian.from_core(np.stack([means[:, k], variances[:, k]])))
+                    for share, means, variances in moments
+                ],
+                self.previous[k : k + 1],
+            )
+            for k in range(len(self.previous))
+        ]
 
     def _quantiles(self, levels: Floats) -> Floats:
         """Return quantiles by search in a bracket, which Chebyshev's inequality gives."""
@@ -136,10 +136,10 @@ class Predictive:
             low, high = np.maximum(np.floor(low), -1.0), np.minimum(np.ceil(high), LARGEST_TABLE)
             while (high - low > 1.0).any():
                 middle = np.floor(0.5 * (low + high))
-                enough = self.cdf(middle) >= levels
+                enough = self.share_below(middle) >= levels
                 low, high = np.where(enough, low, middle), np.where(enough, middle, high)
             return np.asarray(high)
-        return _roots(lambda x: self.cdf(x) - levels, low, high, 1e-9 * width)
+        return _roots(lambda x: self.share_below(x) - levels, low, high, 1e-9 * width)
 
     def crps(self, y: float) -> float:
         """Return the continuous ranked probability score, exact if all states are normal.
@@ -151,21 +151,19 @@ class Predictive:
             return float("nan")
         if all(isinstance(emission, Gaussian) for _, emission in self.parts):
             shares, means, variances = self._moments()
-            return scores.crps(shares, means[:, 0], np.sqrt(variances[:, 0]), y)
+            return mixed_normals_crps(shares, means[:, 0], variances[:, 0], y)
         centre, width = float(self.mean), 12.0 * float(np.sqrt(self.variance))
         low, high = min(y, centre - width), max(y, centre + width)
         below, above = np.linspace(low, y, 1001), np.linspace(y, high, 1001)
-        left = np.trapezoid(np.square(self.cdf(below)), below)
-        return float(left + np.trapezoid(np.square(1.0 - self.cdf(above)), above))
+        left = np.trapezoid(np.square(self.share_below(below)), below)
+        return float(left + np.trapezoid(np.square(1.0 - self.share_below(above)), above))
 
     def __repr__(self) -> str:
         if not self.parts:
             return "<Predictive: nothing is known yet>"
-        return (
-            f"<Predictive: mean {self.mean:.4g}, variance {self.variance:.4g}>"
-            if (np.ndim(self.mean) == 0)
-            else f"<Predictive: mean {np.round(self.mean, 4)}>"
-        )
+        if np.ndim(self.mean):
+            return f"<Predictive: mean {np.round(self.mean, 4)}>"
+        return f"<Predictive: mean {self.mean:.4g}, variance {self.variance:.4g}>"
 
 
 def _plain(values: Floats) -> Any:
@@ -201,3 +199,33 @@ def _roots(f: Callable[[Floats], Floats], low: Floats, high: Floats, width: floa
             edge = np.minimum(0.5, 0.5 * close / apart)
         t = np.clip(np.where(smooth, np.nan_to_num(guess, nan=0.5), 0.5), edge, 1.0 - edge)
     return np.where(fa == 0.0, a, np.where(fb == 0.0, b, best))
+
+
+def mixed_normals_crps(shares: Floats, means: Floats, variances: Floats, y: float) -> float:
+    """Return the continuous ranked probability score of a mixture of normal distributions.
+
+    It is the integral of (F(x) - [x >= y])^2, in the units of y; smaller is better:
+
+        sum_i p_i A(y - m_i, s_i^2) - 1/2 sum_ij p_i p_j A(m_i - m_j, s_i^2 + s_j^2)
+        A(m, v) = 2 sqrt(v) phi(m / sqrt(v)) + m (2 Phi(m / sqrt(v)) - 1)
+
+    References
+    ----------
+    Grimit, Gneiting, Berrocal and Johnson (2006).
+
+    Examples
+    --------
+    >>> one = np.ones(1)
+    >>> round(mixed_normals_crps(one, 0.0 * one, one, 0.0), 4)
+    0.2337
+    """
+    apart = _distance(means[:, np.newaxis] - means, variances[:, np.newaxis] + variances)
+    return float(shares @ _distance(y - means, variances) - 0.5 * shares @ apart @ shares)
+
+
+def _distance(mean: Floats, variance: Floats) -> Floats:
+    """Return E|x| of a normal x."""
+    deviation = np.sqrt(variance)
+    z = mean / deviation
+    density = np.exp(-0.5 * np.square(np.clip(z, -40.0, 40.0))) / math.sqrt(2.0 * math.pi)
+    return np.asarray(2.0 * deviation * density + mean * (2.0 * normal_cdf(z) - 1.0))

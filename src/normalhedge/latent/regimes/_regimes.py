@@ -8,14 +8,15 @@ import numpy.typing as npt
 
 from normalhedge.boundary import inputs
 from normalhedge.boundary.inputs import Floats
-from normalhedge.latent.regimes import _saved as saved
 from normalhedge.latent.regimes._candidates import LearningRecipe
-from normalhedge.latent.regimes._course import Course
 from normalhedge.latent.regimes._forecasting import FURTHEST, Forecast
-from normalhedge.latent.regimes._naming import Parameters
 from normalhedge.latent.regimes._predictive import Predictive
+from normalhedge.latent.regimes._regime_labels import Parameters
+from normalhedge.latent.regimes._regime_path import RegimePath
 from normalhedge.latent.regimes._rule import RegimesRule, RegimesState
+from normalhedge.latent.regimes._saved import load, write
 from normalhedge.latent.regimes._settings import RegimesSettings
+from normalhedge.live.journal import refuse_beside
 from normalhedge.live.live_object import LiveObject
 from normalhedge.live.options import documented, from_options
 
@@ -39,8 +40,8 @@ class Regimes(LiveObject[RegimesState]):
 
     Notes
     -----
-    All results are causal: those of a round never use later rounds. Regimes are numbered by mean
-    (by deviation if the means are similar) when they first appear, and keep their number.
+    All results are causal: a round never uses later ones. Regimes are numbered by mean (by
+    deviation if the means are similar) when they first appear, and keep their number.
 
     Whatever interrupts a method, such as Ctrl-C or a lack of memory, the regimes are as they were
     before it, or as they are after it.
@@ -50,8 +51,8 @@ class Regimes(LiveObject[RegimesState]):
     >>> rng = np.random.default_rng(1)
     >>> calm, wild = rng.normal(0.0, 0.5, 300), rng.normal(0.0, 3.0, 300)
     >>> regimes = Regimes()
-    >>> course = regimes.run(np.concatenate([calm, wild, calm]))
-    >>> course.states[[250, 550, 850]]
+    >>> path = regimes.run(np.concatenate([calm, wild, calm]))
+    >>> path.states[[250, 550, 850]]
     array([0, 1, 0])
     >>> low, high = regimes.predict().interval(0.9)
     >>> bool(-1.5 < low < -0.5 < 0.5 < high < 1.5)
@@ -96,7 +97,7 @@ class Regimes(LiveObject[RegimesState]):
     def candidates(self) -> dict[LearningRecipe, float]:
         """Return the weight of each candidate, by its recipe."""
         state = self._state
-        recipes = [candidate.recipe for candidate in state.board.candidates]
+        recipes = [candidate.recipe for candidate in state.pool.candidates]
         return dict(zip(recipes, state.weights.tolist(), strict=True))
 
     @property
@@ -139,12 +140,13 @@ class Regimes(LiveObject[RegimesState]):
         The file is written whole or not at all, and has a checksum. A hedger of your own cannot be
         written to a file, but it can be pickled.
         """
-        saved.save(self, Path(path))
+        refuse_beside(Path(path), "latent")
+        write(self.settings, self._state, Path(path))
 
     @classmethod
     def load(cls, path: str | Path) -> Self:
         """Return the regimes that `save` wrote; refuse a damaged file."""
-        return saved.load(Path(path), cls)
+        return cls.at(*load(Path(path)))
 
     @classmethod
     def at(cls, rule: RegimesRule, state: RegimesState) -> Self:
@@ -153,7 +155,7 @@ class Regimes(LiveObject[RegimesState]):
         Parameters
         ----------
         rule, state
-            The rule, and a state of it.
+            The rule of learning, and one of its states.
         """
         made = cls.__new__(cls)
         made._rule, made._state = rule, state
@@ -161,26 +163,24 @@ class Regimes(LiveObject[RegimesState]):
 
     def observe(self, y: npt.ArrayLike | None) -> None:
         """Learn the next observation, a number or one for each column; NaN or None if missing."""
-        state = self._state
-        given = np.full(len(state.previous), np.nan) if y is None else y
-        row = np.reshape(inputs.numbers_array("y", given), (1, -1))
-        self._change(state, self._rule.learn(*self._rule.accept(state, row)))
+        before = self._state
+        self._change(before, self._rule.observe(before, y))
 
-    def run(self, observations: npt.ArrayLike) -> Course:
+    def run(self, observations: npt.ArrayLike) -> RegimePath:
         """Learn many observations, T or T x d, with the same result as calling `observe` in a loop.
 
         Returns
         -------
-        Course
+        RegimePath
             The predictions and regimes of each round.
         """
-        given = inputs.numbers_array("observations", observations)
-        if given.ndim not in {1, 2} or given.size == 0:
-            raise ValueError(f"observations must be T or T x d numbers, got shape {given.shape}")
+        table = inputs.numbers_array("observations", observations)
+        if table.ndim not in {1, 2} or table.size == 0:
+            raise ValueError(f"observations must be T or T x d numbers, got shape {table.shape}")
         before = self._state
-        after, course = self._rule.run(*self._rule.accept(before, given))
+        after, path = self._rule.run(*self._rule.accept(before, table))
         self._change(before, after)
-        return course
+        return path
 
     def renumber(self) -> npt.NDArray[np.intp]:
         """Renumber the regimes: current ones first, ordered by mean or deviation, then the others.
@@ -200,13 +200,13 @@ class Regimes(LiveObject[RegimesState]):
 
     def parameters(self) -> dict[int, Parameters]:
         """Return the current parameters of each regime, by its number; see also `history`."""
-        return self._state.naming.parameters()
+        return self._state.labels.parameters()
 
     def __repr__(self) -> str:
         state = self._state
-        if state.lineup is None:
+        if state.bank is None:
             return f"<Regimes: {self.rounds:,} rounds, no fit yet>"
         return (
             f"<Regimes: {self.emission}, {self.rounds:,} rounds, {len(self.parameters())} regimes, "
-            f"now {self.state} ({state.now.max():.2f}), {len(state.board.candidates)} candidates>"
+            f"now {self.state} ({state.now.max():.2f}), {len(state.pool.candidates)} candidates>"
         )

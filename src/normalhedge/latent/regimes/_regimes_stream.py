@@ -20,15 +20,21 @@ For symbols, ``next`` holds the probability of each.
 import json
 import math
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from normalhedge.boundary.terminal import clipped
+from normalhedge.latent.regimes._encoding import KINDS, Encoding
 from normalhedge.latent.regimes._inferred import Live
-from normalhedge.latent.regimes._saved import observe
-from normalhedge.live import json_lines
+from normalhedge.latent.regimes._regimes import Regimes
+from normalhedge.latent.regimes._saved import from_journal, read, write
+from normalhedge.live import json_lines, state_file
 from normalhedge.live.journal import Operation
+
+# a journal of this many bytes is folded into the state: a longer one takes seconds to replay
+FOLDED = 1 << 16
 
 
 class RegimesStream:
@@ -53,36 +59,36 @@ class RegimesStream:
             text = json_lines.text(line, whole=whole)
             if not text:
                 return None
-            given = self._observation(text)
-            observe(self.live.regimes, given)
+            observation = self._observation(text)
+            self.live.regimes.observe(from_journal(observation))
         except (ValueError, TypeError, OverflowError) as error:
             self.refused += 1
             return {**answer, "error": clipped(str(error).removesuffix(" in row 1"))}
         if self._note is not None:
-            self._note({"observe": given})
+            self._note({"observe": observation})
         return {**answer, **self._prediction()}
 
     def _observation(self, text: str) -> Any:
         """Return the observation of a line in the form of a journal, None where it is missing."""
-        given = json_lines.parsed(text)
-        if isinstance(given, dict):
-            if list(given) != ["y"]:
+        value = json_lines.parsed(text)
+        if isinstance(value, dict):
+            if list(value) != ["y"]:
                 raise ValueError(
                     f'a line is an observation or {{"y": observation}}, got {clipped(text, 80)}'
                 )
-            given = given["y"]
-        if isinstance(given, bool) and self.live.code.kind != "symbols":
-            raise ValueError(f"the observation must be a number, got {json.dumps(given)}")
-        if isinstance(given, list) and not self.live.code.columns:
+            value = value["y"]
+        if isinstance(value, bool) and self.live.encoding.kind != "symbols":
+            raise ValueError(f"the observation must be a number, got {json.dumps(value)}")
+        if isinstance(value, list) and not self.live.encoding.columns:
             raise ValueError(f"the observation must be one number, got {clipped(text, 80)}")
-        found = self.live.code.number(given)
-        parts = found if isinstance(found, list) else [found]
+        encoded = self.live.encoding.number(value)
+        parts = encoded if isinstance(encoded, list) else [encoded]
         plain = [None if math.isnan(part) else part for part in parts]
-        return plain if isinstance(found, list) else plain[0]
+        return plain if isinstance(encoded, list) else plain[0]
 
     def _prediction(self) -> dict[str, Any]:
         """Return the current regime and the prediction of the next round."""
-        regimes, code = self.live.regimes, self.live.code
+        regimes, encoding = self.live.regimes, self.live.encoding
         ahead = regimes.predict()
         count = max(regimes.parameters(), default=-1) + 1
         count = max(count, int(np.flatnonzero(regimes.probabilities).max(initial=-1)) + 1)
@@ -94,10 +100,51 @@ class RegimesStream:
         }
         if not ahead.parts:
             answer["next"] = None
-        elif code.labels:
-            answer["next"] = dict(zip(code.labels, ahead.symbols.tolist(), strict=True))
+        elif encoding.labels:
+            answer["next"] = dict(zip(encoding.labels, ahead.symbols.tolist(), strict=True))
         else:
             interval = np.asarray(ahead.interval(self._level))
             answer["next"] = {"mean": ahead.mean, "interval": interval}
         plain: dict[str, Any] = json_lines.plain(answer)
         return plain
+
+
+class RegimesFile(state_file.StateFile[Live]):
+    """Regimes on disk, with the encoding of their observations and a journal."""
+
+    def read(self) -> tuple[Live, int, str]:
+        rule, state, extra = read(self.path)
+        regimes = Regimes.at(rule, state)
+        if not extra:  # as `Regimes.save` wrote it
+            return Live(regimes, _plain_encoding(regimes)), 0, ""
+        try:
+            sequence, journal = extra["sequence"], extra["journal"]
+            if type(sequence) is not int or sequence < 0 or not isinstance(journal, str):
+                raise ValueError("sequence and journal must be a number and a word")
+            return Live(regimes, Encoding.from_plain(extra["code"])), sequence, journal
+        except (KeyError, TypeError, ValueError) as error:
+            raise ValueError(f"{self.path} cannot be read: {error}") from None
+
+    def write(self, thing: Live, sequence: int, journal: str, target: Path) -> int:
+        regimes, encoding = thing
+        extra = {"code": encoding.to_plain(), "sequence": sequence, "journal": journal}
+        return write(regimes.settings, regimes._state, target, extra)
+
+    def redo(self, thing: Live, operation: Operation) -> None:
+        thing.regimes.observe(from_journal(operation["observe"]))
+
+    def limit(self, size: int) -> int:
+        return max(FOLDED, size // 4)
+
+
+def _plain_encoding(regimes: Regimes) -> Encoding:
+    """Return the encoding of regimes that learned plain numbers."""
+    columns, symbols = len(regimes._state.previous), regimes.settings.symbols
+    if symbols is not None:
+        return Encoding("symbols", tuple(str(k) for k in range(symbols)))
+    if columns > 1:
+        return Encoding("numbers", columns=tuple(f"column {k}" for k in range(columns)))
+    if regimes.emission == "negative_binomial":
+        return Encoding("counts")
+    kind = next((kind for kind, family in KINDS.items() if family == regimes.emission), "numbers")
+    return Encoding(kind)

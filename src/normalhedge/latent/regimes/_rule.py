@@ -2,24 +2,24 @@
 
 import copy
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from normalhedge.boundary import inputs
 from normalhedge.boundary.inputs import Floats
-from normalhedge.latent.models.emissions import FAMILIES, checked
-from normalhedge.latent.regimes._candidates import FIRST
-from normalhedge.latent.regimes._course import Course
+from normalhedge.latent.models.emissions import FAMILIES, check_observations
+from normalhedge.latent.regimes._candidates import FIRST, CandidatePool, CandidateSearch
+from normalhedge.latent.regimes._filter_bank import CandidateFilters, CandidateRounds, FilterBank
 from normalhedge.latent.regimes._forecasting import Forecast, forecast, mixture
-from normalhedge.latent.regimes._lineup import CandidateFilters, CandidateRounds, Lineup
 from normalhedge.latent.regimes._matching import Labels
-from normalhedge.latent.regimes._naming import Naming, Parameters
 from normalhedge.latent.regimes._predictive import Predictive
+from normalhedge.latent.regimes._regime_labels import Parameters, RegimeLabels
+from normalhedge.latent.regimes._regime_path import RegimePath
 from normalhedge.latent.regimes._settings import RegimesSettings
-from normalhedge.latent.regimes._slate import Board, Slate
 
 BESIDE = {
     "gaussian": ("gaussian", "student"),
@@ -28,14 +28,13 @@ BESIDE = {
 }
 """The families that are tried, by the requested one."""
 
-REVIEW = 50
-"""The number of observations between reviews of the candidates."""
-
+T = TypeVar("T")
+# a number of rounds, and a value for each regime by then
+History = tuple[tuple[int, dict[int, T]], ...]
+REVIEW = 50  # the number of observations between reviews of the candidates
+# the number of last observations that are kept; models of all rounds are fitted to them
 LONGEST = 20_000
-"""The number of last observations that are kept; models of all rounds are fitted to them."""
-
-BLOCKS = 64
-"""The largest number of blocks in which they are kept."""
+BLOCKS = 64  # the largest number of blocks in which they are kept
 
 
 class RegimesState(NamedTuple):
@@ -48,35 +47,25 @@ class RegimesState(NamedTuple):
     # seen, previous: the last observations, in blocks of T x d, and the very last one
     seen: tuple[Floats, ...]
     previous: Floats
-    board: Board  # the candidates at the last review, and their standings
-    filters: CandidateFilters  # what the candidates have learned since
+    pool: CandidatePool  # the candidates at the last review, and their standings
+    filters: CandidateFilters  # the filters of the candidates since then
     game: Any  # the state of the hedger's game; None before the first fit
-    naming: Naming  # the regimes
+    labels: RegimeLabels  # the regimes
     # now, switch: the probability of each regime, and of a switch after this round
     now: Floats
     switch: float
     # the parameters of the regimes after each review, with the number of rounds
-    history: tuple[tuple[int, dict[int, Parameters]], ...]
+    history: History[Parameters]
     # the generator of random numbers of the next review, which uses a copy of it
     rng: np.random.Generator
-    # The candidates as they are filtered together; it follows from the board. None before the first
-    # fit.
-    lineup: Lineup | None = None
+    # the candidates as they are filtered together, which follows from the pool; None before the
+    # first fit
+    bank: FilterBank | None = None
 
     @property
     def weights(self) -> Floats:
         """The current weights of the candidates."""
         return np.empty(0) if self.game is None else np.asarray(self.game.weights)
-
-
-class _Learned(NamedTuple):
-    """Some rounds: weights before and after each, log densities, results of the candidates."""
-
-    state: RegimesState
-    before: Floats
-    after: Floats
-    mixed: Floats
-    results: CandidateRounds
 
 
 @dataclass(frozen=True)
@@ -95,10 +84,10 @@ class RegimesRule:
             observed=0,
             seen=(),
             previous=np.full(1, np.nan),
-            board=Board((), none, {}),
+            pool=CandidatePool((), none, {}),
             filters=CandidateFilters(none, none, none),
             game=None,
-            naming=Naming.init(most),
+            labels=RegimeLabels.init(most),
             now=np.zeros(most),
             switch=math.nan,
             history=(),
@@ -110,7 +99,9 @@ class RegimesRule:
         symbols, begun = self.settings.symbols, state.emission is not None
         kind = state.emission or self.settings.emission or _kind(observations[0])
         several = None if kind in {"full", "diagonal"} else 1
-        table = checked(FAMILIES[kind], observations, len(state.previous) if begun else several)
+        table = check_observations(
+            FAMILIES[kind], observations, len(state.previous) if begun else several
+        )
         if symbols is not None and (table >= symbols).any():
             raise ValueError(f"observations must be symbols below {symbols}")
         if not begun:
@@ -118,61 +109,64 @@ class RegimesRule:
             state = state._replace(emission=kind, previous=missing)
         return state, table
 
+    def observe(self, state: RegimesState, y: npt.ArrayLike | None) -> RegimesState:
+        """Return the state after an observation, as a user gives it."""
+        row = np.full(len(state.previous), np.nan) if y is None else y
+        row = np.reshape(inputs.numbers_array("y", row), (1, -1))
+        return self.learn(*self.accept(state, row))
+
     def learn(self, state: RegimesState, block: Floats) -> RegimesState:
         """Return the state after some rounds; only the last may be followed by a review."""
-        if state.lineup is not None:
-            state = self._learned(state, state.lineup, block, moments=False).state
+        if state.bank is not None:
+            state = self._observe(state, state.bank, block, moments=False)[0]
         return self._advance(state, block)
 
-    def run(self, state: RegimesState, table: Floats) -> tuple[RegimesState, Course]:
+    def run(self, state: RegimesState, table: Floats) -> tuple[RegimesState, RegimePath]:
         """Return the state after many rounds, and the predictions and regimes of each."""
         parts, start = [], 0
         while start < len(table):
             stop = start + _until_review(state.observed, table[start:])
             block = table[start:stop]
-            state, course = self._course(state, block)
+            state, path = self._follow(state, block)
             state = self._advance(state, block)
-            parts.append(course)
+            parts.append(path)
             start = stop
-        return state, Course.joined(parts)
+        return state, RegimePath.join(parts)
 
     def predict(self, state: RegimesState) -> Predictive:
         """Return the distribution of the next observation."""
-        if state.lineup is None:
+        if state.bank is None:
             return Predictive([], state.previous)
-        beliefs = state.weights[:, np.newaxis] * state.lineup.predicted(state.filters)
-        return mixture(beliefs, state.lineup.parameters(state.filters), state.previous)
+        beliefs = state.weights[:, np.newaxis] * state.bank.predicted(state.filters)
+        return mixture(beliefs, state.bank.parameters(state.filters), state.previous)
 
     def forecast(self, state: RegimesState, rounds: int) -> Forecast:
         """Return a forecast of the next rounds."""
-        if state.lineup is None:
+        if state.bank is None:
             none = np.zeros((rounds, self.settings.most)), np.full(rounds, np.nan)
             return Forecast((self.predict(state),) * rounds, *none)
         return forecast(
             rounds,
-            state.lineup.candidates(state.filters),
+            state.bank.candidates(state.filters),
             state.weights,
-            state.lineup.predicted(state.filters),
-            state.naming,
+            state.bank.predicted(state.filters),
+            state.labels,
             state.previous,
         )
 
     def renumber(self, state: RegimesState) -> tuple[RegimesState, Labels]:
         """Return the state with the regimes in their order, and the new number of each old one."""
-        naming, new = state.naming.renumber()
+        labels, new = state.labels.renumber()
         now = np.empty_like(state.now)
         now[new] = state.now
-        history = tuple(
-            (rounds, dict(sorted((int(new[old]), one) for old, one in there.items())))
-            for rounds, there in state.history
-        )
-        return state._replace(naming=naming, now=now, history=history), new
+        history = renumber_history(state.history, new)
+        return state._replace(labels=labels, now=now, history=history), new
 
     def restore(self, state: RegimesState) -> RegimesState:
-        """Return a state without a lineup, as a file has it, with its lineup."""
-        if not state.board.candidates:
+        """Return the state of a file with its filter bank, which no file holds."""
+        if not state.pool.candidates:
             return state
-        return state._replace(lineup=Lineup(state.board.candidates, self.settings.most))
+        return state._replace(bank=FilterBank(state.pool.candidates, self.settings.most))
 
     def _advance(self, state: RegimesState, block: Floats) -> RegimesState:
         """Let time pass; review the candidates if a review is due."""
@@ -187,46 +181,49 @@ class RegimesRule:
         due = new and observed == _next_review(observed - 1)
         return self._review(state) if due else state
 
-    def _course(self, state: RegimesState, block: Floats) -> tuple[RegimesState, Course]:
+    def _follow(self, state: RegimesState, block: Floats) -> tuple[RegimesState, RegimePath]:
         """Learn observations and return their predictions and regimes."""
-        if state.lineup is None:
-            rounds = len(block)
-            empty, none = np.full(block.shape, np.nan), np.full(rounds, np.nan)
-            regimes = np.zeros((rounds, self.settings.most))
-            return state, Course(_flat(empty), _flat(empty), none, regimes, none)
+        if state.bank is None:
+            empty, none = np.full(block.shape, np.nan), np.full(len(block), np.nan)
+            regimes = np.zeros((len(block), self.settings.most))
+            return state, RegimePath(_flat(empty), _flat(empty), none, regimes, none)
         known = _known(state, block)
-        state, before, after, mixed, results = self._learned(
-            state, state.lineup, block, moments=True
-        )
+        state, before, after, mixed, results = self._observe(state, state.bank, block, moments=True)
         mean = np.einsum("tn,tnd->td", before, results.means)
         away = np.square(results.means - mean[:, np.newaxis])
         variance = np.einsum("tn,tnd->td", before, results.variances + away)
-        shares = state.naming.regimes(after, results.filtered)
-        switch = state.naming.switching(after, results.filtered)
+        shares = state.labels.regimes(after, results.filtered)
+        switch = state.labels.switching(after, results.filtered)
         scores = np.where(known, mixed, np.nan)
-        return state, Course(_flat(mean), _flat(variance), scores, shares, switch)
+        return state, RegimePath(_flat(mean), _flat(variance), scores, shares, switch)
 
-    def _learned(
-        self, state: RegimesState, lineup: Lineup, block: Floats, *, moments: bool
-    ) -> _Learned:
-        """Let the candidates and the hedger observe."""
-        filters, results = lineup.run(state.filters, block, state.previous, moments=moments)
+    def _observe(
+        self, state: RegimesState, bank: FilterBank, block: Floats, *, moments: bool
+    ) -> tuple[RegimesState, Floats, Floats, Floats, CandidateRounds]:
+        """Let the candidates and the hedger observe some rounds.
+
+        Returns the state, the weights before and after each round, the log densities of the mixture
+        and the results of the candidates.
+        """
+        filters, results = bank.run(state.filters, block, state.previous, moments=moments)
         known = _known(state, block)
-        weighing, naming, board = self.settings.weighing, state.naming, state.board
-        game, before, after, mixed = weighing.observe(state.game, results.logs, known)
+        labels, pool = state.labels, state.pool
+        game, before, after, mixed = self.settings.averaging.observe(
+            state.game, results.logs, known
+        )
         if known.any():
             ahead = results.logs[known] - mixed[known, np.newaxis]
-            naming, left, gained = naming.remember(ahead, before[known])
-            board = board._replace(standing=left * board.standing + gained)
+            labels, left, gained = labels.remember(ahead, before[known])
+            pool = pool._replace(standing=left * pool.standing + gained)
         state = state._replace(
-            board=board,
+            pool=pool,
             filters=filters,
             game=game,
-            naming=naming,
-            now=naming.regimes(after[-1:], results.filtered[-1:])[0],
-            switch=float(naming.switching(after[-1:], results.filtered[-1:])[0]),
+            labels=labels,
+            now=labels.regimes(after[-1:], results.filtered[-1:])[0],
+            switch=float(labels.switching(after[-1:], results.filtered[-1:])[0]),
         )
-        return _Learned(state, before, after, mixed, results)
+        return state, before, after, mixed, results
 
     def _review(self, state: RegimesState) -> RegimesState:
         """Fit the candidates that are due, and match states with regimes again."""
@@ -235,28 +232,36 @@ class RegimesRule:
         state = state._replace(seen=(seen,))
         if int((~np.isnan(seen[:, 0])).sum()) < FIRST:
             return state
-        board, rng = state.board, copy.deepcopy(state.rng)
-        if state.lineup is not None:
-            board = board._replace(candidates=state.lineup.candidates(state.filters))
+        pool, rng = state.pool, copy.deepcopy(state.rng)
+        if state.bank is not None:
+            pool = pool._replace(candidates=state.bank.candidates(state.filters))
         kind = state.emission
         assert kind is not None
-        slate = Slate(
+        search = CandidateSearch(
             BESIDE.get(kind, (kind,)), settings.numbers, settings.budget, settings.symbols
         )
-        board, left, joined = slate.review(board, seen, state.weights, rng)
-        if not board.candidates:  # too few observations for this many states
-            return state._replace(board=board, rng=rng)
-        lineup = Lineup(board.candidates, settings.most)
-        naming = state.naming.match(board.candidates, board.standing, seen, settings.worth)
+        pool, left, joined = search.review(pool, seen, state.weights, rng)
+        if not pool.candidates:  # too few observations for this many states
+            return state._replace(pool=pool, rng=rng)
+        bank = FilterBank(pool.candidates, settings.most)
+        labels = state.labels.match(pool.candidates, pool.standing, seen, settings.worth)
         return state._replace(
-            board=board,
+            pool=pool,
             rng=rng,
-            game=settings.weighing.change(state.game, left, joined),
-            lineup=lineup,
-            filters=lineup.init(),
-            naming=naming,
-            history=(*state.history, (state.rounds, naming.parameters())),
+            game=settings.averaging.change(state.game, left, joined),
+            bank=bank,
+            filters=bank.init(),
+            labels=labels,
+            history=(*state.history, (state.rounds, labels.parameters())),
         )
+
+
+def renumber_history(history: Iterable[tuple[int, dict[int, T]]], new: Labels) -> History[T]:
+    """Return the history of regimes with their new numbers."""
+    return tuple(
+        (rounds, dict(sorted((int(new[old]), value) for old, value in regimes.items())))
+        for rounds, regimes in history
+    )
 
 
 def _known(state: RegimesState, block: Floats) -> npt.NDArray[np.bool_]:

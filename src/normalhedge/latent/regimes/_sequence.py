@@ -12,23 +12,22 @@ import numpy as np
 from normalhedge.boundary import inputs
 from normalhedge.boundary.inputs import Floats
 from normalhedge.boundary.terminal import clipped
-from normalhedge.latent.regimes import _values
-from normalhedge.latent.regimes._code import KINDS, Code
+from normalhedge.latent.regimes._encoding import (
+    KINDS,
+    WORDS,
+    Encoding,
+    check_counts,
+    read_number,
+    read_numbers,
+    read_value,
+    symbol_label,
+)
 
-TWO = 2
-"""Whole numbers with at most this many different values are taken for symbols."""
-
-FEW = 12
-"""With more symbols than this, each must occur twice on average."""
-
-MANY = 200
-"""The largest number of symbols."""
-
-COUNTS = 1000
-"""Whole numbers from 0 up to this are taken for counts, larger ones for real numbers."""
-
-COLUMNS = 50
-"""The largest number of columns."""
+TWO = 2  # whole numbers with at most this many different values are taken for symbols
+FEW = 12  # with more symbols than this, each must occur twice on average
+MANY = 200  # the largest number of symbols
+COUNTS = 1000  # whole numbers from 0 up to this are taken for counts, larger ones for real numbers
+COLUMNS = 50  # the largest number of columns
 
 DATE = re.compile(r"\d{4}[-/]\d\d?[-/]\d\d?|\d\d?[./]\d\d?[./]\d{4}")
 
@@ -40,7 +39,7 @@ class Sequence:
     # symbols as 0, 1, ..., counts or real numbers, T, or T x d with several columns; NaN where
     # missing
     numbers: Floats
-    code: Code  # the meaning of the numbers
+    encoding: Encoding  # the meaning of the numbers
     # the guessed kind in words, to be shown to the user; empty if the kind was given
     guess: str = ""
     # the original numbers, if a limit turned them into two symbols; else None
@@ -49,7 +48,7 @@ class Sequence:
     @property
     def labels(self) -> tuple[str, ...]:
         """The names of the symbols; empty for numbers."""
-        return self.code.labels
+        return self.encoding.labels
 
     @property
     def known(self) -> np.ndarray:
@@ -57,13 +56,13 @@ class Sequence:
         table = self.numbers.reshape(len(self.numbers), -1)
         return np.asarray(~np.isnan(table).any(axis=1))
 
-    def decoded(self) -> dict[str, list[Any]]:
+    def decode(self) -> dict[str, list[Any]]:
         """Return the observations as they were given, by column; None where missing."""
-        if self.code.columns:
-            return {name: _present(self.numbers[:, k]) for k, name in enumerate(self.code.columns)}
-        values = _present(self.numbers)
+        if columns := self.encoding.columns:
+            return {name: plain_list(self.numbers[:, k]) for k, name in enumerate(columns)}
+        values = plain_list(self.numbers)
         if self.labels:
-            values = [None if x is None else self.labels[int(x)] for x in values]
+            return {"observed": [None if x is None else self.labels[int(x)] for x in values]}
         return {"observed": values}
 
 
@@ -72,7 +71,7 @@ def encode(
     *,
     kind: str | None = None,
     above: float | None = None,
-    code: Code | None = None,
+    encoding: Encoding | None = None,
 ) -> Sequence:
     """Return values as a sequence of symbols, counts or real numbers.
 
@@ -89,14 +88,27 @@ def encode(
     if kind is not None and kind not in KINDS:
         raise ValueError(f"kind must be one of {', '.join(KINDS)}, got {kind!r}")
     columns = _columns(values)
-    _check_shape(values, columns, code)
-    if columns is not None and len(columns) > 1:
-        return _several(columns, kind, above, code)
-    one = values if columns is None else next(iter(columns.values()))
-    plain = [_values.plain(row, value) for row, value in enumerate(one, start=1)]
-    if code is not None:
-        coded = np.array([code.number(value) for value in plain], dtype=float)
-        return Sequence(coded, code, raw=None if code.above is None else _values.numbers(plain))
+    if columns is None and (isinstance(values, str | bytes) or not isinstance(values, Iterable)):
+        raise TypeError(f"values must be a series or a table, got {clipped(repr(values), 60)}")
+    width = 1 if columns is None else len(columns)
+    if encoding is not None and max(len(encoding.columns), 1) != width:
+        former = max(len(encoding.columns), 1)
+        raise ValueError(f"there were {former} columns before, and now {width}")
+    if columns is not None and width > 1:
+        return _encode_columns(columns, kind, above, encoding)
+    return _encode_column(
+        values if columns is None else next(iter(columns.values())), kind, above, encoding
+    )
+
+
+def _encode_column(
+    values: Any, kind: str | None, above: float | None, encoding: Encoding | None
+) -> Sequence:
+    plain = [read_value(row, value) for row, value in enumerate(values, start=1)]
+    if encoding is not None:
+        numbers = np.array([encoding.number(value) for value in plain], dtype=float)
+        raw = None if encoding.above is None else read_numbers(plain)
+        return Sequence(numbers, encoding, raw=raw)
     known = [value for value in plain if value is not None]
     if not known:
         raise ValueError("there is nothing to learn from: no value is given")
@@ -106,21 +118,11 @@ def encode(
     guess = _guess(known)
     if (kind or guess) == "symbols":
         return _symbols(plain, known, guessed=kind is None)
-    words = {"counts": "counts", "numbers": "real numbers"}
-    if guess == "symbols":
-        _values.numbers(plain)  # refuses the first word, with its row
-    numbers = _values.numbers(plain)
+    numbers = read_numbers(plain)
     if kind == "counts":
-        _values.refuse_fractions(numbers)
-    return _checked(numbers, Code(kind or guess), words[guess] if kind is None else "")
-
-
-def _check_shape(values: Any, columns: dict[str, Any] | None, code: Code | None) -> None:
-    if columns is None and (isinstance(values, str | bytes) or not isinstance(values, Iterable)):
-        raise TypeError(f"values must be a series or a table, got {clipped(repr(values), 60)}")
-    now = 1 if columns is None else len(columns)
-    if code is not None and max(len(code.columns), 1) != now:
-        raise ValueError(f"there were {max(len(code.columns), 1)} columns before, and now {now}")
+        check_counts(numbers)
+    shown = {"counts": "counts", "numbers": "real numbers"}[guess] if kind is None else ""
+    return _check_varied(numbers, Encoding(kind or guess), shown)
 
 
 def _columns(values: Any) -> dict[str, Any] | None:
@@ -141,17 +143,35 @@ def _columns(values: Any) -> dict[str, Any] | None:
     return None
 
 
-def _several(
-    columns: dict[str, Any], kind: str | None, above: float | None, code: Code | None
+def _encode_columns(
+    columns: dict[str, Any], kind: str | None, above: float | None, encoding: Encoding | None
 ) -> Sequence:
     """Return several columns of real numbers as a sequence."""
-    _check_several(columns, kind, above)
+    if above is not None:
+        raise ValueError("above needs a single column")
+    if kind not in {None, "numbers"}:
+        raise ValueError(f"several columns must be real numbers: kind cannot be {kind}")
+    table = _table(columns)
+    if encoding is not None:
+        return Sequence(table, encoding)
+    whole = table[~np.isnan(table).any(axis=1)]
+    if not len(whole):
+        raise ValueError("there is nothing to learn from: no row has a value in each column")
+    for name, part in zip(columns, whole.T, strict=True):
+        if np.ptp(part) == 0.0:
+            raise ValueError(f"there is nothing to learn from: every value of {name} is the same")
+    guess = f"{len(columns)} columns of real numbers" if kind is None else ""
+    return Sequence(table, Encoding("numbers", columns=tuple(columns)), guess)
+
+
+def _table(columns: dict[str, Any]) -> Floats:
+    if len(columns) > COLUMNS:
+        raise ValueError(f"there may be at most {COLUMNS} columns, got {len(columns)}")
     parts = []
     for name, column in columns.items():
         try:
-            parts.append(
-                _values.numbers([_values.plain(row, x) for row, x in enumerate(column, start=1)])
-            )
+            rows = enumerate(column, start=1)
+            parts.append(np.array([read_number(row, read_value(row, x)) for row, x in rows]))
         except ValueError as error:
             raise ValueError(
                 f"several columns must all be numbers: in column {name}, {error}"
@@ -159,30 +179,11 @@ def _several(
     lengths = {len(part) for part in parts}
     if len(lengths) > 1:
         raise ValueError(f"columns must have the same length, got {sorted(lengths)}")
-    table = np.column_stack(parts)
-    whole = ~np.isnan(table).any(axis=1)
-    if code is not None:
-        return Sequence(table, code)
-    if not whole.any():
-        raise ValueError("there is nothing to learn from: no row has a value in each column")
-    for name, part in zip(columns, parts, strict=True):
-        if np.ptp(part[whole]) == 0.0:
-            raise ValueError(f"there is nothing to learn from: every value of {name} is the same")
-    guess = f"{len(columns)} columns of real numbers" if kind is None else ""
-    return Sequence(table, Code("numbers", columns=tuple(columns)), guess)
-
-
-def _check_several(columns: dict[str, Any], kind: str | None, above: float | None) -> None:
-    if above is not None:
-        raise ValueError("above needs a single column")
-    if kind not in {None, "numbers"}:
-        raise ValueError(f"several columns must be real numbers: kind cannot be {kind}")
-    if len(columns) > COLUMNS:
-        raise ValueError(f"there may be at most {COLUMNS} columns, got {len(columns)}")
+    return np.column_stack(parts)
 
 
 def _guess(known: list[Any]) -> str:
-    if not all(inputs.is_number(value) for value in known):
+    if any(isinstance(value, WORDS) for value in known):
         return "symbols"
     if not all(float(value).is_integer() for value in known):
         return "numbers"
@@ -203,10 +204,10 @@ def _above(plain: list[Any], above: float, kind: str | None) -> Sequence:
     if kind not in {None, "symbols"}:
         raise ValueError(f"above makes symbols of numbers: kind cannot be {kind}")
     limit = inputs.number("above", above, -inputs.LARGEST, inputs.LARGEST)
-    numbers = _values.numbers(plain)
+    numbers = read_numbers(plain)
     binary = np.where(np.isnan(numbers), np.nan, numbers > limit)
-    code = Code("symbols", (f"at most {limit:g}", f"above {limit:g}"), limit)
-    return replace(_checked(binary, code, ""), raw=numbers)
+    encoding = Encoding("symbols", (f"at most {limit:g}", f"above {limit:g}"), limit)
+    return replace(_check_varied(binary, encoding, ""), raw=numbers)
 
 
 def _symbols(plain: list[Any], known: list[Any], *, guessed: bool) -> Sequence:
@@ -219,15 +220,15 @@ def _symbols(plain: list[Any], known: list[Any], *, guessed: bool) -> Sequence:
             f"{len(distinct):,} different symbols in {len(known):,} rows are too many: are these "
             "times, or names?"
         )
-    numeric = all(inputs.is_number(value) for value in distinct)
+    numeric = not any(isinstance(value, WORDS) for value in distinct)
     order = sorted(distinct) if numeric else sorted(distinct, key=str)
     place = {value: float(k) for k, value in enumerate(order)}
     coded = np.array([math.nan if value is None else place[value] for value in plain])
-    labels = tuple(_values.label(value) for value in order)
+    labels = tuple(symbol_label(value) for value in order)
     if len(set(labels)) < len(labels):
         raise ValueError("different values have the same label: words and numbers are mixed")
     guess = f"{len(distinct)} symbols" if guessed else ""
-    return _checked(coded, Code("symbols", labels), guess)
+    return _check_varied(coded, Encoding("symbols", labels), guess)
 
 
 def _refuse_text_among_numbers(plain: list[Any]) -> None:
@@ -247,13 +248,15 @@ def _reads(value: Any) -> bool:
     return True
 
 
-def _checked(numbers: Floats, code: Code, guess: str) -> Sequence:
+def _check_varied(numbers: Floats, encoding: Encoding, guess: str) -> Sequence:
+    """Return a sequence; refuse a constant one."""
     known = numbers[~np.isnan(numbers)]
     if known.min() == known.max():
-        same = code.labels[int(known[0])] if code.labels else f"{known[0]:g}"
+        same = encoding.labels[int(known[0])] if encoding.labels else f"{known[0]:g}"
         raise ValueError(f"there is nothing to learn from: every value is {clipped(same, 60)}")
-    return Sequence(numbers, code, guess)
+    return Sequence(numbers, encoding, guess)
 
 
-def _present(values: Floats) -> list[Any]:
+def plain_list(values: Floats) -> list[float | None]:
+    """Return numbers as a list, None where they are NaN."""
     return [None if math.isnan(value) else value for value in values.tolist()]

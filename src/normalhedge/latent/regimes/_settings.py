@@ -10,11 +10,10 @@ import numpy as np
 from normalhedge.boundary import inputs
 from normalhedge.hedgers import Hedger
 from normalhedge.latent.models.emissions import FAMILIES
-from normalhedge.latent.regimes._weighing import Weighing, default_hedger
+from normalhedge.latent.regimes._model_averaging import ModelAveraging, default_hedger
 from normalhedge.live.options import option
 
-SYMBOLS = 1_000
-"""The largest number of symbols: each state learns the probability of every symbol."""
+SYMBOLS = 1_000  # the largest number of symbols: each state learns the probability of every symbol
 
 
 @dataclass(frozen=True)
@@ -44,8 +43,8 @@ class RegimesSettings:
     )
     hedger: Hedger[Any] | None = option(
         None,
-        "The hedger that weighs the candidates, see `Weighing`; `FixedShare` by default, which "
-        "with log scores is Bayes' rule for a best candidate that changes now and then.",
+        "The hedger that weighs the candidates, see `ModelAveraging`; `FixedShare` by default, "
+        "which with log scores is Bayes' rule for a best candidate that changes now and then.",
         short="The hedger that weighs the models.",
         shown="fixed-share",
     )
@@ -71,8 +70,8 @@ class RegimesSettings:
             if symbols > SYMBOLS:
                 raise ValueError(f"there may be at most {SYMBOLS:,} symbols, got {symbols:,}")
             self._set("symbols", symbols)
-        asked = (self.states,) if isinstance(self.states, int | np.integer) else self.states
-        self._set("states", tuple(sorted({inputs.count("states", k) for k in asked})))
+        numbers = (self.states,) if isinstance(self.states, int | np.integer) else self.states
+        self._set("states", tuple(sorted({inputs.count("states", k) for k in numbers})))
         if not self.states:
             raise ValueError("states must hold at least one number")
         self._set("budget", max(inputs.count("budget", self.budget), 2))
@@ -99,6 +98,6 @@ class RegimesSettings:
         return self.numbers[-1]
 
     @property
-    def weighing(self) -> Weighing:
-        """The weighing of candidates by the hedger."""
-        return Weighing(self.hedger)
+    def averaging(self) -> ModelAveraging:
+        """The model averaging of the candidates by the hedger."""
+        return ModelAveraging(self.hedger)

@@ -9,63 +9,56 @@ from normalhedge.boundary.inputs import Floats
 from normalhedge.latent.regimes._forecasting import Forecast
 from normalhedge.latent.regimes._inferred import Inferred
 
-Table = tuple[list[str], list[tuple[str, ...]]]
-"""The head and the rows of a table."""
+Table = tuple[list[str], list[tuple[str, ...]]]  # the head and the rows of a table
 
 
-def regime_table(found: Inferred) -> Table:
+def regime_table(inferred: Inferred) -> Table:
     """Return a table with a row for each regime at the end."""
-    code = found.sequence.code
-    shares = np.bincount(found.states[found.states >= 0], minlength=1) / max(len(found.course), 1)
-    symbols = found.symbol_history[-1][1] if found.symbol_history else {}
-    head = ["regime", *(f"p({word})" for word in code.labels)]
-    for name in code.columns or ("",) * (not code.labels):
+    encoding, states = inferred.sequence.encoding, inferred.states
+    shares = np.bincount(states[states >= 0], minlength=1) / max(len(states), 1)
+    symbols = inferred.symbol_history[-1][1] if inferred.symbol_history else {}
+    head = ["regime", *(f"p({word})" for word in encoding.labels)]
+    for name in encoding.number_columns:
         head += [f"mean {name}".strip(), f"deviation {name}".strip()]
     head += ["mean duration", "share of rounds"]
     rows = []
-    for state, what in found.parameters.items():
-        cells = [f"{p:.3f}" for p in symbols.get(state, [np.nan] * len(code.labels))]
-        if not code.labels:
-            pairs = zip(np.ravel(what.mean), np.ravel(what.deviation), strict=True)
+    for state, parameters in inferred.parameters.items():
+        cells = [f"{p:.3f}" for p in symbols.get(state, [np.nan] * len(encoding.labels))]
+        if not encoding.labels:
+            pairs = zip(np.ravel(parameters.mean), np.ravel(parameters.deviation), strict=True)
             cells = [f"{number:.4g}" for pair in pairs for number in pair]
-        length = 1.0 / max(1.0 - what.stay, 1e-9)
+        length = 1.0 / max(1.0 - parameters.stay, 1e-9)
         stays = f"{length:,.0f} rounds" if length >= 10.0 else f"{length:.1f} rounds"
         share = shares[state] if state < len(shares) else 0.0
         rows.append((f"state {state}", *cells, stays, f"{share:.1%}"))
     return head, rows
 
 
-def forecast_table(ahead: Forecast, found: Inferred, level: float = 0.9) -> Table:
+def forecast_table(ahead: Forecast, inferred: Inferred, level: float = 0.9) -> Table:
     """Return a table with a row for each of the next rounds."""
-    code = found.sequence.code
-    used = np.flatnonzero(ahead.probabilities.any(axis=0)).tolist()
-    head = ["round", *(f"p({word})" for word in code.labels)]
-    for name in code.columns or ("",) * (not code.labels):
-        head += [f"mean {name}".strip(), f"{level:.0%} interval {name}".strip()]
-    head += ["switch", *(f"state {state}" for state in used)]
-    rows = []
-    for step, one in enumerate(ahead):
-        cells = [f"{p:.3f}" for p in one.symbols] if code.labels else []
-        if not code.labels:
-            edges = np.reshape(one.interval(level), (-1, 2))
-            for mean, (low, high) in zip(np.ravel(one.mean), edges, strict=True):
-                cells += [f"{mean:.4g}", f"{low:.4g} to {high:.4g}"]
-        chances = [f"{ahead.probabilities[step, state]:.3f}" for state in used]
-        rows.append((f"+{step + 1}", *cells, f"{ahead.switching[step]:.3f}", *chances))
-    return head, rows
+    columns = forecast_columns(ahead, inferred, level)
+    texts = {"round": [f"+{step}" for step in columns.pop("ahead")]}
+    for name, values in columns.items():
+        if name.startswith("low"):  # an interval has one column
+            edges = zip(values, columns[f"high{name[3:]}"], strict=True)
+            texts[f"{level:.0%} interval{name[3:]}"] = [f"{x:.4g} to {y:.4g}" for x, y in edges]
+        elif not name.startswith("high"):
+            digits = ".4g" if name.startswith("mean") else ".3f"
+            texts[name] = [f"{value:{digits}}" for value in values]
+    return list(texts), list(zip(*texts.values(), strict=True))
 
 
-def forecast_columns(ahead: Forecast, found: Inferred, level: float = 0.9) -> dict[str, Any]:
+def forecast_columns(ahead: Forecast, inferred: Inferred, level: float = 0.9) -> dict[str, Any]:
     """Return the forecast as columns of a table."""
-    code = found.sequence.code
+    encoding = inferred.sequence.encoding
     columns: dict[str, Any] = {"ahead": list(range(1, len(ahead) + 1))}
-    if code.labels:
-        probabilities = np.array([one.symbols for one in ahead])
-        columns |= {f"p({word})": probabilities[:, k] for k, word in enumerate(code.labels)}
+    if encoding.labels:
+        probabilities = np.array([predictive.symbols for predictive in ahead])
+        columns |= {f"p({word})": probabilities[:, k] for k, word in enumerate(encoding.labels)}
     else:
         means = ahead.means.reshape(len(ahead), -1)
         edges = ahead.interval(level).reshape(len(ahead), -1, 2)
-        for k, name in enumerate(code.columns or ("",)):
+        for k, name in enumerate(encoding.number_columns):
             columns[f"mean {name}".strip()] = means[:, k]
             columns[f"low {name}".strip()] = edges[:, k, 0]
             columns[f"high {name}".strip()] = edges[:, k, 1]
@@ -75,11 +68,11 @@ def forecast_columns(ahead: Forecast, found: Inferred, level: float = 0.9) -> di
     return columns
 
 
-def score_table(found: Inferred, baselines: Mapping[str, Floats]) -> Table:
+def score_table(inferred: Inferred, baselines: Mapping[str, Floats]) -> Table:
     """Return a table of mean log scores, the best first, over the rounds that all predicted."""
-    scores = {"regimes": found.course.log_scores, **baselines}
+    scores = {"regimes": inferred.path.log_scores, **baselines}
     known = ~np.isnan(np.array(list(scores.values()))).any(axis=0)
-    means = {name: float(one[known].mean()) for name, one in scores.items() if known.any()}
+    means = {name: float(logs[known].mean()) for name, logs in scores.items() if known.any()}
     rows: list[tuple[str, ...]] = [
         (name, f"{means[name]:.4f}", f"{means['regimes'] - means[name]:+.4f}")
         for name in sorted(means, key=lambda name: -means[name])
@@ -87,21 +80,24 @@ def score_table(found: Inferred, baselines: Mapping[str, Floats]) -> Table:
     return ["model", "mean log score", "lead of the regimes"], rows
 
 
-def facts(found: Inferred) -> list[tuple[str, str]]:
+def facts(inferred: Inferred) -> list[tuple[str, str]]:
     """Return further results as pairs of a name and a text."""
-    regimes, known = found.live.regimes, found.sequence.known
+    regimes, known = inferred.live.regimes, inferred.sequence.known
     candidates = sorted(regimes.candidates().items(), key=lambda pair: -pair[1])[:3]
-    support = ", ".join(f"{k}: {share:.2f}" for k, share in found.support.items())
+    support = ", ".join(f"{k}: {share:.2f}" for k, share in inferred.support.items())
     result = [
         ("rounds", f"{len(known):,}, {int((~known).sum()):,} of them without an observation"),
         ("weight by number of states", support),
-        ("models with the largest weights", "; ".join(f"{one} ({w:.2f})" for one, w in candidates)),
+        (
+            "models with the largest weights",
+            "; ".join(f"{recipe} ({w:.2f})" for recipe, w in candidates),
+        ),
     ]
     if regimes.state >= 0:
         sure = f"state {regimes.state}, with probability {regimes.probabilities.max():.3f}"
         result.append(("current regime", sure))
         result.append(("probability of a switch after this round", f"{regimes.switching:.3f}"))
-    scores = found.course.log_scores[~np.isnan(found.course.log_scores)]
+    scores = inferred.path.log_scores[~np.isnan(inferred.path.log_scores)]
     if len(scores):
         result.append(("mean log score", f"{scores.mean():.4f} over {len(scores):,} rounds"))
     return result

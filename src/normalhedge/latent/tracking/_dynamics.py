@@ -16,43 +16,34 @@ import numpy.typing as npt
 
 from normalhedge.boundary.inputs import Floats
 from normalhedge.hedgers import FixedShare, Hedger
-from normalhedge.latent.tracking._kalman import Filters, fitted, ladder, move, update
-from normalhedge.latent.tracking._readings import Readings, after, least_variance
+from normalhedge.latent.tracking._kalman import (
+    Filters,
+    Readings,
+    fit_filters,
+    ladder,
+    least_variance,
+    move,
+    read_on,
+    update,
+)
 
-NATS = 10.0
-"""Half the largest difference of log densities between experts that a round can count."""
-
+NATS = 10.0  # half the largest difference of log densities between experts that a round can count
+# the share of the weight that is redistributed among the filters in every round, because tracks
+# manoeuvre
 SHARE = 0.015
-"""The share of the weight that is redistributed among the filters in every round, because tracks
-manoeuvre."""
 
 HYPOTHESES = 4
-JUMP = 0.002
-"""The prior weight of a jump, relative to an absurd observation."""
-
-CAP = 5.0
-"""The largest difference of log densities between hypotheses that a round can count."""
-
+JUMP = 0.002  # the prior weight of a jump, relative to an absurd observation
+CAP = 5.0  # the largest difference of log densities between hypotheses that a round can count
+# the number of first observations from which the scales are estimated again in each round
 WARM = 12
-"""The number of first observations from which the scales are estimated again in each round."""
-
-LONGEST = 60
-"""The largest number of rounds of this beginning, if a column is rarely observed."""
-
-MEMORY = 50.0
-"""The memory of the scales and of the share of absurd observations, in observations."""
-
-GROWTH = 3.0
-"""The squared error, in variances, that an absurd observation counts for in the scale."""
-
-CLEAN = 1e-14
-"""The smallest variance of the noise, in units of the squared step of the track."""
-
-TURNS = 0.09
-"""The smallest ratio q of a filter whose velocity may change by a whole absurd error."""
-
+LONGEST = 60  # the largest number of rounds of this beginning, if a column is rarely observed
+MEMORY = 50.0  # the memory of the scales and of the share of absurd observations, in observations
+GROWTH = 3.0  # the squared error, in variances, that an absurd observation counts for in the scale
+CLEAN = 1e-14  # the smallest variance of the noise, in units of the squared step of the track
+TURNS = 0.09  # the smallest ratio q of a filter whose velocity may change by a whole absurd error
+# the largest weight of a filter that is ignored in averages: it may be very far away
 HOPELESS = 1e-6
-"""The largest weight of a filter that is ignored in averages: it may be very far away."""
 
 
 class Belief(NamedTuple):
@@ -110,20 +101,20 @@ class Ladder:
 
     def step(self, belief: Belief, y: Floats) -> Belief:
         """Return the belief after a round."""
-        belief = belief._replace(readings=after(belief.readings, y))
+        belief = belief._replace(readings=read_on(belief.readings, y))
         if belief.first is None:
             return self._step(belief, y - belief.origin)
         first = (*belief.first, y)[-LONGEST:]
         if np.isnan(y).all():
             return self._step(belief, y)._replace(first=first if belief.first else ())
         rows = np.array(first)
-        belief = self._begun(rows, belief.readings)
+        belief = self._begin(rows, belief.readings)
         for row in rows:
             belief = self._step(belief, row - belief.origin)
         done = (np.isfinite(rows).sum(axis=0) >= WARM).all()
         return belief._replace(first=None if done else first)
 
-    def moved(self, belief: Belief, steps: int) -> Filters:
+    def move_on(self, belief: Belief, steps: int) -> Filters:
         """Return the filters some rounds later, without observations."""
         filters = belief.filters
         for _ in range(steps):
@@ -135,13 +126,13 @@ class Ladder:
         inner = np.array([game.weights for game in belief.games])
         return inner * np.exp(belief.logs)[:, np.newaxis]
 
-    def earned(self, games: Iterable[Any]) -> Floats:
+    def earned_weights(self, games: Iterable[Any]) -> Floats:
         """Return the weights of the filters without the shared-out part and hopeless filters."""
         w = np.array([game.weights for game in games]) - self.handed / self.experts
         w = np.where(w > HOPELESS, w, 1e-300)
         return np.asarray(w / w.sum(axis=1, keepdims=True))
 
-    def _begun(self, rows: Floats, readings: Readings) -> Belief:
+    def _begin(self, rows: Floats, readings: Readings) -> Belief:
         """Estimate the scales from differences of first and second order, whose noise is known."""
         belief = self.init()
         start, variance = np.zeros(self.columns), np.full((self.experts, self.columns), np.nan)
@@ -157,10 +148,10 @@ class Ladder:
             once, twice = _spread(y, 1), _spread(y, 2)
             least = least_variance(origin[column]) + rounding[column]
             over = np.where(velocity, 6.0, 2.0) + self.bank.q00 + self.bank.q11
-            found = np.where(velocity, twice if y.size > 2 else once, once) / over
-            found = np.maximum(found, np.maximum(least, CLEAN * once))
-            speed[:, column] = np.maximum(once / found, 1.0)
-            variance[:, column] = found if y.size > 1 else np.nan
+            noise = np.where(velocity, twice if y.size > 2 else once, once) / over
+            noise = np.maximum(noise, np.maximum(least, CLEAN * once))
+            speed[:, column] = np.maximum(once / noise, 1.0)
+            variance[:, column] = noise if y.size > 1 else np.nan
         x = np.broadcast_to(start, belief.filters.x.shape)
         scale = np.where(velocity, 1.0, 0.0)[:, np.newaxis]
         wide = np.full_like(x, 1e4)
@@ -181,7 +172,9 @@ class Ladder:
         if not seen.any():
             return belief._replace(filters=moved)
         weights = self.weights(belief)
-        fit = fitted(moved, (belief.variance, belief.absurd), np.where(seen, y, 0.0), seen, weights)
+        fit = fit_filters(
+            moved, (belief.variance, belief.absurd), np.where(seen, y, 0.0), seen, weights
+        )
         games, scores = [], np.empty(len(belief.logs))
         for h, (game, row) in enumerate(zip(belief.games, fit.logs, strict=True)):
             most = row.max()
@@ -198,7 +191,7 @@ class Ladder:
         variance = np.maximum(variance, least)
         absurd = belief.absurd + (1.0 - fit.ordinary - belief.absurd) / MEMORY
         absurd = np.clip(absurd, 0.005, 0.3)
-        filters = self._handed_over(filters, variance, games)
+        filters = self._interact(filters, variance, games)
         new = belief._replace(
             filters=filters,
             variance=variance,
@@ -213,29 +206,29 @@ class Ladder:
             new = self._jump(new, belief, moved, leader, y, seen)
         return new
 
-    def _handed_over(self, f: Filters, variance: Floats, games: list[Any]) -> Filters:
-        """Mix the state of each filter with that of all, by the share of weight it got from them.
+    def _interact(self, f: Filters, variance: Floats, games: list[Any]) -> Filters:
+        """Mix the state of each filter with the mean of all, by the weight that it got from them.
 
         w_j = (1 - share) v_j + share / E:  a_j = 1 - share / (E w_j),  x_j <- a_j x_j + (1 - a_j) x
 
         where x is the sum of v_j x_j.
         """
         w = np.array([game.weights for game in games])[..., np.newaxis]
-        own = np.maximum(1.0 - SHARE / self.experts / np.maximum(w, 1e-300), 0.0)
-        w = self.earned(games)[..., np.newaxis]
+        kept = np.maximum(1.0 - SHARE / self.experts / np.maximum(w, 1e-300), 0.0)
+        w = self.earned_weights(games)[..., np.newaxis]
         x, v = (w * f.x).sum(axis=1, keepdims=True), (w * f.v).sum(axis=1, keepdims=True)
         dx, dv = f.x - x, f.v - v
         p00, p01, p11 = (
             (w * (variance * p + a * b)).sum(axis=1, keepdims=True) / variance
             for p, a, b in ((f.p00, dx, dx), (f.p01, dx, dv), (f.p11, dv, dv))
         )
-        rest, both = 1.0 - own, own * (1.0 - own) / variance
+        rest, both = 1.0 - kept, kept * (1.0 - kept) / variance
         return Filters(
-            x + own * dx,
-            v + own * dv,
-            own * f.p00 + rest * p00 + both * dx * dx,
-            own * f.p01 + rest * p01 + both * dx * dv,
-            own * f.p11 + rest * p11 + both * dv * dv,
+            x + kept * dx,
+            v + kept * dv,
+            kept * f.p00 + rest * p00 + both * dx * dx,
+            kept * f.p01 + rest * p01 + both * dx * dv,
+            kept * f.p11 + rest * p11 + both * dv * dv,
         )
 
     def _jump(

@@ -21,8 +21,7 @@ Score = Callable[[Floats, Any], Floats]
 """A function of paths and an observation that returns a gain in [-1, 1], or a log-likelihood, for
 each path."""
 
-NATS = 10.0
-"""Half the largest difference of log densities between paths that a round can count."""
+NATS = 10.0  # half the largest difference of log densities between paths that a round can count
 
 
 class Cloud(NamedTuple):
@@ -51,7 +50,7 @@ class Paths:
         hedger: CompiledHedger | None = None,
         seen: Move | None = None,
     ) -> None:
-        self.start = checked_paths(paths)
+        self.start = check_paths(paths)
         self.move, self.jitter, self.gains = move, jitter, gains
         self._draws = Draws(rng)
         usual = NormalHedge(alpha=0.1) if gains is not None else NormalHedge(alpha=0.5, c=0.1)
@@ -64,7 +63,7 @@ class Paths:
 
     def step(self, cloud: Cloud, observation: Any) -> tuple[Cloud, Floats]:
         """Return the paths after a round, and the estimated state."""
-        paths, game, noise = self._moved(cloud.paths), cloud.game, cloud.noise
+        paths, game, noise = self._move(cloud.paths), cloud.game, cloud.noise
         if observation is None:
             return cloud._replace(paths=paths), game.weights @ paths
         rng = self._draws.at(cloud.draws)
@@ -95,15 +94,15 @@ class Paths:
         rng = self._draws.copy_at(cloud.draws)
         plain = noisy = cloud.paths
         for _ in range(steps):
-            plain, noisy = self._moved(plain), self.jitter(self._moved(noisy), rng)
+            plain, noisy = self._move(plain), self.jitter(self._move(noisy), rng)
         return plain, noisy
 
-    def shown(self, paths: Floats, columns: int) -> Floats:
+    def observed_part(self, paths: Floats, columns: int) -> Floats:
         """Return the noiseless observation of each path, N x k."""
         places = paths[:, :columns] if self.seen is None else self.seen(paths)
         return np.asarray(places, dtype=np.float64).reshape(len(paths), -1)
 
-    def _moved(self, paths: Floats) -> Floats:
+    def _move(self, paths: Floats) -> Floats:
         moved = np.asarray(self.move(paths.copy()), dtype=np.float64)
         if moved.shape != paths.shape or not np.isfinite(moved).all():
             raise ValueError(
@@ -120,7 +119,7 @@ class Paths:
         The Cauchy density is seven times as wide. The scales of the noise are drawn over two
         decades at first; paths with bad scales are dropped.
         """
-        places = self.shown(paths, len(y))
+        places = self.observed_part(paths, len(y))
         if places.shape != (len(paths), len(y)):
             raise ValueError(
                 f"an observation of {len(y)} numbers does not match paths with {places.shape[1]} "
@@ -170,7 +169,7 @@ class ParticleFilter(LiveObject[Particles]):
         log_likelihood: Score,
         rng: np.random.Generator,
     ) -> None:
-        paths = checked_paths(particles)
+        paths = check_paths(particles)
         self.move, self.jitter, self.log_likelihood = move, jitter, log_likelihood
         self._draws = Draws(rng)
         self._state = Particles(paths, np.full(len(paths), 1.0 / len(paths)), self._draws.first)
@@ -197,12 +196,12 @@ class ParticleFilter(LiveObject[Particles]):
             weights = raw / raw.sum()
         now = np.asarray(weights @ paths)
         if 1.0 / np.square(weights).sum() < 0.5 * len(weights):
-            paths, weights = _resampled(paths, weights, rng)
+            paths, weights = _resample(paths, weights, rng)
         self._change(before, Particles(paths, weights, self._draws.place(rng)))
         return now
 
 
-def _resampled(paths: Floats, weights: Floats, rng: np.random.Generator) -> tuple[Floats, Floats]:
+def _resample(paths: Floats, weights: Floats, rng: np.random.Generator) -> tuple[Floats, Floats]:
     """Return particles with equal weights, drawn by their weights at even distances."""
     n = len(weights)
     places = (rng.random() + np.arange(n)) / n
@@ -210,9 +209,9 @@ def _resampled(paths: Floats, weights: Floats, rng: np.random.Generator) -> tupl
     return paths[chosen], np.full(n, 1.0 / n)
 
 
-def checked_paths(given: object) -> Floats:
+def check_paths(values: object) -> Floats:
     """Return paths as finite numbers, N x d."""
-    array = inputs.numbers_array("paths", given).astype(np.float64)
+    array = inputs.numbers_array("paths", values).astype(np.float64)
     if array.ndim != 2 or 0 in array.shape or not np.isfinite(array).all():
         raise ValueError(f"paths must be finite numbers, N x d, got shape {array.shape}")
     return array

@@ -1,8 +1,9 @@
 """Tracking a moving position: Kalman filters as experts, or paths with dynamics of your own."""
 
 import copy
+import numbers
 from collections.abc import Iterable
-from typing import Any, Literal, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -10,37 +11,21 @@ import numpy.typing as npt
 from normalhedge.boundary import inputs
 from normalhedge.boundary.inputs import Floats
 from normalhedge.hedgers import CompiledHedger
-from normalhedge.latent.tracking._dynamics import Belief, Ladder
-from normalhedge.latent.tracking._kalman import Filters
-from normalhedge.latent.tracking._mixed_normals import quantiles, weighted_quantiles
-from normalhedge.latent.tracking._observations import observed_row, observed_table, seed, whole
-from normalhedge.latent.tracking._paths import Cloud, Jitter, Move, ParticleFilter, Paths, Score
-from normalhedge.latent.tracking._track import Track, TrackPrediction
+from normalhedge.latent.tracking._dynamics import Ladder
+from normalhedge.latent.tracking._paths import Jitter, Move, Paths, Score
+from normalhedge.latent.tracking._track import (
+    FARTHEST,
+    Of,
+    Track,
+    TrackerState,
+    TrackPrediction,
+    check_whole,
+    point,
+    predict_track,
+)
 from normalhedge.live.live_object import LiveObject
 
-__all__ = ["HedgedTracker", "Jitter", "Move", "ParticleFilter", "Score", "Track", "TrackPrediction"]
-
-Of = Literal["position", "observation"]
-
-FARTHEST = 100_000
-"""The largest number of rounds that can be skipped or predicted in one call."""
-
-
-class TrackerState(NamedTuple):
-    """Everything that a tracker has learned; nothing in it is ever changed in place."""
-
-    # the dynamics; None before the first observation, if they are linear
-    engine: Ladder | Paths | None
-    belief: Any  # the state of the filters or paths
-    columns: int | None = None  # the number of columns of an observation; None before the first one
-    rounds: int = 0  # the number of rounds
-    now: Floats | None = None  # the estimated position; None before the first observation
-    # the last rounds: the belief before each, and its observation
-    past: tuple[tuple[Any, Any], ...] = ()
-
-    def position(self) -> Floats:
-        """Return the estimated position; NaN before the first observation."""
-        return np.full(self.columns or 1, np.nan) if self.now is None else self.now.copy()
+LARGEST = 1e50  # the largest observation; with larger ones, ratios of variances overflow
 
 
 class HedgedTracker(LiveObject[TrackerState]):
@@ -83,7 +68,7 @@ class HedgedTracker(LiveObject[TrackerState]):
 
     Notes
     -----
-    The theorem does not cover copies, because the regret of a copy is that of its parent. A round
+    The theorem does not cover copies, because a copy inherits the regret of its parent. A round
     costs O(N), and a late observation as much as the rounds since. A tracker with linear dynamics
     can be pickled. Whatever interrupts a method, such as Ctrl-C or an error in your dynamics, the
     tracker is as it was before it, or as it is after it.
@@ -119,7 +104,7 @@ class HedgedTracker(LiveObject[TrackerState]):
         self._own_gains = gains is not None
         engine = None
         if paths is not None and move is not None and jitter is not None:
-            draws = np.random.default_rng(seed(rng))
+            draws = np.random.default_rng(_check_seed(rng))
             engine = Paths(paths, move, jitter, gains, draws, hedger, seen)
         elif any(part is not None for part in (paths, move, jitter, gains, seen)):
             raise ValueError(
@@ -168,7 +153,7 @@ class HedgedTracker(LiveObject[TrackerState]):
         of
             The subject of the interval: the position, or an observation of it, with noise.
         """
-        return _predicted(self._state, steps, level, of)
+        return predict_track(self._state, steps, level, of)
 
     def observe(self, observation: Any = None, *, round: int | None = None) -> Floats:  # noqa: A002
         """Learn an observation; return the estimated position.
@@ -200,17 +185,17 @@ class HedgedTracker(LiveObject[TrackerState]):
         before = state = self._state
         rows: Iterable[Any] = table
         if not self._own_gains:
-            rows = numbers_in = observed_table(table)
+            rows = numeric = _check_table(table)
             if state.columns is None and not isinstance(state.engine, Paths):
-                state = self._begun(state, numbers_in.shape[1])
-            if len(numbers_in):
-                self._checked(state, numbers_in[0])
-        found = []
+                state = self._begin(state, numeric.shape[1])
+            if len(numeric):
+                self._check(state, numeric[0])
+        rounds = []
         for row in rows:
-            ahead = _predicted(state, 1, level, of)
+            ahead = predict_track(state, 1, level, of)
             state = self._after(state, row)
-            found.append((state.position(), ahead.position, ahead.low, ahead.high))
-        parts = zip(*found, strict=True) if found else ([np.empty(0)],) * 4
+            rounds.append((state.position(), ahead.position, ahead.low, ahead.high))
+        parts = zip(*rounds, strict=True) if rounds else ([np.empty(0)],) * 4
         track = Track(*(np.array(part) for part in parts))
         self._change(before, state)
         return track
@@ -223,26 +208,26 @@ class HedgedTracker(LiveObject[TrackerState]):
         self, state: TrackerState, observation: Any, round_: int | None = None
     ) -> TrackerState:
         """Return the state after an observation."""
-        place = state.rounds if round_ is None else whole("round", round_)
-        entry = self._checked(state, observation)
+        place = state.rounds if round_ is None else check_whole("round", round_)
+        entry = self._check(state, observation)
         if place < state.rounds:
-            return self._replayed(state, place, entry)
-        whole("round", place, state.rounds + FARTHEST)
+            return self._replay(state, place, entry)
+        check_whole("round", place, state.rounds + FARTHEST)
         for _ in range(place - state.rounds):
-            state = self._learned(state, None)
-        return self._learned(state, entry)
+            state = self._learn(state, None)
+        return self._learn(state, entry)
 
-    def _begun(self, state: TrackerState, columns: int) -> TrackerState:
+    def _begin(self, state: TrackerState, columns: int) -> TrackerState:
         engine = Ladder(columns, self._hedger)
         belief = engine.init()
         # Some rounds without observations have already passed.
         past = tuple((belief, None) for _ in state.past)
         return state._replace(engine=engine, belief=belief, columns=columns, past=past)
 
-    def _learned(self, state: TrackerState, entry: Any) -> TrackerState:
+    def _learn(self, state: TrackerState, entry: Any) -> TrackerState:
         """Return the state after a round; the entry is None if its observation is missing."""
         if state.engine is None and entry is not None:
-            state = self._begun(state, len(entry))
+            state = self._begin(state, len(entry))
         engine, belief, columns, rounds, now, past = state
         if isinstance(engine, Paths):
             belief, now = engine.step(belief, entry)
@@ -253,12 +238,12 @@ class HedgedTracker(LiveObject[TrackerState]):
             belief = engine.step(belief, missing if entry is None else entry)
             if entry is not None or now is not None:
                 seen = np.isfinite(belief.readings.last)
-                now = belief.origin + _point(engine, belief, belief.filters)
+                now = belief.origin + point(engine, belief, belief.filters)
                 now = np.where(seen, now, np.nan)
         past = (*past, (state.belief, entry))[-self.window :]
         return TrackerState(engine, belief, columns, rounds + 1, now, past)
 
-    def _replayed(self, state: TrackerState, place: int, entry: Any) -> TrackerState:
+    def _replay(self, state: TrackerState, place: int, entry: Any) -> TrackerState:
         """Return the state with an observation inserted into an earlier round."""
         back = state.rounds - place
         if back > len(state.past):
@@ -267,19 +252,19 @@ class HedgedTracker(LiveObject[TrackerState]):
                 "rounds are kept; a larger window keeps more"
             )
         if state.engine is None and entry is not None:
-            state = self._begun(state, len(entry))
+            state = self._begin(state, len(entry))
         since = state.past[-back:]
-        entries = [_filled(place, since[0][1], entry), *(known for _, known in since[1:])]
+        entries = [_fill(place, since[0][1], entry), *(known for _, known in since[1:])]
         state = state._replace(belief=since[0][0], rounds=place, past=state.past[:-back])
         for known in entries:
-            state = self._learned(state, known)
+            state = self._learn(state, known)
         return state
 
-    def _checked(self, state: TrackerState, observation: Any) -> Any:
+    def _check(self, state: TrackerState, observation: Any) -> Any:
         """Return None, an observation for gains of your own, or a number for each column."""
         if observation is None or self._own_gains:
             return observation
-        row = observed_row(observation)
+        row = _check_row(observation)
         if state.columns is not None and len(row) != state.columns:
             raise ValueError(
                 f"observation must have {state.columns} numbers, one for each column, "
@@ -288,76 +273,7 @@ class HedgedTracker(LiveObject[TrackerState]):
         return None if np.isnan(row).all() else row
 
 
-def _predicted(state: TrackerState, steps: int, level: float, of: Of) -> TrackPrediction:
-    """Return a prediction of the track."""
-    ahead = whole("steps", steps, FARTHEST)
-    share = inputs.number("level", level, 0.0, 1.0)
-    if of not in {"position", "observation"}:
-        raise ValueError(f"of must be 'position' or 'observation', got {of!r}")
-    ends = np.array([0.5 - share / 2.0, 0.5 + share / 2.0])
-    if isinstance(state.engine, Paths):
-        return _from_paths(state.engine, state.belief, ahead, ends, of)
-    if state.engine is None or state.now is None:
-        unknown = np.full(state.columns or 1, np.nan)
-        return TrackPrediction(unknown, unknown, unknown - np.inf, unknown + np.inf)
-    return _from_filters(state.engine, state.belief, ahead, ends, of)
-
-
-def _from_filters(
-    engine: Ladder, belief: Belief, steps: int, ends: Floats, of: Of
-) -> TrackPrediction:
-    filters = engine.moved(belief, steps)
-    rounding = belief.readings.rounding()
-    variance = belief.variance * filters.p00
-    variance = variance + (belief.variance if of == "observation" else rounding)
-    leader = int(belief.logs.argmax())
-    inner = belief.games[leader].weights
-    position = _point(engine, belief, filters)
-    known = np.isfinite(belief.variance[leader, 0])
-    low, high = np.where(known, 0.0, -np.inf), np.where(known, 0.0, np.inf)
-    weights = engine.weights(belief).ravel()
-    rank = np.argsort(-weights)  # experts with the last thousandth of the weight are left out
-    heavy = rank[: 1 + int(np.searchsorted(np.cumsum(weights[rank]), 0.999))]
-    if known.any():
-        means = filters.x[..., known].reshape(-1, known.sum())[heavy].T
-        widths = np.sqrt(variance[..., known].reshape(-1, known.sum())[heavy].T)
-        found = quantiles(means, widths, weights[heavy], ends)
-        low[known], high[known] = found.T
-        low, high = np.minimum(low, position), np.maximum(high, position)
-    spread = inner @ (variance[leader] + np.square(filters.x[leader] - position))
-    if of == "observation":  # a reading is at most half the resolution away
-        low, high = low - np.sqrt(3.0 * rounding), high + np.sqrt(3.0 * rounding)
-    origin, seen = belief.origin, np.isfinite(belief.readings.last)
-    position = np.where(seen, position + origin, np.nan)
-    return TrackPrediction(position, np.sqrt(spread), low + origin, high + origin)
-
-
-def _point(engine: Ladder, belief: Belief, filters: Filters) -> Floats:
-    """Return where the leading hypothesis is, from its origin."""
-    leader = int(belief.logs.argmax())
-    return np.asarray(engine.earned([belief.games[leader]])[0] @ filters.x[leader])
-
-
-def _from_paths(engine: Paths, cloud: Cloud, steps: int, ends: Floats, of: Of) -> TrackPrediction:
-    plain, noisy = engine.ahead(cloud, steps)
-    weights = cloud.game.weights
-    if of == "observation":
-        if cloud.noise is None:
-            raise ValueError(
-                "the interval of an observation needs a first observation, and the default "
-                "gains; of='position' always works"
-            )
-        columns, rng = cloud.noise.shape[1], np.random.default_rng(0)
-        plain, noisy = engine.shown(plain, columns), engine.shown(noisy, columns)
-        noisy = noisy + cloud.noise * rng.normal(size=noisy.shape)
-    position = np.asarray(weights @ plain)
-    spread = weights @ np.square(noisy - weights @ noisy)
-    low, high = np.array([weighted_quantiles(c, weights, ends) for c in noisy.T]).T
-    low, high = np.minimum(low, position), np.maximum(high, position)
-    return TrackPrediction(position, np.sqrt(spread), low, high)
-
-
-def _filled(place: int, known: Any, entry: Any) -> Any:
+def _fill(place: int, known: Any, entry: Any) -> Any:
     """Return the observation of a round with a late part added; known numbers stay."""
     if known is None or entry is None:
         return entry if known is None else known
@@ -365,3 +281,52 @@ def _filled(place: int, known: Any, entry: Any) -> Any:
     if rows and not (np.isfinite(known) & np.isfinite(entry)).any():
         return np.where(np.isfinite(known), known, entry)
     raise ValueError(f"round {place} already has an observation")
+
+
+def _check_row(observation: Any) -> Floats:
+    """Return a number for each column, NaN where it is missing."""
+    if isinstance(observation, str | bytes | bool):
+        raise TypeError(f"observation must be numbers or None, got {observation!r}")
+    if isinstance(observation, numbers.Real):
+        observation = [observation]
+    row = _floats("observation", observation)
+    if row.ndim == 0:
+        row = row[np.newaxis]
+    if row.ndim != 1 or not row.size:
+        raise ValueError(f"observation must be a number for each column, got shape {row.shape}")
+    return row
+
+
+def _check_table(table: Any) -> Floats:
+    """Return T x k numbers, NaN where missing."""
+    rows = _floats("table", table)
+    if rows.ndim == 1:
+        rows = rows[:, np.newaxis]
+    if rows.ndim != 2 or not rows.shape[1]:
+        raise ValueError(f"table must be T x k, a round in each row, got shape {rows.shape}")
+    return rows
+
+
+def _floats(name: str, values: Any) -> Floats:
+    """Return finite numbers, NaN where missing."""
+    try:
+        array = np.asarray(values)
+    except ValueError:
+        raise ValueError(f"{name} must have the same number of columns in each row") from None
+    if array.dtype == object:
+        wrong = [v for v in array.ravel() if not (v is None or inputs.is_number(v))]
+        if wrong:
+            raise TypeError(f"{name} must be numbers or None, got {wrong[0]!r}")
+    elif array.dtype.kind not in "fiu":
+        raise TypeError(f"{name} must be numbers or None, got {array.dtype.name}")
+    floats = array.astype(np.float64)
+    if (np.abs(floats) > LARGEST).any():
+        raise ValueError(f"{name} must be finite, within ±{LARGEST:g}; NaN or None is missing")
+    return floats
+
+
+def _check_seed(rng: Any) -> Any:
+    """Return a seed or generator that `numpy.random.default_rng` accepts."""
+    if rng is None or isinstance(rng, np.random.Generator):
+        return rng
+    return check_whole("rng", rng)

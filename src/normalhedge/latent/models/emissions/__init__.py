@@ -7,14 +7,19 @@ from normalhedge.latent.models.emissions._counts import (
     Poisson,
     Stepwise as Stepwise,
 )
+from normalhedge.latent.models.emissions._emission import (
+    Emission,
+    RealEmission,
+    check_observations as check_observations,
+)
 from normalhedge.latent.models.emissions._normal import (
     Autoregressive,
+    DiagonalGaussian,
+    FullGaussian,
     Gaussian,
     StudentT,
     normal_cdf as normal_cdf,
 )
-from normalhedge.latent.models.emissions._protocol import Emission, RealEmission, checked as checked
-from normalhedge.latent.models.emissions._several import DiagonalGaussian, FullGaussian
 
 FAMILIES: dict[str, type[Emission]] = {
     "gaussian": Gaussian,

@@ -7,10 +7,9 @@ import numpy as np
 import numpy.typing as npt
 
 from normalhedge.boundary.inputs import Floats
-from normalhedge.latent.models.emissions._protocol import Emission, Path, positive
+from normalhedge.latent.models.emissions._emission import Emission, Path
 
-LARGEST_TABLE = 10**6
-"""The largest count at which the distribution function is computed."""
+LARGEST_TABLE = 10**6  # the largest count at which the distribution function is computed
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,8 +23,8 @@ class Stepwise(Emission):
             raise ValueError(f"x must be numbers of at most {LARGEST_TABLE:,}")
         most = max(int(places.max(initial=0.0)), 0)
         sums = np.cumsum(np.exp(self.log_density(np.arange(most + 1.0))), axis=0)
-        found = np.minimum(sums, 1.0)[np.maximum(places, 0.0).astype(np.intp)]
-        return np.where(places[..., np.newaxis] < 0.0, 0.0, found)
+        shares = np.minimum(sums, 1.0)[np.maximum(places, 0.0).astype(np.intp)]
+        return np.where(places[..., np.newaxis] < 0.0, 0.0, shares)
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,22 +41,9 @@ class Poisson(Stepwise):
 
     family: ClassVar[str] = "poisson"
     numbers: ClassVar[str] = "counts 0, 1, 2, ..."
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        positive("rates", self.rates)
-
-    def parameters(self) -> Floats:
-        """Return the rates."""
-        return self.rates[np.newaxis].copy()
-
-    @classmethod
-    def from_parameters(cls, rows: Floats) -> Self:
-        """Return the emission with these rates."""
-        return cls(rows[0])
+    positive: ClassVar[tuple[str, ...]] = ("rates",)
 
     def moments(self) -> tuple[Floats, Floats]:
-        """Return mean and variance in each state."""
         return self.rates, self.rates
 
     def _draw(self, path: Path, rng: np.random.Generator) -> Floats:
@@ -65,7 +51,6 @@ class Poisson(Stepwise):
 
     @classmethod
     def starting_parameters(cls, observations: Floats) -> Floats:
-        """Return the mean."""
         return np.array([[_mean(observations)]])
 
 
@@ -84,23 +69,9 @@ class NegativeBinomial(Stepwise):
 
     family: ClassVar[str] = "negative_binomial"
     numbers: ClassVar[str] = "counts 0, 1, 2, ..."
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        positive("means", self.means)
-        positive("sizes", self.sizes)
-
-    def parameters(self) -> Floats:
-        """Return means and sizes."""
-        return np.stack([self.means, self.sizes])
-
-    @classmethod
-    def from_parameters(cls, rows: Floats) -> Self:
-        """Return the emission with these means and sizes."""
-        return cls(rows[0], rows[1])
+    positive: ClassVar[tuple[str, ...]] = ("means", "sizes")
 
     def moments(self) -> tuple[Floats, Floats]:
-        """Return mean and variance in each state."""
         return self.means, self.means + self.means**2 / self.sizes
 
     def _draw(self, path: Path, rng: np.random.Generator) -> Floats:
@@ -109,7 +80,6 @@ class NegativeBinomial(Stepwise):
 
     @classmethod
     def starting_parameters(cls, observations: Floats) -> Floats:
-        """Return the mean, and the size 5."""
         return np.array([[_mean(observations)], [5.0]])
 
 
@@ -130,8 +100,8 @@ class Categorical(Stepwise):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        given = self.probabilities
-        if given.ndim != 2 or given.min() < 0.0 or not np.allclose(given.sum(axis=1), 1.0):
+        rows = self.probabilities
+        if rows.ndim != 2 or rows.min() < 0.0 or not np.allclose(rows.sum(axis=1), 1.0):
             raise ValueError("probabilities must be k x m, not negative, each row summing to one")
 
     @property
@@ -140,16 +110,13 @@ class Categorical(Stepwise):
         return int(self.probabilities.shape[1])
 
     def parameters(self) -> Floats:
-        """Return the probabilities, m x k."""
         return self.probabilities.T.copy(order="C")
 
     @classmethod
-    def from_parameters(cls, rows: Floats) -> Self:
-        """Return the emission with these probabilities, m x k."""
-        return cls(rows.T / rows.sum(axis=0)[:, np.newaxis])
+    def from_core(cls, rows: Floats) -> Self:
+        return cls._of(rows.T / rows.sum(axis=0)[:, np.newaxis])
 
     def accepted(self, observations: npt.ArrayLike) -> Floats:
-        """Return observations as T x 1 for the core, checked."""
         seen = super().accepted(observations)
         if (seen >= self.symbols).any():
             raise ValueError(
@@ -158,11 +125,9 @@ class Categorical(Stepwise):
         return seen
 
     def cdf(self, x: npt.ArrayLike) -> Floats:
-        """Return P(y <= x) in each state; the states are the last axis."""
         return super().cdf(np.minimum(np.asarray(x, dtype=np.float64), self.symbols - 1))
 
     def moments(self) -> tuple[Floats, Floats]:
-        """Return mean and variance of the symbols' numbers in each state."""
         numbers = np.arange(self.symbols)
         means = self.probabilities @ numbers
         return means, np.maximum(self.probabilities @ numbers**2 - means**2, 0.0)
@@ -174,7 +139,6 @@ class Categorical(Stepwise):
 
     @classmethod
     def starting_parameters(cls, observations: Floats) -> Floats:
-        """Return the same probability of all symbols up to the largest one."""
         symbols = int(np.nanmax(observations)) + 1
         return np.full((symbols, 1), 1.0 / symbols)
 

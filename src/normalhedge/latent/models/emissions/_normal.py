@@ -1,4 +1,4 @@
-"""One column of real numbers: normal, Student's t, and autoregressive states."""
+"""Real numbers: normal, Student's t, autoregressive, and several normal columns."""
 
 import math
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from normalhedge import _core
 from normalhedge.boundary.inputs import Floats
-from normalhedge.latent.models.emissions._protocol import Path, RealEmission, positive
+from normalhedge.latent.models.emissions._emission import Path, RealEmission
 
 
 @dataclass(frozen=True, eq=False)
@@ -20,24 +20,20 @@ class IndependentNormals(RealEmission):
     deviations: Floats
 
     family: ClassVar[str] = "gaussian"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        positive("deviations", self.deviations)
+    positive: ClassVar[tuple[str, ...]] = ("deviations",)
+    squared: ClassVar[tuple[str, ...]] = ("deviations",)
 
     def moments(self) -> tuple[Floats, Floats]:
-        """Return means and variances in each state."""
         return self.means, self.deviations**2
 
     def _draw(self, path: Path, rng: np.random.Generator) -> Floats:
         return rng.normal(self.means[path], self.deviations[path])
 
     def _rescaled(self, centre: Floats, width: Floats) -> Self:
-        return type(self)(centre + width * self.means, width * self.deviations)
+        return self._of(centre + width * self.means, width * self.deviations)
 
     @classmethod
     def starting_parameters(cls, observations: Floats) -> Floats:
-        """Return standard normal columns."""
         d = observations.shape[1]
         return np.concatenate([np.zeros((d, 1)), np.ones((d, 1))])
 
@@ -51,15 +47,6 @@ class Gaussian(IndependentNormals):
     means, deviations
         One for each state.
     """
-
-    def parameters(self) -> Floats:
-        """Return means and variances."""
-        return np.stack([self.means, self.deviations**2])
-
-    @classmethod
-    def from_parameters(cls, rows: Floats) -> Self:
-        """Return the emission with these means and variances."""
-        return cls(rows[0], np.sqrt(rows[1]))
 
     def cdf(self, x: npt.ArrayLike) -> Floats:
         """Return P(y <= x) in each state; the states are the last axis."""
@@ -82,24 +69,15 @@ class StudentT(RealEmission):
     degrees: Floats
 
     family: ClassVar[str] = "student"
+    positive: ClassVar[tuple[str, ...]] = ("scales",)
+    squared: ClassVar[tuple[str, ...]] = ("scales",)
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        positive("scales", self.scales)
         if not (self.degrees > 2.0).all():
             raise ValueError("degrees must be larger than 2, so that there is a variance")
 
-    def parameters(self) -> Floats:
-        """Return locations, squared scales and degrees of freedom."""
-        return np.stack([self.locations, self.scales**2, self.degrees])
-
-    @classmethod
-    def from_parameters(cls, rows: Floats) -> Self:
-        """Return the emission with these locations, squared scales and degrees of freedom."""
-        return cls(rows[0], np.sqrt(rows[1]), rows[2])
-
     def moments(self) -> tuple[Floats, Floats]:
-        """Return mean and variance in each state."""
         return self.locations, self.scales**2 * self.degrees / (self.degrees - 2.0)
 
     def cdf(self, x: npt.ArrayLike) -> Floats:
@@ -111,13 +89,12 @@ class StudentT(RealEmission):
         return self.locations[path] + self.scales[path] * rng.standard_t(self.degrees[path])
 
     def _rescaled(self, centre: Floats, width: Floats) -> Self:
-        return type(self)(
-            centre[0] + width[0] * self.locations, width[0] * self.scales, self.degrees
+        return self._of(
+            centre[0] + width[0] * self.locations, width[0] * self.scales, self.degrees.copy()
         )
 
     @classmethod
     def starting_parameters(cls, observations: Floats) -> Floats:  # noqa: ARG003
-        """Return a standard distribution with 8 degrees of freedom."""
         return np.array([[0.0], [1.0], [8.0]])
 
 
@@ -139,37 +116,35 @@ class Autoregressive(RealEmission):
     deviations: Floats
 
     family: ClassVar[str] = "autoregressive"
+    positive: ClassVar[tuple[str, ...]] = ("deviations",)
+    squared: ClassVar[tuple[str, ...]] = ("deviations",)
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        positive("deviations", self.deviations)
         if not (np.abs(self.slopes) < 1.0).all():
             raise ValueError("slopes must be strictly between -1 and 1")
 
-    def parameters(self) -> Floats:
-        """Return intercepts, slopes and variances."""
-        return np.stack([self.intercepts, self.slopes, self.deviations**2])
-
-    @classmethod
-    def from_parameters(cls, rows: Floats) -> Self:
-        """Return the emission with these intercepts, slopes and variances."""
-        return cls(rows[0], rows[1], np.sqrt(rows[2]))
-
     def moments(self) -> tuple[Floats, Floats]:
-        """Return mean and variance of a series that stays in each state."""
         return self.intercepts / (1 - self.slopes), self.deviations**2 / (1 - self.slopes**2)
 
     def means_after(self, previous: npt.ArrayLike) -> Floats:
-        """Return the means of the next observation, ... x k; those of `moments` after a gap."""
+        """Return the means of the next observation, ... x k; after a gap, as `moments`."""
         last = np.asarray(previous, dtype=np.float64)[..., np.newaxis]
         return np.where(
             np.isnan(last), self.moments()[0], self.intercepts + self.slopes * np.nan_to_num(last)
         )
 
     def variances_after(self, previous: npt.ArrayLike) -> Floats:
-        """Return the variances of the next observation, ... x k; those of `moments` after a gap."""
+        """Return the variances of the next observation, ... x k; after a gap, as `moments`."""
         last = np.asarray(previous, dtype=np.float64)[..., np.newaxis]
         return np.where(np.isnan(last), self.moments()[1], self.deviations**2)
+
+    def moments_after(self, previous: Floats) -> tuple[Floats, Floats]:
+        last = previous[:, 0]
+        return (
+            self.means_after(last)[..., np.newaxis],
+            self.variances_after(last)[..., np.newaxis],
+        )
 
     def cdf(self, x: npt.ArrayLike, previous: npt.ArrayLike) -> Floats:
         """Return P(y_t <= x | y_{t-1}) in each state; the states are the last axis.
@@ -196,12 +171,96 @@ class Autoregressive(RealEmission):
 
     def _rescaled(self, centre: Floats, width: Floats) -> Self:
         intercepts = centre[0] * (1 - self.slopes) + width[0] * self.intercepts
-        return type(self)(intercepts, self.slopes, width[0] * self.deviations)
+        return self._of(intercepts, self.slopes.copy(), width[0] * self.deviations)
 
     @classmethod
     def starting_parameters(cls, observations: Floats) -> Floats:  # noqa: ARG003
-        """Return white noise."""
         return np.array([[0.0], [0.0], [1.0]])
+
+
+@dataclass(frozen=True, eq=False)
+class DiagonalGaussian(IndependentNormals):
+    """Several normal columns, independent within a state.
+
+    Attributes
+    ----------
+    means, deviations
+        k x d.
+    """
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.means.ndim != 2 or self.deviations.shape != self.means.shape:
+            raise ValueError("means and deviations must be states x columns")
+
+    @property
+    def columns(self) -> int:
+        return int(self.means.shape[1])
+
+    def parameters(self) -> Floats:
+        return np.ascontiguousarray(np.concatenate([self.means.T, self.deviations.T**2]))
+
+    @classmethod
+    def from_core(cls, rows: Floats) -> Self:
+        means, variances = np.split(rows, 2)
+        return cls._of(means.T, np.sqrt(variances.T))
+
+
+@dataclass(frozen=True, eq=False)
+class FullGaussian(RealEmission):
+    """Several normal columns, correlated within a state: y ~ N(mean_s, covariance_s).
+
+    Attributes
+    ----------
+    means
+        k x d.
+    covariances
+        k x d x d, symmetric with positive eigenvalues.
+    """
+
+    means: Floats
+    covariances: Floats
+
+    family: ClassVar[str] = "full"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.means.ndim != 2 or self.covariances.shape != (*self.means.shape, self.columns):
+            raise ValueError("means must be k x d and covariances k x d x d")
+        if not np.allclose(self.covariances, self.covariances.mT, rtol=1e-8, atol=0.0):
+            raise ValueError("covariances must be symmetric")
+        if not (np.linalg.eigvalsh(self.covariances) > 0.0).all():
+            raise ValueError("the eigenvalues of covariances must be larger than zero")
+
+    @property
+    def columns(self) -> int:
+        return int(self.means.shape[1])
+
+    def parameters(self) -> Floats:
+        rows = [self.means.T, self.covariances.reshape(self.states, -1).T]
+        return np.ascontiguousarray(np.concatenate(rows))
+
+    @classmethod
+    def from_core(cls, rows: Floats) -> Self:
+        d = round(np.sqrt(len(rows) + 0.25) - 0.5)
+        covariances = rows[d:].T.reshape(-1, d, d)
+        return cls._of(rows[:d].T, 0.5 * (covariances + covariances.mT))
+
+    def moments(self) -> tuple[Floats, Floats]:
+        return self.means, np.diagonal(self.covariances, axis1=1, axis2=2)
+
+    def _draw(self, path: Path, rng: np.random.Generator) -> Floats:
+        roots = np.linalg.cholesky(self.covariances)[path]
+        noise = rng.normal(size=(len(path), self.columns))
+        return np.asarray(self.means[path] + np.einsum("tij,tj->ti", roots, noise))
+
+    def _rescaled(self, centre: Floats, width: Floats) -> Self:
+        return self._of(centre + width * self.means, self.covariances * np.outer(width, width))
+
+    @classmethod
+    def starting_parameters(cls, observations: Floats) -> Floats:
+        d = observations.shape[1]
+        return np.concatenate([np.zeros(d), np.eye(d).ravel()])[:, np.newaxis]
 
 
 def normal_cdf(z: npt.ArrayLike) -> Floats:

@@ -1,7 +1,7 @@
 """The interface of emissions: parameters in rows, a column for each state."""
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import ClassVar, Self
 
 import numpy as np
@@ -11,11 +11,8 @@ from normalhedge import _core
 from normalhedge.boundary import inputs
 from normalhedge.boundary.inputs import Floats
 
-Path = npt.NDArray[np.intp]
-"""A state for each round."""
-
-ROOM = 2.0**53
-"""Whole numbers up to here are exact in float64."""
+Path = npt.NDArray[np.intp]  # a state for each round
+ROOM = 2.0**53  # whole numbers up to here are exact in float64
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,46 +28,82 @@ class Emission(ABC):
     """The accepted observations, in words."""
     scaled: ClassVar[bool] = False
     """Whether observations can be standardised: real numbers can, counts and symbols cannot."""
+    positive: ClassVar[tuple[str, ...]] = ()
+    """The attributes that must be larger than zero."""
+    squared: ClassVar[tuple[str, ...]] = ()
+    """The attributes whose squares the core reads."""
 
     def __post_init__(self) -> None:
-        states = set()
-        for field in fields(self):
-            values = inputs.numbers_array(field.name, getattr(self, field.name))
-            values = np.array(values, dtype=np.float64)
+        for name in self._names():
+            values = np.array(inputs.numbers_array(name, getattr(self, name)), dtype=np.float64)
             if values.ndim < 1 or 0 in values.shape or not np.isfinite(values).all():
                 raise ValueError(
-                    f"{field.name} must be finite numbers, with the states on the first axis"
+                    f"{name} must be finite numbers, with the states on the first axis"
                 )
             values.setflags(write=False)
-            object.__setattr__(self, field.name, values)
-            states.add(len(values))
+            object.__setattr__(self, name, values)
+        states = {len(getattr(self, name)) for name in self._names()}
         if len(states) > 1:
             raise ValueError(
                 f"all parameters must have the same number of states, got {sorted(states)}"
             )
+        for name in self.positive:
+            if not (getattr(self, name) > 0.0).all():
+                raise ValueError(f"{name} must be larger than zero")
+
+    @classmethod
+    def _names(cls) -> tuple[str, ...]:
+        return cls.__match_args__
+
+    @classmethod
+    def _of(cls, *values: Floats) -> Self:
+        """Return the emission with arrays that the package has computed, unchecked."""
+        made = object.__new__(cls)
+        for name, array in zip(cls._names(), values, strict=True):
+            array.setflags(write=False)
+            object.__setattr__(made, name, array)
+        return made
 
     @property
     def states(self) -> int:
         """The number of states, k."""
-        return len(getattr(self, fields(self)[0].name))
+        return len(getattr(self, self._names()[0]))
 
     @property
     def columns(self) -> int:
         """The number of columns of an observation."""
         return 1
 
-    @abstractmethod
     def parameters(self) -> Floats:
         """Return the parameters as the core reads them, rows x k, in a fresh array."""
+        values = ((name, getattr(self, name)) for name in self._names())
+        return np.stack([array**2 if name in self.squared else array for name, array in values])
 
     @classmethod
-    @abstractmethod
     def from_parameters(cls, rows: Floats) -> Self:
         """Return the emission with these parameters, rows x k, as `parameters` returns them."""
+        made = cls.from_core(rows)
+        made.__post_init__()
+        return made
+
+    @classmethod
+    def from_core(cls, rows: Floats) -> Self:
+        """Return the emission with parameters that the core has computed, unchecked."""
+        values = zip(cls._names(), rows, strict=True)
+        return cls._of(*(np.sqrt(row) if name in cls.squared else row for name, row in values))
 
     @abstractmethod
     def moments(self) -> tuple[Floats, Floats]:
         """Return mean and variance in each state."""
+
+    def moments_after(self, previous: Floats) -> tuple[Floats, Floats]:
+        """Return mean and variance of the next observation in each state, given the last, T x d.
+
+        The results are T x k x d, or 1 x k x d if they do not depend on the last observation.
+        """
+        del previous
+        mean, variance = (part.reshape(1, self.states, -1) for part in self.moments())
+        return mean, variance
 
     @abstractmethod
     def _draw(self, path: Path, rng: np.random.Generator) -> Floats:
@@ -87,18 +120,21 @@ class Emission(ABC):
         rng
             The generator of random numbers.
         """
-        return self._draw(states_array(states, self.states), rng)
+        return self._draw(_check_path(states, self.states), rng)
 
     def log_density(self, observations: npt.ArrayLike) -> Floats:
         """Return ln b_s(y_t), T x k; 0 where an observation is missing (NaN)."""
-        seen = self.accepted(observations)
+        return self.log_densities(self.accepted(observations))
+
+    def log_densities(self, seen: Floats) -> Floats:
+        """Return the same for observations that `accepted` has checked, T x columns."""
         result = np.empty((len(seen), self.states))
         _core.em_log_densities(self.family, seen, self.parameters(), result)
         return result
 
     def accepted(self, observations: npt.ArrayLike) -> Floats:
         """Return observations as T x columns for the core, checked."""
-        return checked(type(self), observations, self.columns)
+        return check_observations(type(self), observations, self.columns)
 
     def order(self) -> npt.NDArray[np.intp]:
         """Return the states by their mean, then by their variance."""
@@ -111,7 +147,7 @@ class Emission(ABC):
         places = np.asarray(order)
         if sorted(places.tolist()) != list(range(self.states)):
             raise ValueError(f"order must name each of the {self.states} states once, got {places}")
-        return type(self)(*(getattr(self, field.name)[places] for field in fields(self)))
+        return self._of(*(getattr(self, name)[places] for name in self._names()))
 
     @classmethod
     @abstractmethod
@@ -139,14 +175,18 @@ class RealEmission(Emission):
         centre, width
             The new origin and unit, one number for each column.
         """
-        return self._rescaled(centre, width)
+        made = self._rescaled(centre, width)
+        made.__post_init__()
+        return made
 
     @abstractmethod
     def _rescaled(self, centre: Floats, width: Floats) -> Self:
-        """Return the emission of centre + width y."""
+        """Return the emission of centre + width y, unchecked."""
 
 
-def checked(family: type[Emission], observations: npt.ArrayLike, columns: int | None) -> Floats:
+def check_observations(
+    family: type[Emission], observations: npt.ArrayLike, columns: int | None
+) -> Floats:
     """Return observations as T x columns, checked; a row with a missing value becomes all NaN."""
     array = inputs.numbers_array("observations", observations).astype(np.float64)
     if array.ndim == 1:
@@ -160,31 +200,19 @@ def checked(family: type[Emission], observations: npt.ArrayLike, columns: int | 
         raise ValueError(
             f"observations must be {family.numbers} within ±{inputs.LARGEST:g}, NaN where missing"
         )
-    family_check(family, array[known])
+    if not family.scaled:
+        wrong = ~((array >= 0.0) & (array == np.floor(array)) & (array < ROOM)) & known
+        if wrong.any():
+            raise ValueError(
+                f"observations must be {family.numbers}, NaN where missing, got {array[wrong][0]:g}"
+            )
     array[~known.all(axis=1)] = np.nan
     return np.ascontiguousarray(array)
 
 
-def family_check(family: type[Emission], known: Floats) -> None:
-    """Refuse values that are not whole numbers, in families of counts and symbols."""
-    if family.scaled:
-        return
-    wrong = ~((known >= 0.0) & (known == np.floor(known)) & (known < ROOM))
-    if wrong.any():
-        raise ValueError(
-            f"observations must be {family.numbers}, NaN where missing, got {known[wrong][0]:g}"
-        )
-
-
-def states_array(states: npt.ArrayLike, most: int) -> Path:
+def _check_path(states: npt.ArrayLike, most: int) -> Path:
     """Return a path through the states, checked."""
     path = np.asarray(states)
     if path.ndim != 1 or path.dtype.kind not in "iu" or not ((path >= 0) & (path < most)).all():
         raise ValueError(f"states must be whole numbers below {most}, one for each observation")
     return path.astype(np.intp)
-
-
-def positive(name: str, values: Floats) -> None:
-    """Refuse parameters that are not larger than zero."""
-    if not (values > 0.0).all():
-        raise ValueError(f"{name} must be larger than zero")

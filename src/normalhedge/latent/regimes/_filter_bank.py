@@ -7,8 +7,8 @@ import numpy as np
 
 from normalhedge import _core
 from normalhedge.boundary.inputs import Floats
-from normalhedge.latent.models import OnlineModels, OnlineRun
-from normalhedge.latent.models.emissions import FAMILIES, Autoregressive, Emission
+from normalhedge.latent.models import OnlineEM, OnlineModels, OnlineRun, filter_together
+from normalhedge.latent.models.emissions import FAMILIES, Autoregressive
 from normalhedge.latent.regimes._candidates import Candidate
 
 
@@ -32,7 +32,7 @@ class CandidateFilters(NamedTuple):
     online: Floats  # the numbers of the candidates with online EM, in one block; see `OnlineModels`
 
 
-class Lineup:
+class FilterBank:
     """Candidates that observe the same series.
 
     One call of the core filters all candidates with fixed parameters, whatever their families.
@@ -66,7 +66,7 @@ class Lineup:
 
     def candidates(self, filters: CandidateFilters) -> tuple[Candidate, ...]:
         """Return the candidates with all that they have learned."""
-        online = dict(zip(self._online, self._models.at(filters.online), strict=True))
+        online = self._online_at(filters)
         return tuple(
             candidate._replace(
                 filtered=filters.filtered[n, : candidate.recipe.states], online=online.get(n)
@@ -76,20 +76,18 @@ class Lineup:
 
     def parameters(self, filters: CandidateFilters) -> list[tuple[str, Floats]]:
         """Return the family of each candidate, and its current parameters, rows x k."""
-        online = dict(zip(self._online, self._models.at(filters.online), strict=True))
-        return [
-            (
-                candidate.recipe.family,
-                online[n].emission.parameters() if n in online else self._rows[n],
-            )
-            for n, candidate in enumerate(self._candidates)
-        ]
+        rows = {n: model.emission.parameters() for n, model in self._online_at(filters).items()}
+        rows |= self._rows
+        return [(candidate.recipe.family, rows[n]) for n, candidate in enumerate(self._candidates)]
+
+    def _online_at(self, filters: CandidateFilters) -> dict[int, OnlineEM]:
+        return dict(zip(self._online, self._models.at(filters.online), strict=True))
 
     def predicted(self, filters: CandidateFilters) -> Floats:
         """Return P_n(S_{t+1} | y_1..y_t), N x K."""
         result = np.zeros((len(self._candidates), self._width))
         result[self._fixed] = filters.beliefs.T
-        for n, online in zip(self._online, self._models.at(filters.online), strict=True):
+        for n, online in self._online_at(filters).items():
             result[n, : online.states] = online.beliefs
         return result
 
@@ -131,26 +129,21 @@ class Lineup:
         logs = np.full((rounds, width, count), -np.inf)  # where there is no state
         for family in self._families:
             family.write_logs(series, logs)
-        highest = logs.max(axis=1)
-        scores = np.exp(logs - highest[:, np.newaxis])
-        course = np.empty((rounds + 1, width, count))
-        course[0] = beliefs
-        totals = np.zeros((rounds + 1, count))
-        _core.filter_run(course, scores, np.arange(float(rounds)), self._moves, 0.0, totals)
-        before = course[:-1]
+        predicted, scores, totals = filter_together(logs, beliefs, self._moves)
+        before = predicted[:-1]
         after = before * scores
         sums = after.sum(axis=1, keepdims=True)
         after = np.where(sums > 1e-280, after / np.maximum(sums, 1e-280), before)
-        result.logs[:, self._fixed] = totals[1:] + highest
+        result.logs[:, self._fixed] = totals
         result.filtered[:, self._fixed] = after.transpose(0, 2, 1)
         if moments:
             means = np.zeros((rounds, width, count, series.shape[1]))
             variances = np.zeros_like(means)
             for family in self._families:
                 family.write_moments(series, means, variances)
-            mean, variance = _mixed(before[..., np.newaxis], means, variances)
+            mean, variance = _mix(before[..., np.newaxis], means, variances)
             result.means[:, self._fixed], result.variances[:, self._fixed] = mean, variance
-        return np.array(course[-1])
+        return np.array(predicted[-1])
 
 
 class _Family:
@@ -160,21 +153,20 @@ class _Family:
         mine = [(n, c) for n, c in enumerate(fixed) if c.recipe.family == name]
         rows = [c.fitted.emission.parameters() for _, c in mine]
         self._rows = np.ascontiguousarray(np.concatenate(rows, axis=1))
-        self._emission = FAMILIES[name].from_parameters(self._rows)
+        self._emission = FAMILIES[name].from_core(self._rows)
         self._states = np.concatenate([np.arange(c.recipe.states) for _, c in mine])
         self._places = np.repeat([n for n, _ in mine], [c.recipe.states for _, c in mine])
-        self._name = FAMILIES[name].family
 
     def write_logs(self, series: Floats, logs: Floats) -> None:
         """Write log densities, T x K x N; the first row of the series only precedes the others."""
-        found = np.empty((len(series), self._rows.shape[1]))
-        _core.em_log_densities(self._name, series, self._rows, found)
-        logs[:, self._states, self._places] = found[1:]
+        densities = np.empty((len(series), self._rows.shape[1]))
+        _core.em_log_densities(self._emission.family, series, self._rows, densities)
+        logs[:, self._states, self._places] = densities[1:]
 
     def write_moments(self, series: Floats, means: Floats, variances: Floats) -> None:
         """Write means and variances, T x K x N x d."""
         where = slice(None), self._states, self._places
-        means[where], variances[where] = moments_after(self._emission, series[:-1])
+        means[where], variances[where] = self._emission.moments_after(series[:-1])
 
 
 def _write_online(
@@ -189,29 +181,17 @@ def _write_online(
     means, variances = learned.emissions.moments()
     if isinstance(learned.emissions, Autoregressive):
         last = np.repeat(series[:-1, 0], k)
-        given, states = ~np.isnan(last), learned.emissions
-        means = np.where(given, states.intercepts + states.slopes * np.nan_to_num(last), means)
-        variances = np.where(given, states.deviations**2, variances)
+        known, states = ~np.isnan(last), learned.emissions
+        means = np.where(known, states.intercepts + states.slopes * np.nan_to_num(last), means)
+        variances = np.where(known, states.deviations**2, variances)
     shape = (rounds, k, series.shape[1])
-    mean, variance = _mixed(
+    mean, variance = _mix(
         learned.beliefs[..., np.newaxis], means.reshape(shape), variances.reshape(shape)
     )
     result.means[:, n], result.variances[:, n] = mean, variance
 
 
-def moments_after(emission: Emission, previous: Floats) -> tuple[Floats, Floats]:
-    """Return mean and variance of the next observation in each state, T x k x d."""
-    if isinstance(emission, Autoregressive):
-        last = previous[:, 0]
-        return (
-            emission.means_after(last)[..., np.newaxis],
-            emission.variances_after(last)[..., np.newaxis],
-        )
-    mean, variance = (part.reshape(1, emission.states, -1) for part in emission.moments())
-    return mean, variance
-
-
-def _mixed(shares: Floats, means: Floats, variances: Floats) -> tuple[Floats, Floats]:
+def _mix(shares: Floats, means: Floats, variances: Floats) -> tuple[Floats, Floats]:
     """Return mean and variance of a mixture over the second axis."""
     mean = (shares * means).sum(axis=1)
     away = np.square(means - mean[:, np.newaxis])

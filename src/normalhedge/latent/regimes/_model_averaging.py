@@ -9,20 +9,18 @@ import numpy.typing as npt
 from normalhedge.boundary.inputs import Floats
 from normalhedge.hedgers import FixedShare
 
-NATS = 10.0
-"""Half the largest difference of log densities that a round can count."""
-
+NATS = 10.0  # half the largest difference of log densities that a round can count
+# the share of the weight that is redistributed: the best candidate changes every 500 rounds
 SHARE = 0.002
-"""The share of the weight that is redistributed: the best candidate changes every 500 rounds."""
 
 
 @dataclass(frozen=True)
-class Weighing:
+class ModelAveraging:
     """The weights of candidates that join and leave.
 
     The gain of a candidate is 1 + (ln p_n(y) - max_m ln p_m(y)) / 10, at least -1. With
-    `FixedShare` at the rate 10 the weights are those of Bayes' rule for a best candidate that
-    changes now and then:
+    `FixedShare` at the rate 10 the weights follow Bayes' rule for a best candidate that changes
+    now and then:
 
         w_n <- (1 - share) w_n p_n(y) / sum_m w_m p_m(y) + share / N
 
@@ -42,27 +40,28 @@ class Weighing:
     def observe(
         self, game: Any, logs: Floats, known: npt.NDArray[np.bool_]
     ) -> tuple[Any, Floats, Floats, Floats]:
-        """Learn log densities."""
-        game, before, after = self._weigh(game, logs, known)
+        """Learn log densities.
+
+        Returns the game, the weights before and after each round, and the log densities of the
+        mixture.
+        """
+        game, before, after = self._reweigh(game, logs, known)
         most = logs.max(axis=1)
         mixed = (before * np.exp(logs - most[:, np.newaxis])).sum(axis=1)
         return game, before, after, np.log(np.maximum(mixed, 1e-300)) + most
 
-    def _weigh(
+    def _reweigh(
         self, game: Any, logs: Floats, known: npt.NDArray[np.bool_]
     ) -> tuple[Any, Floats, Floats]:
+        weights = np.asarray(game.weights)[np.newaxis]
         if not known.any():
-            same = np.repeat(np.asarray(game.weights)[np.newaxis], len(logs), axis=0)
+            same = np.repeat(weights, len(logs), axis=0)
             return game, same, same
         behind = logs[known] - logs[known].max(axis=1, keepdims=True)
         gains = np.maximum(1.0 + behind / NATS, -1.0)
         if len(logs) == 1:
             later = self.hedger.step(game, gains[0])
-            return (
-                later,
-                np.asarray(game.weights)[np.newaxis],
-                np.asarray(later.weights)[np.newaxis],
-            )
+            return later, weights, np.asarray(later.weights)[np.newaxis]
         run = self.hedger.run(gains, state=game, keep_weights=True)
         played = np.concatenate([run.weights, run.state.weights[np.newaxis]])
         places = np.cumsum(known)

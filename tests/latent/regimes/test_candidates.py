@@ -2,14 +2,18 @@
 
 import numpy as np
 
-from normalhedge.latent.regimes._candidates import LearningRecipe
-from normalhedge.latent.regimes._slate import Board, Slate, _Review
+from normalhedge.latent.regimes._candidates import (
+    CandidatePool,
+    CandidateSearch,
+    LearningRecipe,
+    _Review,
+)
 from tests.latent.regimes.examples import textbook
 
 
 def test_windows_without_hope_are_fitted_less_often() -> None:
-    slate, seen = Slate(["gaussian"], [1, 2], 10), textbook(800)[1][:, np.newaxis]
-    none = Board((), np.empty(0), {})
+    slate, seen = CandidateSearch(["gaussian"], [1, 2], 10), textbook(800)[1][:, np.newaxis]
+    none = CandidatePool((), np.empty(0), {})
     board, _, _ = slate.review(none, seen, np.empty(0), np.random.default_rng(0))
     review = _Review(list(board.candidates), board.standing.copy())
     window = next(n for n, one in enumerate(board.candidates) if one.recipe.window == 250)

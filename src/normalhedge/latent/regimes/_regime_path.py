@@ -10,7 +10,7 @@ from normalhedge.boundary.inputs import Floats
 
 
 @dataclass(frozen=True, eq=False)
-class Course:
+class RegimePath:
     """Predictions and regimes of T rounds, each computed from the rounds before it."""
 
     # means, variances: of the predictive distribution before each observation, T or T x d; NaN
@@ -27,8 +27,7 @@ class Course:
     @property
     def states(self) -> npt.NDArray[np.intp]:
         """The most probable regime in each round; -1 before the first fit."""
-        found = self.probabilities.argmax(axis=1)
-        return np.where(self.probabilities.any(axis=1), found, -1)
+        return np.where(self.probabilities.any(axis=1), self.probabilities.argmax(axis=1), -1)
 
     @property
     def certainty(self) -> Floats:
@@ -42,17 +41,17 @@ class Course:
         known = self.log_scores[~np.isnan(self.log_scores)]
         mean = f"{known.mean():.4f}" if len(known) else "none"
         used = int((np.bincount(self.states + 1, minlength=2)[1:] > 0).sum())
-        return f"<Course: {len(self):,} rounds, {used} regimes, mean log score {mean}>"
+        return f"<RegimePath: {len(self):,} rounds, {used} regimes, mean log score {mean}>"
 
-    def renumbered(self, new: npt.NDArray[np.intp]) -> Self:
-        """Return the course with regimes renumbered: ``new[k]`` is the new number of regime k."""
+    def renumber(self, new: npt.NDArray[np.intp]) -> Self:
+        """Return the path with regimes renumbered: ``new[k]`` is the new number of regime k."""
         probabilities = np.empty_like(self.probabilities)
         probabilities[:, new] = self.probabilities
         return replace(self, probabilities=probabilities)
 
     @classmethod
-    def joined(cls, parts: list[Self]) -> Self:
-        """Return several courses as one, in their order."""
+    def join(cls, parts: list[Self]) -> Self:
+        """Return several paths as one, in their order."""
         return cls(
             *(np.concatenate([getattr(part, f.name) for part in parts]) for f in fields(cls))
         )

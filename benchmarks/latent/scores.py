@@ -1,4 +1,4 @@
-"""Scores of probabilistic forecasts.
+"""Scores of probabilistic forecasts, and the agreement of states with the truth.
 
 The logarithmic score, Brier's score and the CRPS are proper: on average no forecast beats the true
 distribution. The L1 loss of the paper, 1 - p(y), is not proper: for a symbol with probability 0.7
@@ -7,14 +7,12 @@ a symbol, NormalHedge with the L1 loss ends at 0.99 (L1 0.295, Brier 0.569, log 
 with the log score at 0.70 (0.416, 0.412, -0.603): see ``benchmarks/latent/improper.py``.
 """
 
-import math
-
 import numpy as np
 import numpy.typing as npt
 
 from normalhedge.boundary import inputs
 from normalhedge.boundary.inputs import Floats
-from normalhedge.latent.models.emissions import normal_cdf
+from normalhedge.latent.regimes._matching import assignment
 
 
 def log_score(probability: npt.ArrayLike) -> Floats:
@@ -52,34 +50,24 @@ def l1(probabilities: npt.ArrayLike, outcomes: npt.ArrayLike) -> Floats:
     return np.asarray(1.0 - given[np.arange(len(observed)), observed])
 
 
-def crps(shares: npt.ArrayLike, means: npt.ArrayLike, deviations: npt.ArrayLike, y: float) -> float:
-    """Return the continuous ranked probability score of a mixture of normal distributions.
-
-    It is the integral of (F(x) - [x >= y])^2, in the units of y; smaller is better:
-
-        sum_i p_i A(y - m_i, s_i^2) - 1/2 sum_ij p_i p_j A(m_i - m_j, s_i^2 + s_j^2)
-        A(m, v) = 2 sqrt(v) phi(m / sqrt(v)) + m (2 Phi(m / sqrt(v)) - 1)
-
-    References
-    ----------
-    Grimit, Gneiting, Berrocal and Johnson (2006).
+def agreement(states: npt.ArrayLike, truth: npt.ArrayLike) -> float:
+    """Return the share of rounds with the right state, after the best one-to-one matching.
 
     Examples
     --------
-    >>> round(crps([1.0], [0.0], [1.0], 0.0), 4)
-    0.2337
+    >>> agreement([1, 1, 0, 0], [0, 0, 1, 0])
+    0.75
     """
-    p, m, s = (np.asarray(part, dtype=np.float64) for part in (shares, means, deviations))
-    apart = _distance(m[:, np.newaxis] - m, np.square(s)[:, np.newaxis] + np.square(s))
-    return float(p @ _distance(y - m, np.square(s)) - 0.5 * p @ apart @ p)
-
-
-def _distance(mean: Floats, variance: Floats) -> Floats:
-    """Return E|x| of a normal x."""
-    deviation = np.sqrt(variance)
-    z = mean / deviation
-    density = np.exp(-0.5 * np.square(np.clip(z, -40.0, 40.0))) / math.sqrt(2.0 * math.pi)
-    return np.asarray(2.0 * deviation * density + mean * (2.0 * normal_cdf(z) - 1.0))
+    found, true = (inputs.numbers_array("states", part).astype(np.intp) for part in (states, truth))
+    if found.shape != true.shape or not found.size:
+        raise ValueError(
+            f"states and truth must have the same length, got {found.shape} and {true.shape}"
+        )
+    table = np.zeros((found.max() + 1, true.max() + 1))
+    np.add.at(table, (found, true), 1.0)
+    chosen = assignment(table)
+    kept = chosen >= 0
+    return float(table[np.flatnonzero(kept), chosen[kept]].sum() / found.size)
 
 
 def _probabilities(

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from normalhedge.latent.tracking._mixed_normals import quantiles, weighted_quantiles
+from normalhedge.latent.tracking._track import quantiles, weighted_quantiles
 
 
 def test_quantiles_of_mixtures() -> None:

@@ -1,33 +1,24 @@
 """The map from states of candidates to regimes, which one of the candidates defines."""
 
-import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 
 from normalhedge.boundary.inputs import Floats
-from normalhedge.latent.models import Fitted, stationary
+from normalhedge.latent.models import Fitted
 from normalhedge.latent.regimes._candidates import Candidate, LearningRecipe
-from normalhedge.latent.regimes._matching import Identity, Labels, likeness, merged, overlap
+from normalhedge.latent.regimes._matching import Identity, Labels, likeness, merge_similar, overlap
 
+# the memory of the choice of the number of states: after this many rounds a score counts 1/e
 MEMORY = 1000
-"""The memory of the choice of the number of states: after this many rounds a score counts 1/e."""
-
-EVIDENCE = 4.0
-"""The total nats that an additional state must add."""
-
-HOLD = 3.0
-"""The nats by which another candidate must lead to define the regimes."""
-
+EVIDENCE = 4.0  # the total nats that an additional state must add
+HOLD = 3.0  # the nats by which another candidate must lead to define the regimes
+# the nats by which a model of the last rounds must lead a model of all rounds to define them
 WHOLE = 10.0
-"""The nats by which a model of the last rounds must lead a model of all rounds to define them."""
-
+# a model with a state rarer than this share of rounds must lead by this many nats
 RARE, RARITY = 0.01, 20.0
-"""A model with a state rarer than this share of rounds must lead by this many nats."""
-
-RECENT = 500
-"""The number of last rounds on which the states of candidates are matched."""
+RECENT = 500  # the number of last rounds on which the states of candidates are matched
 
 
 class Parameters(NamedTuple):
@@ -40,7 +31,7 @@ class Parameters(NamedTuple):
     share: float  # the share of rounds that the regime has in the long run
 
 
-class Naming(NamedTuple):
+class RegimeLabels(NamedTuple):
     """The regimes: their number, and the regimes that each state of a candidate stands for.
 
     The number of regimes is the smallest number of states k whose models, with their weights, are
@@ -73,7 +64,7 @@ class Naming(NamedTuple):
 
     @classmethod
     def init(cls, most: int) -> Self:
-        """Return the naming before the first model, of at most so many states."""
+        """Return the labels before the first model, of at most so many states."""
         maps, leave = np.empty((0, most, most)), np.empty((0, most))
         identity, ahead = Identity.init(most), np.zeros(most + 1)
         return cls(identity, ahead, 0.0, np.empty((0, 0)), maps, leave, np.empty(0))
@@ -90,11 +81,11 @@ class Naming(NamedTuple):
         weights = weights + 1e-9
         mixed = (weights * np.exp(np.clip(ahead, -600.0, 600.0))) @ self.groups
         gained = np.log(mixed + 1e-290) - np.log(weights @ self.groups + 1e-290)
-        naming = self._replace(
+        labels = self._replace(
             ahead=left * self.ahead + fading @ gained,
             rounds=left * self.rounds + float(fading.sum()),
         )
-        return naming, left, np.asarray(fading @ np.clip(ahead, -20.0, 20.0))
+        return labels, left, np.asarray(fading @ np.clip(ahead, -20.0, 20.0))
 
     def match(
         self, candidates: Sequence[Candidate], standing: Floats, seen: Floats, worth: float
@@ -103,15 +94,15 @@ class Naming(NamedTuple):
         recent, most = seen[-RECENT:], self.most
         states = np.array([candidate.recipe.states for candidate in candidates])
         known = seen[~np.isnan(seen[:, 0])]
-        leader = self._choice(candidates, standing, known, worth)
         models = [candidate.now() for candidate in candidates]
-        beliefs = [model.smoothed(recent)[0] for model in models]
-        chosen = _simplified(models[leader])
-        current = chosen.smoothed(recent)[0]
+        leader = self._choice(candidates, models, standing, known, worth)
+        beliefs = [model.smooth(recent)[0] for model in models]
+        chosen = _simplify(models[leader])
+        current = chosen.smooth(recent)[0]
         shared = None
         if self.model is not None:
             similar = likeness(chosen.emission, self.model.emission)
-            shared = overlap(current, self.model.smoothed(recent)[0], similar)
+            shared = overlap(current, self.model.smooth(recent)[0], similar)
         identity = self.identity.follow(chosen.emission, shared)
         alike = (states == states[leader]).astype(np.float64)
         maps, leave = np.zeros((len(models), most, most)), np.zeros((len(models), most))
@@ -135,7 +126,12 @@ class Naming(NamedTuple):
         )
 
     def _choice(
-        self, candidates: Sequence[Candidate], standing: Floats, seen: Floats, worth: float
+        self,
+        candidates: Sequence[Candidate],
+        models: Sequence[Fitted],
+        standing: Floats,
+        seen: Floats,
+        worth: float,
     ) -> int:
         """Return the index of the candidate that defines the regimes."""
         there = sorted({candidate.recipe.states for candidate in candidates})
@@ -148,7 +144,7 @@ class Naming(NamedTuple):
                 continue
             places[n] = standing[n] + HOLD * (recipe == self.recipe)
             places[n] += WHOLE * (not recipe.window and not recipe.memory)
-            places[n] -= RARITY * (stationary(candidate.transition).min() < RARE)
+            places[n] -= RARITY * (models[n].stationary().min() < RARE)
         return int(places.argmax())
 
     def _number(self, there: list[int], worth: float) -> int:
@@ -165,14 +161,14 @@ class Naming(NamedTuple):
     def switching(self, weights: Floats, filtered: Floats) -> Floats:
         """Return the probability that the next regime differs.
 
-        Only models with the number of states of the regimes are asked.
+        Only models with as many states as there are regimes have a say.
         """
         states = weights[..., np.newaxis] * filtered
         total = np.maximum(weights @ self.alike, 1e-300)
         return np.asarray(states.reshape(len(states), -1) @ self.leave.ravel() / total)
 
     def renumber(self) -> tuple[Self, Labels]:
-        """Return the naming with the regimes in their order, and the new number of each old one."""
+        """Return the labels with the regimes in their order, and the new number of each old one."""
         if self.model is None:
             return self, np.arange(self.most)
         new = self.identity.in_order(self.model.emission)
@@ -202,9 +198,9 @@ def _plain(value: Any) -> Any:
     return float(value) if np.ndim(value) == 0 else np.asarray(value)
 
 
-def _simplified(model: Fitted) -> Fitted:
+def _simplify(model: Fitted) -> Fitted:
     """Return a model in which each group of very similar states is one state, the most frequent."""
-    groups = merged(model.emission)
+    groups = merge_similar(model.emission)
     if groups.max() + 1 == model.states:
         return model
     shares = model.stationary() + 1e-12
@@ -212,6 +208,6 @@ def _simplified(model: Fitted) -> Fitted:
     within = shares[:, np.newaxis] * member
     within /= within.sum(axis=0)
     kept = within.argmax(axis=0)
-    emission = type(model.emission).from_parameters(model.emission.parameters()[:, kept])
+    emission = type(model.emission).from_core(model.emission.parameters()[:, kept])
     transition = within.T @ model.transition @ member
-    return Fitted(model.initial @ member, transition, emission, math.nan, 0, np.empty(0))
+    return Fitted(model.initial @ member, transition, emission)
