@@ -49,10 +49,10 @@ class BatesGranger(CompiledHedger):
     alpha: float = 0.0
     power: float = 1.0
 
-    algorithm: ClassVar[str] = "bates_granger"
-    total_names: ClassVar[tuple[str, ...]] = ("rounds", "lost")
+    algorithm = "bates_granger"
+    total_names = ("rounds", "lost")
     scaling_exponents: ClassVar[Mapping[str, int]] = {"rounds": 0}
-    by_losses: ClassVar[bool] = True
+    by_losses = True
     breaks: ClassVar[Mapping[str, str]] = {
         "only_differences_matter": "the losses themselves matter, not only their differences",
     }

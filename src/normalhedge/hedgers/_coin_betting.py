@@ -58,9 +58,9 @@ class CoinBetting(CompiledHedger):
     shift: float = 0.0
     alpha: float = 0.0
 
-    algorithm: ClassVar[str] = "coin_betting"
-    row_names: ClassVar[tuple[str, ...]] = ("coins", "log wealth")
-    total_names: ClassVar[tuple[str, ...]] = ("time",)
+    algorithm = "coin_betting"
+    row_names = ("coins", "log wealth")
+    total_names = ("time",)
     scaling_exponents: ClassVar[Mapping[str, int]] = {"log wealth": 2, "time": 0}
 
     def __post_init__(self) -> None:

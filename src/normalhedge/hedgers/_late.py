@@ -25,7 +25,7 @@ class LateHedger(CompiledHedger):
     alpha: float = 0.0
 
     def __post_init__(self) -> None:
-        delay = checked_delay(self.delay)
+        delay = check_delay(self.delay)
         hint = inputs.number("hint", self.hint, 0.0, 1.0, closed=True)
         object.__setattr__(self, "delay", delay)
         object.__setattr__(self, "hint", hint)
@@ -48,7 +48,7 @@ class LateHedger(CompiledHedger):
         return self.delay + 1 + self._repeats
 
 
-def checked_delay(delay: object) -> int:
+def check_delay(delay: object) -> int:
     """Check that a delay is a whole number from 0 to the longest, and return it as an int."""
     rounds = inputs.count("delay", delay, least=0)
     if rounds > LONGEST:
