@@ -1,4 +1,4 @@
-"""``normalhedge certify``: what can be promised, proved and attacked."""
+"""``normalhedge certify``: bound the regret of NormalHedge, prove the bound, and attack it."""
 
 import math
 from decimal import Decimal
@@ -11,6 +11,7 @@ from rich.table import Table
 
 from normalhedge.boundary import inputs, whole_files
 from normalhedge.cli._progress import ProgressBar
+from normalhedge.cli._shared import check_ending, path_option
 from normalhedge.cli._terminal import echo
 from normalhedge.guarantees import (
     PAPER_C,
@@ -62,7 +63,7 @@ NAMES = (
     "plot",
     "table",
 )
-"""The options, except that which checks a proof."""
+"""All options but --check."""
 
 SMALLEST_ALPHA = 1e-4
 """Below this, attacks, which last for some 50/alpha rounds, take too long."""
@@ -70,11 +71,13 @@ SMALLEST_ALPHA = 1e-4
 
 @click.command(
     "certify",
-    epilog="The table has the average potential, which is never exceeded, and what it means for "
-    "the regret; below it what attacks reach.",
+    epilog="The table shows an upper bound on the average potential, the bound on the regret that "
+    "follows, and the values that attacks reach.",
 )
 @click.option("--alpha", type=float, help="The discount rate, in (0, 1).")
-@click.option("--experts", callback=_whole, metavar="N", help="How many experts; 1e6 will do.")
+@click.option(
+    "--experts", callback=_whole, metavar="N", help="The number of experts, such as 1000 or 1e6."
+)
 @click.option("--reach", type=float, metavar="K",
               help="Instead of --experts: every N with alpha ln N <= K, and every rate up to "
               "alpha.")  # fmt: skip
@@ -82,18 +85,17 @@ SMALLEST_ALPHA = 1e-4
 @click.option("--c", type=float, help="[default: 1]")
 @click.option("--best", is_flag=True, help="Find the c with the smallest bound on the regret.")
 @click.option("--leader", is_flag=True,
-              help="Use that one whole expert leads: a smaller bound where c < 1, in half a "
+              help="Use that one whole expert leads: a smaller bound if c < 1, in half a "
               "minute.")  # fmt: skip
-@click.option("--prove", "wanted", is_flag=True, help="Prove it, and write the proof.")
-@click.option("--out", type=click.Path(path_type=Path), metavar="FILE.json", help="The proof.")
-@click.option("--plot", type=click.Path(path_type=Path), metavar="FILE.png|FILE.pdf",
-              help="Draw potential and regret against c.")  # fmt: skip
-@click.option("--table", type=click.Path(path_type=Path), metavar="FILE.md",
-              help="Write C over c and N instead, with proofs and attacks.")  # fmt: skip
-@click.option("--check", type=click.Path(path_type=Path), metavar="FILE.json",
-              help="Check a proof instead.")  # fmt: skip
+@click.option("--prove", "wanted", is_flag=True, help="Prove the bound, and write the proof.")
+@path_option("--out", "FILE.json", "Write the proof to this file.")
+@path_option("--plot", "FILE.png|FILE.pdf", "Draw potential and regret against c.")
+@path_option(
+    "--table", "FILE.md", "Instead, write a table of C over c and N, with proofs and attacks."
+)
+@path_option("--check", "FILE.json", "Instead, check the proof in this file.")
 def command(alpha: float | None, experts: int | None, **given: Any) -> None:
-    """Say what can be promised for NormalHedge, prove it, and attack it."""
+    """Bound the regret of NormalHedge, prove the bound, and attack it."""
     _check_options(alpha, experts, given)
     if given["check"] is not None:
         _check(given["check"])
@@ -247,9 +249,7 @@ def _check_options(alpha: float | None, experts: int | None, given: dict[str, An
             raise click.UsageError(f"--{alone} does not go with --{others[0]}")
     endings = {"out": (".json",), "plot": (".png", ".pdf"), "table": (".md",)}
     for name, accepted in endings.items():
-        path = given[name]
-        if path is not None and path.suffix.lower() not in accepted:
-            raise click.UsageError(f"{path} must end in {' or '.join(accepted)}")
+        check_ending(given[name], accepted)
     if given["out"] is not None and not given["wanted"]:
         raise click.UsageError("--out is for the proof: say --prove, too")
     if given["power"] is not None and given["reach"] is None:

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 T = TypeVar("T")
 
 ASKING = ("SIGTERM", "SIGINT", "SIGHUP")
-"""Those that are noted, unless they are ignored already, as under ``nohup``."""
+"""The signals to note, unless the process ignores them already, as under ``nohup``."""
 
 
 class _Interrupted(BaseException):
@@ -27,7 +27,7 @@ class Signals:
         self._before: dict[int, Any] = {}
 
     def __enter__(self) -> "Signals":
-        """Begin to note them; elsewhere than in the main thread Python does not let one."""
+        """Begin to note signals; Python allows that in the main thread only."""
         if threading.current_thread() is threading.main_thread():
             for name in ASKING:
                 number = getattr(signal, name, None)
@@ -36,12 +36,12 @@ class Signals:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Leave them to whom they were left before."""
+        """Give the signals back to their former handlers."""
         for number, before in self._before.items():
             signal.signal(number, before)
 
     def wait(self, call: Callable[[], T], limit: int = 1) -> T | None:
-        """Return what a call returns that may take for ever, or none if signals ended it."""
+        """Return the result of a call that may take for ever, or None if signals ended it."""
         try:
             try:
                 self._limit = limit

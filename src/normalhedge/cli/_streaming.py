@@ -5,6 +5,7 @@ import io
 import json
 import os
 import sys
+from collections.abc import Callable
 from typing import Any, Protocol, TypeVar
 
 import click
@@ -13,7 +14,7 @@ from normalhedge.cli._signals import Signals
 from normalhedge.cli._terminal import echo, give_up_stdout
 from normalhedge.live.journal import Operation
 from normalhedge.live.state_file import StateFile
-from normalhedge.mixtures.streams import batches
+from normalhedge.mixtures.streams import LONGEST, batches
 
 TAKEN = 1 << 16
 """How many bytes are read at once: lines that are there together are answered together."""
@@ -23,7 +24,7 @@ T = TypeVar("T")
 
 
 class Answering(Protocol):
-    """What answers lines."""
+    """A stream: it answers lines."""
 
     refused: int  # how many lines were refused
 
@@ -32,16 +33,24 @@ class Answering(Protocol):
 
 
 def run_stream(
-    stream: Answering, thing: T, done: list[Operation], kept: StateFile[T] | None, longest: int
+    make: Callable[[Callable[[Operation], None] | None], Answering],
+    thing: T,
+    kept: StateFile[T] | None,
+    longest: int | None,
 ) -> None:
-    """Answer every line of stdin; what was answered is kept, however the process ends."""
+    """Answer every line of stdin; answered lines survive any end of the process.
+
+    ``make`` returns the stream of ``thing``, which reports its operations if there is a state.
+    """
+    done: list[Operation] = []
+    stream = make(None if kept is None else done.append)
     if sys.stdin is None or sys.__stdout__ is None:
         _end("stdin or stdout is closed: nothing was read", 1)
     with Signals() as signals:
         if kept is not None:
             kept.begin(thing)
         try:
-            failed = _answer_all(stream, thing, done, kept, longest, signals)
+            failed = _answer_all(stream, thing, done, kept, longest or LONGEST, signals)
             if kept is not None:
                 kept.finish(thing)
         finally:

@@ -103,7 +103,7 @@ def parts_of(series: TimeSeries) -> list[str]:
     return [""] if series.n_components == 1 else [str(name) for name in series.components]
 
 
-def checked_levels(quantiles: Sequence[float] | None) -> list[float]:
+def read_levels(quantiles: Sequence[float] | None) -> list[float]:
     levels = sorted({float(one) for one in quantiles or ()})
     if any(not 0.0 < one < 1.0 for one in levels):
         raise ValueError(f"quantiles must lie between 0 and 1, got {list(quantiles or ())}")

@@ -12,12 +12,12 @@ from normalhedge.integrations import _rounds
 from normalhedge.integrations._darts_tables import (
     ForecastTable,
     as_series,
-    checked_levels,
     coverage_of,
     from_bounds,
     outcomes_of,
     parts_of,
     past_quantiles,
+    read_levels,
 )
 from normalhedge.integrations._steps_ahead import StepsAhead, play, step_item
 from normalhedge.mixtures import Mixture, crps
@@ -79,7 +79,7 @@ def blend_forecasts(
     whole = {isinstance(one, TimeSeries) for one in forecasts.values()}
     if len(whole) > 1:
         raise ValueError("forecasts must all be series, or all lists of series")
-    levels = checked_levels(quantiles)
+    levels = read_levels(quantiles)
     last_points = whole.pop()
     given = {name: [one] if last_points else one for name, one in forecasts.items()}
     samples = bool(levels) and all(one.n_samples > 1 for many in given.values() for one in many)
@@ -250,8 +250,8 @@ class HedgeEnsembleModel(EnsembleModel):  # type: ignore[misc]
             Not used.
         """
         if isinstance(predictions, TimeSeries):
-            return self._blended(predictions, series)
-        return [self._blended(*pair) for pair in zip(predictions, series, strict=True)]
+            return self._blend(predictions, series)
+        return [self._blend(*pair) for pair in zip(predictions, series, strict=True)]
 
     def predict_quantiles(
         self, n: int, quantiles: Sequence[float] = (0.05, 0.5, 0.95), **arguments: Any
@@ -270,7 +270,7 @@ class HedgeEnsembleModel(EnsembleModel):  # type: ignore[misc]
         **arguments
             Further arguments of `predict`, for a single series.
         """
-        levels = checked_levels(quantiles)
+        levels = read_levels(quantiles)
         made = self.predict(n, **arguments)
         shift = 1 + self.output_chunk_shift
         items = [
@@ -289,17 +289,7 @@ class HedgeEnsembleModel(EnsembleModel):  # type: ignore[misc]
     def _backtest(
         self, model: Any, series: Any, covariates: Mapping[str, Any]
     ) -> list[list[TimeSeries]]:
-        """Return the forecasts of a model for the last points of each series.
-
-        Parameters
-        ----------
-        model
-            The model.
-        series
-            A series, or several.
-        covariates
-            Covariates by their names in Darts.
-        """
+        """Return the forecasts of a model for the last points of each series."""
         given, retrain = _supported(model, covariates), self.retrain
         if not self.train_forecasting_models:
             retrain = False
@@ -322,16 +312,9 @@ class HedgeEnsembleModel(EnsembleModel):  # type: ignore[misc]
         )
         return [found] if one else found
 
-    def _blended(self, prediction: TimeSeries, series: TimeSeries) -> TimeSeries:
-        """Return the blend of the predictions of one series.
-
-        Parameters
-        ----------
-        prediction
-            The predictions of all models: components of the first, of the second, ...
-        series
-            The series.
-        """
+    def _blend(self, prediction: TimeSeries, series: TimeSeries) -> TimeSeries:
+        """Return the blend of the predictions of one series."""
+        # The components of a prediction are the components of the first model, of the second, ...
         values = np.sort(prediction.all_values(copy=False), axis=2)
         values = values.reshape(len(prediction), len(self.names), series.n_components, -1)
         steps, shift = range(1, self.horizon + 1), self.output_chunk_shift

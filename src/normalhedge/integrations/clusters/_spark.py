@@ -45,16 +45,7 @@ STATE = StructType([StructField("mixture", BinaryType())])
 class MixturePerKey(StatefulProcessor):  # type: ignore[misc]
     """The rows of each key of a stream, answered by a mixture of its own; see `blend_stream`.
 
-    Parameters
-    ----------
-    by, experts
-        The columns of the key and of the experts.
-    target, time, id
-        The columns of outcomes, of times and of ids.
-    options
-        The arguments of `Mixture`.
-    columns
-        The columns of the answers.
+    ``columns`` are the columns of the answers.
     """
 
     def __init__(
@@ -81,17 +72,7 @@ class MixturePerKey(StatefulProcessor):  # type: ignore[misc]
         rows: Iterator[pd.DataFrame],
         timerValues: Any = None,  # noqa: ARG002, N803
     ) -> Iterator[pd.DataFrame]:
-        """Answer the rows of a key in a batch, and keep its mixture.
-
-        Parameters
-        ----------
-        key
-            The values of the columns of the key.
-        rows
-            The rows, in parts.
-        timerValues
-            Ignored: there are no timers.
-        """
+        """Answer the rows of a key in a batch, and keep its mixture."""
         mixture = Mixture(**self.options)
         kept = self.state.get() if self.state.exists() else None
         if kept is not None:
@@ -108,24 +89,12 @@ class MixturePerKey(StatefulProcessor):  # type: ignore[misc]
 
     def _table(self, key: Any, found: Sequence[StreamAnswer]) -> pd.DataFrame:
         """Return answers as a table with the columns of the result."""
+        no_bounds = (None,) * (len(self.columns) - len(self.by) - 5)
         rows = [
-            (
-                *key,
-                one.time,
-                one.id,
-                one.blend,
-                *(one.intervals or self._none),
-                one.weights,
-                one.error,
-            )
-            for one in found
+            (*key, time, name, blend, *(intervals or no_bounds), weights, error)
+            for time, name, blend, intervals, weights, error in found
         ]
         return pd.DataFrame(rows, columns=self.columns)
-
-    @property
-    def _none(self) -> tuple[None, ...]:
-        """Empty bounds, one for each column of intervals."""
-        return (None,) * (len(self.columns) - len(self.by) - 5)
 
     def close(self) -> None:
         """Close nothing."""
@@ -220,18 +189,8 @@ def blend_spark(
 ) -> DataFrame:
     """Blend a table of Spark; see `normalhedge.integrations.clusters.blend`.
 
-    Its rows have no order: they are taken series by series, in the order of time.
-
-    Parameters
-    ----------
-    frame
-        The table.
-    group
-        The columns whose values name tables of their own.
-    arguments
-        The arguments of `normalhedge.blend`.
-    partitions
-        The number of parts; None for as many as Spark's shuffles have.
+    Its rows have no order: they are taken series by series, in the order of time. Without
+    ``partitions`` there are as many parts as Spark's shuffles have.
     """
     if frame.isStreaming:
         raise ValueError("frame must be a table: for a stream of Spark, call blend_stream")
