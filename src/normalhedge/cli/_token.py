@@ -18,7 +18,7 @@ DAY = 86_400.0
 @click.argument("file", type=click.Path(path_type=Path))
 @click.argument("name", required=False)
 @click.option("--scope", type=click.Choice(["read", "write", "admin"]), default="write",
-              show_default=True, help="Its rights; each scope includes the ones before.")  # fmt: skip
+              show_default=True, help="Its rights; each includes the ones before.")  # fmt: skip
 @click.option("--mixture", multiple=True, metavar="NAME",
               help="Restrict the token to this mixture; repeatable.")  # fmt: skip
 @click.option(

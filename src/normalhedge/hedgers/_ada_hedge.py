@@ -9,13 +9,13 @@ import numpy as np
 
 from normalhedge.boundary import inputs
 from normalhedge.boundary.inputs import Floats
-from normalhedge.hedgers._compiled_hedger import NEEDS_COUNT, CompiledHedger
+from normalhedge.hedgers._compiled_hedger import NEEDS_COUNT, DiscountedHedger
 from normalhedge.hedgers._late import LateHedger
 from normalhedge.hedgers._state import State
 
 
 @dataclass(frozen=True)
-class AdaHedge(CompiledHedger):
+class AdaHedge(DiscountedHedger):
     r"""Hedge whose learning rate falls only as far as the gains force it to.
 
     In each round the hedger loses a little because its rate is finite: the mixability gap. The rate
@@ -42,8 +42,6 @@ class AdaHedge(CompiledHedger):
     discount whose gains grow by ``1 / (1 - alpha)`` in each round, and AdaHedge plays the same on
     both, so the bound holds for any discount.
 
-    A round costs O(N) time and a state O(N) memory.
-
     References
     ----------
     De Rooij, van Erven, Grünwald and Koolen, "Follow the leader if you can, hedge if you must"
@@ -55,8 +53,6 @@ class AdaHedge(CompiledHedger):
     >>> AdaHedge().run([[1.0, 0.0, -1.0], [0.5, 1.0, 0.0]]).state.weights.round(3)
     array([0.602, 0.355, 0.043])
     """
-
-    alpha: float = 0.0
 
     algorithm = "ada_hedge"
     total_names = ("gap",)
@@ -80,7 +76,7 @@ def gap_bound(n: int, effective_rounds: float) -> float:
 
 
 @dataclass(frozen=True)
-class FlipFlop(CompiledHedger):
+class FlipFlop(DiscountedHedger):
     r"""Follow the leader while that is cheap, and play AdaHedge while it is not.
 
     The hedger adds up its mixability gaps in two sums: Delta_flip while it follows the leader, and
@@ -115,8 +111,6 @@ class FlipFlop(CompiledHedger):
     The paper also bounds the regret by 5.64 times that of following the leader, plus a constant.
     The algorithm is free of scale, so all of this holds for any discount, as for `AdaHedge`.
 
-    A round costs O(N) time and a state O(N) memory.
-
     References
     ----------
     De Rooij, van Erven, Grünwald and Koolen, "Follow the leader if you can, hedge if you must"
@@ -128,7 +122,6 @@ class FlipFlop(CompiledHedger):
     array([1., 0., 0.])
     """
 
-    alpha: float = 0.0
     phi: float = 2.37
     balance: float = 1.243
 

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from normalhedge.boundary import inputs
-from normalhedge.hedgers._compiled_hedger import CompiledHedger
+from normalhedge.hedgers._compiled_hedger import DiscountedHedger
 
 
 @dataclass(frozen=True)
-class BatesGranger(CompiledHedger):
+class BatesGranger(DiscountedHedger):
     r"""Weigh experts by the inverse of their mean loss.
 
     Forecasters have done this since 1969: if errors are independent, weights by inverse mean square
@@ -46,7 +46,6 @@ class BatesGranger(CompiledHedger):
     array([0.49 , 0.348, 0.161])
     """
 
-    alpha: float = 0.0
     power: float = 1.0
 
     algorithm = "bates_granger"

@@ -41,8 +41,6 @@ class CoinBetting(CompiledHedger):
     ``R_i <= 2 sqrt(3 T (ln N + 3))``. With 1/epsilon in place of N both bound the regret to the
     best epsilon-quantile. Other shifts, and discounts, have no theorem here.
 
-    A round costs O(N) time and a state O(N) memory.
-
     References
     ----------
     Orabona and Pál, "Coin betting and parameter-free online learning" (2016).

@@ -5,8 +5,10 @@ part is a small struct of the core, in a header named like the Python file (``sr
 One engine plays the rounds of all of them; its equations are at the top of ``src/core/engine.hpp``.
 """
 
+import inspect
 import math
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -27,6 +29,13 @@ BLOCK = 1 << 20
 
 NEEDS_COUNT = "the number of experts sets its rate, and a sleeper counts"
 """Why the hedgers that are tuned by ln N break the law `a_sleeper_changes_nothing`."""
+
+SHARED_TEXTS = {
+    "Notes\n-----": "Parameters\n----------\nalpha\n"
+    "    The discount rate of all sums over the rounds, in [0, 1); 0 never forgets.",
+    "References\n----------": "A round costs O(N) time and a state O(N) memory.",
+}
+"""Texts that most algorithms share: docstrings without them get them, before these sections."""
 
 
 class CompiledHedger:
@@ -76,6 +85,15 @@ class CompiledHedger:
 
     alpha: float
     _engine: Engine
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        if cls.__doc__ is not None:  # there is none with python -OO
+            doc = inspect.cleandoc(cls.__doc__)
+            for section, text in SHARED_TEXTS.items():
+                if text[:10] not in doc:
+                    doc = doc.replace(section, f"{text}\n\n{section}", 1)
+            cls.__doc__ = doc
 
     def __post_init__(self) -> None:
         self._prepare()
@@ -427,6 +445,13 @@ class CompiledHedger:
             weights=state.weights.copy(),
             regrets=state.regrets.copy(),
         )
+
+
+@dataclass(frozen=True)
+class DiscountedHedger(CompiledHedger):
+    """A hedger whose first setting is the discount rate, which is 0 unless it is given."""
+
+    alpha: float = 0.0
 
 
 def _state(*fields: Any) -> State:

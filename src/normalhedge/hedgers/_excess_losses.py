@@ -8,12 +8,12 @@ from typing import Any, ClassVar
 import numpy as np
 
 from normalhedge.boundary.inputs import Floats
-from normalhedge.hedgers._compiled_hedger import NEEDS_COUNT, CompiledHedger
+from normalhedge.hedgers._compiled_hedger import NEEDS_COUNT, DiscountedHedger
 from normalhedge.hedgers._state import OWN_ROW, State
 
 
 @dataclass(frozen=True)
-class MLProd(CompiledHedger):
+class MLProd(DiscountedHedger):
     r"""Multiply each weight by one plus its learning rate times the regret of the round.
 
     The bound on the regret to an expert uses the squares of that expert's excess losses: it is
@@ -28,18 +28,11 @@ class MLProd(CompiledHedger):
     where eta' is the rate after the round, w = 1/N at the start, and ``rho = r / 2`` are the
     differences of the losses ``(1 - g) / 2``.
 
-    Parameters
-    ----------
-    alpha
-        The discount rate of the squares and of ln w, in [0, 1); 0 never forgets.
-
     Notes
     -----
     With alpha = 0, ``R_i <= 2 (C / sqrt(ln N) sqrt(1 + V_i) + 2 C)`` for every expert, where
     ``C = 3 ln N + ln(1 + N (1 + ln(1 + T)) / 2e)`` and ``V_i = sum_t rho_i^2``: `bounds` uses V,
     `bound` uses ``V <= T``. With a discount there is no theorem.
-
-    A round costs O(N) time and a state O(N) memory.
 
     References
     ----------
@@ -51,8 +44,6 @@ class MLProd(CompiledHedger):
     >>> MLProd().run([[1.0, 0.0, -1.0], [0.5, 1.0, 0.0]]).state.weights.round(3)
     array([0.412, 0.372, 0.216])
     """
-
-    alpha: float = 0.0
 
     algorithm = "ml_prod"
     row_names = ("squares", "log weight")
@@ -77,7 +68,7 @@ class MLProd(CompiledHedger):
 
 
 @dataclass(frozen=True)
-class BOA(CompiledHedger):
+class BOA(DiscountedHedger):
     r"""Hedge on regrets minus a penalty for their variance, with a learning rate for each expert.
 
     .. math::
@@ -89,11 +80,6 @@ class BOA(CompiledHedger):
     where eta_(i,t) is the rate in round t, and ``rho = r / 2`` are the differences of the losses
     ``(1 - g) / 2``.
 
-    Parameters
-    ----------
-    alpha
-        The discount rate of both sums, in [0, 1); 0 never forgets.
-
     Notes
     -----
     The rates are those of `MLProd`, for gains of known range; Wintenberger's rates also learn the
@@ -103,8 +89,6 @@ class BOA(CompiledHedger):
     eta, `bound` uses ``V <= T``. The proof is that of ML-Prod, with ``e^(x - x^2) <= 1 + x`` (for
     x >= -1/2) in place of ``1 + x``, and weights that start at 1 instead of 1/N. With a discount
     there is no theorem.
-
-    A round costs O(N) time and a state O(N) memory.
 
     References
     ----------
@@ -116,8 +100,6 @@ class BOA(CompiledHedger):
     >>> BOA().run([[1.0, 0.0, -1.0], [0.5, 1.0, 0.0]]).state.weights.round(3)
     array([0.408, 0.378, 0.214])
     """
-
-    alpha: float = 0.0
 
     algorithm = "boa"
     row_names = ("squares", "priced regret")
@@ -133,7 +115,7 @@ class BOA(CompiledHedger):
 
 
 @dataclass(frozen=True)
-class MLPoly(CompiledHedger):
+class MLPoly(DiscountedHedger):
     r"""Weigh experts by their positive regret times a learning rate for each expert.
 
     An expert whose gains stay close to the hedger's keeps a high rate; one whose gains swing wildly
@@ -143,11 +125,6 @@ class MLPoly(CompiledHedger):
 
     with ``rho = r / 2``, the differences of the losses ``(1 - g) / 2``.
 
-    Parameters
-    ----------
-    alpha
-        The discount rate of regrets and squares, in [0, 1); 0 never forgets.
-
     Notes
     -----
     With alpha = 0, for every expert ``R_i <= 2 sqrt(N (1 + ln(1 + T)) (1 + V_i))``,
@@ -155,8 +132,6 @@ class MLPoly(CompiledHedger):
     ``sum_i eta_i [R_i]+^2`` grows by at most ``sum_i eta_i rho_i^2``, and these add up to at most
     ``N (1 + ln(1 + T))``. With a discount there is no theorem. `MLPolyOpera` has ``max rho^2`` in
     place of the 1, which makes it free of scale.
-
-    A round costs O(N) time and a state O(N) memory.
 
     References
     ----------
@@ -168,8 +143,6 @@ class MLPoly(CompiledHedger):
     >>> MLPoly().run([[1.0, 0.0, -1.0], [0.5, 1.0, 0.0]]).state.weights.round(3)
     array([0.63, 0.37, 0.  ])
     """
-
-    alpha: float = 0.0
 
     algorithm = "ml_poly"
     row_names = ("squares",)
@@ -187,7 +160,7 @@ class MLPoly(CompiledHedger):
 
 
 @dataclass(frozen=True)
-class MLPolyOpera(CompiledHedger):
+class MLPolyOpera(DiscountedHedger):
     r"""ML-Poly that learns the scale of the gains; opera calls it MLpol.
 
     The largest square so far takes the place of the 1 of `MLPoly`. So ten times the gains give the
@@ -214,8 +187,6 @@ class MLPolyOpera(CompiledHedger):
     rho^2 to be at most the 1 in ``1 / eta_i`` *before* the round. Here a difference can be larger
     than all earlier ones, so that step of the proof fails.
 
-    A round costs O(N) time and a state O(N) memory.
-
     References
     ----------
     Gaillard and Goude, "opera: Online Prediction by Expert Aggregation", a package for R, where it
@@ -227,8 +198,6 @@ class MLPolyOpera(CompiledHedger):
     >>> MLPolyOpera().run([[1.0, 0.0, -1.0], [0.5, 1.0, 0.0]]).state.weights.round(3)
     array([0.556, 0.444, 0.   ])
     """
-
-    alpha: float = 0.0
 
     algorithm = "ml_poly_opera"
     row_names = ("squares",)

@@ -11,7 +11,7 @@ from normalhedge.boundary import inputs
 from normalhedge.boundary.inputs import Floats
 from normalhedge.guarantees import Bound, hedge_bound
 from normalhedge.guarantees.potentials import LARGEST_ETA, LOG2_E, ExponentialPotential
-from normalhedge.hedgers._compiled_hedger import NEEDS_COUNT, CompiledHedger
+from normalhedge.hedgers._compiled_hedger import NEEDS_COUNT, CompiledHedger, DiscountedHedger
 from normalhedge.hedgers._state import State
 
 
@@ -39,8 +39,6 @@ class Hedge(CompiledHedger):
     -----
     Every regret stays below ``ln N / eta + eta / (2 alpha (1 - alpha))``
     (`normalhedge.guarantees.hedge_bound` proves it, and explains why the paper's bound is false).
-
-    A round costs O(N) time and a state O(N) memory.
 
     References
     ----------
@@ -120,7 +118,7 @@ def _check_tuning(alpha: float, n_experts: int) -> tuple[float, float]:
 
 
 @dataclass(frozen=True)
-class DecreasingHedge(CompiledHedger):
+class DecreasingHedge(DiscountedHedger):
     r"""Hedge with a learning rate that falls with the number of rounds played.
 
     .. math::
@@ -144,8 +142,6 @@ class DecreasingHedge(CompiledHedger):
     game with growing ranges ``2 (1-alpha)^-t`` and falling rates. The bound on the regret to a
     quantile is the same.
 
-    A round costs O(N) time and a state O(N) memory.
-
     References
     ----------
     Auer, Cesa-Bianchi and Gentile, "Adaptive and self-confident on-line learning algorithms"
@@ -157,8 +153,6 @@ class DecreasingHedge(CompiledHedger):
     >>> DecreasingHedge().run([[1.0, 0.0, -1.0], [0.5, 1.0, 0.0]]).state.weights.round(3)
     array([0.51 , 0.377, 0.112])
     """
-
-    alpha: float = 0.0
 
     algorithm = "decreasing_hedge"
     total_names = ("time",)
@@ -195,8 +189,6 @@ class OptimisticHedge(CompiledHedger):
     of ``(max_i d_i - min_i d_i)^2 / 4`` with ``d = r_t - r_(t-1)``: `bounds` uses D, `bound` uses
     ``D <= 4 T``. With a discount there is no theorem here. The proof gives no better bound for the
     regret to a quantile.
-
-    A round costs O(N) time and a state O(N) memory.
 
     References
     ----------

@@ -9,12 +9,12 @@ import numpy as np
 
 from normalhedge.boundary import inputs
 from normalhedge.boundary.inputs import Floats
-from normalhedge.hedgers._compiled_hedger import CompiledHedger
+from normalhedge.hedgers._compiled_hedger import DiscountedHedger
 from normalhedge.hedgers._state import OWN_ROW, State
 
 
 @dataclass(frozen=True)
-class NormalHedge2009(CompiledHedger):
+class NormalHedge2009(DiscountedHedger):
     r"""Weigh experts by a normal potential whose spread keeps the average potential at e.
 
     The spread c is solved for in every round, so there is nothing to tune, and the algorithm is
@@ -25,11 +25,6 @@ class NormalHedge2009(CompiledHedger):
         p_i \propto \frac{[R_i]_+}{c} \exp([R_i]_+^2 / 2c), \qquad
         \frac1N \textstyle\sum_i \exp([R_i]_+^2 / 2c) = e
         \quad \text{(uniform when every } R_i \le 0)
-
-    Parameters
-    ----------
-    alpha
-        The discount rate, in [0, 1); 0 never forgets.
 
     Notes
     -----
@@ -51,8 +46,6 @@ class NormalHedge2009(CompiledHedger):
     >>> NormalHedge2009().run([[1.0, 0.0, -1.0], [0.5, 1.0, 0.0]]).state.weights.round(3)
     array([0.879, 0.121, 0.   ])
     """
-
-    alpha: float = 0.0
 
     algorithm = "normal_hedge_2009"
     total_names = ("exponent of the leader", "leading regret")
@@ -86,7 +79,7 @@ FACTORS = 1.0 + np.geomspace(1e-4, 3.0, 150)
 
 
 @dataclass(frozen=True)
-class NormalHedgeBH(CompiledHedger):
+class NormalHedgeBH(DiscountedHedger):
     r"""Weigh experts by a normal potential in a time that keeps the sum of the potentials constant.
 
     The time runs only as fast as the regrets spread: it stands still while one expert stays ahead,
@@ -135,7 +128,6 @@ class NormalHedgeBH(CompiledHedger):
     (array([0.685, 0.315, 0.   ]), 1.102)
     """
 
-    alpha: float = 0.0
     start: float = 1.0
 
     algorithm = "normal_hedge_bh"
@@ -192,7 +184,7 @@ def latest_start(n: int, start: float, factors: Floats) -> Floats:
 
 
 @dataclass(frozen=True)
-class NormalHedgeDT(CompiledHedger):
+class NormalHedgeDT(DiscountedHedger):
     r"""Weigh experts by the normal potential of their regret over the time played.
 
     This is NormalHedge derived from a drifting game. It has no learning rate, does not use the
@@ -214,8 +206,6 @@ class NormalHedgeDT(CompiledHedger):
     ``2 sqrt(3 T ln((e^(4/3) - 1)(ln T + 1) / (2 epsilon) + 1))``; epsilon = 1/N for the best. With
     a discount there is no theorem (`NormalHedge` has one).
 
-    A round costs O(N) time and a state O(N) memory.
-
     References
     ----------
     Luo and Schapire, "A drifting-games analysis for online learning and applications to boosting"
@@ -226,8 +216,6 @@ class NormalHedgeDT(CompiledHedger):
     >>> NormalHedgeDT().run([[1.0, 0.0, -1.0], [0.5, 1.0, 0.0]]).state.weights.round(3)
     array([0.597, 0.393, 0.01 ])
     """
-
-    alpha: float = 0.0
 
     algorithm = "normal_hedge_dt"
     total_names = ("time",)
@@ -241,7 +229,7 @@ class NormalHedgeDT(CompiledHedger):
 
 
 @dataclass(frozen=True)
-class AdaNormalHedge(CompiledHedger):
+class AdaNormalHedge(DiscountedHedger):
     r"""Weigh experts by the normal potential of their regret, each over its own clock.
 
     The clock of an expert is the sum of the differences between its losses and the hedger's. An
@@ -257,11 +245,6 @@ class AdaNormalHedge(CompiledHedger):
 
     with ``rho = r / 2``, the differences of the losses ``(1 - g) / 2``, and ``S = R / 2``.
 
-    Parameters
-    ----------
-    alpha
-        The discount rate of regrets and clocks, in [0, 1); 0 never forgets.
-
     Notes
     -----
     With alpha = 0, for every expert ``R_i <= 2 sqrt(3 C_i ln(N B))`` where
@@ -269,8 +252,6 @@ class AdaNormalHedge(CompiledHedger):
     bounds the regret to the best epsilon-quantile. `bounds` uses the clocks, `bound` uses
     ``C <= T``. The paper has 3/2 in the place of 1/2; ``docs/two-levels.md`` has the proof. With a
     discount there is no theorem.
-
-    A round costs O(N) time and a state O(N) memory.
 
     References
     ----------
@@ -281,8 +262,6 @@ class AdaNormalHedge(CompiledHedger):
     >>> AdaNormalHedge().run([[1.0, 0.0, -1.0], [0.5, 1.0, 0.0]]).state.weights.round(3)
     array([0.525, 0.47 , 0.005])
     """
-
-    alpha: float = 0.0
 
     algorithm = "ada_normal_hedge"
     row_names = ("clock",)

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from normalhedge.boundary.inputs import Floats
-from normalhedge.hedgers._compiled_hedger import CompiledHedger
+from normalhedge.hedgers._compiled_hedger import DiscountedHedger
 from normalhedge.hedgers._late import LateHedger
 from normalhedge.hedgers._state import OWN_ROW, State
 
 
 @dataclass(frozen=True)
-class RegretMatching(CompiledHedger):
+class RegretMatching(DiscountedHedger):
     r"""Weigh experts in proportion to their positive regret.
 
     It is the simplest rule without a learning rate. The price is ``sqrt(N)`` in the bound where
@@ -20,19 +20,12 @@ class RegretMatching(CompiledHedger):
 
     .. math:: p_i \propto [R_i]_+ \quad \text{(uniform when every } R_i \le 0)
 
-    Parameters
-    ----------
-    alpha
-        The discount rate of the regrets, in [0, 1); 0 never forgets.
-
     Notes
     -----
     Every regret stays below ``2 sqrt((N - 1) n)``, where n is the number of effective rounds (T if
     alpha = 0, never more than ``1 / (1 - (1-alpha)^2)``). Since ``sum_i [R_i]+ r_i = 0``, in each
     round the squared length of ``[R]+`` shrinks by ``(1-alpha)^2`` and then grows by at most
     ``sum_i r_i^2 <= 4 (N - 1)`` (Blackwell). So the theorem holds for any discount.
-
-    A round costs O(N) time and a state O(N) memory.
 
     References
     ----------
@@ -46,8 +39,6 @@ class RegretMatching(CompiledHedger):
     >>> hedger.run([[1.0, 0.0, -1.0], [0.5, 1.0, 0.0]]).state.weights.round(3)
     array([0.667, 0.333, 0.   ])
     """
-
-    alpha: float = 0.0
 
     algorithm = "regret_matching"
     free_of_scale = True
@@ -65,7 +56,7 @@ def blackwell_bound(n: int, effective_rounds: float, share: float) -> float:
 
 
 @dataclass(frozen=True)
-class RegretMatchingPlus(CompiledHedger):
+class RegretMatchingPlus(DiscountedHedger):
     r"""Weigh experts by their regret, clipped at zero in every round.
 
     An expert that was bad for a long time has weight again after the first round in which it is
@@ -74,18 +65,11 @@ class RegretMatchingPlus(CompiledHedger):
 
     .. math:: Q_i \leftarrow [(1 - \alpha) Q_i + r_i]_+, \qquad p_i \propto Q_i
 
-    Parameters
-    ----------
-    alpha
-        The discount rate of the regrets, clipped or not, in [0, 1); 0 never forgets.
-
     Notes
     -----
     ``R_i <= Q_i``, and the length of Q has the same bound as that of [R]+ in `RegretMatching`:
     every regret stays below ``2 sqrt((N - 1) n)``, where n is the number of effective rounds. The
     theorem holds for any discount. `bounds` returns Q, plus a little for rounding.
-
-    A round costs O(N) time and a state O(N) memory.
 
     References
     ----------
@@ -97,8 +81,6 @@ class RegretMatchingPlus(CompiledHedger):
     >>> hedger.run([[1.0, 0.0, -1.0], [0.5, 1.0, 0.0]]).state.weights.round(3)
     array([0.667, 0.333, 0.   ])
     """
-
-    alpha: float = 0.0
 
     algorithm = "regret_matching_plus"
     row_names = ("clipped regret",)

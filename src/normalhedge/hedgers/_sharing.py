@@ -81,8 +81,6 @@ class FixedShare(SharingHedger):
     ``(ln N + m ln(N / s) - (T - 1 - m) ln(1 - s + s / N)) / eta + eta T / 2``
     (`bound` with ``switches=m``, for alpha = 0; m = 0 is the regret to the best expert).
 
-    A round costs O(N) time and a state O(N) memory.
-
     References
     ----------
     Herbster and Warmuth, "Tracking the best expert" (1998); Cesa-Bianchi and Lugosi, "Prediction,
@@ -162,8 +160,6 @@ class VariableShare(SharingHedger):
     For losses that are mixable (square, log), Herbster and Warmuth bound the loss by that of the
     best sequence with m switches, without a term that grows with T. Here gains are averaged, which
     is not mixable: there is no bound.
-
-    A round costs O(N) time and a state O(N) memory.
 
     References
     ----------

@@ -8,12 +8,12 @@ from typing import Any, ClassVar
 import numpy as np
 
 from normalhedge.boundary.inputs import Floats
-from normalhedge.hedgers._compiled_hedger import CompiledHedger
+from normalhedge.hedgers._compiled_hedger import DiscountedHedger
 from normalhedge.hedgers._state import OWN_ROW, State
 
 
 @dataclass(frozen=True)
-class Squint(CompiledHedger):
+class Squint(DiscountedHedger):
     r"""Hedge at all learning rates at once, weighted by how well each rate would have done.
 
     A small regret with little variance counts as much as a large one with much variance: the regret
@@ -29,11 +29,6 @@ class Squint(CompiledHedger):
     prior ``d eta / eta`` on learning rates in (0, 1/2]. With ``a = S / 2 sqrt V`` and
     ``b = (S - V) / 2 sqrt V`` the integral is ``sqrt(pi) e^(a^2) (erf a - erf b) / (2 sqrt V)``.
 
-    Parameters
-    ----------
-    alpha
-        The discount rate of regrets and squares, in [0, 1); 0 never forgets.
-
     Notes
     -----
     With alpha = 0, for every expert, with ``L = ln(T + 1)``,
@@ -41,8 +36,6 @@ class Squint(CompiledHedger):
     1/epsilon for N of the best epsilon-quantile: `bounds` uses V, `bound` ``V <= T``. It rests on
     ``sum_i int_0^(1/2) (e^(eta S_i - eta^2 V_i) - 1) / eta d eta <= 0``, which every round keeps.
     With a discount there is no theorem.
-
-    A round costs O(N) time and a state O(N) memory.
 
     References
     ----------
@@ -54,8 +47,6 @@ class Squint(CompiledHedger):
     >>> Squint().run([[1.0, 0.0, -1.0], [0.5, 1.0, 0.0]]).state.weights.round(3)
     array([0.372, 0.355, 0.273])
     """
-
-    alpha: float = 0.0
 
     algorithm = "squint"
     row_names = ("squares",)
@@ -78,7 +69,7 @@ def improper(squares: Any, rounds: float, share: float) -> Any:
 
 
 @dataclass(frozen=True)
-class SquintCommon(CompiledHedger):
+class SquintCommon(DiscountedHedger):
     r"""Squint with one variance for all experts, an average of theirs that it chooses itself.
 
     An expert's own variance, which `Squint` keeps, is small if the expert mostly agrees with the
@@ -94,11 +85,6 @@ class SquintCommon(CompiledHedger):
     with ``rho = r / 2``, the differences of the losses ``(1 - g) / 2``, and ``S = R / 2``. The S
     and V in q are those after the round, so that V is on both sides of its equation; there is
     exactly one solution.
-
-    Parameters
-    ----------
-    alpha
-        The discount rate of regrets and variance, in [0, 1); 0 never forgets.
 
     Notes
     -----
@@ -119,8 +105,6 @@ class SquintCommon(CompiledHedger):
     >>> SquintCommon().run([[1.0, 0.0, -1.0], [0.5, 1.0, 0.0]]).state.weights.round(3)
     array([0.374, 0.351, 0.275])
     """
-
-    alpha: float = 0.0
 
     algorithm = "squint_common"
     total_names = ("squares",)

@@ -2,11 +2,11 @@
 
 from dataclasses import dataclass
 
-from normalhedge.hedgers._compiled_hedger import CompiledHedger
+from normalhedge.hedgers._compiled_hedger import DiscountedHedger
 
 
 @dataclass(frozen=True)
-class Uniform(CompiledHedger):
+class Uniform(DiscountedHedger):
     """Give every expert the same weight in every round: the baseline for hedgers that learn.
 
     Parameters
@@ -25,14 +25,12 @@ class Uniform(CompiledHedger):
     array([0.5, 0. ])
     """
 
-    alpha: float = 0.0
-
     algorithm = "uniform"
     free_of_scale = True
 
 
 @dataclass(frozen=True)
-class FollowTheLeader(CompiledHedger):
+class FollowTheLeader(DiscountedHedger):
     r"""Give all the weight to the expert that is ahead, in equal parts if several are tied.
 
     It is hard to beat if one expert is truly the best, and it loses badly to two experts that take
@@ -41,11 +39,6 @@ class FollowTheLeader(CompiledHedger):
     .. math:: p_i \propto 1[R_i = \max_j R_j]
 
     If experts are asleep, the leader among the awake experts is followed.
-
-    Parameters
-    ----------
-    alpha
-        The discount rate of the total gains, in [0, 1); 0 never forgets.
 
     Notes
     -----
@@ -57,8 +50,6 @@ class FollowTheLeader(CompiledHedger):
     >>> FollowTheLeader().run([[0.5, 0.0], [-1.0, 1.0], [1.0, -1.0]]).gains
     array([ 0.25, -1.  , -1.  ])
     """
-
-    alpha: float = 0.0
 
     algorithm = "follow_the_leader"
     free_of_scale = True
