@@ -47,7 +47,7 @@ class ForecastTable:
                 row = {name: values[c] for name, values in said.items()}
                 yield Round(self.before + made, step_item(step, [step], part), due, row)
 
-    def shaped(self, values: Floats, levels: Sequence[float]) -> Any:
+    def shape_series(self, values: Floats, levels: Sequence[float]) -> Any:
         """Return numbers of the rows, in the form in which the forecasts came."""
         made = np.array([cutoff for cutoff, _ in self.rows])
         places = np.array([cutoff + step for cutoff, step in self.rows])

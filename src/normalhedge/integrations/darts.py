@@ -92,7 +92,7 @@ def blend_forecasts(
     blended = np.array(values, dtype=np.float64).reshape(len(table.rows), series.n_components, -1)
     if levels and not samples:
         blended = past_quantiles(ahead_of, table, blended[:, :, 0], levels, season)
-    return table.shaped(blended, levels)
+    return table.shape_series(blended, levels)
 
 
 class HedgeEnsembleModel(EnsembleModel):  # type: ignore[misc]
@@ -170,7 +170,7 @@ class HedgeEnsembleModel(EnsembleModel):  # type: ignore[misc]
         self.hedger = hedger
         self.loss = loss
         self.options = options
-        self.names = _rounds.numbered(type(one).__name__ for one in forecasting_models)
+        self.names = _rounds.number_names(type(one).__name__ for one in forecasting_models)
         self.steps_ahead = StepsAhead(self._new_mixture())
 
     @property
@@ -284,7 +284,7 @@ class HedgeEnsembleModel(EnsembleModel):  # type: ignore[misc]
         return as_series(made.time_index, values, made, levels)
 
     def _new_mixture(self) -> Mixture:
-        return _rounds.mixture_of_numbers(self.hedger, self.loss, self.options)
+        return _rounds.make_mixture(self.hedger, self.loss, self.options)
 
     def _backtest(
         self, model: Any, series: Any, covariates: Mapping[str, Any]

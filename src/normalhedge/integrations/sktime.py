@@ -126,7 +126,7 @@ class HedgeForecaster(_HeterogenousEnsembleForecaster):  # type: ignore[misc]
 
     def _fit(self, y: pd.Series, X: Any, fh: Any) -> Self:  # noqa: N803
         """Judge the forecasters at times of the past, then fit them to the whole series."""
-        mixture = _rounds.mixture_of_numbers(self.hedger, self.loss, self.options)
+        mixture = _rounds.make_mixture(self.hedger, self.loss, self.options)
         if self.step_length < 1:
             raise ValueError(f"step_length must be at least 1, got {self.step_length}")
         self._steps = [step for step in self._relative(fh) if step > 0]

@@ -15,13 +15,13 @@ from normalhedge.integrations.clusters._parts import (
     ROW,
     SAMPLE,
     TablePlan,
+    add_facts,
     blend_part,
-    facts_of,
-    keys_of,
-    planned,
-    with_facts,
+    hash_keys,
+    plan_table,
+    read_facts,
 )
-from normalhedge.integrations.clusters._summary import ClusterSummary, summarised
+from normalhedge.integrations.clusters._summary import ClusterSummary, summarise
 
 
 @dataclass(frozen=True, repr=False)
@@ -53,7 +53,7 @@ class DaskBlend:
 
     def summary(self) -> ClusterSummary:
         """Return the sums of all series; without `persist`, the table is blended for them."""
-        return summarised(dask.compute(*(pair[1] for pair in self._pairs)))
+        return summarise(dask.compute(*(pair[1] for pair in self._pairs)))
 
 
 def blend_dask(
@@ -66,15 +66,15 @@ def blend_dask(
 ) -> DaskBlend:
     """Blend a Dask table; see `normalhedge.integrations.clusters.blend`."""
     sample = _sample(frame)
-    plan = planned(sample, group, arguments)
+    plan = plan_table(sample, group, arguments)
     if plan.facts:
         parts = frame[plan.facts].to_delayed()
-        found = dask.compute(*(dask.delayed(facts_of)(plan, part) for part in parts))
-        plan = with_facts(plan, sample, found)
+        found = dask.compute(*(dask.delayed(read_facts)(plan, part) for part in parts))
+        plan = add_facts(plan, sample, found)
     frame = frame[plan.needed]
     if shuffle:
         keys = frame.map_partitions(partial(_keys, plan), meta=_keys(plan, frame._meta))
-        marked = frame.map_partitions(_marked, meta=_marked(frame._meta))
+        marked = frame.map_partitions(_mark_rows, meta=_mark_rows(frame._meta))
         frame = marked.shuffle(on=keys, npartitions=partitions or frame.npartitions)
     elif partitions is not None:
         raise ValueError("partitions needs a shuffle: say shuffle=True, or leave partitions out")
@@ -94,10 +94,10 @@ def _sample(frame: Any) -> Any:
 
 def _keys(plan: TablePlan, part: Any) -> Any:
     """Return the key of each row of a partition, as a column that is not sent along."""
-    return pd.Series(keys_of(plan, part), part.index, name=KEY)
+    return pd.Series(hash_keys(plan, part), part.index, name=KEY)
 
 
-def _marked(part: Any, partition_info: Any = None) -> Any:
+def _mark_rows(part: Any, partition_info: Any = None) -> Any:
     """Return a partition with the place of each row."""
     first = (partition_info or {"number": 0})["number"] << 40
     return part.assign(**{ROW: first + np.arange(len(part), dtype=np.int64)})

@@ -14,7 +14,7 @@ import numpy as np
 
 from normalhedge.boundary import extras
 from normalhedge.boundary.threads import on_one_core
-from normalhedge.integrations.clusters._summary import NOTHING, PartSums, added, sums_of
+from normalhedge.integrations.clusters._summary import NOTHING, PartSums, add_sums, sum_blend
 from normalhedge.mixtures.rules import Automatic
 from normalhedge.tables import Blend, blend as blend_table
 from normalhedge.tables.frames import (
@@ -62,7 +62,7 @@ class TablePlan:
 
     @property
     def facts(self) -> list[str]:
-        """The columns from which `facts_of` is known; empty if the parts need to know nothing."""
+        """The columns from which `read_facts` is known; empty if the parts need to know nothing."""
         columns, found = self.columns, []
         if self.group:  # a group knows all of itself; but which columns has the result?
             found += [columns.model] if self.arguments.get("weights") else []
@@ -73,7 +73,7 @@ class TablePlan:
         return list(dict.fromkeys(name for name in found if name))
 
 
-def planned(sample: Any, group: str | Sequence[str], arguments: Mapping[str, Any]) -> TablePlan:
+def plan_table(sample: Any, group: str | Sequence[str], arguments: Mapping[str, Any]) -> TablePlan:
     """Return the plan for a table; refuse settings under which its parts do not stand alone."""
     for name, why in REFUSED.items():
         if name in arguments:
@@ -145,7 +145,7 @@ def _refuse_text(sample: Any, columns: Columns) -> None:
             raise TypeError(f"column {name} holds text: turn it into {what} first")
 
 
-def facts_of(plan: TablePlan, part: Any) -> WholeTable:
+def read_facts(plan: TablePlan, part: Any) -> WholeTable:
     """Return what a part of a table says about the whole."""
     if not len(part):
         return WholeTable()
@@ -164,7 +164,7 @@ def facts_of(plan: TablePlan, part: Any) -> WholeTable:
     return WholeTable(times, cutoffs, targets, models, levels)
 
 
-def with_facts(plan: TablePlan, sample: Any, parts: Sequence[WholeTable]) -> TablePlan:
+def add_facts(plan: TablePlan, sample: Any, parts: Sequence[WholeTable]) -> TablePlan:
     """Return the plan with what the parts of the table, in their order, say about the whole."""
 
     def joined(read: Callable[[WholeTable], Any]) -> Any:
@@ -192,7 +192,7 @@ def with_facts(plan: TablePlan, sample: Any, parts: Sequence[WholeTable]) -> Tab
     return replace(plan, whole=whole, empty=empty)
 
 
-def keys_of(plan: TablePlan, part: Any) -> np.ndarray:
+def hash_keys(plan: TablePlan, part: Any) -> np.ndarray:
     """Return a number for each row of a part, equal for rows that belong together.
 
     Integers are their own keys; other names, and those of several columns, are turned into text.
@@ -218,15 +218,15 @@ def blend_part(plan: TablePlan, part: Any) -> tuple[Any, PartSums]:
         part = part[plan.needed]
         if not plan.group:
             found = blend_table(part, whole=plan.whole, **plan.arguments)
-            return found.frame, sums_of(found)
+            return found.frame, sum_blend(found)
         frames, sums = [], []
         for _, rows in part.groupby(list(plan.group), sort=False, dropna=False):
             by = plan.arguments["by"]
             found = blend_table(_without(rows, plan.group, by), whole=plan.whole, **plan.arguments)
             frames.append(_with_groups(found.frame, rows, plan.group, by))
-            sums.append(sums_of(found))
+            sums.append(sum_blend(found))
         pandas = extras.require("pandas")
-        return pandas.concat(frames).reindex(columns=plan.empty.columns), added(sums)
+        return pandas.concat(frames).reindex(columns=plan.empty.columns), add_sums(sums)
 
 
 def _without(frame: Any, groups: Sequence[str], by: Sequence[str]) -> Any:

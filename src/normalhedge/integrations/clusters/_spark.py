@@ -24,10 +24,10 @@ from normalhedge.integrations.clusters._answers import StreamAnswer, StreamRow, 
 from normalhedge.integrations.clusters._parts import (
     KEY,
     SAMPLE,
+    add_facts,
     blend_part,
-    facts_of,
-    planned,
-    with_facts,
+    plan_table,
+    read_facts,
 )
 from normalhedge.mixtures import Mixture, MixtureOptions
 from normalhedge.mixtures.files import Snapshot, read_snapshot_text, snapshot_text
@@ -195,13 +195,13 @@ def blend_spark(
     if frame.isStreaming:
         raise ValueError("frame must be a table: for a stream of Spark, call blend_stream")
     sample = frame.limit(SAMPLE).toPandas()
-    plan = planned(sample, group, arguments)
+    plan = plan_table(sample, group, arguments)
     if plan.columns.time is None:
         raise ValueError("time must name the column of times: rows of a Spark table have no order")
     if plan.facts:
         distinct = frame.select(*plan.facts).distinct().toPandas()
-        found = facts_of(plan, distinct.sort_values(plan.facts[::-1]))
-        plan = with_facts(plan, sample, [found])
+        found = read_facts(plan, distinct.sort_values(plan.facts[::-1]))
+        plan = add_facts(plan, sample, [found])
     count = partitions or int(frame.sparkSession.conf.get("spark.sql.shuffle.partitions") or 200)
     together = [
         functions.coalesce(functions.col(f"`{name}`").cast("string"), functions.lit(""))

@@ -77,7 +77,7 @@ class ClusterSummary:
         return "\n".join([*lines, "", *number_tables.as_text(header, rows)])
 
 
-def sums_of(found: Blend) -> PartSums:
+def sum_blend(found: Blend) -> PartSums:
     """Return the sums of a blend."""
     totals = found.totals.sum(axis=0)
     totals[sum_rows.REGRET :] = 0.0  # the largest, not sums
@@ -87,7 +87,7 @@ def sums_of(found: Blend) -> PartSums:
     return PartSums(len(np.unique(found.rounds.items)), names, experts, totals)
 
 
-def added(parts: Sequence[PartSums]) -> PartSums:
+def add_sums(parts: Sequence[PartSums]) -> PartSums:
     """Return the sums of several parts; an expert may be missing in some of them."""
     names = tuple(dict.fromkeys(name for part in parts for name in part.names))
     experts, totals = np.zeros((sum_rows.CROSSED + 1, len(names))), np.zeros(sum_rows.TOTAL_SUMS)
@@ -98,9 +98,9 @@ def added(parts: Sequence[PartSums]) -> PartSums:
     return PartSums(sum(part.series for part in parts), names, experts, totals)
 
 
-def summarised(parts: Sequence[PartSums]) -> ClusterSummary:
+def summarise(parts: Sequence[PartSums]) -> ClusterSummary:
     """Return the summary of all parts."""
-    series, names, experts, totals = added(parts)
+    series, names, experts, totals = add_sums(parts)
     rows, settled = totals[sum_rows.ROWS], totals[sum_rows.SETTLED]
     found = [
         ClusterExpert(
