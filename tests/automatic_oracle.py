@@ -1,6 +1,6 @@
 """Slow and obvious: the automatic mixture for numbers, one row at a time, in NumPy.
 
-The single hedgers are those of the package, which have oracles of their own; all around them is
+The single hedgers come from the package, and have oracles of their own; all around them is
 written from the words at the top of ``src/core/automatic.hpp``, ``guard.hpp`` and ``cautious.hpp``.
 A row has a forecast for each expert, NaN for one that sleeps.
 
@@ -95,7 +95,7 @@ def alike(ways: list[float], near: float) -> list[float]:
 
 
 class Guard:
-    """What is absurd, for one item."""
+    """The limits of absurd forecasts, for one item."""
 
     def __init__(self) -> None:
         self.error, self.outcomes = 0.0, list[float]()
@@ -237,7 +237,7 @@ class Insurance:
         return np.asarray(0.5 * self.prior * (phi(self.R + 1.0) - phi(self.R - 1.0)))
 
     def weights(self, count: int) -> Floats:
-        """Return those of the levels and of the first so many ways."""
+        """Return the rows of the levels and of the first so many ways."""
         halves = self.halves()
         halves = halves if halves.sum() > 0.0 else self.prior
         return shared_out(halves[: 1 + count])
@@ -275,7 +275,7 @@ class Insurance:
 
 
 class Settled(NamedTuple):
-    """A row of a round: forecasts, confidences, what was predicted, the outcome; and its range."""
+    """A row of a round: forecasts, confidences, the prediction, the outcome; and its range."""
 
     row: Floats
     rated: Floats
@@ -374,7 +374,7 @@ class Game:
 
 
 class Item:
-    """What is remembered of an item."""
+    """The memory of an item."""
 
     def __init__(self, hedged: int) -> None:
         self.guard = Guard()
@@ -390,10 +390,10 @@ class Round(NamedTuple):
     Attributes
     ----------
     items, rows, rated
-        What is forecast, the forecasts and the confidences.
+        The quantity, the forecasts and the confidences.
     values
         Of each row: the blend, the common level, the item's own, the choice of them, the plain
-        components, the hedged ones that are shared and those of the item alone.
+        components, the hedged ones that are shared and the ones of the item alone.
     number
         How many rounds were predicted before.
     """

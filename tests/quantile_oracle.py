@@ -1,7 +1,7 @@
 """Slow and obvious: the automatic mixture for quantiles, one row at a time, in NumPy.
 
-All that the mixture for numbers has, too, is that of ``tests/automatic_oracle.py``; the rest is
-written from the words at the top of ``src/core/quantiles.hpp`` and ``src/core/relative.hpp``. A row
+The parts that the mixture for numbers has, too, come from ``tests/automatic_oracle.py``; the rest
+is written from the words at the top of ``src/core/quantiles.hpp`` and ``src/core/relative.hpp``. A row
 has a forecast for each level and each expert, NaN where an expert sleeps.
 """
 
@@ -48,7 +48,7 @@ def hats(knots: int, levels: int) -> Floats:
 
 
 class Relative:
-    """Weights by losses relative to those of the plain mean."""
+    """Weights by losses relative to the losses of the plain mean."""
 
     by_losses = False
 
@@ -126,7 +126,7 @@ class Game:
 
 
 class Item:
-    """What is remembered of an item."""
+    """The memory of an item."""
 
     def __init__(self, oracle: "QuantileOracle") -> None:
         self.guard, self.largest = Guard(), 0.0

@@ -145,7 +145,7 @@ def only_the_awake_are_played(hedger: Hedger[Any], game: Game) -> None:
 
 @_law
 def prediction_is_in_the_hull(hedger: Hedger[Any], game: Game) -> None:
-    """Check that the hedger's gain is between those of the worst and the best awake expert."""
+    """Check that the gain of the hedger is no worse, and no better, than all awake experts."""
     run = hedger.run(*game)
     for gain, gains, confidence in zip(run.gains, *game, strict=True):
         awake = gains[confidence > 0.0]

@@ -293,7 +293,7 @@ def mixtures_save_load_and_go_on(loss: Loss) -> None:
 
 @_law
 def summaries_have_its_means(loss: Loss) -> None:
-    """Check that the mean losses of a summary are those of the forecasts."""
+    """Check that a summary has the mean losses of the forecasts."""
     rows = draw_rows(loss, 30, 3, 1.0, 1)
     if len(loss.levels) > 1 and not loss.of_levels:
         return  # one forecast counts for several items
@@ -358,7 +358,7 @@ def the_best_convex_combination_is_proved(loss: Loss) -> None:
             for w in (*grid, found.weights)
         ]
         _require(
-            abs(means[-1] - found.loss) <= ROUNDING * size, "its loss is that of other weights"
+            abs(means[-1] - found.loss) <= ROUNDING * size, "its loss belongs to other weights"
         )
         least = min(means)
         _require(

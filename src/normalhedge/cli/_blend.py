@@ -142,7 +142,7 @@ def _options(given: dict[str, Any]) -> dict[str, Any]:
     options.pop("memory", None)  # it becomes part of the hedger
     if is_automatic(given["hedger"]):
         if given["memory"] is not None:
-            raise click.UsageError("--memory is that of a single --hedger: auto has many")
+            raise click.UsageError("--memory belongs to a single --hedger: auto has many memories")
         options["hedger"] = given["hedger"]
         automatic_of(given["hedger"])  # refuses a bad name before data is read
         return options
@@ -167,7 +167,7 @@ def _interval_options(given: dict[str, Any]) -> dict[str, Any]:
 
 
 def _check_intervals(path: Path, mixture: Mixture, options: dict[str, Any]) -> None:
-    """Refuse intervals other than those of the mixture of a state."""
+    """Refuse intervals that the mixture of a state does not have."""
     if "interval" not in options:
         return
     levels, season = mixture.settings.interval, mixture.settings.season

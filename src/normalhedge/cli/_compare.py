@@ -113,7 +113,7 @@ def command(
                 workers=workers,
             )  # fmt: skip
         except KeyboardInterrupt:
-            echo(f"what was finished is kept in {out}; the same command continues", err=True)
+            echo(f"{out} keeps the finished games; the same command continues", err=True)
             raise
     _print(board)
     shared.echo_written(*_write(board, out, settings))

@@ -45,7 +45,7 @@ def command(
         try:
             result = reproduce(out, settings, only=only, jobs=jobs, progress=bar, workers=workers)
         except KeyboardInterrupt:
-            bar.say(f"what was finished is kept in {out}; the same command continues")
+            bar.say(f"{out} keeps the finished parts; the same command continues")
             raise
     table = Table("claim", "verdict", title="The claims of the paper", show_lines=True)
     for row in result.claims:

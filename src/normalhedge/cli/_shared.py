@@ -83,7 +83,7 @@ def check_ending(path: Path | None, endings: Sequence[str]) -> None:
 
 def check_outputs(data: Path, outputs: Sequence[tuple[Path | None, Sequence[str]]]) -> None:
     """Refuse to write over the data, or twice to a file, or to a file of an unknown format."""
-    taken: dict[Path, str] = {data.resolve(): "what is read"}
+    taken: dict[Path, str] = {data.resolve(): "read by this command"}
     for path, endings in outputs:
         if path is None:
             continue

@@ -108,7 +108,7 @@ class FlipFlop(DiscountedHedger):
       ``(2 + phi / a + phi / (phi - 1)) D + 2``, where D bounds the Delta of `AdaHedge` (`bound`):
       about 5.64 D, compared with 2 D for AdaHedge.
 
-    The paper also bounds the regret by 5.64 times that of following the leader, plus a constant.
+    The paper also bounds the regret by 5.64 times the regret of the leader, plus a constant.
     The algorithm is free of scale, so all of this holds for any discount, as for `AdaHedge`.
 
     References
@@ -156,8 +156,8 @@ class FlipFlop(DiscountedHedger):
 class AdaHedgeD(LateHedger):
     r"""AdaHedge for outcomes that come late.
 
-    The rate is ln N over the sum of what the rounds have cost so far because the rate was finite
-    and outcomes were not known. What a round has cost is found when its outcome comes, from the
+    The rate is ln N over the cost of the rounds so far: rounds cost because the rate was finite and
+    outcomes were unknown. The hedger finds the cost of a round when its outcome comes, from the
     weights and the rate with which it was played. So the rate falls as far as the delay does harm,
     and no further. With D = 0 and no hint it is `AdaHedge`.
 
@@ -184,17 +184,17 @@ class AdaHedgeD(LateHedger):
         kappa in [0, 1]: 0 guesses nothing, 1 guesses that every unknown round is like the last
         known one.
     alpha
-        The discount rate, in [0, 1); 0 never forgets. With every outcome the regrets and Delta
-        decay first, those of earlier outcomes too.
+        The discount rate, in [0, 1); 0 never forgets. With every outcome the regrets and Delta,
+        earlier ones too, decay first.
 
     Notes
     -----
-    Every regret stays below ``Delta + Delta'``, where ``Delta'`` is that of D outcomes ago
+    Every regret stays below ``Delta + Delta'``, where ``Delta'`` is Delta of D outcomes ago
     (`bounds`), and below ``2 (d + sqrt(d^2 + k n ln N))`` with ``d = 2 D + 1`` and
     ``k = 2 (1 + kappa) (D + 1) - 1``, where n is the number of effective rounds (`bound`). The page
     on delays has the proof, which holds for any discount and any share s. The authors' library
-    takes s of the largest absolute losses, which depend on what is called a loss of 0; here it is
-    of ranges.
+    takes s of the largest absolute losses, which depend on the origin of the losses; here it is of
+    ranges.
 
     A round costs O(N (D + 1)) time and a state as much memory.
 

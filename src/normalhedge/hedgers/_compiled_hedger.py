@@ -81,7 +81,7 @@ class CompiledHedger:
     """The laws of `normalhedge.checks` that it does not obey, each with the reason."""
 
     uncovered: ClassVar[str] = ""
-    """What no theorem covers if there is a discount, in words; empty if there are bounds then."""
+    """The algorithm with a discount, in words, if no theorem covers it; empty if one does."""
 
     alpha: float
     _engine: Engine
@@ -214,7 +214,7 @@ class CompiledHedger:
         state: State | None = None,
         keep_weights: bool = False,
     ) -> Run[State]:
-        """Play many rounds; the result is exactly that of one `step` for each row.
+        """Play many rounds, with exactly the result of one `step` for each row.
 
         Parameters
         ----------
@@ -330,7 +330,7 @@ class CompiledHedger:
             One column for each expert. The new state keeps this array; it is not copied.
         weights
             The weights to start from, which only matter if the memory of the algorithm is its
-            weights. None: those of the state.
+            weights. None: the weights of the state.
         """
         check_state(state)
         new = np.array(state.weights if weights is None else weights)
@@ -415,7 +415,7 @@ class CompiledHedger:
     def report(self, state: State, quantile: float = 0.1) -> Report:
         """Return a summary of a state for people; it prints as a small table.
 
-        Its bounds are those of `bound` for this number of rounds; `bounds` may be smaller.
+        Its bounds come from `bound` for this number of rounds; `bounds` may be smaller.
 
         Parameters
         ----------

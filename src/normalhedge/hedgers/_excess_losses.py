@@ -82,11 +82,11 @@ class BOA(DiscountedHedger):
 
     Notes
     -----
-    The rates are those of `MLProd`, for gains of known range; Wintenberger's rates also learn the
+    `MLProd` has the same rates, for gains of known range; Wintenberger's rates also learn the
     range. With alpha = 0, for every expert
     ``R_i <= 2 (2 sqrt(ln N (1 + V_i)) + G / eta_i)``, where
     ``G = ln N + ln(1 + (1 + ln(1 + T)) / 2e)`` and ``V_i = sum_t rho_i^2``: `bounds` uses V and
-    eta, `bound` uses ``V <= T``. The proof is that of ML-Prod, with ``e^(x - x^2) <= 1 + x`` (for
+    eta, `bound` uses ``V <= T``. It is the proof of ML-Prod, with ``e^(x - x^2) <= 1 + x`` (for
     x >= -1/2) in place of ``1 + x``, and weights that start at 1 instead of 1/N. With a discount
     there is no theorem.
 

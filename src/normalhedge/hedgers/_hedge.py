@@ -132,7 +132,7 @@ class DecreasingHedge(DiscountedHedger):
     ----------
     alpha
         The discount rate, in [0, 1); 0 never forgets. With a small discount the learning rate falls
-        to about that of `Hedge.corrected`.
+        to about the rate of `Hedge.corrected`.
 
     Notes
     -----
@@ -145,7 +145,7 @@ class DecreasingHedge(DiscountedHedger):
     References
     ----------
     Auer, Cesa-Bianchi and Gentile, "Adaptive and self-confident on-line learning algorithms"
-    (2002); the constant is that of Bubeck, "Introduction to online optimization" (2011),
+    (2002); the constant is from Bubeck, "Introduction to online optimization" (2011),
     for losses in [0, 1].
 
     Examples

@@ -1,4 +1,4 @@
-"""Hedgers with a delay; DORM, DORM+ and AdaHedgeD also have a hint of what is not known yet."""
+"""Hedgers with a delay; DORM, DORM+ and AdaHedgeD also have a hint of the unknown rounds."""
 
 from dataclasses import dataclass
 

@@ -35,7 +35,7 @@ class NormalHedge(CompiledHedger):
     c
         The spread of the potential, > 0. A smaller c moves weight faster. The default 1 has better
         proven bounds than the paper's 4 (see `paper`). With a delay, c must be larger: the default
-        is that of `certificates.default_c`, about ``4 (D + 1)``.
+        comes from `guarantees.default_c`, about ``4 (D + 1)``.
     memory
         Another way to give alpha: ``alpha = 1 / memory``.
     half_life
@@ -45,7 +45,7 @@ class NormalHedge(CompiledHedger):
         Outcomes come in order, and `step` is given the outcome of the oldest round that waits. The
         regrets rise by what that round earned with the weights that were played in it, p of D
         outcomes ago. The weights of a state are for the round that is played next;
-        ``run(gains, keep_weights=True).weights`` has what was played in each round. In a `Mixture`
+        ``run(gains, keep_weights=True).weights`` has the weights of each round. In a `Mixture`
         it is the lag of the outcomes.
 
     Notes

@@ -67,7 +67,7 @@ class RegretMatchingPlus(DiscountedHedger):
 
     Notes
     -----
-    ``R_i <= Q_i``, and the length of Q has the same bound as that of [R]+ in `RegretMatching`:
+    ``R_i <= Q_i``, and the length of Q has the bound of the length of [R]+ in `RegretMatching`:
     every regret stays below ``2 sqrt((N - 1) n)``, where n is the number of effective rounds. The
     theorem holds for any discount. `bounds` returns Q, plus a little for rounding.
 
@@ -100,7 +100,7 @@ class DORM(LateHedger):
 
     When a round is played, the outcomes of the last D rounds before it are not known. `step` is
     given the outcome of the oldest round that waits for one. Its regrets are measured against the
-    weights with which *that* round was played, those of D outcomes ago. Since the regrets grow
+    weights with which *that* round was played, D outcomes ago. Since the regrets grow
     with the delay, the weights move less in a round, and nothing has to be tuned.
 
     .. math:: p_i \propto [R_i + h_i]_+, \qquad h_i = \kappa (D + 1) \, r_i
@@ -115,7 +115,7 @@ class DORM(LateHedger):
         D, the number of later rounds that are played before the outcome of a round is known.
         Outcomes come in order. The weights of a state are for the round that is played next, which
         is D rounds after the one that `step` learns from; ``run(gains, keep_weights=True).weights``
-        has what was played in each round. In a `Mixture` it is the lag of the outcomes; outcomes
+        has the weights of each round. In a `Mixture` it is the lag of the outcomes; outcomes
         that come at once need a delay of 0.
     hint
         kappa in [0, 1]: 0 guesses nothing, 1 guesses that every unknown round is like the last
@@ -127,8 +127,8 @@ class DORM(LateHedger):
     -----
     Every regret stays below ``2 sqrt((N - 1) k n)``, where n is the number of effective rounds and
     ``k = 2 (1 + kappa) (D + 1) - 1``. The page on delays has the proof, which holds for any
-    discount. Sleepers are as in all hedgers; the confidences in `step` are those of the round that
-    is learned.
+    discount. Sleepers are as in all hedgers; the confidences in `step` belong to the round whose
+    outcome it learns.
 
     A round costs O(N (D + 1)) time and a state as much memory.
 

@@ -157,9 +157,9 @@ class VariableShare(SharingHedger):
 
     Notes
     -----
-    For losses that are mixable (square, log), Herbster and Warmuth bound the loss by that of the
-    best sequence with m switches, without a term that grows with T. Here gains are averaged, which
-    is not mixable: there is no bound.
+    For losses that are mixable (square, log), Herbster and Warmuth compare the loss with
+    the best sequence of m switches, without a term that grows with T. Here gains are averaged,
+    which is not mixable: there is no bound.
 
     References
     ----------

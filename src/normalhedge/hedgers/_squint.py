@@ -83,14 +83,14 @@ class SquintCommon(DiscountedHedger):
         q_i \propto \int_0^{1/2} \eta \, e^{\eta S_i - \eta^2 V} \, d\eta
 
     with ``rho = r / 2``, the differences of the losses ``(1 - g) / 2``, and ``S = R / 2``. The S
-    and V in q are those after the round, so that V is on both sides of its equation; there is
+    and V in q are the values after the round, so that V is on both sides of its equation; there is
     exactly one solution.
 
     Notes
     -----
     With alpha = 0, with ``L = ln(T + 1)``, the regret to the best epsilon-quantile of experts is at
     most ``2 (sqrt(2 V) (1 + sqrt(2 ln((1/2 + L) / epsilon))) + 5 ln(1 + (1 + 2 L) / epsilon))``:
-    that of Squint with the common V. `bounds` uses V, `bound` ``V <= T``. It rests on ``sum_i
+    the bound of Squint with the common V. `bounds` uses V, `bound` ``V <= T``. It rests on ``sum_i
     int_0^(1/2) (e^(eta S_i - eta^2 V) - 1) / eta d eta <= 0``, which every round keeps; the page of
     second order has the proof. With a discount there is no theorem.
 

@@ -117,7 +117,7 @@ class StepsAhead:
         return np.nan if value is None else value
 
     def __eq__(self, other: object) -> bool:
-        """Compare what was learned and what waits; libraries compare models before and after."""
+        """Compare weights and pending rounds; libraries compare models before and after."""
         if not isinstance(other, StepsAhead):
             return NotImplemented
         mine, theirs = self.mixture.weights, other.mixture.weights

@@ -1,4 +1,4 @@
-"""Forecasts of Darts, blended by a mixture: those of the past, and an ensemble for the next."""
+"""Forecasts of Darts, blended by a mixture: past forecasts, and an ensemble for the future."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Self
@@ -32,7 +32,7 @@ def blend_forecasts(
     season: int | None = None,
     **options: Any,
 ) -> Any:
-    """Blend what ``historical_forecasts`` of several models returned, causally.
+    """Blend the ``historical_forecasts`` of several models, using past outcomes only.
 
     A forecast k steps ahead is learned from when its outcome is known, k steps later. So no blend
     uses an outcome that was not known when its forecasts were made.

@@ -181,7 +181,7 @@ def _call(
     asked: Mapping[str, Any],
     further: Mapping[str, Any],
 ) -> Any:
-    """Call a function of an engine with what it accepts; refuse what was asked for in vain."""
+    """Call a function of an engine with the arguments it accepts; refuse others that are set."""
     names = inspect.signature(function).parameters
     every = any(one.kind is one.VAR_KEYWORD for one in names.values())
     wanted = {name: value for name, value in asked.items() if value is not None}

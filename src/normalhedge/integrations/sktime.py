@@ -16,9 +16,9 @@ from normalhedge.mixtures import Mixture
 class HedgeForecaster(_HeterogenousEnsembleForecaster):  # type: ignore[misc]
     """Forecasters, blended by weights that follow the ones with the best recent forecasts.
 
-    `fit` judges the forecasters as time would: at several times of the past it fits them to what
-    was known then, and a `Mixture` learns from their forecasts. A forecast k steps ahead is learned
-    from k steps later, when its outcome is known. Then it fits them to the whole series. `update`
+    `fit` judges the forecasters as time would: at several times of the past it fits them to the
+    rows known then, and a `Mixture` learns from their forecasts. It learns from a forecast k steps ahead
+    k steps later, when its outcome is known. Then it fits them to the whole series. `update`
     goes on with new rows in the same way. `predict` blends the forecasts with the weights after the
     last outcome, and changes nothing.
 
@@ -30,7 +30,7 @@ class HedgeForecaster(_HeterogenousEnsembleForecaster):  # type: ignore[misc]
         As for `Mixture`; a loss of numbers.
     cv : int or splitter
         How many times of the past the forecasters are judged at, the last ones, in the second half
-        of the series; or a splitter of sktime, whose training windows say what was known.
+        of the series; or a splitter of sktime, whose training windows are the known rows.
     step_length : int
         How many rows lie between two of these times, in `fit` and in `update`.
     refit : bool

@@ -17,16 +17,16 @@ class StreamRow(NamedTuple):
 
 
 class StreamAnswer(NamedTuple):
-    """The answer to a row: a prediction, or what is wrong with the row."""
+    """The answer to a row: a prediction, or the reason why the row cannot be used."""
 
-    # time, id: those of the row
+    # time, id: the time and the id of the row
     time: Any
     id: Any
     blend: float | None  # the blend; None if no expert is awake, or nothing could be predicted
     # the lower and the upper bound of each interval; empty without intervals
     intervals: tuple[float | None, ...]
     weights: dict[str, float]  # the weight of each expert
-    # What is wrong with the row; None otherwise. Without a blend, the row has changed nothing.
+    # The fault of the row; None if it has none. Without a blend, the row has changed nothing.
     error: str | None
 
 

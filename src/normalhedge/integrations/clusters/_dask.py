@@ -32,7 +32,7 @@ class DaskBlend:
     ----------
     frame
         A Dask table with the columns that `normalhedge.blend` returns, computed when it is used.
-        The index of a wide table is that of the given rows; their order is another.
+        A wide table keeps the index of its rows; their order changes.
     notes
         Sentences about the roles of columns.
     """
@@ -43,7 +43,7 @@ class DaskBlend:
     _plan: TablePlan
 
     def __repr__(self) -> str:
-        """Return what is blended, in a line."""
+        """Return the target and the number of partitions."""
         return f"DaskBlend({self._plan.columns.target}, {len(self._pairs):,} partitions)"
 
     def persist(self) -> "DaskBlend":

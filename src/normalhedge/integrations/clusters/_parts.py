@@ -195,7 +195,7 @@ def add_facts(plan: TablePlan, sample: Any, parts: Sequence[WholeTable]) -> Tabl
 def hash_keys(plan: TablePlan, part: Any) -> np.ndarray:
     """Return a number for each row of a part, equal for rows that belong together.
 
-    Integers are their own keys; other names, and those of several columns, are turned into text.
+    Integers are their own keys; other names, and names of several columns, become text.
     """
     if not len(part):
         return np.zeros(0, dtype=np.int64)

@@ -112,8 +112,8 @@ def blend_stream(
     """Blend a stream of Spark: each key has a mixture of its own, kept in the state of the query.
 
     A row with forecasts is a round. Its outcome is in the same row, or in a later row with the same
-    id and no forecasts, or never comes. For each key the numbers are, to the bit, those of a
-    `Mixture` that gets the rows batch by batch, and in a batch in the order of `time`. A query that
+    id and no forecasts, or never comes. Each key gets, to the bit, the numbers of a `Mixture`
+    that gets the rows batch by batch, and in a batch in the order of `time`. A query that
     starts again from its checkpoint goes on as if it had not stopped.
 
     Parameters
