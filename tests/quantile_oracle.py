@@ -1,8 +1,8 @@
 """Slow and obvious: the automatic mixture for quantiles, one row at a time, in NumPy.
 
 The parts that the mixture for numbers has, too, come from ``tests/automatic_oracle.py``; the rest
-is written from the words at the top of ``src/core/quantiles.hpp`` and ``src/core/relative.hpp``. A row
-has a forecast for each level and each expert, NaN where an expert sleeps.
+is written from the words at the top of ``src/core/quantiles.hpp`` and ``src/core/relative.hpp``. A
+row has a forecast for each level and each expert, NaN where an expert sleeps.
 """
 
 import math

@@ -17,8 +17,8 @@ class HedgeForecaster(_HeterogenousEnsembleForecaster):  # type: ignore[misc]
     """Forecasters, blended by weights that follow the ones with the best recent forecasts.
 
     `fit` judges the forecasters as time would: at several times of the past it fits them to the
-    rows known then, and a `Mixture` learns from their forecasts. It learns from a forecast k steps ahead
-    k steps later, when its outcome is known. Then it fits them to the whole series. `update`
+    rows known then, and a `Mixture` learns from their forecasts. It learns from a forecast k steps
+    ahead k steps later, when its outcome is known. Then it fits them to the whole series. `update`
     goes on with new rows in the same way. `predict` blends the forecasts with the weights after the
     last outcome, and changes nothing.
 

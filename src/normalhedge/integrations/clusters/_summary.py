@@ -33,8 +33,8 @@ class ClusterExpert(NamedTuple):
     # weight, awake: its mean weight over all rows, and the share of rows in which it was awake
     weight: float
     awake: float
-    # loss, blend_loss: its mean loss, and the mean loss of the blend in the same rows; NaN if it has
-    # no settled row
+    # loss, blend_loss: its mean loss, and the mean loss of the blend in the same rows; NaN if
+    # it has no settled row
     loss: float
     blend_loss: float
 
