@@ -17,7 +17,8 @@ from normalhedge.boundary.inputs import Floats
 from normalhedge.mixtures import LOSSES as KINDS
 from normalhedge.mixtures.rules._automatic import Automatic
 from normalhedge.mixtures.rules._components import Component
-from tests.gains_oracle import weighted_median
+from tests.family_oracles import normal
+from tests.gains_oracle import Settled, weighted_median
 from tests.mixture_oracle import LOSSES, SLOPES
 
 LossOf = Callable[[Any, float], float]
@@ -59,12 +60,6 @@ class Range:
                 self.size /= 2
                 self.fill *= 2
         return False
-
-
-def shared_out(raw: Floats) -> Floats:
-    """Return a distribution; an even one where there is nothing to share."""
-    total = raw.sum()
-    return raw / total if total > 0.0 else np.full(len(raw), 1.0 / len(raw))
 
 
 def combined(row: Floats, played: Floats, way: str) -> float:
@@ -188,7 +183,7 @@ class Level:
         def phi(R: Floats) -> Floats:
             return np.exp(np.maximum(R, 0.0) ** 2 / (2.0 * (self.V + u**2)))
 
-        return shared_out(self.prior * (phi(self.R + u) - phi(self.R - u)))
+        return normal(self.prior * (phi(self.R + u) - phi(self.R - u)))
 
     def settle(
         self, ways: Floats, own: Floats, outcomes: Floats, usual: list[Usual], late: int
@@ -240,7 +235,7 @@ class Insurance:
         """Return the rows of the levels and of the first so many ways."""
         halves = self.halves()
         halves = halves if halves.sum() > 0.0 else self.prior
-        return shared_out(halves[: 1 + count])
+        return normal(halves[: 1 + count])
 
     def settle(
         self,
@@ -272,16 +267,6 @@ class Insurance:
             r[np.abs(r) < 1e-9] = 0.0
             self.R = ratio * (self.R + r)
             self.C = ratio * (self.C + (1 + late) * np.abs(r))
-
-
-class Settled(NamedTuple):
-    """A row of a round: forecasts, confidences, the prediction, the outcome; and its range."""
-
-    row: Floats
-    rated: Floats
-    value: Any
-    outcome: float
-    range: Range
 
 
 def gains_of(costs: Floats, size: float, *, gradient: bool) -> Floats:

@@ -98,7 +98,7 @@ class Settled(NamedTuple):
     rated: Floats
     value: Any
     outcome: float
-    range: Range
+    range: Any  # learned as the oracle that uses it says
 
 
 class Judged(NamedTuple):

@@ -22,12 +22,12 @@ from tests.automatic_oracle import (
     Level,
     Packaged,
     Range,
-    Settled,
     Usual,
     alike,
     combined,
-    shared_out,
 )
+from tests.family_oracles import normal
+from tests.gains_oracle import Settled
 
 
 def pinball(x: float, y: float, level: float) -> float:
@@ -59,7 +59,7 @@ class Relative:
     @property
     def weights(self) -> Floats:
         more = self.whole / self.rounds if self.rounds else 1.0
-        return shared_out(((self.own + more) / (self.usual + more)) ** -self.rule.power)
+        return normal(((self.own + more) / (self.usual + more)) ** -self.rule.power)
 
     def play(self, rated: Floats) -> Floats:
         played = rated * self.weights
