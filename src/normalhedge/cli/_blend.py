@@ -161,8 +161,8 @@ def _interval_options(given: dict[str, Any]) -> dict[str, Any]:
     try:
         levels = [float(word) for word in given["interval"]]
     except ValueError:
-        said = ",".join(given["interval"])
-        raise click.UsageError(f"--interval must be numbers such as 0.9,0.5, got {said}") from None
+        text = ",".join(given["interval"])
+        raise click.UsageError(f"--interval must be numbers such as 0.9,0.5, got {text}") from None
     return {"interval": checked_levels(levels, "--interval"), "season": given["season"]}
 
 
@@ -171,13 +171,17 @@ def _check_intervals(path: Path, mixture: Mixture, options: dict[str, Any]) -> N
     if "interval" not in options:
         return
     levels, season = mixture.settings.interval, mixture.settings.season
-    asked = options["interval"], options["season"]
-    if levels != asked[0] or asked[1] not in {None, season}:
-        said = "without intervals" if not levels else f"with intervals {_spelled(levels, season)}"
-        raise ValueError(f"{path} was made {said}, not with {_spelled(*asked)}")
+    wanted = options["interval"], options["season"]
+    if levels != wanted[0] or wanted[1] not in {None, season}:
+        made = (
+            "without intervals"
+            if not levels
+            else f"with intervals {_spell_intervals(levels, season)}"
+        )
+        raise ValueError(f"{path} was made {made}, not with {_spell_intervals(*wanted)}")
 
 
-def _spelled(levels: Sequence[float], season: int | None) -> str:
+def _spell_intervals(levels: Sequence[float], season: int | None) -> str:
     text = ",".join(f"{level:g}" for level in levels)
     return text if season is None else f"{text} and season {season}"
 
@@ -189,34 +193,36 @@ def _resume(
     mixture = None if state_file is None else state_file.load()
     if state_file is None or mixture is None:
         return None
-    own = mixture.settings
-    asked_for = {name: options.get(name, getattr(own, name)) for name in RECIPE}
-    if "loss" in options or isinstance(own.hedger, Automatic):  # it decides about these two
-        asked_for |= {name: options.get(name) for name in ("combine", "gradient")}
+    settings = mixture.settings
+    wanted_options = {name: options.get(name, getattr(settings, name)) for name in RECIPE}
+    if "loss" in options or isinstance(settings.hedger, Automatic):  # it decides about these two
+        wanted_options |= {name: options.get(name) for name in ("combine", "gradient")}
     if "hedger" in options:
-        asked_for["hedger"] = _as_before(options["hedger"], mixture)
-    asked = MixtureSettings.of(**asked_for)
-    before, now = own.to_plain(), asked.to_plain()
+        wanted_options["hedger"] = _as_before(options["hedger"], mixture)
+    wanted = MixtureSettings.of(**wanted_options)
+    before, now = settings.to_plain(), wanted.to_plain()
     for name in now:
         if now[name] != before[name]:
             old, new = before[name], now[name]
             if name in {"hedger", "loss"}:  # as they are written in options
-                old, new = getattr(own, name), getattr(asked, name)
+                old, new = getattr(settings, name), getattr(wanted, name)
             raise ValueError(f"{state_file.path} was made with another {name}: {old}, not {new}")
     _check_intervals(state_file.path, mixture, options)
-    if pooled is not None and pooled != own.shared:
-        flag = "with" if own.shared else "without"
+    if pooled is not None and pooled != settings.shared:
+        flag = "with" if settings.shared else "without"
         raise ValueError(f"{state_file.path} was made {flag} --pooled")
     return mixture
 
 
 def _as_before(text: str, mixture: Mixture) -> Any:
     """Return the hedger of a name, tuned by the number of experts that the mixture had at first."""
-    own = mixture.settings.hedger
+    hedger = mixture.settings.hedger
     if is_automatic(text):
-        return automatic_of(text).starting_from(own.prior if isinstance(own, Automatic) else None)
+        return automatic_of(text).starting_from(
+            hedger.prior if isinstance(hedger, Automatic) else None
+        )
     tuned = [named(text, n + 1) for n in range(max(len(mixture.names), 1))]
-    return next((one for one in tuned if one == own), tuned[-1])
+    return next((rule for rule in tuned if rule == hedger), tuned[-1])
 
 
 def _write(

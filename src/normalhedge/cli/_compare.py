@@ -187,11 +187,11 @@ def _print(board: Leaderboard) -> None:
 
 def _recommend(standing: Standing, given: dict[str, Any]) -> None:
     """Print the hedger to use on a panel, and the command for it."""
-    found, panel = recommend(standing), standing.contest
-    if found is None or not isinstance(panel, PanelContest):
+    recommendation, panel = recommend(standing), standing.contest
+    if recommendation is None or not isinstance(panel, PanelContest):
         return
-    command, left_out = cli_options.blend_words(panel.path, found.hedger, given)
-    echo(f"\n{sentence(found.reason)[:-1]}:")
+    command, left_out = cli_options.blend_words(panel.path, recommendation.hedger, given)
+    echo(f"\n{sentence(recommendation.reason)[:-1]}:")
     if left_out:
         echo(f"({' and '.join(left_out)} left out: auto hedges over ways of combining)")
     echo(f"  {shlex.join(command)}")

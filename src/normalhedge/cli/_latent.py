@@ -52,14 +52,14 @@ def _states(_: click.Context, __: click.Parameter, value: str | None) -> tuple[i
     try:
         low, dash, high = value.partition("-")
         if dash:
-            found = tuple(range(int(low), int(high) + 1))
+            counts = tuple(range(int(low), int(high) + 1))
         else:
-            found = tuple(int(word) for word in value.split(","))
+            counts = tuple(int(word) for word in value.split(","))
     except ValueError:
-        found = ()
-    if not found or min(found) < 1 or max(found) > 20:
+        counts = ()
+    if not counts or min(counts) < 1 or max(counts) > 20:
         raise click.BadParameter(f"{value!r} is not a number of states from 1 to 20, or 1-5")
-    return found
+    return counts
 
 
 _FORMS: dict[str, dict[str, Any]] = {
@@ -73,9 +73,9 @@ _FORMS: dict[str, dict[str, Any]] = {
 def _regimes_options(command: Any) -> Any:
     """Add the options of `Regimes`, with their texts."""
     for name in reversed(REGIMES):
-        one = options(RegimesSettings)[name]
-        form = _FORMS.get(name, {"type": type(one.default)})
-        text = f"{one.metadata['short']} [default: {one.metadata['shown']}]"
+        option = options(RegimesSettings)[name]
+        form = _FORMS.get(name, {"type": type(option.default)})
+        text = f"{option.metadata['short']} [default: {option.metadata['shown']}]"
         command = click.option(f"--{name}", help=text, **form)(command)
     return command
 
@@ -131,16 +131,18 @@ def command(data: str, state: Path | None, **given: Any) -> None:
         budget = chosen.get("budget", RegimesSettings.budget)
         chosen["hedger"] = named(chosen["hedger"], budget)
     with ExitStack() as stack:
-        kept = open_state(stack, RegimesFile, state, sync=given["sync"])
-        live = None if kept is None else kept.load()
+        state_file = open_state(stack, RegimesFile, state, sync=given["sync"])
+        live = None if state_file is None else state_file.load()
         if live is not None:
             _refuse_settings(given, state)
         if data == "-":
             code = _read_code(given) if live is None else live.code
             live = live or Live(new_regimes(code, **chosen), code)
-            run_stream(partial(RegimesStream, live, given["level"]), live, kept, given["max_line"])
+            run_stream(
+                partial(RegimesStream, live, given["level"]), live, state_file, given["max_line"]
+            )
         else:
-            _infer_file(Path(data), live, kept, chosen, given)
+            _infer_file(Path(data), live, state_file, chosen, given)
 
 
 def _refuse_settings(given: dict[str, Any], state: Path | None) -> None:
@@ -175,7 +177,7 @@ def _read_code(given: dict[str, Any]) -> Code:
 def _infer_file(
     data: Path,
     live: Live | None,
-    kept: RegimesFile | None,
+    state_file: RegimesFile | None,
     chosen: dict[str, Any],
     given: dict[str, Any],
 ) -> None:
@@ -192,30 +194,32 @@ def _infer_file(
     values: Any = {name: table.column(name).to_pylist() for name in columns}
     values = values if len(columns) > 1 else values[columns[0]]
     with ProgressBar("learning") as bar:
-        known: dict[str, Any] = {"time": when, "progress": bar}
+        arguments: dict[str, Any] = {"time": when, "progress": bar}
         if live is not None:
-            found = resume(live, values, **known)
+            inferred = resume(live, values, **arguments)
         else:
-            found = infer(values, kind=given["kind"], above=given["above"], **chosen, **known)
+            inferred = infer(
+                values, kind=given["kind"], above=given["above"], **chosen, **arguments
+            )
     what = " and ".join(columns)
-    _print(found, what, given)
+    _print(inferred, what, given)
     with ProgressBar("comparing"):
-        _write(found, what, data.name, given)
-    if kept is not None:
-        kept.finish(found.live)
-    shared.echo_written(
-        given["out"], given["forecast_out"], given["report"], None if kept is None else kept.path
-    )
+        _write(inferred, what, data.name, given)
+    if state_file is not None:
+        state_file.finish(inferred.live)
+    shared.echo_written(given["out"], given["forecast_out"], given["report"])
+    if state_file is not None:
+        shared.echo_written(state_file.path)
 
 
-def _columns(names: list[str], asked: tuple[str, ...], data: Path) -> list[str]:
-    if not asked:
+def _columns(names: list[str], wanted_names: tuple[str, ...], data: Path) -> list[str]:
+    if not wanted_names:
         if len(names) != 1:
             raise click.UsageError(f"--column is needed: {data} has {', '.join(names)}")
         return names
-    if len(set(asked)) < len(asked):
+    if len(set(wanted_names)) < len(wanted_names):
         raise click.UsageError("--column names the same column twice")
-    return [_column(names, name, data) for name in asked]
+    return [_column(names, name, data) for name in wanted_names]
 
 
 def _column(names: list[str], asked: str, data: Path) -> str:
@@ -234,39 +238,40 @@ def _is_number(name: str) -> bool:
     return True
 
 
-def _print(found: Inferred, what: str, given: dict[str, Any]) -> None:
-    if found.sequence.guess:
-        echo(f"guessed: {what} holds {found.sequence.guess}", err=True)
-    shared.echo_table(*regime_table(found))
+def _print(inferred: Inferred, what: str, given: dict[str, Any]) -> None:
+    if inferred.sequence.guess:
+        echo(f"guessed: {what} holds {inferred.sequence.guess}", err=True)
+    shared.echo_table(*regime_table(inferred))
     echo()
-    for name, text in facts(found):
+    for name, text in facts(inferred):
         echo(f"{name}: {text}")
     if given["forecast"] is not None:
         echo()
-        ahead = found.forecast(given["forecast"])
-        shared.echo_table(*forecast_table(ahead, found, given["level"]))
+        ahead = inferred.forecast(given["forecast"])
+        shared.echo_table(*forecast_table(ahead, inferred, given["level"]))
 
 
-def _write(found: Inferred, what: str, source: str, given: dict[str, Any]) -> None:
+def _write(inferred: Inferred, what: str, source: str, given: dict[str, Any]) -> None:
     safe = given["safe_csv"]
     if given["out"] is not None:
-        columns, name = found.columns(), given["time"] or "round"
-        when = columns.pop("time", list(range(len(found.course))))
+        columns, name = inferred.columns(), given["time"] or "round"
+        when = columns.pop("time", list(range(len(inferred.course))))
         if name in columns:
             raise click.UsageError(f"{name} is a column of the output, too: rename it")
         number_tables.write_table(given["out"], {name: when, **columns}, safe=safe)
-    ahead = None if given["forecast"] is None else found.forecast(given["forecast"])
+    ahead = None if given["forecast"] is None else inferred.forecast(given["forecast"])
     if ahead is not None and given["forecast_out"] is not None:
-        columns = forecast_columns(ahead, found, given["level"])
+        columns = forecast_columns(ahead, inferred, given["level"])
         number_tables.write_table(given["forecast_out"], columns, safe=safe)
     if given["report"] is not None:
         write_inferred(
             given["report"],
-            found,
-            baselines(found.sequence),
+            inferred,
+            baselines(inferred.sequence),
             title=f"The regimes of {what}",
-            subtitle=f"{source}, {found.live.regimes.rounds:,} rounds, {len(found.parameters)} "
-            "regimes. Models are learned online; the results of a round never use later rounds",
+            subtitle=f"{source}, {inferred.live.regimes.rounds:,} rounds, "
+            f"{len(inferred.parameters)} regimes. Models are learned online; the results "
+            "of a round never use later rounds",
             ahead=ahead,
             level=given["level"],
             **shared.provenance(),

@@ -179,10 +179,10 @@ def blend_words(data: Path, hedger: str, given: Mapping[str, Any]) -> tuple[list
     automatic = is_automatic(hedger)
     path = str(data)
     words = ["normalhedge", "blend", f"./{path}" if path.startswith("-") else path]
-    words += _spelled_option("experts", given["columns"])
+    words += _spell_option("experts", given["columns"])
     left_out = []
     for name in (*PANEL, *MIXTURE):
-        option = _spelled_option(name, given[name])
+        option = _spell_option(name, given[name])
         if option and automatic and name in MIXTURE[1:]:
             left_out.append(option[0])
         else:
@@ -194,7 +194,7 @@ def blend_words(data: Path, hedger: str, given: Mapping[str, Any]) -> tuple[list
     return words, left_out
 
 
-def _spelled_option(name: str, value: Any) -> list[str]:
+def _spell_option(name: str, value: Any) -> list[str]:
     """Return an option as it is written; nothing where it was not given."""
     if value in (None, (), 0) and value is not False:
         return []

@@ -125,7 +125,7 @@ def _summary(
             Text(shown(name)),
             f"{trace.part_regret[k].mean():.3f}",
             f"{trace.highest_regret[k]:.3f}",
-            _promised(hedgers[name], experts, rounds),
+            _show_bound(hedgers[name], experts, rounds),
             f"{np.nanmean(trace.gain.mean[k]):+.4f}",
             _potential(float(trace.highest_potential[k])),
         )
@@ -137,7 +137,7 @@ def _potential(log: float) -> str:
     return f"{math.exp(min(log, 700.0)):.4g}" if math.isfinite(log) else "-"
 
 
-def _promised(hedger: Hedger[Any], experts: int, rounds: int) -> str:
+def _show_bound(hedger: Hedger[Any], experts: int, rounds: int) -> str:
     """Return the bound on the regret, and where it comes from."""
     bound = hedger.bound(experts, rounds) if isinstance(hedger, CompiledHedger) else None
     if not bound:

@@ -35,7 +35,7 @@ class Answering(Protocol):
 def run_stream(
     make: Callable[[Callable[[Operation], None] | None], Answering],
     thing: T,
-    kept: StateFile[T] | None,
+    state_file: StateFile[T] | None,
     longest: int | None,
 ) -> None:
     """Answer every line of stdin; answered lines survive any end of the process.
@@ -43,19 +43,19 @@ def run_stream(
     ``make`` returns the stream of ``thing``, which reports its operations if there is a state.
     """
     done: list[Operation] = []
-    stream = make(None if kept is None else done.append)
+    stream = make(None if state_file is None else done.append)
     if sys.stdin is None or sys.__stdout__ is None:
         _end("stdin or stdout is closed: nothing was read", 1)
     with Signals() as signals:
-        if kept is not None:
-            kept.begin(thing)
+        if state_file is not None:
+            state_file.begin(thing)
         try:
-            failed = _answer_all(stream, thing, done, kept, longest or LONGEST, signals)
-            if kept is not None:
-                kept.finish(thing)
+            failed = _answer_all(stream, thing, done, state_file, longest or LONGEST, signals)
+            if state_file is not None:
+                state_file.finish(thing)
         finally:
-            if kept is not None:
-                kept.abandon()
+            if state_file is not None:
+                state_file.abandon()
     if failed is not None:
         give_up_stdout()
         _end(f"the answers cannot be written: {failed.strerror or failed}", 1)
@@ -71,7 +71,7 @@ def _answer_all(
     stream: Answering,
     thing: T,
     done: list[Operation],
-    kept: StateFile[T] | None,
+    state_file: StateFile[T] | None,
     longest: int,
     signals: Signals,
 ) -> OSError | None:
@@ -80,16 +80,16 @@ def _answer_all(
     for batch in batches(lambda: signals.wait(lambda: source.read1(TAKEN)), longest):
         done.clear()
         answers = [stream.answer(number, line, whole=whole) for number, line, whole in batch]
-        said = [answer for answer in answers if answer is not None]
-        if kept is not None:
-            kept.keep(thing, done)
+        lines = [answer for answer in answers if answer is not None]
+        if state_file is not None:
+            state_file.keep(thing, done)
         try:
             # A second signal ends it where nobody reads: the answers are kept by now.
-            signals.wait(lambda said=said: _print(said), limit=2)  # type: ignore[misc]
+            signals.wait(lambda lines=lines: _print(lines), limit=2)  # type: ignore[misc]
         except OSError as error:
             return error
-        if kept is not None:
-            kept.fold_if_long(thing)
+        if state_file is not None:
+            state_file.fold_if_long(thing)
         if signals.number:
             break
     return None
@@ -97,8 +97,8 @@ def _answer_all(
 
 def _source() -> Any:
     """Return stdin in bytes, whatever the locale; one that is text only is taken as it is."""
-    found = getattr(sys.stdin, "buffer", None)
-    return io.BytesIO(sys.stdin.read().encode()) if found is None else found
+    buffer = getattr(sys.stdin, "buffer", None)
+    return io.BytesIO(sys.stdin.read().encode()) if buffer is None else buffer
 
 
 def _print(answers: list[dict[str, Any]]) -> None:

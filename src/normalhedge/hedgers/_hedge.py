@@ -229,11 +229,11 @@ class OptimisticHedge(CompiledHedger):
         return cls(hedge.eta, hedge.alpha)
 
     def _a_priori(self, n: int, rounds: float, share: float) -> tuple[float, str]:  # noqa: ARG002
-        return self._bounded(n, 4.0 * rounds), "Syrgkanis et al. 2015, optimistic FTRL"
+        return self._bound_with(n, 4.0 * rounds), "Syrgkanis et al. 2015, optimistic FTRL"
 
     def _a_posteriori(self, state: State) -> Floats:
-        limit = self._bounded(state.joined, float(state.totals[0]))
+        limit = self._bound_with(state.joined, float(state.totals[0]))
         return np.full(len(state.weights), limit)
 
-    def _bounded(self, n: int, variation: float) -> float:
+    def _bound_with(self, n: int, variation: float) -> float:
         return math.log(n) / self.eta + self.eta * variation

@@ -31,8 +31,8 @@ class LateHedger(CompiledHedger):
         object.__setattr__(self, "hint", hint)
         if delay:
             made_of, *others = self.row_names
-            totals = [name for total in self.total_names for name in aged(total, delay)]
-            object.__setattr__(self, "row_names", (*aged(made_of, delay), *others))
+            totals = [name for total in self.total_names for name in age_names(total, delay)]
+            object.__setattr__(self, "row_names", (*age_names(made_of, delay), *others))
             object.__setattr__(self, "total_names", tuple(totals))
             object.__setattr__(self, "breaks", {**self.breaks, "run_folds_step": PLAYED_EARLIER})
         self._prepare(delay, hint)
@@ -56,6 +56,6 @@ def check_delay(delay: object) -> int:
     return rounds
 
 
-def aged(name: str, delay: int) -> tuple[str, ...]:
+def age_names(name: str, delay: int) -> tuple[str, ...]:
     """Return the names of a number now and before each of the last outcomes."""
     return (name, *(f"{name} {ago} ago" for ago in range(1, delay + 1)))

@@ -8,7 +8,7 @@ from normalhedge.boundary import inputs
 from normalhedge.guarantees import PAPER_C, Bound, best_known, default_c
 from normalhedge.guarantees.potentials import LOG2_E, NormalPotential
 from normalhedge.hedgers._compiled_hedger import CompiledHedger
-from normalhedge.hedgers._late import PLAYED_EARLIER, aged, check_delay
+from normalhedge.hedgers._late import PLAYED_EARLIER, age_names, check_delay
 
 
 @dataclass(frozen=True)
@@ -114,7 +114,7 @@ class NormalHedge(CompiledHedger):
             self._prepare(rate)
             return
         object.__setattr__(self, "algorithm", "normal_hedge_late")
-        object.__setattr__(self, "row_names", aged("regret", delay)[1:])
+        object.__setattr__(self, "row_names", age_names("regret", delay)[1:])
         object.__setattr__(self, "breaks", {"run_folds_step": PLAYED_EARLIER})
         self._prepare(rate, delay)
 

@@ -150,16 +150,16 @@ class NormalHedgeBH(DiscountedHedger):
         if self.alpha > 0.0:
             return math.inf, "no theorem covers NormalHedge.BH with a discount"
         time = float(np.min(latest_start(n, self.start, FACTORS) + FACTORS * rounds))
-        return self._promised(
+        return self._bound_at(
             time - self.start, share
         ), "the theorem on the page of normal potentials"
 
     def _a_posteriori(self, state: State) -> Floats:
         n = len(state.weights)
-        return np.full(n, self._promised(float(state.totals[0]), 1.0 / n) * (1.0 + 1e-9))
+        return np.full(n, self._bound_at(float(state.totals[0]), 1.0 / n) * (1.0 + 1e-9))
 
-    def _promised(self, since_start: float, share: float) -> float:
-        """Return the bound at a time, given as what it is more than at the start."""
+    def _bound_at(self, since_start: float, share: float) -> float:
+        """Return the bound at a time, given as the time since the start."""
         if math.isinf(since_start):
             return math.inf
         growth = since_start / self.start

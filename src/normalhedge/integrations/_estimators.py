@@ -57,13 +57,13 @@ class HedgedEstimators(TransformerMixin, _BaseComposition):  # type: ignore[misc
         """
         X, outcomes = self._start(X, y)  # noqa: N806
         forecasts = self._prequential(X, outcomes)
-        known = [t for t, row in enumerate(forecasts) if row is not None]
+        judged = [t for t, row in enumerate(forecasts) if row is not None]
         values = _rounds.learn(
-            self.mixture_, [forecasts[t] for t in known], [outcomes[t] for t in known]
+            self.mixture_, [forecasts[t] for t in judged], [outcomes[t] for t in judged]
         )
         self.prequential_prediction_ = np.full((len(outcomes), *self._width()), np.nan)
-        if known:
-            self.prequential_prediction_[known] = self._array(values)
+        if judged:
+            self.prequential_prediction_[judged] = self._array(values)
         self._keep(self._fit_all(X, self._labels(outcomes)))
         return self
 
@@ -88,7 +88,7 @@ class HedgedEstimators(TransformerMixin, _BaseComposition):  # type: ignore[misc
         labels = self._labels(outcomes)
         if first:
             self.prequential_prediction_ = np.full((len(outcomes), *self._width()), np.nan)
-            fitted = [self._advance(clone(one), X, labels, new=True) for _, one in self._used()]
+            fitted = [self._advance(clone(one), X, labels, new=True) for _, one in self._active()]
         else:
             values = _rounds.learn(self.mixture_, self._rows(X, self.estimators_), outcomes)
             self.prequential_prediction_ = self._array(values)
@@ -111,7 +111,7 @@ class HedgedEstimators(TransformerMixin, _BaseComposition):  # type: ignore[misc
         check_is_fitted(self, "n_features_in_")
         prefix = type(self).__name__.lower()
         suffixes = [f"_{k}" for count in self._width() for k in range(count)] or [""]
-        names = [f"{prefix}_{name}{end}" for name, _ in self._used() for end in suffixes]
+        names = [f"{prefix}_{name}{end}" for name, _ in self._active() for end in suffixes]
         return np.array(names, dtype=object)
 
     @property
@@ -164,7 +164,7 @@ class HedgedEstimators(TransformerMixin, _BaseComposition):  # type: ignore[misc
         """Refuse estimators that are not pairs of a name and an estimator."""
         if not isinstance(self.estimators, Sequence) or len(self._pairs()) < len(self.estimators):
             raise ValueError("estimators must be a list of pairs: a name and an estimator")
-        if not self._used():
+        if not self._active():
             raise ValueError("estimators must hold at least one estimator that is not dropped")
         self._validate_names([name for name, _ in self._pairs()])
 
@@ -175,18 +175,18 @@ class HedgedEstimators(TransformerMixin, _BaseComposition):  # type: ignore[misc
             tuple(pair) for pair in entries if isinstance(pair, tuple | list) and len(pair) == 2
         ]
 
-    def _used(self) -> list[tuple[str, Any]]:
+    def _active(self) -> list[tuple[str, Any]]:
         """Return the estimators that are not dropped."""
         return [(name, one) for name, one in self._pairs() if not isinstance(one, str)]
 
     def _keep(self, fitted: list[Any]) -> None:
         """Remember the fitted estimators."""
         self.estimators_ = fitted
-        names = [name for name, _ in self._used()]
+        names = [name for name, _ in self._active()]
         self.named_estimators_ = Bunch(**dict(zip(names, fitted, strict=True)))
 
     def _fit_all(self, X: Any, labels: Any) -> list[Any]:  # noqa: N803
-        return [clone(estimator).fit(X, labels) for _, estimator in self._used()]
+        return [clone(estimator).fit(X, labels) for _, estimator in self._active()]
 
     def _folds(self, X: Any, outcomes: Any) -> list[tuple[Any, Any]]:  # noqa: N803
         """Return rows to fit to and later rows to forecast, in the order of time."""
@@ -230,7 +230,7 @@ class HedgedEstimators(TransformerMixin, _BaseComposition):  # type: ignore[misc
 
     def _rows(self, X: Any, fitted: list[Any]) -> list[dict[str, Any]]:  # noqa: N803
         """Return the forecasts of fitted estimators, by name, for each row."""
-        names = [name for name, _ in self._used()]
+        names = [name for name, _ in self._active()]
         columns = [np.asarray(self._forecast(one, X), dtype=np.float64).tolist() for one in fitted]
         return [dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)]
 

@@ -79,22 +79,23 @@ class StepsAhead:
 
         They are learned from the blends that were made and their outcomes, each when it was known.
         """
-        wanted = list(levels)
+        coverage = list(levels)
         ends = []
         for item, center in rows:
-            intervals, run = self._run(wanted, item, season)
+            intervals, run = self._run(coverage, item, season)
             games = intervals.init() if run is None else run.games
-            told = intervals.predict(games, center, moment=len(self.made.get(item, Made()).values))
-            ends.append(_ends(told.low[None], told.high[None], intervals, wanted)[0])
-        return np.array(ends).reshape(len(ends), len(wanted), 2)
+            moment = len(self.made.get(item, Made()).values)
+            interval = intervals.predict(games, center, moment=moment)
+            ends.append(_ends(interval.low[None], interval.high[None], intervals, coverage)[0])
+        return np.array(ends).reshape(len(ends), len(coverage), 2)
 
     def past_bounds(self, levels: Iterable[float], item: str, season: int | None) -> Floats:
         """Return the intervals around the blends that were made: rows x levels x (lower, upper)."""
-        wanted = list(levels)
-        intervals, run = self._run(wanted, item, season)
+        coverage = list(levels)
+        intervals, run = self._run(coverage, item, season)
         if run is None:
-            return np.empty((0, len(wanted), 2))
-        return _ends(run.low, run.high, intervals, wanted)
+            return np.empty((0, len(coverage), 2))
+        return _ends(run.low, run.high, intervals, coverage)
 
     def _run(
         self, levels: list[float], item: str, season: int | None
@@ -104,16 +105,16 @@ class StepsAhead:
         past = self.made.get(item)
         if past is None:
             return intervals, None
-        known = [len(past.values) + 1 if one < 0 else one for one in past.known]
-        return intervals, intervals.run(past.values, past.outcomes, known_at=known)
+        known_at = [len(past.values) + 1 if count < 0 else count for count in past.known]
+        return intervals, intervals.run(past.values, past.outcomes, known_at=known_at)
 
     def _row(self, item: str, forecasts: Mapping[str, Any]) -> Mapping[str, Any]:
         """Return the forecasts of an item as the mixture reads them."""
         return forecasts if self.single else {name: {item: x} for name, x in forecasts.items()}
 
-    def _value(self, found: Any, item: str) -> Any:
+    def _value(self, blend: Any, item: str) -> Any:
         """Return the blend of an item; NaN if no expert is awake."""
-        value = found if self.single or found is None else found[item]
+        value = blend if self.single or blend is None else blend[item]
         return np.nan if value is None else value
 
     def __eq__(self, other: object) -> bool:
@@ -163,11 +164,11 @@ def play(
 
 def step_item(step: int, judged: Iterable[int], part: str = "") -> str:
     """Return the item of a step ahead, or of the nearest one whose forecasts were judged."""
-    near = min(judged, key=lambda one: (abs(one - step), one), default=1)
+    near = min(judged, key=lambda other: (abs(other - step), other), default=1)
     return f"{part}|step {near}" if part else f"step {near}"
 
 
-def _ends(low: Floats, high: Floats, intervals: Conformal, wanted: list[float]) -> Floats:
+def _ends(low: Floats, high: Floats, intervals: Conformal, coverage: list[float]) -> Floats:
     """Return bounds as rows x levels x (lower, upper), with the levels in the order asked for."""
-    places = [intervals.levels.index(level) for level in wanted]
+    places = [intervals.levels.index(level) for level in coverage]
     return np.stack([low, high], axis=2)[:, places]

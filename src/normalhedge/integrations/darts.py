@@ -207,12 +207,16 @@ class HedgeEnsembleModel(EnsembleModel):  # type: ignore[misc]
         first = min(one.start_time() for one in many)
         rounds, outcomes = [], []
         for k, one in enumerate(many):
-            given = {
-                name: found[k] for name, found in zip(self.names, made, strict=True) if found[k]
+            forecasts = {
+                name: windows[k]
+                for name, windows in zip(self.names, made, strict=True)
+                if windows[k]
             }
             begin = 1 + self.output_chunk_shift
             before = n_steps_between(end=one.start_time(), start=first, freq=one.freq)
-            table = ForecastTable(one, given, (), begin, last_points=False, number=k, before=before)
+            table = ForecastTable(
+                one, forecasts, (), begin, last_points=False, number=k, before=before
+            )
             rounds += list(table.rounds())
             outcomes += list(outcomes_of(one, k, before))
         play(self.steps_ahead, rounds, outcomes)
@@ -222,7 +226,7 @@ class HedgeEnsembleModel(EnsembleModel):  # type: ignore[misc]
                 weight = sample_weight if one.supports_sample_weight else None
                 one._fit_wrapper(
                     series=series,
-                    **_supported(one, covariates),
+                    **_select_supported(one, covariates),
                     sample_weight=weight,
                     verbose=verbose,
                 )
@@ -250,8 +254,8 @@ class HedgeEnsembleModel(EnsembleModel):  # type: ignore[misc]
             Not used.
         """
         if isinstance(predictions, TimeSeries):
-            return self._blend(predictions, series)
-        return [self._blend(*pair) for pair in zip(predictions, series, strict=True)]
+            return self._blend_one(predictions, series)
+        return [self._blend_one(*pair) for pair in zip(predictions, series, strict=True)]
 
     def predict_quantiles(
         self, n: int, quantiles: Sequence[float] = (0.05, 0.5, 0.95), **arguments: Any
@@ -290,16 +294,16 @@ class HedgeEnsembleModel(EnsembleModel):  # type: ignore[misc]
         self, model: Any, series: Any, covariates: Mapping[str, Any]
     ) -> list[list[TimeSeries]]:
         """Return the forecasts of a model for the last points of each series."""
-        given, retrain = _supported(model, covariates), self.retrain
+        supported, retrain = _select_supported(model, covariates), self.retrain
         if not self.train_forecasting_models:
             retrain = False
         else:
             model = model.untrained_model()
-        one = isinstance(series, TimeSeries)
+        single = isinstance(series, TimeSeries)
         if self.train_forecasting_models and retrain is False:
-            head = [each[: -self.train_n_points] for each in ([series] if one else series)]
-            model._fit_wrapper(series=head[0] if one else head, **given)
-        found = model.historical_forecasts(
+            head = [each[: -self.train_n_points] for each in ([series] if single else series)]
+            model._fit_wrapper(series=head[0] if single else head, **supported)
+        forecasts = model.historical_forecasts(
             series,
             forecast_horizon=self.horizon,
             start=-self.train_n_points,
@@ -308,11 +312,11 @@ class HedgeEnsembleModel(EnsembleModel):  # type: ignore[misc]
             overlap_end=True,
             last_points_only=False,
             show_warnings=False,
-            **given,
+            **supported,
         )
-        return [found] if one else found
+        return [forecasts] if single else forecasts
 
-    def _blend(self, prediction: TimeSeries, series: TimeSeries) -> TimeSeries:
+    def _blend_one(self, prediction: TimeSeries, series: TimeSeries) -> TimeSeries:
         """Return the blend of the predictions of one series."""
         # The components of a prediction are the components of the first model, of the second, ...
         values = np.sort(prediction.all_values(copy=False), axis=2)
@@ -325,14 +329,14 @@ class HedgeEnsembleModel(EnsembleModel):  # type: ignore[misc]
             for c, part in enumerate(parts_of(series))
             for sample in values[t, :, c].T.tolist()
         ]
-        found = np.array(self.steps_ahead.peek(rows), dtype=np.float64)
+        blends = np.array(self.steps_ahead.peek(rows), dtype=np.float64)
         shape = (len(prediction), series.n_components, prediction.n_samples)
-        return as_series(prediction.time_index, found.reshape(shape), series, ())
+        return as_series(prediction.time_index, blends.reshape(shape), series, ())
 
 
-def _supported(model: Any, covariates: Mapping[str, Any]) -> dict[str, Any]:
+def _select_supported(model: Any, covariates: Mapping[str, Any]) -> dict[str, Any]:
     """Return the covariates that a model supports."""
     return {
-        name: one if getattr(model, f"supports_{name}") else None
-        for name, one in covariates.items()
+        name: covariate if getattr(model, f"supports_{name}") else None
+        for name, covariate in covariates.items()
     }

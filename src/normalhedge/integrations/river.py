@@ -107,10 +107,10 @@ class RiverHedgeRegressor(_RiverEnsemble, base.Regressor):  # type: ignore[misc]
             model.learn_one(x, y)
 
     def _forecasts(self, x: dict[Any, Any]) -> dict[str, Any]:
-        said = (model.predict_one(x) for model in self.models)
+        values = (model.predict_one(x) for model in self.models)
         return {
             name: None if value is None else float(value)
-            for name, value in zip(self.names, said, strict=True)
+            for name, value in zip(self.names, values, strict=True)
         }
 
 
@@ -193,7 +193,9 @@ class RiverHedgeClassifier(_RiverEnsemble, base.Classifier):  # type: ignore[mis
 
     def _with_items(self, chances: Iterable[Mapping[Any, float]]) -> dict[Hashable, str]:
         """Return the items of all labels, old and new."""
-        labels = dict.fromkeys([*self._items, *(label for one in chances for label in one)])
+        labels = dict.fromkeys(
+            [*self._items, *(label for probabilities in chances for label in probabilities)]
+        )
         return {label: str(k) for k, label in enumerate(labels)}
 
 
@@ -212,8 +214,10 @@ def _forecasts_of_items(
 ) -> dict[str, Any]:
     """Return a forecast for each item; a model without any probability sleeps."""
     return {
-        name: {item: one.get(label, 0.0) for label, item in items.items()} if one else None
-        for name, one in chances.items()
+        name: {item: probabilities.get(label, 0.0) for label, item in items.items()}
+        if probabilities
+        else None
+        for name, probabilities in chances.items()
     }
 
 

@@ -121,8 +121,8 @@ class HedgeForecaster(_HeterogenousEnsembleForecaster):  # type: ignore[misc]
         """The weights of the forecasters in the next round, a row for each step ahead."""
         names = self._get_forecaster_names()
         items = [step_item(step, self._steps) for step in self._steps]
-        found = self.ahead_.weights(items, dict.fromkeys(names, 1.0))
-        return pd.DataFrame(found, index=pd.Index(self._steps, name="step"), columns=names)
+        rows = self.ahead_.weights(items, dict.fromkeys(names, 1.0))
+        return pd.DataFrame(rows, index=pd.Index(self._steps, name="step"), columns=names)
 
     def _fit(self, y: pd.Series, X: Any, fh: Any) -> Self:  # noqa: N803
         """Judge the forecasters at times of the past, then fit them to the whole series."""
@@ -174,7 +174,7 @@ class HedgeForecaster(_HeterogenousEnsembleForecaster):  # type: ignore[misc]
         """Return intervals around the blend, which `Conformal` learned from earlier blends."""
         centers = self._predict(fh, X)
         items = [f"step {step}" for step in self._relative(fh)]
-        levels = [min(max(float(one), 1e-9), 1.0 - 1e-9) for one in coverage]
+        levels = [min(max(float(share), 1e-9), 1.0 - 1e-9) for share in coverage]
         bounds = self.ahead_.bounds(levels, zip(items, centers, strict=True), self.season)
         columns = pd.MultiIndex.from_product(
             [self._get_varnames(), list(coverage), ["lower", "upper"]]
@@ -223,7 +223,9 @@ class HedgeForecaster(_HeterogenousEnsembleForecaster):  # type: ignore[misc]
     def _forecasts(self, fh: Any, X: Any) -> tuple[pd.Index, list[dict[str, Any]]]:  # noqa: N803
         """Return the index of forecasts, and for each step the forecast of each forecaster."""
         names, made = self._get_forecaster_names(), self._predict_forecasters(fh, X)
-        rows = zip(*(one.to_numpy(dtype=np.float64).tolist() for one in made), strict=True)
+        rows = zip(
+            *(forecast.to_numpy(dtype=np.float64).tolist() for forecast in made), strict=True
+        )
         return made[0].index, [dict(zip(names, row, strict=True)) for row in rows]
 
     @classmethod

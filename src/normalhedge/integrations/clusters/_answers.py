@@ -40,20 +40,20 @@ def answers(
     the order of their times; of the same time, forecasts before outcomes, then by id. So the order
     in which a batch arrives changes nothing.
     """
-    found = []
+    replies = []
     for row in sorted(rows, key=_place):
         forecasts = dict(zip(experts, map(_number, row.forecasts), strict=True))
         try:
             if any(value is not None for value in forecasts.values()):
-                found.append(_predict(mixture, row, forecasts))
+                replies.append(_predict(mixture, row, forecasts))
             elif _number(row.outcome) is not None:
                 mixture.update(outcome=_number(row.outcome), id=row.id)
             else:
                 raise ValueError("the row has neither forecasts nor an outcome")
         except (KeyError, TypeError, ValueError) as error:
             why = clipped(str(error.args[0] if error.args else error))
-            found.append(StreamAnswer(row.time, row.id, None, (), {}, why))
-    return found
+            replies.append(StreamAnswer(row.time, row.id, None, (), {}, why))
+    return replies
 
 
 def _predict(mixture: Mixture, row: StreamRow, forecasts: dict[str, float | None]) -> StreamAnswer:

@@ -69,8 +69,8 @@ def blend_dask(
     plan = plan_table(sample, group, arguments)
     if plan.facts:
         parts = frame[plan.facts].to_delayed()
-        found = dask.compute(*(dask.delayed(read_facts)(plan, part) for part in parts))
-        plan = add_facts(plan, sample, found)
+        facts = dask.compute(*(dask.delayed(read_facts)(plan, part) for part in parts))
+        plan = add_facts(plan, sample, facts)
     frame = frame[plan.needed]
     if shuffle:
         keys = frame.map_partitions(partial(_keys, plan), meta=_keys(plan, frame._meta))
@@ -86,9 +86,9 @@ def blend_dask(
 def _sample(frame: Any) -> Any:
     """Return the first rows of the first partition that has any."""
     for k in range(frame.npartitions):
-        found = frame.get_partition(k).head(SAMPLE, npartitions=1, compute=True)
-        if len(found):
-            return found
+        rows = frame.get_partition(k).head(SAMPLE, npartitions=1, compute=True)
+        if len(rows):
+            return rows
     return frame._meta
 
 

@@ -63,14 +63,14 @@ class TablePlan:
     @property
     def facts(self) -> list[str]:
         """The columns from which `read_facts` is known; empty if the parts need to know nothing."""
-        columns, found = self.columns, []
+        columns, names = self.columns, []
         if self.group:  # a group knows all of itself; but which columns has the result?
-            found += [columns.model] if self.arguments.get("weights") else []
+            names += [columns.model] if self.arguments.get("weights") else []
         else:
-            found += [columns.cutoff, columns.time] if columns.cutoff else []
-            found += [columns.time] if self.arguments.get("season") else []
-            found += [columns.model, self.level]
-        return list(dict.fromkeys(name for name in found if name))
+            names += [columns.cutoff, columns.time] if columns.cutoff else []
+            names += [columns.time] if self.arguments.get("season") else []
+            names += [columns.model, self.level]
+        return list(dict.fromkeys(name for name in names if name))
 
 
 def plan_table(sample: Any, group: str | Sequence[str], arguments: Mapping[str, Any]) -> TablePlan:
@@ -88,17 +88,17 @@ def plan_table(sample: Any, group: str | Sequence[str], arguments: Mapping[str, 
     if groups:
         first = sample[(sample[list(groups)] == sample[list(groups)].iloc[0]).all(axis=1)]
         first = first if len(first) else sample[:1]  # a group may have no name
-    found = blend_table(_without(first, groups, by), **arguments)
-    columns = found.columns
+    blended = blend_table(_without(first, groups, by), **arguments)
+    columns = blended.columns
     if columns.time is not None and columns.time not in sample.columns:
         raise ValueError("the time must be a column, and not the index: call reset_index() first")
     if not groups:
-        _refuse_shared(found, arguments)
+        _refuse_shared(blended, arguments)
         arguments = {**arguments, "pooled": False}
         _refuse_text(sample, columns)
-    level = found.quantiles.level if found.quantiles is not None else ""
+    level = blended.quantiles.level if blended.quantiles is not None else ""
     needed = list(sample.columns)
-    if found.quantiles is None and found.labels is None:
+    if blended.quantiles is None and blended.labels is None:
         roles = {
             "target": columns.target, "by": tuple(columns.by), "time": columns.time,
             "cutoff": columns.cutoff, "model": columns.model, "forecast": columns.forecast,
@@ -108,7 +108,7 @@ def plan_table(sample: Any, group: str | Sequence[str], arguments: Mapping[str, 
         several = (*(columns.experts or ()), *columns.by, *columns.classes, *groups)
         single = (columns.target, columns.time, columns.cutoff, columns.model, columns.forecast)
         needed = [name for name in sample.columns if name in {*single, *several}]
-    empty = _with_groups(found.frame[:0], first[:0], groups, by)
+    empty = _with_groups(blended.frame[:0], first[:0], groups, by)
     return TablePlan(arguments, columns, groups, needed, empty, level)
 
 
@@ -121,17 +121,17 @@ def _refuse_names(groups: Sequence[str], columns: Sequence[str]) -> None:
             raise ValueError(f"group must name a column, there is no column {name}")
 
 
-def _refuse_shared(found: Blend, arguments: Mapping[str, Any]) -> None:
+def _refuse_shared(blended: Blend, arguments: Mapping[str, Any]) -> None:
     """Refuse settings with which series share weights: no part of them stands alone."""
     ways = (
         "say pooled=False for weights of each series by itself, or name with group the column "
         "whose series are blended together"
     )
-    if not found.columns.by:
+    if not blended.columns.by:
         raise ValueError("by must name the series: one series cannot be divided among workers")
     if arguments.get("pooled"):
         raise ValueError(f"pooled=True makes one game of all series: {ways}")
-    if arguments.get("pooled") is None and isinstance(found.mixture.settings.hedger, Automatic):
+    if arguments.get("pooled") is None and isinstance(blended.mixture.settings.hedger, Automatic):
         raise ValueError(f"auto shares weights between series by default: {ways}")
 
 
@@ -167,12 +167,12 @@ def read_facts(plan: TablePlan, part: Any) -> WholeTable:
 def add_facts(plan: TablePlan, sample: Any, parts: Sequence[WholeTable]) -> TablePlan:
     """Return the plan with what the parts of the table, in their order, say about the whole."""
 
-    def joined(read: Callable[[WholeTable], Any]) -> Any:
+    def join(read: Callable[[WholeTable], Any]) -> Any:
         found = [read(part) for part in parts]
         some = [one for one in found if one is not None]
         return np.concatenate(some) if some else None
 
-    times = joined(lambda part: part.times)
+    times = join(lambda part: part.times)
     models = dict.fromkeys(name for part in parts for name in part.models or ())
     levels = {level for part in parts for level in part.levels or ()}
     if plan.group:
@@ -183,8 +183,8 @@ def add_facts(plan: TablePlan, sample: Any, parts: Sequence[WholeTable]) -> Tabl
         )
     whole = WholeTable(
         None if times is None else np.unique(times),
-        joined(lambda part: part.cutoffs),
-        joined(lambda part: part.targets),
+        join(lambda part: part.cutoffs),
+        join(lambda part: part.targets),
         tuple(models) or None,
         tuple(sorted(levels)) or None,
     )
@@ -217,14 +217,16 @@ def blend_part(plan: TablePlan, part: Any) -> tuple[Any, PartSums]:
             part = part.sort_values(ROW)
         part = part[plan.needed]
         if not plan.group:
-            found = blend_table(part, whole=plan.whole, **plan.arguments)
-            return found.frame, sum_blend(found)
+            blended = blend_table(part, whole=plan.whole, **plan.arguments)
+            return blended.frame, sum_blend(blended)
         frames, sums = [], []
         for _, rows in part.groupby(list(plan.group), sort=False, dropna=False):
             by = plan.arguments["by"]
-            found = blend_table(_without(rows, plan.group, by), whole=plan.whole, **plan.arguments)
-            frames.append(_with_groups(found.frame, rows, plan.group, by))
-            sums.append(sum_blend(found))
+            blended = blend_table(
+                _without(rows, plan.group, by), whole=plan.whole, **plan.arguments
+            )
+            frames.append(_with_groups(blended.frame, rows, plan.group, by))
+            sums.append(sum_blend(blended))
         pandas = extras.require("pandas")
         return pandas.concat(frames).reindex(columns=plan.empty.columns), add_sums(sums)
 

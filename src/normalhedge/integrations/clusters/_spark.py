@@ -74,25 +74,25 @@ class MixturePerKey(StatefulProcessor):  # type: ignore[misc]
     ) -> Iterator[pd.DataFrame]:
         """Answer the rows of a key in a batch, and keep its mixture."""
         mixture = Mixture(**self.options)
-        kept = self.state.get() if self.state.exists() else None
-        if kept is not None:
-            mixture = Mixture.of(read_snapshot_text(bytes(kept[0]), f"the state of {key}").books)
+        saved = self.state.get() if self.state.exists() else None
+        if saved is not None:
+            mixture = Mixture.of(read_snapshot_text(bytes(saved[0]), f"the state of {key}").books)
         columns = [self.time, self.id, self.target, *self.experts]
-        given = [
+        stream_rows = [
             StreamRow(time, name, forecasts, outcome)
             for part in rows
             for time, name, outcome, *forecasts in part[columns].itertuples(index=False, name=None)
         ]
-        found = answers(mixture, self.experts, given)
+        replies = answers(mixture, self.experts, stream_rows)
         self.state.update((snapshot_text(Snapshot(mixture.books)).encode("ascii"),))
-        yield self._table(key, found)
+        yield self._table(key, replies)
 
-    def _table(self, key: Any, found: Sequence[StreamAnswer]) -> pd.DataFrame:
+    def _table(self, key: Any, replies: Sequence[StreamAnswer]) -> pd.DataFrame:
         """Return answers as a table with the columns of the result."""
         no_bounds = (None,) * (len(self.columns) - len(self.by) - 5)
         rows = [
             (*key, time, name, blend, *(intervals or no_bounds), weights, error)
-            for time, name, blend, intervals, weights, error in found
+            for time, name, blend, intervals, weights, error in replies
         ]
         return pd.DataFrame(rows, columns=self.columns)
 
@@ -173,9 +173,9 @@ def blend_stream(
         ]
     )
     processor = MixturePerKey(keys, names, target, time, id, options, schema.names)
-    wanted = list(dict.fromkeys([*keys, time, id, target, *names]))
+    selected = list(dict.fromkeys([*keys, time, id, target, *names]))
     return (
-        rows.select(*wanted)
+        rows.select(*selected)
         .groupBy(*keys)
         .transformWithStateInPandas(processor, schema, outputMode="Append", timeMode="None")
     )
@@ -200,8 +200,8 @@ def blend_spark(
         raise ValueError("time must name the column of times: rows of a Spark table have no order")
     if plan.facts:
         distinct = frame.select(*plan.facts).distinct().toPandas()
-        found = read_facts(plan, distinct.sort_values(plan.facts[::-1]))
-        plan = add_facts(plan, sample, [found])
+        facts = read_facts(plan, distinct.sort_values(plan.facts[::-1]))
+        plan = add_facts(plan, sample, [facts])
     count = partitions or int(frame.sparkSession.conf.get("spark.sql.shuffle.partitions") or 200)
     together = [
         functions.coalesce(functions.col(f"`{name}`").cast("string"), functions.lit(""))

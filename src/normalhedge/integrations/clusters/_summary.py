@@ -73,18 +73,18 @@ class ClusterSummary:
             f"mean loss {self.blend:.6g}, of uniform weights {self.uniform:.6g}",
         ]
         header = ["expert", "weight", "awake", "loss", "loss of the blend there"]
-        rows = [[one.name, *(f"{value:.4g}" for value in one[1:])] for one in self.experts]
+        rows = [[expert.name, *(f"{value:.4g}" for value in expert[1:])] for expert in self.experts]
         return "\n".join([*lines, "", *number_tables.as_text(header, rows)])
 
 
-def sum_blend(found: Blend) -> PartSums:
+def sum_blend(blended: Blend) -> PartSums:
     """Return the sums of a blend."""
-    totals = found.totals.sum(axis=0)
+    totals = blended.totals.sum(axis=0)
     totals[sum_rows.REGRET :] = 0.0  # the largest, not sums
-    experts = np.zeros((sum_rows.CROSSED + 1, len(found.mixture.names)))
-    experts[: found.sums.shape[1]] = found.sums.sum(axis=0)
-    names = tuple(found.mixture.names)
-    return PartSums(len(np.unique(found.rounds.items)), names, experts, totals)
+    experts = np.zeros((sum_rows.CROSSED + 1, len(blended.mixture.names)))
+    experts[: blended.sums.shape[1]] = blended.sums.sum(axis=0)
+    names = tuple(blended.mixture.names)
+    return PartSums(len(np.unique(blended.rounds.items)), names, experts, totals)
 
 
 def add_sums(parts: Sequence[PartSums]) -> PartSums:
