@@ -100,22 +100,20 @@ def _draws(loss: Loss, experts: int = 3) -> Iterator[Rows]:
         yield draw_rows(loss, 40, experts, scale, seed)
 
 
+def _experts(rows: Rows) -> list[Floats]:
+    """Return the forecasts of each expert; rows x numbers."""
+    return [np.ascontiguousarray(x) for x in np.moveaxis(rows.forecasts, 2, 0)]
+
+
 def _values(loss: Loss, rows: Rows) -> Floats:
     """Return the loss of each forecast in Python; rows x experts."""
-    experts = range(rows.forecasts.shape[2])
-    columns = [
-        loss.value(np.ascontiguousarray(rows.forecasts[:, :, i]), rows.outcomes, rows.items)
-        for i in experts
-    ]
+    columns = [loss.value(x, rows.outcomes, rows.items) for x in _experts(rows)]
     return np.stack(columns, axis=1)
 
 
 def _slopes(loss: Loss, rows: Rows) -> Floats:
     """Return the slopes in Python, in the shape of the forecasts."""
-    columns = [
-        loss.gradient_of(np.ascontiguousarray(rows.forecasts[:, :, i]), rows.outcomes, rows.items)
-        for i in range(rows.forecasts.shape[2])
-    ]
+    columns = [loss.gradient_of(x, rows.outcomes, rows.items) for x in _experts(rows)]
     return np.stack(columns, axis=2)
 
 

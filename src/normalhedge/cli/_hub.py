@@ -12,6 +12,9 @@ from normalhedge.cli import _shared as shared
 from normalhedge.cli._terminal import echo
 from normalhedge.tables.hubs import KNOWN_AFTER, NAME, HubBlend, blend_hub
 
+SETTINGS = ("known_after", "leave_out", "keep", "max_weight", "since", "name", "hedger")
+"""The options that `blend_hub` takes by name."""
+
 
 @click.command(
     "hub",
@@ -62,13 +65,7 @@ def command(folder: Path, **given: Any) -> None:
             folder,
             given["target"],
             given["date"],
-            known_after=given["known_after"],
-            leave_out=given["leave_out"],
-            keep=given["keep"],
-            max_weight=given["max_weight"],
-            since=given["since"],
-            name=given["name"],
-            hedger=given["hedger"],
+            **{name: given[name] for name in SETTINGS},
         )
     if out is not None and _is_folder(out):
         out.mkdir(exist_ok=True)

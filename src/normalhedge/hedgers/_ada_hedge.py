@@ -177,12 +177,8 @@ class AdaHedgeD(LateHedger):
 
     Parameters
     ----------
-    delay
-        D, the number of later rounds that are played before the outcome of a round is known, as in
-        `DORM`.
-    hint
-        kappa in [0, 1]: 0 guesses nothing, 1 guesses that every unknown round is like the last
-        known one.
+    delay, hint
+        D and kappa, as for `DORM`.
     alpha
         The discount rate, in [0, 1); 0 never forgets. With every outcome the regrets and Delta,
         earlier ones too, decay first.
