@@ -207,8 +207,8 @@ class AdaHedgeD(LateHedger):
     """
 
     algorithm = "ada_hedge_d"
-    row_names = ("hinted regret",)
-    total_names = ("gap",)
+    row_names: ClassVar[tuple[str, ...]] = ("hinted regret",)
+    total_names: ClassVar[tuple[str, ...]] = ("gap",)
     free_of_scale = True
     breaks: ClassVar[Mapping[str, str]] = {"a_sleeper_changes_nothing": NEEDS_COUNT}
 

@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -151,7 +152,7 @@ class DORM(LateHedger):
     """
 
     algorithm = "dorm"
-    row_names = ("hinted regret",)
+    row_names: ClassVar[tuple[str, ...]] = ("hinted regret",)
     free_of_scale = True
 
     def _a_priori(self, n: int, rounds: float, share: float) -> tuple[float, str]:
@@ -205,7 +206,7 @@ class DORMPlus(LateHedger):
     """
 
     algorithm = "dorm_plus"
-    row_names = ("clipped regret", "last rise")
+    row_names: ClassVar[tuple[str, ...]] = ("clipped regret", "last rise")
     free_of_scale = True
 
     def _a_priori(self, n: int, rounds: float, share: float) -> tuple[float, str]:
