@@ -1,6 +1,6 @@
 """Slow and obvious: the automatic mixture for numbers, one row at a time, in NumPy.
 
-The single hedgers are those of the package, which have oracles of their own; all around them is
+The single hedgers come from the package, and have oracles of their own; all around them is
 written from the words at the top of ``src/core/automatic.hpp``, ``guard.hpp`` and ``cautious.hpp``.
 A row has a forecast for each expert, NaN for one that sleeps.
 
@@ -17,7 +17,8 @@ from normalhedge.boundary.inputs import Floats
 from normalhedge.mixtures import LOSSES as KINDS
 from normalhedge.mixtures.rules._automatic import Automatic
 from normalhedge.mixtures.rules._components import Component
-from tests.gains_oracle import weighted_median
+from tests.family_oracles import normal
+from tests.gains_oracle import Settled, weighted_median
 from tests.mixture_oracle import LOSSES, SLOPES
 
 LossOf = Callable[[Any, float], float]
@@ -61,12 +62,6 @@ class Range:
         return False
 
 
-def shared_out(raw: Floats) -> Floats:
-    """Return a distribution; an even one where there is nothing to share."""
-    total = raw.sum()
-    return raw / total if total > 0.0 else np.full(len(raw), 1.0 / len(raw))
-
-
 def combined(row: Floats, played: Floats, way: str) -> float:
     """Return one forecast of those that are played."""
     pairs = sorted((x, q) for x, q in zip(row.tolist(), played.tolist(), strict=True) if q > 0.0)
@@ -95,7 +90,7 @@ def alike(ways: list[float], near: float) -> list[float]:
 
 
 class Guard:
-    """What is absurd, for one item."""
+    """The limits of absurd forecasts, for one item."""
 
     def __init__(self) -> None:
         self.error, self.outcomes = 0.0, list[float]()
@@ -188,7 +183,7 @@ class Level:
         def phi(R: Floats) -> Floats:
             return np.exp(np.maximum(R, 0.0) ** 2 / (2.0 * (self.V + u**2)))
 
-        return shared_out(self.prior * (phi(self.R + u) - phi(self.R - u)))
+        return normal(self.prior * (phi(self.R + u) - phi(self.R - u)))
 
     def settle(
         self, ways: Floats, own: Floats, outcomes: Floats, usual: list[Usual], late: int
@@ -237,10 +232,10 @@ class Insurance:
         return np.asarray(0.5 * self.prior * (phi(self.R + 1.0) - phi(self.R - 1.0)))
 
     def weights(self, count: int) -> Floats:
-        """Return those of the levels and of the first so many ways."""
+        """Return the rows of the levels and of the first so many ways."""
         halves = self.halves()
         halves = halves if halves.sum() > 0.0 else self.prior
-        return shared_out(halves[: 1 + count])
+        return normal(halves[: 1 + count])
 
     def settle(
         self,
@@ -272,16 +267,6 @@ class Insurance:
             r[np.abs(r) < 1e-9] = 0.0
             self.R = ratio * (self.R + r)
             self.C = ratio * (self.C + (1 + late) * np.abs(r))
-
-
-class Settled(NamedTuple):
-    """A row of a round: forecasts, confidences, what was predicted, the outcome; and its range."""
-
-    row: Floats
-    rated: Floats
-    value: Any
-    outcome: float
-    range: Range
 
 
 def gains_of(costs: Floats, size: float, *, gradient: bool) -> Floats:
@@ -374,7 +359,7 @@ class Game:
 
 
 class Item:
-    """What is remembered of an item."""
+    """The memory of an item."""
 
     def __init__(self, hedged: int) -> None:
         self.guard = Guard()
@@ -390,10 +375,10 @@ class Round(NamedTuple):
     Attributes
     ----------
     items, rows, rated
-        What is forecast, the forecasts and the confidences.
+        The quantity, the forecasts and the confidences.
     values
         Of each row: the blend, the common level, the item's own, the choice of them, the plain
-        components, the hedged ones that are shared and those of the item alone.
+        components, the hedged ones that are shared and the ones of the item alone.
     number
         How many rounds were predicted before.
     """

@@ -110,7 +110,7 @@ class LateNormalHedge:
         return float(np.exp(self.alpha * squares / (2 * self.c)).mean())
 
     def step(self, gains: Floats, confidence: Floats | None = None) -> Floats:
-        """Play a round, settle the one whose outcome comes now, and return what was played."""
+        """Play a round, settle the one whose outcome comes now, and return the weights."""
         k = np.ones_like(gains) if confidence is None else confidence
         p = self.play()
         q = normal(p * k) if (p * k).sum() > 0 else k / max(k.sum(), 1e-300)
@@ -155,7 +155,7 @@ class NormalHedgeBH(_Regrets):
                 -(lead**2) / (2 * t)
             )
 
-        most = 1 + lead**2  # there no potential is above that of the start
+        most = 1 + lead**2  # there no potential is above the potential at the start
         t = 1.0 if above(1.0) <= 0 else brentq(above, 1.0, most, xtol=1e-300, rtol=1e-15)
         return normal(positive * np.exp((positive**2 - lead**2) / (2 * t)))
 
@@ -451,7 +451,7 @@ class CoinBetting:
 
 
 def fold(oracle: Oracle, gains: Floats, confidence: Floats | None = None) -> tuple[Floats, Floats]:
-    """Return what is played in each round, and the weights after the last."""
+    """Return the weights of each round, and the weights after the last."""
     played = []
     for t, row in enumerate(gains):
         k = np.ones(len(row)) if confidence is None else confidence[t]

@@ -46,7 +46,7 @@ class Rule(Protocol):
         ...
 
     def step(self, gains: Floats, rated: Floats, told: float | None = None) -> None:
-        """Play a round; the gain of what was played may be told."""
+        """Play a round; the gain of the played weights may be told."""
         ...
 
     def halve(self) -> None:
@@ -92,13 +92,13 @@ class Asked(NamedTuple):
 
 
 class Settled(NamedTuple):
-    """A row of a round: forecasts, confidences, what was predicted, the outcome; and its range."""
+    """A row of a round: forecasts, confidences, the prediction, the outcome; and its range."""
 
     row: Floats
     rated: Floats
     value: Any
     outcome: float
-    range: Range
+    range: Any  # learned as the oracle that uses it says
 
 
 class Judged(NamedTuple):
@@ -128,7 +128,7 @@ class Judge:
         return np.array([self.loss(x, one.outcome) for x in one.row])
 
     def tangents(self, one: Settled) -> Floats:
-        """Return the losses linearised at the blend, less that of the blend."""
+        """Return the losses linearised at the blend, less the loss of the blend."""
         assert self.slope is not None
         return np.asarray(self.slope(one.value, one.outcome) * (one.row - one.value))
 

@@ -11,7 +11,7 @@ import numpy as np
 from normalhedge.boundary.inputs import Floats
 from normalhedge.guarantees._late import default_c
 from tests.gains_oracle import Judge, Range, Settled, weighted_median
-from tests.oracles import normal_weights, play
+from tests.oracles import gain_of, normal_weights, play
 
 Row = Sequence[float | None]
 
@@ -50,10 +50,7 @@ class NormalHedge:
         if played is None:
             self.regrets = [(1 - self.alpha) * r for r in self.regrets]
             return
-        # As differences from one of them, so that ties give exactly their common gain.
-        first = next(g for q, g in zip(played, gains, strict=True) if q > 0)
-        earned = first + math.fsum(q * (g - first) for q, g in zip(played, gains, strict=True))
-        earned = earned if told is None else told
+        earned = gain_of(played, gains.tolist()) if told is None else told
         self.regrets = [
             (1 - self.alpha) * r + k * (g - earned)
             for r, k, g in zip(self.regrets, rated, gains, strict=True)

@@ -36,6 +36,17 @@ def play(weights: Sequence[float], confidence: Sequence[float]) -> list[float] |
     return [q / total for q in raw] if total > 0.0 else None
 
 
+def gain_of(played: Sequence[float], gains: Sequence[float]) -> float:
+    """sum_i q_i g_i over the awake.
+
+    As differences from one of the gains: ties must give exactly their common gain, or a regret of
+    1e-16 takes all the weight.
+    """
+    first = next(g for q, g in zip(played, gains, strict=True) if q > 0.0)
+    pairs = zip(played, gains, strict=True)
+    return first + math.fsum(q * (g - first) for q, g in pairs if q > 0.0)
+
+
 def fold(
     weigh: Weigh, alpha: float, gains: Floats, confidence: Floats | None = None
 ) -> tuple[list[float], list[float], list[float]]:
@@ -51,11 +62,7 @@ def fold(
             earned.append(math.nan)
             regrets = [(1.0 - alpha) * r for r in regrets]
         else:
-            # As differences from one of the gains: ties must give exactly their common gain, or a
-            # regret of 1e-16 takes all the weight.
-            first = next(g for q, g in zip(played, row, strict=True) if q > 0.0)
-            pairs = zip(played, row, strict=True)
-            gain = first + math.fsum(q * (g - first) for q, g in pairs if q > 0.0)
+            gain = gain_of(played, row)
             earned.append(gain)
             regrets = [
                 (1.0 - alpha) * r + (c * (g - gain) if c > 0.0 else 0.0)

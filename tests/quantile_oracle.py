@@ -1,8 +1,8 @@
 """Slow and obvious: the automatic mixture for quantiles, one row at a time, in NumPy.
 
-All that the mixture for numbers has, too, is that of ``tests/automatic_oracle.py``; the rest is
-written from the words at the top of ``src/core/quantiles.hpp`` and ``src/core/relative.hpp``. A row
-has a forecast for each level and each expert, NaN where an expert sleeps.
+The parts that the mixture for numbers has, too, come from ``tests/automatic_oracle.py``; the rest
+is written from the words at the top of ``src/core/quantiles.hpp`` and ``src/core/relative.hpp``. A
+row has a forecast for each level and each expert, NaN where an expert sleeps.
 """
 
 import math
@@ -22,12 +22,12 @@ from tests.automatic_oracle import (
     Level,
     Packaged,
     Range,
-    Settled,
     Usual,
     alike,
     combined,
-    shared_out,
 )
+from tests.family_oracles import normal
+from tests.gains_oracle import Settled
 
 
 def pinball(x: float, y: float, level: float) -> float:
@@ -48,7 +48,7 @@ def hats(knots: int, levels: int) -> Floats:
 
 
 class Relative:
-    """Weights by losses relative to those of the plain mean."""
+    """Weights by losses relative to the losses of the plain mean."""
 
     by_losses = False
 
@@ -59,7 +59,7 @@ class Relative:
     @property
     def weights(self) -> Floats:
         more = self.whole / self.rounds if self.rounds else 1.0
-        return shared_out(((self.own + more) / (self.usual + more)) ** -self.rule.power)
+        return normal(((self.own + more) / (self.usual + more)) ** -self.rule.power)
 
     def play(self, rated: Floats) -> Floats:
         played = rated * self.weights
@@ -126,7 +126,7 @@ class Game:
 
 
 class Item:
-    """What is remembered of an item."""
+    """The memory of an item."""
 
     def __init__(self, oracle: "QuantileOracle") -> None:
         self.guard, self.largest = Guard(), 0.0

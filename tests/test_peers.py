@@ -65,7 +65,7 @@ def test_same_rule_same_weights(name: str) -> None:
 @pytest.mark.parametrize("delay", [0, 1, 6])
 @pytest.mark.parametrize("name", LATE)
 def test_same_rule_for_late_outcomes(name: str, delay: int, hint: float) -> None:
-    """The same plays in the same rounds, each of which is judged by what was played in it.
+    """The same plays in the same rounds, each judged by its own weights.
 
     In AdaHedgeD the third of the numbers whose least is taken has a share in it: there of the
     largest losses, here of their ranges. With two experts and losses around 0 that is the same.

@@ -123,7 +123,7 @@ PROVED = [kind for kind in KINDS if kind[1] == "mean" and kind[0] != "zero-one-c
 @pytest.mark.parametrize(("loss", "combine", "gradient"), PROVED)
 @pytest.mark.parametrize("rule", ["normal-hedge:memory=100", "ada-hedge:alpha=0"])
 def test_theorem_k(rule: str, loss: str, combine: str, gradient: bool) -> None:
-    """What is measured and not proved is at most twice the range, and none if that is known."""
+    """The measured part of a bound is at most twice the range, and none if the range is known."""
     natures = {**checks.NATURES, "blocks": checks.blocks(5)}
     for lag, (nature, experts) in itertools.product((0, 3), itertools.product(natures, EXPERTS)):
         if lag and rule != "normal-hedge:memory=100":

@@ -200,7 +200,7 @@ def test_what_is_read_is_not_written_over(
     data = write(tmp_path / "data.csv", wide())
     code, _, errors = call(capsys, "blend", str(data), "--out", str(data))
     assert code == 2
-    assert "is what is read" in errors
+    assert "is read by this command" in errors
 
 
 @pytest.mark.parametrize("divided", [";", "\t", ","])
@@ -237,7 +237,7 @@ def test_the_next_horizon_and_a_job_that_runs_again(
     np.testing.assert_array_equal(pd.read_csv(out)["blend"], expected["blend"])
     for wrong, sentence in (
         (["--future", str(future)], "--future needs --out"),
-        (["--future", str(out), "--out", str(out)], "what is read"),
+        (["--future", str(out), "--out", str(out)], "is read by this command"),
         (["--future", str(past), "--out", str(out)], "it must come after them"),
         (["--future", str(tmp_path / "no.csv"), "--out", str(out)], "no.csv"),
     ):

@@ -1,4 +1,4 @@
-"""``normalhedge latent``: files, tables, states, and what is refused."""
+"""``normalhedge latent``: files, tables, states, and errors."""
 
 import csv
 import math

@@ -72,7 +72,7 @@ def test_play_a_file(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None
         (["--experts", "0"], "experts must be at least 1, got 0"),
         (["--alpha", "1"], "alpha must be strictly between 0 and 1, got 1.0"),
         (["--out", "numbers.xls"], "must end in .csv or .parquet"),
-        (["--plot", "plot.gif"], "must end in .pdf or .png"),
+        (["--plot", "plot.gif"], "must end in .png or .pdf"),
         (["--out", "/proc/nowhere/x.csv"], "/proc/nowhere"),
         (["--hodger", "hedge"], "--hodger"),
         (["--hedger", "hedge", "--hedger", "hedge"], "each --hedger must be different"),

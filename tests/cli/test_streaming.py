@@ -232,7 +232,7 @@ def test_the_longest_line() -> None:
             "another hedger: Automatic(memory=100.0, guard=True), not Automatic(memory=30.0,",
         ),
         (["-", "--state", "{folder}/s.json", "--combine", "mean"], "belongs to a single rule"),
-        (["-", "--hedger", "auto", "--memory", "30"], "--memory is that of a single --hedger"),
+        (["-", "--hedger", "auto", "--memory", "30"], "--memory belongs to a single --hedger"),
         (["-", "--hedger", "auto:memry=30"], "did you mean memory"),
         (["-", "--state", "{folder}/alone.json"], "there is {folder}/alone.json.journal, but not"),
         (["-", "--state", "{folder}/broken.json"], "is not a whole JSON file"),

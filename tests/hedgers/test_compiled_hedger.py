@@ -1,4 +1,4 @@
-"""What every hedger of the package does with arrays, states and experts that come and go."""
+"""Every hedger of the package: arrays, states, docstrings, and experts that come and go."""
 
 import math
 import tracemalloc
@@ -9,8 +9,9 @@ import pytest
 
 from normalhedge import NormalHedge, hedgers
 from normalhedge.boundary.inputs import Floats
+from normalhedge.hedgers import CompiledHedger
 from tests import oracles
-from tests.hedgers.examples import BOUNDED, coins, weigh_of
+from tests.hedgers.examples import BOUNDED, coins, each, weigh_of
 
 
 def test_states_of_other_hedgers_are_refused() -> None:
@@ -163,3 +164,11 @@ def test_awake_and_asleep_as_booleans() -> None:
     np.testing.assert_array_equal(
         after.regrets, hedger.step(state, gains[0], awake[0].astype(float)).regrets
     )
+
+
+@each
+def test_docstrings_are_complete(hedger: CompiledHedger) -> None:
+    """The base class fills in the discount rate and the cost where an algorithm says nothing."""
+    text = type(hedger).__doc__ or ""
+    assert text.count("Parameters\n----------") == text.count("A round costs") == 1
+    assert "alpha" in text.partition("Parameters\n")[2].partition("Notes\n")[0]

@@ -29,7 +29,7 @@ each_kind = pytest.mark.parametrize("kind", KINDS)
 
 
 class Played(NamedTuple):
-    """A game: what was played, the rises, and what theorems speak of."""
+    """A game: the weights, the rises, and the quantities of the theorems."""
 
     weights: Floats
     rises: Floats
@@ -141,7 +141,7 @@ def test_nothing_is_known_at_first(kind: Kind) -> None:
     assert weights is not None
     np.testing.assert_array_equal(weights[:8], 0.25)
     assert np.ptp(weights[8]) > 0.01
-    # What is not known yet changes nothing.
+    # Unknown rounds change nothing.
     other = gains.copy()
     other[12:] *= -1
     again = kind(7).run(other, keep_weights=True).weights
@@ -161,7 +161,7 @@ def test_a_discount_is_a_scale_that_grows(kind: Kind) -> None:
         np.testing.assert_allclose(run.state.weights, game.weights[-1], atol=1e-8)
 
 
-# What is promised
+# The bounds
 
 
 def huber(errors: Floats, steps: Floats) -> Floats:
@@ -223,7 +223,7 @@ def test_theorems(kind: Kind, delay: int, hint: float) -> None:
 
 
 def contrary(hedger: CompiledHedger, n: int, rounds: int, lag: int) -> Floats:
-    """Return the regrets of what is really played: the half with the larger weights loses."""
+    """Return the regrets of the played weights: the half with the larger weights loses."""
     state, waiting, regrets = hedger.init(n), deque[Floats](), np.zeros(n)
     for _ in range(rounds):
         order = np.argsort(np.argsort(-state.weights + 1e-12 * np.arange(n)))
@@ -234,14 +234,14 @@ def contrary(hedger: CompiledHedger, n: int, rounds: int, lag: int) -> Floats:
             state = hedger.step(state, waiting.popleft())
     for gains in waiting:
         state = hedger.step(state, gains)
-    if isinstance(hedger, LateHedger):  # it has measured what was really played
+    if isinstance(hedger, LateHedger):  # it has measured the played weights
         np.testing.assert_allclose(state.regrets, regrets, atol=1e-9)
     return regrets
 
 
 @each_kind
 def test_against_what_is_played(kind: Kind) -> None:
-    """With a delay its regret is a fraction of that of the same rule that does not know of it."""
+    """With a delay it has a fraction of the regret of the same rule that ignores the delay."""
     for lag, least in ((0, 0.99), (5, 2.3), (24, 3.5)):
         ours, bound = kind(lag), kind(lag).bound(10, 2000).regret
         regret = contrary(ours, 10, 2000, lag).max()

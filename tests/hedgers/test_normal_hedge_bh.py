@@ -8,7 +8,7 @@ import pytest
 from normalhedge import hedgers
 from normalhedge.boundary.inputs import Floats
 from normalhedge.hedgers import State
-from normalhedge.hedgers._normal_hedge_bh import latest_start
+from normalhedge.hedgers._normal_potentials import latest_start
 from tests.hedgers.natures import ADAPTIVE, NATURES, Nature, greedy
 
 STARTS = (0.05, 1.0, 60.0)

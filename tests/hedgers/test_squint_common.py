@@ -110,7 +110,7 @@ def test_a_greedy_nature() -> None:
 
 
 def test_with_equal_squares_it_is_squint() -> None:
-    """Halves that take turns: every rho is 1/2 or -1/2, and so are those of the other half."""
+    """Halves that take turns: every rho is 1/2 or -1/2, in both halves."""
     gains = np.where(np.arange(6) % 2 == np.arange(40)[:, None] % 2, 1.0, -1.0)
     ours, squint = hedgers.SquintCommon(), hedgers.Squint()
     state, other = ours.init(6), squint.init(6)

@@ -1,4 +1,4 @@
-"""The examples of docs/adapters.md that need libraries which are not among those of development."""
+"""The examples of docs/adapters.md that need libraries which are no dependency of development."""
 
 import contextlib
 import io

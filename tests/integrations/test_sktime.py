@@ -91,7 +91,7 @@ def test_an_outcome_is_learned_when_it_is_known() -> None:
     for row in range(100, 106):
         model.update(y.iloc[[row]])
         settled.append(model.mixture_.rounds - len(model.mixture_.pending))
-    assert settled == [1, 1, 2, 3, 4, 5]  # that of `fit`; the next was made at 100, for row 102
+    assert settled == [1, 1, 2, 3, 4, 5]  # of `fit`; the next was made at 100, for row 102
 
 
 def test_rows_one_by_one_or_together() -> None:

@@ -24,7 +24,14 @@ FORMER = {
 }
 """The present name of each package that moved."""
 
+_HEDGERS = """
+uniform follow_the_leader decreasing_hedge optimistic_hedge flip_flop ada_hedge_d fixed_share
+variable_share regret_matching_plus dorm dorm_plus squint_common ml_prod boa ml_poly
+ml_poly_opera normal_hedge_2009 normal_hedge_bh normal_hedge_dt ada_normal_hedge
+"""
+
 MOVED = {
+    **{f"normalhedge.hedgers.{name}": "normalhedge.hedgers" for name in _HEDGERS.split()},
     "normalhedge.mixtures.automatic": "normalhedge.mixtures.rules._automatic",
     "normalhedge.mixtures.settings": "normalhedge.mixtures.state._settings",
     "normalhedge.mixtures.summary": "normalhedge.mixtures.summaries._summary",

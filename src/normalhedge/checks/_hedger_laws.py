@@ -145,7 +145,7 @@ def only_the_awake_are_played(hedger: Hedger[Any], game: Game) -> None:
 
 @_law
 def prediction_is_in_the_hull(hedger: Hedger[Any], game: Game) -> None:
-    """Check that the hedger's gain is between those of the worst and the best awake expert."""
+    """Check that the gain of the hedger is no worse, and no better, than all awake experts."""
     run = hedger.run(*game)
     for gain, gains, confidence in zip(run.gains, *game, strict=True):
         awake = gains[confidence > 0.0]
@@ -215,8 +215,8 @@ def order_does_not_matter(hedger: Hedger[Any], game: Game) -> None:
     """Check that permuting the experts permutes the weights."""
     order = np.argsort(np.sin(1.0 + np.arange(game.gains.shape[1])))
     permuted = Game(game.gains[:, order], game.confidence[:, order])
-    one, other = _fold(hedger, game)[-1], _fold(hedger, permuted)[-1]
-    assert _close(one.weights[order], other.weights) or _is_near_a_jump(hedger, game)
+    state, other = _fold(hedger, game)[-1], _fold(hedger, permuted)[-1]
+    assert _close(state.weights[order], other.weights) or _is_near_a_jump(hedger, game)
 
 
 @_law
@@ -224,9 +224,9 @@ def only_differences_matter(hedger: Hedger[Any], game: Game) -> None:
     """Check that adding the same number to all gains of a round changes nothing."""
     gains = game.gains / 2.0
     shifted = gains + np.where(np.arange(len(gains)) % 2, 0.5, -0.25)[:, None]
-    one = hedger.run(gains, game.confidence).state
+    state = hedger.run(gains, game.confidence).state
     other = hedger.run(shifted, game.confidence).state
-    assert _close(one.weights, other.weights) or _is_near_a_jump(
+    assert _close(state.weights, other.weights) or _is_near_a_jump(
         hedger, Game(gains, game.confidence)
     )
 

@@ -100,22 +100,20 @@ def _draws(loss: Loss, experts: int = 3) -> Iterator[Rows]:
         yield draw_rows(loss, 40, experts, scale, seed)
 
 
+def _experts(rows: Rows) -> list[Floats]:
+    """Return the forecasts of each expert; rows x numbers."""
+    return [np.ascontiguousarray(x) for x in np.moveaxis(rows.forecasts, 2, 0)]
+
+
 def _values(loss: Loss, rows: Rows) -> Floats:
     """Return the loss of each forecast in Python; rows x experts."""
-    experts = range(rows.forecasts.shape[2])
-    columns = [
-        loss.value(np.ascontiguousarray(rows.forecasts[:, :, i]), rows.outcomes, rows.items)
-        for i in experts
-    ]
+    columns = [loss.value(x, rows.outcomes, rows.items) for x in _experts(rows)]
     return np.stack(columns, axis=1)
 
 
 def _slopes(loss: Loss, rows: Rows) -> Floats:
     """Return the slopes in Python, in the shape of the forecasts."""
-    columns = [
-        loss.gradient_of(np.ascontiguousarray(rows.forecasts[:, :, i]), rows.outcomes, rows.items)
-        for i in range(rows.forecasts.shape[2])
-    ]
+    columns = [loss.gradient_of(x, rows.outcomes, rows.items) for x in _experts(rows)]
     return np.stack(columns, axis=2)
 
 
@@ -262,10 +260,10 @@ def _play(mixture: Mixture, rows: Rows) -> list[Any]:
     loss, made = mixture.settings.loss, []
     several = len(loss.levels) > 1 and not loss.of_levels
     for x, y in zip(rows.forecasts, rows.outcomes.tolist(), strict=True):
-        said = x.T if x.shape[0] > 1 else x[0]
+        rows_of_experts = x.T if x.shape[0] > 1 else x[0]
         if several:  # an item for each level
-            said = np.repeat(x.T, len(loss.levels), axis=1)
-        names = {f"expert {i}": one for i, one in enumerate(said.tolist())}
+            rows_of_experts = np.repeat(x.T, len(loss.levels), axis=1)
+        names = {f"expert {i}": one for i, one in enumerate(rows_of_experts.tolist())}
         prediction = mixture.predict(names)
         outcome = int(y) if loss.of_classes else y
         mixture.update(prediction.ticket, [outcome] * len(loss.levels) if several else outcome)
@@ -293,17 +291,17 @@ def mixtures_save_load_and_go_on(loss: Loss) -> None:
 
 @_law
 def summaries_have_its_means(loss: Loss) -> None:
-    """Check that the mean losses of a summary are those of the forecasts."""
+    """Check that a summary has the mean losses of the forecasts."""
     rows = draw_rows(loss, 30, 3, 1.0, 1)
     if len(loss.levels) > 1 and not loss.of_levels:
         return  # one forecast counts for several items
     means = _values(loss, rows._replace(items=np.zeros(30, dtype=np.int32))).mean(axis=0)
     mixture = Mixture("squint", loss)
     _play(mixture, rows)
-    found = {row.name: row.loss for row in mixture.summary().experts}
+    losses = {row.name: row.loss for row in mixture.summary().experts}
     for i, mean in enumerate(means.tolist()):
-        said = found[f"expert {i}"]
-        _require(abs(said - mean) <= 1e-9 * (1.0 + abs(mean)), f"{said:g} is shown, not {mean:g}")
+        shown = losses[f"expert {i}"]
+        _require(abs(shown - mean) <= 1e-9 * (1.0 + abs(mean)), f"{shown:g} is shown, not {mean:g}")
 
 
 @_law
@@ -351,19 +349,17 @@ def the_best_convex_combination_is_proved(loss: Loss) -> None:
         for j in range(steps + 1 - i)
     ]
     for rows in _draws(loss):
-        found = best_convex(loss, *rows)
+        best = best_convex(loss, *rows)
         size = float(np.abs(_values(loss, rows)).mean())
         means = [
             float(loss.value(rows.forecasts @ w, rows.outcomes, rows.items).mean())
-            for w in (*grid, found.weights)
+            for w in (*grid, best.weights)
         ]
-        _require(
-            abs(means[-1] - found.loss) <= ROUNDING * size, "its loss is that of other weights"
-        )
+        _require(abs(means[-1] - best.loss) <= ROUNDING * size, "its loss belongs to other weights")
         least = min(means)
         _require(
-            least >= found.loss - found.gap - ROUNDING * size,
-            f"some weights have {least:.9g}, less than {found.loss:.9g} - {found.gap:.2g}",
+            least >= best.loss - best.gap - ROUNDING * size,
+            f"some weights have {least:.9g}, less than {best.loss:.9g} - {best.gap:.2g}",
         )
-        told = loss.own or found.gap <= 1e-5 * size
-        _require(told, f"the gap is {found.gap:.2g}: does it have a kink that it does not tell?")
+        is_exact = loss.own or best.gap <= 1e-5 * size
+        _require(is_exact, f"the gap is {best.gap:.2g}: does it have a kink that it does not tell?")

@@ -100,11 +100,11 @@ def _attack(loss: Loss) -> BoundAttack:
     }[loss.forecasts]
 
 
-def _plain(loss: Loss, said: Floats, blend: Floats) -> Floats:
+def _plain(loss: Loss, forecasts: Floats, blend: Floats) -> Floats:
     """Return the plain combinations that are components of an automatic mixture."""
     if loss.forecasts.combine != "mean":
         return blend
-    mean, median = said.mean(axis=0), np.median(said, axis=0)
+    mean, median = forecasts.mean(axis=0), np.median(forecasts, axis=0)
     return np.array([mean] if loss.forecasts.only_mean else [mean, median])
 
 
@@ -146,10 +146,10 @@ def check_bound(
     alpha = float(getattr(mixture.settings.hedger, "alpha", 0.0))
     regrets: Any = 0.0
     added = reached = 0.0
-    for one in _play(mixture, nature, experts, lag, rounds):
-        regrets = (1.0 - alpha) * regrets + one.blend - one.losses
-        added = (1.0 - alpha) * added + abs(one.blend) + float(np.abs(one.losses).max())
-        mixture.update(one.ticket, one.outcome)
+    for settled in _play(mixture, nature, experts, lag, rounds):
+        regrets = (1.0 - alpha) * regrets + settled.blend - settled.losses
+        added = (1.0 - alpha) * added + abs(settled.blend) + float(np.abs(settled.losses).max())
+        mixture.update(settled.ticket, settled.outcome)
         bound, largest = mixture.bound(), float(np.max(regrets))
         if not largest <= bound.regret + ROUNDING * added:
             raise AssertionError(
@@ -171,13 +171,15 @@ def _play(
     upper = 0.5
     for t in range(rounds):
         side, size = nature(t, upper)
-        said = attack.forecasts(experts, side, size)
-        told = said[:, 0] if said.shape[1] == 1 else said
-        made = mixture.predict(dict(zip(names, told.tolist(), strict=True)))
+        forecasts = attack.forecasts(experts, side, size)
+        columns = forecasts[:, 0] if forecasts.shape[1] == 1 else forecasts
+        made = mixture.predict(dict(zip(names, columns.tolist(), strict=True)))
         upper = float(made.distribution[0][experts // 2 :].sum())
         outcome = attack.outcome(side, size)
         value = np.reshape(made.value, (1, -1))
-        losses = loss.value(_plain(loss, said, value) if automatic else said, np.array(outcome))
+        losses = loss.value(
+            _plain(loss, forecasts, value) if automatic else forecasts, np.array(outcome)
+        )
         blend = float(loss.value(value, np.array(outcome))[0])
         waiting.append(SettledOutcome(made.ticket, _outcome(mixture, outcome), blend, losses))
         if len(waiting) > lag:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run ``normalhedge``; what goes wrong is one sentence and exit code 2."""
+    """Run ``normalhedge``; an error is one sentence and exit code 2."""
     try:
         from normalhedge.cli import _commands as commands  # noqa: PLC0415 -- its libraries are an extra
     except ImportError as error:

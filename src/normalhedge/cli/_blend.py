@@ -1,47 +1,30 @@
 """``normalhedge blend``: blend the forecasts of a file or of a stream."""
 
-import shlex
-import sys
 from collections.abc import Sequence
-from contextlib import AbstractContextManager, ExitStack
+from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import click
-import numpy as np
-from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
-import normalhedge
 from normalhedge.boundary import number_tables, table_files
-from normalhedge.cli._options import (
-    BLEND_ONLY,
-    MIXTURE,
-    PANEL,
-    check_outputs,
-    check_state,
-    mixture_options,
-    mixture_settings,
-    panel_options,
-    safe_csv,
-    spelled,
-    words,
-)
+from normalhedge.cli import _options as cli_options, _shared as shared
+from normalhedge.cli._progress import ProgressBar
 from normalhedge.cli._streaming import run_stream
 from normalhedge.cli._terminal import echo
 from normalhedge.hedgers import named
-from normalhedge.live.owner import Owner
 from normalhedge.mixtures import LOSSES, Mixture
 from normalhedge.mixtures.intervals import checked_levels
 from normalhedge.mixtures.rules import MEMORY, Automatic, automatic_of, is_automatic
-from normalhedge.mixtures.state import RECIPE, MixtureSettings, Operation
-from normalhedge.mixtures.streams import LONGEST, MixtureFile, Stream
+from normalhedge.mixtures.state import RECIPE, MixtureSettings
+from normalhedge.mixtures.streams import MixtureFile, Stream
 from normalhedge.reports import write_blend
 from normalhedge.reports.analysis import review
 from normalhedge.tables import Blend, blend, timeline
 
 FILE_ONLY = (
-    *(name for name in PANEL if name != "classes"),
+    *(name for name in cli_options.PANEL if name != "classes"),
     "experts", "weights", "encoding", "future", "out", "report", "safe_csv",
 )  # fmt: skip
 """Options for files only."""
@@ -55,83 +38,58 @@ STREAM_ONLY = ("sync", "max_line")
     epilog="Losses: "
     + ", ".join(LOSSES)
     + ". Without --experts, every column of numbers without another role is an expert; a column "
-    "'model' makes a long table. Quantiles are known by a column 'level' or 'quantile', or by "
+    "'model' makes a long table. A column 'level' or 'quantile' marks quantiles, and so do "
     "columns such as q0.1, P10 and gam-lo-90. '-' reads JSON lines from stdin and answers each "
     "with one: "
-    '{"a": 1.5, "b": 2} is a round, {"ticket": 0, "outcome": 1.8} its outcome. With --state, every '
-    "line that was answered survives the end of the process, kill -9 included: it is in FILE.json "
-    "or in FILE.json.journal beside it, and only one process at a time may use them. A power cut "
-    "can lose the last moments before it, unless --sync is given. SIGTERM, SIGINT and SIGHUP end a "
-    "stream between two lines, with exit code 128 + signal.",
+    '{"a": 1.5, "b": 2} is a round, {"ticket": 0, "outcome": 1.8} its outcome. '
+    + cli_options.STREAM_NOTE,
 )
 @click.argument("data", metavar="DATA.csv|DATA.parquet|DATA.xlsx|DATA.jsonl|-")
-@click.option("--experts", callback=words, metavar="A,B,...", help="The columns of the experts.")
-@panel_options
-@mixture_options(*BLEND_ONLY)
+@click.option(
+    "--experts", callback=shared.words, metavar="A,B,...", help="The columns of the experts."
+)
+@cli_options.panel_options
+@cli_options.mixture_options(*cli_options.BLEND_ONLY)
 @click.option("--weights", is_flag=True, help="Add a column of weights for each expert to --out.")
 @click.option("--encoding", metavar="NAME",
               help="The encoding of CSV files, such as latin-1.  [default: utf-8]")  # fmt: skip
-@click.option("--future", type=click.Path(path_type=Path), metavar="FILE.csv|FILE.parquet",
-              help="Blend these forecasts, whose outcomes are not known yet, too; --out then has "
-              "their blend.")  # fmt: skip
-@click.option("--out", type=click.Path(path_type=Path), metavar="FILE.csv|FILE.parquet",
-              help="Write the blend to this file.")  # fmt: skip
-@click.option("--report", type=click.Path(path_type=Path), metavar="FILE.html",
-              help="Write a page with plots to this file.")  # fmt: skip
-@safe_csv
-@click.option("--state", type=click.Path(path_type=Path), metavar="FILE.json",
-              help="Continue from this file, and keep the mixture in it.")  # fmt: skip
-@click.option(
-    "--sync", is_flag=True, help="Stream: answered lines survive a power cut, too; slower."
+@shared.path_option(
+    "--future",
+    shared.TABLE,
+    "Also blend these forecasts, whose outcomes are unknown yet; --out then holds their blend.",
 )
-@click.option(
-    "--max-line",
-    type=click.IntRange(min=1),
-    metavar="BYTES",
-    help=f"Stream: refuse longer lines.  [default: {LONGEST:,}]",
-)
+@shared.path_option("--out", shared.TABLE, "Write the blend to this file.")
+@shared.path_option("--report", "FILE.html", "Write a page with plots to this file.")
+@shared.safe_csv_option
+@cli_options.stream_options
 def command(data: str, state: Path | None, **given: Any) -> None:
-    """Blend the forecasts of a file or a stream, causally.
+    """Blend the forecasts of a file or a stream, using past outcomes only.
 
-    By default (auto) there is nothing to choose. Several ways of combining each make a forecast:
-    the plain mean, median and trimmed mean; hedgers with several lengths of memory, with and
-    without the gradient trick; and inverse losses. A second hedger gives most weight to the ways
-    with the smallest losses. The summary shows their weights, and warns if a plain combination was
-    better than the blend. A guard moves forecasts that are out of all proportion to the others;
-    --hedger auto:guard=false switches it off.
+    The default (auto) has nothing to tune. Several base rules each combine the forecasts: the
+    plain mean, median and trimmed mean; hedgers with several lengths of memory, with and without
+    the gradient trick; and inverse losses. A hedger at the meta level gives most weight to the
+    rules with the smallest losses. The summary shows their weights, and warns if a plain
+    combination was better than the blend. A guard clips forecasts that are out of all proportion
+    to the others; --hedger auto:guard=false switches it off.
 
     --hedger NAME chooses a single rule instead. --memory, --combine, --gradient, --even and
     --include are settings of a single rule. If outcomes come late (--lag), the weights of auto and
-    bates-granger stay steady, and those of rules with the gradient trick swing. 'normalhedge
-    compare --panel' tells which rule does best.
+    bates-granger stay steady, while rules with the gradient trick swing. 'normalhedge compare
+    --panel' finds the best rule for a panel.
     """
     options = _options(given)
-    unused, why = FILE_ONLY, "files: a stream has no columns"
-    if data != "-":
-        unused, why = STREAM_ONLY, "streams"
-    for name in unused:
-        if given[name] not in (None, False, (), 0):
-            raise click.UsageError(f"--{name.replace('_', '-')} is for {why}")
-    if given["sync"] and state is None:
-        raise click.UsageError("--sync needs --state: without it nothing is kept on disk")
+    if data == "-":
+        shared.refuse_options(given, FILE_ONLY, "files: a stream has no columns")
+    else:
+        shared.refuse_options(given, STREAM_ONLY, "streams")
     with ExitStack() as stack:
-        state_file = None
-        if state is not None:
-            check_state(state)
-            stack.enter_context(Owner(state))
-            state_file = MixtureFile(state, sync=given["sync"])
+        state_file = cli_options.open_state(stack, MixtureFile, state, sync=given["sync"])
         mixture = _resume(state_file, options, pooled=given["pooled"])
         if data == "-":
-            _blend_stream(mixture or Mixture(**options), state_file, given["max_line"] or LONGEST)
+            mixture = mixture or Mixture(**options)
+            run_stream(partial(Stream, mixture), mixture, state_file, given["max_line"])
         else:
             _blend_file(Path(data), mixture, state_file, options, given)
-
-
-def _blend_stream(mixture: Mixture, state_file: MixtureFile | None, longest: int) -> None:
-    """Answer the lines of stdin."""
-    done: list[Operation] = []
-    stream = Stream(mixture, done.append if state_file is not None else None)
-    run_stream(stream, mixture, done, state_file, longest)
 
 
 def _blend_file(
@@ -142,28 +100,28 @@ def _blend_file(
     given: dict[str, Any],
 ) -> None:
     """Blend a table; write the files that were asked for, and print the summary."""
-    outputs = [(given["out"], (".csv", ".parquet")), (given["report"], (".html",))]
-    check_outputs(data, outputs)
+    outputs = [(given["out"], shared.TABLES), (given["report"], (".html",))]
+    shared.check_outputs(data, outputs)
     if given["future"] is not None:
-        check_outputs(given["future"], outputs)
+        shared.check_outputs(given["future"], outputs)
     if given["future"] is not None and given["out"] is None:
         raise click.UsageError("--future needs --out: where should its blend go?")
-    with _bar() as bar:
-        task = bar.add_task("reading", total=1.0)
+    with ProgressBar("reading", width=10) as bar:
+        bar.total(1.0)
         table = table_files.read_arrow(data, given["encoding"])
-        bar.update(task, description="blending")
+        bar.reach(0.0, "blending")
         result = blend(
             table,
             experts=given["experts"] or None,
             weights=given["weights"],
             mixture=mixture,
-            progress=lambda share: bar.update(task, completed=share),
-            **{name: given[name] for name in PANEL},
+            progress=lambda share: bar.reach(share, "blending"),
+            **{name: given[name] for name in cli_options.PANEL},
             **(options if mixture is None else {}),
         )
         frame = result.frame
         if given["future"] is not None:
-            bar.update(task, description="the future")
+            bar.reach(1.0, "the future")
             frame = result.predict(
                 table_files.read_arrow(given["future"], given["encoding"]),
                 weights=given["weights"],
@@ -178,16 +136,18 @@ def _blend_file(
 
 def _options(given: dict[str, Any]) -> dict[str, Any]:
     """Return the arguments of `Mixture` that the options of the command line give."""
-    options = mixture_settings(given, (*MIXTURE, *BLEND_ONLY)) | _interval_options(given)
+    options = cli_options.mixture_settings(
+        given, (*cli_options.MIXTURE, *cli_options.BLEND_ONLY)
+    ) | _interval_options(given)
     options.pop("memory", None)  # it becomes part of the hedger
     if is_automatic(given["hedger"]):
         if given["memory"] is not None:
-            raise click.UsageError("--memory is that of a single --hedger: auto has many")
+            raise click.UsageError("--memory belongs to a single --hedger: auto has many memories")
         options["hedger"] = given["hedger"]
         automatic_of(given["hedger"])  # refuses a bad name before data is read
         return options
     if given["memory"] is not None or given["hedger"] is not None:
-        options["hedger"] = spelled(given["hedger"], given["memory"], MEMORY)
+        options["hedger"] = cli_options.spell_hedger(given["hedger"], given["memory"], MEMORY)
         named(options["hedger"], n_experts=2)  # refuses a bad name before data is read
     return options
 
@@ -201,23 +161,27 @@ def _interval_options(given: dict[str, Any]) -> dict[str, Any]:
     try:
         levels = [float(word) for word in given["interval"]]
     except ValueError:
-        said = ",".join(given["interval"])
-        raise click.UsageError(f"--interval must be numbers such as 0.9,0.5, got {said}") from None
+        text = ",".join(given["interval"])
+        raise click.UsageError(f"--interval must be numbers such as 0.9,0.5, got {text}") from None
     return {"interval": checked_levels(levels, "--interval"), "season": given["season"]}
 
 
 def _check_intervals(path: Path, mixture: Mixture, options: dict[str, Any]) -> None:
-    """Refuse intervals other than those of the mixture of a state."""
+    """Refuse intervals that the mixture of a state does not have."""
     if "interval" not in options:
         return
     levels, season = mixture.settings.interval, mixture.settings.season
-    asked = options["interval"], options["season"]
-    if levels != asked[0] or asked[1] not in {None, season}:
-        said = "without intervals" if not levels else f"with intervals {_spelled(levels, season)}"
-        raise ValueError(f"{path} was made {said}, not with {_spelled(*asked)}")
+    wanted = options["interval"], options["season"]
+    if levels != wanted[0] or wanted[1] not in {None, season}:
+        made = (
+            "without intervals"
+            if not levels
+            else f"with intervals {_spell_intervals(levels, season)}"
+        )
+        raise ValueError(f"{path} was made {made}, not with {_spell_intervals(*wanted)}")
 
 
-def _spelled(levels: Sequence[float], season: int | None) -> str:
+def _spell_intervals(levels: Sequence[float], season: int | None) -> str:
     text = ",".join(f"{level:g}" for level in levels)
     return text if season is None else f"{text} and season {season}"
 
@@ -229,34 +193,36 @@ def _resume(
     mixture = None if state_file is None else state_file.load()
     if state_file is None or mixture is None:
         return None
-    own = mixture.settings
-    asked_for = {name: options.get(name, getattr(own, name)) for name in RECIPE}
-    if "loss" in options or isinstance(own.hedger, Automatic):  # it decides about these two
-        asked_for |= {name: options.get(name) for name in ("combine", "gradient")}
+    settings = mixture.settings
+    wanted_options = {name: options.get(name, getattr(settings, name)) for name in RECIPE}
+    if "loss" in options or isinstance(settings.hedger, Automatic):  # it decides about these two
+        wanted_options |= {name: options.get(name) for name in ("combine", "gradient")}
     if "hedger" in options:
-        asked_for["hedger"] = _as_before(options["hedger"], mixture)
-    asked = MixtureSettings.of(**asked_for)
-    before, now = own.to_plain(), asked.to_plain()
+        wanted_options["hedger"] = _as_before(options["hedger"], mixture)
+    wanted = MixtureSettings.of(**wanted_options)
+    before, now = settings.to_plain(), wanted.to_plain()
     for name in now:
         if now[name] != before[name]:
             old, new = before[name], now[name]
             if name in {"hedger", "loss"}:  # as they are written in options
-                old, new = getattr(own, name), getattr(asked, name)
+                old, new = getattr(settings, name), getattr(wanted, name)
             raise ValueError(f"{state_file.path} was made with another {name}: {old}, not {new}")
     _check_intervals(state_file.path, mixture, options)
-    if pooled is not None and pooled != own.shared:
-        flag = "with" if own.shared else "without"
+    if pooled is not None and pooled != settings.shared:
+        flag = "with" if settings.shared else "without"
         raise ValueError(f"{state_file.path} was made {flag} --pooled")
     return mixture
 
 
 def _as_before(text: str, mixture: Mixture) -> Any:
     """Return the hedger of a name, tuned by the number of experts that the mixture had at first."""
-    own = mixture.settings.hedger
+    hedger = mixture.settings.hedger
     if is_automatic(text):
-        return automatic_of(text).starting_from(own.prior if isinstance(own, Automatic) else None)
+        return automatic_of(text).starting_from(
+            hedger.prior if isinstance(hedger, Automatic) else None
+        )
     tuned = [named(text, n + 1) for n in range(max(len(mixture.names), 1))]
-    return next((one for one in tuned if one == own), tuned[-1])
+    return next((rule for rule in tuned if rule == hedger), tuned[-1])
 
 
 def _write(
@@ -275,25 +241,11 @@ def _write(
             review(result),
             title=f"{data.name}, blended",
             notes=result.notes,
-            command=shlex.join(["normalhedge", *sys.argv[1:]]),
-            settings={"normalhedge": normalhedge.__version__, "numpy": np.__version__},
+            **shared.provenance(),
         )
     if state_file is not None:
         state_file.finish(result.mixture)
     if result.notes:
         echo("notes: " + "; ".join(result.notes), err=True)
     echo(summary)
-    for path in (out, report, None if state_file is None else state_file.path):
-        if path is not None:
-            echo(f"wrote {path}")
-
-
-def _bar() -> AbstractContextManager[Progress]:
-    return Progress(
-        TextColumn("{task.description:<10}"),
-        BarColumn(),
-        TextColumn("{task.percentage:>3.0f}% left"),
-        TimeRemainingColumn(),
-        console=Console(stderr=True),
-        transient=True,
-    )
+    shared.echo_written(out, report, None if state_file is None else state_file.path)

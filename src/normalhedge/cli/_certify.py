@@ -1,4 +1,4 @@
-"""``normalhedge certify``: what can be promised, proved and attacked."""
+"""``normalhedge certify``: bound the regret of NormalHedge, prove the bound, and attack it."""
 
 import math
 from decimal import Decimal
@@ -11,6 +11,7 @@ from rich.table import Table
 
 from normalhedge.boundary import inputs, whole_files
 from normalhedge.cli._progress import ProgressBar
+from normalhedge.cli._shared import check_ending, path_option
 from normalhedge.cli._terminal import echo
 from normalhedge.guarantees import (
     PAPER_C,
@@ -49,32 +50,19 @@ def _whole(_: click.Context, __: click.Parameter, value: str | None) -> int | No
     return number
 
 
-NAMES = (
-    "alpha",
-    "experts",
-    "reach",
-    "power",
-    "c",
-    "best",
-    "leader",
-    "prove",
-    "out",
-    "plot",
-    "table",
-)
-"""The options, except that which checks a proof."""
-
 SMALLEST_ALPHA = 1e-4
 """Below this, attacks, which last for some 50/alpha rounds, take too long."""
 
 
 @click.command(
     "certify",
-    epilog="The table has the average potential, which is never exceeded, and what it means for "
-    "the regret; below it what attacks reach.",
+    epilog="The table shows an upper bound on the average potential, the bound on the regret that "
+    "follows, and the values that attacks reach.",
 )
 @click.option("--alpha", type=float, help="The discount rate, in (0, 1).")
-@click.option("--experts", callback=_whole, metavar="N", help="How many experts; 1e6 will do.")
+@click.option(
+    "--experts", callback=_whole, metavar="N", help="The number of experts, such as 1000 or 1e6."
+)
 @click.option("--reach", type=float, metavar="K",
               help="Instead of --experts: every N with alpha ln N <= K, and every rate up to "
               "alpha.")  # fmt: skip
@@ -82,18 +70,17 @@ SMALLEST_ALPHA = 1e-4
 @click.option("--c", type=float, help="[default: 1]")
 @click.option("--best", is_flag=True, help="Find the c with the smallest bound on the regret.")
 @click.option("--leader", is_flag=True,
-              help="Use that one whole expert leads: a smaller bound where c < 1, in half a "
+              help="Use that one whole expert leads: a smaller bound if c < 1, in half a "
               "minute.")  # fmt: skip
-@click.option("--prove", "wanted", is_flag=True, help="Prove it, and write the proof.")
-@click.option("--out", type=click.Path(path_type=Path), metavar="FILE.json", help="The proof.")
-@click.option("--plot", type=click.Path(path_type=Path), metavar="FILE.png|FILE.pdf",
-              help="Draw potential and regret against c.")  # fmt: skip
-@click.option("--table", type=click.Path(path_type=Path), metavar="FILE.md",
-              help="Write C over c and N instead, with proofs and attacks.")  # fmt: skip
-@click.option("--check", type=click.Path(path_type=Path), metavar="FILE.json",
-              help="Check a proof instead.")  # fmt: skip
+@click.option("--prove", is_flag=True, help="Prove the bound, and write the proof.")
+@path_option("--out", "FILE.json", "Write the proof to this file.")
+@path_option("--plot", "FILE.png|FILE.pdf", "Draw potential and regret against c.")
+@path_option(
+    "--table", "FILE.md", "Instead, write a table of C over c and N, with proofs and attacks."
+)
+@path_option("--check", "FILE.json", "Instead, check the proof in this file.")
 def command(alpha: float | None, experts: int | None, **given: Any) -> None:
-    """Say what can be promised for NormalHedge, prove it, and attack it."""
+    """Bound the regret of NormalHedge, prove the bound, and attack it."""
     _check_options(alpha, experts, given)
     if given["check"] is not None:
         _check(given["check"])
@@ -117,33 +104,35 @@ def command(alpha: float | None, experts: int | None, **given: Any) -> None:
 
 def _one(bar: ProgressBar, alpha: float, experts: int, given: dict[str, Any]) -> None:
     """Certify, prove and attack one setting, and print the results."""
-    bar.total(2 + given["wanted"])
+    bar.total(2 + given["prove"])
     c = 1.0 if given["c"] is None else given["c"]
-    found: Certificate | LedCertificate
+    certificate: Certificate | LedCertificate
     if given["best"]:
-        found = best_c(alpha, experts)
+        certificate = best_c(alpha, experts)
     elif given["leader"]:
-        found = certify_led(alpha, experts, c)
+        certificate = certify_led(alpha, experts, c)
     else:
-        found = certify(alpha, experts, c)
+        certificate = certify(alpha, experts, c)
     bar.done(1, "certified")
     proof = None
-    if given["wanted"]:
+    if given["prove"]:
         bar.done(0, "proving")
-        proof = prove(found, slack=3e-2) if given["leader"] else prove(found)
+        proof = prove(certificate, slack=3e-2) if given["leader"] else prove(certificate)
         path = given["out"] or Path(f"proof-{proof.file_name}")
         proof.write(path)
         bar.done(1, "proved")
     attacks = []
     if alpha >= SMALLEST_ALPHA and experts > 1:
         bar.done(0, "attacking")
-        attacks = [attack(alpha, experts, found.c, goal=goal) for goal in ("potential", "regret")]
+        attacks = [
+            attack(alpha, experts, certificate.c, goal=goal) for goal in ("potential", "regret")
+        ]
     bar.stop()
     level = None if proof is None else float(proof.potential)
-    Console().print(_table(found, level, attacks))
+    Console().print(_table(certificate, level, attacks))
     if attacks:
         highest = max(a.potential for a in attacks)
-        limit = found.potential + found.error if level is None else level
+        limit = certificate.potential + certificate.error if level is None else level
         echo(
             f"The highest average potential lies between {highest:.5g} and {at_most(limit, 5)}"
             + (", numerically." if level is None else ".")
@@ -154,27 +143,27 @@ def _one(bar: ProgressBar, alpha: float, experts: int, given: dict[str, Any]) ->
         _check(path)
         echo(f"wrote {path}")
     if given["plot"] is not None:
-        _plot(alpha, experts, found.c, given["plot"])
+        _plot(alpha, experts, certificate.c, given["plot"])
 
 
 def _every(bar: ProgressBar, alpha: float, given: dict[str, Any]) -> None:
     """Certify, and prove, one setting for every number of experts."""
-    bar.total(1 + given["wanted"])
+    bar.total(1 + given["prove"])
     c, reach = 4.0 if given["c"] is None else given["c"], given["reach"]
     try:
-        found = certify_every(alpha, reach, c, power=given["power"] or 1)
+        certificate = certify_every(alpha, reach, c, power=given["power"] or 1)
     except NoCertificate as error:
         raise click.ClickException(str(error)) from None
     bar.done(1, "certified")
-    proof = prove(found, slack=2e-3) if given["wanted"] else None
+    proof = prove(certificate, slack=2e-3) if given["prove"] else None
     bar.stop()
-    logarithm = "ln N" if found.power == 1 else "(ln N)^2"
-    limit = at_most(found.potential + found.error)
+    logarithm = "ln N" if certificate.power == 1 else "(ln N)^2"
+    limit = at_most(certificate.potential + certificate.error)
     echo(
         f"With c = {c:g}, every alpha up to {alpha:g} and every N with alpha {logarithm} <= "
         f"{reach:g} the average potential never exceeds {limit}, numerically."
     )
-    if found.power == 1:
+    if certificate.power == 1:
         echo(f"Beyond alpha ln N = {critical_reach(c):.5g} one round has no such limit.")
     if proof is not None:
         path = given["out"] or Path(f"proof-{proof.file_name}")
@@ -184,9 +173,9 @@ def _every(bar: ProgressBar, alpha: float, given: dict[str, Any]) -> None:
 
 
 def _table(
-    found: Certificate | LedCertificate, proved: float | None, attacks: list[Attack]
+    certificate: Certificate | LedCertificate, proved: float | None, attacks: list[Attack]
 ) -> Table:
-    alpha, n, c = found.alpha, found.n_experts, found.c
+    alpha, n, c = certificate.alpha, certificate.n_experts, certificate.c
     table = Table("", "average potential", "regret × √α", "regret", "")
     table.title = f"NormalHedge, α = {alpha:g}, c = {c:g}, {n:,} experts"
     paper = theorem_1(alpha, n, PAPER_C)
@@ -195,18 +184,18 @@ def _table(
     table.add_row(
         f"Theorem 1, c = {PAPER_C:g}", f"{PAPER_POTENTIAL:g}", *_both(bound, root), covered
     )
-    about = f"numerical, grids leave {found.error:.1g}"
-    ours = at_most(found.potential + found.error)
-    table.add_row("certificate", ours, *_both(found.scaled_regret, root), about)
+    about = f"numerical, grids leave {certificate.error:.1g}"
+    ours = at_most(certificate.potential + certificate.error)
+    table.add_row("certificate", ours, *_both(certificate.scaled_regret, root), about)
     if proved is not None:
         level = scaled_limit(proved, 1.0 / n, c)
         table.add_row("proof", at_most(proved, 7), *_both(level, root), "checked")
     hedge = frontier.hedges_bound(alpha, n)
     table.add_row("Hedge, corrected", "", *_both(hedge, root), "must know N")
-    for one, field in zip(attacks, ("potential", "regret"), strict=False):
+    for result, field in zip(attacks, ("potential", "regret"), strict=False):
         row = f"attack on the {field}"
-        reached = f"{one.regret:.4g}", f"{one.regret / root:.5g}"
-        table.add_row(row, f"{one.potential:.6g}", *reached, one.name)
+        reached = f"{result.regret:.4g}", f"{result.regret / root:.5g}"
+        table.add_row(row, f"{result.potential:.6g}", *reached, result.name)
     return table
 
 
@@ -239,24 +228,25 @@ def _plot(alpha: float, experts: int, c: float, path: Path) -> None:
 
 def _check_options(alpha: float | None, experts: int | None, given: dict[str, Any]) -> None:
     """Refuse what does not go together, before the work."""
-    named = {"alpha": alpha, "experts": experts, "prove": given["wanted"] or None, **given}
+    named = {"alpha": alpha, "experts": experts, **given}
     for alone, allowed in (("check", ()), ("table", ("alpha",))):
-        said = [name for name in NAMES if named[name] not in {None, False}]
-        others = [name for name in said if name not in {alone, *allowed}]
+        others = [
+            name
+            for name, value in named.items()
+            if value not in {None, False} and name not in {alone, *allowed}
+        ]
         if given[alone] is not None and others:
             raise click.UsageError(f"--{alone} does not go with --{others[0]}")
     endings = {"out": (".json",), "plot": (".png", ".pdf"), "table": (".md",)}
     for name, accepted in endings.items():
-        path = given[name]
-        if path is not None and path.suffix.lower() not in accepted:
-            raise click.UsageError(f"{path} must end in {' or '.join(accepted)}")
-    if given["out"] is not None and not given["wanted"]:
+        check_ending(given[name], accepted)
+    if given["out"] is not None and not given["prove"]:
         raise click.UsageError("--out is for the proof: say --prove, too")
     if given["power"] is not None and given["reach"] is None:
         raise click.UsageError("--power goes with --reach")
     apart = [("reach", name) for name in ("experts", "best", "leader", "plot")]
-    for one, other in [*apart, ("leader", "best")]:
-        if not {named[one], named[other]} & {None, False}:
-            raise click.UsageError(f"--{one} does not go with --{other}")
+    for option, other in [*apart, ("leader", "best")]:
+        if not {named[option], named[other]} & {None, False}:
+            raise click.UsageError(f"--{option} does not go with --{other}")
     if given["best"] and given["c"] is not None:
         raise click.UsageError("--best finds c: do not give it")

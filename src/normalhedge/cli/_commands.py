@@ -1,4 +1,4 @@
-"""The group of commands, and how their errors are told."""
+"""The group of commands; each error becomes one sentence."""
 
 import csv
 import io
@@ -20,16 +20,16 @@ class _Lazy(click.Group):
     verbs = MappingProxyType(
         {
             "backup": "Copy the database of a server while it runs.",
-            "blend": "Blend the forecasts of a file or a stream, causally.",
-            "certify": "Say what can be promised for NormalHedge, prove it, and attack it.",
-            "compare": "Let hedgers meet natures and panels, and say who followed best.",
-            "hub": "Blend the submissions of many teams to a forecast hub, as of a date.",
-            "latent": "Find the regimes of a series and predict it, causally.",
-            "paper": "Replay the figures of the paper, judge its claims and write a report.",
-            "play": "Play hedgers against a nature and show the regret to the best expert.",
-            "restore": "Put a copy in the place of the database of a server.",
-            "serve": "Serve mixtures over HTTP, with a log that survives every end.",
-            "token": "Make and remove the tokens of a server.",
+            "blend": "Blend the forecasts of a file or a stream, using past outcomes only.",
+            "certify": "Bound the regret of NormalHedge, prove the bound, and attack it.",
+            "compare": "Benchmark hedgers on simulated games and real panels.",
+            "hub": "Blend the submissions to a forecast hub, as of a date.",
+            "latent": "Find the regimes of a series and predict it, using past rounds only.",
+            "paper": "Reproduce the figures of the paper, check its claims and write a report.",
+            "play": "Simulate one game and show the regret of hedgers to the best expert.",
+            "restore": "Restore the database of a server from a backup.",
+            "serve": "Serve mixtures over HTTP, with a log that survives crashes.",
+            "token": "Create, list and remove the access tokens of a server.",
         }
     )
 

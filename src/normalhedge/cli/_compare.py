@@ -1,28 +1,17 @@
 """``normalhedge compare``: the leaderboard."""
 
 import shlex
-import sys
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
 import click
-import numpy as np
 from click.core import ParameterSource
 
-import normalhedge
 from normalhedge.boundary import inputs, number_tables
-from normalhedge.cli._options import (
-    MIXTURE,
-    PANEL,
-    blend_words,
-    mixture_settings,
-    panel_options,
-    words,
-)
+from normalhedge.cli import _options as cli_options, _shared as shared
 from normalhedge.cli._progress import ProgressBar
 from normalhedge.cli._terminal import echo
-from normalhedge.cli._workers import dask_option, workers_of
 from normalhedge.hedgers import HEDGERS
 from normalhedge.mixtures.rules import MEMORY
 from normalhedge.reports import sentence
@@ -63,58 +52,71 @@ LEGEND = (
     + ", ".join(HEDGERS)
     + ". Natures: "
     + ", ".join(NATURES)
-    + f". '--nature {ALL}' means those of the default, beside a --panel. auto, the default of "
+    + f". '--nature {ALL}' adds the default natures to a --panel. auto, the default of "
     "blend, takes part on a panel, where there are forecasts to combine; the output then ends with "
     "a recommendation.",
 )
-@click.option("--hedger", "hedgers", multiple=True, metavar="NAME[:KEY=VALUE,...]",
-              help="Repeatable. [default: everybody]")  # fmt: skip
-@click.option("--nature", "natures", multiple=True, metavar="NAME[:KEY=VALUE,...]",
-              help="Repeatable; replay:source=FILE.csv for recorded gains. "
-              "[default: seven of them, unless there is a panel]")  # fmt: skip
-@click.option("--quick", is_flag=True, help="A few short runs only, in seconds.")
+@click.option("--hedger", "hedgers", multiple=True, metavar=shared.HEDGER,
+              help="A hedger to compare; repeatable. [default: all]")  # fmt: skip
+@click.option("--nature", "natures", multiple=True, metavar=shared.HEDGER,
+              help="A simulated game; repeatable. replay:source=FILE.csv plays recorded gains. "
+              "[default: seven natures, unless there is a panel]")  # fmt: skip
+@click.option("--quick", is_flag=True, help="Play a few short runs only, in seconds.")
 @click.option(
     "--alpha", type=float, help=f"The discount rate. [default: {ContestSettings.alpha:g}]"
 )
-@click.option("--experts", type=int, help=f"Of a nature. [default: {ContestSettings.experts}]")
-@click.option("--rounds", type=int, help=f"[default: {ContestSettings.rounds}]")
-@click.option("--runs", type=int, help=f"[default: {ContestSettings.runs}]")
-@click.option("--seed", type=click.IntRange(min=0), help=f"[default: {ContestSettings.seed}]")
+@click.option(
+    "--experts", type=int, help=f"The experts of a nature. [default: {ContestSettings.experts}]"
+)
+@click.option(
+    "--rounds", type=int, help=f"The rounds of a game. [default: {ContestSettings.rounds}]"
+)
+@click.option("--runs", type=int, help=f"The runs of a game. [default: {ContestSettings.runs}]")
+@click.option(
+    "--seed", type=click.IntRange(min=0), help=f"The random seed. [default: {ContestSettings.seed}]"
+)
 @click.option("--quantile", type=float, metavar="SHARE", help="Also compare with the best share "
               f"of the experts. [default: {ContestSettings.quantile:g}]")  # fmt: skip
 @click.option("--switches", type=click.IntRange(min=0),
-              help="... and with sequences that switch so often, where it is not known how often "
-              f"the nature does. [default: {ContestSettings.switches}]")  # fmt: skip
-@click.option("--panel", type=click.Path(path_type=Path), metavar="DATA.csv|DATA.parquet",
-              help="Forecasts and outcomes, as for blend; what follows belongs to it.")  # fmt: skip
-@click.option("--columns", callback=words, metavar="A,B,...", help="The columns of the experts.")
-@panel_options
+              help="Also compare with sequences of experts that switch so often, unless the nature "
+              f"says how often. [default: {ContestSettings.switches}]")  # fmt: skip
+@shared.path_option(
+    "--panel",
+    "DATA.csv|DATA.parquet",
+    "A table of forecasts and outcomes, as for blend; the options below describe it.",
+)
+@click.option(
+    "--columns", callback=shared.words, metavar="A,B,...", help="The columns of the experts."
+)
+@cli_options.panel_options
 @click.option("--memory", type=float, default=MEMORY, show_default=True,
-              help="On a panel, in rounds.")  # fmt: skip
-@click.option("--jobs", type=click.IntRange(min=1), help="Runs in parallel; all cores by default.")
-@dask_option
+              help="The memory of hedgers on a panel, in rounds.")  # fmt: skip
+@shared.jobs_option
+@shared.dask_option
 @click.option("--out", type=click.Path(path_type=Path), default=Path("out/compare"),
-              show_default=True, help="The folder to write to; what was finished there is not "
-              "played again.")  # fmt: skip
+              show_default=True, help="The folder to write to; a run continues from the games "
+              "that are finished there.")  # fmt: skip
 def command(
     hedgers: tuple[str, ...], natures: tuple[str, ...], panel: Path | None, out: Path, **given: Any
 ) -> None:
-    """Let hedgers meet natures and panels, and say who followed best."""
+    """Benchmark hedgers on simulated games and real panels."""
     names = hedgers or (FIELD if panel is None else FIELD_ON_PANELS)
     settings = _settings(given)
     contests = _contests(natures, panel, settings, given)
-    with workers_of(given["dask"], given["jobs"]) as workers, ProgressBar(width=40) as bar:
+    with (
+        shared.connect_workers(given["dask"], given["jobs"]) as workers,
+        ProgressBar(width=40) as bar,
+    ):
         try:
             board = compare(
                 names, contests, folder=out / "cells", jobs=given["jobs"], progress=bar,
                 workers=workers,
             )  # fmt: skip
         except KeyboardInterrupt:
-            echo(f"what was finished is kept in {out}; the same command continues", err=True)
+            echo(f"{out} keeps the finished games; the same command continues", err=True)
             raise
     _print(board)
-    for path in _write(board, out, settings):
-        echo(f"wrote {path}")
+    shared.echo_written(*_write(board, out, settings))
     for standing in board.panels:
         _recommend(standing, given)
 
@@ -143,18 +145,20 @@ def _contests(
         contests += [NatureContest(each, settings) for each in met]
     if panel is None:
         source = click.get_current_context().get_parameter_source
-        for name in (*PANEL, *MIXTURE, "columns", "memory"):
+        for name in (*cli_options.PANEL, *cli_options.MIXTURE, "columns", "memory"):
             if source(name) == ParameterSource.COMMANDLINE:
                 raise click.UsageError(f"--{name} belongs to a --panel, and there is none")
         return contests
-    columns = {name: given[name] for name in PANEL} | {"experts": given["columns"] or None}
+    columns = {name: given[name] for name in cli_options.PANEL} | {
+        "experts": given["columns"] or None
+    }
     inputs.number("memory", given["memory"], 1.0)
     return [
         *contests,
         PanelContest(
             panel,
             columns,
-            mixture_settings(given),
+            cli_options.mixture_settings(given),
             memory=given["memory"],
             quantile=settings.quantile,
             switches=settings.switches,
@@ -183,34 +187,25 @@ def _print(board: Leaderboard) -> None:
 
 def _recommend(standing: Standing, given: dict[str, Any]) -> None:
     """Print the hedger to use on a panel, and the command for it."""
-    found, panel = recommend(standing), standing.contest
-    if found is None or not isinstance(panel, PanelContest):
+    recommendation, panel = recommend(standing), standing.contest
+    if recommendation is None or not isinstance(panel, PanelContest):
         return
-    command, left_out = blend_words(panel.path, found.hedger, given)
-    echo(f"\n{sentence(found.reason)[:-1]}:")
+    command, left_out = cli_options.blend_words(panel.path, recommendation.hedger, given)
+    echo(f"\n{sentence(recommendation.reason)[:-1]}:")
     if left_out:
         echo(f"({' and '.join(left_out)} left out: auto hedges over ways of combining)")
     echo(f"  {shlex.join(command)}")
 
 
 def _write(board: Leaderboard, out: Path, settings: ContestSettings) -> list[Path]:
-    files = [out / "leaderboard.csv"]
-    number_tables.write_table(files[-1], board.overall(), safe=True)
+    tables = {"leaderboard.csv": board.overall()}
     if board.games:
-        files.append(out / "games.csv")
-        number_tables.write_table(files[-1], board.columns(), safe=True)
+        tables["games.csv"] = board.columns()
     if board.panels:
-        files.append(out / "panels.csv")
-        number_tables.write_table(files[-1], board.panel_columns(), safe=True)
-    files.append(out / "report.html")
-    write_leaderboard(
-        files[-1],
-        board,
-        command=shlex.join(["normalhedge", *sys.argv[1:]]),
-        settings={
-            "normalhedge": normalhedge.__version__,
-            "numpy": np.__version__,
-            **asdict(settings),
-        },
-    )
-    return files
+        tables["panels.csv"] = board.panel_columns()
+    for name, columns in tables.items():
+        number_tables.write_table(out / name, columns, safe=True)
+    about = shared.provenance()
+    about["settings"] |= asdict(settings)
+    write_leaderboard(out / "report.html", board, **about)
+    return [out / name for name in (*tables, "report.html")]

@@ -8,49 +8,56 @@ import numpy as np
 from rich.console import Console
 
 from normalhedge.boundary import number_tables
-from normalhedge.cli._options import check_outputs, safe_csv
+from normalhedge.cli import _shared as shared
 from normalhedge.cli._terminal import echo
 from normalhedge.tables.hubs import KNOWN_AFTER, NAME, HubBlend, blend_hub
 
-TABLES = (".csv", ".parquet")
+SETTINGS = ("known_after", "leave_out", "keep", "max_weight", "since", "name", "hedger")
+"""The options that `blend_hub` takes by name."""
 
 
 @click.command(
     "hub",
     epilog="FOLDER has the layout of the hubverse: hub-config/tasks.json, model-metadata, "
-    "model-output/TEAM-MODEL/DATE-TEAM-MODEL.csv or .parquet, and target-data. Left out are the "
-    "hub's own models: those whose metadata say ensemble_of_hub_models, and those of the team "
-    "whose abbreviation is in the name of the hub (FluSight-baseline), or has 'hub' in it; --keep "
-    "brings them back. "
-    "Files of later dates are not opened, and the same date gives the same file again.",
+    "model-output/TEAM-MODEL/DATE-TEAM-MODEL.csv or .parquet, and target-data. The blend leaves "
+    "out the hub's own models: a model whose metadata say ensemble_of_hub_models, or whose team "
+    "has 'hub' in its abbreviation, or has its abbreviation in the name of the hub "
+    "(FluSight-baseline); --keep brings them back. The command opens no file of a later date, and "
+    "the same date gives the same file again.",
 )
 @click.argument("folder", type=click.Path(path_type=Path), metavar="FOLDER")
 @click.option("--target", multiple=True, metavar="NAME",
-              help="The target; may be repeated. [default: all]")  # fmt: skip
+              help="The target; repeatable. [default: all]")  # fmt: skip
 @click.option("--date", metavar="YYYY-MM-DD",
               help="The date of the submissions to blend. [default: the last]")  # fmt: skip
-@click.option("--out", type=click.Path(path_type=Path), metavar="FILE.csv|FILE.parquet|FOLDER",
-              help="Write the submission to this file, or into this folder.")  # fmt: skip
-@click.option("--weights-out", type=click.Path(path_type=Path), metavar="FILE.csv|FILE.parquet",
-              help="Write the weights of the models.")  # fmt: skip
+@shared.path_option(
+    "--out",
+    "FILE.csv|FILE.parquet|FOLDER",
+    "Write the submission to this file, or into this folder.",
+)
+@shared.path_option("--weights-out", shared.TABLE, "Write the weights of the models.")
 @click.option("--max-weight", type=float, metavar="SHARE",
               help="The largest weight of a model; the excess goes to the others.")  # fmt: skip
 @click.option("--known-after", type=click.IntRange(min=0), default=KNOWN_AFTER, metavar="DAYS",
-              show_default=True, help="An outcome is known so long after its date.")  # fmt: skip
-@click.option("--leave-out", multiple=True, metavar="GLOB", help="Leave out these models, too.")
-@click.option("--keep", multiple=True, metavar="GLOB", help="Keep these models of the hub.")
-@click.option("--since", metavar="YYYY-MM-DD", help="Learn from submissions since this date.")
+              show_default=True, help="How long after its date an outcome is known.")  # fmt: skip
+@click.option(
+    "--leave-out", multiple=True, metavar="GLOB", help="Leave out these models, too; repeatable."
+)
+@click.option(
+    "--keep", multiple=True, metavar="GLOB", help="Keep these models of the hub; repeatable."
+)
+@click.option("--since", metavar="YYYY-MM-DD", help="Learn from submissions since this date only.")
 @click.option("--name", default=NAME, show_default=True, metavar="TEAM-MODEL",
               help="The name of the blend as a model of the hub.")  # fmt: skip
-@click.option("--hedger", metavar="NAME[:KEY=VALUE,...]",
+@click.option("--hedger", metavar=shared.HEDGER,
               help="auto, or a single rule, as for 'blend'. [default: auto]")  # fmt: skip
-@safe_csv
+@shared.safe_csv_option
 def command(folder: Path, **given: Any) -> None:
-    """Blend the submissions of many teams to a forecast hub, as of a date.
+    """Blend the submissions to a forecast hub, as of a date.
 
-    Weights are learned from earlier submissions whose outcomes were known by then; a missing team
-    sleeps. Quantiles, class probabilities (pmf), means and medians are blended, and written in the
-    format of the hub: run it each week.
+    The weights come from earlier submissions whose outcomes were known by then; a missing team
+    sleeps. The blend covers quantiles, class probabilities (pmf), means and medians, in the format
+    of the hub: run the command each week.
     """
     out, weights_out = _outputs(folder, given)
     with Console(stderr=True).status("reading and blending"):
@@ -58,13 +65,7 @@ def command(folder: Path, **given: Any) -> None:
             folder,
             given["target"],
             given["date"],
-            known_after=given["known_after"],
-            leave_out=given["leave_out"],
-            keep=given["keep"],
-            max_weight=given["max_weight"],
-            since=given["since"],
-            name=given["name"],
-            hedger=given["hedger"],
+            **{name: given[name] for name in SETTINGS},
         )
     if out is not None and _is_folder(out):
         out.mkdir(exist_ok=True)
@@ -73,16 +74,16 @@ def command(folder: Path, **given: Any) -> None:
         if path is not None:
             number_tables.write_table(path, columns, safe=given["safe_csv"])
     _print(result)
-    for path in (out, weights_out):
-        if path is not None:
-            echo(f"wrote {path}")
+    shared.echo_written(out, weights_out)
 
 
 def _outputs(folder: Path, given: dict[str, Any]) -> tuple[Path | None, Path | None]:
     """Return the files to write; refuse those that could not be written."""
     out, weights_out = given["out"], given["weights_out"]
     into = out is not None and _is_folder(out)
-    check_outputs(folder, [(None if into else out, TABLES), (weights_out, TABLES)])
+    shared.check_outputs(
+        folder, [(None if into else out, shared.TABLES), (weights_out, shared.TABLES)]
+    )
     if out is not None and not out.resolve().parent.is_dir():
         raise click.UsageError(f"--out {out}: there is no folder {out.resolve().parent}")
     return out, weights_out
@@ -115,5 +116,4 @@ def _print(result: HubBlend) -> None:
         ]
         for score in result.scores
     ]
-    for line in number_tables.as_text(head, body):
-        echo(line)
+    shared.echo_table(head, body)

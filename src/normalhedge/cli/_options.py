@@ -1,19 +1,25 @@
-"""What commands have in common: the hedger, a table of forecasts, and the files to write."""
+"""The options of tables of forecasts, of mixtures and of streams."""
 
 import os
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import click
 
 from normalhedge.boundary import inputs, specs
-from normalhedge.hedgers import named
+from normalhedge.cli._shared import Decorator, path_option, words
+from normalhedge.live.owner import Owner
+from normalhedge.live.state_file import StateFile
 from normalhedge.mixtures.rules import MEMORY, is_automatic
 from normalhedge.mixtures.state import OPTIONS
+from normalhedge.mixtures.streams import LONGEST
+
+F = TypeVar("F", bound=StateFile[Any])
 
 
-def spelled(text: str | None, memory: float | None, default: float) -> str:
+def spell_hedger(text: str | None, memory: float | None, default: float) -> str:
     """Return the hedger of ``--hedger`` and ``--memory``, or NormalHedge, as text."""
     name = text or "normal-hedge"
     if memory is not None and _says_memory(name):
@@ -27,16 +33,6 @@ def spelled(text: str | None, memory: float | None, default: float) -> str:
 def _says_memory(name: str) -> bool:
     _, settings = specs.settings_in(name)
     return bool(settings.keys() & {"alpha", "memory", "half_life"})
-
-
-def hedger(text: str | None, memory: float | None, default: float, experts: int) -> Any:
-    """Return the hedger of ``--hedger`` and ``--memory``."""
-    return named(spelled(text, memory, default), experts)
-
-
-def words(_: click.Context, __: click.Parameter, value: str | None) -> tuple[str, ...]:
-    """Return the words of an option, which commas separate."""
-    return () if value is None else tuple(word.strip() for word in value.split(",") if word.strip())
 
 
 PANEL = (
@@ -95,6 +91,46 @@ _PANEL_OPTIONS = (
 )
 
 
+_STREAM_OPTIONS = (
+    path_option("--state", "FILE.json", "Continue from this file, and keep it up to date."),
+    click.option(
+        "--sync", is_flag=True, help="Stream: answered lines survive a power cut, too; slower."
+    ),
+    click.option(
+        "--max-line",
+        type=click.IntRange(min=1),
+        metavar="BYTES",
+        help=f"Stream: refuse longer lines.  [default: {LONGEST:,}]",
+    ),
+)
+
+STREAM_NOTE = (
+    "With --state, every answered line survives the end of the process, even kill -9: it is in "
+    "FILE.json or in FILE.json.journal beside it. Only one process at a time may use these files. "
+    "A power cut can lose the last moments before it, unless --sync is given. SIGTERM, SIGINT and "
+    "SIGHUP end a stream between two lines, with exit code 128 + signal."
+)
+"""The guarantees of a stream, in the help of its commands."""
+
+
+def stream_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command the options of a stream and of its state."""
+    for option in reversed(_STREAM_OPTIONS):
+        command = option(command)
+    return command
+
+
+def open_state(stack: ExitStack, kind: type[F], state: Path | None, *, sync: bool) -> F | None:
+    """Return the file of ``--state``, which this process owns until the stack is left."""
+    if state is None:
+        if sync:
+            raise click.UsageError("--sync needs --state: without it nothing is kept on disk")
+        return None
+    check_state(state)
+    stack.enter_context(Owner(state))
+    return kind(state, sync=sync)
+
+
 def panel_options(command: Callable[..., None]) -> Callable[..., None]:
     """Give a command the options of a table of forecasts, and of how they are blended."""
     command = mixture_options(*MIXTURE)(command)
@@ -103,18 +139,18 @@ def panel_options(command: Callable[..., None]) -> Callable[..., None]:
     return command
 
 
-def mixture_options(*names: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
+def mixture_options(*names: str) -> Decorator:
     """Return a decorator that gives a command these options of `Mixture`."""
 
-    def decorated(command: Callable[..., None]) -> Callable[..., None]:
+    def decorate(command: Callable[..., None]) -> Callable[..., None]:
         for name in reversed(names):
             command = _mixture_option(name)(command)
         return command
 
-    return decorated
+    return decorate
 
 
-def _mixture_option(name: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
+def _mixture_option(name: str) -> Decorator:
     """Return an option of `Mixture` as click has it; it is None, or empty, if it is not given."""
     option, flag = OPTIONS[name], f"--{name.replace('_', '-')}"
     more: dict[str, Any] = {"default": None, "help": option.text + REMARKS.get(name, "")}
@@ -143,10 +179,10 @@ def blend_words(data: Path, hedger: str, given: Mapping[str, Any]) -> tuple[list
     automatic = is_automatic(hedger)
     path = str(data)
     words = ["normalhedge", "blend", f"./{path}" if path.startswith("-") else path]
-    words += _spelled_option("experts", given["columns"])
+    words += _spell_option("experts", given["columns"])
     left_out = []
     for name in (*PANEL, *MIXTURE):
-        option = _spelled_option(name, given[name])
+        option = _spell_option(name, given[name])
         if option and automatic and name in MIXTURE[1:]:
             left_out.append(option[0])
         else:
@@ -158,7 +194,7 @@ def blend_words(data: Path, hedger: str, given: Mapping[str, Any]) -> tuple[list
     return words, left_out
 
 
-def _spelled_option(name: str, value: Any) -> list[str]:
+def _spell_option(name: str, value: Any) -> list[str]:
     """Return an option as it is written; nothing where it was not given."""
     if value in (None, (), 0) and value is not False:
         return []
@@ -166,29 +202,6 @@ def _spelled_option(name: str, value: Any) -> list[str]:
         flags = {"pooled": "separate", "gradient": "no-gradient"}
         return [f"--{name if value else flags[name]}"]
     return [f"--{name}", ",".join(value) if isinstance(value, tuple) else str(value)]
-
-
-def check_outputs(data: Path, wanted: Sequence[tuple[Path | None, Sequence[str]]]) -> None:
-    """Refuse to write over what is read, or twice, and endings that say nothing."""
-    taken: dict[Path, str] = {data.resolve(): "what is read"}
-    for path, endings in wanted:
-        if path is None:
-            continue
-        if path.resolve() in taken:
-            raise click.UsageError(f"{path} is {taken[path.resolve()]}: write to another file")
-        taken[path.resolve()] = "written already"
-        if path.suffix.lower() not in endings:
-            raise click.UsageError(f"{path} must end in {' or '.join(sorted(endings))}")
-
-
-def safe_csv(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command the option that keeps spreadsheets from computing texts."""
-    option = click.option(
-        "--safe-csv",
-        is_flag=True,
-        help="In CSV, an apostrophe before texts that a spreadsheet would compute.",
-    )
-    return option(command)
 
 
 def check_state(state: Path) -> None:
@@ -203,9 +216,3 @@ def check_state(state: Path) -> None:
         raise click.UsageError(f"--state {state}: the folder {target.parent} cannot be written")
     if target.exists() and not os.access(target, os.R_OK | os.W_OK):
         raise click.UsageError(f"--state {state} may not be read or written")
-
-
-def check_columns(own: Mapping[str, object], other: str) -> None:
-    """Refuse a column of the file that has the name of a column of the output."""
-    if other in own:
-        raise click.UsageError(f"{other} is a column of the output, too: rename it")

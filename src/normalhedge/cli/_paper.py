@@ -9,12 +9,12 @@ from rich.table import Table
 
 from normalhedge.boundary.terminal import shown
 from normalhedge.cli._progress import ProgressBar
-from normalhedge.cli._workers import dask_option, workers_of
+from normalhedge.cli._shared import connect_workers, dask_option, jobs_option
 from normalhedge.research.paper import CHOICES, QUICK, PaperSettings, reproduce
 
 
 @click.command("paper", epilog=f"Parts: {', '.join(CHOICES)}.")
-@click.option("--quick", is_flag=True, help="A few runs only, in seconds.")
+@click.option("--quick", is_flag=True, help="Play a few runs only, in seconds.")
 @click.option(
     "--out",
     type=click.Path(path_type=Path),
@@ -22,10 +22,15 @@ from normalhedge.research.paper import CHOICES, QUICK, PaperSettings, reproduce
     show_default=True,
     help="The folder to write to; an interrupted run continues there.",
 )
-@click.option("--jobs", type=click.IntRange(min=1), help="Runs in parallel; all cores by default.")
+@jobs_option
 @dask_option
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True)
-@click.option("--only", multiple=True, metavar="PART", help="One part of the paper; repeatable.")
+@click.option(
+    "--only",
+    multiple=True,
+    metavar="PART",
+    help="Reproduce this part of the paper alone; repeatable.",
+)
 def command(
     quick: bool,  # noqa: FBT001
     out: Path,
@@ -34,13 +39,13 @@ def command(
     seed: int,
     only: tuple[str, ...],
 ) -> None:
-    """Replay the figures of the paper, judge its claims and write a report."""
+    """Reproduce the figures of the paper, check its claims and write a report."""
     settings = replace(QUICK if quick else PaperSettings(), seed=seed)
-    with workers_of(dask, jobs) as workers, ProgressBar() as bar:
+    with connect_workers(dask, jobs) as workers, ProgressBar() as bar:
         try:
             result = reproduce(out, settings, only=only, jobs=jobs, progress=bar, workers=workers)
         except KeyboardInterrupt:
-            bar.say(f"what was finished is kept in {out}; the same command continues")
+            bar.say(f"{out} keeps the finished parts; the same command continues")
             raise
     table = Table("claim", "verdict", title="The claims of the paper", show_lines=True)
     for row in result.claims:

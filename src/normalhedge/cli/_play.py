@@ -12,6 +12,7 @@ from rich.text import Text
 
 from normalhedge.boundary import extras, inputs, number_tables, specs
 from normalhedge.boundary.terminal import shown
+from normalhedge.cli import _shared as shared
 from normalhedge.cli._progress import ProgressBar
 from normalhedge.guarantees import at_most
 from normalhedge.hedgers import HEDGERS, CompiledHedger, Hedger, named
@@ -37,36 +38,28 @@ MARKERS = ("hd", "x", "o", "+", "*", "#")
     "--hedger",
     "hedgers",
     multiple=True,
-    metavar="NAME[:KEY=VALUE,...]",
-    help="Repeatable. [default: normal-hedge and hedge]",
+    metavar=shared.HEDGER,
+    help="A hedger; repeatable. [default: normal-hedge and hedge]",
 )
 @click.option(
     "--nature",
     default="good-and-bad:gamma=0.4,f=0.1",
-    metavar="NAME[:KEY=VALUE,...]",
+    metavar=shared.HEDGER,
     show_default=True,
-    help="A nature, or replay:source=FILE.csv.",
+    help="The simulated game; replay:source=FILE.csv plays recorded gains.",
 )
 @click.option("--experts", type=int, default=100, show_default=True)
 @click.option("--alpha", type=float, default=0.01, show_default=True, help="The discount rate.")
-@click.option("--rounds", type=int, help="[default: 10/alpha, or all that was recorded]")
+@click.option(
+    "--rounds", type=int, help="The length of the game. [default: 10/alpha, or the whole recording]"
+)
 @click.option("--runs", type=int, default=1, show_default=True)
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True)
-@click.option("--every", type=int, help="Record every so many rounds.")
-@click.option("--quantile", type=float, help="Also the regret to the best share of experts.")
-@click.option("--jobs", type=click.IntRange(min=1), help="Runs in parallel; all cores by default.")
-@click.option(
-    "--plot",
-    type=click.Path(path_type=Path),
-    metavar="FILE.png",
-    help="Draw into a file instead of the terminal.",
-)
-@click.option(
-    "--out",
-    type=click.Path(path_type=Path),
-    metavar="FILE.csv|FILE.parquet",
-    help="Write the numbers.",
-)
+@click.option("--every", type=int, help="Record one round in so many.")
+@click.option("--quantile", type=float, help="Also show the regret to the best share of experts.")
+@shared.jobs_option
+@shared.path_option("--plot", "FILE.png", "Draw the plot into a file instead of the terminal.")
+@shared.path_option("--out", shared.TABLE, "Write the recorded numbers.")
 def command(
     hedgers: tuple[str, ...],
     nature: str,
@@ -81,10 +74,9 @@ def command(
     plot: Path | None,
     out: Path | None,
 ) -> None:
-    """Play hedgers against a nature and show the regret to the best expert."""
-    for path, endings in ((plot, {".png", ".pdf"}), (out, {".csv", ".parquet"})):
-        if path is not None and path.suffix.lower() not in endings:
-            raise click.UsageError(f"{path} must end in {' or '.join(sorted(endings))}")
+    """Simulate one game and show the regret of hedgers to the best expert."""
+    shared.check_ending(plot, (".png", ".pdf"))
+    shared.check_ending(out, shared.TABLES)
     experts = inputs.count("experts", experts)
     texts = hedgers or ("normal-hedge", "hedge")
     # An adversary is aimed at the first hedger.
@@ -133,7 +125,7 @@ def _summary(
             Text(shown(name)),
             f"{trace.part_regret[k].mean():.3f}",
             f"{trace.highest_regret[k]:.3f}",
-            _promised(hedgers[name], experts, rounds),
+            _show_bound(hedgers[name], experts, rounds),
             f"{np.nanmean(trace.gain.mean[k]):+.4f}",
             _potential(float(trace.highest_potential[k])),
         )
@@ -145,7 +137,7 @@ def _potential(log: float) -> str:
     return f"{math.exp(min(log, 700.0)):.4g}" if math.isfinite(log) else "-"
 
 
-def _promised(hedger: Hedger[Any], experts: int, rounds: int) -> str:
+def _show_bound(hedger: Hedger[Any], experts: int, rounds: int) -> str:
     """Return the bound on the regret, and where it comes from."""
     bound = hedger.bound(experts, rounds) if isinstance(hedger, CompiledHedger) else None
     if not bound:

@@ -35,6 +35,10 @@ class ProgressBar:
         """Report finished work."""
         self._bar.update(self._task, advance=units, description=shown(what))
 
+    def reach(self, units: float, what: str) -> None:
+        """Report how much work is finished by now."""
+        self._bar.update(self._task, completed=units, description=shown(what))
+
     def say(self, sentence: str) -> None:
         """Print a sentence above the bar."""
         self._bar.console.print(shown(sentence), highlight=False, markup=False, soft_wrap=True)

@@ -6,6 +6,7 @@ from typing import Any
 import click
 
 from normalhedge.boundary import extras
+from normalhedge.cli._shared import config_option, path_option
 from normalhedge.cli._terminal import echo
 
 
@@ -19,27 +20,29 @@ from normalhedge.cli._terminal import echo
               help="The database.  [default: normalhedge.db]")  # fmt: skip
 @click.option("--host", help="The address to listen on.  [default: 127.0.0.1]")
 @click.option("--port", type=click.IntRange(0, 65535), help="The port.  [default: 8008]")
-@click.option("--token-file", type=click.Path(path_type=Path), metavar="FILE",
-              help="Ask for bearer tokens, whose digests are in this file: see 'normalhedge "
-              "token'.")  # fmt: skip
+@path_option(
+    "--token-file",
+    "FILE",
+    "Ask for bearer tokens; this file has their digests: see 'normalhedge token'.",
+)
 @click.option("--insecure", is_flag=True, default=None,
-              help="Listen elsewhere than on this machine without tokens.")  # fmt: skip
+              help="Allow other machines to connect without tokens.")  # fmt: skip
 @click.option("--allow-host", multiple=True, metavar="NAME",
-              help="A further name by which the server may be asked.")  # fmt: skip
+              help="Accept requests to the server under this name, too; repeatable.")  # fmt: skip
 @click.option("--wait", is_flag=True, default=None,
-              help="If another process owns the database, wait until it has gone.")  # fmt: skip
+              help="Wait while another process owns the database.")  # fmt: skip
 @click.option("--keep-days", type=click.FloatRange(0), metavar="DAYS",
-              help="Remove what is older from the log.  [default: 0, keep everything]")  # fmt: skip
+              help="Remove older entries from the log.  [default: 0, keep everything]")  # fmt: skip
 @click.option("--log-requests", is_flag=True, default=None,
               help="Write a line to stderr for each request.")  # fmt: skip
-@click.option("--config", type=click.Path(path_type=Path), metavar="FILE.toml",
-              help="Read settings from this file.")  # fmt: skip
-@click.option("--check", is_flag=True, help="Check settings, database and port, and end.")
+@config_option
+@click.option("--check", is_flag=True, help="Check settings, database and port, then stop.")
 def command(config: Path | None, check: bool, **given: Any) -> None:  # noqa: FBT001
-    """Serve mixtures over HTTP: nothing acknowledged is lost, nothing is learned twice.
+    """Serve mixtures over HTTP, with a log that survives crashes.
 
-    Every request that changes a mixture is in the log, on the disk, before it is answered. After a
-    crash, the log is replayed. One process at a time owns a database.
+    The server writes every request that changes a mixture to the log, on the disk, before it
+    answers. After a crash it replays the log: it loses no acknowledged request, and learns none
+    twice. One process at a time owns a database.
     """
     for module in ("msgspec", "uvicorn", "prometheus_client"):
         extras.require(module)
@@ -48,9 +51,9 @@ def command(config: Path | None, check: bool, **given: Any) -> None:  # noqa: FB
     if given["token_file"] is not None:
         given["token_file"] = str(given["token_file"])
     given["allow_host"] = given["allow_host"] or None
-    found = settings.read_settings(config, **given)
+    configuration = settings.read_settings(config, **given)
     if check:
-        for sentence in server.check(found):
+        for sentence in server.check(configuration):
             echo(sentence)
         return
-    server.serve(found)
+    server.serve(configuration)

@@ -3,27 +3,79 @@
 import errno
 import io
 import json
+import math
 import os
+import signal
 import sys
-from typing import Any, Protocol, TypeVar
+import threading
+from collections.abc import Callable
+from types import FrameType
+from typing import Any, Protocol, Self, TypeVar
 
 import click
 
-from normalhedge.cli._signals import Signals
 from normalhedge.cli._terminal import echo, give_up_stdout
 from normalhedge.live.journal import Operation
 from normalhedge.live.state_file import StateFile
-from normalhedge.mixtures.streams import batches
+from normalhedge.mixtures.streams import LONGEST, batches
+
+T = TypeVar("T")
 
 TAKEN = 1 << 16
 """How many bytes are read at once: lines that are there together are answered together."""
 
+ASKING = ("SIGTERM", "SIGINT", "SIGHUP")
+"""The signals to note, unless the process ignores them already, as under ``nohup``."""
 
-T = TypeVar("T")
+
+class _Interrupted(BaseException):
+    """Raised by a signal inside of `Signals.wait`, and nowhere else."""
+
+
+class Signals:
+    """Signals that are noted from entering the context until it is left."""
+
+    def __init__(self) -> None:
+        self.number = 0
+        self._count = 0
+        self._limit = math.inf
+        self._before: dict[int, Any] = {}
+
+    def __enter__(self) -> Self:
+        """Begin to note signals; Python allows that in the main thread only."""
+        if threading.current_thread() is threading.main_thread():
+            for name in ASKING:
+                number = getattr(signal, name, None)
+                if number is not None and signal.getsignal(number) is not signal.SIG_IGN:
+                    self._before[number] = signal.signal(number, self._note)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Give the signals back to their former handlers."""
+        for number, before in self._before.items():
+            signal.signal(number, before)
+
+    def wait(self, call: Callable[[], T], limit: int = 1) -> T | None:
+        """Return the result of a call that may take for ever, or None if signals ended it."""
+        try:
+            try:
+                self._limit = limit
+                return None if self._count >= limit else call()
+            finally:
+                self._limit = math.inf
+        except _Interrupted:
+            return None
+
+    def _note(self, number: int, _: FrameType | None) -> None:
+        self._count += 1
+        self.number = self.number or number
+        if self._count >= self._limit:
+            self._limit = math.inf  # it is raised once, and never outside of `wait`
+            raise _Interrupted
 
 
 class Answering(Protocol):
-    """What answers lines."""
+    """A stream: it answers lines."""
 
     refused: int  # how many lines were refused
 
@@ -32,21 +84,29 @@ class Answering(Protocol):
 
 
 def run_stream(
-    stream: Answering, thing: T, done: list[Operation], kept: StateFile[T] | None, longest: int
+    make: Callable[[Callable[[Operation], None] | None], Answering],
+    thing: T,
+    state_file: StateFile[T] | None,
+    longest: int | None,
 ) -> None:
-    """Answer every line of stdin; what was answered is kept, however the process ends."""
+    """Answer every line of stdin; answered lines survive any end of the process.
+
+    ``make`` returns the stream of ``thing``, which reports its operations if there is a state.
+    """
+    done: list[Operation] = []
+    stream = make(None if state_file is None else done.append)
     if sys.stdin is None or sys.__stdout__ is None:
         _end("stdin or stdout is closed: nothing was read", 1)
     with Signals() as signals:
-        if kept is not None:
-            kept.begin(thing)
+        if state_file is not None:
+            state_file.begin(thing)
         try:
-            failed = _answer_all(stream, thing, done, kept, longest, signals)
-            if kept is not None:
-                kept.finish(thing)
+            failed = _answer_all(stream, thing, done, state_file, longest or LONGEST, signals)
+            if state_file is not None:
+                state_file.finish(thing)
         finally:
-            if kept is not None:
-                kept.abandon()
+            if state_file is not None:
+                state_file.abandon()
     if failed is not None:
         give_up_stdout()
         _end(f"the answers cannot be written: {failed.strerror or failed}", 1)
@@ -62,7 +122,7 @@ def _answer_all(
     stream: Answering,
     thing: T,
     done: list[Operation],
-    kept: StateFile[T] | None,
+    state_file: StateFile[T] | None,
     longest: int,
     signals: Signals,
 ) -> OSError | None:
@@ -71,16 +131,16 @@ def _answer_all(
     for batch in batches(lambda: signals.wait(lambda: source.read1(TAKEN)), longest):
         done.clear()
         answers = [stream.answer(number, line, whole=whole) for number, line, whole in batch]
-        said = [answer for answer in answers if answer is not None]
-        if kept is not None:
-            kept.keep(thing, done)
+        lines = [answer for answer in answers if answer is not None]
+        if state_file is not None:
+            state_file.keep(thing, done)
         try:
             # A second signal ends it where nobody reads: the answers are kept by now.
-            signals.wait(lambda said=said: _print(said), limit=2)  # type: ignore[misc]
+            signals.wait(lambda lines=lines: _print(lines), limit=2)  # type: ignore[misc]
         except OSError as error:
             return error
-        if kept is not None:
-            kept.fold_if_long(thing)
+        if state_file is not None:
+            state_file.fold_if_long(thing)
         if signals.number:
             break
     return None
@@ -88,8 +148,8 @@ def _answer_all(
 
 def _source() -> Any:
     """Return stdin in bytes, whatever the locale; one that is text only is taken as it is."""
-    found = getattr(sys.stdin, "buffer", None)
-    return io.BytesIO(sys.stdin.read().encode()) if found is None else found
+    buffer = getattr(sys.stdin, "buffer", None)
+    return io.BytesIO(sys.stdin.read().encode()) if buffer is None else buffer
 
 
 def _print(answers: list[dict[str, Any]]) -> None:

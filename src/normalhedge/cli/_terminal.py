@@ -1,4 +1,4 @@
-"""What commands print: text of users is shown, and does nothing to the terminal."""
+"""Output of commands: the text of users cannot control the terminal."""
 
 import os
 import sys
@@ -14,7 +14,7 @@ def echo(text: object = "", *, err: bool = False) -> None:
 
 
 def give_up_stdout() -> None:
-    """Let what is still to be written to stdout vanish: nobody reads it, or it cannot be written.
+    """Drop the rest of stdout: nobody reads it, or nothing can be written.
 
     Python would try again at its end, and print a traceback.
     """

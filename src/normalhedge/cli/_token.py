@@ -12,16 +12,20 @@ DAY = 86_400.0
 
 @click.command(
     "token",
-    epilog="The token is printed once: the file holds only its digest. A running server reads the "
-    "file again when it changes.",
+    epilog="The command prints the token once: the file holds only its digest. A running server "
+    "reads the file again when it changes.",
 )
 @click.argument("file", type=click.Path(path_type=Path))
 @click.argument("name", required=False)
 @click.option("--scope", type=click.Choice(["read", "write", "admin"]), default="write",
-              show_default=True, help="What it allows; each includes those before it.")  # fmt: skip
+              show_default=True, help="Its rights; each includes the ones before.")  # fmt: skip
 @click.option("--mixture", multiple=True, metavar="NAME",
-              help="Restrict it to this mixture; may be given several times.")  # fmt: skip
-@click.option("--days", type=click.FloatRange(0, min_open=True), help="Let it expire.")
+              help="Restrict the token to this mixture; repeatable.")  # fmt: skip
+@click.option(
+    "--days",
+    type=click.FloatRange(0, min_open=True),
+    help="Let the token expire after so many days.",
+)
 @click.option("--remove", is_flag=True, help="Remove the token of this name.")
 def command(
     file: Path,

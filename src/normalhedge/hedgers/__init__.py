@@ -3,37 +3,26 @@
 from collections.abc import Callable
 
 from normalhedge.boundary import specs
-from normalhedge.hedgers._ada_hedge import AdaHedge
-from normalhedge.hedgers._ada_hedge_d import AdaHedgeD
-from normalhedge.hedgers._ada_normal_hedge import AdaNormalHedge
+from normalhedge.hedgers._ada_hedge import AdaHedge, AdaHedgeD, FlipFlop
 from normalhedge.hedgers._bates_granger import BatesGranger
-from normalhedge.hedgers._boa import BOA
 from normalhedge.hedgers._coin_betting import CoinBetting
 from normalhedge.hedgers._compiled_hedger import CompiledHedger
-from normalhedge.hedgers._decreasing_hedge import DecreasingHedge
-from normalhedge.hedgers._dorm import DORM
-from normalhedge.hedgers._dorm_plus import DORMPlus
-from normalhedge.hedgers._fixed_share import FixedShare
-from normalhedge.hedgers._flip_flop import FlipFlop
-from normalhedge.hedgers._follow_the_leader import FollowTheLeader
-from normalhedge.hedgers._hedge import Hedge
-from normalhedge.hedgers._ml_poly import MLPoly
-from normalhedge.hedgers._ml_poly_opera import MLPolyOpera
-from normalhedge.hedgers._ml_prod import MLProd
+from normalhedge.hedgers._excess_losses import BOA, MLPoly, MLPolyOpera, MLProd
+from normalhedge.hedgers._hedge import DecreasingHedge, Hedge, OptimisticHedge
 from normalhedge.hedgers._normal_hedge import NormalHedge
-from normalhedge.hedgers._normal_hedge_2009 import NormalHedge2009
-from normalhedge.hedgers._normal_hedge_bh import NormalHedgeBH
-from normalhedge.hedgers._normal_hedge_dt import NormalHedgeDT
-from normalhedge.hedgers._optimistic_hedge import OptimisticHedge
+from normalhedge.hedgers._normal_potentials import (
+    AdaNormalHedge,
+    NormalHedge2009,
+    NormalHedgeBH,
+    NormalHedgeDT,
+)
 from normalhedge.hedgers._protocol import Hedger, Run, fold
-from normalhedge.hedgers._regret_matching import RegretMatching
-from normalhedge.hedgers._regret_matching_plus import RegretMatchingPlus
+from normalhedge.hedgers._regret_matching import DORM, DORMPlus, RegretMatching, RegretMatchingPlus
 from normalhedge.hedgers._report import Report
-from normalhedge.hedgers._squint import Squint
-from normalhedge.hedgers._squint_common import SquintCommon
+from normalhedge.hedgers._sharing import FixedShare, VariableShare
+from normalhedge.hedgers._squint import Squint, SquintCommon
 from normalhedge.hedgers._state import State
-from normalhedge.hedgers._uniform import Uniform
-from normalhedge.hedgers._variable_share import VariableShare
+from normalhedge.hedgers._yardsticks import FollowTheLeader, Uniform
 
 HEDGERS: dict[str, Callable[..., CompiledHedger]] = {
     "normal-hedge": NormalHedge,

@@ -6,14 +6,14 @@ import numpy.typing as npt
 from normalhedge.boundary import inputs
 
 
-def tables(
+def read_tables(
     gains: npt.ArrayLike, confidence: npt.ArrayLike | None
 ) -> tuple[np.ndarray, np.ndarray | None]:
     """Check the gains and confidences of many rounds, and return them as arrays."""
-    gain_table = _table("gains", gains)
+    gain_table = read_table("gains", gains)
     if confidence is None:
         return gain_table, None
-    confidences = _table("confidence", confidence)
+    confidences = read_table("confidence", confidence)
     if confidences.shape != gain_table.shape:
         raise ValueError(
             f"confidence must have the shape of gains, {gain_table.shape}, got {confidences.shape}"
@@ -21,7 +21,8 @@ def tables(
     return gain_table, confidences
 
 
-def _table(name: str, values: object) -> np.ndarray:
+def read_table(name: str, values: object) -> np.ndarray:
+    """Check that there is a row for each round and a column for each expert."""
     if name == "confidence" and np.asarray(values).dtype == np.bool_:
         values = np.asarray(values, dtype=np.int8)
     table = inputs.numbers_array(name, values)
@@ -33,15 +34,7 @@ def _table(name: str, values: object) -> np.ndarray:
     return table
 
 
-def check_columns(gains: np.ndarray, experts: int) -> None:
-    """Raise a ValueError unless there is one column of gains for each expert of the state."""
-    if gains.shape[1] != experts:
-        raise ValueError(
-            f"gains must have {experts} columns, one for each expert of state, got {gains.shape[1]}"
-        )
-
-
-def leaving(experts: npt.ArrayLike, n: int) -> np.ndarray:
+def read_leavers(experts: npt.ArrayLike, n: int) -> np.ndarray:
     """Check the indices of the experts that leave, and return them as an array."""
     indices = np.atleast_1d(inputs.numbers_array("experts", experts))
     if indices.size == 0:

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from normalhedge.boundary import inputs
-from normalhedge.hedgers._compiled_hedger import CompiledHedger
+from normalhedge.hedgers._compiled_hedger import DiscountedHedger
 
 
 @dataclass(frozen=True)
-class BatesGranger(CompiledHedger):
+class BatesGranger(DiscountedHedger):
     r"""Weigh experts by the inverse of their mean loss.
 
     Forecasters have done this since 1969: if errors are independent, weights by inverse mean square
@@ -46,13 +46,12 @@ class BatesGranger(CompiledHedger):
     array([0.49 , 0.348, 0.161])
     """
 
-    alpha: float = 0.0
     power: float = 1.0
 
-    algorithm: ClassVar[str] = "bates_granger"
-    total_names: ClassVar[tuple[str, ...]] = ("rounds", "lost")
+    algorithm = "bates_granger"
+    total_names = ("rounds", "lost")
     scaling_exponents: ClassVar[Mapping[str, int]] = {"rounds": 0}
-    by_losses: ClassVar[bool] = True
+    by_losses = True
     breaks: ClassVar[Mapping[str, str]] = {
         "only_differences_matter": "the losses themselves matter, not only their differences",
     }

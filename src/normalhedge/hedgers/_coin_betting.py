@@ -41,8 +41,6 @@ class CoinBetting(CompiledHedger):
     ``R_i <= 2 sqrt(3 T (ln N + 3))``. With 1/epsilon in place of N both bound the regret to the
     best epsilon-quantile. Other shifts, and discounts, have no theorem here.
 
-    A round costs O(N) time and a state O(N) memory.
-
     References
     ----------
     Orabona and Pál, "Coin betting and parameter-free online learning" (2016).
@@ -58,9 +56,9 @@ class CoinBetting(CompiledHedger):
     shift: float = 0.0
     alpha: float = 0.0
 
-    algorithm: ClassVar[str] = "coin_betting"
-    row_names: ClassVar[tuple[str, ...]] = ("coins", "log wealth")
-    total_names: ClassVar[tuple[str, ...]] = ("time",)
+    algorithm = "coin_betting"
+    row_names = ("coins", "log wealth")
+    total_names = ("time",)
     scaling_exponents: ClassVar[Mapping[str, int]] = {"log wealth": 2, "time": 0}
 
     def __post_init__(self) -> None:

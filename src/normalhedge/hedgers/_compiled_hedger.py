@@ -5,17 +5,21 @@ part is a small struct of the core, in a header named like the Python file (``sr
 One engine plays the rounds of all of them; its equations are at the top of ``src/core/engine.hpp``.
 """
 
+import inspect
 import math
-from typing import Any
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
+from normalhedge._core import Engine
 from normalhedge.boundary import inputs
 from normalhedge.boundary.inputs import Floats
+from normalhedge.guarantees import Bound
 from normalhedge.guarantees.potentials import exp_or_inf
-from normalhedge.hedgers._algorithm import Algorithm
-from normalhedge.hedgers._arguments import check_columns, leaving, tables
+from normalhedge.hedgers._arguments import read_leavers, read_tables
 from normalhedge.hedgers._protocol import Run
 from normalhedge.hedgers._report import Report
 from normalhedge.hedgers._state import State, check_state, rank
@@ -23,33 +27,112 @@ from normalhedge.hedgers._state import State, check_state, rank
 BLOCK = 1 << 20
 """How many gains `run` converts at a time if the core cannot read them as they are."""
 
+NEEDS_COUNT = "the number of experts sets its rate, and a sleeper counts"
+"""Why the hedgers that are tuned by ln N break the law `a_sleeper_changes_nothing`."""
 
-class CompiledHedger(Algorithm):
+SHARED_TEXTS = {
+    "Notes\n-----": "Parameters\n----------\nalpha\n"
+    "    The discount rate of all sums over the rounds, in [0, 1); 0 never forgets.",
+    "References\n----------": "A round costs O(N) time and a state O(N) memory.",
+}
+"""Texts that most algorithms share: docstrings without them get them, before these sections."""
+
+
+class CompiledHedger:
     """A hedger whose rounds are played by the compiled core.
 
     A subclass is a frozen dataclass with a field ``alpha``, and its ``__post_init__`` passes its
-    settings to ``_prepare``. The attributes of `Algorithm` describe it.
+    settings to ``_prepare``. The class attributes describe the algorithm.
     """
+
+    algorithm: ClassVar[str]
+    """The name of the algorithm in the core, which is also the name of its file."""
+
+    row_names: ClassVar[tuple[str, ...]] = ()
+    """The numbers it keeps for each expert: the rows of the ledger after the regret."""
+
+    total_names: ClassVar[tuple[str, ...]] = ()
+    """The numbers it keeps for the whole game."""
+
+    scaling_exponents: ClassVar[Mapping[str, int]] = {}
+    """How each row and total scales with the gains: 1 (in proportion) unless listed here, 2 for
+    squares, 0 for counts. If all gains are halved (or all losses, for algorithms that go
+    ``by_losses``), a number becomes ``2^-exponent`` times as large. The entry ``"weights"`` is the
+    exponent of the log weights, for algorithms whose memory is the weights."""
+
+    free_of_scale: ClassVar[bool] = False
+    """Whether `bound` still holds if all past gains are halved during the game. Mixtures do that
+    when they learn the range of the losses."""
+
+    by_losses: ClassVar[bool] = False
+    """Whether it needs the losses themselves, as gains ``1 - 2 loss``, and not only the differences
+    between experts. Mixtures do not use the gradient trick with such an algorithm."""
+
+    has_potential: ClassVar[bool] = False
+    """Whether its weights are the derivative of a potential of the regrets."""
+
+    least_potential: ClassVar[float] = 0.0
+    """The smallest potential that an expert can have, if there is a potential."""
+
+    begins_with_something: ClassVar[bool] = False
+    """Whether the ledger of an expert that joins has numbers other than zero."""
+
+    breaks: ClassVar[Mapping[str, str]] = {}
+    """The laws of `normalhedge.checks` that it does not obey, each with the reason."""
+
+    uncovered: ClassVar[str] = ""
+    """The algorithm with a discount, in words, if no theorem covers it; empty if one does."""
+
+    alpha: float
+    _engine: Engine
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        if cls.__doc__ is not None:  # there is none with python -OO
+            doc = inspect.cleandoc(cls.__doc__)
+            for section, text in SHARED_TEXTS.items():
+                if text[:10] not in doc:
+                    doc = doc.replace(section, f"{text}\n\n{section}", 1)
+            cls.__doc__ = doc
+
+    def __post_init__(self) -> None:
+        self._prepare()
+
+    def _prepare(self, *settings: float) -> None:
+        """Check alpha, and make the engine with the settings of the algorithm."""
+        alpha = inputs.number("alpha", self.alpha, 0.0, 1.0, closed=True)
+        if alpha == 1.0:
+            raise ValueError("alpha must be in [0, 1), got 1.0")
+        object.__setattr__(self, "alpha", alpha)
+        names = ("regret", *self.row_names, *self.total_names)
+        exponents = [self.scaling_exponents.get(name, 1) for name in names]
+        halving = [0.5**e for e in (*exponents, self.scaling_exponents.get("weights", 0))]
+        engine = Engine(self.algorithm, (1.0 - alpha, *settings), halving, State)
+        object.__setattr__(self, "_engine", engine)
+
+    def _check(self, state: Any) -> None:
+        """Raise an error unless this is a state of this kind of hedger."""
+        check_state(state)
+        rows, totals = self._engine.rows, self._engine.totals
+        if (len(state.ledger), len(state.totals)) != (rows, totals):
+            raise ValueError(
+                f"state must be one of {type(self).__name__}, whose ledger has {rows} rows and "
+                f"{totals} totals, got {len(state.ledger)} and {len(state.totals)}"
+            )
 
     def init(self, n: int) -> State:
         """Return the state before the first round: no regrets, uniform weights."""
         n = inputs.count("n", n)
-        ledger = np.zeros((self._engine.rows, n))
-        self._begin(ledger, n)
-        return _state(np.full(n, 1.0 / n), ledger, np.zeros(self._engine.totals), 0, n, 0.0)
-
-    def _begin(self, columns: Floats, n: int) -> None:
-        """Fill in the ledger entries of new experts that are not zero; n is as in `newcomers`."""
+        totals = np.zeros(self._engine.totals)
+        return _state(np.full(n, 1.0 / n), self.newcomers(n, n), totals, 0, n, 0.0)
 
     def play(self, state: State, confidence: npt.ArrayLike | None = None) -> Floats:
         """Return the distribution over experts to play in the next round.
 
         Parameters
         ----------
-        state
-            The state before the round.
-        confidence
-            The confidence of each expert, in [0, 1]; 0 means asleep. None: all are awake.
+        state, confidence
+            As for `Hedger.play`.
 
         Returns
         -------
@@ -131,29 +214,27 @@ class CompiledHedger(Algorithm):
         state: State | None = None,
         keep_weights: bool = False,
     ) -> Run[State]:
-        """Play many rounds; the result is exactly that of one `step` for each row.
+        """Play many rounds, with exactly the result of one `step` for each row.
 
         Parameters
         ----------
-        gains
-            T x N, one round in each row.
-        confidence
-            T x N. None: all experts are always awake.
-        state
-            The state to start from, which is not changed. None: start a new game.
-        keep_weights
-            Whether to return the distribution of every round, T x N.
+        gains, confidence, state, keep_weights
+            As for `Hedger.run`; the state is not changed.
 
         Raises
         ------
         ValueError, TypeError
             If an argument is not as described.
         """
-        gain_table, confidences = tables(gains, confidence)
+        gain_table, confidences = read_tables(gains, confidence)
         rounds, n = gain_table.shape
         state = self.init(n) if state is None else state
         self._check(state)
-        check_columns(gain_table, len(state.weights))
+        if n != len(state.weights):
+            raise ValueError(
+                f"gains must have {len(state.weights)} columns, one for each expert of state, "
+                f"got {n}"
+            )
         weights, ledger, totals, *_ = State(*state)
         now = weights.copy(), ledger.copy(), totals.copy()
         records = np.empty((3, rounds))
@@ -210,11 +291,10 @@ class CompiledHedger(Algorithm):
         count
             How many experts join.
         n
-            How many experts there are already.
+            How many experts there are already; before the first round, how many join.
         """
-        columns = np.zeros((self._engine.rows, count))
-        self._begin(columns, n)
-        return columns
+        del n
+        return np.zeros((self._engine.rows, count))
 
     def leave(self, state: State, experts: npt.ArrayLike) -> State:
         """Return the state without some experts.
@@ -233,7 +313,7 @@ class CompiledHedger(Algorithm):
         """
         self._check(state)
         n = len(state.weights)
-        indices = leaving(experts, n)
+        indices = read_leavers(experts, n)
         if not indices.size:
             return state
         ledger = np.ascontiguousarray(np.delete(state.ledger, indices, axis=1))
@@ -250,13 +330,75 @@ class CompiledHedger(Algorithm):
             One column for each expert. The new state keeps this array; it is not copied.
         weights
             The weights to start from, which only matter if the memory of the algorithm is its
-            weights. None: those of the state.
+            weights. None: the weights of the state.
         """
         check_state(state)
         new = np.array(state.weights if weights is None else weights)
         totals = state.totals.copy()
         self._engine.weigh(new, ledger, totals)
         return _state(new, ledger, totals, state.rounds, state.joined, state.gain)
+
+    def bound(
+        self, n_experts: int, rounds: int | None = None, quantile: float | None = None
+    ) -> Bound:
+        """Return the bound on the regret that holds for every sequence of gains.
+
+        Parameters
+        ----------
+        n_experts
+            How many experts ever take part, including those that leave.
+        rounds
+            The length of the game. None: a bound for any length; most algorithms have one only if
+            they forget (alpha > 0). NormalHedge and Hedge have the same bound for all lengths.
+        quantile
+            Epsilon in (0, 1], to bound the regret to the best epsilon-quantile of experts.
+            None: the regret to the best expert.
+        """
+        length = math.inf if rounds is None else inputs.count("rounds", rounds)
+        if self.has_potential:  # the potential is bounded in games of any length
+            return self._bound_of_potential(n_experts, quantile)
+        n = inputs.count("n_experts", n_experts)
+        share = 1.0 / n if quantile is None else rank(inputs.quantile(quantile), n) / n
+        if self.alpha > 0.0 and self.uncovered:
+            return Bound(math.inf, f"no theorem covers {self.uncovered}")
+        regret, source = self._a_priori(n, length, share)
+        if rounds is None and math.isinf(regret) and self._a_priori(n, 1, share)[0] < math.inf:
+            return Bound(math.inf, f"the bound of {type(self).__name__} grows with the rounds")
+        return Bound(regret, source)
+
+    def _bound_of_potential(self, n_experts: int, quantile: float | None) -> Bound:
+        """Return the bound on the average potential, and on the regret, if there is a potential."""
+        raise NotImplementedError
+
+    def _a_priori(self, n: int, rounds: float, share: float) -> tuple[float, str]:
+        """Return the regret bound before the game, and its source, where it is not `uncovered`."""
+        del n, rounds, share
+        return math.inf, f"no theorem covers {type(self).__name__} here"
+
+    def bounds(self, state: State) -> Floats:
+        """Return an upper bound on the present regret to each expert.
+
+        The bounds hold if the same experts took part from the start, awake or asleep.
+        """
+        self._check(state)
+        if state.rounds == 0:
+            return np.zeros(len(state.weights))
+        if self.alpha > 0.0 and self.uncovered:
+            return np.full(len(state.weights), math.inf)
+        return np.minimum(self._a_posteriori(state), self.bound(state.joined, state.rounds).regret)
+
+    def _a_posteriori(self, state: State) -> Floats:
+        """Return the bounds that follow from the state, where it is not `uncovered`."""
+        return np.full(len(state.weights), math.inf)
+
+    def effective_rounds(self, rounds: float) -> float:
+        """Return ``sum_(s < rounds) (1 - alpha)^2s``, the discounted number of rounds."""
+        if self.alpha == 0.0:
+            return float(rounds)
+        # log1p keeps an alpha of 1e-17, which 1 - alpha would lose.
+        return -math.expm1(2.0 * rounds * math.log1p(-self.alpha)) / (
+            self.alpha * (2.0 - self.alpha)
+        )
 
     def average_potential(self, state: State) -> float:
         """Return ``mean_i Phi(R_i)``: NaN without a potential, infinity if it overflows."""
@@ -273,7 +415,7 @@ class CompiledHedger(Algorithm):
     def report(self, state: State, quantile: float = 0.1) -> Report:
         """Return a summary of a state for people; it prints as a small table.
 
-        Its bounds are those of `bound` for this number of rounds; `bounds` may be smaller.
+        Its bounds come from `bound` for this number of rounds; `bounds` may be smaller.
 
         Parameters
         ----------
@@ -303,6 +445,13 @@ class CompiledHedger(Algorithm):
             weights=state.weights.copy(),
             regrets=state.regrets.copy(),
         )
+
+
+@dataclass(frozen=True)
+class DiscountedHedger(CompiledHedger):
+    """A hedger whose first setting is the discount rate, which is 0 unless it is given."""
+
+    alpha: float = 0.0
 
 
 def _state(*fields: Any) -> State:

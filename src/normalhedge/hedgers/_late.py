@@ -1,4 +1,4 @@
-"""Hedgers with a delay; DORM, DORM+ and AdaHedgeD also have a hint of what is not known yet."""
+"""Hedgers with a delay; DORM, DORM+ and AdaHedgeD also have a hint of the unknown rounds."""
 
 from dataclasses import dataclass
 
@@ -25,14 +25,14 @@ class LateHedger(CompiledHedger):
     alpha: float = 0.0
 
     def __post_init__(self) -> None:
-        delay = checked_delay(self.delay)
+        delay = check_delay(self.delay)
         hint = inputs.number("hint", self.hint, 0.0, 1.0, closed=True)
         object.__setattr__(self, "delay", delay)
         object.__setattr__(self, "hint", hint)
         if delay:
             made_of, *others = self.row_names
-            totals = [name for total in self.total_names for name in aged(total, delay)]
-            object.__setattr__(self, "row_names", (*aged(made_of, delay), *others))
+            totals = [name for total in self.total_names for name in age_names(total, delay)]
+            object.__setattr__(self, "row_names", (*age_names(made_of, delay), *others))
             object.__setattr__(self, "total_names", tuple(totals))
             object.__setattr__(self, "breaks", {**self.breaks, "run_folds_step": PLAYED_EARLIER})
         self._prepare(delay, hint)
@@ -48,7 +48,7 @@ class LateHedger(CompiledHedger):
         return self.delay + 1 + self._repeats
 
 
-def checked_delay(delay: object) -> int:
+def check_delay(delay: object) -> int:
     """Check that a delay is a whole number from 0 to the longest, and return it as an int."""
     rounds = inputs.count("delay", delay, least=0)
     if rounds > LONGEST:
@@ -56,6 +56,6 @@ def checked_delay(delay: object) -> int:
     return rounds
 
 
-def aged(name: str, delay: int) -> tuple[str, ...]:
+def age_names(name: str, delay: int) -> tuple[str, ...]:
     """Return the names of a number now and before each of the last outcomes."""
     return (name, *(f"{name} {ago} ago" for ago in range(1, delay + 1)))

@@ -2,17 +2,17 @@
 
 import math
 from dataclasses import InitVar, dataclass, field
-from typing import ClassVar, cast
+from typing import cast
 
 from normalhedge.boundary import inputs
 from normalhedge.guarantees import PAPER_C, Bound, best_known, default_c
 from normalhedge.guarantees.potentials import LOG2_E, NormalPotential
-from normalhedge.hedgers._late import PLAYED_EARLIER, aged, checked_delay
-from normalhedge.hedgers._potential_hedger import PotentialHedger
+from normalhedge.hedgers._compiled_hedger import CompiledHedger
+from normalhedge.hedgers._late import PLAYED_EARLIER, age_names, check_delay
 
 
 @dataclass(frozen=True)
-class NormalHedge(PotentialHedger):
+class NormalHedge(CompiledHedger):
     r"""Weigh experts by how far the hedger is behind them, and forget at rate alpha.
 
     An expert has weight only while its discounted gain is larger than the hedger's, and more weight
@@ -35,7 +35,7 @@ class NormalHedge(PotentialHedger):
     c
         The spread of the potential, > 0. A smaller c moves weight faster. The default 1 has better
         proven bounds than the paper's 4 (see `paper`). With a delay, c must be larger: the default
-        is that of `certificates.default_c`, about ``4 (D + 1)``.
+        comes from `guarantees.default_c`, about ``4 (D + 1)``.
     memory
         Another way to give alpha: ``alpha = 1 / memory``.
     half_life
@@ -45,7 +45,7 @@ class NormalHedge(PotentialHedger):
         Outcomes come in order, and `step` is given the outcome of the oldest round that waits. The
         regrets rise by what that round earned with the weights that were played in it, p of D
         outcomes ago. The weights of a state are for the round that is played next;
-        ``run(gains, keep_weights=True).weights`` has what was played in each round. In a `Mixture`
+        ``run(gains, keep_weights=True).weights`` has the weights of each round. In a `Mixture`
         it is the lag of the outcomes.
 
     Notes
@@ -91,8 +91,9 @@ class NormalHedge(PotentialHedger):
     regret <= 439.201 (proof, average potential <= 1.413902)
     """
 
-    algorithm: ClassVar[str] = "normal_hedge"
-    least_potential: ClassVar[float] = 1.0
+    algorithm = "normal_hedge"
+    has_potential = free_of_scale = True
+    least_potential = 1.0
 
     alpha: float = cast(float, None)  # set by __post_init__ if memory or half_life is given
     c: float = cast(float, None)  # set by __post_init__ if it is not given
@@ -102,9 +103,10 @@ class NormalHedge(PotentialHedger):
 
     def __post_init__(self, memory: float | None, half_life: float | None) -> None:
         object.__setattr__(self, "alpha", _discount_rate(self.alpha, memory, half_life))
-        delay = checked_delay(self.delay)
+        delay = check_delay(self.delay)
         object.__setattr__(self, "delay", delay)
-        potential = NormalPotential(_spread(self.c, delay))
+        c = cast("float | None", self.c)
+        potential = NormalPotential(default_c(delay) if c is None else c)
         object.__setattr__(self, "c", potential.c)
         root = math.sqrt(self.alpha)  # the potential is taken at sqrt(alpha) R
         rate = LOG2_E * potential.rate * (root * root)
@@ -112,7 +114,7 @@ class NormalHedge(PotentialHedger):
             self._prepare(rate)
             return
         object.__setattr__(self, "algorithm", "normal_hedge_late")
-        object.__setattr__(self, "row_names", aged("regret", delay)[1:])
+        object.__setattr__(self, "row_names", age_names("regret", delay)[1:])
         object.__setattr__(self, "breaks", {"run_folds_step": PLAYED_EARLIER})
         self._prepare(rate, delay)
 
@@ -148,12 +150,8 @@ class NormalHedge(PotentialHedger):
         """
         return cls(cast(float, alpha), PAPER_C, memory=memory, half_life=half_life)
 
-    def _bound(self, n_experts: int, quantile: float | None) -> Bound:
+    def _bound_of_potential(self, n_experts: int, quantile: float | None) -> Bound:
         return best_known(self.alpha, n_experts, self.c, quantile, numerical=True, delay=self.delay)
-
-
-def _spread(c: float | None, delay: int) -> float:
-    return default_c(delay) if c is None else c
 
 
 def _discount_rate(alpha: float, memory: float | None, half_life: float | None) -> float:

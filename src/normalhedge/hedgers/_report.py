@@ -44,7 +44,7 @@ class Report:
         )
         gain = gain if self.rounds else "none yet"
         with_weight = int(np.count_nonzero(self.weights))
-        limited = partial(_limited, numerical=self.bound.numerical)
+        limited = partial(_show_limit, numerical=self.bound.numerical)
         rows = [
             ("rounds", f"{self.rounds:,}"),
             ("last gain", gain),
@@ -74,7 +74,7 @@ class Report:
         return [("average potential", limited(self.average_potential, self.potential_limit))]
 
 
-def _limited(value: float, limit: float, *, numerical: bool) -> str:
+def _show_limit(value: float, limit: float, *, numerical: bool) -> str:
     if not np.isfinite(limit):
         return f"{value:.6g}"
     return f"{value:.6g}, {'numerical limit' if numerical else 'never above'} {at_most(limit)}"

@@ -14,6 +14,7 @@ import numpy.typing as npt
 from normalhedge import _core
 from normalhedge.boundary import inputs
 from normalhedge.boundary.inputs import Floats
+from normalhedge.hedgers._arguments import read_table
 from normalhedge.hedgers._state import rank
 
 
@@ -141,12 +142,7 @@ def _kept(alpha: float) -> float:
 
 
 def _table(gains: npt.ArrayLike) -> Floats:
-    table = inputs.numbers_array("gains", gains).astype(np.float64, order="C")
-    if table.ndim != 2 or 0 in table.shape:
-        raise ValueError(
-            f"gains must have a row for each round and a column for each expert, at least one of "
-            f"each, got shape {table.shape}"
-        )
+    table = read_table("gains", gains).astype(np.float64, order="C")
     if not np.isfinite(table).all():
         raise ValueError("gains must be finite numbers")
     return table

@@ -31,33 +31,33 @@ class ForecastTable:
         self.freq: Any = series.freq
         rows: dict[tuple[int, int], dict[str, Any]] = {}
         for name, many in forecasts.items():
-            for one in many:
-                _check(name, one, series)
-                values, self.freq = _numbers(one, levels), one.freq
-                for j, place in enumerate(self._places(one)):
+            for forecast in many:
+                _check(name, forecast, series)
+                values, self.freq = _numbers(forecast, levels), forecast.freq
+                for j, place in enumerate(self._places(forecast)):
                     step = ahead + (0 if last_points else j)
                     rows.setdefault((place - step, step), {})[name] = values[j]
         self.rows = dict(sorted(rows.items()))
 
     def rounds(self) -> Iterator[Round]:
         """Yield a round for each row and component."""
-        for (made, step), said in self.rows.items():
+        for (made, step), forecasts in self.rows.items():
             for c, part in enumerate(parts_of(self.series)):
                 due = (self.number, c, self.before + made + step)
-                row = {name: values[c] for name, values in said.items()}
+                row = {name: values[c] for name, values in forecasts.items()}
                 yield Round(self.before + made, step_item(step, [step], part), due, row)
 
-    def shaped(self, values: Floats, levels: Sequence[float]) -> Any:
+    def shape_series(self, values: Floats, levels: Sequence[float]) -> Any:
         """Return numbers of the rows, in the form in which the forecasts came."""
         made = np.array([cutoff for cutoff, _ in self.rows])
         places = np.array([cutoff + step for cutoff, step in self.rows])
-        parts = [slice(None)] if self.last_points else [made == one for one in np.unique(made)]
-        found = []
+        parts = [slice(None)] if self.last_points else [made == time for time in np.unique(made)]
+        series = []
         for part in parts:
             start, freq = self.series.start_time(), self.series.freq
             times = _index([start + int(place) * freq for place in places[part]], self.freq)
-            found.append(as_series(times, values[part], self.series, levels, self.freq))
-        return found[0] if self.last_points else found
+            series.append(as_series(times, values[part], self.series, levels, self.freq))
+        return series[0] if self.last_points else series
 
     def _places(self, forecast: TimeSeries) -> range:
         """Return how many steps the times of a forecast are after the start of the series."""
@@ -103,16 +103,16 @@ def parts_of(series: TimeSeries) -> list[str]:
     return [""] if series.n_components == 1 else [str(name) for name in series.components]
 
 
-def checked_levels(quantiles: Sequence[float] | None) -> list[float]:
-    levels = sorted({float(one) for one in quantiles or ()})
-    if any(not 0.0 < one < 1.0 for one in levels):
+def read_levels(quantiles: Sequence[float] | None) -> list[float]:
+    levels = sorted({float(level) for level in quantiles or ()})
+    if any(not 0.0 < level < 1.0 for level in levels):
         raise ValueError(f"quantiles must lie between 0 and 1, got {list(quantiles or ())}")
     return levels
 
 
 def coverage_of(levels: Sequence[float]) -> list[float]:
     """Return the coverage of the interval that ends at each quantile; of some interval at 0.5."""
-    return [abs(1.0 - 2.0 * one) or 0.5 for one in levels]
+    return [abs(1.0 - 2.0 * level) or 0.5 for level in levels]
 
 
 def from_bounds(centers: Floats, bounds: Floats, levels: Sequence[float]) -> Floats:
@@ -132,14 +132,14 @@ def past_quantiles(
     season: int | None,
 ) -> Floats:
     """Return quantiles around the blends of a table, each as it was known at its time."""
-    found = np.empty((*values.shape, len(levels)))
+    quantiles = np.empty((*values.shape, len(levels)))
     steps = np.array([step for _, step in table.rows])
     for step in np.unique(steps).tolist():
         for c, part in enumerate(parts_of(table.series)):
             item, here = step_item(step, [step], part), steps == step
             bounds = ahead.past_bounds(coverage_of(levels), item, season)
-            found[here, c] = from_bounds(values[here, c], bounds, levels)
-    return found
+            quantiles[here, c] = from_bounds(values[here, c], bounds, levels)
+    return quantiles
 
 
 def _index(times: list[Any], freq: Any) -> Any:

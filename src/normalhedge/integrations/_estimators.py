@@ -1,6 +1,5 @@
-"""What the regressor and the classifier for scikit-learn share: folds, rounds and names."""
+"""The common part of the regressor and the classifier for scikit-learn."""
 
-from abc import abstractmethod
 from collections.abc import Iterable, Sequence
 from typing import Any, Self
 
@@ -39,9 +38,9 @@ class HedgedEstimators(TransformerMixin, _BaseComposition):  # type: ignore[misc
         self.options = options
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:  # noqa: FBT001, FBT002
-        """Return the settings and, if ``deep``, those of the estimators."""
-        found: dict[str, Any] = self._get_params("estimators", deep=deep)
-        return found
+        """Return the settings and, if ``deep``, the settings of the estimators."""
+        settings: dict[str, Any] = self._get_params("estimators", deep=deep)
+        return settings
 
     def set_params(self, **params: Any) -> Self:
         """Change settings; the name of an estimator replaces it, and ``"drop"`` leaves it out."""
@@ -58,14 +57,14 @@ class HedgedEstimators(TransformerMixin, _BaseComposition):  # type: ignore[misc
         """
         X, outcomes = self._start(X, y)  # noqa: N806
         forecasts = self._prequential(X, outcomes)
-        known = [t for t, row in enumerate(forecasts) if row is not None]
+        judged = [t for t, row in enumerate(forecasts) if row is not None]
         values = _rounds.learn(
-            self.mixture_, [forecasts[t] for t in known], [outcomes[t] for t in known]
+            self.mixture_, [forecasts[t] for t in judged], [outcomes[t] for t in judged]
         )
         self.prequential_prediction_ = np.full((len(outcomes), *self._width()), np.nan)
-        if known:
-            self.prequential_prediction_[known] = self._array(values)
-        self._keep(self._fitted(X, self._labels(outcomes)))
+        if judged:
+            self.prequential_prediction_[judged] = self._array(values)
+        self._keep(self._fit_all(X, self._labels(outcomes)))
         return self
 
     @available_if(some_learn_on)  # type: ignore[untyped-decorator]
@@ -83,13 +82,13 @@ class HedgedEstimators(TransformerMixin, _BaseComposition):  # type: ignore[misc
         return self._learn_on(X, y)
 
     def _learn_on(self, X: Any, y: Any, **options: Any) -> Self:  # noqa: N803
-        """Do what `partial_fit` does, with further arguments for that of the estimators."""
+        """Learn on as `partial_fit` does; ``options`` are further arguments of the first call."""
         first = not hasattr(self, "estimators_")
         X, outcomes = self._start(X, y, **options) if first else self._continue(X, y)  # noqa: N806
         labels = self._labels(outcomes)
         if first:
             self.prequential_prediction_ = np.full((len(outcomes), *self._width()), np.nan)
-            fitted = [self._advance(clone(one), X, labels, new=True) for _, one in self._used()]
+            fitted = [self._advance(clone(one), X, labels, new=True) for _, one in self._active()]
         else:
             values = _rounds.learn(self.mixture_, self._rows(X, self.estimators_), outcomes)
             self.prequential_prediction_ = self._array(values)
@@ -112,7 +111,7 @@ class HedgedEstimators(TransformerMixin, _BaseComposition):  # type: ignore[misc
         check_is_fitted(self, "n_features_in_")
         prefix = type(self).__name__.lower()
         suffixes = [f"_{k}" for count in self._width() for k in range(count)] or [""]
-        names = [f"{prefix}_{name}{end}" for name, _ in self._used() for end in suffixes]
+        names = [f"{prefix}_{name}{end}" for name, _ in self._active() for end in suffixes]
         return np.array(names, dtype=object)
 
     @property
@@ -131,19 +130,19 @@ class HedgedEstimators(TransformerMixin, _BaseComposition):  # type: ignore[misc
     def _forecasts_of(self, X: Any) -> list[Any]:  # noqa: N803
         """Return the forecasts of each fitted estimator, two-dimensional."""
         self._check_rows(X)
-        found = [np.asarray(self._forecast(one, X)) for one in self.estimators_]
+        tables = [np.asarray(self._forecast(one, X)) for one in self.estimators_]
         (width,) = self._width() or (1,)
-        return [array.reshape(len(array), -1)[:, :width] for array in found]
+        return [table.reshape(len(table), -1)[:, :width] for table in tables]
 
     def _check_rows(self, X: Any) -> None:  # noqa: N803
-        """Refuse rows that do not fit those of `fit`."""
+        """Refuse rows that do not fit the rows of `fit`."""
         check_is_fitted(self)
         if getattr(X, "ndim", 2) == 1:
             raise ValueError("Expected 2D array, got 1D array instead: Reshape your data to rows")
         validate_data(self, X, reset=False, skip_check_array=True)
 
     def _start(self, X: Any, y: Any, **options: Any) -> Any:  # noqa: N803
-        """Check data and settings, forget what was learned; return features and outcomes."""
+        """Check data and settings, start a new mixture; return features and outcomes."""
         validate_data(self, X, y, skip_check_array=True)
         self._check_names()
         X, y = indexable(X, y)  # noqa: N806
@@ -159,33 +158,35 @@ class HedgedEstimators(TransformerMixin, _BaseComposition):  # type: ignore[misc
         """Check further data; return features and outcomes."""
         validate_data(self, X, y, reset=False, skip_check_array=True)
         X, y = indexable(X, y)  # noqa: N806
-        return X, self._encoded(column_or_1d(y, warn=True))
+        return X, self._encode(column_or_1d(y, warn=True))
 
     def _check_names(self) -> None:
         """Refuse estimators that are not pairs of a name and an estimator."""
         if not isinstance(self.estimators, Sequence) or len(self._pairs()) < len(self.estimators):
             raise ValueError("estimators must be a list of pairs: a name and an estimator")
-        if not self._used():
+        if not self._active():
             raise ValueError("estimators must hold at least one estimator that is not dropped")
         self._validate_names([name for name, _ in self._pairs()])
 
     def _pairs(self) -> list[tuple[str, Any]]:
-        """Return what is a pair of a name and an estimator."""
-        given = self.estimators if isinstance(self.estimators, Sequence) else ()
-        return [tuple(one) for one in given if isinstance(one, tuple | list) and len(one) == 2]
+        """Return the entries that are pairs of a name and an estimator."""
+        entries = self.estimators if isinstance(self.estimators, Sequence) else ()
+        return [
+            tuple(pair) for pair in entries if isinstance(pair, tuple | list) and len(pair) == 2
+        ]
 
-    def _used(self) -> list[tuple[str, Any]]:
+    def _active(self) -> list[tuple[str, Any]]:
         """Return the estimators that are not dropped."""
         return [(name, one) for name, one in self._pairs() if not isinstance(one, str)]
 
     def _keep(self, fitted: list[Any]) -> None:
         """Remember the fitted estimators."""
         self.estimators_ = fitted
-        names = [name for name, _ in self._used()]
+        names = [name for name, _ in self._active()]
         self.named_estimators_ = Bunch(**dict(zip(names, fitted, strict=True)))
 
-    def _fitted(self, X: Any, labels: Any) -> list[Any]:  # noqa: N803
-        return [clone(estimator).fit(X, labels) for _, estimator in self._used()]
+    def _fit_all(self, X: Any, labels: Any) -> list[Any]:  # noqa: N803
+        return [clone(estimator).fit(X, labels) for _, estimator in self._active()]
 
     def _folds(self, X: Any, outcomes: Any) -> list[tuple[Any, Any]]:  # noqa: N803
         """Return rows to fit to and later rows to forecast, in the order of time."""
@@ -221,7 +222,7 @@ class HedgedEstimators(TransformerMixin, _BaseComposition):  # type: ignore[misc
         for past, next_ in self._folds(X, outcomes):
             if self._too_few(outcomes[past]):
                 continue
-            fitted = self._fitted(_safe_indexing(X, past), self._labels(outcomes[past]))
+            fitted = self._fit_all(_safe_indexing(X, past), self._labels(outcomes[past]))
             ahead = np.sort(next_)
             for t, row in zip(ahead, self._rows(_safe_indexing(X, ahead), fitted), strict=True):
                 rows[t] = row
@@ -229,9 +230,9 @@ class HedgedEstimators(TransformerMixin, _BaseComposition):  # type: ignore[misc
 
     def _rows(self, X: Any, fitted: list[Any]) -> list[dict[str, Any]]:  # noqa: N803
         """Return the forecasts of fitted estimators, by name, for each row."""
-        names = [name for name, _ in self._used()]
-        found = [np.asarray(self._forecast(one, X), dtype=np.float64).tolist() for one in fitted]
-        return [dict(zip(names, row, strict=True)) for row in zip(*found, strict=True)]
+        names = [name for name, _ in self._active()]
+        columns = [np.asarray(self._forecast(one, X), dtype=np.float64).tolist() for one in fitted]
+        return [dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)]
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -240,23 +241,26 @@ class HedgedEstimators(TransformerMixin, _BaseComposition):  # type: ignore[misc
         tags.input_tags.allow_nan = bool(inputs) and all(one.allow_nan for one in inputs)
         return tags
 
-    # What regressors and classifiers do in their own ways.
+    # A classifier replaces the methods below.
 
-    @abstractmethod
     def _outcomes(self, y: Any) -> Any:
         """Return the outcomes of `fit`, checked, as the mixture learns them."""
+        return self._encode(y)
 
-    @abstractmethod
-    def _encoded(self, y: Any) -> Any:
+    def _encode(self, y: Any) -> Any:
         """Return the outcomes of `partial_fit` as the mixture learns them."""
+        outcomes = np.asarray(y, dtype=np.float64)
+        if not np.isfinite(outcomes).all():
+            raise ValueError("Input y contains NaN or infinity: leave these rows out")
+        return outcomes
 
-    @abstractmethod
     def _labels(self, outcomes: Any) -> Any:
         """Return outcomes as the estimators learn them."""
+        return outcomes
 
-    @abstractmethod
     def _forecast(self, estimator: Any, X: Any) -> Any:  # noqa: N803
         """Return the forecasts of a fitted estimator."""
+        return estimator.predict(X)
 
     def _array(self, values: list[Any]) -> Any:
         return np.array(values, dtype=np.float64)

@@ -1,4 +1,4 @@
-"""Rows of forecasts as rounds of a mixture; all that adapters have in common."""
+"""Rows of forecasts as rounds of a mixture: the part that adapters share."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -12,12 +12,13 @@ Rows = Iterable[Mapping[str, Any]]
 """The forecasts of each round, by name."""
 
 
-def mixture_of_numbers(hedger: Any, loss: Any, options: Mapping[str, Any] | None) -> Mixture:
+def make_mixture(hedger: Any, loss: Any, options: Mapping[str, Any] | None) -> Mixture:
     """Return a new mixture, whose loss must be one of numbers."""
     mixture = Mixture(hedger, loss, **(options or {}))
-    given = mixture.settings.loss
-    if not given.of_single_numbers:
-        raise ValueError(f"loss must be a loss of numbers, such as 'square', got {given}")
+    if not mixture.settings.loss.of_single_numbers:
+        raise ValueError(
+            f"loss must be a loss of numbers, such as 'square', got {mixture.settings.loss}"
+        )
     return mixture
 
 
@@ -33,19 +34,21 @@ def learn(mixture: Mixture, rows: Rows, outcomes: Sequence[Any]) -> list[Any]:
     return values
 
 
+def copy_aside(mixture: Mixture) -> Mixture:
+    """Return a copy that may predict many rows: rounds without an outcome change no weight."""
+    return Mixture.of(mixture.books.copy(history=False))
+
+
 def peek(mixture: Mixture, rows: Rows) -> list[Any]:
-    """Return what `Mixture.peek` says of each row; the mixture does not change.
-
-    Rounds without an outcome change no weight, so that one copy serves for all rows.
-    """
-    aside = Mixture.of(mixture.books.copy(history=False))
-    return [aside.predict(row).value for row in rows]
+    """Return the blend of each row; the mixture does not change."""
+    predict = copy_aside(mixture).predict
+    return [predict(row).value for row in rows]
 
 
-def numbered(names: Iterable[str]) -> list[str]:
+def number_names(names: Iterable[str]) -> list[str]:
     """Return names that are all different: the second of a name gets the number 2."""
-    found, count = [], Counter[str]()
+    different, count = [], Counter[str]()
     for name in names:
         count[name] += 1
-        found.append(name if count[name] == 1 else f"{name} {count[name]}")
-    return found
+        different.append(name if count[name] == 1 else f"{name} {count[name]}")
+    return different

@@ -1,5 +1,6 @@
 """Forecasts several steps ahead as rounds of a mixture, which learns when outcomes are known."""
 
+from collections import deque
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -7,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from normalhedge.boundary.inputs import Floats
+from normalhedge.integrations._rounds import copy_aside
 from normalhedge.mixtures import Mixture
 from normalhedge.mixtures.intervals import Conformal, IntervalRun
 
@@ -36,7 +38,7 @@ class StepsAhead:
 
     def predict(self, item: str, due: Hashable, forecasts: Mapping[str, Any]) -> Any:
         """Blend the forecasts of an item, and wait for the outcome; return the blend."""
-        made = self.mixture.predict(self._said(item, forecasts))
+        made = self.mixture.predict(self._row(item, forecasts))
         value, so_far = self._value(made.value, item), self.made.setdefault(item, Made())
         self._waiting.setdefault(due, []).append((made.ticket, item, len(so_far.values)))
         so_far.values.append(value)
@@ -55,16 +57,20 @@ class StepsAhead:
 
     def peek(self, rows: Iterable[tuple[str, Mapping[str, Any]]]) -> list[Any]:
         """Return the blends of forecasts with the weights of now; nothing changes."""
-        aside = self._aside()
-        return [self._value(aside.predict(self._said(item, one)).value, item) for item, one in rows]
+        predict = copy_aside(self.mixture).predict
+        return [
+            self._value(predict(self._row(item, forecasts)).value, item) for item, forecasts in rows
+        ]
 
     def weights(self, items: Iterable[str], forecasts: Mapping[str, Any]) -> list[dict[str, float]]:
         """Return the weights of the experts in each of some items; nothing changes."""
-        aside, found = self._aside(), []
+        predict, rows = copy_aside(self.mixture).predict, []
         for item in items:
-            made = aside.predict(self._said(item, forecasts)).weights
-            found.append({n: made[n] if self.single else float(made[n][item]) for n in forecasts})
-        return found
+            weights = predict(self._row(item, forecasts)).weights
+            rows.append(
+                {n: weights[n] if self.single else float(weights[n][item]) for n in forecasts}
+            )
+        return rows
 
     def bounds(
         self, levels: Iterable[float], rows: Iterable[tuple[str, float]], season: int | None
@@ -73,49 +79,46 @@ class StepsAhead:
 
         They are learned from the blends that were made and their outcomes, each when it was known.
         """
-        wanted = list(levels)
-        found = []
+        coverage = list(levels)
+        ends = []
         for item, center in rows:
-            intervals, run = self._run(wanted, item, season)
+            intervals, run = self._run(coverage, item, season)
             games = intervals.init() if run is None else run.games
-            told = intervals.predict(games, center, moment=len(self.made.get(item, Made()).values))
-            found.append(_ends(told.low[None], told.high[None], intervals, wanted)[0])
-        return np.array(found).reshape(len(found), len(wanted), 2)
+            moment = len(self.made.get(item, Made()).values)
+            interval = intervals.predict(games, center, moment=moment)
+            ends.append(_ends(interval.low[None], interval.high[None], intervals, coverage)[0])
+        return np.array(ends).reshape(len(ends), len(coverage), 2)
 
     def past_bounds(self, levels: Iterable[float], item: str, season: int | None) -> Floats:
         """Return the intervals around the blends that were made: rows x levels x (lower, upper)."""
-        wanted = list(levels)
-        intervals, run = self._run(wanted, item, season)
+        coverage = list(levels)
+        intervals, run = self._run(coverage, item, season)
         if run is None:
-            return np.empty((0, len(wanted), 2))
-        return _ends(run.low, run.high, intervals, wanted)
+            return np.empty((0, len(coverage), 2))
+        return _ends(run.low, run.high, intervals, coverage)
 
     def _run(
         self, levels: list[float], item: str, season: int | None
     ) -> tuple[Conformal, IntervalRun | None]:
-        """Return intervals, and what they said and learned of an item; None: it has no blends."""
+        """Return intervals, and their run over the blends of an item; None: it has no blends."""
         intervals = Conformal(tuple(sorted(set(levels))), season)
         past = self.made.get(item)
         if past is None:
             return intervals, None
-        known = [len(past.values) + 1 if one < 0 else one for one in past.known]
-        return intervals, intervals.run(past.values, past.outcomes, known_at=known)
+        known_at = [len(past.values) + 1 if count < 0 else count for count in past.known]
+        return intervals, intervals.run(past.values, past.outcomes, known_at=known_at)
 
-    def _said(self, item: str, forecasts: Mapping[str, Any]) -> Mapping[str, Any]:
+    def _row(self, item: str, forecasts: Mapping[str, Any]) -> Mapping[str, Any]:
         """Return the forecasts of an item as the mixture reads them."""
         return forecasts if self.single else {name: {item: x} for name, x in forecasts.items()}
 
-    def _value(self, found: Any, item: str) -> Any:
+    def _value(self, blend: Any, item: str) -> Any:
         """Return the blend of an item; NaN if no expert is awake."""
-        value = found if self.single or found is None else found[item]
+        value = blend if self.single or blend is None else blend[item]
         return np.nan if value is None else value
 
-    def _aside(self) -> Mixture:
-        """Return a copy that may be asked: rounds without an outcome change no weight."""
-        return Mixture.of(self.mixture.books.copy(history=False))
-
     def __eq__(self, other: object) -> bool:
-        """Compare what was learned and what waits; libraries compare models before and after."""
+        """Compare weights and pending rounds; libraries compare models before and after."""
         if not isinstance(other, StepsAhead):
             return NotImplemented
         mine, theirs = self.mixture.weights, other.mixture.weights
@@ -146,28 +149,26 @@ def play(
 
     An outcome is known to forecasts made at its time or later.
     """
-    given = list(rounds)
-    values: list[Any] = [None] * len(given)
-    known = iter(sorted(outcomes, key=lambda one: one[0]))
-    later = next(known, None)
-    for place in sorted(range(len(given)), key=lambda k: given[k].made):
-        made, item, due, forecasts = given[place]
-        while later is not None and later[0] <= made:
-            ahead.settle(*later[1:])
-            later = next(known, None)
+    plays = list(rounds)
+    values: list[Any] = [None] * len(plays)
+    later = deque(sorted(outcomes, key=lambda outcome: outcome[0]))
+    for place in sorted(range(len(plays)), key=lambda k: plays[k].made):
+        made, item, due, forecasts = plays[place]
+        while later and later[0][0] <= made:
+            ahead.settle(*later.popleft()[1:])
         values[place] = ahead.predict(item, due, forecasts)
-    for one in (*([] if later is None else [later]), *known):
-        ahead.settle(*one[1:])
+    for _, due, outcome in later:
+        ahead.settle(due, outcome)
     return values
 
 
 def step_item(step: int, judged: Iterable[int], part: str = "") -> str:
     """Return the item of a step ahead, or of the nearest one whose forecasts were judged."""
-    near = min(judged, key=lambda one: (abs(one - step), one), default=1)
+    near = min(judged, key=lambda other: (abs(other - step), other), default=1)
     return f"{part}|step {near}" if part else f"step {near}"
 
 
-def _ends(low: Floats, high: Floats, intervals: Conformal, wanted: list[float]) -> Floats:
+def _ends(low: Floats, high: Floats, intervals: Conformal, coverage: list[float]) -> Floats:
     """Return bounds as rows x levels x (lower, upper), with the levels in the order asked for."""
-    places = [intervals.levels.index(level) for level in wanted]
+    places = [intervals.levels.index(level) for level in coverage]
     return np.stack([low, high], axis=2)[:, places]

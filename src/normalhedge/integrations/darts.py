@@ -1,4 +1,4 @@
-"""Forecasts of Darts, blended by a mixture: those of the past, and an ensemble for the next."""
+"""Forecasts of Darts, blended by a mixture: past forecasts, and an ensemble for the future."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Self
@@ -12,12 +12,12 @@ from normalhedge.integrations import _rounds
 from normalhedge.integrations._darts_tables import (
     ForecastTable,
     as_series,
-    checked_levels,
     coverage_of,
     from_bounds,
     outcomes_of,
     parts_of,
     past_quantiles,
+    read_levels,
 )
 from normalhedge.integrations._steps_ahead import StepsAhead, play, step_item
 from normalhedge.mixtures import Mixture, crps
@@ -32,7 +32,7 @@ def blend_forecasts(
     season: int | None = None,
     **options: Any,
 ) -> Any:
-    """Blend what ``historical_forecasts`` of several models returned, causally.
+    """Blend the ``historical_forecasts`` of several models, using past outcomes only.
 
     A forecast k steps ahead is learned from when its outcome is known, k steps later. So no blend
     uses an outcome that was not known when its forecasts were made.
@@ -79,7 +79,7 @@ def blend_forecasts(
     whole = {isinstance(one, TimeSeries) for one in forecasts.values()}
     if len(whole) > 1:
         raise ValueError("forecasts must all be series, or all lists of series")
-    levels = checked_levels(quantiles)
+    levels = read_levels(quantiles)
     last_points = whole.pop()
     given = {name: [one] if last_points else one for name, one in forecasts.items()}
     samples = bool(levels) and all(one.n_samples > 1 for many in given.values() for one in many)
@@ -92,7 +92,7 @@ def blend_forecasts(
     blended = np.array(values, dtype=np.float64).reshape(len(table.rows), series.n_components, -1)
     if levels and not samples:
         blended = past_quantiles(ahead_of, table, blended[:, :, 0], levels, season)
-    return table.shaped(blended, levels)
+    return table.shape_series(blended, levels)
 
 
 class HedgeEnsembleModel(EnsembleModel):  # type: ignore[misc]
@@ -170,7 +170,7 @@ class HedgeEnsembleModel(EnsembleModel):  # type: ignore[misc]
         self.hedger = hedger
         self.loss = loss
         self.options = options
-        self.names = _rounds.numbered(type(one).__name__ for one in forecasting_models)
+        self.names = _rounds.number_names(type(one).__name__ for one in forecasting_models)
         self.steps_ahead = StepsAhead(self._new_mixture())
 
     @property
@@ -207,12 +207,16 @@ class HedgeEnsembleModel(EnsembleModel):  # type: ignore[misc]
         first = min(one.start_time() for one in many)
         rounds, outcomes = [], []
         for k, one in enumerate(many):
-            given = {
-                name: found[k] for name, found in zip(self.names, made, strict=True) if found[k]
+            forecasts = {
+                name: windows[k]
+                for name, windows in zip(self.names, made, strict=True)
+                if windows[k]
             }
             begin = 1 + self.output_chunk_shift
             before = n_steps_between(end=one.start_time(), start=first, freq=one.freq)
-            table = ForecastTable(one, given, (), begin, last_points=False, number=k, before=before)
+            table = ForecastTable(
+                one, forecasts, (), begin, last_points=False, number=k, before=before
+            )
             rounds += list(table.rounds())
             outcomes += list(outcomes_of(one, k, before))
         play(self.steps_ahead, rounds, outcomes)
@@ -222,7 +226,7 @@ class HedgeEnsembleModel(EnsembleModel):  # type: ignore[misc]
                 weight = sample_weight if one.supports_sample_weight else None
                 one._fit_wrapper(
                     series=series,
-                    **_supported(one, covariates),
+                    **_select_supported(one, covariates),
                     sample_weight=weight,
                     verbose=verbose,
                 )
@@ -250,8 +254,8 @@ class HedgeEnsembleModel(EnsembleModel):  # type: ignore[misc]
             Not used.
         """
         if isinstance(predictions, TimeSeries):
-            return self._blended(predictions, series)
-        return [self._blended(*pair) for pair in zip(predictions, series, strict=True)]
+            return self._blend_one(predictions, series)
+        return [self._blend_one(*pair) for pair in zip(predictions, series, strict=True)]
 
     def predict_quantiles(
         self, n: int, quantiles: Sequence[float] = (0.05, 0.5, 0.95), **arguments: Any
@@ -270,7 +274,7 @@ class HedgeEnsembleModel(EnsembleModel):  # type: ignore[misc]
         **arguments
             Further arguments of `predict`, for a single series.
         """
-        levels = checked_levels(quantiles)
+        levels = read_levels(quantiles)
         made = self.predict(n, **arguments)
         shift = 1 + self.output_chunk_shift
         items = [
@@ -284,32 +288,22 @@ class HedgeEnsembleModel(EnsembleModel):  # type: ignore[misc]
         return as_series(made.time_index, values, made, levels)
 
     def _new_mixture(self) -> Mixture:
-        return _rounds.mixture_of_numbers(self.hedger, self.loss, self.options)
+        return _rounds.make_mixture(self.hedger, self.loss, self.options)
 
     def _backtest(
         self, model: Any, series: Any, covariates: Mapping[str, Any]
     ) -> list[list[TimeSeries]]:
-        """Return the forecasts of a model for the last points of each series.
-
-        Parameters
-        ----------
-        model
-            The model.
-        series
-            A series, or several.
-        covariates
-            Covariates by their names in Darts.
-        """
-        given, retrain = _supported(model, covariates), self.retrain
+        """Return the forecasts of a model for the last points of each series."""
+        supported, retrain = _select_supported(model, covariates), self.retrain
         if not self.train_forecasting_models:
             retrain = False
         else:
             model = model.untrained_model()
-        one = isinstance(series, TimeSeries)
+        single = isinstance(series, TimeSeries)
         if self.train_forecasting_models and retrain is False:
-            head = [each[: -self.train_n_points] for each in ([series] if one else series)]
-            model._fit_wrapper(series=head[0] if one else head, **given)
-        found = model.historical_forecasts(
+            head = [each[: -self.train_n_points] for each in ([series] if single else series)]
+            model._fit_wrapper(series=head[0] if single else head, **supported)
+        forecasts = model.historical_forecasts(
             series,
             forecast_horizon=self.horizon,
             start=-self.train_n_points,
@@ -318,20 +312,13 @@ class HedgeEnsembleModel(EnsembleModel):  # type: ignore[misc]
             overlap_end=True,
             last_points_only=False,
             show_warnings=False,
-            **given,
+            **supported,
         )
-        return [found] if one else found
+        return [forecasts] if single else forecasts
 
-    def _blended(self, prediction: TimeSeries, series: TimeSeries) -> TimeSeries:
-        """Return the blend of the predictions of one series.
-
-        Parameters
-        ----------
-        prediction
-            The predictions of all models: components of the first, of the second, ...
-        series
-            The series.
-        """
+    def _blend_one(self, prediction: TimeSeries, series: TimeSeries) -> TimeSeries:
+        """Return the blend of the predictions of one series."""
+        # The components of a prediction are the components of the first model, of the second, ...
         values = np.sort(prediction.all_values(copy=False), axis=2)
         values = values.reshape(len(prediction), len(self.names), series.n_components, -1)
         steps, shift = range(1, self.horizon + 1), self.output_chunk_shift
@@ -342,14 +329,14 @@ class HedgeEnsembleModel(EnsembleModel):  # type: ignore[misc]
             for c, part in enumerate(parts_of(series))
             for sample in values[t, :, c].T.tolist()
         ]
-        found = np.array(self.steps_ahead.peek(rows), dtype=np.float64)
+        blends = np.array(self.steps_ahead.peek(rows), dtype=np.float64)
         shape = (len(prediction), series.n_components, prediction.n_samples)
-        return as_series(prediction.time_index, found.reshape(shape), series, ())
+        return as_series(prediction.time_index, blends.reshape(shape), series, ())
 
 
-def _supported(model: Any, covariates: Mapping[str, Any]) -> dict[str, Any]:
+def _select_supported(model: Any, covariates: Mapping[str, Any]) -> dict[str, Any]:
     """Return the covariates that a model supports."""
     return {
-        name: one if getattr(model, f"supports_{name}") else None
-        for name, one in covariates.items()
+        name: covariate if getattr(model, f"supports_{name}") else None
+        for name, covariate in covariates.items()
     }

@@ -41,7 +41,7 @@ def to_hmmlearn(models: HMMBank | Fitted) -> Any:
     True
     """
     if isinstance(models, Fitted):
-        return _of_fitted(models)
+        return _convert_fitted(models)
     if isinstance(models, CategoricalBank):
         return [
             _categorical(*_chain(models, n), models.emission[..., n].T)
@@ -60,13 +60,13 @@ def to_hmmlearn(models: HMMBank | Fitted) -> Any:
     )
 
 
-def _of_fitted(model: Fitted) -> Any:
+def _convert_fitted(model: Fitted) -> Any:
     """Return a fitted model as one of hmmlearn."""
     chain, emission = (model.initial, model.transition), model.emission
     if isinstance(emission, Categorical):
         return _categorical(*chain, emission.probabilities)
     if isinstance(emission, Gaussian):
-        means, variances = (one[:, np.newaxis] for one in emission.moments())
+        means, variances = (moment[:, np.newaxis] for moment in emission.moments())
         return _gaussian(*chain, means, variances, "diag")
     if isinstance(emission, DiagonalGaussian):
         return _gaussian(*chain, *emission.moments(), "diag")

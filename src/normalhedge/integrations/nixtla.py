@@ -112,7 +112,7 @@ class HedgeEnsemble:
             self.engine.cross_validation,
             {"df": df, "h": h, "n_windows": self.n_windows, "step_size": self.step_size},
             {"level": level},
-            {**self._renamed(), **self.cv_options},
+            {**self._rename_columns(), **self.cv_options},
         )
         self.blend_: Blend = blend(
             table,
@@ -127,19 +127,19 @@ class HedgeEnsemble:
 
     def _future(self, df: Any, h: int, level: Any, features: Any) -> Any:
         """Return the forecasts of the engine for the steps after a table."""
-        asked = {"level": level, "X_df": features}
+        wishes = {"level": level, "X_df": features}
         if not _fits(self.engine):
             return _call(
                 self.engine.forecast,
                 {"df": df, "h": h},
-                asked,
-                {**self._renamed(), **self.fit_options},
+                wishes,
+                {**self._rename_columns(), **self.fit_options},
             )
-        _call(self.engine.fit, {"df": df}, {}, {**self._renamed(), **self.fit_options})
+        _call(self.engine.fit, {"df": df}, {}, {**self._rename_columns(), **self.fit_options})
         names = inspect.signature(self.engine.predict).parameters
         if "futr_df" in names:
-            asked["futr_df"] = asked.pop("X_df")
-        return _call(self.engine.predict, {"h": h}, asked, {})
+            wishes["futr_df"] = wishes.pop("X_df")
+        return _call(self.engine.predict, {"h": h}, wishes, {})
 
     def _with_cutoff(self, future: Any, df: Any) -> Any:
         """Return forecasts with the times at which they were made: the end of each series.
@@ -152,11 +152,11 @@ class HedgeEnsemble:
         ends = nw.from_native(df).group_by(name).agg(nw.col(time).max().alias(CUTOFF))
         rows = nw.from_native(future)
         last = dict(zip(ends[name].to_list(), ends[CUTOFF].to_list(), strict=True))
-        made = [last[one] for one in rows[name].to_list()]
+        made = [last[series] for series in rows[name].to_list()]
         column = nw.new_series(CUTOFF, made, rows[time].dtype, backend=rows.implementation)
         return rows.with_columns(column).to_native()
 
-    def _renamed(self) -> dict[str, str]:
+    def _rename_columns(self) -> dict[str, str]:
         """Return the names of columns that are not the usual ones."""
         usual = {"id_col": "unique_id", "time_col": "ds", "target_col": "y"}
         return {role: name for role, name in self.columns.items() if name != usual[role]}
@@ -164,9 +164,13 @@ class HedgeEnsemble:
     def _beside(self, table: Any, blended: Any) -> Any:
         """Return a table with the columns of the blend, under the name of the ensemble."""
         nw = extras.require("narwhals")
-        whole, found = nw.from_native(table), nw.from_native(blended)
-        names = [name for name in found.columns if name == "blend" or name.startswith("blend-")]
-        columns = [found[name].alias(self.alias + name.removeprefix("blend")) for name in names]
+        whole, blend_table = nw.from_native(table), nw.from_native(blended)
+        names = [
+            name for name in blend_table.columns if name == "blend" or name.startswith("blend-")
+        ]
+        columns = [
+            blend_table[name].alias(self.alias + name.removeprefix("blend")) for name in names
+        ]
         return whole.with_columns(*columns).to_native()
 
 
@@ -181,12 +185,12 @@ def _call(
     asked: Mapping[str, Any],
     further: Mapping[str, Any],
 ) -> Any:
-    """Call a function of an engine with what it accepts; refuse what was asked for in vain."""
+    """Call a function of an engine with the arguments it accepts; refuse others that are set."""
     names = inspect.signature(function).parameters
-    every = any(one.kind is one.VAR_KEYWORD for one in names.values())
-    wanted = {name: value for name, value in asked.items() if value is not None}
-    for name in wanted:
+    every = any(parameter.kind is parameter.VAR_KEYWORD for parameter in names.values())
+    wishes = {name: value for name, value in asked.items() if value is not None}
+    for name in wishes:
         if name not in names and not every:
             raise ValueError(f"{name} is given, but {function.__name__} of the engine has none")
-    known = {name: value for name, value in given.items() if name in names or every}
-    return function(**{**known, **wanted, **further})
+    accepted = {name: value for name, value in given.items() if name in names or every}
+    return function(**{**accepted, **wishes, **further})

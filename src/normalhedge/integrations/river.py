@@ -24,7 +24,7 @@ class _RiverEnsemble(base.Ensemble):  # type: ignore[misc]
         self.options = options
         self.names = _names(self.models)
         self._items: dict[Hashable, str] = {}  # of the labels that a classifier has seen
-        self.mixture = _rounds.mixture_of_numbers(hedger, loss, options)
+        self.mixture = _rounds.make_mixture(hedger, loss, options)
 
     @property
     def _min_number_of_models(self) -> int:
@@ -40,9 +40,9 @@ class _RiverEnsemble(base.Ensemble):  # type: ignore[misc]
         Parameters
         ----------
         new_params
-            Settings that replace those of this ensemble.
+            Settings that replace the settings of this ensemble.
         include_attributes
-            Whether to copy what was learned, too.
+            Whether to copy the weights and the state of the models, too.
         """
         fresh = {} if include_attributes else {"models": [model.clone() for model in self.models]}
         made: Self = super().clone({**fresh, **(new_params or {})}, include_attributes)
@@ -107,10 +107,10 @@ class RiverHedgeRegressor(_RiverEnsemble, base.Regressor):  # type: ignore[misc]
             model.learn_one(x, y)
 
     def _forecasts(self, x: dict[Any, Any]) -> dict[str, Any]:
-        said = (model.predict_one(x) for model in self.models)
+        values = (model.predict_one(x) for model in self.models)
         return {
             name: None if value is None else float(value)
-            for name, value in zip(self.names, said, strict=True)
+            for name, value in zip(self.names, values, strict=True)
         }
 
 
@@ -158,10 +158,10 @@ class RiverHedgeClassifier(_RiverEnsemble, base.Classifier):  # type: ignore[mis
         """Return the blended probability of each label; nothing changes."""
         chances = self._chances(x)
         items = self._with_items(chances.values())
-        if not any(chances.values()):
-            return {label: 1.0 / len(items) for label in items}
-        value = self.mixture.peek(_forecasts_of_items(chances, items)).value
-        blended = {label: max(0.0, value[item]) for label, item in items.items()}
+        blends = dict.fromkeys(items.values(), 0.0)
+        if any(chances.values()):
+            blends = self.mixture.peek(_forecasts_of_items(chances, items)).value
+        blended = {label: max(0.0, blends[item]) for label, item in items.items()}
         total = sum(blended.values())
         if total == 0.0:
             return {label: 1.0 / len(items) for label in items}
@@ -192,16 +192,18 @@ class RiverHedgeClassifier(_RiverEnsemble, base.Classifier):  # type: ignore[mis
         }
 
     def _with_items(self, chances: Iterable[Mapping[Any, float]]) -> dict[Hashable, str]:
-        """Return the items of all labels: of those seen so far, and of new ones."""
-        labels = dict.fromkeys([*self._items, *(label for one in chances for label in one)])
+        """Return the items of all labels, old and new."""
+        labels = dict.fromkeys(
+            [*self._items, *(label for probabilities in chances for label in probabilities)]
+        )
         return {label: str(k) for k, label in enumerate(labels)}
 
 
 def _chances_of(model: Any, x: dict[Any, Any]) -> dict[Any, float]:
     """Return the probabilities that a model gives to labels."""
     try:
-        found = model.predict_proba_one(x)  # before river 0.24 {None: 1} where nothing is known yet
-        return {label: float(p) for label, p in found.items() if label is not None}
+        chances = model.predict_proba_one(x)  # before river 0.24, {None: 1} if it has none yet
+        return {label: float(p) for label, p in chances.items() if label is not None}
     except NotImplementedError:
         label = model.predict_one(x)
         return {} if label is None else {label: 1.0}
@@ -212,14 +214,16 @@ def _forecasts_of_items(
 ) -> dict[str, Any]:
     """Return a forecast for each item; a model without any probability sleeps."""
     return {
-        name: {item: one.get(label, 0.0) for label, item in items.items()} if one else None
-        for name, one in chances.items()
+        name: {item: probabilities.get(label, 0.0) for label, item in items.items()}
+        if probabilities
+        else None
+        for name, probabilities in chances.items()
     }
 
 
 def _names(models: Iterable[Any]) -> list[str]:
-    """Return a name for each model: its class, and that of the last step of a pipeline."""
-    return _rounds.numbered(type(_last(model)).__name__ for model in models)
+    """Return a name for each model: its class, or the class of the last step of a pipeline."""
+    return _rounds.number_names(type(_last(model)).__name__ for model in models)
 
 
 def _last(model: Any) -> Any:

@@ -58,21 +58,6 @@ class HedgeRegressor(RegressorMixin, HedgedEstimators):  # type: ignore[misc]
         """Return the blended forecast of each row; nothing changes."""
         return self._blend(X)
 
-    def _outcomes(self, y: Any) -> Any:
-        return self._encoded(y)
-
-    def _encoded(self, y: Any) -> Any:
-        outcomes = np.asarray(y, dtype=np.float64)
-        if not np.isfinite(outcomes).all():
-            raise ValueError("Input y contains NaN or infinity: leave these rows out")
-        return outcomes
-
-    def _labels(self, outcomes: Any) -> Any:
-        return outcomes
-
-    def _forecast(self, estimator: Any, X: Any) -> Any:  # noqa: N803
-        return estimator.predict(X)
-
 
 class HedgeClassifier(ClassifierMixin, HedgedEstimators):  # type: ignore[misc]
     """Classifiers, whose probabilities are blended; see `HedgeRegressor`.
@@ -125,14 +110,14 @@ class HedgeClassifier(ClassifierMixin, HedgedEstimators):  # type: ignore[misc]
         X, y
             As for `HedgeRegressor.partial_fit`.
         classes
-            All classes, at the first call; by default those of its rows.
+            All classes, at the first call. None: the classes of its rows.
         """
         return self._learn_on(X, y, classes=classes)
 
     def predict_proba(self, X: Any) -> Any:  # noqa: N803
         """Return the blended probability of each class, for each row; nothing changes."""
-        found = self._blend(X)
-        return found / found.sum(axis=1, keepdims=True)
+        blends = self._blend(X)
+        return blends / blends.sum(axis=1, keepdims=True)
 
     def predict(self, X: Any) -> Any:  # noqa: N803
         """Return the most probable class of each row; nothing changes."""
@@ -142,9 +127,9 @@ class HedgeClassifier(ClassifierMixin, HedgedEstimators):  # type: ignore[misc]
     def _outcomes(self, y: Any, classes: Any = None) -> Any:
         check_classification_targets(y)
         self.classes_ = unique_labels(y) if classes is None else np.unique(classes)
-        return self._encoded(y)
+        return self._encode(y)
 
-    def _encoded(self, y: Any) -> Any:
+    def _encode(self, y: Any) -> Any:
         unknown = ~np.isin(y, self.classes_)
         if unknown.any():
             raise ValueError(
@@ -160,10 +145,10 @@ class HedgeClassifier(ClassifierMixin, HedgedEstimators):  # type: ignore[misc]
         width = max(2, len(self.classes_))  # a mixture wants two classes, where y may have one
         if not hasattr(estimator, "predict_proba"):
             return np.eye(width)[np.searchsorted(self.classes_, estimator.predict(X))]
-        given = np.asarray(estimator.predict_proba(X))
-        found = np.zeros((len(given), width))
-        found[:, np.searchsorted(self.classes_, estimator.classes_)] = given
-        return found
+        known = np.asarray(estimator.predict_proba(X))
+        probabilities = np.zeros((len(known), width))
+        probabilities[:, np.searchsorted(self.classes_, estimator.classes_)] = known
+        return probabilities
 
     def _width(self) -> tuple[int, ...]:
         return (len(self.classes_),)

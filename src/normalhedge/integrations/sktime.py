@@ -16,9 +16,9 @@ from normalhedge.mixtures import Mixture
 class HedgeForecaster(_HeterogenousEnsembleForecaster):  # type: ignore[misc]
     """Forecasters, blended by weights that follow the ones with the best recent forecasts.
 
-    `fit` judges the forecasters as time would: at several times of the past it fits them to what
-    was known then, and a `Mixture` learns from their forecasts. A forecast k steps ahead is learned
-    from k steps later, when its outcome is known. Then it fits them to the whole series. `update`
+    `fit` judges the forecasters as time would: at several times of the past it fits them to the
+    rows known then, and a `Mixture` learns from their forecasts. It learns from a forecast k steps
+    ahead k steps later, when its outcome is known. Then it fits them to the whole series. `update`
     goes on with new rows in the same way. `predict` blends the forecasts with the weights after the
     last outcome, and changes nothing.
 
@@ -30,7 +30,7 @@ class HedgeForecaster(_HeterogenousEnsembleForecaster):  # type: ignore[misc]
         As for `Mixture`; a loss of numbers.
     cv : int or splitter
         How many times of the past the forecasters are judged at, the last ones, in the second half
-        of the series; or a splitter of sktime, whose training windows say what was known.
+        of the series; or a splitter of sktime, whose training windows are the known rows.
     step_length : int
         How many rows lie between two of these times, in `fit` and in `update`.
     refit : bool
@@ -103,16 +103,13 @@ class HedgeForecaster(_HeterogenousEnsembleForecaster):  # type: ignore[misc]
         self.season = season
         self.options = options
         super().__init__(forecasters=forecasters, n_jobs=n_jobs)
-        members = self._forecasters
-        self._anytagis_then_set(
-            "capability:exogenous", value=True, value_if_not=False, estimators=members
-        )
-        self._anytagis_then_set(
-            "capability:insample", value=False, value_if_not=True, estimators=members
-        )
-        self._anytagis_then_set(
-            "capability:missing_values", value=False, value_if_not=True, estimators=members
-        )
+        for tag, value in (("exogenous", True), ("insample", False), ("missing_values", False)):
+            self._anytagis_then_set(
+                f"capability:{tag}",
+                value=value,
+                value_if_not=not value,
+                estimators=self._forecasters,
+            )
 
     @property
     def mixture_(self) -> Mixture:
@@ -124,18 +121,12 @@ class HedgeForecaster(_HeterogenousEnsembleForecaster):  # type: ignore[misc]
         """The weights of the forecasters in the next round, a row for each step ahead."""
         names = self._get_forecaster_names()
         items = [step_item(step, self._steps) for step in self._steps]
-        found = self.ahead_.weights(items, dict.fromkeys(names, 1.0))
-        return pd.DataFrame(found, index=pd.Index(self._steps, name="step"), columns=names)
+        rows = self.ahead_.weights(items, dict.fromkeys(names, 1.0))
+        return pd.DataFrame(rows, index=pd.Index(self._steps, name="step"), columns=names)
 
     def _fit(self, y: pd.Series, X: Any, fh: Any) -> Self:  # noqa: N803
-        """Judge the forecasters at times of the past, then fit them to the whole series.
-
-        Parameters
-        ----------
-        y, X, fh
-            The series, its features, and the steps ahead.
-        """
-        mixture = _rounds.mixture_of_numbers(self.hedger, self.loss, self.options)
+        """Judge the forecasters at times of the past, then fit them to the whole series."""
+        mixture = _rounds.make_mixture(self.hedger, self.loss, self.options)
         if self.step_length < 1:
             raise ValueError(f"step_length must be at least 1, got {self.step_length}")
         self._steps = [step for step in self._relative(fh) if step > 0]
@@ -154,18 +145,13 @@ class HedgeForecaster(_HeterogenousEnsembleForecaster):  # type: ignore[misc]
         self._settle(y, settled, len(y))
         self._rows = len(y)
         self._name = y.name
-        self._fit_forecasters(None, y, X, self._relative_fh(fh))
+        self._fit_forecasters(None, y, X, fh.to_relative(self._cutoff))
         return self
 
     def _update(self, y: pd.Series, X: Any = None, update_params: bool = True) -> Self:  # noqa: FBT001, FBT002, N803
         """Let the forecasters forecast new rows, learn from these, and update the forecasters.
 
-        Parameters
-        ----------
-        y, X
-            The new rows, and their features.
-        update_params
-            Whether anything is learned; otherwise the time moves on, and that is all.
+        Without ``update_params`` the time moves on, and nothing is learned.
         """
         rows = len(y)
         for start in range(0, rows, self.step_length):
@@ -178,31 +164,17 @@ class HedgeForecaster(_HeterogenousEnsembleForecaster):  # type: ignore[misc]
         return self
 
     def _predict(self, fh: Any, X: Any = None) -> pd.Series:  # noqa: N803
-        """Return the blend of the forecasts.
-
-        Parameters
-        ----------
-        fh, X
-            The steps ahead, and the features of these rows.
-        """
-        index, rows = self._forecasts(self._relative_fh(fh), X)
+        """Return the blend of the forecasts."""
+        index, rows = self._forecasts(fh.to_relative(self._cutoff), X)
         items = [step_item(step, self._steps) for step in self._relative(fh)]
         values = self.ahead_.peek(zip(items, rows, strict=True))
         return pd.Series(values, index=index, name=self._name, dtype=np.float64)
 
     def _predict_interval(self, fh: Any, X: Any = None, coverage: Any = (0.9,)) -> pd.DataFrame:  # noqa: N803
-        """Return intervals around the blend, which `Conformal` learned from earlier blends.
-
-        Parameters
-        ----------
-        fh, X
-            As for `predict`.
-        coverage
-            The shares of outcomes to cover.
-        """
+        """Return intervals around the blend, which `Conformal` learned from earlier blends."""
         centers = self._predict(fh, X)
         items = [f"step {step}" for step in self._relative(fh)]
-        levels = [min(max(float(one), 1e-9), 1.0 - 1e-9) for one in coverage]
+        levels = [min(max(float(share), 1e-9), 1.0 - 1e-9) for share in coverage]
         bounds = self.ahead_.bounds(levels, zip(items, centers, strict=True), self.season)
         columns = pd.MultiIndex.from_product(
             [self._get_varnames(), list(coverage), ["lower", "upper"]]
@@ -212,9 +184,6 @@ class HedgeForecaster(_HeterogenousEnsembleForecaster):  # type: ignore[misc]
     def _relative(self, fh: Any) -> list[int]:
         """Return the steps ahead as numbers."""
         return [int(step) for step in fh.to_relative(self._cutoff).to_numpy()]
-
-    def _relative_fh(self, fh: Any) -> Any:
-        return fh.to_relative(self._cutoff)
 
     def _ahead(self) -> Any:
         """Return the steps that forecasters are judged at."""
@@ -234,16 +203,9 @@ class HedgeForecaster(_HeterogenousEnsembleForecaster):  # type: ignore[misc]
         yield from (np.arange(stop) for stop in reversed(stops))
 
     def _begin(self, time: int, X: Any, place: int) -> None:  # noqa: N803
-        """Begin a round for each step ahead of a time, with forecasts made at this time.
+        """Begin a round for each step ahead of a time, the number of rows before it.
 
-        Parameters
-        ----------
-        time
-            The number of rows before it.
-        X
-            Features; None if there are none.
-        place
-            The row of the features for the first step ahead.
+        ``place`` is the row of the features for the first step ahead.
         """
         if X is not None:
             X = X.iloc[place : place + max(self._steps)]  # noqa: N806
@@ -254,30 +216,16 @@ class HedgeForecaster(_HeterogenousEnsembleForecaster):  # type: ignore[misc]
             self.ahead_.predict(step_item(step, [step]), time + step - 1, row)
 
     def _settle(self, y: pd.Series, start: int, stop: int, before: int = 0) -> None:
-        """Learn the outcomes of some rows.
-
-        Parameters
-        ----------
-        y
-            The rows.
-        start, stop
-            The first of them to learn, and the one after the last.
-        before
-            How many rows were there before those of ``y``.
-        """
+        """Learn the outcomes of rows of ``y``, before which there were others."""
         for row, outcome in enumerate(y.iloc[start:stop].tolist(), start):
             self.ahead_.settle(before + row, float(outcome))
 
     def _forecasts(self, fh: Any, X: Any) -> tuple[pd.Index, list[dict[str, Any]]]:  # noqa: N803
-        """Return the index of forecasts, and for each step the forecast of each forecaster.
-
-        Parameters
-        ----------
-        fh, X
-            The steps ahead, and the features of these rows.
-        """
+        """Return the index of forecasts, and for each step the forecast of each forecaster."""
         names, made = self._get_forecaster_names(), self._predict_forecasters(fh, X)
-        rows = zip(*(one.to_numpy(dtype=np.float64).tolist() for one in made), strict=True)
+        rows = zip(
+            *(forecast.to_numpy(dtype=np.float64).tolist() for forecast in made), strict=True
+        )
         return made[0].index, [dict(zip(names, row, strict=True)) for row in rows]
 
     @classmethod

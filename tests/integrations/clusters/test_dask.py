@@ -25,7 +25,7 @@ dask = pytest.importorskip("dask")
 distributed = pytest.importorskip("distributed")
 dd = pytest.importorskip("dask.dataframe")
 
-pytestmark = pytest.mark.filterwarnings("default")  # those of Dask are its own
+pytestmark = pytest.mark.filterwarnings("default")  # Dask has warnings of its own
 
 
 @pytest.fixture(scope="module")

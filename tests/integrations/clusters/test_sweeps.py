@@ -24,7 +24,7 @@ from tests.cli.command import call
 
 pytest.importorskip("distributed")
 
-pytestmark = pytest.mark.filterwarnings("default")  # those of Dask are its own
+pytestmark = pytest.mark.filterwarnings("default")  # Dask has warnings of its own
 
 SMALL = PaperSettings(runs=2, rounds=300, quick=True)
 

@@ -17,16 +17,16 @@ class StreamRow(NamedTuple):
 
 
 class StreamAnswer(NamedTuple):
-    """The answer to a row: a prediction, or what is wrong with the row."""
+    """The answer to a row: a prediction, or the reason why the row cannot be used."""
 
-    # time, id: those of the row
+    # time, id: the time and the id of the row
     time: Any
     id: Any
     blend: float | None  # the blend; None if no expert is awake, or nothing could be predicted
     # the lower and the upper bound of each interval; empty without intervals
     intervals: tuple[float | None, ...]
     weights: dict[str, float]  # the weight of each expert
-    # What is wrong with the row; None otherwise. Without a blend, the row has changed nothing.
+    # The fault of the row; None if it has none. Without a blend, the row has changed nothing.
     error: str | None
 
 
@@ -40,20 +40,20 @@ def answers(
     the order of their times; of the same time, forecasts before outcomes, then by id. So the order
     in which a batch arrives changes nothing.
     """
-    found = []
+    replies = []
     for row in sorted(rows, key=_place):
         forecasts = dict(zip(experts, map(_number, row.forecasts), strict=True))
         try:
             if any(value is not None for value in forecasts.values()):
-                found.append(_predict(mixture, row, forecasts))
+                replies.append(_predict(mixture, row, forecasts))
             elif _number(row.outcome) is not None:
                 mixture.update(outcome=_number(row.outcome), id=row.id)
             else:
                 raise ValueError("the row has neither forecasts nor an outcome")
         except (KeyError, TypeError, ValueError) as error:
             why = clipped(str(error.args[0] if error.args else error))
-            found.append(StreamAnswer(row.time, row.id, None, (), {}, why))
-    return found
+            replies.append(StreamAnswer(row.time, row.id, None, (), {}, why))
+    return replies
 
 
 def _predict(mixture: Mixture, row: StreamRow, forecasts: dict[str, float | None]) -> StreamAnswer:

@@ -15,13 +15,13 @@ from normalhedge.integrations.clusters._parts import (
     ROW,
     SAMPLE,
     TablePlan,
+    add_facts,
     blend_part,
-    facts_of,
-    keys_of,
-    planned,
-    with_facts,
+    hash_keys,
+    plan_table,
+    read_facts,
 )
-from normalhedge.integrations.clusters._summary import ClusterSummary, summarised
+from normalhedge.integrations.clusters._summary import ClusterSummary, summarise
 
 
 @dataclass(frozen=True, repr=False)
@@ -32,7 +32,7 @@ class DaskBlend:
     ----------
     frame
         A Dask table with the columns that `normalhedge.blend` returns, computed when it is used.
-        The index of a wide table is that of the given rows; their order is another.
+        A wide table keeps the index of its rows; their order changes.
     notes
         Sentences about the roles of columns.
     """
@@ -43,7 +43,7 @@ class DaskBlend:
     _plan: TablePlan
 
     def __repr__(self) -> str:
-        """Return what is blended, in a line."""
+        """Return the target and the number of partitions."""
         return f"DaskBlend({self._plan.columns.target}, {len(self._pairs):,} partitions)"
 
     def persist(self) -> "DaskBlend":
@@ -53,7 +53,7 @@ class DaskBlend:
 
     def summary(self) -> ClusterSummary:
         """Return the sums of all series; without `persist`, the table is blended for them."""
-        return summarised(dask.compute(*(pair[1] for pair in self._pairs)))
+        return summarise(dask.compute(*(pair[1] for pair in self._pairs)))
 
 
 def blend_dask(
@@ -66,15 +66,15 @@ def blend_dask(
 ) -> DaskBlend:
     """Blend a Dask table; see `normalhedge.integrations.clusters.blend`."""
     sample = _sample(frame)
-    plan = planned(sample, group, arguments)
+    plan = plan_table(sample, group, arguments)
     if plan.facts:
         parts = frame[plan.facts].to_delayed()
-        found = dask.compute(*(dask.delayed(facts_of)(plan, part) for part in parts))
-        plan = with_facts(plan, sample, found)
+        facts = dask.compute(*(dask.delayed(read_facts)(plan, part) for part in parts))
+        plan = add_facts(plan, sample, facts)
     frame = frame[plan.needed]
     if shuffle:
         keys = frame.map_partitions(partial(_keys, plan), meta=_keys(plan, frame._meta))
-        marked = frame.map_partitions(_marked, meta=_marked(frame._meta))
+        marked = frame.map_partitions(_mark_rows, meta=_mark_rows(frame._meta))
         frame = marked.shuffle(on=keys, npartitions=partitions or frame.npartitions)
     elif partitions is not None:
         raise ValueError("partitions needs a shuffle: say shuffle=True, or leave partitions out")
@@ -86,18 +86,18 @@ def blend_dask(
 def _sample(frame: Any) -> Any:
     """Return the first rows of the first partition that has any."""
     for k in range(frame.npartitions):
-        found = frame.get_partition(k).head(SAMPLE, npartitions=1, compute=True)
-        if len(found):
-            return found
+        rows = frame.get_partition(k).head(SAMPLE, npartitions=1, compute=True)
+        if len(rows):
+            return rows
     return frame._meta
 
 
 def _keys(plan: TablePlan, part: Any) -> Any:
     """Return the key of each row of a partition, as a column that is not sent along."""
-    return pd.Series(keys_of(plan, part), part.index, name=KEY)
+    return pd.Series(hash_keys(plan, part), part.index, name=KEY)
 
 
-def _marked(part: Any, partition_info: Any = None) -> Any:
+def _mark_rows(part: Any, partition_info: Any = None) -> Any:
     """Return a partition with the place of each row."""
     first = (partition_info or {"number": 0})["number"] << 40
     return part.assign(**{ROW: first + np.arange(len(part), dtype=np.int64)})

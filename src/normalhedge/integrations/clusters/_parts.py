@@ -14,7 +14,7 @@ import numpy as np
 
 from normalhedge.boundary import extras
 from normalhedge.boundary.threads import on_one_core
-from normalhedge.integrations.clusters._summary import NOTHING, PartSums, added, sums_of
+from normalhedge.integrations.clusters._summary import NOTHING, PartSums, add_sums, sum_blend
 from normalhedge.mixtures.rules import Automatic
 from normalhedge.tables import Blend, blend as blend_table
 from normalhedge.tables.frames import (
@@ -62,18 +62,18 @@ class TablePlan:
 
     @property
     def facts(self) -> list[str]:
-        """The columns from which `facts_of` is known; empty if the parts need to know nothing."""
-        columns, found = self.columns, []
+        """The columns from which `read_facts` is known; empty if the parts need to know nothing."""
+        columns, names = self.columns, []
         if self.group:  # a group knows all of itself; but which columns has the result?
-            found += [columns.model] if self.arguments.get("weights") else []
+            names += [columns.model] if self.arguments.get("weights") else []
         else:
-            found += [columns.cutoff, columns.time] if columns.cutoff else []
-            found += [columns.time] if self.arguments.get("season") else []
-            found += [columns.model, self.level]
-        return list(dict.fromkeys(name for name in found if name))
+            names += [columns.cutoff, columns.time] if columns.cutoff else []
+            names += [columns.time] if self.arguments.get("season") else []
+            names += [columns.model, self.level]
+        return list(dict.fromkeys(name for name in names if name))
 
 
-def planned(sample: Any, group: str | Sequence[str], arguments: Mapping[str, Any]) -> TablePlan:
+def plan_table(sample: Any, group: str | Sequence[str], arguments: Mapping[str, Any]) -> TablePlan:
     """Return the plan for a table; refuse settings under which its parts do not stand alone."""
     for name, why in REFUSED.items():
         if name in arguments:
@@ -88,17 +88,17 @@ def planned(sample: Any, group: str | Sequence[str], arguments: Mapping[str, Any
     if groups:
         first = sample[(sample[list(groups)] == sample[list(groups)].iloc[0]).all(axis=1)]
         first = first if len(first) else sample[:1]  # a group may have no name
-    found = blend_table(_without(first, groups, by), **arguments)
-    columns = found.columns
+    blended = blend_table(_without(first, groups, by), **arguments)
+    columns = blended.columns
     if columns.time is not None and columns.time not in sample.columns:
         raise ValueError("the time must be a column, and not the index: call reset_index() first")
     if not groups:
-        _refuse_shared(found, arguments)
+        _refuse_shared(blended, arguments)
         arguments = {**arguments, "pooled": False}
         _refuse_text(sample, columns)
-    level = found.quantiles.level if found.quantiles is not None else ""
+    level = blended.quantiles.level if blended.quantiles is not None else ""
     needed = list(sample.columns)
-    if found.quantiles is None and found.labels is None:
+    if blended.quantiles is None and blended.labels is None:
         roles = {
             "target": columns.target, "by": tuple(columns.by), "time": columns.time,
             "cutoff": columns.cutoff, "model": columns.model, "forecast": columns.forecast,
@@ -108,7 +108,7 @@ def planned(sample: Any, group: str | Sequence[str], arguments: Mapping[str, Any
         several = (*(columns.experts or ()), *columns.by, *columns.classes, *groups)
         single = (columns.target, columns.time, columns.cutoff, columns.model, columns.forecast)
         needed = [name for name in sample.columns if name in {*single, *several}]
-    empty = _with_groups(found.frame[:0], first[:0], groups, by)
+    empty = _with_groups(blended.frame[:0], first[:0], groups, by)
     return TablePlan(arguments, columns, groups, needed, empty, level)
 
 
@@ -121,17 +121,17 @@ def _refuse_names(groups: Sequence[str], columns: Sequence[str]) -> None:
             raise ValueError(f"group must name a column, there is no column {name}")
 
 
-def _refuse_shared(found: Blend, arguments: Mapping[str, Any]) -> None:
+def _refuse_shared(blended: Blend, arguments: Mapping[str, Any]) -> None:
     """Refuse settings with which series share weights: no part of them stands alone."""
     ways = (
         "say pooled=False for weights of each series by itself, or name with group the column "
         "whose series are blended together"
     )
-    if not found.columns.by:
+    if not blended.columns.by:
         raise ValueError("by must name the series: one series cannot be divided among workers")
     if arguments.get("pooled"):
         raise ValueError(f"pooled=True makes one game of all series: {ways}")
-    if arguments.get("pooled") is None and isinstance(found.mixture.settings.hedger, Automatic):
+    if arguments.get("pooled") is None and isinstance(blended.mixture.settings.hedger, Automatic):
         raise ValueError(f"auto shares weights between series by default: {ways}")
 
 
@@ -145,7 +145,7 @@ def _refuse_text(sample: Any, columns: Columns) -> None:
             raise TypeError(f"column {name} holds text: turn it into {what} first")
 
 
-def facts_of(plan: TablePlan, part: Any) -> WholeTable:
+def read_facts(plan: TablePlan, part: Any) -> WholeTable:
     """Return what a part of a table says about the whole."""
     if not len(part):
         return WholeTable()
@@ -164,15 +164,15 @@ def facts_of(plan: TablePlan, part: Any) -> WholeTable:
     return WholeTable(times, cutoffs, targets, models, levels)
 
 
-def with_facts(plan: TablePlan, sample: Any, parts: Sequence[WholeTable]) -> TablePlan:
+def add_facts(plan: TablePlan, sample: Any, parts: Sequence[WholeTable]) -> TablePlan:
     """Return the plan with what the parts of the table, in their order, say about the whole."""
 
-    def joined(read: Callable[[WholeTable], Any]) -> Any:
+    def join(read: Callable[[WholeTable], Any]) -> Any:
         found = [read(part) for part in parts]
         some = [one for one in found if one is not None]
         return np.concatenate(some) if some else None
 
-    times = joined(lambda part: part.times)
+    times = join(lambda part: part.times)
     models = dict.fromkeys(name for part in parts for name in part.models or ())
     levels = {level for part in parts for level in part.levels or ()}
     if plan.group:
@@ -183,8 +183,8 @@ def with_facts(plan: TablePlan, sample: Any, parts: Sequence[WholeTable]) -> Tab
         )
     whole = WholeTable(
         None if times is None else np.unique(times),
-        joined(lambda part: part.cutoffs),
-        joined(lambda part: part.targets),
+        join(lambda part: part.cutoffs),
+        join(lambda part: part.targets),
         tuple(models) or None,
         tuple(sorted(levels)) or None,
     )
@@ -192,10 +192,10 @@ def with_facts(plan: TablePlan, sample: Any, parts: Sequence[WholeTable]) -> Tab
     return replace(plan, whole=whole, empty=empty)
 
 
-def keys_of(plan: TablePlan, part: Any) -> np.ndarray:
+def hash_keys(plan: TablePlan, part: Any) -> np.ndarray:
     """Return a number for each row of a part, equal for rows that belong together.
 
-    Integers are their own keys; other names, and those of several columns, are turned into text.
+    Integers are their own keys; other names, and names of several columns, become text.
     """
     if not len(part):
         return np.zeros(0, dtype=np.int64)
@@ -217,16 +217,18 @@ def blend_part(plan: TablePlan, part: Any) -> tuple[Any, PartSums]:
             part = part.sort_values(ROW)
         part = part[plan.needed]
         if not plan.group:
-            found = blend_table(part, whole=plan.whole, **plan.arguments)
-            return found.frame, sums_of(found)
+            blended = blend_table(part, whole=plan.whole, **plan.arguments)
+            return blended.frame, sum_blend(blended)
         frames, sums = [], []
         for _, rows in part.groupby(list(plan.group), sort=False, dropna=False):
             by = plan.arguments["by"]
-            found = blend_table(_without(rows, plan.group, by), whole=plan.whole, **plan.arguments)
-            frames.append(_with_groups(found.frame, rows, plan.group, by))
-            sums.append(sums_of(found))
+            blended = blend_table(
+                _without(rows, plan.group, by), whole=plan.whole, **plan.arguments
+            )
+            frames.append(_with_groups(blended.frame, rows, plan.group, by))
+            sums.append(sum_blend(blended))
         pandas = extras.require("pandas")
-        return pandas.concat(frames).reindex(columns=plan.empty.columns), added(sums)
+        return pandas.concat(frames).reindex(columns=plan.empty.columns), add_sums(sums)
 
 
 def _without(frame: Any, groups: Sequence[str], by: Sequence[str]) -> Any:

@@ -24,10 +24,10 @@ from normalhedge.integrations.clusters._answers import StreamAnswer, StreamRow, 
 from normalhedge.integrations.clusters._parts import (
     KEY,
     SAMPLE,
+    add_facts,
     blend_part,
-    facts_of,
-    planned,
-    with_facts,
+    plan_table,
+    read_facts,
 )
 from normalhedge.mixtures import Mixture, MixtureOptions
 from normalhedge.mixtures.files import Snapshot, read_snapshot_text, snapshot_text
@@ -45,16 +45,7 @@ STATE = StructType([StructField("mixture", BinaryType())])
 class MixturePerKey(StatefulProcessor):  # type: ignore[misc]
     """The rows of each key of a stream, answered by a mixture of its own; see `blend_stream`.
 
-    Parameters
-    ----------
-    by, experts
-        The columns of the key and of the experts.
-    target, time, id
-        The columns of outcomes, of times and of ids.
-    options
-        The arguments of `Mixture`.
-    columns
-        The columns of the answers.
+    ``columns`` are the columns of the answers.
     """
 
     def __init__(
@@ -81,51 +72,29 @@ class MixturePerKey(StatefulProcessor):  # type: ignore[misc]
         rows: Iterator[pd.DataFrame],
         timerValues: Any = None,  # noqa: ARG002, N803
     ) -> Iterator[pd.DataFrame]:
-        """Answer the rows of a key in a batch, and keep its mixture.
-
-        Parameters
-        ----------
-        key
-            The values of the columns of the key.
-        rows
-            The rows, in parts.
-        timerValues
-            Ignored: there are no timers.
-        """
+        """Answer the rows of a key in a batch, and keep its mixture."""
         mixture = Mixture(**self.options)
-        kept = self.state.get() if self.state.exists() else None
-        if kept is not None:
-            mixture = Mixture.of(read_snapshot_text(bytes(kept[0]), f"the state of {key}").books)
+        saved = self.state.get() if self.state.exists() else None
+        if saved is not None:
+            mixture = Mixture.of(read_snapshot_text(bytes(saved[0]), f"the state of {key}").books)
         columns = [self.time, self.id, self.target, *self.experts]
-        given = [
+        stream_rows = [
             StreamRow(time, name, forecasts, outcome)
             for part in rows
             for time, name, outcome, *forecasts in part[columns].itertuples(index=False, name=None)
         ]
-        found = answers(mixture, self.experts, given)
+        replies = answers(mixture, self.experts, stream_rows)
         self.state.update((snapshot_text(Snapshot(mixture.books)).encode("ascii"),))
-        yield self._table(key, found)
+        yield self._table(key, replies)
 
-    def _table(self, key: Any, found: Sequence[StreamAnswer]) -> pd.DataFrame:
+    def _table(self, key: Any, replies: Sequence[StreamAnswer]) -> pd.DataFrame:
         """Return answers as a table with the columns of the result."""
+        no_bounds = (None,) * (len(self.columns) - len(self.by) - 5)
         rows = [
-            (
-                *key,
-                one.time,
-                one.id,
-                one.blend,
-                *(one.intervals or self._none),
-                one.weights,
-                one.error,
-            )
-            for one in found
+            (*key, time, name, blend, *(intervals or no_bounds), weights, error)
+            for time, name, blend, intervals, weights, error in replies
         ]
         return pd.DataFrame(rows, columns=self.columns)
-
-    @property
-    def _none(self) -> tuple[None, ...]:
-        """Empty bounds, one for each column of intervals."""
-        return (None,) * (len(self.columns) - len(self.by) - 5)
 
     def close(self) -> None:
         """Close nothing."""
@@ -143,8 +112,8 @@ def blend_stream(
     """Blend a stream of Spark: each key has a mixture of its own, kept in the state of the query.
 
     A row with forecasts is a round. Its outcome is in the same row, or in a later row with the same
-    id and no forecasts, or never comes. For each key the numbers are, to the bit, those of a
-    `Mixture` that gets the rows batch by batch, and in a batch in the order of `time`. A query that
+    id and no forecasts, or never comes. Each key gets, to the bit, the numbers of a `Mixture`
+    that gets the rows batch by batch, and in a batch in the order of `time`. A query that
     starts again from its checkpoint goes on as if it had not stopped.
 
     Parameters
@@ -204,9 +173,9 @@ def blend_stream(
         ]
     )
     processor = MixturePerKey(keys, names, target, time, id, options, schema.names)
-    wanted = list(dict.fromkeys([*keys, time, id, target, *names]))
+    selected = list(dict.fromkeys([*keys, time, id, target, *names]))
     return (
-        rows.select(*wanted)
+        rows.select(*selected)
         .groupBy(*keys)
         .transformWithStateInPandas(processor, schema, outputMode="Append", timeMode="None")
     )
@@ -220,29 +189,19 @@ def blend_spark(
 ) -> DataFrame:
     """Blend a table of Spark; see `normalhedge.integrations.clusters.blend`.
 
-    Its rows have no order: they are taken series by series, in the order of time.
-
-    Parameters
-    ----------
-    frame
-        The table.
-    group
-        The columns whose values name tables of their own.
-    arguments
-        The arguments of `normalhedge.blend`.
-    partitions
-        The number of parts; None for as many as Spark's shuffles have.
+    Its rows have no order: they are taken series by series, in the order of time. Without
+    ``partitions`` there are as many parts as Spark's shuffles have.
     """
     if frame.isStreaming:
         raise ValueError("frame must be a table: for a stream of Spark, call blend_stream")
     sample = frame.limit(SAMPLE).toPandas()
-    plan = planned(sample, group, arguments)
+    plan = plan_table(sample, group, arguments)
     if plan.columns.time is None:
         raise ValueError("time must name the column of times: rows of a Spark table have no order")
     if plan.facts:
         distinct = frame.select(*plan.facts).distinct().toPandas()
-        found = facts_of(plan, distinct.sort_values(plan.facts[::-1]))
-        plan = with_facts(plan, sample, [found])
+        facts = read_facts(plan, distinct.sort_values(plan.facts[::-1]))
+        plan = add_facts(plan, sample, [facts])
     count = partitions or int(frame.sparkSession.conf.get("spark.sql.shuffle.partitions") or 200)
     together = [
         functions.coalesce(functions.col(f"`{name}`").cast("string"), functions.lit(""))

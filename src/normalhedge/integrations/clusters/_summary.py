@@ -33,8 +33,8 @@ class ClusterExpert(NamedTuple):
     # weight, awake: its mean weight over all rows, and the share of rows in which it was awake
     weight: float
     awake: float
-    # loss, blend_loss: its mean loss, and that of the blend in the same rows; NaN if it has no
-    # settled row
+    # loss, blend_loss: its mean loss, and the mean loss of the blend in the same rows; NaN if
+    # it has no settled row
     loss: float
     blend_loss: float
 
@@ -73,21 +73,21 @@ class ClusterSummary:
             f"mean loss {self.blend:.6g}, of uniform weights {self.uniform:.6g}",
         ]
         header = ["expert", "weight", "awake", "loss", "loss of the blend there"]
-        rows = [[one.name, *(f"{value:.4g}" for value in one[1:])] for one in self.experts]
+        rows = [[expert.name, *(f"{value:.4g}" for value in expert[1:])] for expert in self.experts]
         return "\n".join([*lines, "", *number_tables.as_text(header, rows)])
 
 
-def sums_of(found: Blend) -> PartSums:
+def sum_blend(blended: Blend) -> PartSums:
     """Return the sums of a blend."""
-    totals = found.totals.sum(axis=0)
+    totals = blended.totals.sum(axis=0)
     totals[sum_rows.REGRET :] = 0.0  # the largest, not sums
-    experts = np.zeros((sum_rows.CROSSED + 1, len(found.mixture.names)))
-    experts[: found.sums.shape[1]] = found.sums.sum(axis=0)
-    names = tuple(found.mixture.names)
-    return PartSums(len(np.unique(found.rounds.items)), names, experts, totals)
+    experts = np.zeros((sum_rows.CROSSED + 1, len(blended.mixture.names)))
+    experts[: blended.sums.shape[1]] = blended.sums.sum(axis=0)
+    names = tuple(blended.mixture.names)
+    return PartSums(len(np.unique(blended.rounds.items)), names, experts, totals)
 
 
-def added(parts: Sequence[PartSums]) -> PartSums:
+def add_sums(parts: Sequence[PartSums]) -> PartSums:
     """Return the sums of several parts; an expert may be missing in some of them."""
     names = tuple(dict.fromkeys(name for part in parts for name in part.names))
     experts, totals = np.zeros((sum_rows.CROSSED + 1, len(names))), np.zeros(sum_rows.TOTAL_SUMS)
@@ -98,9 +98,9 @@ def added(parts: Sequence[PartSums]) -> PartSums:
     return PartSums(sum(part.series for part in parts), names, experts, totals)
 
 
-def summarised(parts: Sequence[PartSums]) -> ClusterSummary:
+def summarise(parts: Sequence[PartSums]) -> ClusterSummary:
     """Return the summary of all parts."""
-    series, names, experts, totals = added(parts)
+    series, names, experts, totals = add_sums(parts)
     rows, settled = totals[sum_rows.ROWS], totals[sum_rows.SETTLED]
     found = [
         ClusterExpert(

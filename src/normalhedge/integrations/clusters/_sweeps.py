@@ -23,14 +23,14 @@ REMOTE = re.compile(r"(?:[a-z]+://)?\S+:\d+/?")
 def dask_workers(address: str) -> Iterator[Executor]:
     """Connect to a Dask cluster, and close the connection in the end."""
     distributed = extras.require("distributed")
-    own = LOCAL.fullmatch(address)
+    local = LOCAL.fullmatch(address)
     nobody = ValueError(
         f"there is no Dask scheduler at {address}: give the address that 'dask scheduler' prints, "
         "such as tcp://10.0.0.1:8786, or local"
     )
-    if own is None and REMOTE.fullmatch(address) is None:
+    if local is None and REMOTE.fullmatch(address) is None:
         raise nobody
-    with _scheduler(distributed, own, address) as scheduler:
+    with _scheduler(distributed, local, address) as scheduler:
         try:
             client = distributed.Client(scheduler, set_as_default=False, timeout=WAIT)
         except (OSError, ValueError) as error:
@@ -40,13 +40,13 @@ def dask_workers(address: str) -> Iterator[Executor]:
 
 
 @contextmanager
-def _scheduler(distributed: Any, own: re.Match[str] | None, address: str) -> Iterator[Any]:
+def _scheduler(distributed: Any, local: re.Match[str] | None, address: str) -> Iterator[Any]:
     """Return a cluster on this machine, or the address of another."""
-    if own is None:
+    if local is None:
         yield address
         return
     with distributed.LocalCluster(
-        n_workers=int(own[1] or cores()), threads_per_worker=1, processes=True,
+        n_workers=int(local[1] or cores()), threads_per_worker=1, processes=True,
         dashboard_address=None,
     ) as cluster:  # fmt: skip
         yield cluster
