@@ -44,7 +44,7 @@ def auto(panel: QuantilePanel) -> Floats:
         None, list(panel.experts), panel.forecasts.copy(), panel.outcomes, places, series, codes,
         times, panel.known, "numbers",
     )  # fmt: skip
-    session = TableSession.of(mixture.books)
+    session = TableSession.of(mixture)
     rounds = arrange(session, table, 0)
     play_table(session, rounds, weights=False, progress=None)
     result = np.empty((len(panel.outcomes), len(panel.levels)))

@@ -12,7 +12,7 @@ import pytest
 from normalhedge import Mixture, blend
 from normalhedge.hedgers import named
 from normalhedge.live.sealed_file import sealed
-from normalhedge.mixtures.files._restored import KINDS
+from normalhedge.mixtures.files._schema import KINDS
 from normalhedge.mixtures.rules._automatic import Automatic, _engine_of, levels_of
 from tests.mixtures.examples import busy_mixture, fed
 from tests.mixtures.hedger_examples import EVERY, busy_with

@@ -30,7 +30,7 @@ def far(server: str) -> Iterator[Client]:
 
 
 def state(mixture: Mixture) -> str:
-    return snapshot_text(Snapshot(mixture.books))
+    return snapshot_text(Snapshot(mixture))
 
 
 def play(mixture: Any, rounds: int, seed: int = 0) -> list[Any]:

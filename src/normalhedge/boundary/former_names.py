@@ -24,27 +24,20 @@ FORMER = {
 }
 """The present name of each package that moved."""
 
+_LOSS_MODULES = (
+    "absolute", "brier", "crps", "expectile", "huber", "l1", "log", "log_wealth", "percentage",
+    "pinball", "square", "zero_one",
+)  # fmt: skip
+
 MOVED = {
     "normalhedge.mixtures.automatic": "normalhedge.mixtures.rules._automatic",
     "normalhedge.mixtures.settings": "normalhedge.mixtures.state._settings",
     "normalhedge.mixtures.summary": "normalhedge.mixtures.summaries._summary",
     "normalhedge.mixtures.tickets": "normalhedge.mixtures.state._tickets",
-} | {
-    f"normalhedge.mixtures.losses.{name}": "normalhedge.mixtures.losses"
-    for name in (
-        "absolute",
-        "brier",
-        "crps",
-        "expectile",
-        "huber",
-        "l1",
-        "log",
-        "log_wealth",
-        "percentage",
-        "pinball",
-        "square",
-        "zero_one",
-    )  # fmt: skip
+    **{
+        f"normalhedge.mixtures.losses.{name}": "normalhedge.mixtures.losses"
+        for name in _LOSS_MODULES
+    },
 }
 """The present name of each module that moved and that pickles of the last release name."""
 

@@ -38,7 +38,7 @@ def peek(mixture: Mixture, rows: Rows) -> list[Any]:
 
     Rounds without an outcome change no weight, so that one copy serves for all rows.
     """
-    aside = Mixture.of(mixture.books.copy(history=False))
+    aside = mixture.copy(history=False)
     return [aside.predict(row).value for row in rows]
 
 

@@ -112,7 +112,7 @@ class StepsAhead:
 
     def _aside(self) -> Mixture:
         """Return a copy that may be asked: rounds without an outcome change no weight."""
-        return Mixture.of(self.mixture.books.copy(history=False))
+        return self.mixture.copy(history=False)
 
     def __eq__(self, other: object) -> bool:
         """Compare what was learned and what waits; libraries compare models before and after."""

@@ -15,17 +15,17 @@ from normalhedge.boundary.inputs import Floats
 from normalhedge.boundary.terminal import clipped
 from normalhedge.hedgers import Hedger
 from normalhedge.mixtures import files
-from normalhedge.mixtures._mixture_experts import MixtureExperts
-from normalhedge.mixtures._mixture_views import INSIDE
+from normalhedge.mixtures._mixture_views import MixtureViews
 from normalhedge.mixtures.losses import Loss, LossFunction
 from normalhedge.mixtures.rules import Automatic
 from normalhedge.mixtures.state import (
     HISTORY,
+    INSIDE,
     MAX_NAMES,
     MAX_PENDING,
-    Books,
     Keys,
     MixtureSettings,
+    MixtureState,
     Operation,
     PendingRound,
     Prediction,
@@ -33,6 +33,7 @@ from normalhedge.mixtures.state import (
     check_confidence,
     check_mapping,
     id_text,
+    let_sleep,
     read,
     read_outcome,
     shaped,
@@ -54,7 +55,7 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_free_turns)
 
 
-class Mixture(MixtureExperts):
+class Mixture(MixtureViews):
     """Named experts, blended by weights that follow the experts with the best recent forecasts.
 
     `predict` takes the forecasts of the experts and returns the blend and a ticket; `update` takes
@@ -158,7 +159,7 @@ class Mixture(MixtureExperts):
         interval: float | Iterable[float] | None = None,
         season: int | None = None,
     ) -> None:
-        self._books = Books.new(
+        state = MixtureState.new(
             MixtureSettings.of(
                 hedger=hedger,
                 loss=loss,
@@ -178,14 +179,13 @@ class Mixture(MixtureExperts):
                 season=season,
             )
         )
-        self._live = self._books.live
+        super().__init__(state.settings, state.live)
         _alive.add(self)
 
     @classmethod
-    def of(cls, books: Books) -> Self:
-        """Return a mixture that continues from these books."""
-        mixture = object.__new__(cls)
-        mixture._books, mixture._live = books, books.live
+    def of(cls, state: MixtureState) -> Self:
+        """Return a mixture that continues from a state, and shares it."""
+        mixture = super().of(state)
         _alive.add(mixture)
         return mixture
 
@@ -230,19 +230,18 @@ class Mixture(MixtureExperts):
         self, forecasts: Mapping[str, Any], confidence: Mapping[str, float] | None, text: str | None
     ) -> Prediction:
         """Do what `predict` does, for forecasts of any form and an id as JSON text."""
-        books, live = self._books, self._live
+        live = self._live
         check_mapping(forecasts)
         if confidence is not None:
-            check_confidence(confidence, lambda name: books.knows(name) or name in forecasts)
+            check_confidence(confidence, lambda name: live.find(name) >= 0 or name in forecasts)
         if text is not None and live.find_id(text) >= 0:
             raise ValueError(f"a round with id {clipped(text, 80)} waits for its outcome already")
-        if books.settings.forget_after is not None:
-            books.forget_sleepers(forecasts)
+        self._forget_sleepers(forecasts)
         version = live.version
         table, keys, new = self._read(forecasts)
         confidences = None
         if confidence is not None:
-            names = (*books.names, *new)
+            names = (*self.names, *new)
             confidences = np.array([float(confidence.get(name, 1.0)) for name in names])
         if not live.warned and (np.abs(table) >= inputs.LARGEST).any():
             warnings.warn("infinite forecasts count as missing", RuntimeWarning, stacklevel=3)
@@ -253,8 +252,8 @@ class Mixture(MixtureExperts):
             RoundInput(version, table, confidences, kept, items, new, text)
         )
         intervals = None
-        if books.intervals is not None and bounds is not None:
-            intervals = books.intervals.shaped_bounds(bounds, keys)
+        if self.intervals is not None and bounds is not None:
+            intervals = self.intervals.shaped_bounds(bounds, keys)
         return Prediction(shaped(values, keys), ticket, live.names, distribution, keys, intervals)
 
     def peek(
@@ -277,11 +276,7 @@ class Mixture(MixtureExperts):
         >>> tomorrow.ticket, tomorrow.value == mixture.predict({"a": 2.0, "b": 4.0}).value
         (-1, True)
         """
-        return self._aside().predict(forecasts, confidence)._replace(ticket=-1)
-
-    def _aside(self) -> "Mixture":
-        """Return a copy without the kept rounds."""
-        return Mixture.of(self._books.copy(history=False))
+        return self.copy(history=False).predict(forecasts, confidence)._replace(ticket=-1)
 
     def next_weights(self, names: Iterable[str] | None = None) -> dict[str, float]:
         """Return the weights with which `predict` would combine these experts in the next round.
@@ -320,7 +315,7 @@ class Mixture(MixtureExperts):
             forecast = [1.0, 0.0]
         elif len(self.settings.loss.levels) > 1:
             forecast = [1.0] * len(self.settings.loss.levels)
-        prediction = self._aside().predict(dict.fromkeys(awake, forecast))
+        prediction = self.copy(history=False).predict(dict.fromkeys(awake, forecast))
         return dict(zip(prediction.names, prediction.distribution[0].tolist(), strict=True))
 
     def update(
@@ -354,7 +349,7 @@ class Mixture(MixtureExperts):
         with self._live.turn, INSIDE:
             version = self._live.version
             ticket = self._ticket(ticket, id, settled=False)
-            pending = self._books.pending_round(ticket)
+            pending = self._pending_round(ticket)
             self._live.settle(version, int(ticket), self._outcomes(pending, outcome))
 
     def correct(
@@ -397,26 +392,27 @@ class Mixture(MixtureExperts):
         with self._live.turn, INSIDE:
             version = self._live.version
             ticket = self._ticket(ticket, id, settled=True)
-            settled = self._books.settled_round(ticket)
-            self._books.correct(version, ticket, self._outcomes(settled, outcome))
+            outcomes = self._outcomes(self._settled_round(ticket), outcome)
+            if not self._live.correct(version, ticket, outcomes):
+                raise self._too_late(ticket)
 
     def _ticket(self, ticket: Any, given: Any, *, settled: bool) -> Any:
         """Return a ticket that is given itself or by an id."""
         if (ticket is None) == (given is None):
             raise TypeError("give the ticket or the id of the round")
-        return ticket if given is None else self._books.ticket_of(given, settled=settled)
+        return ticket if given is None else self.ticket_of(given, settled=settled)
 
-    def _outcomes(self, one: PendingRound, outcome: Any) -> Floats:
+    def _outcomes(self, waiting: PendingRound, outcome: Any) -> Floats:
         """Return the outcomes of the rows of a round."""
-        rows, classes, _ = one.forecasts.shape
-        loss = self._books.settings.loss
+        rows, classes, _ = waiting.forecasts.shape
+        loss = self.settings.loss
         classes = 1 if loss.of_levels else classes
-        return read_outcome(outcome, one.keys, rows, classes, loss)
+        return read_outcome(outcome, waiting.keys, rows, classes, loss)
 
     def save(self, path: str | Path) -> None:
         """Write the mixture, except its `history`, to a JSON file, all or nothing."""
         with self._live.turn, INSIDE:
-            files.save(self._books, Path(path))
+            files.save(self, Path(path))
 
     @classmethod
     def load(cls, path: str | Path, loss: Loss | LossFunction | None = None) -> Self:
@@ -465,39 +461,30 @@ class Mixture(MixtureExperts):
             raise ValueError(f"its ticket was {operation['ticket']}, not {prediction.ticket}")
 
     @contextmanager
-    def transaction(self) -> Iterator[Books]:
-        """Keep other threads out and yield a copy of the books; take it over if nothing fails."""
+    def transaction(self) -> Iterator[MixtureState]:
+        """Keep other threads out and yield a copy of the state; take it over if nothing fails."""
         with self._live.turn, INSIDE:
-            version, other = self._live.version, self._books.copy()
+            version = self._live.version
+            other = MixtureState(self.settings, self._live.copy(True))  # noqa: FBT003
             yield other
             self._live.take_over(version, other.live)
 
     def __copy__(self) -> Self:
-        """Return a deep copy: two mixtures cannot share arrays."""
-        return type(self).of(self._books.copy())
+        return self.copy()  # a deep one: two mixtures cannot share arrays
 
     def __deepcopy__(self, _memo: dict[int, Any]) -> Self:
-        """Return a copy that shares nothing that changes."""
-        return type(self).of(self._books.copy())
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        """Return what a pickle holds: the settings, and the content of the core."""
-        return type(self)._restored, (self._books.dumped(),)
-
-    @classmethod
-    def _restored(cls, dumped: Any) -> Self:
-        return cls.of(Books.restored(dumped))
+        return self.copy()
 
     def _read(self, forecasts: Mapping[str, Any]) -> tuple[Floats, Keys, list[str]]:
         """Return the table of forecasts, the keys of its rows, and the new names."""
-        if not forecasts and not self._books.names:
+        if not forecasts and not self.names:
             raise ValueError("forecasts must name at least one expert")
-        new = self._books.unknown_names(forecasts)
-        index = {name: k for k, name in enumerate((*self._books.names, *new))}
-        loss = self._books.settings.loss
+        new = self._unknown_names(forecasts)
+        index = {name: k for k, name in enumerate((*self.names, *new))}
+        loss = self.settings.loss
         levels = loss.levels if loss.of_levels else ()
         table, keys = read(forecasts, index, len(index), of_classes=loss.of_classes, levels=levels)
-        self._books.let_sleep(table)
+        let_sleep(self._live, table)
         count = 0 if loss.of_levels else len(loss.levels)
         if count > 1 and (keys is None or len(keys) != count):
             raise ValueError(f"forecasts must have {count} numbers each, one for each level")

@@ -118,26 +118,25 @@ class LiveMixture:
         }
         if mixture is None:
             return found
-        books = mixture.books
-        totals = books.live.total_sums
+        totals = mixture.live.total_sums
         settled = float(totals[sum_rows.SETTLED])
         blend, uniform = float(totals[sum_rows.BLEND]), float(totals[sum_rows.UNIFORM])
         return found | {
-            "experts": len(books.names),
-            "items": len(books.items),
-            "rounds": books.rounds,
+            "experts": len(mixture.names),
+            "items": len(mixture.items),
+            "rounds": mixture.rounds,
             "settled": int(settled),
-            "pending": len(books.pending),
-            "expired": books.expired,
+            "pending": len(mixture.pending),
+            "expired": mixture.expired,
             "overdue": self.overdue(now),
             "loss": blend / settled if settled else None,
             "plain_mean_loss": uniform / settled if settled else None,
             "worse_than_plain_mean": bool(settled and blend > uniform),
             "coverage": []
-            if books.intervals is None
+            if mixture.intervals is None
             else [
                 {"level": level, "covered": share if count else None, "outcomes": count}
-                for level, share, count in books.covered()
+                for level, share, count in mixture.covered()
             ],
-            "loss_name": str(books.settings.loss),
+            "loss_name": str(mixture.settings.loss),
         }

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from normalhedge.mixtures.state import Books, LastTable, TableFacts
+from normalhedge.mixtures.state import LastTable, MixtureState, TableFacts
 from normalhedge.tables._session import TableSession
 from normalhedge.tables.frames import Panel
 
@@ -46,10 +46,10 @@ def go_back(session: TableSession) -> None:
     """Let a session go on with the mixture as it was before the last table."""
     assert session.last_table is not None
     before = session.last_table.before
-    session.go_back(session.books.emptied() if before is None else before.copy())
+    session.go_back(MixtureState.new(session.books.settings) if before is None else before.copy())
 
 
-def _facts(before: Books | None) -> TableSession | None:
+def _facts(before: MixtureState | None) -> TableSession | None:
     return None if before is None else TableSession.of(before)
 
 

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from normalhedge.boundary.inputs import Floats
-from normalhedge.mixtures.state import DeferredOutcome
+from normalhedge.mixtures.state import DeferredOutcome, item_indices, let_sleep, widen
 from normalhedge.tables._reruns import first_new_times, series_of
 from normalhedge.tables._session import TableSession
 from normalhedge.tables.frames import Panel
@@ -150,7 +150,7 @@ def _join_items(session: TableSession, names: list[str], notes: list[str]) -> np
     """Let items join that are new, and return the index of each item."""
     known = set(session.books.items)
     new = [name for name in names if name not in known] if known else []
-    found = session.books.item_indices(names)
+    found = item_indices(session.books.live, names)
     if new:
         session.start_from_pool(new)
         shown = ", ".join(new[:3]) + ", ..." * (len(new) > 3)
@@ -166,7 +166,7 @@ def _new_rows(session: TableSession, panel: Panel, fresh: np.ndarray) -> Floats:
         return panel.forecasts
     rows = np.full((fresh.sum(), panel.forecasts.shape[1], n), np.nan)
     rows[:, :, columns] = panel.forecasts if fresh.all() else panel.forecasts[fresh]
-    books.let_sleep(rows)
+    let_sleep(books.live, rows)
     return rows
 
 
@@ -180,7 +180,7 @@ def _deferred_rows(session: TableSession) -> list[np.ndarray]:
         pending = session.books.pending[ticket]
         rows = len(pending.items)
         parts: tuple[np.ndarray, ...] = (
-            session.books.widen(pending.forecasts, None)[0],
+            widen(session.books.live, pending.forecasts, None)[0],
             deferred.outcomes,
             pending.items,
             np.full(rows, deferred.game),

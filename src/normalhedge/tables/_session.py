@@ -9,9 +9,9 @@ import numpy as np
 from normalhedge.boundary.inputs import Floats
 from normalhedge.mixtures.state import (
     LAST,
-    Books,
     DeferredOutcome,
     LastTable,
+    MixtureState,
     PendingRound,
     RoundRecord,
     TableFacts,
@@ -23,7 +23,7 @@ class TableSession:
     """A private copy of a mixture, and the facts of its tables."""
 
     # the memory of the mixture: a copy, which takes the place of the mixture in the end
-    books: Books
+    books: MixtureState
     # deferred, last_times, time_kind, last_table: as in `TableFacts`
     deferred: dict[int, DeferredOutcome]
     last_times: dict[int, Any]
@@ -31,7 +31,7 @@ class TableSession:
     last_table: LastTable | None
 
     @classmethod
-    def of(cls, books: Books) -> "TableSession":
+    def of(cls, books: MixtureState) -> "TableSession":
         """Begin a session with a copy of the memory of a mixture."""
         facts = TableFacts.of(books.live)
         return cls(
@@ -55,7 +55,7 @@ class TableSession:
         self.time_kind = time_kind
         self.books.live.forget_checkpoints()
 
-    def go_back(self, books: Books) -> None:
+    def go_back(self, books: MixtureState) -> None:
         """Go on with another memory, which is given up: the one before the last table."""
         self.books.live.take_over(self.books.live.version, books.live)
         again = TableSession.of(self.books)

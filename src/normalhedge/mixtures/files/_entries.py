@@ -1,4 +1,4 @@
-"""Check the entries of a file: each error message names the entry and what is accepted."""
+"""Check values of a file: each error message names the entry and the accepted values."""
 
 from typing import Any
 
@@ -47,21 +47,23 @@ def listed(name: str, value: Any, length: int | None = None) -> list[Any]:
 
 def words(name: str, value: Any) -> list[str]:
     """Return a value that must be a list of different strings."""
-    given = listed(name, value)
-    if not all(isinstance(word, str) for word in given) or len(set(given)) < len(given):
+    values = listed(name, value)
+    if not all(isinstance(word, str) for word in values) or len(set(values)) < len(values):
         raise ValueError(f"{name} must be different words")
-    return given
+    return values
 
 
-def whole(name: str, value: Any) -> int:
-    """Return a value that must be a whole number of at least 0; true and false are refused."""
-    if type(value) is not int or not 0 <= value <= MOST:
-        raise ValueError(f"{name} must be a whole number, it is {value!r}")
+def truth(name: str, value: Any) -> bool:
+    """Return a value that must be true or false."""
+    if type(value) is not bool:
+        raise ValueError(f"{name} must be true or false, it is {value!r}")
     return value
 
 
-def below(name: str, value: Any, end: int) -> int:
-    """Return a value that must be a whole number of at least 0 and below a limit."""
-    if whole(name, value) >= end:
+def whole(name: str, value: Any, end: int = MOST + 1) -> int:
+    """Return a value that must be a whole number of at least 0, below a limit; not a truth."""
+    if type(value) is not int or not 0 <= value <= MOST:
+        raise ValueError(f"{name} must be a whole number, it is {value!r}")
+    if value >= end:
         raise ValueError(f"{name} must be below {end}, it is {value!r}")
-    return int(value)
+    return value

@@ -1,6 +1,5 @@
 """The settings and the state of a mixture, and the forms of its rounds."""
 
-from normalhedge.mixtures.state._books import Books as Books, PendingRounds as PendingRounds
 from normalhedge.mixtures.state._combining import combine as combine
 from normalhedge.mixtures.state._core_settings import (
     RoundInput as RoundInput,
@@ -16,6 +15,14 @@ from normalhedge.mixtures.state._forecasts import (
     read_outcome as read_outcome,
 )
 from normalhedge.mixtures.state._interval_settings import IntervalSettings as IntervalSettings
+from normalhedge.mixtures.state._mixture_state import (
+    INSIDE as INSIDE,
+    MixtureState as MixtureState,
+    PendingRounds as PendingRounds,
+    item_indices as item_indices,
+    let_sleep as let_sleep,
+    widen as widen,
+)
 from normalhedge.mixtures.state._operations import (
     CANNOT_BE_REPEATED as CANNOT_BE_REPEATED,
     Operation as Operation,

@@ -19,12 +19,12 @@ class MixtureFile(state_file.StateFile[Mixture]):
 
     def read(self) -> tuple[Mixture, int, str]:
         """Return the mixture of the file, the number of operations it holds, and its journal."""
-        books, sequence, journal = read_snapshot(self.path)
-        return Mixture.of(books), sequence, journal
+        state, sequence, journal = read_snapshot(self.path)
+        return Mixture.of(state), sequence, journal
 
     def write(self, thing: Mixture, sequence: int, journal: str, target: Path) -> int:
         """Write the mixture, all or nothing; return the number of bytes."""
-        return write_snapshot(Snapshot(thing.books, sequence, journal), target)
+        return write_snapshot(Snapshot(thing, sequence, journal), target)
 
     def redo(self, thing: Mixture, operation: Operation) -> None:
         """Repeat an operation of the journal."""

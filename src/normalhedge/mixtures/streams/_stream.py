@@ -144,7 +144,7 @@ class Stream:
             return ticket
         if "id" not in request:
             raise ValueError("an outcome needs the ticket or the id of its forecasts")
-        return self.mixture.books.ticket_of(request["id"], settled=settled)
+        return self.mixture.ticket_of(request["id"], settled=settled)
 
     def _prediction(self, forecasts: Any, request: dict[str, Any]) -> dict[str, Any]:
         """Predict a round; return its part of the answer."""

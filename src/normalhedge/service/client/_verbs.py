@@ -191,7 +191,7 @@ def upload(path: str, file: str | Path) -> Ask:
 
 def local(content: bytes, name: str) -> Mixture:
     """Return the mixture of a state."""
-    return Mixture.of(read_snapshot_text(content, name).books)
+    return Mixture.of(read_snapshot_text(content, name).state)
 
 
 def _nothing(_: bytes) -> None:

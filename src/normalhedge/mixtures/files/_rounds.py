@@ -1,0 +1,288 @@
+"""The compound entries of a file: pending rounds, intervals and the facts of tables."""
+
+import json
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from normalhedge.boundary.inputs import Floats
+from normalhedge.mixtures.files._entries import MOST, floats, listed, whole, words
+from normalhedge.mixtures.intervals import Conformal
+from normalhedge.mixtures.state import (
+    DeferredOutcome,
+    LastTable,
+    MixtureState,
+    RoundRecord,
+    TableFacts,
+)
+
+ROUND = frozenset(
+    {"ticket", "forecasts", "confidence", "values", "items", "number", "keys", "blend"}
+)
+"""The entries of a pending round; ``blend`` holds the outcomes of a table, or null."""
+
+INTERVALS = frozenset({"levels", "season", "games", "predicted", "tokens"})
+"""The entries of the intervals."""
+
+TIMES = {
+    "": (int, float, str),
+    "dates": (int, float, str),
+    "numbers": (int, float),
+    "words": (str,),
+}
+"""The types in a file of each kind of times."""
+
+
+def pending_records(state: MixtureState) -> list[RoundRecord]:
+    """Return the pending rounds as the core holds them."""
+    records = map(state.live.pending_round, state.live.tickets())
+    return [RoundRecord(*record) for record in records if record is not None]
+
+
+def write_pending(state: MixtureState) -> list[dict[str, Any]]:
+    """Return the pending rounds."""
+    deferred = TableFacts.of(state.live).deferred
+    return [
+        {
+            "ticket": record.ticket,
+            "forecasts": _nulls(record.forecasts),
+            "confidence": [] if record.confidence is None else record.confidence.tolist(),
+            "values": _nulls(record.values),
+            "items": record.items.tolist(),
+            "number": record.number,
+            "keys": len(record.keys) if isinstance(record.keys, range) else record.keys,
+            "blend": _write_deferred(deferred.get(record.ticket)),
+        }
+        for record in pending_records(state)
+    ]
+
+
+def _write_deferred(due: DeferredOutcome | None) -> dict[str, Any] | None:
+    return None if due is None else {**due._asdict(), "outcomes": _nulls(due.outcomes)}
+
+
+def read_round(state: MixtureState, entry: Mapping[str, Any]) -> RoundRecord:
+    """Return a pending round."""
+    if entry.keys() != ROUND:
+        raise ValueError(f"a pending round must have {', '.join(sorted(ROUND))}")
+    ticket = whole("ticket", entry["ticket"], state.next_ticket)
+    items = [whole("item", i, len(state.items)) for i in listed("items", entry["items"])]
+    table, keys = entry["forecasts"], entry["keys"]
+    try:  # the shape of the first of each list; `floats` compares the others
+        rows, classes, n = len(table), len(table[0]), len(table[0][0])
+    except (TypeError, LookupError):
+        raise ValueError(f"ticket {ticket} has no forecasts") from None
+    forecasts = floats("forecasts", table, (rows, classes, n), -math.inf, math.inf, missing=True)
+    width = classes * state.live.value_count
+    values = floats("values", entry["values"], (rows, width), -1e100, 1e100, missing=True)
+    if len(items) != rows or n > len(state.names):
+        raise ValueError(f"ticket {ticket} does not fit its forecasts")
+    confidence = None
+    if entry["confidence"] != []:
+        confidence = floats("confidence", entry["confidence"], (n,), 0.0, 1.0)
+    if isinstance(keys, list):
+        keys = tuple(words("keys", keys))
+    elif keys is not None:
+        keys = range(whole("keys", keys, 1 << 31))
+    if (1 if keys is None else len(keys)) != rows:
+        raise ValueError(f"ticket {ticket} does not fit its keys")
+    awake = np.any(np.all(np.abs(forecasts) < 1e100, axis=1), axis=1)
+    loss = state.settings.loss
+    fits = classes == len(loss.levels) if loss.of_levels else (classes > 1) == loss.of_classes
+    if not fits and (classes > 1 or awake.any()):
+        raise ValueError(f"ticket {ticket} does not fit the loss, with {classes} classes")
+    if (np.isnan(values[:, :classes]).any(axis=1) & awake).any() and confidence is None:
+        raise ValueError(f"ticket {ticket} has no prediction")
+    number = whole("number", entry["number"], state.rounds)
+    which = np.array(items, dtype=np.int32)
+    return RoundRecord(ticket, number, forecasts, confidence, values, which, keys, None, None)
+
+
+def read_deferred(
+    state: MixtureState, facts: TableFacts, record: RoundRecord, entry: Mapping[str, Any]
+) -> DeferredOutcome:
+    """Return the outcomes of a pending round of a table, and when they may be used."""
+    rows, classes, _ = record.forecasts.shape
+    due = DeferredOutcome(**entry)
+    outcomes = floats("outcomes", due.outcomes, (rows,), -1e100, 1e100, missing=True)
+    known = outcomes[~np.isnan(outcomes)]
+    of_classes = state.settings.loss.of_classes
+    if of_classes and classes > 1 and not np.isin(known, range(classes)).all():
+        raise ValueError(f"outcomes of ticket {record.ticket} must be classes in 0..{classes - 1}")
+    whole("game", due.game, len(state.weights))
+    whole("due", due.due)
+    times = [_read_time(facts, time) for time in listed("known", due.known)]
+    if times and len(times) != rows:
+        raise ValueError(f"ticket {record.ticket} does not fit the times of its outcomes")
+    time = None if due.time is None else _read_time(facts, due.time)
+    return DeferredOutcome(due.game, due.due, times, time, outcomes, whole("since", due.since))
+
+
+def read_ids(state: MixtureState, ids: dict[str, int], version: int) -> dict[int, str]:
+    """Return the ids that a stream gave pending rounds, by ticket: JSON texts, all different."""
+    tickets = state.live.tickets()
+    for name, ticket in ids.items():
+        whole("id", ticket, state.next_ticket)
+        if version > 2 and ticket not in tickets:
+            raise ValueError(f"id {name} belongs to no pending round")
+        if json.dumps(json.loads(name)) != name:
+            raise ValueError(f"id {name} is not written as JSON")
+    if len(set(ids.values())) < len(ids):
+        raise ValueError("two ids belong to the same round")
+    return {ticket: name for name, ticket in ids.items()}
+
+
+def read_time_kind(kind: Any) -> str:
+    """Return the kind of the times."""
+    if not isinstance(kind, str) or kind not in TIMES:
+        raise ValueError(f"time_kind must be one of {', '.join(TIMES)}, it is {kind!r}")
+    return kind
+
+
+def read_times(state: MixtureState, kind: str, entry: Any) -> dict[int, Any]:
+    """Return the last time of each game."""
+    times: dict[int, Any] = {}
+    for pair in listed("last_times", entry):
+        game, time = listed("last_times", pair, 2)
+        if whole("game", game, len(state.weights)) in times:
+            raise ValueError(f"game {game} has two last times")
+        times[game] = _read_time(TableFacts({}, times, kind), time)
+    return times
+
+
+def _read_time(facts: TableFacts, value: Any) -> Any:
+    """Return a time; refuse one that cannot be compared with the others."""
+    before = next(iter(facts.last_times.values()), value)
+    if (
+        type(value) not in TIMES[facts.time_kind]
+        or (isinstance(value, float) and not math.isfinite(value))
+        or isinstance(value, str) != isinstance(before, str)
+    ):
+        raise ValueError(f"a time must be of the same kind as the others, it is {value!r}")
+    return value
+
+
+def write_last_table(
+    last: LastTable | None, write: Callable[[MixtureState], Any]
+) -> dict[str, Any] | None:
+    """Return the last table, with the mixture before it; null if there is none."""
+    if last is None:
+        return None
+    return {
+        "before": None if last.before is None else write(last.before),
+        "until": list(last.until.items()),
+        "digest": last.digest,
+        "mark": list(last.mark),
+    }
+
+
+def read_last_table(
+    state: MixtureState,
+    facts: TableFacts,
+    entry: Mapping[str, Any],
+    restore: Callable[[Any], MixtureState],
+) -> LastTable:
+    """Return the last table, with the mixture before it."""
+    before = None
+    if entry["before"] is not None:
+        if entry["before"].get("last_table") is not None:
+            raise ValueError("the mixture before the last table does not fit")
+        before = restore(entry["before"])
+        settings, present = before.settings, state.settings
+        if (settings.interval, settings.season) != (present.interval, present.season):
+            raise ValueError("the mixture before the last table has other intervals")
+    until: dict[str, Any] = {}
+    for pair in listed("until", entry["until"]):
+        item, time = listed("until", pair, 2)
+        if item not in state.items or item in until:
+            raise ValueError("until must have an item once")
+        until[item] = _read_time(facts, time) if facts.time_kind else whole("until", time, MOST)
+    if not until or not isinstance(entry["digest"], str):
+        raise ValueError("the last table must have items and a digest")
+    rounds, ticket, pending = (whole("mark", k) for k in listed("mark", entry["mark"], 3))
+    return LastTable(before, until, entry["digest"], (rounds, ticket, pending))
+
+
+def write_intervals(state: MixtureState) -> dict[str, Any] | None:
+    """Return the intervals; null without intervals. Infinite bounds in tokens become null."""
+    if state.intervals is None:
+        return None
+    return {
+        "levels": list(state.intervals.conformal.levels),
+        "season": state.intervals.conformal.season,
+        "games": state.live.intervals.tolist(),
+        "predicted": state.live.interval_rounds.tolist(),
+        "tokens": [
+            [record.ticket, _nulls(record.tokens)]
+            for record in pending_records(state)
+            if record.tokens is not None
+        ],
+    }
+
+
+def interval_options(entry: Any) -> dict[str, Any]:
+    """Return the options of a mixture with the intervals of a file; none if it has none."""
+    if entry is None:
+        return {}
+    if not isinstance(entry, dict) or entry.keys() != INTERVALS:
+        raise ValueError(f"intervals must have {', '.join(sorted(INTERVALS))}")
+    levels = listed("levels", entry["levels"])
+    season = None if entry["season"] is None else whole("season", entry["season"])
+    floats("levels", levels, (len(levels),), 0.0, 1.0)
+    if levels != sorted(levels):
+        raise ValueError("levels of intervals must rise")
+    return {"interval": levels, "season": season}
+
+
+def read_intervals(
+    state: MixtureState, pending: Sequence[RoundRecord], entry: Mapping[str, Any]
+) -> list[RoundRecord]:
+    """Read the memory of the intervals; return the pending rounds with their tokens."""
+    intervals, live, count = state.intervals, state.live, len(state.items)
+    assert intervals is not None
+    size, length = intervals.conformal.sizes
+    games = floats("games", entry["games"], (count, size), -math.inf, math.inf)
+    counts = intervals.conformal.counts(games)
+    hits = counts[:, :, 0] - counts[:, :, 1] - counts[:, :, 2]
+    if min(counts.min(initial=0.0), hits.min(initial=0.0), games[:, :3].min(initial=0.0)) < 0.0:
+        raise ValueError("games of intervals must have counts that add up")
+    predicted = floats("predicted", entry["predicted"], (count,), 0, MOST, integral=True)
+    records, tokens = {record.ticket: record for record in pending}, dict[int, Floats]()
+    for pair in listed("tokens", entry["tokens"]):
+        ticket, values = listed("tokens", pair, 2)
+        if type(ticket) is not int or ticket in tokens or ticket not in records:
+            raise ValueError("each token must belong to a different pending round")
+        items = records[ticket].items
+        shape = (len(items), length + 1)
+        rows = floats("tokens", values, shape, -math.inf, math.inf, missing=True)
+        if not (rows[:, -1] < predicted[items]).all() or not (rows[:, -1] >= 0).all():
+            raise ValueError(f"tokens of ticket {ticket} must be of earlier rounds")
+        tokens[ticket] = _with_infinities(intervals.conformal, rows, ticket)
+    if tokens.keys() != records.keys():
+        raise ValueError("there must be tokens for each pending round")
+    live.assign(live.version, {"intervals": games, "interval_rounds": predicted.astype(np.int64)})
+    return [record._replace(tokens=tokens[record.ticket]) for record in pending]
+
+
+def _with_infinities(conformal: Conformal, tokens: Floats, ticket: int) -> Floats:
+    """Return tokens with infinite bounds where they are null, unless there was no forecast."""
+    season = conformal.season or 1
+    if not np.isin(tokens[:, 0], range(season)).all() or not np.isin(tokens[:, 1], (0, 1)).all():
+        raise ValueError(f"tokens of ticket {ticket} must have a phase of the season")
+    low, high = conformal.bound_columns
+    forecast = ~np.isnan(tokens[:, 2])
+    for columns, infinity in ((low, -math.inf), (high, math.inf)):
+        part = tokens[:, columns]
+        tokens[:, columns] = np.where(np.isnan(part) & forecast[:, np.newaxis], infinity, part)
+    if np.isnan(tokens[forecast]).any():
+        raise ValueError(f"tokens of ticket {ticket} must be numbers")
+    return tokens
+
+
+def _nulls(array: np.ndarray) -> Any:
+    """Return nested lists with None for NaN and infinity, which JSON does not have."""
+    if array.ndim > 1:
+        return [_nulls(part) for part in array]
+    return [value if math.isfinite(value) else None for value in array.tolist()]
