@@ -3,6 +3,7 @@
 import json
 import math
 from collections.abc import Callable, Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -35,35 +36,78 @@ TIMES = {
 """The types in a file of each kind of times."""
 
 
-def pending_records(state: MixtureState) -> list[RoundRecord]:
-    """Return the pending rounds as the core holds them."""
-    records = map(state.live.pending_round, state.live.tickets())
-    return [RoundRecord(*record) for record in records if record is not None]
-
-
-def write_pending(state: MixtureState) -> list[dict[str, Any]]:
-    """Return the pending rounds."""
-    deferred = TableFacts.of(state.live).deferred
-    return [
-        {
-            "ticket": record.ticket,
-            "forecasts": _nulls(record.forecasts),
-            "confidence": [] if record.confidence is None else record.confidence.tolist(),
-            "values": _nulls(record.values),
-            "items": record.items.tolist(),
-            "number": record.number,
-            "keys": len(record.keys) if isinstance(record.keys, range) else record.keys,
-            "blend": _write_deferred(deferred.get(record.ticket)),
-        }
-        for record in pending_records(state)
-    ]
+def write_rounds(state: MixtureState, write: Callable[[MixtureState], Any]) -> dict[str, Any]:
+    """Return the compound entries; ``write`` writes the mixture before the last table."""
+    live, facts = state.live, TableFacts.of(state.live)
+    rounds = [RoundRecord(*record) for t in live.tickets() if (record := live.pending_round(t))]
+    last, intervals = facts.last_table, state.intervals
+    return {
+        "time_kind": facts.time_kind,
+        "last_times": list(facts.last_times.items()),
+        "last_table": last
+        and {
+            "before": last.before and write(last.before),
+            "until": list(last.until.items()),
+            "digest": last.digest,
+            "mark": list(last.mark),
+        },
+        "intervals": intervals
+        and {
+            "levels": list(intervals.conformal.levels),
+            "season": intervals.conformal.season,
+            "games": live.intervals.tolist(),
+            "predicted": live.interval_rounds.tolist(),
+            "tokens": [[r.ticket, _nulls(r.tokens)] for r in rounds if r.tokens is not None],
+        },
+        "ids": live.ids,
+        "pending": [
+            {
+                "ticket": record.ticket,
+                "forecasts": _nulls(record.forecasts),
+                "confidence": [] if record.confidence is None else record.confidence.tolist(),
+                "values": _nulls(record.values),
+                "items": record.items.tolist(),
+                "number": record.number,
+                "keys": len(record.keys) if isinstance(record.keys, range) else record.keys,
+                "blend": _write_deferred(facts.deferred.get(record.ticket)),
+            }
+            for record in rounds
+        ],
+    }
 
 
 def _write_deferred(due: DeferredOutcome | None) -> dict[str, Any] | None:
     return None if due is None else {**due._asdict(), "outcomes": _nulls(due.outcomes)}
 
 
-def read_round(state: MixtureState, entry: Mapping[str, Any]) -> RoundRecord:
+def read_rounds(
+    state: MixtureState,
+    found: Mapping[str, Any],
+    read_before: Callable[[Any], MixtureState],
+) -> None:
+    """Read the compound entries; ``read_before`` reads the mixture before the last table."""
+    live = state.live
+    facts = TableFacts({}, _read_times(state, found), found["time_kind"])
+    pending = [_read_round(state, entry) for entry in listed("pending", found["pending"])]
+    for earlier, later in pairwise(pending):
+        if later.ticket <= earlier.ticket:
+            raise ValueError(f"ticket {later.ticket} is out of order")
+    deferred = {
+        record.ticket: _read_deferred(state, facts, record, entry["blend"])
+        for record, entry in zip(pending, found["pending"], strict=True)
+        if entry["blend"] is not None
+    }
+    if state.intervals is not None:
+        pending = _read_intervals(state, pending, found["intervals"])
+    ids = _read_ids(state, pending, found)
+    pending = [record._replace(id=ids.get(record.ticket)) for record in pending]
+    live.replace_pending(live.version, [], pending, live.next_ticket, live.expired)
+    last = found.get("last_table")
+    last = None if last is None else _read_last_table(state, facts, last, read_before)
+    live.attached = facts._replace(deferred=deferred, last_table=last)
+
+
+def _read_round(state: MixtureState, entry: Mapping[str, Any]) -> RoundRecord:
     """Return a pending round."""
     if entry.keys() != ROUND:
         raise ValueError(f"a pending round must have {', '.join(sorted(ROUND))}")
@@ -100,7 +144,7 @@ def read_round(state: MixtureState, entry: Mapping[str, Any]) -> RoundRecord:
     return RoundRecord(ticket, number, forecasts, confidence, values, which, keys, None, None)
 
 
-def read_deferred(
+def _read_deferred(
     state: MixtureState, facts: TableFacts, record: RoundRecord, entry: Mapping[str, Any]
 ) -> DeferredOutcome:
     """Return the outcomes of a pending round of a table, and when they may be used."""
@@ -120,12 +164,14 @@ def read_deferred(
     return DeferredOutcome(due.game, due.due, times, time, outcomes, whole("since", due.since))
 
 
-def read_ids(state: MixtureState, ids: dict[str, int], version: int) -> dict[int, str]:
+def _read_ids(
+    state: MixtureState, pending: Sequence[RoundRecord], found: Mapping[str, Any]
+) -> dict[int, str]:
     """Return the ids that a stream gave pending rounds, by ticket: JSON texts, all different."""
-    tickets = state.live.tickets()
+    ids, tickets = dict(found["ids"]), {record.ticket for record in pending}
     for name, ticket in ids.items():
         whole("id", ticket, state.next_ticket)
-        if version > 2 and ticket not in tickets:
+        if found["version"] > 2 and ticket not in tickets:
             raise ValueError(f"id {name} belongs to no pending round")
         if json.dumps(json.loads(name)) != name:
             raise ValueError(f"id {name} is not written as JSON")
@@ -134,17 +180,12 @@ def read_ids(state: MixtureState, ids: dict[str, int], version: int) -> dict[int
     return {ticket: name for name, ticket in ids.items()}
 
 
-def read_time_kind(kind: Any) -> str:
-    """Return the kind of the times."""
+def _read_times(state: MixtureState, found: Mapping[str, Any]) -> dict[int, Any]:
+    """Return the last time of each game."""
+    kind, times = found["time_kind"], dict[int, Any]()
     if not isinstance(kind, str) or kind not in TIMES:
         raise ValueError(f"time_kind must be one of {', '.join(TIMES)}, it is {kind!r}")
-    return kind
-
-
-def read_times(state: MixtureState, kind: str, entry: Any) -> dict[int, Any]:
-    """Return the last time of each game."""
-    times: dict[int, Any] = {}
-    for pair in listed("last_times", entry):
+    for pair in listed("last_times", found["last_times"]):
         game, time = listed("last_times", pair, 2)
         if whole("game", game, len(state.weights)) in times:
             raise ValueError(f"game {game} has two last times")
@@ -164,32 +205,16 @@ def _read_time(facts: TableFacts, value: Any) -> Any:
     return value
 
 
-def write_last_table(
-    last: LastTable | None, write: Callable[[MixtureState], Any]
-) -> dict[str, Any] | None:
-    """Return the last table, with the mixture before it; null if there is none."""
-    if last is None:
-        return None
-    return {
-        "before": None if last.before is None else write(last.before),
-        "until": list(last.until.items()),
-        "digest": last.digest,
-        "mark": list(last.mark),
-    }
-
-
-def read_last_table(
+def _read_last_table(
     state: MixtureState,
     facts: TableFacts,
     entry: Mapping[str, Any],
-    restore: Callable[[Any], MixtureState],
+    read_before: Callable[[Any], MixtureState],
 ) -> LastTable:
     """Return the last table, with the mixture before it."""
     before = None
     if entry["before"] is not None:
-        if entry["before"].get("last_table") is not None:
-            raise ValueError("the mixture before the last table does not fit")
-        before = restore(entry["before"])
+        before = read_before(entry["before"])
         settings, present = before.settings, state.settings
         if (settings.interval, settings.season) != (present.interval, present.season):
             raise ValueError("the mixture before the last table has other intervals")
@@ -203,23 +228,6 @@ def read_last_table(
         raise ValueError("the last table must have items and a digest")
     rounds, ticket, pending = (whole("mark", k) for k in listed("mark", entry["mark"], 3))
     return LastTable(before, until, entry["digest"], (rounds, ticket, pending))
-
-
-def write_intervals(state: MixtureState) -> dict[str, Any] | None:
-    """Return the intervals; null without intervals. Infinite bounds in tokens become null."""
-    if state.intervals is None:
-        return None
-    return {
-        "levels": list(state.intervals.conformal.levels),
-        "season": state.intervals.conformal.season,
-        "games": state.live.intervals.tolist(),
-        "predicted": state.live.interval_rounds.tolist(),
-        "tokens": [
-            [record.ticket, _nulls(record.tokens)]
-            for record in pending_records(state)
-            if record.tokens is not None
-        ],
-    }
 
 
 def interval_options(entry: Any) -> dict[str, Any]:
@@ -236,7 +244,7 @@ def interval_options(entry: Any) -> dict[str, Any]:
     return {"interval": levels, "season": season}
 
 
-def read_intervals(
+def _read_intervals(
     state: MixtureState, pending: Sequence[RoundRecord], entry: Mapping[str, Any]
 ) -> list[RoundRecord]:
     """Read the memory of the intervals; return the pending rounds with their tokens."""
