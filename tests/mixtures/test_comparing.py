@@ -10,10 +10,9 @@ import pytest
 from normalhedge import Mixture, blend
 from normalhedge.boundary.inputs import Floats
 from normalhedge.mixtures.rules._automatic import Automatic
-from normalhedge.mixtures.summaries import _comparing as comparing
+from normalhedge.mixtures.summaries import _comparison as comparing
 from normalhedge.mixtures.summaries._best_convex import best_convex
-from normalhedge.mixtures.summaries._comparing import plain_medians
-from normalhedge.mixtures.summaries._comparison import Comparison, Line
+from normalhedge.mixtures.summaries._comparison import Comparison, Line, plain_medians
 from normalhedge.tables import Blend
 from tests.mixtures.summary_examples import NAMES, fed, numbers, table_of
 

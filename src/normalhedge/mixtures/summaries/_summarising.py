@@ -9,8 +9,7 @@ from normalhedge.boundary.inputs import LARGEST, Floats
 from normalhedge.mixtures.rules import Automatic, ledger_weights, levels_of
 from normalhedge.mixtures.state import MixtureSettings, MixtureState, PendingRound, sum_rows, widen
 from normalhedge.mixtures.summaries._bounds import loss_regrets, regret_bound
-from normalhedge.mixtures.summaries._comparing import OFTEN, Settled, compare
-from normalhedge.mixtures.summaries._comparison import Comparison
+from normalhedge.mixtures.summaries._comparison import OFTEN, Comparison, Settled, compare
 from normalhedge.mixtures.summaries._summary import ComponentRow, ExpertRow, Summary
 
 
