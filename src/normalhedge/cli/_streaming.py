@@ -22,8 +22,8 @@ TAKEN = 1 << 16
 T = TypeVar("T")
 
 
-class Answering(Protocol):
-    """What answers lines."""
+class LineHandler(Protocol):
+    """The protocol of a line handler."""
 
     refused: int  # how many lines were refused
 
@@ -32,18 +32,18 @@ class Answering(Protocol):
 
 
 def run_stream(
-    stream: Answering, thing: T, done: list[Operation], kept: StateFile[T] | None, longest: int
+    stream: LineHandler, target: T, done: list[Operation], kept: StateFile[T] | None, longest: int
 ) -> None:
     """Answer every line of stdin; what was answered is kept, however the process ends."""
     if sys.stdin is None or sys.__stdout__ is None:
         _end("stdin or stdout is closed: nothing was read", 1)
     with Signals() as signals:
         if kept is not None:
-            kept.begin(thing)
+            kept.begin(target)
         try:
-            failed = _answer_all(stream, thing, done, kept, longest, signals)
+            failed = _answer_all(stream, target, done, kept, longest, signals)
             if kept is not None:
-                kept.finish(thing)
+                kept.finish(target)
         finally:
             if kept is not None:
                 kept.abandon()
@@ -59,8 +59,8 @@ def run_stream(
 
 
 def _answer_all(
-    stream: Answering,
-    thing: T,
+    stream: LineHandler,
+    target: T,
     done: list[Operation],
     kept: StateFile[T] | None,
     longest: int,
@@ -73,14 +73,14 @@ def _answer_all(
         answers = [stream.answer(number, line, whole=whole) for number, line, whole in batch]
         said = [answer for answer in answers if answer is not None]
         if kept is not None:
-            kept.keep(thing, done)
+            kept.keep(target, done)
         try:
             # A second signal ends it where nobody reads: the answers are kept by now.
             signals.wait(lambda said=said: _print(said), limit=2)  # type: ignore[misc]
         except OSError as error:
             return error
         if kept is not None:
-            kept.fold_if_long(thing)
+            kept.fold_if_long(target)
         if signals.number:
             break
     return None

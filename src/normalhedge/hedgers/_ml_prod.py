@@ -57,7 +57,7 @@ class MLProd(CompiledHedger):
 
     algorithm: ClassVar[str] = "ml_prod"
     row_names: ClassVar[tuple[str, ...]] = ("squares", "log weight")
-    begins_with_something: ClassVar[bool] = True
+    has_initial_ledger: ClassVar[bool] = True
     # A log weight grows in proportion to the gains while the rate is at its largest, and more
     # slowly once it has fallen. Halving it is on the safe side: the weights become more even.
     scaling_exponents: ClassVar[Mapping[str, int]] = {"squares": 2}

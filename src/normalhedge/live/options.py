@@ -91,7 +91,7 @@ def documented(settings: Any) -> Callable[[C], C]:
 def _check(
     name: str, signature: inspect.Signature, args: tuple[Any, ...], kwargs: Mapping[str, Any]
 ) -> None:
-    """Refuse arguments that a signature does not have, by the name of what was called."""
+    """Refuse arguments that a signature does not have, by the name of the called function."""
     try:
         signature.bind(*args, **kwargs)
     except TypeError as error:

@@ -108,7 +108,7 @@ def core_settings(settings: MixtureSettings) -> CoreSettings:
         engine = hedger.engine(loss)
     elif isinstance(hedger, CompiledHedger):
         engine = settings.rule._engine
-        newcomers = settings.rule.newcomers if settings.rule.begins_with_something else None
+        newcomers = settings.rule.newcomers if settings.rule.has_initial_ledger else None
     else:
         newcomers = OwnStates(hedger)
     return CoreSettings(
