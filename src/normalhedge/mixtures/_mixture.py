@@ -362,11 +362,11 @@ class Mixture(MixtureViews):
         """Replace the outcome of a settled round by the right one.
 
         The rounds since a checkpoint before it are played again with the same forecasts. Afterwards
-        the mixture is, to the bit, what it would be if the right outcome had been given at once:
-        also in its sums, where predictions that were made meanwhile count as if they had been made
-        with what is known now. This is possible for the last rounds, at least half of ``history``
-        of them, unless experts or a table arrived in another way than by `predict`, or experts
-        left, since; and it is not possible for rounds before the mixture was loaded from a file.
+        the mixture is the same, to the bit, as if the right outcome had been given at once; its
+        sums count meanwhile predictions as if they had been made with the right outcome. This is
+        possible for the last rounds, at least half of ``history`` of them, unless experts or a
+        table arrived in another way than by `predict`, or experts left, since. It is not possible
+        for rounds before the mixture was loaded from a file.
 
         Parameters
         ----------

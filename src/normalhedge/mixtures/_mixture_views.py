@@ -79,8 +79,8 @@ class MixtureViews(MixtureState):
     def bound(self) -> Bound:
         r"""Return the bound on the regret, in units of the loss.
 
-        The regret to an expert i is the sum of the losses of the blend less those of the expert,
-        over the settled rounds, each weighted by the confidence k of the expert: 0 if it slept, 1
+        The regret to an expert i is the sum of the differences of losses, blend less expert, over
+        the settled rounds, each weighted by the confidence k of the expert: 0 if it slept, 1
         if it gave none. It is discounted as the hedger forgets, in the order in which outcomes
         came:
 

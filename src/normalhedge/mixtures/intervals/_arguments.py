@@ -31,7 +31,7 @@ def checked_levels(levels: object, name: str = "levels") -> tuple[float, ...]:
     return tuple(numbers)
 
 
-def checked_season(season: object) -> int | None:
+def check_season(season: object) -> int | None:
     """Return the season, at least two rounds, or None."""
     if season is None:
         return None

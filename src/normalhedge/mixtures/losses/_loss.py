@@ -238,8 +238,8 @@ class Loss:
     ) -> Floats:
         """Return the loss of each forecast of a table; rows x experts.
 
-        Rows without an outcome have zeros. The loss of a sleeping expert is that of uniform
-        weights over the others.
+        Rows without an outcome have zeros. A sleeping expert loses as uniform
+        weights over the others do.
 
         Parameters
         ----------

@@ -21,7 +21,7 @@ class IntervalSettings:
 
     conformal: Conformal  # the levels and the season
     # the columns of a prediction that the intervals are put around: the only one or, with
-    # quantiles, those of the lower and the upper bound of each level
+    # quantiles, the columns of the lower and the upper bound of each level
     columns: np.ndarray
 
     @classmethod

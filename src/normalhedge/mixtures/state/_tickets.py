@@ -55,8 +55,8 @@ class PendingRound(NamedTuple):
     items: np.ndarray  # the item of each row
     number: int  # the number of rounds that were predicted before it
     keys: Keys  # the keys of the rows
-    # What is needed to settle the intervals, a row for each row; the last number is how many rounds
-    # of the item were predicted before. None without intervals.
+    # The tokens of the intervals, one for each row; the last number is how many rounds of the item
+    # were predicted before. None without intervals.
     tokens: Floats | None = None
     id: str | None = None  # the id of the caller, as JSON; None if there is none
 

@@ -42,7 +42,7 @@ class ExpertRow:
     # its present weight, as if all experts were awake; the mean over the series if each has its own
     # weights
     weight: float
-    # loss, blend_loss: its mean loss, and that of the blend over the same rows; NaN if it has no
+    # loss, blend_loss: its mean loss, and the blend's over the same rows; NaN if it has no
     # settled row
     loss: float
     blend_loss: float
@@ -51,7 +51,7 @@ class ExpertRow:
     regret: float
     awake: float  # the share of rows in which it was awake
     last_seen: int | None  # the round in which it was last awake; None if it never was
-    # the round since which its weight has been at least that of uniform weights; None if it is
+    # the round since which its weight has been at least the uniform weight; None if it is
     # smaller now
     since: int | None
 
