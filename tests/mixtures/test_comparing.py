@@ -60,7 +60,7 @@ def oracle(forecasts: Floats, said: Floats) -> dict[str, list[Any]]:
 
 
 def check_lines(found: Comparison, columns: dict[str, list[Any]], y: Floats, kind: str) -> None:
-    """Compare the lines of a comparison with what was said, row by row."""
+    """Compare the lines of a comparison with the predictions, row by row."""
     lines = {line.name: line for line in found.lines}
     best = min(NAMES, key=lambda name: mean(columns[name], y, kind))
     for name in ("blend", "plain mean", "plain median", "best expert"):

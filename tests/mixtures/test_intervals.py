@@ -1,4 +1,4 @@
-"""Intervals of a mixture: those of `Conformal` around the blend, whatever happens in between."""
+"""Intervals of a mixture: `Conformal` puts them around the blend, whatever happens in between."""
 
 import json
 import pickle

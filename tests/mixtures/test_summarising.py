@@ -48,7 +48,7 @@ def test_components_are_those_of_the_rounds(series: int) -> None:
     assert weights == sorted(weights, reverse=True)
     assert sum(weights) == pytest.approx(1.0)
     assert summary.comparison.component_rows == 240
-    # The weights are those of the next prediction.
+    # They are the weights of the next prediction.
     mixture = found.mixture
     forecasts = {
         name: {key: 1.0 + i + k for k, key in enumerate(mixture.items)}
