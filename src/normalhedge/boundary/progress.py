@@ -106,12 +106,12 @@ def shares(progress: Listener, what: str) -> Callable[[float], object]:
     >>> shares(print, "reading")(0.5)
     0.5
     """
-    told, before = listener(progress), 0.0
-    told.total(1.0)
+    reported, before = listener(progress), 0.0
+    reported.total(1.0)
 
     def report(share: float) -> None:
         nonlocal before
-        told.done(share - before, what)
+        reported.done(share - before, what)
         before = share
 
     return report

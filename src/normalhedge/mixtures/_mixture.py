@@ -396,11 +396,11 @@ class Mixture(MixtureViews):
             if not self._live.correct(version, ticket, outcomes):
                 raise self._too_late(ticket)
 
-    def _ticket(self, ticket: Any, given: Any, *, settled: bool) -> Any:
+    def _ticket(self, ticket: Any, id_: Any, *, settled: bool) -> Any:
         """Return a ticket that is given itself or by an id."""
-        if (ticket is None) == (given is None):
+        if (ticket is None) == (id_ is None):
             raise TypeError("give the ticket or the id of the round")
-        return ticket if given is None else self.ticket_of(given, settled=settled)
+        return ticket if id_ is None else self.ticket_of(id_, settled=settled)
 
     def _outcomes(self, waiting: PendingRound, outcome: Any) -> Floats:
         """Return the outcomes of the rows of a round."""
@@ -438,8 +438,8 @@ class Mixture(MixtureViews):
         """
         for name in ("leave", "retire", "rename", "inherit"):
             if name in operation:
-                given = operation[name]
-                getattr(self, name)(*(given if isinstance(given, list) else [given]))
+                names = operation[name]
+                getattr(self, name)(*(names if isinstance(names, list) else [names]))
                 return None
         if "correct" in operation:
             self.correct(operation["correct"], operation["outcome"])

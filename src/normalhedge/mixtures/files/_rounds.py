@@ -82,27 +82,27 @@ def _write_deferred(due: DeferredOutcome | None) -> dict[str, Any] | None:
 
 def read_rounds(
     state: MixtureState,
-    found: Mapping[str, Any],
+    content: Mapping[str, Any],
     read_before: Callable[[Any], MixtureState],
 ) -> None:
     """Read the compound entries; ``read_before`` reads the mixture before the last table."""
     live = state.live
-    facts = TableFacts({}, _read_times(state, found), found["time_kind"])
-    pending = [_read_round(state, entry) for entry in listed("pending", found["pending"])]
+    facts = TableFacts({}, _read_times(state, content), content["time_kind"])
+    pending = [_read_round(state, entry) for entry in listed("pending", content["pending"])]
     for earlier, later in pairwise(pending):
         if later.ticket <= earlier.ticket:
             raise ValueError(f"ticket {later.ticket} is out of order")
     deferred = {
         record.ticket: _read_deferred(state, facts, record, entry["blend"])
-        for record, entry in zip(pending, found["pending"], strict=True)
+        for record, entry in zip(pending, content["pending"], strict=True)
         if entry["blend"] is not None
     }
     if state.intervals is not None:
-        pending = _read_intervals(state, pending, found["intervals"])
-    ids = _read_ids(state, pending, found)
+        pending = _read_intervals(state, pending, content["intervals"])
+    ids = _read_ids(state, pending, content)
     pending = [record._replace(id=ids.get(record.ticket)) for record in pending]
     live.replace_pending(live.version, [], pending, live.next_ticket, live.expired)
-    last = found.get("last_table")
+    last = content.get("last_table")
     last = None if last is None else _read_last_table(state, facts, last, read_before)
     live.attached = facts._replace(deferred=deferred, last_table=last)
 
@@ -165,13 +165,13 @@ def _read_deferred(
 
 
 def _read_ids(
-    state: MixtureState, pending: Sequence[RoundRecord], found: Mapping[str, Any]
+    state: MixtureState, pending: Sequence[RoundRecord], content: Mapping[str, Any]
 ) -> dict[int, str]:
     """Return the ids that a stream gave pending rounds, by ticket: JSON texts, all different."""
-    ids, tickets = dict(found["ids"]), {record.ticket for record in pending}
+    ids, tickets = dict(content["ids"]), {record.ticket for record in pending}
     for name, ticket in ids.items():
         whole("id", ticket, state.next_ticket)
-        if found["version"] > 2 and ticket not in tickets:
+        if content["version"] > 2 and ticket not in tickets:
             raise ValueError(f"id {name} belongs to no pending round")
         if json.dumps(json.loads(name)) != name:
             raise ValueError(f"id {name} is not written as JSON")
@@ -180,12 +180,12 @@ def _read_ids(
     return {ticket: name for name, ticket in ids.items()}
 
 
-def _read_times(state: MixtureState, found: Mapping[str, Any]) -> dict[int, Any]:
+def _read_times(state: MixtureState, content: Mapping[str, Any]) -> dict[int, Any]:
     """Return the last time of each game."""
-    kind, times = found["time_kind"], dict[int, Any]()
+    kind, times = content["time_kind"], dict[int, Any]()
     if not isinstance(kind, str) or kind not in TIMES:
         raise ValueError(f"time_kind must be one of {', '.join(TIMES)}, it is {kind!r}")
-    for pair in listed("last_times", found["last_times"]):
+    for pair in listed("last_times", content["last_times"]):
         game, time = listed("last_times", pair, 2)
         if whole("game", game, len(state.weights)) in times:
             raise ValueError(f"game {game} has two last times")

@@ -82,15 +82,15 @@ def read_snapshot(path: Path, loss: Loss | LossFunction | None = None) -> Snapsh
 
 def read_snapshot_text(data: bytes, source: str) -> Snapshot:
     """Return the content of a text that `snapshot_text` wrote; refuse any other text."""
-    found = sealed_file.opened(data, source, FORMAT, range(1, VERSION + 1), SEALED, "a mixture")
-    return _snapshot(found, source, None)
+    content = sealed_file.opened(data, source, FORMAT, range(1, VERSION + 1), SEALED, "a mixture")
+    return _snapshot(content, source, None)
 
 
-def _snapshot(found: dict[str, Any], source: str, loss: Loss | LossFunction | None) -> Snapshot:
+def _snapshot(content: dict[str, Any], source: str, loss: Loss | LossFunction | None) -> Snapshot:
     """Return the content of a file from its entries."""
     try:
-        state = read_mixture(found, loss)
-        place = found.get("sequence", 0), found.get("journal", "")
+        state = read_mixture(content, loss)
+        place = content.get("sequence", 0), content.get("journal", "")
         if type(place[0]) is not int or place[0] < 0 or not isinstance(place[1], str):
             raise ValueError("sequence and journal must be a number and a word")
         return Snapshot(state, *place)

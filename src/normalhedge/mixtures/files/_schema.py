@@ -116,58 +116,58 @@ def write_mixture(state: MixtureState) -> dict[str, Any]:
     }
 
 
-def read_mixture(found: Mapping[str, Any], loss: Loss | LossFunction | None) -> MixtureState:
+def read_mixture(content: Mapping[str, Any], loss: Loss | LossFunction | None) -> MixtureState:
     """Return the mixture that the entries of a file of any version describe."""
-    entries = entries_of(found["version"])
-    _check_names(entries, found)
-    state = _new_state(found, loss)
+    entries = entries_of(content["version"])
+    _check_names(entries, content)
+    state = _new_state(content, loss)
     live = state.live
-    state.join(words("names", found["names"]))
-    item_indices(live, words("items", found["items"]))
-    if state.names != found["names"] or state.items != found["items"]:
+    state.join(words("names", content["names"]))
+    item_indices(live, words("items", content["items"]))
+    if state.names != content["names"] or state.items != content["items"]:
         raise ValueError("names and items must be different words, in the order of their arrival")
     for name, entry in entries.items():
         if entry.check is not None:
-            setattr(live, name, entry.check(name, found[name]))
-    retired = words("retired", found.get("retired", []))
+            setattr(live, name, entry.check(name, content[name]))
+    retired = words("retired", content.get("retired", []))
     if not set(retired) <= set(state.names):
         raise ValueError("retired experts must be among the names")
     live.restore(None, retired, [], [])
-    arrays = {e.field: _read_array(state, e, found) for e in entries.values() if e.field}
-    _assign(state, arrays, found["version"])
+    arrays = {e.field: _read_array(state, e, content) for e in entries.values() if e.field}
+    _assign(state, arrays, content["version"])
 
     def read_before(before: Mapping[str, Any]) -> MixtureState:
-        if before["recipe"] != found["recipe"] or before.get("last_table") is not None:
+        if before["recipe"] != content["recipe"] or before.get("last_table") is not None:
             raise ValueError("the mixture before the last table does not fit")
         return read_mixture(before, loss)
 
-    read_rounds(state, found, read_before)
+    read_rounds(state, content, read_before)
     return state
 
 
-def _check_names(entries: Mapping[str, Entry], found: Mapping[str, Any]) -> None:
+def _check_names(entries: Mapping[str, Entry], content: Mapping[str, Any]) -> None:
     """Refuse missing entries and, in a file without a checksum, unknown ones."""
-    sealed = found["version"] >= SEALED
+    sealed = content["version"] >= SEALED
     for name, entry in entries.items():
-        if name not in found and not (sealed and entry.optional):
+        if name not in content and not (sealed and entry.optional):
             raise KeyError(name)
-    for name in sorted(found.keys() - entries.keys()):
+    for name in sorted(content.keys() - entries.keys()):
         if not sealed:
-            raise ValueError(f"{name!r} is not an entry of version {found['version']}")
+            raise ValueError(f"{name!r} is not an entry of version {content['version']}")
 
 
-def _new_state(found: Mapping[str, Any], loss: Loss | LossFunction | None) -> MixtureState:
+def _new_state(content: Mapping[str, Any], loss: Loss | LossFunction | None) -> MixtureState:
     """Return an empty mixture with the recipe of a file; refuse a recipe that no mixture writes."""
-    recipe = dict(found["recipe"])
+    recipe = dict(content["recipe"])
     hedger = dict(recipe.pop("hedger"))
     kind = KINDS.get(hedger.pop("kind"))
     if kind is None:
         raise ValueError(f"its hedger must be one of {', '.join(KINDS)}")
-    if found["version"] < 3 and kind is Automatic:
-        raise ValueError(f"version {found['version']} did not have the hedger Automatic")
-    if found["version"] == 1 and not kind.has_potential:
+    if content["version"] < 3 and kind is Automatic:
+        raise ValueError(f"version {content['version']} did not have the hedger Automatic")
+    if content["version"] == 1 and not kind.has_potential:
         raise ValueError(f"version 1 did not have the hedger {kind.__name__}")
-    options = interval_options(found.get("intervals")) | _limits(found)
+    options = interval_options(content.get("intervals")) | _limits(content)
     components, prior = hedger.pop("components", None), hedger.pop("prior", None)
     own_loss = loss_of(restored_loss(recipe.pop("loss"), loss))
     rule = kind(**hedger)
@@ -178,7 +178,7 @@ def _new_state(found: Mapping[str, Any], loss: Loss | LossFunction | None) -> Mi
         recipe = {k: v for k, v in recipe.items() if k not in OPTIONS or not OPTIONS[k].single}
         rule = rule if prior is None else _with_prior(rule, own_loss, prior)
     settings = MixtureSettings.of(hedger=rule, loss=own_loss, **recipe, **options)
-    _check_recipe(settings, found["recipe"], loss)
+    _check_recipe(settings, content["recipe"], loss)
     return MixtureState.new(settings)
 
 
@@ -195,14 +195,14 @@ def _check_recipe(settings: MixtureSettings, recipe: Any, loss: Any) -> None:
             raise ValueError(f"its {name} must not be {value!r}")
 
 
-def _limits(found: Mapping[str, Any]) -> dict[str, Any]:
+def _limits(content: Mapping[str, Any]) -> dict[str, Any]:
     """Return the limits on the memory; one that an older file does not have gets its default."""
     return {
         name: None
-        if found[name] is None and OPTIONS[name].default is None
-        else whole(name, found[name])
+        if content[name] is None and OPTIONS[name].default is None
+        else whole(name, content[name])
         for name in LIMITS
-        if name in found
+        if name in content
     }
 
 
@@ -217,9 +217,9 @@ def _with_prior(rule: Automatic, loss: Loss, entry: Mapping[str, Any]) -> Automa
     return rule if prior == usual else rule.starting_from(prior)
 
 
-def _read_array(state: MixtureState, entry: Entry, found: Mapping[str, Any]) -> np.ndarray:
+def _read_array(state: MixtureState, entry: Entry, content: Mapping[str, Any]) -> np.ndarray:
     """Return an array of a file, in the shape of its field."""
-    name, value, present = entry.name, found[entry.name], getattr(state.live, entry.field)
+    name, value, present = entry.name, content[entry.name], getattr(state.live, entry.field)
     automatic, low, high = isinstance(state.settings.hedger, Automatic), entry.low, entry.high
     shape = present.shape
     if name == "regrets":  # the first row of a ledger, as all hedgers then had no other
@@ -233,7 +233,7 @@ def _read_array(state: MixtureState, entry: Entry, found: Mapping[str, Any]) -> 
         return np.asarray(present)
     if name == "ranges" and not automatic:
         low = 0.0
-    if name == "commons" and not (automatic and found["version"] >= 4):  # gains, not losses
+    if name == "commons" and not (automatic and content["version"] >= 4):  # gains, not losses
         low, high = -1e100, 1e100
         if automatic:
             shape = (shape[0], shape[1] - part_of(state.live, "insurance").shape[1])

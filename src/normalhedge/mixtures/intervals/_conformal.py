@@ -253,15 +253,15 @@ class Conformal:
             rows = games.copy()
         which = whole_numbers("game", game, rounds, below=len(rows))
         moments = np.arange(rounds) if moment is None else moment
-        given = np.empty((0, self._sizes[1])) if tokens is None else self._check_tokens(tokens)
+        earlier = np.empty((0, self._sizes[1])) if tokens is None else self._check_tokens(tokens)
         waiting = np.flatnonzero(known > rounds)
         slots = np.full(rounds, -1)
-        slots[: len(given)] = np.arange(len(given))
-        new = waiting[waiting >= len(given)]
-        slots[new] = np.arange(len(given), len(given) + len(new))
-        kept = np.concatenate([given, np.empty((len(new), self._sizes[1]))])
+        slots[: len(earlier)] = np.arange(len(earlier))
+        new = waiting[waiting >= len(earlier)]
+        slots[new] = np.arange(len(earlier), len(earlier) + len(new))
+        kept = np.concatenate([earlier, np.empty((len(new), self._sizes[1]))])
         number = np.full(rounds, -1)
-        number[: len(given)] = whole_numbers("numbers", numbers, len(given), least=0)
+        number[: len(earlier)] = whole_numbers("numbers", numbers, len(earlier), least=0)
         counts = whole_numbers("predicted", predicted, len(rows), least=0).copy()
         bounds = np.empty((rounds, 2 * len(self.levels)))
         _core.conformal_run(

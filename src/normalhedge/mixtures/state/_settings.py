@@ -272,13 +272,13 @@ def _rule(hedger: Any, loss: Loss, chosen: Mapping[str, Any]) -> dict[str, Any]:
     include = chosen["include"]
     plain = (include,) if isinstance(include, str) else tuple(include)
     single = {name: chosen[name] for name in SINGLE if name in chosen} | {"include": plain}
-    given = [name for name, value in single.items() if value != OPTIONS[name].default]
-    if hedger is None and not given:
+    changed = [name for name, value in single.items() if value != OPTIONS[name].default]
+    if hedger is None and not changed:
         hedger = Automatic()
     elif is_automatic(hedger):
         hedger = automatic_of(str(hedger))
     if isinstance(hedger, Automatic):
-        for name in given:
+        for name in changed:
             raise ValueError(f"{name} belongs to a single rule, and auto hedges over many")
         return {"hedger": hedger, **single, "combine": loss.forecasts.combine, "gradient": False}
     way = _way(loss, chosen["combine"])
@@ -296,31 +296,31 @@ def _rule(hedger: Any, loss: Loss, chosen: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _way(loss: Loss, given: str | None) -> str:
-    if given is None:
+def _way(loss: Loss, combine: str | None) -> str:
+    if combine is None:
         return loss.combine
-    if given not in WAYS:
-        raise specs.nearest("way to combine", str(given), WAYS)
-    loss.forecasts.check_combine(given)
-    return given
+    if combine not in WAYS:
+        raise specs.nearest("way to combine", str(combine), WAYS)
+    loss.forecasts.check_combine(combine)
+    return combine
 
 
 def _gradient(
     hedger: Hedger[Any],
     loss: Loss,
     combine: str,
-    given: bool | None,  # noqa: FBT001
+    gradient: bool | None,  # noqa: FBT001
 ) -> bool:
     if getattr(hedger, "by_losses", False):
-        if given:
+        if gradient:
             raise ValueError(f"gradient is of no use to {type(hedger).__name__}: it needs losses")
         return False
     possible = combine == "mean" and loss.differentiable
-    if given is None:
+    if gradient is None:
         return possible and loss.gradient
-    if given and not possible:
+    if gradient and not possible:
         raise ValueError(
             "gradient needs combine='mean' and a loss with a slope: "
             f"not {loss} combined by {combine}"
         )
-    return bool(given)
+    return bool(gradient)

@@ -85,12 +85,12 @@ class Comparison:
         if self.rows < ENOUGH:
             return ""
         plain = [x for x in self.lines if x.name in {PLAIN_MEAN, PLAIN_MEDIAN, PLAIN_VOTE}]
-        own = self.lines[0].loss
+        blend = self.lines[0].loss
         if self.of_wealth:
-            less = -expm1(self.rows * (plain[0].loss - own))
+            less = -expm1(self.rows * (plain[0].loss - blend))
             words = f"the blend made {_percent(less)} less than the {plain[0].name}"
             return f"{words}, over {self.where}" if less > WORSE else ""
-        behind = [_more(own, x) for x in plain if own - x.loss > WORSE * abs(x.loss)]
+        behind = [_more(blend, x) for x in plain if blend - x.loss > WORSE * abs(x.loss)]
         return f"the blend lost {' and '.join(behind)}, over {self.where}" if behind else ""
 
     def table(self) -> tuple[list[str], list[list[str]]]:
@@ -113,14 +113,14 @@ class Comparison:
         return f"; the least loss may be {self.gap:.2g} smaller" if unsure else ""
 
 
-def _more(own: float, line: Line) -> str:
+def _more(blend: float, line: Line) -> str:
     if line.loss == 0.0:
-        return f"{own:.4g} where the {line.name} lost nothing"
-    share = (own - line.loss) / abs(line.loss)
+        return f"{blend:.4g} where the {line.name} lost nothing"
+    share = (blend - line.loss) / abs(line.loss)
     words = (
         f"{_percent(share)} more than" if share < MANY else f"{1.0 + share:.3g} times as much as"
     )
-    return f"{words} the {line.name} ({own:.4g} against {line.loss:.4g})"
+    return f"{words} the {line.name} ({blend:.4g} against {line.loss:.4g})"
 
 
 def _percent(share: float) -> str:
@@ -193,8 +193,8 @@ def compare(rows: Settled, loss: Loss, names: Sequence[str], components: int = 0
         rows_awake += awake.sum(axis=0)
         if components:
             table = np.concatenate([table, part.components(components)], axis=2)
-        for k, one in enumerate(losses_of):
-            losses = _losses(one, table, part)
+        for k, measure in enumerate(losses_of):
+            losses = _losses(measure, table, part)
             means[k] += losses[:, : means.shape[1]].sum(axis=0) / count
             if k == 0 and components:
                 complete = losses[~np.isnan(losses).any(axis=1), means.shape[1] :]

@@ -68,10 +68,10 @@ def component_names(state: MixtureState) -> list[str]:
         return []
     components = hedger.components(state.settings.loss)
     if not _several(state):
-        return [one.name for one in components]
-    hedged = [one.name for one in components if one.hedger is not None]
+        return [way.name for way in components]
+    hedged = [way.name for way in components if way.hedger is not None]
     return [
-        *(one.name for one in components if one.hedger is None),
+        *(way.name for way in components if way.hedger is None),
         *(f"{name}, shared" for name in hedged),
         *(f"{name}, separate" for name in hedged),
     ]
@@ -105,13 +105,13 @@ def expert_weights(state: MixtureState) -> Floats:
         return np.asarray(state.weights.mean(axis=0))
     levels, ledgers = _level_weights(state), state.live.ledgers
     components = hedger.components(state.settings.loss)
-    plain = sum(one.hedger is None for one in components)
+    plain = sum(way.hedger is None for way in components)
     blocks = ledger_weights(components, ledgers, len(state.settings.loss.settings))
     result = levels[:, :plain].sum() / ledgers.shape[2] * np.ones(ledgers.shape[2])
     if _several(state):
-        shared, own = np.split(levels[:, plain:], 2, axis=1)
+        shared, separate = np.split(levels[:, plain:], 2, axis=1)
         result += np.einsum("ik,kn->n", shared, blocks[0])
-        result += np.einsum("ik,ikn->n", own, blocks[1:])
+        result += np.einsum("ik,ikn->n", separate, blocks[1:])
     else:
         result += np.einsum("gk,gkn->n", levels[:, plain:], blocks)
     return np.asarray(result / len(levels))
@@ -124,8 +124,8 @@ def _level_weights(state: MixtureState) -> Floats:
     insured = levels.insurance[:, : 1 + count]
     insured = insured / insured.sum(axis=1, keepdims=True)
     if _several(state):
-        common, own = levels.choice[0] / levels.choice[0].sum()
-        used, insured = common * used[0] + own * used[1:], insured[:1]
+        common, separate = levels.choice[0] / levels.choice[0].sum()
+        used, insured = common * used[0] + separate * used[1:], insured[:1]
     return np.asarray(insured[:, :1] * used + insured[:, 1:])
 
 
@@ -167,8 +167,8 @@ def _settings(recipe: MixtureSettings) -> str:
 
 def _counted(state: MixtureState, counts: Floats) -> list[tuple[str, int]]:
     """Return the experts whose count is not zero, largest first."""
-    found = [(state.names[i], int(counts[i])) for i in np.flatnonzero(counts)]
-    return sorted(found, key=lambda pair: (-pair[1], pair[0]))
+    pairs = [(state.names[i], int(counts[i])) for i in np.flatnonzero(counts)]
+    return sorted(pairs, key=lambda pair: (-pair[1], pair[0]))
 
 
 def _added(totals: Floats) -> Floats:
@@ -231,20 +231,20 @@ def _last_rounds(state: MixtureState) -> Settled | None:
     kept = _comparable_rounds(state)
     if not kept:
         return None
-    rounds = [one for one, _ in kept]
+    rounds = [waited for waited, _ in kept]
     return Settled(
-        np.concatenate([_confident_forecasts(state, one) for one in rounds]),
+        np.concatenate([_confident_forecasts(state, waited) for waited in rounds]),
         np.concatenate([outcomes for _, outcomes in kept]),
-        np.concatenate([one.items for one in rounds]),
-        np.concatenate([one.values for one in rounds]),
-        min(one.number for one in rounds),
+        np.concatenate([waited.items for waited in rounds]),
+        np.concatenate([waited.values for waited in rounds]),
+        min(waited.number for waited in rounds),
         len(rounds),
     )
 
 
-def _confident_forecasts(state: MixtureState, one: PendingRound) -> Floats:
+def _confident_forecasts(state: MixtureState, waited: PendingRound) -> Floats:
     """Return the forecasts of a round, NaN where an expert had no confidence."""
-    table, confidence = widen(state.live, one.forecasts, one.confidence)
+    table, confidence = widen(state.live, waited.forecasts, waited.confidence)
     return table if confidence is None else np.where(confidence > 0.0, table, nan)
 
 
@@ -252,7 +252,9 @@ def _comparable_rounds(state: MixtureState) -> list[tuple[PendingRound, Floats]]
     """Return the rounds of the history that have a prediction and as many classes as the last."""
     kept = state.history
     awake = [
-        (one.round, one.outcomes) for one in kept if not np.isnan(one.round.values[:, 0]).all()
+        (settled.round, settled.outcomes)
+        for settled in kept
+        if not np.isnan(settled.round.values[:, 0]).all()
     ]
     return [pair for pair in awake if pair[0].values.shape[1] == awake[-1][0].values.shape[1]]
 

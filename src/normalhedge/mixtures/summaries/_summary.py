@@ -144,10 +144,10 @@ class Summary:
     @property
     def warning(self) -> str:
         """A sentence if the blend was clearly worse than a plain combination; empty otherwise."""
-        found = self.comparison.warning
-        if found and not self.automatic:
-            found += "; auto, the default, hedges over plain combinations, too"
-        return found
+        sentence = self.comparison.warning
+        if sentence and not self.automatic:
+            sentence += "; auto, the default, hedges over plain combinations, too"
+        return sentence
 
     @property
     def guarded(self) -> str:
@@ -181,8 +181,8 @@ class Summary:
             losses = f"blend {self.blend:.6g}, uniform weights {self.uniform:.6g}"
             facts.append(("mean loss, all rows", f"{losses} ({self.settled:,} rows)"))
         for level, share, count in self.covered:
-            said = f"{share:.1%} of {count:,} outcomes" if count else "no outcome counted yet"
-            facts.append((f"{100.0 * level:.10g} % interval covers", said))
+            share_text = f"{share:.1%} of {count:,} outcomes" if count else "no outcome counted yet"
+            facts.append((f"{100.0 * level:.10g} % interval covers", share_text))
         limit = f", at most {at_most(self.bound.regret, 4)}" if self.bound else ""
         unit = f" {self.bound.unit}" if self.bound.unit else ""
         name = "regret to a component" if self.automatic else "largest regret"
@@ -222,21 +222,21 @@ class Summary:
 
     def tables(self) -> list[tuple[str, Table]]:
         """Return all tables with their titles: the yardsticks, the components, the experts."""
-        found = []
+        tables = []
         if self.comparison.rows:
-            found.append((f"means over {self.comparison.where}", self.comparison.table()))
+            tables.append((f"means over {self.comparison.where}", self.comparison.table()))
         if self.components:
             rows = self.comparison.component_rows
             where = f"; mean losses over {rows:,} row{'s' * (rows != 1)}" if rows else ""
-            found.append((f"weights of the components now{where}", self.component_table()))
-        return [*found, ("", self.table())]
+            tables.append((f"weights of the components now{where}", self.component_table()))
+        return [*tables, ("", self.table())]
 
     def __str__(self) -> str:
         """Return the summary as text."""
         lines = [self.settings]
         lines += [f"  Warning: {self.warning}."] if self.warning else []
         lines += [f"  {name:<24}{text}" for name, text in self.facts()]
-        lines += [f"  {said}" for said in (self.guarded, self.rearranged) if said]
+        lines += [f"  {sentence}" for sentence in (self.guarded, self.rearranged) if sentence]
         for title, (head, body) in self.tables():
             lines += ["", *([f"  {title}"] if title else [])]
             lines += [f"  {line}".rstrip() for line in number_tables.as_text(head, body)]
@@ -250,8 +250,8 @@ class Summary:
         parts = [f"<p><b>{html.escape(self.settings)}</b></p>"]
         parts += [f"<p><b>Warning: {html.escape(self.warning)}.</b></p>"] if self.warning else []
         parts.append(f"<table>{facts}</table>")
-        said = (self.guarded, self.rearranged)
-        parts += [f"<p>{html.escape(sentence)}</p>" for sentence in said if sentence]
+        sentences = (self.guarded, self.rearranged)
+        parts += [f"<p>{html.escape(sentence)}</p>" for sentence in sentences if sentence]
         for title, table in self.tables():
             parts += [f"<p>{html.escape(title)}</p>"] if title else []
             parts.append(_as_html(*table))
