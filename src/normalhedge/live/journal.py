@@ -156,14 +156,14 @@ def _lines(path: Path) -> Iterator[dict[str, Any]]:
     """Yield the objects of a journal."""
     *lines, rest = path.read_bytes().split(b"\n")
     for number, line in enumerate(lines, start=1):
-        entry = _parsed(line)
+        entry = _parse(line)
         if entry is None:
             raise ValueError(f"{path} is damaged in line {number}")
         yield entry
-    last = _parsed(rest)
+    last = _parse(rest)
     if last is not None:
         yield last
-    elif _parsed(rest[:-1]) is not None:  # complete, but its line break was changed
+    elif _parse(rest[:-1]) is not None:  # complete, but its line break was changed
         raise ValueError(f"{path} is damaged in line {len(lines) + 1}")
 
 
@@ -176,7 +176,7 @@ def _sum(text: bytes) -> bytes:
     return blake2b(text, digest_size=SUM // 2).hexdigest().encode("ascii")
 
 
-def _parsed(line: bytes) -> dict[str, Any] | None:
+def _parse(line: bytes) -> dict[str, Any] | None:
     """Return the object of a line; None if the line is damaged."""
     checksum, space, text = line[:SUM], line[SUM : SUM + 1], line[SUM + 1 :]
     if space != b" " or _sum(text) != checksum:

@@ -20,10 +20,10 @@ def read(path: Path, form: str, versions: range, checked: int, what: str) -> dic
     """Return the content of a file; raise a ValueError if its checksum is wrong."""
     if whole_files.refuse_special(path) is None:
         raise ValueError(f"there is no file {path}")
-    return opened(path.read_bytes(), str(path), form, versions, checked, what)
+    return open_sealed(path.read_bytes(), str(path), form, versions, checked, what)
 
 
-def opened(
+def open_sealed(
     data: bytes, source: str, form: str, versions: range, checked: int, what: str
 ) -> dict[str, Any]:
     """Return the content of a sealed text after verifying its checksum."""

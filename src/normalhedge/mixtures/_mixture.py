@@ -23,6 +23,7 @@ from normalhedge.mixtures.state import (
     INSIDE,
     MAX_NAMES,
     MAX_PENDING,
+    OPTIONS,
     Keys,
     MixtureSettings,
     MixtureState,
@@ -36,7 +37,7 @@ from normalhedge.mixtures.state import (
     let_sleep,
     read,
     read_outcome,
-    shaped,
+    shape_values,
 )
 
 _alive: "weakref.WeakSet[Mixture]" = weakref.WeakSet()
@@ -159,26 +160,8 @@ class Mixture(MixtureViews):
         interval: float | Iterable[float] | None = None,
         season: int | None = None,
     ) -> None:
-        state = MixtureState.new(
-            MixtureSettings.of(
-                hedger=hedger,
-                loss=loss,
-                combine=combine,
-                gradient=gradient,
-                shared=shared,
-                even=even,
-                include=include,
-                max_pending=max_pending,
-                max_age=max_age,
-                history=history,
-                forget_after=forget_after,
-                max_names=max_names,
-                memory=memory,
-                half_life=half_life,
-                interval=interval,
-                season=season,
-            )
-        )
+        options = {name: value for name, value in locals().items() if name in OPTIONS}
+        state = MixtureState.new(MixtureSettings.of(**options))
         super().__init__(state.settings, state.live)
         _alive.add(self)
 
@@ -254,7 +237,9 @@ class Mixture(MixtureViews):
         intervals = None
         if self.intervals is not None and bounds is not None:
             intervals = self.intervals.shaped_bounds(bounds, keys)
-        return Prediction(shaped(values, keys), ticket, live.names, distribution, keys, intervals)
+        return Prediction(
+            shape_values(values, keys), ticket, live.names, distribution, keys, intervals
+        )
 
     def peek(
         self, forecasts: Mapping[str, Any], confidence: Mapping[str, float] | None = None

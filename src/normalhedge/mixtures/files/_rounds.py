@@ -9,7 +9,13 @@ from typing import Any
 import numpy as np
 
 from normalhedge.boundary.inputs import Floats
-from normalhedge.mixtures.files._entries import MOST, floats, listed, whole, words
+from normalhedge.mixtures.files._entries import (
+    MOST,
+    check_floats,
+    check_list,
+    check_whole,
+    check_words,
+)
 from normalhedge.mixtures.intervals import Conformal
 from normalhedge.mixtures.state import (
     DeferredOutcome,
@@ -88,7 +94,7 @@ def read_rounds(
     """Read the compound entries; ``read_before`` reads the mixture before the last table."""
     live = state.live
     facts = TableFacts({}, _read_times(state, content), content["time_kind"])
-    pending = [_read_round(state, entry) for entry in listed("pending", content["pending"])]
+    pending = [_read_round(state, entry) for entry in check_list("pending", content["pending"])]
     for earlier, later in pairwise(pending):
         if later.ticket <= earlier.ticket:
             raise ValueError(f"ticket {later.ticket} is out of order")
@@ -111,25 +117,27 @@ def _read_round(state: MixtureState, entry: Mapping[str, Any]) -> RoundRecord:
     """Return a pending round."""
     if entry.keys() != ROUND:
         raise ValueError(f"a pending round must have {', '.join(sorted(ROUND))}")
-    ticket = whole("ticket", entry["ticket"], state.next_ticket)
-    items = [whole("item", i, len(state.items)) for i in listed("items", entry["items"])]
+    ticket = check_whole("ticket", entry["ticket"], state.next_ticket)
+    items = [check_whole("item", i, len(state.items)) for i in check_list("items", entry["items"])]
     table, keys = entry["forecasts"], entry["keys"]
     try:  # the shape of the first of each list; `floats` compares the others
         rows, classes, n = len(table), len(table[0]), len(table[0][0])
     except (TypeError, LookupError):
         raise ValueError(f"ticket {ticket} has no forecasts") from None
-    forecasts = floats("forecasts", table, (rows, classes, n), -math.inf, math.inf, missing=True)
+    forecasts = check_floats(
+        "forecasts", table, (rows, classes, n), -math.inf, math.inf, missing=True
+    )
     width = classes * state.live.value_count
-    values = floats("values", entry["values"], (rows, width), -1e100, 1e100, missing=True)
+    values = check_floats("values", entry["values"], (rows, width), -1e100, 1e100, missing=True)
     if len(items) != rows or n > len(state.names):
         raise ValueError(f"ticket {ticket} does not fit its forecasts")
     confidence = None
     if entry["confidence"] != []:
-        confidence = floats("confidence", entry["confidence"], (n,), 0.0, 1.0)
+        confidence = check_floats("confidence", entry["confidence"], (n,), 0.0, 1.0)
     if isinstance(keys, list):
-        keys = tuple(words("keys", keys))
+        keys = tuple(check_words("keys", keys))
     elif keys is not None:
-        keys = range(whole("keys", keys, 1 << 31))
+        keys = range(check_whole("keys", keys, 1 << 31))
     if (1 if keys is None else len(keys)) != rows:
         raise ValueError(f"ticket {ticket} does not fit its keys")
     awake = np.any(np.all(np.abs(forecasts) < 1e100, axis=1), axis=1)
@@ -139,7 +147,7 @@ def _read_round(state: MixtureState, entry: Mapping[str, Any]) -> RoundRecord:
         raise ValueError(f"ticket {ticket} does not fit the loss, with {classes} classes")
     if (np.isnan(values[:, :classes]).any(axis=1) & awake).any() and confidence is None:
         raise ValueError(f"ticket {ticket} has no prediction")
-    number = whole("number", entry["number"], state.rounds)
+    number = check_whole("number", entry["number"], state.rounds)
     which = np.array(items, dtype=np.int32)
     return RoundRecord(ticket, number, forecasts, confidence, values, which, keys, None, None)
 
@@ -150,18 +158,20 @@ def _read_deferred(
     """Return the outcomes of a pending round of a table, and when they may be used."""
     rows, classes, _ = record.forecasts.shape
     due = DeferredOutcome(**entry)
-    outcomes = floats("outcomes", due.outcomes, (rows,), -1e100, 1e100, missing=True)
+    outcomes = check_floats("outcomes", due.outcomes, (rows,), -1e100, 1e100, missing=True)
     known = outcomes[~np.isnan(outcomes)]
     of_classes = state.settings.loss.of_classes
     if of_classes and classes > 1 and not np.isin(known, range(classes)).all():
         raise ValueError(f"outcomes of ticket {record.ticket} must be classes in 0..{classes - 1}")
-    whole("game", due.game, len(state.weights))
-    whole("due", due.due)
-    times = [_read_time(facts, time) for time in listed("known", due.known)]
+    check_whole("game", due.game, len(state.weights))
+    check_whole("due", due.due)
+    times = [_read_time(facts, time) for time in check_list("known", due.known)]
     if times and len(times) != rows:
         raise ValueError(f"ticket {record.ticket} does not fit the times of its outcomes")
     time = None if due.time is None else _read_time(facts, due.time)
-    return DeferredOutcome(due.game, due.due, times, time, outcomes, whole("since", due.since))
+    return DeferredOutcome(
+        due.game, due.due, times, time, outcomes, check_whole("since", due.since)
+    )
 
 
 def _read_ids(
@@ -170,7 +180,7 @@ def _read_ids(
     """Return the ids that a stream gave pending rounds, by ticket: JSON texts, all different."""
     ids, tickets = dict(content["ids"]), {record.ticket for record in pending}
     for name, ticket in ids.items():
-        whole("id", ticket, state.next_ticket)
+        check_whole("id", ticket, state.next_ticket)
         if content["version"] > 2 and ticket not in tickets:
             raise ValueError(f"id {name} belongs to no pending round")
         if json.dumps(json.loads(name)) != name:
@@ -185,9 +195,9 @@ def _read_times(state: MixtureState, content: Mapping[str, Any]) -> dict[int, An
     kind, times = content["time_kind"], dict[int, Any]()
     if not isinstance(kind, str) or kind not in TIMES:
         raise ValueError(f"time_kind must be one of {', '.join(TIMES)}, it is {kind!r}")
-    for pair in listed("last_times", content["last_times"]):
-        game, time = listed("last_times", pair, 2)
-        if whole("game", game, len(state.weights)) in times:
+    for pair in check_list("last_times", content["last_times"]):
+        game, time = check_list("last_times", pair, 2)
+        if check_whole("game", game, len(state.weights)) in times:
             raise ValueError(f"game {game} has two last times")
         times[game] = _read_time(TableFacts({}, times, kind), time)
     return times
@@ -219,14 +229,16 @@ def _read_last_table(
         if (settings.interval, settings.season) != (present.interval, present.season):
             raise ValueError("the mixture before the last table has other intervals")
     until: dict[str, Any] = {}
-    for pair in listed("until", entry["until"]):
-        item, time = listed("until", pair, 2)
+    for pair in check_list("until", entry["until"]):
+        item, time = check_list("until", pair, 2)
         if item not in state.items or item in until:
             raise ValueError("until must have an item once")
-        until[item] = _read_time(facts, time) if facts.time_kind else whole("until", time, MOST)
+        until[item] = (
+            _read_time(facts, time) if facts.time_kind else check_whole("until", time, MOST)
+        )
     if not until or not isinstance(entry["digest"], str):
         raise ValueError("the last table must have items and a digest")
-    rounds, ticket, pending = (whole("mark", k) for k in listed("mark", entry["mark"], 3))
+    rounds, ticket, pending = (check_whole("mark", k) for k in check_list("mark", entry["mark"], 3))
     return LastTable(before, until, entry["digest"], (rounds, ticket, pending))
 
 
@@ -236,9 +248,9 @@ def interval_options(entry: Any) -> dict[str, Any]:
         return {}
     if not isinstance(entry, dict) or entry.keys() != INTERVALS:
         raise ValueError(f"intervals must have {', '.join(sorted(INTERVALS))}")
-    levels = listed("levels", entry["levels"])
-    season = None if entry["season"] is None else whole("season", entry["season"])
-    floats("levels", levels, (len(levels),), 0.0, 1.0)
+    levels = check_list("levels", entry["levels"])
+    season = None if entry["season"] is None else check_whole("season", entry["season"])
+    check_floats("levels", levels, (len(levels),), 0.0, 1.0)
     if levels != sorted(levels):
         raise ValueError("levels of intervals must rise")
     return {"interval": levels, "season": season}
@@ -251,20 +263,20 @@ def _read_intervals(
     intervals, live, count = state.intervals, state.live, len(state.items)
     assert intervals is not None
     size, length = intervals.conformal.sizes
-    games = floats("games", entry["games"], (count, size), -math.inf, math.inf)
+    games = check_floats("games", entry["games"], (count, size), -math.inf, math.inf)
     counts = intervals.conformal.counts(games)
     hits = counts[:, :, 0] - counts[:, :, 1] - counts[:, :, 2]
     if min(counts.min(initial=0.0), hits.min(initial=0.0), games[:, :3].min(initial=0.0)) < 0.0:
         raise ValueError("games of intervals must have counts that add up")
-    predicted = floats("predicted", entry["predicted"], (count,), 0, MOST, integral=True)
+    predicted = check_floats("predicted", entry["predicted"], (count,), 0, MOST, integral=True)
     records, tokens = {record.ticket: record for record in pending}, dict[int, Floats]()
-    for pair in listed("tokens", entry["tokens"]):
-        ticket, values = listed("tokens", pair, 2)
+    for pair in check_list("tokens", entry["tokens"]):
+        ticket, values = check_list("tokens", pair, 2)
         if type(ticket) is not int or ticket in tokens or ticket not in records:
             raise ValueError("each token must belong to a different pending round")
         items = records[ticket].items
         shape = (len(items), length + 1)
-        rows = floats("tokens", values, shape, -math.inf, math.inf, missing=True)
+        rows = check_floats("tokens", values, shape, -math.inf, math.inf, missing=True)
         if not (rows[:, -1] < predicted[items]).all() or not (rows[:, -1] >= 0).all():
             raise ValueError(f"tokens of ticket {ticket} must be of earlier rounds")
         tokens[ticket] = _with_infinities(intervals.conformal, rows, ticket)

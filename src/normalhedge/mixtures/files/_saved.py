@@ -72,17 +72,19 @@ def load(
 
 
 def _sequence(path: Path) -> int:
-    return int(_parsed(path).get("sequence", 0))
+    return int(_read_content(path).get("sequence", 0))
 
 
 def read_snapshot(path: Path, loss: Loss | LossFunction | None = None) -> Snapshot:
     """Return the content of a file, without its journal; refuse a file that is not a mixture."""
-    return _snapshot(_parsed(path), str(path), loss)
+    return _snapshot(_read_content(path), str(path), loss)
 
 
 def read_snapshot_text(data: bytes, source: str) -> Snapshot:
     """Return the content of a text that `snapshot_text` wrote; refuse any other text."""
-    content = sealed_file.opened(data, source, FORMAT, range(1, VERSION + 1), SEALED, "a mixture")
+    content = sealed_file.open_sealed(
+        data, source, FORMAT, range(1, VERSION + 1), SEALED, "a mixture"
+    )
     return _snapshot(content, source, None)
 
 
@@ -102,6 +104,6 @@ def _snapshot(content: dict[str, Any], source: str, loss: Loss | LossFunction | 
         raise ValueError(f"{source} cannot be read: it is nested too deeply or too large") from None
 
 
-def _parsed(path: Path) -> dict[str, Any]:
+def _read_content(path: Path) -> dict[str, Any]:
     """Return the content of a file of any version, its checksum verified."""
     return sealed_file.read(path, FORMAT, range(1, VERSION + 1), SEALED, "a mixture")

@@ -12,7 +12,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from normalhedge.hedgers import HEDGERS
-from normalhedge.mixtures.files._entries import MOST, floats, truth, whole, words
+from normalhedge.mixtures.files._entries import (
+    MOST,
+    check_floats,
+    check_truth,
+    check_whole,
+    check_words,
+)
 from normalhedge.mixtures.files._rounds import interval_options, read_rounds, write_rounds
 from normalhedge.mixtures.losses import Loss, LossFunction, loss_of, restored_loss
 from normalhedge.mixtures.rules import Automatic, Prior, levels_of, part_of
@@ -65,12 +71,12 @@ SCHEMA = (
     ),
     Entry("names"),
     Entry("items"),
-    Entry("rounds", check=whole),
-    Entry("expired", check=whole),
-    Entry("next_ticket", check=whole),
-    Entry("joined_late", since=2, check=truth),
-    Entry("left", since=4, check=whole),
-    Entry("seeded", since=4, check=truth),
+    Entry("rounds", check=check_whole),
+    Entry("expired", check=check_whole),
+    Entry("next_ticket", check=check_whole),
+    Entry("joined_late", since=2, check=check_truth),
+    Entry("left", since=4, check=check_whole),
+    Entry("seeded", since=4, check=check_truth),
     Entry("weights", field="weights", low=0.0, high=1.0),
     Entry("regrets", until=1, field="ledgers", low=-1e100, high=1e100),
     Entry("ledgers", since=2, field="ledgers", low=-1e100, high=1e100),
@@ -122,14 +128,14 @@ def read_mixture(content: Mapping[str, Any], loss: Loss | LossFunction | None) -
     _check_names(entries, content)
     state = _new_state(content, loss)
     live = state.live
-    state.join(words("names", content["names"]))
-    item_indices(live, words("items", content["items"]))
+    state.join(check_words("names", content["names"]))
+    item_indices(live, check_words("items", content["items"]))
     if state.names != content["names"] or state.items != content["items"]:
         raise ValueError("names and items must be different words, in the order of their arrival")
     for name, entry in entries.items():
         if entry.check is not None:
             setattr(live, name, entry.check(name, content[name]))
-    retired = words("retired", content.get("retired", []))
+    retired = check_words("retired", content.get("retired", []))
     if not set(retired) <= set(state.names):
         raise ValueError("retired experts must be among the names")
     live.restore(None, retired, [], [])
@@ -200,7 +206,7 @@ def _limits(content: Mapping[str, Any]) -> dict[str, Any]:
     return {
         name: None
         if content[name] is None and OPTIONS[name].default is None
-        else whole(name, content[name])
+        else check_whole(name, content[name])
         for name in LIMITS
         if name in content
     }
@@ -209,8 +215,8 @@ def _limits(content: Mapping[str, Any]) -> dict[str, Any]:
 def _with_prior(rule: Automatic, loss: Loss, entry: Mapping[str, Any]) -> Automatic:
     """Return the default with the prior of a file: versions of the package may differ."""
     usual = rule.prior_of(loss)
-    ways = floats("prior", entry["ways"], (len(usual.ways),), 0.0, 1.0)
-    share = float(floats("insured", [entry["insured"]], (1,), 0.0, 1.0)[0])
+    ways = check_floats("prior", entry["ways"], (len(usual.ways),), 0.0, 1.0)
+    share = float(check_floats("insured", [entry["insured"]], (1,), 0.0, 1.0)[0])
     if not ways.min() > 0.0 or abs(ways.sum() - 1.0) > TOLERANCE or not 0.0 < share < 1.0:
         raise ValueError("its prior must have positive weights that sum to one")
     prior = Prior(tuple(ways.tolist()), share)
@@ -223,13 +229,13 @@ def _read_array(state: MixtureState, entry: Entry, content: Mapping[str, Any]) -
     automatic, low, high = isinstance(state.settings.hedger, Automatic), entry.low, entry.high
     shape = present.shape
     if name == "regrets":  # the first row of a ledger, as all hedgers then had no other
-        present[:, 0] = floats(name, value, (shape[0], shape[2]), low, high)
+        present[:, 0] = check_floats(name, value, (shape[0], shape[2]), low, high)
         return np.asarray(present)
     if name == "marks":
-        return floats(name, value, shape, low, state.rounds, integral=True).astype(np.int64)
+        return check_floats(name, value, shape, low, state.rounds, integral=True).astype(np.int64)
     if name == "sums" and not state.settings.loss.of_levels and len(value) == SUMS_BEFORE_THE_GUARD:
         present[:] = 0.0
-        present[: len(value)] = floats(name, value, (len(value), shape[1]), low, high)
+        present[: len(value)] = check_floats(name, value, (len(value), shape[1]), low, high)
         return np.asarray(present)
     if name == "ranges" and not automatic:
         low = 0.0
@@ -237,7 +243,7 @@ def _read_array(state: MixtureState, entry: Entry, content: Mapping[str, Any]) -
         low, high = -1e100, 1e100
         if automatic:
             shape = (shape[0], shape[1] - part_of(state.live, "insurance").shape[1])
-    return floats(name, value, shape, low, high)
+    return check_floats(name, value, shape, low, high)
 
 
 def _assign(state: MixtureState, arrays: dict[str, np.ndarray], version: int) -> None:

@@ -91,10 +91,6 @@ class Loss:
         Whether it is ``(x - y)^2``.
     continuous
         Whether a small change of the forecast changes the loss little.
-    differentiable
-        Whether the loss has a slope, which the gradient trick needs.
-    gradient
-        Whether the gradient trick is used by default.
     slope_from
         The loss whose slope the default blend uses, if that tells more than its own.
     combine
@@ -277,7 +273,7 @@ class Loss:
 
     @property
     def differentiable(self) -> bool:
-        """Whether the loss has a slope."""
+        """Whether the loss has a slope, which the gradient trick needs."""
         return self.continuous
 
     @property

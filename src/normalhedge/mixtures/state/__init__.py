@@ -14,11 +14,9 @@ from normalhedge.mixtures.state._forecasts import (
     read as read,
     read_outcome as read_outcome,
 )
-from normalhedge.mixtures.state._interval_settings import IntervalSettings as IntervalSettings
 from normalhedge.mixtures.state._mixture_state import (
     INSIDE as INSIDE,
     MixtureState as MixtureState,
-    PendingRounds as PendingRounds,
     item_indices as item_indices,
     let_sleep as let_sleep,
     widen as widen,
@@ -48,13 +46,11 @@ from normalhedge.mixtures.state._table_facts import (
 from normalhedge.mixtures.state._tickets import (
     PendingRound as PendingRound,
     Prediction,
-    SettledRound as SettledRound,
-    shaped as shaped,
+    shape_values as shape_values,
 )
 from normalhedge.mixtures.state.sum_rows import (
     EXPERT_SUMS as EXPERT_SUMS,
     LAST as LAST,
-    MARKS as MARKS,
     REGRET as REGRET,
     STEPS as STEPS,
     TOTAL_SUMS as TOTAL_SUMS,

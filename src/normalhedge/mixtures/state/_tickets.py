@@ -63,17 +63,10 @@ class PendingRound(NamedTuple):
     @classmethod
     def of(cls, record: Any) -> "PendingRound":
         """Return a round from its `RoundRecord`."""
-        keys = list(record.keys) if isinstance(record.keys, tuple) else record.keys
-        return cls(
-            record.forecasts,
-            record.confidence,
-            record.values,
-            record.items,
-            record.number,
-            keys,
-            record.tokens,
-            record.id,
-        )
+        fields = {name: getattr(record, name) for name in cls._fields}
+        if isinstance(record.keys, tuple):
+            fields["keys"] = list(record.keys)
+        return cls(**fields)
 
 
 class SettledRound(NamedTuple):
@@ -90,7 +83,7 @@ class SettledRound(NamedTuple):
         return cls(PendingRound.of(record), outcomes, record.ticket, rounds)
 
 
-def shaped(values: Floats, keys: Keys) -> Any:
+def shape_values(values: Floats, keys: Keys) -> Any:
     """Return predictions in the form of the forecasts; None if no expert was awake."""
     cells = values[:, 0] if values.shape[1] == 1 else values
     if keys is not None:

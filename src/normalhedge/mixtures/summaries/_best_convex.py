@@ -30,7 +30,7 @@ class Convex(NamedTuple):
     gap: float  # an upper bound on how much smaller the loss of other weights could be
 
 
-def sampled(loss: Loss, forecasts: Floats, sample: int) -> int:
+def sampling_step(loss: Loss, forecasts: Floats, sample: int) -> int:
     """Return k if weights are fitted to one row in k of a table."""
     if loss.quadratic or loss.linear:
         return 1
@@ -54,8 +54,8 @@ def best_convex(
     the others, as it does in a hedger.) `_interior` solves it until the gap is proved to be less
     than 1e-6 of the loss, or less than 1e-9 of the loss of the best expert if the least loss is
     zero. The gap can be larger only if one expert errs 1e9 times as much as another, or if a loss
-    has kinks of which it does not tell. A large table is sampled, see `sampled`; the loss and the
-    gap always count the whole table.
+    has kinks of which it does not tell. A large table is sampled (`sampling_step`); the loss and
+    the gap always count the whole table.
     """
     n = forecasts.shape[2]
     filled = np.empty(forecasts.shape)
@@ -65,7 +65,7 @@ def best_convex(
     filled, outcomes, items = filled[known], outcomes[known], items[known]
     if not len(filled):
         return Convex(np.full(n, 1.0 / n), np.nan, np.nan)
-    every = sampled(loss, filled, sample or SAMPLE)
+    every = sampling_step(loss, filled, sample or SAMPLE)
     with np.errstate(all="ignore"):
         whole = _Problem(loss, filled, outcomes, items)
         rows = (array[::every] for array in (filled, outcomes, items))
@@ -138,7 +138,7 @@ class _Problem:
         tame = self.start > 0.0
         few = np.ascontiguousarray(self.table[:, tame])
         if self.loss.quadratic:
-            few = _shortened(few)
+            few = _shorten_table(few)
         phi = self._phi(few, start := self.start[tame])
         weights[tame], slopes = minimise(phi, few, start)
         fewer = np.where(weights < NEGLIGIBLE, 0.0, weights)
@@ -169,7 +169,7 @@ class _Problem:
         return Smooth(v, self._value, self._slope, table.min(axis=1), table.max(axis=1))
 
 
-def _shortened(table: Floats) -> Floats:
+def _shorten_table(table: Floats) -> Floats:
     """Return a table with at most as many rows as columns in which weights have the same loss.
 
     With A = Q R, |A w| = |R w|.

@@ -18,7 +18,6 @@ from typing import Any
 import numpy as np
 
 from normalhedge._core import Live
-from normalhedge.boundary.inputs import Floats
 from normalhedge.guarantees import Bound, at_most, best_known, scaled_limit
 from normalhedge.hedgers import CompiledHedger, NormalHedge
 from normalhedge.mixtures.rules import Automatic
@@ -146,8 +145,3 @@ def _unit(recipe: MixtureSettings, state: MixtureState) -> str:
     counted = f"discounted at {alpha:g} a round" if alpha else "over all settled rounds"
     several = "mean over the items, " if recipe.shared and len(state.items) > 1 else ""
     return f"in {recipe.loss.name} loss, {several}{counted}"
-
-
-def loss_regrets(state: MixtureState) -> Floats:
-    """Return the regret to each expert in units of the loss; the largest over the live."""
-    return np.asarray(state.live.loss_regrets.max(axis=0))

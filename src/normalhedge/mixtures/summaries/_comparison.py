@@ -21,7 +21,7 @@ from normalhedge.mixtures.losses import (
 )
 from normalhedge.mixtures.rules import VALUES_BEFORE_WAYS
 from normalhedge.mixtures.state import combine
-from normalhedge.mixtures.summaries._best_convex import Convex, best_convex, sampled
+from normalhedge.mixtures.summaries._best_convex import Convex, best_convex, sampling_step
 
 WORSE, ENOUGH = 0.02, 100
 """A warning needs a plain combination whose loss is smaller by more than this share, over at least
@@ -203,7 +203,7 @@ def compare(rows: Settled, loss: Loss, names: Sequence[str], components: int = 0
                 table = table[:, :, : means.shape[1]]
     lines = [_line(name, means[:, k]) for k, name in enumerate(("blend", *plain))]
     lines += _best_expert(means[:, len(combined) :], rows_awake / count, names, substitute)
-    every = sampled(loss, rows.forecasts, SAMPLE)
+    every = sampling_step(loss, rows.forecasts, SAMPLE)
     if convex is not None:
         asleep = rows_awake.min() < count
         remark = "in hindsight"

@@ -8,7 +8,7 @@ import numpy as np
 from normalhedge.boundary.inputs import LARGEST, Floats
 from normalhedge.mixtures.rules import Automatic, ledger_weights, levels_of
 from normalhedge.mixtures.state import MixtureSettings, MixtureState, PendingRound, sum_rows, widen
-from normalhedge.mixtures.summaries._bounds import loss_regrets, regret_bound
+from normalhedge.mixtures.summaries._bounds import regret_bound
 from normalhedge.mixtures.summaries._comparison import OFTEN, Comparison, Settled, compare
 from normalhedge.mixtures.summaries._summary import ComponentRow, ExpertRow, Summary
 
@@ -26,7 +26,7 @@ class TablePart(NamedTuple):
 def summarise(state: MixtureState, table: TablePart | None = None) -> Summary:
     """Return the summary of a mixture."""
     sums = state.live.expert_sums if table is None else table.sums.sum(axis=0)
-    totals = state.live.total_sums if table is None else _added(table.totals)
+    totals = state.live.total_sums if table is None else _add_stretches(table.totals)
     experts = _experts(state, sums, totals)
     often = [row for row in experts if _settled_share(state, row, sums, totals) >= OFTEN]
     automatic = isinstance(state.settings.hedger, Automatic)
@@ -47,8 +47,10 @@ def summarise(state: MixtureState, table: TablePart | None = None) -> Summary:
         comparison=comparison,
         automatic=automatic,
         components=_components(state, names, comparison),
-        moved=_counted(state, sums[sum_rows.ABSURD]),
-        crossed=_counted(state, sums[sum_rows.CROSSED]) if state.settings.loss.of_levels else [],
+        moved=_count_pairs(state, sums[sum_rows.ABSURD]),
+        crossed=_count_pairs(state, sums[sum_rows.CROSSED])
+        if state.settings.loss.of_levels
+        else [],
         covered=state.covered(),
         regret=_regret(state),
         bound=regret_bound(state),
@@ -165,13 +167,13 @@ def _settings(recipe: MixtureSettings) -> str:
     )
 
 
-def _counted(state: MixtureState, counts: Floats) -> list[tuple[str, int]]:
+def _count_pairs(state: MixtureState, counts: Floats) -> list[tuple[str, int]]:
     """Return the experts whose count is not zero, largest first."""
     pairs = [(state.names[i], int(counts[i])) for i in np.flatnonzero(counts)]
     return sorted(pairs, key=lambda pair: (-pair[1], pair[0]))
 
 
-def _added(totals: Floats) -> Floats:
+def _add_stretches(totals: Floats) -> Floats:
     result: Floats = totals.sum(axis=0)
     result[sum_rows.REGRET :] = totals[:, sum_rows.REGRET :].max(axis=0)
     return result
@@ -182,7 +184,7 @@ def _experts(state: MixtureState, sums: Floats, totals: Floats) -> list[ExpertRo
         return []
     automatic = isinstance(state.settings.hedger, Automatic)
     weights = expert_weights(state)
-    regrets = np.full(len(weights), nan) if automatic else loss_regrets(state)
+    regrets = np.full(len(weights), nan) if automatic else state.live.loss_regrets.max(axis=0)
     marks = state.live.marks
     last, since = marks[:, sum_rows.LAST].max(axis=0), marks[:, sum_rows.SINCE]
     since = np.where(since < 0, np.iinfo(np.int64).max, since).min(axis=0)

@@ -154,7 +154,7 @@ class Summary:
         """A sentence about the forecasts that the guard moved; empty if there are none."""
         if not self.moved:
             return ""
-        total, parts = _told(self.moved)
+        total, parts = _describe_counts(self.moved)
         return (
             f"the guard moved {total:,} absurd forecast{'s' * (total != 1)}: {parts}; "
             "auto:guard=false switches it off"
@@ -165,7 +165,7 @@ class Summary:
         """A sentence about the quantiles that crossed; empty if there are none."""
         if not self.crossed:
             return ""
-        total, parts = _told(self.crossed)
+        total, parts = _describe_counts(self.crossed)
         some = f"{total:,} forecast{'s' * (total != 1)}"
         return f"the quantiles of {some} crossed and were sorted: {parts}"
 
@@ -270,7 +270,7 @@ def _number(value: float) -> str:
     return "" if np.isnan(value) else f"{value:.4g}"
 
 
-def _told(counts: Sequence[tuple[str, int]]) -> tuple[int, str]:
+def _describe_counts(counts: Sequence[tuple[str, int]]) -> tuple[int, str]:
     """Return the sum of counts, and the counts of the first names in words."""
     parts = [f"{count:,} of {name}" for name, count in counts[:NAMED]]
     others = counts[NAMED:]
