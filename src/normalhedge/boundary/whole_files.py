@@ -32,7 +32,9 @@ def write_whole(path: Path, write: Callable[[Path], object]) -> None:
     returns, the file survives a power cut.
     """
     target = Path(os.path.realpath(path))
-    before = _replaceable(target, path)
+    before = refuse_special(target)
+    if before is not None and not os.access(target, os.W_OK):
+        raise ValueError(f"{path} is protected: it may not be written")
     target.parent.mkdir(parents=True, exist_ok=True)
     _sweep(target.parent, _stem(target))
     name = f".{_stem(target)}.part-{os.getpid()}-{secrets.token_hex(4)}{target.suffix}"
@@ -93,13 +95,6 @@ def _stem(target: Path) -> str:
         return name
     short = os.fsdecode(os.fsencode(name)[: LONGEST - 20]).encode("utf-8", "ignore").decode()
     return f"{short}-{hashlib.sha256(os.fsencode(name)).hexdigest()[:16]}"
-
-
-def _replaceable(target: Path, path: Path) -> os.stat_result | None:
-    before = refuse_special(target)
-    if before is not None and not os.access(target, os.W_OK):
-        raise ValueError(f"{path} is protected: it may not be written")
-    return before
 
 
 def _take_after(handle: int, before: os.stat_result, path: Path) -> None:

@@ -7,7 +7,7 @@ import numpy as np
 
 from normalhedge.boundary.inputs import LARGEST, Floats
 from normalhedge.mixtures.rules import Automatic, ledger_weights, levels_of
-from normalhedge.mixtures.state import MixtureSettings, MixtureState, PendingRound, sum_rows, widen
+from normalhedge.mixtures.state import MixtureSettings, MixtureState, sum_rows, widen
 from normalhedge.mixtures.summaries._bounds import regret_bound
 from normalhedge.mixtures.summaries._comparison import OFTEN, Comparison, Settled, compare
 from normalhedge.mixtures.summaries._summary import ComponentRow, ExpertRow, Summary
@@ -28,11 +28,12 @@ def summarise(state: MixtureState, table: TablePart | None = None) -> Summary:
     sums = state.live.expert_sums if table is None else table.sums.sum(axis=0)
     totals = state.live.total_sums if table is None else _add_stretches(table.totals)
     experts = _experts(state, sums, totals)
-    often = [row for row in experts if _settled_share(state, row, sums, totals) >= OFTEN]
+    settled = totals[sum_rows.SETTLED]
+    scored = dict(zip(state.names, sums[sum_rows.SCORED] / max(settled, 1.0), strict=True))
+    often = [row for row in experts if scored[row.name] >= OFTEN]
     automatic = isinstance(state.settings.hedger, Automatic)
     names = component_names(state)
     comparison = _comparison(state, table, len(names))
-    settled = totals[sum_rows.SETTLED]
     return Summary(
         settings=_settings(state.settings),
         rounds=state.rounds,
@@ -81,11 +82,8 @@ def component_names(state: MixtureState) -> list[str]:
 
 def _regret(state: MixtureState) -> float:
     """Return the largest present regret to an expert; for auto, to a component."""
-    hedger = state.settings.hedger
-    if isinstance(hedger, Automatic):
-        regrets = hedger.regrets(state.live)
-    else:
-        regrets = state.live.loss_regrets
+    hedger, live = state.settings.hedger, state.live
+    regrets = hedger.regrets(live) if isinstance(hedger, Automatic) else live.loss_regrets
     return float(regrets.max()) if regrets.size else 0.0
 
 
@@ -204,11 +202,6 @@ def _experts(state: MixtureState, sums: Floats, totals: Floats) -> list[ExpertRo
     return sorted(rows, key=lambda row: (-row.weight, -np.nan_to_num(row.regret), row.name))
 
 
-def _settled_share(state: MixtureState, row: ExpertRow, sums: Floats, totals: Floats) -> float:
-    scored = sums[sum_rows.SCORED, state.names.index(row.name)]
-    return float(scored / max(totals[sum_rows.SETTLED], 1.0))
-
-
 def _comparison(state: MixtureState, table: TablePart | None, components: int) -> Comparison:
     """Compare the blend with its yardsticks, over the rows of a table or of the last rounds."""
     rows = _last_rounds(state) if table is None else table.rows
@@ -229,36 +222,24 @@ def _comparison(state: MixtureState, table: TablePart | None, components: int) -
 
 
 def _last_rounds(state: MixtureState) -> Settled | None:
-    """Return the rows of the history of the mixture; None if there are none."""
-    kept = _comparable_rounds(state)
+    """Return the rows of the history that have a prediction, and as many classes as the last."""
+    kept = [settled for settled in state.history if not np.isnan(settled.round.values[:, 0]).all()]
     if not kept:
         return None
-    rounds = [waited for waited, _ in kept]
+    width = kept[-1].round.values.shape[1]
+    kept = [settled for settled in kept if settled.round.values.shape[1] == width]
+    rounds, tables = [settled.round for settled in kept], []
+    for waited in rounds:
+        table, confidence = widen(state.live, waited.forecasts, waited.confidence)
+        tables.append(table if confidence is None else np.where(confidence > 0.0, table, nan))
     return Settled(
-        np.concatenate([_confident_forecasts(state, waited) for waited in rounds]),
-        np.concatenate([outcomes for _, outcomes in kept]),
+        np.concatenate(tables),
+        np.concatenate([settled.outcomes for settled in kept]),
         np.concatenate([waited.items for waited in rounds]),
         np.concatenate([waited.values for waited in rounds]),
         min(waited.number for waited in rounds),
         len(rounds),
     )
-
-
-def _confident_forecasts(state: MixtureState, waited: PendingRound) -> Floats:
-    """Return the forecasts of a round, NaN where an expert had no confidence."""
-    table, confidence = widen(state.live, waited.forecasts, waited.confidence)
-    return table if confidence is None else np.where(confidence > 0.0, table, nan)
-
-
-def _comparable_rounds(state: MixtureState) -> list[tuple[PendingRound, Floats]]:
-    """Return the rounds of the history that have a prediction and as many classes as the last."""
-    kept = state.history
-    awake = [
-        (settled.round, settled.outcomes)
-        for settled in kept
-        if not np.isnan(settled.round.values[:, 0]).all()
-    ]
-    return [pair for pair in awake if pair[0].values.shape[1] == awake[-1][0].values.shape[1]]
 
 
 def _ratio(total: float, count: float) -> float:
