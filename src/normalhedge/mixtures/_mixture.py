@@ -212,7 +212,7 @@ class Mixture(MixtureViews):
     def _predict(
         self, forecasts: Mapping[str, Any], confidence: Mapping[str, float] | None, text: str | None
     ) -> Prediction:
-        """Do what `predict` does, for forecasts of any form and an id as JSON text."""
+        """Predict forecasts of any form, with an id as JSON text."""
         live = self._live
         check_mapping(forecasts)
         if confidence is not None:
@@ -244,7 +244,7 @@ class Mixture(MixtureViews):
     def peek(
         self, forecasts: Mapping[str, Any], confidence: Mapping[str, float] | None = None
     ) -> Prediction:
-        """Return what `predict` would return, and change nothing.
+        """Return the prediction that `predict` would make, and change nothing.
 
         No round begins: the ticket of the prediction is -1, and no outcome is expected.
 

@@ -19,9 +19,8 @@ class MixtureViews(MixtureState):
     @property
     def books(self) -> MixtureState:
         """The former name of the state of a mixture: the mixture has its attributes itself."""
-        warn(
-            "Mixture.books is gone: a Mixture has its attributes", DeprecationWarning, stacklevel=2
-        )
+        message = "Mixture.books goes with the next release: a Mixture has its attributes itself"
+        warn(message, DeprecationWarning, stacklevel=2)
         return self
 
     @property

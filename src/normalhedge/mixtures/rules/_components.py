@@ -15,7 +15,7 @@ TRUST, TRUST_OF_CLASSES = 0.95, 0.5
 for class probabilities: the range of their losses is bounded, so no absurd forecast costs more."""
 
 PLAIN_WAYS = {"median": "median", "trimmed mean": "trimmed", "mean": "mean", "vote": "vote"}
-"""The plain combinations, and what the core calls them."""
+"""The plain combinations, and their names in the core."""
 
 PLAIN_QUANTILES = (0.12, 0.12, 0.1)
 """The priors of the plain combinations of quantiles, in the order of `PLAIN_WAYS`."""

@@ -96,7 +96,7 @@ def _bound_in_gains(state: MixtureState) -> Bound:
         return bound
     # Theorem E does not cover rounds that were predicted before the delay was known, with another
     # c. Nor does it where the blend lost more than the weights that were played: its loss is not
-    # convex, or clipping hid what they lost.
+    # convex, or clipping hid their losses.
     potentials = np.exp(alpha * np.maximum(state.regrets, 0.0) ** 2 / (2.0 * c))
     highest = float(potentials.sum(axis=1).max() + state.live.left) / experts
     if highest <= bound.potential:
