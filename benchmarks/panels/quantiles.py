@@ -1,6 +1,6 @@
 """Quantile forecasts of hubs, blended by "auto": ``python -m benchmarks.panels.quantiles``.
 
-The priors of the ways of combining quantiles (``mixtures/rules/_components.py``) were chosen by what
+The priors of the ways of combining quantiles (``rules/_components.py``) were chosen by what
 ``develop`` shows: simulated hubs, medians of deaths, and every other place of FluSight without the
 whole country. All places of FluSight are what ``judge`` shows; that relative losses help was seen
 on them, too. ``speed`` blends a large table. The files of the hubs are not part of this project;
