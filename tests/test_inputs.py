@@ -1,4 +1,4 @@
-"""Every refusal names the argument, what was given and what is accepted, and changes nothing."""
+"""Every refusal names the argument, the value and the accepted values, and changes nothing."""
 
 import math
 import pickle

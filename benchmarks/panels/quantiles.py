@@ -1,6 +1,6 @@
 """Quantile forecasts of hubs, blended by "auto": ``python -m benchmarks.panels.quantiles``.
 
-The priors of the ways of combining quantiles (``mixtures/components.py``) were chosen by what
+The priors of the ways of combining quantiles (``rules/_components.py``) were chosen by what
 ``develop`` shows: simulated hubs, medians of deaths, and every other place of FluSight without the
 whole country. All places of FluSight are what ``judge`` shows; that relative losses help was seen
 on them, too. ``speed`` blends a large table. The files of the hubs are not part of this project;
@@ -44,7 +44,7 @@ def auto(panel: QuantilePanel) -> Floats:
         None, list(panel.experts), panel.forecasts.copy(), panel.outcomes, places, series, codes,
         times, panel.known, "numbers",
     )  # fmt: skip
-    session = TableSession.of(mixture.books)
+    session = TableSession.of(mixture)
     rounds = arrange(session, table, 0)
     play_table(session, rounds, weights=False, progress=None)
     result = np.empty((len(panel.outcomes), len(panel.levels)))

@@ -72,7 +72,7 @@ def test_a_signal_ends_a_stream_between_two_lines(tmp_path: Path, sent: str, cod
         assert error.count(b"\n") == 1
         assert b"ended by signal" in error
     assert [entry.name for entry in tmp_path.iterdir()] == ["state.json"]
-    assert list(read_snapshot(path).books.pending) == [0, 1, 2]
+    assert list(read_snapshot(path).state.pending) == [0, 1, 2]
 
 
 @pytest.mark.parametrize("unbuffered", ["", "1"])
@@ -92,7 +92,7 @@ def test_a_signal_does_not_cut_answers_that_nobody_reads_yet(
         out, _ = process.communicate(timeout=60)
         assert process.returncode == 143
     tickets = [json.loads(line)["ticket"] for line in out.splitlines()]
-    pending = read_snapshot(tmp_path / "state.json").books.pending
+    pending = read_snapshot(tmp_path / "state.json").state.pending
     assert tickets == list(pending)
     assert len(tickets) == 1500
 
@@ -155,7 +155,7 @@ def test_nobody_reads_the_answers(tmp_path: Path) -> None:
         assert process.stderr is not None
         error = process.stderr.read()
         assert error == b"normalhedge: the answers cannot be written: Broken pipe\n"
-    assert list(read_snapshot(path).books.pending) == [0, 1]
+    assert list(read_snapshot(path).state.pending) == [0, 1]
     assert not journal_of(path).exists()
 
 

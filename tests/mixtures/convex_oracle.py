@@ -22,7 +22,7 @@ OF_LOGS = ("log", "log-wealth")
 
 
 ROUNDING = 1e-9
-"""Where some weights make no error at all: relative to those of the experts."""
+"""Where some weights make no error at all: relative to the errors of the experts."""
 
 
 KINDS = (*OF_NUMBERS, *OF_LOGS, "l1", "brier")

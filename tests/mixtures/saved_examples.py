@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 from normalhedge import Mixture, blend
-from normalhedge.mixtures.files._restored import ENTRIES
+from normalhedge.mixtures.files._schema import entries_of
 from normalhedge.mixtures.streams._stream import Stream
 from tests.rules import SINGLE
 
@@ -35,7 +35,7 @@ def of_a_table(path: Path) -> dict[str, Any]:
 
 
 def version_2(found: dict[str, Any]) -> dict[str, Any]:
-    return {k: v for k, v in found.items() if k in ENTRIES[2]} | {"version": 2}
+    return {k: v for k, v in found.items() if k in entries_of(2)} | {"version": 2}
 
 
 def refused(path: Path, text: str | bytes) -> str:

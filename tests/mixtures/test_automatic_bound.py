@@ -90,7 +90,7 @@ def rmse(said: Any, y: np.ndarray) -> float:
 
 
 def against_the_mean(sizes: tuple[float, ...], common: float, lag: int, seed: int) -> float:
-    """Return the RMSE of the blend, relative to that of the plain mean."""
+    """Return the RMSE of the blend, relative to the plain mean."""
     y, forecasts = five_models(sizes, common, seed)
     found = blend(table_of(y, forecasts), "y", lag=lag)
     return rmse(values(found), y) / rmse(forecasts.mean(axis=1), y)

@@ -23,7 +23,7 @@ def run(
     before: Callable[[Mixture, int], object] | None = None,
     **options: Any,
 ) -> np.ndarray:
-    """Return what is blended of rounds x items x experts; an item by itself is a number."""
+    """Return the blend of rounds x items x experts; an item by itself is a number."""
     mixture, waiting, found = Mixture(**options), deque[tuple[int, Any]](), []
     for t, (rows, outcomes) in enumerate(zip(forecasts, y, strict=True)):
         if before is not None:

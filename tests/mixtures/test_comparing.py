@@ -10,10 +10,9 @@ import pytest
 from normalhedge import Mixture, blend
 from normalhedge.boundary.inputs import Floats
 from normalhedge.mixtures.rules._automatic import Automatic
-from normalhedge.mixtures.summaries import _comparing as comparing
+from normalhedge.mixtures.summaries import _comparison as comparing
 from normalhedge.mixtures.summaries._best_convex import best_convex
-from normalhedge.mixtures.summaries._comparing import plain_medians
-from normalhedge.mixtures.summaries._comparison import Comparison, Line
+from normalhedge.mixtures.summaries._comparison import Comparison, Line, plain_medians
 from normalhedge.tables import Blend
 from tests.mixtures.summary_examples import NAMES, fed, numbers, table_of
 
@@ -61,7 +60,7 @@ def oracle(forecasts: Floats, said: Floats) -> dict[str, list[Any]]:
 
 
 def check_lines(found: Comparison, columns: dict[str, list[Any]], y: Floats, kind: str) -> None:
-    """Compare the lines of a comparison with what was said, row by row."""
+    """Compare the lines of a comparison with the predictions, row by row."""
     lines = {line.name: line for line in found.lines}
     best = min(NAMES, key=lambda name: mean(columns[name], y, kind))
     for name in ("blend", "plain mean", "plain median", "best expert"):

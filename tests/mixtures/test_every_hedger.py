@@ -101,7 +101,7 @@ def test_losses_of_several_things_are_averaged(power: float) -> None:
 
 
 def test_inverse_losses_at_any_scale() -> None:
-    """The range doubles on the way, and what was lost before counts half."""
+    """The range doubles on the way, and earlier losses count half."""
     rng, runs = np.random.default_rng(6), []
     errors = rng.normal(size=(200, 3)) * [0.5, 1.0, 2.0] * 1.05 ** np.arange(200)[:, np.newaxis]
     for scale in (1.0, 2.0**-40, 2.0**60):

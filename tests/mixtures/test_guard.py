@@ -59,7 +59,7 @@ def test_two_are_believed_before_anything_was_seen() -> None:
 
 
 def test_items_on_different_scales() -> None:
-    """What is absurd of one is not of another."""
+    """A forecast that is absurd for one item is not for another."""
     rng, scales = np.random.default_rng(14), np.array([1e-6, 1e-3, 1.0, 1e3, 1e6])
     mixture, errors = Mixture(), []
     for t in range(200):

@@ -3,6 +3,7 @@
 import numpy as np
 
 from normalhedge import Mixture
+from normalhedge.mixtures.state import widen
 
 
 def test_kept_rounds_have_the_columns_of_the_present_experts() -> None:
@@ -23,7 +24,7 @@ def test_kept_rounds_have_the_columns_of_the_present_experts() -> None:
                     told.pop(leaver, None)
             names[names.index(leaver)] = f"n{t}" if rng.uniform() < 0.7 else leaver
         for one in mixture.history:
-            table, _ = mixture.books.widen(one.round.forecasts, None)
+            table, _ = widen(mixture.live, one.round.forecasts, None)
             found = dict(zip(mixture.names, table[0, 0], strict=True))
             assert {k: v for k, v in found.items() if not np.isnan(v)} == given[one.ticket]
             assert one.outcomes[0] == one.ticket

@@ -1,4 +1,4 @@
-"""Intervals of a mixture: those of `Conformal` around the blend, whatever happens in between."""
+"""Intervals of a mixture: `Conformal` puts them around the blend, whatever happens in between."""
 
 import json
 import pickle
@@ -67,7 +67,7 @@ def test_intervals_are_those_of_conformal_around_the_blend(hedger: str | None) -
                 place, late = mixture.items.index(key), seen[key] - number - 1
                 games = conformal.observe(games, token, y, place, late)
     np.testing.assert_array_equal(mixture.live.intervals, games[: len(mixture.items)])
-    assert [share for _, share, _ in mixture.books.covered()] == pytest.approx(LEVELS, abs=0.1)
+    assert [share for _, share, _ in mixture.covered()] == pytest.approx(LEVELS, abs=0.1)
 
 
 def test_forms_of_intervals() -> None:
@@ -138,13 +138,13 @@ def test_copies_pickles_and_files_go_on_alike(tmp_path: Path) -> None:
 
 def test_experts_that_come_and_go_leave_the_intervals_alone() -> None:
     mixture = busy()
-    before = mixture.books.intervals
+    before = mixture.intervals
     mixture.rename("a", "d")
     mixture.join(["e"])
     mixture.inherit("f", "d")
     mixture.retire("b")
     mixture.leave("c")
-    assert mixture.books.intervals is before
+    assert mixture.intervals is before
 
 
 def test_expired_rounds_have_no_tokens() -> None:
@@ -196,7 +196,7 @@ def test_numbers_in_a_file_are_checked(tmp_path: Path) -> None:
     path = tmp_path / "m.json"
     busy().save(path)
     text = path.read_text()
-    memory = busy().books.intervals
+    memory = busy().intervals
     assert memory is not None
     first = memory.conformal.sizes[0] - 2 * (memory.conformal._sizes[2])
     for place, value, word in ((0, None, "games"), (first, -1.0, "counts"), (0, "x", "games")):

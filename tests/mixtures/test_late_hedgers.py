@@ -28,6 +28,6 @@ def test_a_mixture_with_a_lag_plays_the_game(hedger: CompiledHedger) -> None:
     np.testing.assert_allclose(played, run.weights, atol=1e-9)
     while waiting:
         mixture.update(*waiting.popleft())
-    # Regrets to what was really played, which no bound without a delay speaks of.
+    # Regrets to the played distributions, which no bound without a delay covers.
     np.testing.assert_allclose(mixture.regrets[0], run.state.regrets, atol=1e-9)
     assert run.state.best_regret <= mixture.bound().regret < np.inf

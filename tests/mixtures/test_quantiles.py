@@ -15,6 +15,7 @@ from normalhedge._core import STATE_FIELDS as ARRAYS
 from normalhedge.mixtures import crps
 from normalhedge.mixtures.rules._automatic import Automatic, levels_of
 from normalhedge.mixtures.rules._components import ledger_weights
+from normalhedge.mixtures.state import item_indices
 from normalhedge.tables._playing import play_table
 from normalhedge.tables._rounds import arrange
 from normalhedge.tables._session import TableSession
@@ -143,7 +144,7 @@ def play(
         np.tile(np.arange(items, dtype=np.int32), rounds),
         np.repeat(np.arange(rounds, dtype=np.int32), items), np.arange(rounds), None, "numbers",
     )  # fmt: skip
-    session = TableSession.of(mixture.books)
+    session = TableSession.of(mixture)
     found = arrange(session, panel, lag)
     play_table(session, found, weights=False, progress=None)
     blends = found.values[:, :count].reshape(rounds, items, count)
@@ -186,7 +187,7 @@ def test_a_table_is_played_as_a_mixture_is() -> None:
     table, blends, _ = play(forecasts, y, MANY)
     mixture = Mixture(loss=crps(MANY))
     mixture.join(table.names)
-    mixture.books.item_indices(table.items)
+    item_indices(mixture.live, table.items)
     for rows, outcomes, expected in zip(forecasts, y, blends, strict=True):
         made = mixture.predict(said_by(table.names, rows, [0, 1, 2], alone=False))
         found = [[math.nan] * 7 if one is None else one for one in made.value.values()]

@@ -12,7 +12,7 @@ import pytest
 from normalhedge import Mixture, blend
 from normalhedge.hedgers import named
 from normalhedge.live.sealed_file import sealed
-from normalhedge.mixtures.files._restored import KINDS
+from normalhedge.mixtures.files._schema import KINDS, VERSION, entries_of, write_mixture
 from normalhedge.mixtures.rules._automatic import Automatic, _engine_of, levels_of
 from tests.mixtures.examples import busy_mixture, fed
 from tests.mixtures.hedger_examples import EVERY, busy_with
@@ -309,7 +309,7 @@ def test_components_of_another_version_are_refused(tmp_path: Path) -> None:
     found = json.loads(busy_file(path, Mixture()))
     del found["checksum"]
     found["recipe"]["hedger"]["components"].pop()
-    assert "its components are those of another version" in refused(path, sealed(found))
+    assert "another version had other components" in refused(path, sealed(found))
 
 
 def test_a_file_from_before_the_guard_is_read(tmp_path: Path) -> None:
@@ -319,7 +319,7 @@ def test_a_file_from_before_the_guard_is_read(tmp_path: Path) -> None:
     sums = found["sums"]
     path.write_text(sealed(found | {"sums": sums[:5]}))
     assert Mixture.load(path).live.expert_sums.tolist() == [*sums[:5], [0.0] * 4]
-    assert "sums must have 6 rows, it has 4" in refused(path, sealed(found | {"sums": sums[:4]}))
+    assert "sums must have shape (6, 4)" in refused(path, sealed(found | {"sums": sums[:4]}))
 
 
 def test_losses_of_any_size_are_read_again(tmp_path: Path) -> None:
@@ -377,3 +377,15 @@ def test_a_file_without_a_prior_has_the_usual_one(tmp_path: Path) -> None:
     for given, word in wrong:
         found["recipe"]["hedger"]["prior"] = given
         assert word in refused(path, sealed(found))
+
+
+def test_a_file_has_the_entries_of_its_schema() -> None:
+    assert write_mixture(Mixture()).keys() == entries_of(VERSION).keys()
+
+
+def test_a_newer_version_is_refused_by_its_number(tmp_path: Path) -> None:
+    found = json.loads(busy_file(tmp_path / "state.json"))
+    del found["checksum"]
+    message = refused(tmp_path / "state.json", sealed(found | {"version": VERSION + 1}))
+    assert f"has version {VERSION + 1}" in message
+    assert f"reads up to {VERSION}" in message

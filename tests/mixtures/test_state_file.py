@@ -90,7 +90,7 @@ def test_a_sudden_end_loses_nothing(
     mixture, file = kept(path, [])
     file.finish(mixture)
     assert not journal_of(path).exists()
-    same(whole, Mixture.of(read_snapshot(path).books))
+    same(whole, Mixture.of(read_snapshot(path).state))
     Mixture.load(path).save(path)
 
 

@@ -45,7 +45,7 @@ def test_a_stream_answers_every_line(hedger: str | None) -> None:
     wrong = [a["line"] for a in answers if "error" in a]
     assert wrong == [5, 6, 8, 9, 10, 11, 12, 13, 14, 17, 18, 19, 20]
     assert stream.refused == 13
-    assert answers[16]["settled"] == 3  # what was done is said
+    assert answers[16]["settled"] == 3  # the answer tells the operation that was done
     answers = answers[:15]
     assert answers[0] == {
         "line": 2, "ticket": 0, "prediction": 2.0, "weights": {"gam": 0.5, "ar": 0.5}

@@ -36,7 +36,7 @@ def test_components_are_those_of_the_rounds(series: int) -> None:
         table_of(y, x, day=np.arange(240) // series, series=item), "y", by="series", time="day"
     )
     summary, values = found.summary(), found.rounds.values
-    names = component_names(found.mixture.books)
+    names = component_names(found.mixture)
     assert len(names) == (14 if series == 1 else 3 + 2 * 11)
     assert ("NormalHedge 20, separate" in names) == (series > 1)
     rows = {row.name: row for row in summary.components}
@@ -48,16 +48,16 @@ def test_components_are_those_of_the_rounds(series: int) -> None:
     assert weights == sorted(weights, reverse=True)
     assert sum(weights) == pytest.approx(1.0)
     assert summary.comparison.component_rows == 240
-    # The weights are those of the next prediction.
+    # They are the weights of the next prediction.
     mixture = found.mixture
     forecasts = {
         name: {key: 1.0 + i + k for k, key in enumerate(mixture.items)}
         for i, name in enumerate(NAMES)
     }
     made = mixture.predict(forecasts)
-    np.testing.assert_allclose(expert_weights(mixture.books), made.distribution.mean(axis=0))
+    np.testing.assert_allclose(expert_weights(mixture), made.distribution.mean(axis=0))
     row = mixture.pending[made.ticket].values
-    shares = component_weights(mixture.books)
+    shares = component_weights(mixture)
     if series == 1:
         assert row[0, 0] == pytest.approx(row[0, 4 : 4 + len(names)] @ shares)
         return
@@ -77,7 +77,7 @@ def test_experts_have_the_weights_of_the_next_prediction() -> None:
         for k in range(40):
             said = {name: x[2 * k : 2 * k + 2, i].tolist() for i, name in enumerate(NAMES)}
             mixture.update(mixture.predict(said).ticket, y[2 * k : 2 * k + 2])
-        now = expert_weights(mixture.books)
+        now = expert_weights(mixture)
         made = mixture.predict({name: [1.0 + i, 2.0 * i] for i, name in enumerate(NAMES)})
         np.testing.assert_allclose(now, made.distribution.mean(axis=0))
         found = {row.name: row.weight for row in mixture.summary().experts}

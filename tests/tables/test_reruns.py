@@ -121,10 +121,10 @@ def test_a_change_of_experts_is_not_undone_by_the_next_run(change: str) -> None:
     mixture = blend(table.head(80), "y").mixture
     experts = {"rename": ("gam", "gam_v2"), "inherit": ("gam_v2", "gam")}.get(change, ("gam",))
     getattr(mixture, change)(*experts)
-    names, retired = mixture.names, mixture.books.retired
+    names, retired = mixture.names, mixture.retired
     found = blend(table.head(90), "y", mixture=mixture)
     assert mixture.names[: len(names)] == names
-    assert mixture.books.retired == retired
+    assert mixture.retired == retired
     assert len(found.frame) == 10
 
 

@@ -42,8 +42,8 @@ def snapshot(mixture: Mixture, *, history: bool = True) -> Snapshot:
     }
     found["waiting"] = _copied(dict(TableFacts.of(mixture.live).deferred))
     found["recipe"] = str(mixture.settings)
-    found["retired"] = sorted(mixture.books.retired)
-    intervals = mixture.books.intervals
+    found["retired"] = sorted(mixture.retired)
+    intervals = mixture.intervals
     found["intervals"] = None if intervals is None else str(intervals.conformal)
     if history:
         found["history"] = len(mixture.history)

@@ -29,6 +29,10 @@ uniform follow_the_leader decreasing_hedge optimistic_hedge flip_flop ada_hedge_
 variable_share regret_matching_plus dorm dorm_plus squint_common ml_prod boa ml_poly
 ml_poly_opera normal_hedge_2009 normal_hedge_bh normal_hedge_dt ada_normal_hedge
 """
+_LOSS_MODULES = (
+    "absolute", "brier", "crps", "expectile", "huber", "l1", "log", "log_wealth", "percentage",
+    "pinball", "square", "zero_one",
+)  # fmt: skip
 
 MOVED = {
     **{f"normalhedge.hedgers.{name}": "normalhedge.hedgers" for name in _HEDGERS.split()},
@@ -36,6 +40,10 @@ MOVED = {
     "normalhedge.mixtures.settings": "normalhedge.mixtures.state._settings",
     "normalhedge.mixtures.summary": "normalhedge.mixtures.summaries._summary",
     "normalhedge.mixtures.tickets": "normalhedge.mixtures.state._tickets",
+    **{
+        f"normalhedge.mixtures.losses.{name}": "normalhedge.mixtures.losses"
+        for name in _LOSS_MODULES
+    },
 }
 """The present name of each module that moved and that pickles of the last release name."""
 

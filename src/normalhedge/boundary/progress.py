@@ -47,13 +47,12 @@ Listener = Progress | Callable[[float], object] | None
 the work that is done, or None."""
 
 
-class _OfShares:
+class _OfShares(Silent):
     """A progress that calls a function with the share of the work that is done."""
 
     def __init__(self, function: Callable[[float], object]) -> None:
         self._function = function
-        self._total = 1.0
-        self._finished = 0.0
+        self._total, self._finished = 1.0, 0.0
         self._lock = Lock()
 
     def total(self, units: float) -> None:
@@ -63,9 +62,6 @@ class _OfShares:
         with self._lock:
             self._finished += units
             self._function(min(self._finished / self._total, 1.0))
-
-    def say(self, sentence: str) -> None:
-        """Keep it: a function of a share has no room for a sentence."""
 
 
 def listener(progress: Listener) -> Progress:
@@ -87,10 +83,7 @@ class PieceOfWork:
     """A progress for a piece of larger work, of which it finishes some units."""
 
     def __init__(self, whole: Progress, units: float, what: str) -> None:
-        self._whole = whole
-        self._units = units
-        self._what = what
-        self._total = 1.0
+        self._whole, self._units, self._what, self._total = whole, units, what, 1.0
 
     def total(self, units: float) -> None:
         """Announce how many units of its own the piece has."""
@@ -113,12 +106,12 @@ def shares(progress: Listener, what: str) -> Callable[[float], object]:
     >>> shares(print, "reading")(0.5)
     0.5
     """
-    told, before = listener(progress), 0.0
-    told.total(1.0)
+    reported, before = listener(progress), 0.0
+    reported.total(1.0)
 
     def report(share: float) -> None:
         nonlocal before
-        told.done(share - before, what)
+        reported.done(share - before, what)
         before = share
 
     return report

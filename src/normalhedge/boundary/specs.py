@@ -46,11 +46,11 @@ def make(kind: str, text: str, known: Mapping[str, Callable[..., T]], **defaults
     name = text.partition(":")[0]
     if name not in known:
         raise nearest(kind, name, known)
-    _, given = settings_in(text)
+    _, texts = settings_in(text)
     factory = known[name]
     accepted = inspect.signature(factory).parameters
     settings: dict[str, object] = {k: v for k, v in defaults.items() if k in accepted}
-    for key, value in given.items():
+    for key, value in texts.items():
         if key not in accepted:
             raise nearest(f"setting of {name},", key, accepted)
         settings[key] = _value(value)

@@ -32,7 +32,9 @@ def write_whole(path: Path, write: Callable[[Path], object]) -> None:
     returns, the file survives a power cut.
     """
     target = Path(os.path.realpath(path))
-    before = _replaceable(target, path)
+    before = refuse_special(target)
+    if before is not None and not os.access(target, os.W_OK):
+        raise ValueError(f"{path} is protected: it may not be written")
     target.parent.mkdir(parents=True, exist_ok=True)
     _sweep(target.parent, _stem(target))
     name = f".{_stem(target)}.part-{os.getpid()}-{secrets.token_hex(4)}{target.suffix}"
@@ -77,13 +79,13 @@ def sweep(folder: Path) -> None:
 def refuse_special(path: Path) -> os.stat_result | None:
     """Return the status of a regular file, or None if there is no file; refuse anything else."""
     try:
-        found = path.stat()
+        status = path.stat()
     except FileNotFoundError:
         return None
-    if not stat.S_ISREG(found.st_mode):
-        kind = "a folder" if stat.S_ISDIR(found.st_mode) else "no regular file"
+    if not stat.S_ISREG(status.st_mode):
+        kind = "a folder" if stat.S_ISDIR(status.st_mode) else "no regular file"
         raise ValueError(f"{path} is {kind}")
-    return found
+    return status
 
 
 def _stem(target: Path) -> str:
@@ -95,19 +97,12 @@ def _stem(target: Path) -> str:
     return f"{short}-{hashlib.sha256(os.fsencode(name)).hexdigest()[:16]}"
 
 
-def _replaceable(target: Path, path: Path) -> os.stat_result | None:
-    before = refuse_special(target)
-    if before is not None and not os.access(target, os.W_OK):
-        raise ValueError(f"{path} is protected: it may not be written")
-    return before
-
-
 def _take_after(handle: int, before: os.stat_result, path: Path) -> None:
     """Give a new file the owner and the mode of the file that it replaces."""
     if os.name == "nt":
         return
-    made = os.fstat(handle)
-    if (made.st_uid, made.st_gid) != (before.st_uid, before.st_gid):
+    present = os.fstat(handle)
+    if (present.st_uid, present.st_gid) != (before.st_uid, before.st_gid):
         try:
             os.fchown(handle, before.st_uid, before.st_gid)
         except PermissionError:
@@ -123,8 +118,8 @@ def _sweep(folder: Path, name: str | None) -> None:
     if fcntl is None:
         return
     with os.scandir(folder) as entries:
-        found = [entry.name for entry in entries if ".part-" in entry.name]
-    for entry in found:
+        names = [entry.name for entry in entries if ".part-" in entry.name]
+    for entry in names:
         match = LEFTOVER.fullmatch(entry)
         if match is None or name not in {None, match["name"]}:
             continue
@@ -151,8 +146,8 @@ def _is_free(left: Path) -> bool:
     with suppress(OSError):
         handle = os.open(left, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
         try:
-            found = os.fstat(handle)
-            if found.st_uid == os.geteuid() and stat.S_ISREG(found.st_mode):
+            status = os.fstat(handle)
+            if status.st_uid == os.geteuid() and stat.S_ISREG(status.st_mode):
                 fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 return True
         finally:

@@ -74,8 +74,8 @@ class Signals:
             raise _Interrupted
 
 
-class Answering(Protocol):
-    """A stream: it answers lines."""
+class LineHandler(Protocol):
+    """The protocol of a line handler."""
 
     refused: int  # how many lines were refused
 
@@ -84,14 +84,14 @@ class Answering(Protocol):
 
 
 def run_stream(
-    make: Callable[[Callable[[Operation], None] | None], Answering],
-    thing: T,
+    make: Callable[[Callable[[Operation], None] | None], LineHandler],
+    target: T,
     state_file: StateFile[T] | None,
     longest: int | None,
 ) -> None:
     """Answer every line of stdin; answered lines survive any end of the process.
 
-    ``make`` returns the stream of ``thing``, which reports its operations if there is a state.
+    ``make`` returns the stream of ``target``, which reports its operations if there is a state.
     """
     done: list[Operation] = []
     stream = make(None if state_file is None else done.append)
@@ -99,11 +99,11 @@ def run_stream(
         _end("stdin or stdout is closed: nothing was read", 1)
     with Signals() as signals:
         if state_file is not None:
-            state_file.begin(thing)
+            state_file.begin(target)
         try:
-            failed = _answer_all(stream, thing, done, state_file, longest or LONGEST, signals)
+            failed = _answer_all(stream, target, done, state_file, longest or LONGEST, signals)
             if state_file is not None:
-                state_file.finish(thing)
+                state_file.finish(target)
         finally:
             if state_file is not None:
                 state_file.abandon()
@@ -119,8 +119,8 @@ def run_stream(
 
 
 def _answer_all(
-    stream: Answering,
-    thing: T,
+    stream: LineHandler,
+    target: T,
     done: list[Operation],
     state_file: StateFile[T] | None,
     longest: int,
@@ -133,14 +133,14 @@ def _answer_all(
         answers = [stream.answer(number, line, whole=whole) for number, line, whole in batch]
         lines = [answer for answer in answers if answer is not None]
         if state_file is not None:
-            state_file.keep(thing, done)
+            state_file.keep(target, done)
         try:
             # A second signal ends it where nobody reads: the answers are kept by now.
             signals.wait(lambda lines=lines: _print(lines), limit=2)  # type: ignore[misc]
         except OSError as error:
             return error
         if state_file is not None:
-            state_file.fold_if_long(thing)
+            state_file.fold_if_long(target)
         if signals.number:
             break
     return None

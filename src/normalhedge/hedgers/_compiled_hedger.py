@@ -74,7 +74,7 @@ class CompiledHedger:
     least_potential: ClassVar[float] = 0.0
     """The smallest potential that an expert can have, if there is a potential."""
 
-    begins_with_something: ClassVar[bool] = False
+    has_initial_ledger: ClassVar[bool] = False
     """Whether the ledger of an expert that joins has numbers other than zero."""
 
     breaks: ClassVar[Mapping[str, str]] = {}

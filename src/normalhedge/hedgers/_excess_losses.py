@@ -47,7 +47,7 @@ class MLProd(DiscountedHedger):
 
     algorithm = "ml_prod"
     row_names = ("squares", "log weight")
-    begins_with_something = True
+    has_initial_ledger = True
     # A log weight grows in proportion to the gains while the rate is at its largest, and more
     # slowly once it has fallen. Halving it is on the safe side: the weights become more even.
     scaling_exponents: ClassVar[Mapping[str, int]] = {"squares": 2}

@@ -36,7 +36,7 @@ def learn(mixture: Mixture, rows: Rows, outcomes: Sequence[Any]) -> list[Any]:
 
 def copy_aside(mixture: Mixture) -> Mixture:
     """Return a copy that may predict many rows: rounds without an outcome change no weight."""
-    return Mixture.of(mixture.books.copy(history=False))
+    return mixture.copy(history=False)
 
 
 def peek(mixture: Mixture, rows: Rows) -> list[Any]:

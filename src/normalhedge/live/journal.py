@@ -101,7 +101,7 @@ class Journal:
             self.path.unlink(missing_ok=True)
 
 
-class Found(NamedTuple):
+class JournalContent(NamedTuple):
     """The content of a journal."""
 
     identity: str  # the identity of the journal; empty if it was not written yet
@@ -110,15 +110,15 @@ class Found(NamedTuple):
 
 def replay(path: Path, redo: Callable[[Operation], object], sequence: int, identity: str) -> int:
     """Repeat the operations of a journal that a state does not contain; return the last number."""
-    found = read_journal(path)
-    if found.identity not in {"", identity}:
+    journal = read_journal(path)
+    if journal.identity not in {"", identity}:
         raise ValueError(
             f"{path} is the journal of another state than the one beside it: move one of them away"
         )
     last = sequence
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # it was shown the first time
-        for operation in found.operations:
+        for operation in journal.operations:
             if operation["n"] <= sequence:
                 continue
             if operation["n"] != last + 1:
@@ -134,14 +134,14 @@ def replay(path: Path, redo: Callable[[Operation], object], sequence: int, ident
     return last
 
 
-def read_journal(path: Path) -> Found:
+def read_journal(path: Path) -> JournalContent:
     """Return the content of a journal, without an incomplete last line."""
     if whole_files.refuse_special(path) is None:
-        return Found("", [])
+        return JournalContent("", [])
     lines = _lines(path)
     first = next(lines, None)
     if first is None:
-        return Found("", [])
+        return JournalContent("", [])
     identity = first.get("journal")
     if first.get("format") != FORMAT or not isinstance(identity, str) or not identity:
         raise ValueError(f"{path} is not the journal of a stream")
@@ -149,21 +149,21 @@ def read_journal(path: Path) -> Found:
     for before, operation in enumerate(operations, start=operations[0]["n"] if operations else 0):
         if type(operation.get("n")) is not int or operation["n"] != before:
             raise ValueError(f"{path} is damaged: operation {before} is missing")
-    return Found(identity, operations)
+    return JournalContent(identity, operations)
 
 
 def _lines(path: Path) -> Iterator[dict[str, Any]]:
     """Yield the objects of a journal."""
     *lines, rest = path.read_bytes().split(b"\n")
     for number, line in enumerate(lines, start=1):
-        entry = _parsed(line)
+        entry = _parse(line)
         if entry is None:
             raise ValueError(f"{path} is damaged in line {number}")
         yield entry
-    last = _parsed(rest)
+    last = _parse(rest)
     if last is not None:
         yield last
-    elif _parsed(rest[:-1]) is not None:  # complete, but its line break was changed
+    elif _parse(rest[:-1]) is not None:  # complete, but its line break was changed
         raise ValueError(f"{path} is damaged in line {len(lines) + 1}")
 
 
@@ -176,7 +176,7 @@ def _sum(text: bytes) -> bytes:
     return blake2b(text, digest_size=SUM // 2).hexdigest().encode("ascii")
 
 
-def _parsed(line: bytes) -> dict[str, Any] | None:
+def _parse(line: bytes) -> dict[str, Any] | None:
     """Return the object of a line; None if the line is damaged."""
     checksum, space, text = line[:SUM], line[SUM : SUM + 1], line[SUM + 1 :]
     if space != b" " or _sum(text) != checksum:

@@ -32,7 +32,7 @@ def option(
 
 def options(settings: Any) -> dict[str, Field[Any]]:
     """Return the fields of a class of settings, by name."""
-    return {one.name: one for one in fields(settings)}
+    return {part.name: part for part in fields(settings)}
 
 
 def from_options(
@@ -41,16 +41,16 @@ def from_options(
     """Let a method that takes settings take their options instead."""
 
     def change(method: Callable[[T, S], None]) -> Callable[Concatenate[T, P], None]:
-        given = inspect.signature(settings)
+        signature = inspect.signature(settings)
 
         @wraps(method)
         def call(self: T, /, *args: P.args, **kwargs: P.kwargs) -> None:
-            _check(type(self).__name__, given, args, kwargs)
+            _check(type(self).__name__, signature, args, kwargs)
             method(self, settings(*args, **kwargs))
 
-        own = inspect.Parameter("self", inspect.Parameter.POSITIONAL_ONLY)
-        parameters = [own, *given.parameters.values()]
-        call.__signature__ = given.replace(parameters=parameters)  # type: ignore[attr-defined]
+        itself = inspect.Parameter("self", inspect.Parameter.POSITIONAL_ONLY)
+        parameters = [itself, *signature.parameters.values()]
+        call.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
         return call
 
     return change
@@ -61,10 +61,18 @@ def with_options(settings: Any, *, without: Collection[str]) -> Callable[[F], F]
 
     def change(function: F) -> F:
         every = inspect.signature(settings).parameters.values()
-        passed = [one.replace(kind=one.KEYWORD_ONLY) for one in every if one.name not in without]
-        given = inspect.signature(function)
-        own = [one for one in given.parameters.values() if one.kind is not one.VAR_KEYWORD]
-        signature = given.replace(parameters=[*own, *passed])
+        passed = [
+            parameter.replace(kind=parameter.KEYWORD_ONLY)
+            for parameter in every
+            if parameter.name not in without
+        ]
+        own_signature = inspect.signature(function)
+        fixed = [
+            parameter
+            for parameter in own_signature.parameters.values()
+            if parameter.kind is not parameter.VAR_KEYWORD
+        ]
+        signature = own_signature.replace(parameters=[*fixed, *passed])
 
         @wraps(function)
         def call(*args: Any, **kwargs: Any) -> Any:
@@ -91,7 +99,7 @@ def documented(settings: Any) -> Callable[[C], C]:
 def _check(
     name: str, signature: inspect.Signature, args: tuple[Any, ...], kwargs: Mapping[str, Any]
 ) -> None:
-    """Refuse arguments that a signature does not have, by the name of what was called."""
+    """Refuse arguments that a signature does not have, by the name of the called function."""
     try:
         signature.bind(*args, **kwargs)
     except TypeError as error:
@@ -101,7 +109,7 @@ def _check(
 def _entries(settings: Any) -> str:
     """Return the entries of a numpydoc section."""
     text = ""
-    for name, one in options(settings).items():
-        body = textwrap.fill(one.metadata["text"], 92)
+    for name, part in options(settings).items():
+        body = textwrap.fill(part.metadata["text"], 92)
         text += f"{name}\n{textwrap.indent(body, '    ')}\n"
     return textwrap.indent(text, "    ")

@@ -20,35 +20,35 @@ def read(path: Path, form: str, versions: range, checked: int, what: str) -> dic
     """Return the content of a file; raise a ValueError if its checksum is wrong."""
     if whole_files.refuse_special(path) is None:
         raise ValueError(f"there is no file {path}")
-    return opened(path.read_bytes(), str(path), form, versions, checked, what)
+    return open_sealed(path.read_bytes(), str(path), form, versions, checked, what)
 
 
-def opened(
+def open_sealed(
     data: bytes, source: str, form: str, versions: range, checked: int, what: str
 ) -> dict[str, Any]:
     """Return the content of a sealed text after verifying its checksum."""
     try:
         text = data.decode("utf-8")
-        found = json.loads(text, parse_constant=_refuse_constant)
+        content = json.loads(text, parse_constant=_refuse_constant)
     except RecursionError:
         raise ValueError(f"{source} is nested too deeply to be {what}") from None
     except ValueError as error:  # not UTF-8, not JSON, or a number with too many digits
         raise ValueError(f"{source} is not a whole JSON file: {clipped(str(error))}") from None
-    if not isinstance(found, dict) or found.get("format") != form:
+    if not isinstance(content, dict) or content.get("format") != form:
         raise ValueError(f"{source} does not hold {what}")
-    version = found.get("version")
+    version = content.get("version")
     if type(version) is not int or version not in versions:
         raise ValueError(
             f"{source} has version {clipped(repr(version))}; this version of normalhedge reads up "
             f"to {versions[-1]}"
         )
     if version >= checked:
-        given = found.pop("checksum", None)
-        if given is None or sealed(found) != text:
+        checksum = content.pop("checksum", None)
+        if checksum is None or sealed(content) != text:
             raise ValueError(
                 f"{source} was changed after it was written: its checksum does not match"
             )
-    return found
+    return content
 
 
 def _refuse_constant(word: str) -> None:

@@ -36,11 +36,11 @@ class StateFile(ABC, Generic[T]):
         """Return the state, the number of operations it contains, and its journal's identity."""
 
     @abstractmethod
-    def write(self, thing: T, sequence: int, journal: str, target: Path) -> int:
+    def write(self, state: T, sequence: int, journal: str, target: Path) -> int:
         """Write the state whole or not at all; return the number of bytes."""
 
     @abstractmethod
-    def redo(self, thing: T, operation: Operation) -> None:
+    def redo(self, state: T, operation: Operation) -> None:
         """Apply an operation of the journal to a state."""
 
     @abstractmethod
@@ -54,15 +54,15 @@ class StateFile(ABC, Generic[T]):
             if journal.exists():
                 raise ValueError(f"there is {journal}, but not the state {self.path} it belongs to")
             return None
-        thing, self._sequence, self._identity = self.read()
-        redo = partial(self.redo, thing)
+        state, self._sequence, self._identity = self.read()
+        redo = partial(self.redo, state)
         self._sequence = replay(journal, redo, self._sequence, self._identity)
-        return thing
+        return state
 
-    def begin(self, thing: T) -> None:
+    def begin(self, state: T) -> None:
         """Write the state, and begin a journal for the operations that follow."""
         self._identity = self._identity or secrets.token_hex(8)
-        self._write(thing)
+        self._write(state)
         self._journal = Journal(
             journal_of(self._target), self._identity, self._sequence, sync=self.sync
         )
@@ -78,7 +78,7 @@ class StateFile(ABC, Generic[T]):
         del operation
         return True
 
-    def keep(self, thing: T, operations: Sequence[Operation]) -> None:
+    def keep(self, state: T, operations: Sequence[Operation]) -> None:
         """Append operations to the journal, or write the state if one cannot be repeated."""
         if all(map(self.can_be_repeated, operations)):
             self.append(operations)
@@ -86,23 +86,23 @@ class StateFile(ABC, Generic[T]):
         assert self._journal is not None
         before, self._sequence = self._sequence, self._sequence + len(operations)
         try:
-            self._write(thing)
+            self._write(state)
         except BaseException:
             self._sequence = before
             raise
         self._journal.sequence = self._sequence
         self._journal.begin()
 
-    def fold_if_long(self, thing: T) -> None:
+    def fold_if_long(self, state: T) -> None:
         """Write the state and empty the journal, if the journal has become long."""
         assert self._journal is not None
         if self._journal.size > self.limit(self._size):
-            self._write(thing)
+            self._write(state)
             self._journal.begin()
 
-    def finish(self, thing: T) -> None:
+    def finish(self, state: T) -> None:
         """Write the state and remove the journal."""
-        self._write(thing)
+        self._write(state)
         self.abandon()
         journal_of(self._target).unlink(missing_ok=True)
 
@@ -112,5 +112,5 @@ class StateFile(ABC, Generic[T]):
             self._journal.close(remove=False)
             self._journal = None
 
-    def _write(self, thing: T) -> None:
-        self._size = self.write(thing, self._sequence, self._identity, self._target)
+    def _write(self, state: T) -> None:
+        self._size = self.write(state, self._sequence, self._identity, self._target)

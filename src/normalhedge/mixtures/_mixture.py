@@ -15,17 +15,18 @@ from normalhedge.boundary.inputs import Floats
 from normalhedge.boundary.terminal import clipped
 from normalhedge.hedgers import Hedger
 from normalhedge.mixtures import files
-from normalhedge.mixtures._mixture_experts import MixtureExperts
-from normalhedge.mixtures._mixture_views import INSIDE
+from normalhedge.mixtures._mixture_views import MixtureViews
 from normalhedge.mixtures.losses import Loss, LossFunction
 from normalhedge.mixtures.rules import Automatic
 from normalhedge.mixtures.state import (
     HISTORY,
+    INSIDE,
     MAX_NAMES,
     MAX_PENDING,
-    Books,
+    OPTIONS,
     Keys,
     MixtureSettings,
+    MixtureState,
     Operation,
     PendingRound,
     Prediction,
@@ -33,9 +34,10 @@ from normalhedge.mixtures.state import (
     check_confidence,
     check_mapping,
     id_text,
+    let_sleep,
     read,
     read_outcome,
-    shaped,
+    shape_values,
 )
 
 _alive: "weakref.WeakSet[Mixture]" = weakref.WeakSet()
@@ -54,7 +56,7 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_free_turns)
 
 
-class Mixture(MixtureExperts):
+class Mixture(MixtureViews):
     """Named experts, blended by weights that follow the experts with the best recent forecasts.
 
     `predict` takes the forecasts of the experts and returns the blend and a ticket; `update` takes
@@ -158,34 +160,15 @@ class Mixture(MixtureExperts):
         interval: float | Iterable[float] | None = None,
         season: int | None = None,
     ) -> None:
-        self._books = Books.new(
-            MixtureSettings.of(
-                hedger=hedger,
-                loss=loss,
-                combine=combine,
-                gradient=gradient,
-                shared=shared,
-                even=even,
-                include=include,
-                max_pending=max_pending,
-                max_age=max_age,
-                history=history,
-                forget_after=forget_after,
-                max_names=max_names,
-                memory=memory,
-                half_life=half_life,
-                interval=interval,
-                season=season,
-            )
-        )
-        self._live = self._books.live
+        options = {name: value for name, value in locals().items() if name in OPTIONS}
+        state = MixtureState.new(MixtureSettings.of(**options))
+        super().__init__(state.settings, state.live)
         _alive.add(self)
 
     @classmethod
-    def of(cls, books: Books) -> Self:
-        """Return a mixture that continues from these books."""
-        mixture = object.__new__(cls)
-        mixture._books, mixture._live = books, books.live
+    def of(cls, state: MixtureState) -> Self:
+        """Return a mixture that continues from a state, and shares it."""
+        mixture = super().of(state)
         _alive.add(mixture)
         return mixture
 
@@ -229,20 +212,19 @@ class Mixture(MixtureExperts):
     def _predict(
         self, forecasts: Mapping[str, Any], confidence: Mapping[str, float] | None, text: str | None
     ) -> Prediction:
-        """Do what `predict` does, for forecasts of any form and an id as JSON text."""
-        books, live = self._books, self._live
+        """Predict forecasts of any form, with an id as JSON text."""
+        live = self._live
         check_mapping(forecasts)
         if confidence is not None:
-            check_confidence(confidence, lambda name: books.knows(name) or name in forecasts)
+            check_confidence(confidence, lambda name: live.find(name) >= 0 or name in forecasts)
         if text is not None and live.find_id(text) >= 0:
             raise ValueError(f"a round with id {clipped(text, 80)} waits for its outcome already")
-        if books.settings.forget_after is not None:
-            books.forget_sleepers(forecasts)
+        self._forget_sleepers(forecasts)
         version = live.version
         table, keys, new = self._read(forecasts)
         confidences = None
         if confidence is not None:
-            names = (*books.names, *new)
+            names = (*self.names, *new)
             confidences = np.array([float(confidence.get(name, 1.0)) for name in names])
         if not live.warned and (np.abs(table) >= inputs.LARGEST).any():
             warnings.warn("infinite forecasts count as missing", RuntimeWarning, stacklevel=3)
@@ -253,14 +235,16 @@ class Mixture(MixtureExperts):
             RoundInput(version, table, confidences, kept, items, new, text)
         )
         intervals = None
-        if books.intervals is not None and bounds is not None:
-            intervals = books.intervals.shaped_bounds(bounds, keys)
-        return Prediction(shaped(values, keys), ticket, live.names, distribution, keys, intervals)
+        if self.intervals is not None and bounds is not None:
+            intervals = self.intervals.shaped_bounds(bounds, keys)
+        return Prediction(
+            shape_values(values, keys), ticket, live.names, distribution, keys, intervals
+        )
 
     def peek(
         self, forecasts: Mapping[str, Any], confidence: Mapping[str, float] | None = None
     ) -> Prediction:
-        """Return what `predict` would return, and change nothing.
+        """Return the prediction that `predict` would make, and change nothing.
 
         No round begins: the ticket of the prediction is -1, and no outcome is expected.
 
@@ -277,11 +261,7 @@ class Mixture(MixtureExperts):
         >>> tomorrow.ticket, tomorrow.value == mixture.predict({"a": 2.0, "b": 4.0}).value
         (-1, True)
         """
-        return self._aside().predict(forecasts, confidence)._replace(ticket=-1)
-
-    def _aside(self) -> "Mixture":
-        """Return a copy without the kept rounds."""
-        return Mixture.of(self._books.copy(history=False))
+        return self.copy(history=False).predict(forecasts, confidence)._replace(ticket=-1)
 
     def next_weights(self, names: Iterable[str] | None = None) -> dict[str, float]:
         """Return the weights with which `predict` would combine these experts in the next round.
@@ -320,7 +300,7 @@ class Mixture(MixtureExperts):
             forecast = [1.0, 0.0]
         elif len(self.settings.loss.levels) > 1:
             forecast = [1.0] * len(self.settings.loss.levels)
-        prediction = self._aside().predict(dict.fromkeys(awake, forecast))
+        prediction = self.copy(history=False).predict(dict.fromkeys(awake, forecast))
         return dict(zip(prediction.names, prediction.distribution[0].tolist(), strict=True))
 
     def update(
@@ -354,7 +334,7 @@ class Mixture(MixtureExperts):
         with self._live.turn, INSIDE:
             version = self._live.version
             ticket = self._ticket(ticket, id, settled=False)
-            pending = self._books.pending_round(ticket)
+            pending = self._pending_round(ticket)
             self._live.settle(version, int(ticket), self._outcomes(pending, outcome))
 
     def correct(
@@ -367,11 +347,11 @@ class Mixture(MixtureExperts):
         """Replace the outcome of a settled round by the right one.
 
         The rounds since a checkpoint before it are played again with the same forecasts. Afterwards
-        the mixture is, to the bit, what it would be if the right outcome had been given at once:
-        also in its sums, where predictions that were made meanwhile count as if they had been made
-        with what is known now. This is possible for the last rounds, at least half of ``history``
-        of them, unless experts or a table arrived in another way than by `predict`, or experts
-        left, since; and it is not possible for rounds before the mixture was loaded from a file.
+        the mixture is the same, to the bit, as if the right outcome had been given at once; its
+        sums count meanwhile predictions as if they had been made with the right outcome. This is
+        possible for the last rounds, at least half of ``history`` of them, unless experts or a
+        table arrived in another way than by `predict`, or experts left, since. It is not possible
+        for rounds before the mixture was loaded from a file.
 
         Parameters
         ----------
@@ -397,26 +377,27 @@ class Mixture(MixtureExperts):
         with self._live.turn, INSIDE:
             version = self._live.version
             ticket = self._ticket(ticket, id, settled=True)
-            settled = self._books.settled_round(ticket)
-            self._books.correct(version, ticket, self._outcomes(settled, outcome))
+            outcomes = self._outcomes(self._settled_round(ticket), outcome)
+            if not self._live.correct(version, ticket, outcomes):
+                raise self._too_late(ticket)
 
-    def _ticket(self, ticket: Any, given: Any, *, settled: bool) -> Any:
+    def _ticket(self, ticket: Any, id_: Any, *, settled: bool) -> Any:
         """Return a ticket that is given itself or by an id."""
-        if (ticket is None) == (given is None):
+        if (ticket is None) == (id_ is None):
             raise TypeError("give the ticket or the id of the round")
-        return ticket if given is None else self._books.ticket_of(given, settled=settled)
+        return ticket if id_ is None else self.ticket_of(id_, settled=settled)
 
-    def _outcomes(self, one: PendingRound, outcome: Any) -> Floats:
+    def _outcomes(self, waiting: PendingRound, outcome: Any) -> Floats:
         """Return the outcomes of the rows of a round."""
-        rows, classes, _ = one.forecasts.shape
-        loss = self._books.settings.loss
+        rows, classes, _ = waiting.forecasts.shape
+        loss = self.settings.loss
         classes = 1 if loss.of_levels else classes
-        return read_outcome(outcome, one.keys, rows, classes, loss)
+        return read_outcome(outcome, waiting.keys, rows, classes, loss)
 
     def save(self, path: str | Path) -> None:
         """Write the mixture, except its `history`, to a JSON file, all or nothing."""
         with self._live.turn, INSIDE:
-            files.save(self._books, Path(path))
+            files.save(self, Path(path))
 
     @classmethod
     def load(cls, path: str | Path, loss: Loss | LossFunction | None = None) -> Self:
@@ -442,8 +423,8 @@ class Mixture(MixtureExperts):
         """
         for name in ("leave", "retire", "rename", "inherit"):
             if name in operation:
-                given = operation[name]
-                getattr(self, name)(*(given if isinstance(given, list) else [given]))
+                names = operation[name]
+                getattr(self, name)(*(names if isinstance(names, list) else [names]))
                 return None
         if "correct" in operation:
             self.correct(operation["correct"], operation["outcome"])
@@ -465,39 +446,30 @@ class Mixture(MixtureExperts):
             raise ValueError(f"its ticket was {operation['ticket']}, not {prediction.ticket}")
 
     @contextmanager
-    def transaction(self) -> Iterator[Books]:
-        """Keep other threads out and yield a copy of the books; take it over if nothing fails."""
+    def transaction(self) -> Iterator[MixtureState]:
+        """Keep other threads out and yield a copy of the state; take it over if nothing fails."""
         with self._live.turn, INSIDE:
-            version, other = self._live.version, self._books.copy()
+            version = self._live.version
+            other = MixtureState(self.settings, self._live.copy(True))  # noqa: FBT003
             yield other
             self._live.take_over(version, other.live)
 
     def __copy__(self) -> Self:
-        """Return a deep copy: two mixtures cannot share arrays."""
-        return type(self).of(self._books.copy())
+        return self.copy()  # a deep one: two mixtures cannot share arrays
 
     def __deepcopy__(self, _memo: dict[int, Any]) -> Self:
-        """Return a copy that shares nothing that changes."""
-        return type(self).of(self._books.copy())
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        """Return what a pickle holds: the settings, and the content of the core."""
-        return type(self)._restored, (self._books.dumped(),)
-
-    @classmethod
-    def _restored(cls, dumped: Any) -> Self:
-        return cls.of(Books.restored(dumped))
+        return self.copy()
 
     def _read(self, forecasts: Mapping[str, Any]) -> tuple[Floats, Keys, list[str]]:
         """Return the table of forecasts, the keys of its rows, and the new names."""
-        if not forecasts and not self._books.names:
+        if not forecasts and not self.names:
             raise ValueError("forecasts must name at least one expert")
-        new = self._books.unknown_names(forecasts)
-        index = {name: k for k, name in enumerate((*self._books.names, *new))}
-        loss = self._books.settings.loss
+        new = self._unknown_names(forecasts)
+        index = {name: k for k, name in enumerate((*self.names, *new))}
+        loss = self.settings.loss
         levels = loss.levels if loss.of_levels else ()
         table, keys = read(forecasts, index, len(index), of_classes=loss.of_classes, levels=levels)
-        self._books.let_sleep(table)
+        let_sleep(self._live, table)
         count = 0 if loss.of_levels else len(loss.levels)
         if count > 1 and (keys is None or len(keys) != count):
             raise ValueError(f"forecasts must have {count} numbers each, one for each level")

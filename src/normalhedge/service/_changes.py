@@ -10,7 +10,7 @@ import msgspec
 from normalhedge.boundary.terminal import clipped
 from normalhedge.mixtures import Mixture
 from normalhedge.mixtures.files import read_snapshot_text
-from normalhedge.mixtures.state import SINGLE
+from normalhedge.mixtures.state import SINGLE, MixtureState
 from normalhedge.mixtures.streams import REFUSALS, refusal
 from normalhedge.service import _forms as forms
 from normalhedge.service._compaction import DAY, compact
@@ -209,15 +209,14 @@ def limit_options(form: Any, limits: Limits) -> dict[str, Any]:
 def _read_state(body: bytes, limits: Limits) -> Mixture:
     """Return the mixture of a state file, within the limits of the server."""
     try:
-        books = read_snapshot_text(body, "the state").books
+        state = read_snapshot_text(body, "the state").state
     except ValueError as error:
         raise Problem(422, clipped(str(error))) from error
-    if len(books.names) > limits.experts or len(books.items) > limits.items:
+    if len(state.names) > limits.experts or len(state.items) > limits.items:
         raise Problem(422, "the state has more experts or items than this server allows")
-    if books.settings.max_pending > limits.pending or books.settings.history > limits.history:
+    if state.settings.max_pending > limits.pending or state.settings.history > limits.history:
         raise Problem(422, "the state allows more pending rounds or history than this server")
-    check_words(books.names, limits, "an expert")
-    check_words(books.items, limits, "an item")
-    most = min(books.settings.max_names, limits.experts)
-    books = replace(books, settings=replace(books.settings, max_names=most))
-    return Mixture.of(books)
+    check_words(state.names, limits, "an expert")
+    check_words(state.items, limits, "an item")
+    most = min(state.settings.max_names, limits.experts)
+    return Mixture.of(MixtureState(replace(state.settings, max_names=most), state.live))

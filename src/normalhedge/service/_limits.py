@@ -101,16 +101,15 @@ def check_correction(mixture: Mixture, request: dict[str, Any]) -> None:
     How far back a mixture can correct outcomes depends on when it was loaded: half of its history
     at least. Beyond that a restarted server could correct rounds that a replay of its log cannot.
     """
-    books = mixture.books
-    reach = books.settings.history // 2
+    reach = mixture.settings.history // 2
     ticket = request.get("ticket")
     if ticket is None and "id" in request:
-        ticket = books.ticket_of(request["id"], settled=True)
+        ticket = mixture.ticket_of(request["id"], settled=True)
     earlier = mixture.history[:-reach] if reach else mixture.history
     if any(settled.ticket == ticket for settled in earlier):
         raise Problem(
             409,
             f"the outcome of ticket {ticket} cannot be corrected any more: this server corrects "
-            f"the last {reach} settled rounds (history = {books.settings.history})",
+            f"the last {reach} settled rounds (history = {mixture.settings.history})",
             kind="key",
         )

@@ -125,23 +125,22 @@ class LiveMixture:
         }
         if mixture is None:
             return numbers
-        books = mixture.books
-        totals = books.live.total_sums
+        totals = mixture.live.total_sums
         settled = float(totals[sum_rows.SETTLED])
         blend, uniform = float(totals[sum_rows.BLEND]), float(totals[sum_rows.UNIFORM])
         return numbers | {
-            "experts": len(books.names),
-            "items": len(books.items),
-            "rounds": books.rounds,
+            "experts": len(mixture.names),
+            "items": len(mixture.items),
+            "rounds": mixture.rounds,
             "settled": int(settled),
-            "pending": len(books.pending),
-            "expired": books.expired,
+            "pending": len(mixture.pending),
+            "expired": mixture.expired,
             "overdue": self.overdue(now),
             "loss": blend / settled if settled else None,
             "plain_mean_loss": uniform / settled if settled else None,
             "worse_than_plain_mean": bool(settled and blend > uniform),
-            "coverage": coverage_rows(books.covered()),
-            "loss_name": str(books.settings.loss),
+            "coverage": coverage_rows(mixture.covered()),
+            "loss_name": str(mixture.settings.loss),
         }
 
 

@@ -123,7 +123,7 @@ def read_state(storage: Storage, mixture: int, sequence: int) -> Mixture:
     if state is None:
         raise DamagedLog(f"mixture {mixture} has no snapshot of event {sequence}")
     try:
-        return Mixture.of(read_snapshot_text(zlib.decompress(state), f"snapshot {sequence}").books)
+        return Mixture.of(read_snapshot_text(zlib.decompress(state), f"snapshot {sequence}").state)
     except (ValueError, OSError) as error:
         raise DamagedLog(f"mixture {mixture}: {error}") from error
 
@@ -131,7 +131,7 @@ def read_state(storage: Storage, mixture: int, sequence: int) -> Mixture:
 def state_text(mixture: Mixture) -> str:
     """Return the state of a mixture as `Mixture.save` writes it."""
     with mixture.live.turn:
-        return snapshot_text(Snapshot(mixture.books))
+        return snapshot_text(Snapshot(mixture))
 
 
 def compressed_state(mixture: Mixture) -> bytes:

@@ -52,14 +52,13 @@ class Views:
         mixture, now = live.mixture, time.time()
         if mixture is None:  # the database failed meanwhile
             raise unavailable()
-        books = mixture.books
         details = {
             "settings": json.loads(live.row.options),
-            "names": books.names,
-            "retired": sorted(books.retired),
-            "item_names": books.items,
+            "names": mixture.names,
+            "retired": sorted(mixture.retired),
+            "item_names": mixture.items,
             "weights": weights,
-            "next_ticket": books.next_ticket,
+            "next_ticket": mixture.next_ticket,
             "sequence": live.sequence,
         }
         return Reply(as_json(live.health(now) | details))
@@ -215,7 +214,7 @@ def _weights(mixture: Mixture) -> dict[str, float | None]:
     """Return the present weights of the experts."""
     if not mixture.names or not mixture.items:
         return dict.fromkeys(mixture.names)
-    weights = np.asarray(expert_weights(mixture.books)).tolist()
+    weights = np.asarray(expert_weights(mixture)).tolist()
     return dict(zip(mixture.names, weights, strict=True))
 
 

@@ -124,7 +124,7 @@ class Blend:
         <pyarrow.DoubleScalar: 5.0>
         """
         table, back = to_arrow(future)
-        past = Past(self.mixture.books, self.columns, self.known_until, self.quantiles, self.labels)
+        past = Past(self.mixture, self.columns, self.known_until, self.quantiles, self.labels)
         return back(predict_future(past, table, weights=weights))
 
     def summary(self) -> Summary:
@@ -132,7 +132,7 @@ class Blend:
         rounds, new = self.rounds, self.rounds.row_of >= 0
         parts: tuple[Any, ...] = (rounds.forecasts, rounds.outcomes, rounds.items, rounds.values)
         rows = Settled(*(parts if new.all() else (part[new] for part in parts)))
-        summary = summarise(self.mixture.books, TablePart(self.sums, self.totals, rows))
+        summary = summarise(self.mixture, TablePart(self.sums, self.totals, rows))
         if self.quantiles is None:
             return summary
         return summarise_quantiles(summary, self.quantiles, rounds, self.mixture.names)

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from normalhedge.boundary import extras
-from normalhedge.mixtures.state import Books, TableFacts
+from normalhedge.mixtures.state import MixtureState, TableFacts
 from normalhedge.tables._cleaning import Labels, label_numbers, with_numbers
 from normalhedge.tables._intervals import play_intervals
 from normalhedge.tables._playing import play_table, result_table
@@ -36,7 +36,7 @@ class LastKnown(NamedTuple):
 class Past(NamedTuple):
     """The past of a future table."""
 
-    books: Books  # the memory of a mixture that has blended the past
+    books: MixtureState  # the memory of a mixture that has blended the past
     columns: Columns  # the roles of its columns
     # the last time of each series whose outcome is known, as `known_until` returns it
     known_until: Mapping[str, "LastKnown"]

@@ -184,7 +184,7 @@ def _new_rows(session: TableSession, panel: Panel, fresh: np.ndarray) -> Floats:
         return panel.forecasts
     rows = np.full((fresh.sum(), panel.forecasts.shape[1], n), np.nan)
     rows[:, :, columns] = panel.forecasts if fresh.all() else panel.forecasts[fresh]
-    books.let_sleep(rows)
+    let_sleep(books.live, rows)
     return rows
 
 

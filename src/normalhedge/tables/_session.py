@@ -14,7 +14,7 @@ class TableSession:
     """A private copy of a mixture, and the facts of its tables."""
 
     # the memory of the mixture: a copy, which takes the place of the mixture in the end
-    books: Books
+    books: MixtureState
     # deferred, last_times, time_kind, last_table: as in `TableFacts`
     deferred: dict[int, DeferredOutcome]
     last_times: dict[int, Any]
@@ -22,7 +22,7 @@ class TableSession:
     last_table: LastTable | None
 
     @classmethod
-    def of(cls, books: Books) -> "TableSession":
+    def of(cls, books: MixtureState) -> "TableSession":
         """Begin a session with a copy of the memory of a mixture."""
         return cls(books, *_copy(TableFacts.of(books.live)))
 

@@ -76,7 +76,7 @@ class MixturePerKey(StatefulProcessor):  # type: ignore[misc]
         mixture = Mixture(**self.options)
         saved = self.state.get() if self.state.exists() else None
         if saved is not None:
-            mixture = Mixture.of(read_snapshot_text(bytes(saved[0]), f"the state of {key}").books)
+            mixture = Mixture.of(read_snapshot_text(bytes(saved[0]), f"the state of {key}").state)
         columns = [self.time, self.id, self.target, *self.experts]
         stream_rows = [
             StreamRow(time, name, forecasts, outcome)
@@ -84,7 +84,7 @@ class MixturePerKey(StatefulProcessor):  # type: ignore[misc]
             for time, name, outcome, *forecasts in part[columns].itertuples(index=False, name=None)
         ]
         replies = answers(mixture, self.experts, stream_rows)
-        self.state.update((snapshot_text(Snapshot(mixture.books)).encode("ascii"),))
+        self.state.update((snapshot_text(Snapshot(mixture)).encode("ascii"),))
         yield self._table(key, replies)
 
     def _table(self, key: Any, replies: Sequence[StreamAnswer]) -> pd.DataFrame:
@@ -157,12 +157,12 @@ def blend_stream(
         raise ValueError(f"loss must be a loss of single numbers in a stream, got {loss}")
     if loss.own:
         raise ValueError("loss must have a name: the state of a query cannot hold a function")
-    snapshot_text(Snapshot(mixture.books))  # refuses hedgers of the user, which no state can hold
+    snapshot_text(Snapshot(mixture))  # refuses hedgers of the user, which no state can hold
     if rows.sparkSession.conf.get(PROVIDER, None) != ROCKS:
         raise ValueError(
             f"a stream with states needs RocksDB: spark.conf.set({PROVIDER!r}, {ROCKS!r})"
         )
-    levels = () if mixture.books.intervals is None else mixture.books.intervals.conformal.levels
+    levels = () if mixture.intervals is None else mixture.intervals.conformal.levels
     bounds = [f"blend-{side}-{100.0 * level:.10g}" for level in levels for side in ("lo", "hi")]
     schema = StructType(
         [

@@ -1,4 +1,4 @@
-"""Check the entries of a file: each error message names the entry and what is accepted."""
+"""Check values of a file: each error message names the entry and the accepted values."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ MOST = (1 << 53) - 1
 """The largest whole number that is accepted: a float holds every whole number up to it."""
 
 
-def floats(
+def check_floats(
     name: str,
     values: Any,
     shape: tuple[int, ...],
@@ -38,30 +38,32 @@ def floats(
     return array.reshape(shape)
 
 
-def listed(name: str, value: Any, length: int | None = None) -> list[Any]:
+def check_list(name: str, value: Any, length: int | None = None) -> list[Any]:
     """Return a value that must be a list."""
     if not isinstance(value, list) or length not in {None, len(value)}:
         raise ValueError(f"{name} must be a list, it is {value!r}")
     return value
 
 
-def words(name: str, value: Any) -> list[str]:
+def check_words(name: str, value: Any) -> list[str]:
     """Return a value that must be a list of different strings."""
-    given = listed(name, value)
-    if not all(isinstance(word, str) for word in given) or len(set(given)) < len(given):
+    values = check_list(name, value)
+    if not all(isinstance(word, str) for word in values) or len(set(values)) < len(values):
         raise ValueError(f"{name} must be different words")
-    return given
+    return values
 
 
-def whole(name: str, value: Any) -> int:
-    """Return a value that must be a whole number of at least 0; true and false are refused."""
-    if type(value) is not int or not 0 <= value <= MOST:
-        raise ValueError(f"{name} must be a whole number, it is {value!r}")
+def check_truth(name: str, value: Any) -> bool:
+    """Return a value that must be true or false."""
+    if type(value) is not bool:
+        raise ValueError(f"{name} must be true or false, it is {value!r}")
     return value
 
 
-def below(name: str, value: Any, end: int) -> int:
-    """Return a value that must be a whole number of at least 0 and below a limit."""
-    if whole(name, value) >= end:
+def check_whole(name: str, value: Any, end: int = MOST + 1) -> int:
+    """Return a value that must be a whole number of at least 0, below a limit; not a truth."""
+    if type(value) is not int or not 0 <= value <= MOST:
+        raise ValueError(f"{name} must be a whole number, it is {value!r}")
+    if value >= end:
         raise ValueError(f"{name} must be below {end}, it is {value!r}")
-    return int(value)
+    return value

@@ -19,11 +19,11 @@ def checked_levels(levels: object, name: str = "levels") -> tuple[float, ...]:
     name
         The name of the argument, for error messages.
     """
-    given = levels if isinstance(levels, Iterable) else (levels,)
-    if isinstance(given, str):
-        raise TypeError(f"{name} must be numbers strictly between 0 and 1, got {given!r}")
-    one = "a level" if name == "levels" else name
-    numbers = sorted(inputs.number(one, level, 0.0, 1.0) for level in given)
+    shares = levels if isinstance(levels, Iterable) else (levels,)
+    if isinstance(shares, str):
+        raise TypeError(f"{name} must be numbers strictly between 0 and 1, got {shares!r}")
+    noun = "a level" if name == "levels" else name
+    numbers = sorted(inputs.number(noun, level, 0.0, 1.0) for level in shares)
     if not numbers:
         raise ValueError(f"{name} must have at least one level, for example 0.9")
     if len(set(numbers)) < len(numbers):
@@ -31,7 +31,7 @@ def checked_levels(levels: object, name: str = "levels") -> tuple[float, ...]:
     return tuple(numbers)
 
 
-def checked_season(season: object) -> int | None:
+def check_season(season: object) -> int | None:
     """Return the season, at least two rounds, or None."""
     if season is None:
         return None
@@ -75,19 +75,19 @@ def whole_numbers(
 
 def known_rounds(known_at: npt.ArrayLike | None, lag: object, rounds: int) -> np.ndarray:
     """Return before which round each outcome is known."""
-    own = np.arange(rounds)
+    numbers = np.arange(rounds)
     if known_at is None:
-        return own + 1 + (0 if lag == 0 else inputs.count("lag", lag))
+        return numbers + 1 + (0 if lag == 0 else inputs.count("lag", lag))
     if lag != 0:
         raise ValueError("lag and known_at say the same: give one of them")
-    known = whole_numbers("known_at", known_at, rounds)
-    early = known <= own
+    firsts = whole_numbers("known_at", known_at, rounds)
+    early = firsts <= numbers
     if early.any():
         first = int(early.argmax())
         raise ValueError(
-            f"known_at must be after the round itself, got {known[first]} for round {first}"
+            f"known_at must be after the round itself, got {firsts[first]} for round {first}"
         )
-    return known
+    return firsts
 
 
 def bases_of(

@@ -13,8 +13,8 @@ from normalhedge.boundary import inputs
 from normalhedge.boundary.inputs import Floats
 from normalhedge.mixtures.intervals._arguments import (
     bases_of,
+    check_season,
     checked_levels,
-    checked_season,
     floats_of,
     known_rounds,
     whole_numbers,
@@ -33,7 +33,7 @@ class Conformal:
 
     Each side of an interval may miss a = alpha / 2 of the outcomes. A ladder of predictors follows
     the quantiles of the residuals, in units of spreads over several memories; AdaNormalHedge weighs
-    them by the pinball losses of both bounds; an outer step adds up what was missed too much,
+    them by the pinball losses of both bounds; an outer step adds up the excess of misses,
     ``E = misses - a n``, and widens or narrows:
 
     .. math::
@@ -94,12 +94,12 @@ class Conformal:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "levels", checked_levels(self.levels))
-        object.__setattr__(self, "season", checked_season(self.season))
+        object.__setattr__(self, "season", check_season(self.season))
 
     def init(self, games: int = 1) -> Floats:
         """Return the memory of so many games before their first round, a row for each."""
         rows = np.empty((inputs.count("games", games), self._sizes[0]))
-        _core.conformal_begin(self._settings, rows)
+        _core.conformal_begin(self.settings, rows)
         return rows
 
     def predict(
@@ -114,7 +114,7 @@ class Conformal:
         Parameters
         ----------
         games
-            What was learned so far.
+            The memory of the games.
         center
             The forecast, or an array with one for each round. With ``quantiles``, a pair (lower,
             upper) for each level, or an array of rounds x levels x 2; pairs are sorted. NaN: there
@@ -129,7 +129,7 @@ class Conformal:
         Interval
             Infinite while a game has no outcome yet.
         """
-        told = _core.conformal_predict_one(self._settings, games, center, game, moment, Interval)
+        told = _core.conformal_predict_one(self.settings, games, center, game, moment, Interval)
         if told is not None:
             return told
         self._check_games(games)
@@ -138,7 +138,7 @@ class Conformal:
         bounds = np.empty((rounds, 2 * len(self.levels)))
         tokens = np.empty((rounds, self._sizes[1]))
         _core.conformal_predict(
-            self._settings,
+            self.settings,
             games,
             whole_numbers("game", game, rounds, below=len(games)),
             bases,
@@ -160,16 +160,16 @@ class Conformal:
         *,
         in_place: bool = False,
     ) -> Floats:
-        """Return what is known after the outcome of a round, or of several, one after the other.
+        """Return the memory after the outcome of a round, or of several, one after the other.
 
         Parameters
         ----------
         games
-            What was learned so far.
+            The memory of the games.
         token
-            What `predict` returned with the interval, or a row for each round.
+            The token that `predict` returned with the interval, or a row for each round.
         outcome
-            What came. NaN: nothing is learned.
+            The outcome. NaN: nothing is learned.
         game
             Whose round it was.
         late
@@ -178,10 +178,10 @@ class Conformal:
             Whether to change ``games`` itself, which saves a copy.
         """
         after = games.copy() if not in_place and isinstance(games, np.ndarray) else games
-        if _core.conformal_observe_one(self._settings, after, token, outcome, game, late):
+        if _core.conformal_observe_one(self.settings, after, token, outcome, game, late):
             return after
         self._check_games(games)
-        tokens = self._checked_tokens(token)
+        tokens = self._check_tokens(token)
         rounds = len(tokens)
         numbers = np.atleast_1d(floats_of("outcome", outcome))
         if numbers.shape != (rounds,):
@@ -192,7 +192,7 @@ class Conformal:
         which = whole_numbers("game", game, rounds, below=len(games))
         if in_place and not games.flags.writeable:
             raise ValueError("games must be writeable to be changed in place: copy the array first")
-        _core.conformal_observe(self._settings, after, which, tokens, numbers, delays)
+        _core.conformal_observe(self.settings, after, which, tokens, numbers, delays)
         return after
 
     def run(
@@ -228,10 +228,10 @@ class Conformal:
         moment
             The number of each round in time, for the phase of the season. None: 0, 1, 2, ...
         games
-            What was learned so far, which is not changed. None: nothing.
+            The memory of the games, which is not changed. None: new games.
         tokens, numbers
             If the first rounds of the table were predicted before: a token for each of them, and
-            how many rounds of its game were predicted before it. Their intervals are those of then.
+            how many rounds of its game were predicted before it. Their intervals do not change.
         predicted
             How many rounds of each game were predicted before the table.
         """
@@ -253,19 +253,19 @@ class Conformal:
             rows = games.copy()
         which = whole_numbers("game", game, rounds, below=len(rows))
         moments = np.arange(rounds) if moment is None else moment
-        given = np.empty((0, self._sizes[1])) if tokens is None else self._checked_tokens(tokens)
+        earlier = np.empty((0, self._sizes[1])) if tokens is None else self._check_tokens(tokens)
         waiting = np.flatnonzero(known > rounds)
         slots = np.full(rounds, -1)
-        slots[: len(given)] = np.arange(len(given))
-        new = waiting[waiting >= len(given)]
-        slots[new] = np.arange(len(given), len(given) + len(new))
-        kept = np.concatenate([given, np.empty((len(new), self._sizes[1]))])
+        slots[: len(earlier)] = np.arange(len(earlier))
+        new = waiting[waiting >= len(earlier)]
+        slots[new] = np.arange(len(earlier), len(earlier) + len(new))
+        kept = np.concatenate([earlier, np.empty((len(new), self._sizes[1]))])
         number = np.full(rounds, -1)
-        number[: len(given)] = whole_numbers("numbers", numbers, len(given), least=0)
+        number[: len(earlier)] = whole_numbers("numbers", numbers, len(earlier), least=0)
         counts = whole_numbers("predicted", predicted, len(rows), least=0).copy()
         bounds = np.empty((rounds, 2 * len(self.levels)))
         _core.conformal_run(
-            self._settings, rows, which, bases, whole_numbers("moment", moments, rounds), values,
+            self.settings, rows, which, bases, whole_numbers("moment", moments, rounds), values,
             known, np.argsort(known, kind="stable"), bounds, counts, number, slots, kept,
         )  # fmt: skip
         low, high = bounds[:, 0::2].copy(), bounds[:, 1::2].copy()
@@ -291,7 +291,7 @@ class Conformal:
         return min((PATIENCE + 2.0 * d + step * (d + 1.0)) / n, 1.0)
 
     def counts(self, games: Floats) -> Floats:
-        """Return what was counted: games x levels x (rounds, misses below, misses above)."""
+        """Return the counts: games x levels x (rounds, misses below, misses above)."""
         self._check_games(games)
         size = (len(games), len(self.levels), self._sizes[2])
         return games[:, -size[1] * size[2] :].reshape(size)[:, :, :3].copy()
@@ -308,13 +308,9 @@ class Conformal:
         low = first + np.arange(count) * ((length - first) // count)
         return low, low + 1
 
-    @property
+    @cached_property
     def settings(self) -> Floats:
         """The settings as the core reads them."""
-        return self._settings
-
-    @cached_property
-    def _settings(self) -> Floats:
         starts = [_MEAN_ABSOLUTE * NormalDist().inv_cdf(0.5 + 0.5 * level) for level in self.levels]
         pairs = zip((1.0 - level for level in self.levels), starts, strict=True)
         return np.array(
@@ -323,9 +319,9 @@ class Conformal:
 
     @cached_property
     def _sizes(self) -> tuple[int, int, int, int]:
-        return _core.conformal_sizes(self._settings)
+        return _core.conformal_sizes(self.settings)
 
-    def _checked_tokens(self, token: npt.ArrayLike) -> Floats:
+    def _check_tokens(self, token: npt.ArrayLike) -> Floats:
         tokens = np.atleast_2d(floats_of("token", token))
         if tokens.ndim != 2 or tokens.shape[1] != self._sizes[1]:
             raise ValueError(

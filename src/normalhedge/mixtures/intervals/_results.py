@@ -1,4 +1,4 @@
-"""What intervals are told as: of one round or several, and of a whole table."""
+"""The intervals of one round or several, and of a whole table."""
 
 from typing import NamedTuple
 
@@ -8,14 +8,14 @@ from normalhedge.boundary.inputs import Floats
 
 
 class Interval(NamedTuple):
-    """The intervals of one round, or of several, and what is needed to settle them.
+    """The intervals of one round, or of several, with a token to settle them.
 
     Attributes
     ----------
     low, high
         The bounds, by level; with one more axis in front if there are several rounds.
     token
-        Plain numbers that `observe` wants with the outcome. Keep them with the waiting round.
+        Plain numbers that `observe` needs with the outcome. Keep them with the waiting round.
     """
 
     low: Floats
@@ -31,9 +31,9 @@ class IntervalRun(NamedTuple):
     low, high
         The bounds, a row for each round and a column for each level.
     games
-        What all games have learned after the last round.
+        The memory of all games after the last round.
     predicted
-        How many rounds of each game were predicted, those before the table included.
+        How many rounds of each game were predicted, before the table and in it.
     waiting
         The rounds whose outcomes are never known in this table, by their place in it.
     tokens, numbers

@@ -13,11 +13,11 @@ The loss of a forecast x, or of class probabilities p, if the outcome is y:
     log         -ln max(p_y, 1e-6)       clipped: one confident error cannot cost more than 13.8
     l1          1 - p_y                  half the L1 distance of p to the outcome; Section 5
     brier       sum_c (p_c - [c = y])^2
-    log-wealth  -ln max(x / y, 1e-6)     x is a price relative; y that of a benchmark, or 1
+    log-wealth  -ln max(x / y, 1e-6)     x is a price relative, y a benchmark's, or 1
     zero-one    1 where x, or the most probable class, is not y; else 0
 
-Each is a class in a file of this folder: it knows its values and slopes, what it is a loss of, its
-range, whether it is convex, how forecasts are combined by default and what to compare a blend with.
+Each is a class: it knows its values and slopes, its kind of forecasts, its range, whether it is
+convex, how forecasts are combined by default and which plain combinations to compare a blend with.
 Nobody else needs to know which loss it is. `normalhedge.checks.check_loss` checks what it says.
 
 The core computes the losses, as one table (``src/core/losses.hpp``). Hedgers learn from gains,
@@ -28,10 +28,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from normalhedge.boundary import specs
-from normalhedge.mixtures.losses._absolute import Absolute
-from normalhedge.mixtures.losses._brier import Brier
-from normalhedge.mixtures.losses._crps import Crps, crps
-from normalhedge.mixtures.losses._expectile import Expectile
+from normalhedge.mixtures.losses._class_losses import L1, Brier, Log, ZeroOneClasses
 from normalhedge.mixtures.losses._forecast_kinds import (
     CLASSES as CLASSES,
     LABELS as LABELS,
@@ -42,15 +39,21 @@ from normalhedge.mixtures.losses._forecast_kinds import (
     QUANTILES as QUANTILES,
     WEALTH as WEALTH,
 )
-from normalhedge.mixtures.losses._huber import Huber
-from normalhedge.mixtures.losses._l1 import L1
-from normalhedge.mixtures.losses._log import Log
-from normalhedge.mixtures.losses._log_wealth import LogWealth
 from normalhedge.mixtures.losses._loss import Kink, Loss, LossFunction, OwnLoss
-from normalhedge.mixtures.losses._percentage import Mape, Smape
-from normalhedge.mixtures.losses._pinball import Pinball, pinball
-from normalhedge.mixtures.losses._square import Square
-from normalhedge.mixtures.losses._zero_one import ZeroOne, ZeroOneClasses
+from normalhedge.mixtures.losses._number_losses import (
+    Absolute,
+    Crps,
+    Expectile,
+    Huber,
+    LogWealth,
+    Mape,
+    Pinball,
+    Smape,
+    Square,
+    ZeroOne,
+    crps,
+    pinball,
+)
 
 __all__ = [
     "L1",
@@ -132,7 +135,7 @@ def restored_loss(written: Mapping[str, Any], given: Loss | LossFunction | None)
     Parameters
     ----------
     written
-        What `Loss.to_plain` returned.
+        The result of `Loss.to_plain`.
     given
         The loss, if it is a function of the user; None otherwise.
     """

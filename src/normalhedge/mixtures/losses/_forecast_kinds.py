@@ -1,7 +1,7 @@
 """Kinds of forecasts: numbers, quantiles, class probabilities, labels and price relatives.
 
-What a mixture does with forecasts depends on their kind alone: how they can be combined, what to
-compare the blend with, whether errors can be subtracted. Losses of one kind share these facts.
+The kind of forecasts alone decides how they can be combined, which plain combinations the blend is
+compared with, and whether errors can be subtracted. Losses of one kind share these facts.
 """
 
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ PLAIN_MEAN, PLAIN_MEDIAN, PLAIN_VOTE = "plain mean", "plain median", "plain vote
 
 @dataclass(frozen=True)
 class ForecastKind:
-    """What forecasts are, and what follows from it."""
+    """A kind of forecasts, with its facts."""
 
     noun: str  # their name, for error messages
     # the plain combinations to compare the blend with

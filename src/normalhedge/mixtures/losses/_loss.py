@@ -1,4 +1,5 @@
-"""What every loss has: its values, its slopes, its name, and what a mixture asks it."""
+# ruff: noqa: ARG002  (all losses have one signature; few need the outcome and the setting)
+"""The interface of every loss: values, slopes, name, facts; and losses of the user's own."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, fields
@@ -24,15 +25,19 @@ LARGEST_LOSS = LARGEST * LARGEST
 """The limit on the size of a loss of your own; the losses of the package are smaller, too."""
 
 
+FLOOR = 1e-6
+"""Smaller probabilities and price relatives count as this: one error costs at most 13.8."""
+
+
 class Parts(NamedTuple):
     """Forecasts as single numbers: the loss is ``factor`` times the mean of the losses of these."""
 
-    numbers: Floats  # the numbers that count; rows x parts x experts
+    numbers: Floats  # the forecasts that the loss reads; rows x parts x experts
     # outcomes, settings: the outcome and the setting of each number, as `Loss.number_loss` takes
     # them; rows x parts
     outcomes: Floats
     settings: Floats
-    origins: Floats  # what numbers are measured from where their scale matters; rows x parts
+    origins: Floats  # the zero of the numbers, where their scale matters; rows x parts
     factor: float = 1.0  # the number of parts that the mean must be multiplied by
 
 
@@ -59,7 +64,7 @@ class Loss:
     """A loss: the cost of a forecast once the outcome is known.
 
     ``Loss(name, function=...)`` makes a loss of your own, see `OwnLoss`. A loss of the package is
-    a frozen subclass in a file of its own. It overrides what differs from the facts below.
+    a frozen subclass, which overrides the facts below that differ.
 
     Attributes
     ----------
@@ -68,7 +73,7 @@ class Loss:
     kind
         Its name in the core; None for a loss of your own.
     forecasts
-        What it is a loss of.
+        Its kind of forecasts.
     width
         The largest difference of two losses, if it is known beforehand; 0 if it is to be learned.
     least
@@ -86,10 +91,6 @@ class Loss:
         Whether it is ``(x - y)^2``.
     continuous
         Whether a small change of the forecast changes the loss little.
-    differentiable
-        Whether the loss has a slope, which the gradient trick needs.
-    gradient
-        Whether the gradient trick is used by default.
     slope_from
         The loss whose slope the default blend uses, if that tells more than its own.
     combine
@@ -123,11 +124,10 @@ class Loss:
     function: LossFunction | None = None
 
     def __new__(cls, *args: Any, **settings: Any) -> Self:
-        """Make a loss of your own, if the class is this one."""
         del args, settings
         return object.__new__(OwnLoss if cls is Loss else cls)  # type: ignore[return-value]
 
-    # The loss of a number, which a class of its own defines as its struct in the core does.
+    # The loss of a number: each subclass defines it, as its struct in the core does.
 
     def number_loss(self, x: Floats, y: Floats, setting: Floats) -> Floats:
         """Return the loss of numbers x if the outcomes are y.
@@ -159,7 +159,6 @@ class Loss:
         y, setting
             As for `number_loss`.
         """
-        del y, setting
         return None
 
     def takes(self, outcomes: Floats) -> np.ndarray:
@@ -167,9 +166,9 @@ class Loss:
         return np.ones(np.shape(outcomes), dtype=bool)
 
     outcome_must: tuple[str, str] = ("", "")
-    """What outcomes must be, after "outcome must" and after "column ... must"."""
+    """The rest of the sentences "outcome must ..." and "column ... must ..."."""
 
-    # What follows for forecasts that may be several numbers.
+    # Forecasts that may be several numbers.
 
     @property
     def settings(self) -> tuple[float, ...]:
@@ -235,8 +234,8 @@ class Loss:
     ) -> Floats:
         """Return the loss of each forecast of a table; rows x experts.
 
-        Rows without an outcome have zeros. The loss of a sleeping expert is that of uniform
-        weights over the others.
+        Rows without an outcome have zeros. A sleeping expert loses as uniform
+        weights over the others do.
 
         Parameters
         ----------
@@ -270,11 +269,11 @@ class Loss:
         )
         return slopes
 
-    # What a mixture asks.
+    # Questions of a mixture.
 
     @property
     def differentiable(self) -> bool:
-        """Whether the loss has a slope."""
+        """Whether the loss has a slope, which the gradient trick needs."""
         return self.continuous
 
     @property
@@ -323,9 +322,8 @@ class Loss:
         return str(self)
 
     def __str__(self) -> str:
-        """Return the name and the settings, as `loss_of` reads them."""
         pairs = (f"{key}={exactly(value)}" for key, value in self.written_settings().items())
-        return self.name + "".join(f":{text}" for text in [",".join(pairs)] if text)
+        return ":".join(filter(None, (self.name, ",".join(pairs))))
 
     def written_settings(self) -> dict[str, Any]:
         """Return the settings by name, for texts and files."""
@@ -377,28 +375,21 @@ class OwnLoss(Loss):
 
     @property
     def differentiable(self) -> bool:
-        """Whether the loss has a slope."""
         return self.slope is not None
 
     @property
     def has_best_convex(self) -> bool:
-        """Whether the best convex combination can be found."""
         return self.convex and self.differentiable
 
     def written_settings(self) -> dict[str, Any]:
-        """Return nothing: the name says all that can be written."""
         return {}
 
     def number_loss(self, x: Floats, y: Floats, setting: Floats) -> Floats:
-        """Return the loss of each number, one call for each."""
-        del setting
         x, y = np.broadcast_arrays(x, y)
         pairs = zip(x.ravel(), y.ravel().tolist(), strict=True)
         return np.array([self.row(np.array([a]), b)[0] for a, b in pairs]).reshape(x.shape)
 
     def number_slope(self, x: Floats, y: Floats, setting: Floats) -> Floats:
-        """Return the slope at each number, one call for each."""
-        del setting
         x, y = np.broadcast_arrays(x, y)
         pairs = zip(x.ravel().tolist(), y.ravel().tolist(), strict=True)
         return np.array([self.slope_at(a, b) for a, b in pairs]).reshape(x.shape)
@@ -406,8 +397,6 @@ class OwnLoss(Loss):
     def table(
         self, forecasts: Floats, outcomes: Floats, items: np.ndarray, way: str = "mean"
     ) -> Floats:
-        """Return the loss of each forecast of a table; NaN where there is none."""
-        del items, way
         losses = np.full((len(forecasts), forecasts.shape[2]), np.nan)
         for row in np.flatnonzero(~np.isnan(outcomes)):
             awake = np.abs(forecasts[row, 0]) < LARGEST
@@ -415,7 +404,7 @@ class OwnLoss(Loss):
         return losses
 
     def row(self, forecasts: Floats, outcome: float) -> Floats:
-        """Return the loss of each forecast, checked.
+        """Call the function; refuse losses that are not finite numbers, one for each forecast.
 
         Parameters
         ----------
@@ -432,7 +421,7 @@ class OwnLoss(Loss):
         return losses
 
     def slope_at(self, prediction: float, outcome: float) -> float:
-        """Return the slope, checked; 0 without a slope or a prediction.
+        """Call ``slope``; refuse infinite slopes. 0 without a slope or a prediction.
 
         Parameters
         ----------

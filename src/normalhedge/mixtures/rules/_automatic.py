@@ -16,8 +16,8 @@ from normalhedge.mixtures.losses import Loss
 from normalhedge.mixtures.rules._components import Component, components_of
 
 VALUES_BEFORE_WAYS = 4
-"""The values of a row before those of the ways: the forecasts of the blend, of the level that all
-items share, of the level of the item alone, and of both levels together."""
+"""The number of values of a row before the forecasts of the ways: the blend, the level that all
+items share, the level of the item alone, and both levels together."""
 
 INSURED = 0.95
 """The share of the insurance's prior that the levels have; the ways have the rest."""
@@ -26,8 +26,7 @@ INSURED = 0.95
 class Prior(NamedTuple):
     """The weights of the default before its first outcome."""
 
-    # those of the ways of combining on the second level, the plain ones first
-    ways: tuple[float, ...]
+    ways: tuple[float, ...]  # of the ways of combining on the meta level, the plain ones first
     insured: float  # the share of the levels in the insurance; the ways have the rest
 
 
@@ -36,7 +35,7 @@ class Automatic:
     r"""Hedge over ways of combining: there is no algorithm, memory or scale to choose.
 
     Nobody knows beforehand whether the plain median, last week's best model or inverse mean square
-    errors will serve best. All these ways of combining make forecasts side by side. A second level
+    errors will serve best. All these ways of combining make forecasts side by side. A meta level
     starts from the plain combinations and moves its weight to the ways with the smallest losses.
 
     .. math::
@@ -46,28 +45,25 @@ class Automatic:
         \qquad \Phi(R, V) = \exp([R]_+^2 / 2V)
 
     R and V are the discounted sums of ``r = (loss of the blend - loss of the way) / s`` and of its
-    square, s is the usual difference, u the largest r. An outcome that is d rounds late counts
-    d + 1 times in V, and is forgotten d + 1 times more slowly: see ``src/core/automatic.hpp``. The
+    square, s is the usual difference, u the largest r. Delayed losses are correlated, so an outcome
+    that is d rounds late counts d + 1 times in V, and is forgotten d + 1 times more slowly. The
     prior pi of the plain combinations is 95 % (50 % for class probabilities).
 
     If several items share a mixture, every way has two sets of weights, one for all items together
-    and one for each item alone; and so has the second level.
+    and one for each item alone; and so has the meta level.
 
     Notes
     -----
     The ways: plain median, trimmed mean (the middle half) and mean; NormalHedge at memories 5, 20
     and 100, and by weighted medians; AdaNormalHedge and NormalHedge with the gradient trick, which
-    compete with the best convex combination; inverse losses (`BatesGranger`).
+    compete with the best convex combination; inverse losses (`BatesGranger`). Quantiles have
+    `RelativeLoss`, NormalHedge and the gradient trick, with weights that all levels share; relative
+    losses and the gradient trick also with weights that are smooth over the levels, or by level.
 
-    Quantiles have ways of their own: relative losses (`RelativeLoss`), by mean and by trimmed mean;
-    NormalHedge at memories 20 and 100; AdaNormalHedge with the gradient trick. The weights of these
-    are common to all levels. Relative losses and the gradient trick come, too, with weights that
-    are smooth over the levels, and with weights for each level by itself.
-
-    **What is proved.** Nothing is proved of the second level itself. But the blend is insured: it
-    is a weighted mean of the forecasts of the level and of the ways. The weights are those of
-    AdaNormalHedge, whose prior gives the level 95 %. Its theorem, with the priors rho, says of
-    every way, and of the level, that
+    **Guarantee.** Nothing is proved of the meta level itself. But the blend is insured: it is a
+    weighted mean of the forecasts of the meta level and of the ways, with the weights of
+    AdaNormalHedge, whose prior gives the meta level 95 %. Theorem F of ``docs/two-levels.md``, with
+    the priors rho, says of every way, and of the meta level, that
 
     .. math::
 
@@ -75,18 +71,14 @@ class Automatic:
         B = \sum_k \rho_k \left(1 + \tfrac12 (1 + \ln(1 + C_k))\right) + X, \quad
         C_k = \sum_t (1 + d_t) |\ell_t - \ell_{k,t}| / S_t
 
-    S is the range of the loss or, if that is unknown, the largest difference so far: each round is
-    measured in the unit of its own time. X is zero if
-    the loss is convex and outcomes are known at once; the crps loss is convex in the vector of
-    quantiles, and sorting them never raises it. Otherwise the condition of the theorem is
-    checked in each round, and X is the total by which it was violated: the bound of
-    `Mixture.bound` holds for all losses and delays, but it may be large. The insurance changes the
-    blend only after a way has been ahead for long: on the panels of ``make panels`` by less than
-    0.1 %.
+    S is the range of the loss or, if that is unknown, the largest difference so far. X is zero if
+    the loss is convex and outcomes are known at once. Otherwise the condition of the theorem is
+    checked in each round, and X is the total by which it was violated: the bound of `Mixture.bound`
+    holds for all losses and delays, but it may be large. On the panels of ``make panels`` the
+    insurance changes the blend by less than 0.1 %.
 
-    The blend lies within the range of the forecasts after the guard.
-
-    A round costs O(N log N) time for each of the ways.
+    The blend lies within the range of the forecasts after the guard. A round costs O(N log N) time
+    for each of the ways.
 
     References
     ----------
@@ -99,34 +91,31 @@ class Automatic:
     Automatic(memory=100.0, guard=False)
     """
 
-    # the memory of the second level, in rounds, where outcomes are known at once
+    # the memory of the meta level, in rounds, where outcomes are known at once
     memory: float = 100.0
-    # Whether to move forecasts that are out of all proportion to the other forecasts and to past
-    # outcomes to the edge of a plausible range: see ``src/core/guard.hpp``. The guard is for
-    # numbers, not for class probabilities, labels and price relatives.
+    # Whether to clip absurd forecasts of numbers to a plausible range around the other forecasts
+    # and past outcomes: see ``src/core/guard.hpp``.
     guard: bool = True
     # the prior of the file that a mixture was loaded from, if it is another than the prior of this
     # version of the package; else None
     prior: Prior | None = field(default=None, init=False, repr=False)
 
     def __post_init__(self) -> None:
-        """Check the settings."""
         object.__setattr__(self, "memory", inputs.number("memory", self.memory, 1.0))
         if not isinstance(self.guard, bool):
             raise TypeError(f"guard must be true or false, got {self.guard!r}")
 
     def components(self, loss: Loss) -> list[Component]:
         """Return the ways of combining for a loss, the plain ones first."""
-        found = components_of(loss)
+        ways = components_of(loss)
         if self.prior is None:
-            return found
-        pairs = zip(found, self.prior.ways, strict=True)
-        return [one._replace(prior=weight) for one, weight in pairs]
+            return ways
+        return [way._replace(prior=p) for way, p in zip(ways, self.prior.ways, strict=True)]
 
     def prior_of(self, loss: Loss) -> Prior:
         """Return the weights before the first outcome, for a loss."""
         insured = INSURED if self.prior is None else self.prior.insured
-        return Prior(tuple(one.prior for one in self.components(loss)), insured)
+        return Prior(tuple(way.prior for way in self.components(loss)), insured)
 
     def starting_from(self, prior: Prior | None) -> "Automatic":
         """Return the same settings with another prior; None for the one of this package."""
@@ -171,8 +160,8 @@ class Automatic:
     def with_losses(self, loss: Loss, games: Live, totals: Floats) -> Floats:
         """Return the totals of a file before version 4 as they are kept now.
 
-        The regrets in units of the loss were not kept: they begin as those that were, times the
-        unit of now. What the bound on the potential had grown by was computed from the clocks.
+        Regrets in units of the loss were not kept: they begin as the regrets in gains, times the
+        present unit. The growth of the bound on the potential was computed from the clocks.
         """
         count, shares = part_of(games, "insurance").shape[1], self._shares(loss)
         before, last = totals[:, :-2], totals[:, -2:].copy()
@@ -218,40 +207,35 @@ class Automatic:
     def _shares(self, loss: Loss) -> Floats:
         """Return the prior of the insurance: of the levels together, and of each way."""
         ways, insured = self.prior_of(loss)
-        separate = [one.prior for one in self.components(loss) if one.hedger is not None]
+        separate = [way.prior for way in self.components(loss) if way.hedger is not None]
         return np.array([insured, *((1.0 - insured) * p for p in (*ways, *separate))])
 
     def _potential(self, loss: Loss, games: Live) -> Floats:
-        """Return what the potential of the insurance cannot exceed, in each game."""
+        """Return the bound on the potential of the insurance, in each game."""
         return np.asarray(self._shares(loss).sum() + levels_of(games).excess)
 
     def engine(self, loss: Loss) -> tuple[Any, ...]:
-        """Return the arguments that the core needs for its part.
+        """Return the arguments that the core needs for its part."""
+        # `Mixture.peek` asks for them each time. Losses of the user's own are equal if their names
+        # are, so they cannot be looked up.
+        return _engine_of.__wrapped__(self, loss) if loss.own else _engine_of(self, loss)
 
-        They are kept for losses of the core: every `Mixture.peek` asks for them again. Losses of
-        your own are equal if their names are, so that they cannot be looked up.
-        """
-        return self._engine(loss) if loss.own else _engine_of(self, loss)
 
-    def _engine(self, loss: Loss) -> tuple[Any, ...]:
-        """Make what `engine` returns."""
-        return (
-            [
-                (
-                    None if one.hedger is None else one.hedger._engine,
-                    one.combine,
-                    one.gradient,
-                    one.slope,
-                    one.prior,
-                    one.knots,
-                )
-                for one in self.components(loss)
-            ],
-            loss.forecasts.combine,
-            1.0 / self.memory,
-            self.prior_of(loss).insured,
-            self.guard and loss.forecasts.guarded,
+@lru_cache(maxsize=64)
+def _engine_of(hedger: Automatic, loss: Loss) -> tuple[Any, ...]:
+    ways = [
+        (
+            None if way.hedger is None else way.hedger._engine,
+            way.combine,
+            way.gradient,
+            way.slope,
+            way.prior,
+            way.knots,
         )
+        for way in hedger.components(loss)
+    ]
+    guarded = hedger.guard and loss.forecasts.guarded
+    return ways, loss.forecasts.combine, 1.0 / hedger.memory, hedger.prior_of(loss).insured, guarded
 
 
 def _share_weights(games: Live) -> bool:
@@ -264,14 +248,8 @@ def _unit(loss: Loss) -> str:
     return "the range of the loss" if loss.width else "the largest difference of losses so far"
 
 
-@lru_cache(maxsize=64)
-def _engine_of(hedger: Automatic, loss: Loss) -> tuple[Any, ...]:
-    """Return the engine of settings that were seen before."""
-    return hedger._engine(loss)
-
-
 class Levels(NamedTuple):
-    """The memory of the second level in each game: see ``src/core/automatic.hpp``."""
+    """The memory of the meta level in each game: see ``src/core/automatic.hpp``."""
 
     # weights of the plain components, of the components that all items share, and of the components
     # of an item alone
@@ -287,16 +265,13 @@ class Levels(NamedTuple):
 
 
 def part_of(live: Live, name: str) -> Floats:
-    """Return a named part of what the core remembers of an automatic mixture.
-
-    The core has the names and the places: ``Automatic::parts`` in ``src/core/automatic.hpp``.
-    """
+    """Return a part of the memory of an automatic mixture; `Live.parts` has their places."""
     field, first, end = live.parts[name]
     return np.asarray(getattr(live, field)[:, first:end])
 
 
 def levels_of(live: Live) -> Levels:
-    """Return the memory of the second level in each game."""
+    """Return the memory of the meta level in each game."""
     return Levels(
         *(part_of(live, name) for name in ("ways", "choice", "insurance")),
         *(part_of(live, f"insured_{name}") for name in ("regrets", "clocks", "losses", "excess")),

@@ -15,7 +15,7 @@ TRUST, TRUST_OF_CLASSES = 0.95, 0.5
 for class probabilities: the range of their losses is bounded, so no absurd forecast costs more."""
 
 PLAIN_WAYS = {"median": "median", "trimmed mean": "trimmed", "mean": "mean", "vote": "vote"}
-"""The plain combinations, and what the core calls them."""
+"""The plain combinations, and their names in the core."""
 
 PLAIN_QUANTILES = (0.12, 0.12, 0.1)
 """The priors of the plain combinations of quantiles, in the order of `PLAIN_WAYS`."""
@@ -32,7 +32,7 @@ SMOOTH = 5
 
 @dataclass(frozen=True)
 class RelativeLoss:
-    r"""Weights by relative losses: the loss of an expert divided by that of the plain mean.
+    r"""Weights by relative losses: the loss of an expert divided by the plain mean's.
 
     .. math::
 
@@ -82,82 +82,50 @@ class Component(NamedTuple):
 
 def ledger_weights(components: Sequence[Component], ledgers: Floats, levels: int) -> Floats:
     """Return the weights of the experts by each hedged component; games x components x experts."""
-    row, found = 0, []
-    for one in components:
-        if one.hedger is not None:
-            stop = row + one.knots * one.rows
-            found.append(
-                np.einsum("k,gkn->gn", one.knot_shares(levels), ledgers[:, row : stop : one.rows])
-            )
+    row, weights = 0, []
+    for way in components:
+        if way.hedger is not None:
+            stop = row + way.knots * way.rows
+            knots = ledgers[:, row : stop : way.rows]
+            weights.append(np.einsum("k,gkn->gn", way.knot_shares(levels), knots))
             row = stop
-    return np.stack(found, axis=1)
+    return np.stack(weights, axis=1)
 
 
 def components_of(loss: Loss) -> list[Component]:
     """Return the ways of combining for a loss, the plain ones first."""
     if loss.of_levels:
         return _of_quantiles(loss)
+    combine, medians = loss.forecasts.combine, loss.forecasts.medians
     hedged = [
-        *_on_losses(loss.forecasts.combine),
-        *(_by_median() if loss.forecasts.medians else []),
-        *_by_gradient(loss),
-        *(_by_inverse_loss() if loss.forecasts.medians else []),
-    ]
-    trust = TRUST_OF_CLASSES if loss.of_classes else TRUST
-    rest = (1.0 - trust) / len(hedged)
-    return [
-        *(
-            Component(f"plain {name}", None, PLAIN_WAYS[name], prior=trust * share)
-            for name, share in loss.prior
-        ),
-        *(one._replace(prior=rest) for one in hedged),
-    ]
-
-
-def _on_losses(combine: str) -> list[Component]:
-    """Return NormalHedge on the losses themselves, with three lengths of memory."""
-    return [
         Component(f"NormalHedge {memory}", NormalHedge(memory=memory), combine)
         for memory in (5, 20, 100)
     ]
-
-
-def _by_median() -> list[Component]:
-    """Return hedgers whose forecast is a weighted median, which no single expert can move far."""
-    return [
-        Component("NormalHedge 20, median", NormalHedge(memory=20), "median"),
-        Component("AdaNormalHedge 20, median", AdaNormalHedge(alpha=0.05), "median"),
+    quick, slow = AdaNormalHedge(alpha=0.05), AdaNormalHedge()
+    if medians:  # no single expert can move a weighted median far
+        hedged += [
+            Component("NormalHedge 20, median", NormalHedge(memory=20), "median"),
+            Component("AdaNormalHedge 20, median", quick, "median"),
+        ]
+    if loss.gradient:  # they compete with the best convex combination
+        slope = loss.slope_from  # the gradient of another loss, if that tells more
+        hedged += [
+            Component("AdaNormalHedge 20, gradient", quick, "mean", gradient=True, slope=slope),
+            Component("AdaNormalHedge, gradient", slow, "mean", gradient=True, slope=slope),
+            Component("NormalHedge 100, gradient", NormalHedge(memory=100), "mean", gradient=True),
+        ]
+    if medians:  # inverse losses change slowly
+        hedged += [
+            Component("inverse loss 100", BatesGranger(alpha=0.01), "mean"),
+            Component("inverse loss 100, squared", BatesGranger(alpha=0.01, power=2.0), "mean"),
+            Component("inverse loss 20, squared", BatesGranger(alpha=0.05, power=2.0), "mean"),
+        ]
+    trust = TRUST_OF_CLASSES if loss.of_classes else TRUST
+    plain = [
+        Component(f"plain {name}", None, PLAIN_WAYS[name], prior=trust * share)
+        for name, share in loss.prior
     ]
-
-
-def _by_gradient(loss: Loss) -> list[Component]:
-    """Return hedgers that compete with the best convex combination; none for a linear loss.
-
-    Two of the three use the gradient of another loss, if that tells more.
-    """
-    if not loss.gradient:
-        return []
-    slope = loss.slope_from
-    return [
-        Component(
-            "AdaNormalHedge 20, gradient",
-            AdaNormalHedge(alpha=0.05),
-            "mean",
-            gradient=True,
-            slope=slope,
-        ),
-        Component("AdaNormalHedge, gradient", AdaNormalHedge(), "mean", gradient=True, slope=slope),
-        Component("NormalHedge 100, gradient", NormalHedge(memory=100), "mean", gradient=True),
-    ]
-
-
-def _by_inverse_loss() -> list[Component]:
-    """Return hedgers whose weights are inverse losses, which change slowly."""
-    return [
-        Component("inverse loss 100", BatesGranger(alpha=0.01), "mean"),
-        Component("inverse loss 100, squared", BatesGranger(alpha=0.01, power=2.0), "mean"),
-        Component("inverse loss 20, squared", BatesGranger(alpha=0.05, power=2.0), "mean"),
-    ]
+    return plain + _sharing(1.0 - trust, hedged)
 
 
 def _of_quantiles(loss: Loss) -> list[Component]:

@@ -22,37 +22,37 @@ def automatic_of(text: str) -> Automatic:
 
 def with_memory(hedger: Any, memory: float | None, half_life: float | None) -> Any:
     """Return a hedger that forgets at the given rate; the hedger itself if none is given."""
-    given = {"memory": memory, "half_life": half_life}
-    named_ = [name for name, value in given.items() if value is not None]
-    if not named_:
+    rates = {"memory": memory, "half_life": half_life}
+    names = [name for name, value in rates.items() if value is not None]
+    if not names:
         return hedger
-    if len(named_) == 2:
+    if len(names) == 2:
         raise TypeError("give memory or half_life, not both")
     if isinstance(hedger, Automatic) or is_automatic(hedger):
-        raise ValueError(f"{named_[0]} belongs to a single rule, and auto hedges over many")
+        raise ValueError(f"{names[0]} belongs to a single rule, and auto hedges over many")
     if hedger is not None and not isinstance(hedger, str):
-        raise TypeError(f"{named_[0]} belongs to the hedger: give it to {type(hedger).__name__}")
+        raise TypeError(f"{names[0]} belongs to the hedger: give it to {type(hedger).__name__}")
     alpha = NormalHedge(memory=memory, half_life=half_life).alpha
     if hedger is None:
         return NormalHedge(alpha)
     _, settings = specs.settings_in(hedger)
     if settings.keys() & {"alpha", "memory", "half_life"}:
-        raise ValueError(f"{named_[0]} is given twice: {hedger!r} has one, too")
+        raise ValueError(f"{names[0]} is given twice: {hedger!r} has one, too")
     return f"{hedger}{',' if ':' in hedger else ':'}alpha={alpha!r}"
 
 
-def hedger_of(given: object, experts: int | None = None) -> Hedger[Any]:
+def hedger_of(hedger: object, experts: int | None = None) -> Hedger[Any]:
     """Return a hedger, given itself or by its name."""
-    if given is None:
+    if hedger is None:
         return NormalHedge(memory=MEMORY)
-    if isinstance(given, str):
-        name = given.partition(":")[0]
+    if isinstance(hedger, str):
+        name = hedger.partition(":")[0]
         if name not in HEDGERS:
             raise specs.nearest("hedger", name, ["auto", *HEDGERS])
-        return named(given, experts, alpha=1.0 / MEMORY)
-    if isinstance(given, type) or not isinstance(given, Hedger):
+        return named(hedger, experts, alpha=1.0 / MEMORY)
+    if isinstance(hedger, type) or not isinstance(hedger, Hedger):
         raise TypeError(
             "hedger must be a hedger, such as NormalHedge(memory=20), or a name; "
-            f"got {type(given).__name__}"
+            f"got {type(hedger).__name__}"
         )
-    return given
+    return hedger

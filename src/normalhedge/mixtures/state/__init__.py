@@ -1,6 +1,5 @@
 """The settings and the state of a mixture, and the forms of its rounds."""
 
-from normalhedge.mixtures.state._books import Books as Books, PendingRounds as PendingRounds
 from normalhedge.mixtures.state._combining import combine as combine
 from normalhedge.mixtures.state._core_settings import (
     RoundInput as RoundInput,
@@ -15,7 +14,13 @@ from normalhedge.mixtures.state._forecasts import (
     read as read,
     read_outcome as read_outcome,
 )
-from normalhedge.mixtures.state._interval_settings import IntervalSettings as IntervalSettings
+from normalhedge.mixtures.state._mixture_state import (
+    INSIDE as INSIDE,
+    MixtureState as MixtureState,
+    item_indices as item_indices,
+    let_sleep as let_sleep,
+    widen as widen,
+)
 from normalhedge.mixtures.state._operations import (
     CANNOT_BE_REPEATED as CANNOT_BE_REPEATED,
     Operation as Operation,
@@ -41,13 +46,11 @@ from normalhedge.mixtures.state._table_facts import (
 from normalhedge.mixtures.state._tickets import (
     PendingRound as PendingRound,
     Prediction,
-    SettledRound as SettledRound,
-    shaped as shaped,
+    shape_values as shape_values,
 )
 from normalhedge.mixtures.state.sum_rows import (
     EXPERT_SUMS as EXPERT_SUMS,
     LAST as LAST,
-    MARKS as MARKS,
     REGRET as REGRET,
     STEPS as STEPS,
     TOTAL_SUMS as TOTAL_SUMS,

@@ -1,13 +1,16 @@
-"""What the core is told of a mixture, of a round and of a table: tuples with named fields."""
+"""The arguments of the core: a mixture, a round and a table as tuples with named fields."""
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from normalhedge.boundary.inputs import Floats
+from normalhedge.boundary.inputs import LARGEST, Floats
 from normalhedge.hedgers import CompiledHedger
+from normalhedge.mixtures.losses import OwnLoss
 from normalhedge.mixtures.rules import Automatic, OwnStates
+from normalhedge.mixtures.state._combining import combine
 from normalhedge.mixtures.state._forecasts import Keys
 from normalhedge.mixtures.state._settings import MixtureSettings
 from normalhedge.mixtures.state._tickets import Prediction
@@ -108,13 +111,13 @@ def core_settings(settings: MixtureSettings) -> CoreSettings:
         engine = hedger.engine(loss)
     elif isinstance(hedger, CompiledHedger):
         engine = settings.rule._engine
-        newcomers = settings.rule.newcomers if settings.rule.begins_with_something else None
+        newcomers = settings.rule.newcomers if settings.rule.has_initial_ledger else None
     else:
         newcomers = OwnStates(hedger)
     return CoreSettings(
         engine,
         loss.kind,
-        settings.own_losses if loss.own else None,
+        partial(own_losses, settings) if loss.own else None,
         settings.combine,
         settings.gradient,
         loss.width,
@@ -132,3 +135,29 @@ def core_settings(settings: MixtureSettings) -> CoreSettings:
         settings.history,
         Prediction,
     )
+
+
+def own_losses(
+    settings: MixtureSettings, table: Floats, values: Floats, outcomes: Floats
+) -> tuple[Floats, Floats]:
+    """Return the losses and the slopes of a loss function of the user's own.
+
+    ``table`` has the forecasts of the experts, ``values`` a row with the blend and the components.
+    For each row there are the losses of the experts, of its values and of uniform weights; and the
+    slopes at its values, one row after the other.
+    """
+    loss = settings.loss
+    assert isinstance(loss, OwnLoss)
+    rows, _, n = table.shape
+    predicted = values.shape[1]
+    losses, slopes = np.full((rows, n + predicted + 1), np.nan), np.zeros((rows, predicted))
+    for row in np.flatnonzero(~np.isnan(outcomes) & ~np.isnan(values[:, 0])):
+        usable = np.abs(table[row, 0]) < LARGEST
+        plain = combine(table[row, 0], usable / max(usable.sum(), 1), settings.combine)
+        forecasts = np.array([*table[row, 0], *values[row], plain])
+        awake = np.abs(forecasts) < LARGEST
+        outcome = float(outcomes[row])
+        losses[row, awake] = loss.row(forecasts[awake], outcome)
+        if settings.gradient or predicted > 1:
+            slopes[row] = [loss.slope_at(x, outcome) for x in values[row]]
+    return losses, slopes.ravel()

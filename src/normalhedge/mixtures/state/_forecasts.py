@@ -48,10 +48,10 @@ def read(
 ) -> tuple[Floats, Keys]:
     """Return forecasts as a table of rows x classes x experts, and the keys of its rows."""
     columns = {
-        name: _quantile_rows(name, given, levels)
+        name: _quantile_rows(name, forecast, levels)
         if levels
-        else _rows(name, given, of_classes=of_classes)
-        for name, given in forecasts.items()
+        else _rows(name, forecast, of_classes=of_classes)
+        for name, forecast in forecasts.items()
     }
     awake = {name: column for name, column in columns.items() if column is not None}
     keys = _common_keys(awake)
@@ -62,8 +62,8 @@ def read(
     classes = len(levels) or max(sizes, default=1)
     table = np.full((rows, classes, n), np.nan)
     place = {key: row for row, key in enumerate(keys or ())}
-    for name, (own, cells) in awake.items():
-        places = [place[key] for key in own] if isinstance(own, list) else range(rows)
+    for name, (names, cells) in awake.items():
+        places = [place[key] for key in names] if isinstance(names, list) else range(rows)
         for row, cell in zip(places, cells, strict=True):
             if of_classes:
                 _check_classes(name, cell, classes)
@@ -71,55 +71,55 @@ def read(
     return table, keys
 
 
-def _rows(name: str, given: Any, *, of_classes: bool) -> tuple[Keys, list[Floats]] | None:
+def _rows(name: str, forecast: Any, *, of_classes: bool) -> tuple[Keys, list[Floats]] | None:
     """Return the keys and the numbers of an expert's forecast; None if it sleeps."""
-    if given is None:
+    if forecast is None:
         return None
-    if isinstance(given, Mapping):
-        own = [str(key) for key in given]
-        return own, [_numbers(name, value, 1 if of_classes else 0) for value in given.values()]
-    if isinstance(given, bool | np.bool_):
-        raise TypeError(f"forecasts of {name!r} must be numbers, got {given!r}")
-    if isinstance(given, numbers.Real):
-        if of_classes and not np.isnan(_float(name, given)):
-            raise ValueError(f"forecasts of {name!r} must be class probabilities, got {given!r}")
-        return (None, [np.array([_float(name, given)])]) if not of_classes else None
-    cells = _numbers(name, given, None)
+    if isinstance(forecast, Mapping):
+        keys = [str(key) for key in forecast]
+        return keys, [_numbers(name, value, 1 if of_classes else 0) for value in forecast.values()]
+    if isinstance(forecast, bool | np.bool_):
+        raise TypeError(f"forecasts of {name!r} must be numbers, got {forecast!r}")
+    if isinstance(forecast, numbers.Real):
+        if of_classes and not np.isnan(_float(name, forecast)):
+            raise ValueError(f"forecasts of {name!r} must be class probabilities, got {forecast!r}")
+        return (None, [np.array([_float(name, forecast)])]) if not of_classes else None
+    cells = _numbers(name, forecast, None)
     if of_classes and cells.ndim == 1:
         return None, [cells]
     if cells.ndim != (2 if of_classes else 1) or not len(cells):
-        raise ValueError(f"forecasts of {name!r} must be a number or a sequence, got {given!r}")
+        raise ValueError(f"forecasts of {name!r} must be a number or a sequence, got {forecast!r}")
     return range(len(cells)), [np.atleast_1d(cell) for cell in cells]
 
 
 def _quantile_rows(
-    name: str, given: Any, levels: Sequence[float]
+    name: str, forecast: Any, levels: Sequence[float]
 ) -> tuple[Keys, list[Floats]] | None:
     """Return the keys and the quantiles of an expert's forecast; None if it sleeps."""
-    if _is_missing(given) or (isinstance(given, Mapping) and not given):
+    if _is_missing(forecast) or (isinstance(forecast, Mapping) and not forecast):
         return None
-    if isinstance(given, Mapping):
-        if all(_is_missing(value) for value in given.values()):  # of levels, or of series
-            return None if all(_place(key, levels) is not None for key in given) else ([], [])
-        if not any(isinstance(value, Mapping) or np.ndim(value) for value in given.values()):
-            return None, [_by_level(name, given, levels)]
-        own = [str(key) for key in given]
-        return own, [_quantiles(name, value, levels) for value in given.values()]
-    cells = _numbers(name, given, None)
+    if isinstance(forecast, Mapping):
+        if all(_is_missing(value) for value in forecast.values()):  # of levels, or of series
+            return None if all(_place(key, levels) is not None for key in forecast) else ([], [])
+        if not any(isinstance(value, Mapping) or np.ndim(value) for value in forecast.values()):
+            return None, [_by_level(name, forecast, levels)]
+        keys = [str(key) for key in forecast]
+        return keys, [_quantiles(name, value, levels) for value in forecast.values()]
+    cells = _numbers(name, forecast, None)
     if cells.ndim > 2 or not cells.size:
-        raise ValueError(f"forecasts of {name!r} must be quantiles by level, got {given!r}")
+        raise ValueError(f"forecasts of {name!r} must be quantiles by level, got {forecast!r}")
     if cells.ndim < 2:
         return None, [_quantiles(name, cells, levels)]
     return range(len(cells)), [_quantiles(name, cell, levels) for cell in cells]
 
 
-def _quantiles(name: str, given: Any, levels: Sequence[float]) -> Floats:
+def _quantiles(name: str, quantiles: Any, levels: Sequence[float]) -> Floats:
     """Return the quantiles of one item; all NaN if the expert sleeps there."""
-    if isinstance(given, Mapping):
-        return _by_level(name, given, levels)
-    if _is_missing(given):
+    if isinstance(quantiles, Mapping):
+        return _by_level(name, quantiles, levels)
+    if _is_missing(quantiles):
         return np.full(len(levels), np.nan)
-    cells = np.atleast_1d(_numbers(name, given, None))
+    cells = np.atleast_1d(_numbers(name, quantiles, None))
     if cells.shape != (len(levels),):
         raise ValueError(
             f"forecasts of {name!r} must have {len(levels)} quantiles each, one for each level, "
@@ -128,17 +128,19 @@ def _quantiles(name: str, given: Any, levels: Sequence[float]) -> Floats:
     return cells
 
 
-def _by_level(name: str, given: Mapping[Any, Any], levels: Sequence[float]) -> Floats:
+def _by_level(name: str, quantiles: Mapping[Any, Any], levels: Sequence[float]) -> Floats:
     """Return the quantiles of a mapping of levels to numbers; NaN for levels it does not have."""
-    result, found = np.full(len(levels), np.nan), set[int]()
-    for key, value in given.items():
+    result, seen = np.full(len(levels), np.nan), set[int]()
+    for key, value in quantiles.items():
         place = _place(key, levels)
         if place is None:
-            known = ", ".join(f"{level:g}" for level in levels)
-            raise ValueError(f"forecasts of {name!r} have level {key!r}, which is none of {known}")
-        if place in found:
+            accepted = ", ".join(f"{level:g}" for level in levels)
+            raise ValueError(
+                f"forecasts of {name!r} have level {key!r}, which is none of {accepted}"
+            )
+        if place in seen:
             raise ValueError(f"forecasts of {name!r} have level {levels[place]:g} twice")
-        found.add(place)
+        seen.add(place)
         result[place] = _numbers(name, value, 0)[0]
     return result
 
@@ -149,7 +151,7 @@ def _place(key: Any, levels: Sequence[float]) -> int | None:
         level = float(key)
     except (TypeError, ValueError):
         return None
-    near = (k for k, one in enumerate(levels) if abs(one - level) < SAME_LEVEL)
+    near = (k for k, accepted in enumerate(levels) if abs(accepted - level) < SAME_LEVEL)
     return next(near, None)
 
 
@@ -165,33 +167,33 @@ def _float(name: str, number: numbers.Real) -> float:
         raise ValueError(f"forecasts of {name!r} must be numbers that a float can hold") from None
 
 
-def _numbers(name: str, given: Any, ndim: int | None) -> Floats:
+def _numbers(name: str, values: Any, ndim: int | None) -> Floats:
     try:
-        array = np.array(np.nan if given is None else given)
+        array = np.array(np.nan if values is None else values)
         if array.dtype.kind == "O":
-            array = np.array([np.nan if value is None else value for value in given])
+            array = np.array([np.nan if value is None else value for value in values])
     except ValueError:
         raise ValueError(f"forecasts of {name!r} must all have the same length") from None
     except TypeError:
-        raise TypeError(f"forecasts of {name!r} must be numbers, got {given!r}") from None
+        raise TypeError(f"forecasts of {name!r} must be numbers, got {values!r}") from None
     if array.dtype.kind not in "fiu":
-        raise TypeError(f"forecasts of {name!r} must be numbers, got {given!r}")
+        raise TypeError(f"forecasts of {name!r} must be numbers, got {values!r}")
     if ndim == 0 and array.ndim:
-        raise ValueError(f"forecasts of {name!r} must be a number for each item, got {given!r}")
+        raise ValueError(f"forecasts of {name!r} must be a number for each item, got {values!r}")
     array = array.astype(np.float64)
     return np.atleast_1d(array) if ndim is not None else array
 
 
 def _common_keys(columns: Mapping[str, tuple[Keys, list[Floats]]]) -> Keys:
-    kinds = {type(own) for own, _ in columns.values()}
-    lengths = {len(own) for own, _ in columns.values() if isinstance(own, range)}
+    kinds = {type(keys) for keys, _ in columns.values()}
+    lengths = {len(keys) for keys, _ in columns.values() if isinstance(keys, range)}
     if len(kinds) > 1 or len(lengths) > 1:
         raise ValueError(
             "forecasts must all be of one form: a number each, a mapping each, or sequences of "
             "one length"
         )
     if list in kinds:
-        return list(dict.fromkeys(str(key) for own, _ in columns.values() for key in own or ()))
+        return list(dict.fromkeys(str(key) for keys, _ in columns.values() for key in keys or ()))
     return range(lengths.pop()) if lengths else None
 
 

@@ -9,7 +9,7 @@ from normalhedge.boundary.inputs import Floats
 from normalhedge.mixtures.intervals import Conformal, checked_levels
 from normalhedge.mixtures.losses import Loss
 from normalhedge.mixtures.state._forecasts import Keys
-from normalhedge.mixtures.state._tickets import shaped
+from normalhedge.mixtures.state._tickets import shape_values
 
 SAME = 1e-9
 """The largest difference of two levels that count as one."""
@@ -21,7 +21,7 @@ class IntervalSettings:
 
     conformal: Conformal  # the levels and the season
     # the columns of a prediction that the intervals are put around: the only one or, with
-    # quantiles, those of the lower and the upper bound of each level
+    # quantiles, the columns of the lower and the upper bound of each level
     columns: np.ndarray
 
     @classmethod
@@ -48,8 +48,8 @@ class IntervalSettings:
         """Return the bounds of a round by level, in the form of the forecasts."""
         return {
             level: (
-                shaped(bounds[:, 2 * k : 2 * k + 1], keys),
-                shaped(bounds[:, 2 * k + 1 : 2 * k + 2], keys),
+                shape_values(bounds[:, 2 * k : 2 * k + 1], keys),
+                shape_values(bounds[:, 2 * k + 1 : 2 * k + 2], keys),
             )
             for k, level in enumerate(self.conformal.levels)
         }

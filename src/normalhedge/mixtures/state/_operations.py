@@ -20,9 +20,9 @@ LONGEST_ID = 1000
 """The largest number of characters of an id, written as JSON."""
 
 
-def id_text(given: Any) -> str:
+def id_text(value: Any) -> str:
     """Return an id of the caller as JSON text, the form in which `Mixture.ids` holds it."""
-    text = json.dumps(given)
+    text = json.dumps(value)
     if len(text) > LONGEST_ID:
         raise ValueError(f"id must have at most {LONGEST_ID} characters, it has {len(text)}")
     return text

@@ -12,15 +12,12 @@ from math import inf
 from types import MappingProxyType
 from typing import Annotated, Any, Literal, TypedDict, Unpack
 
-import numpy as np
-
 from normalhedge.boundary import inputs, specs
-from normalhedge.boundary.inputs import LARGEST, Floats
 from normalhedge.guarantees import LADDER, default_c
 from normalhedge.hedgers import CompiledHedger, Hedger, NormalHedge
-from normalhedge.mixtures.losses import Loss, LossFunction, OwnLoss, loss_of
+from normalhedge.mixtures.losses import Loss, LossFunction, loss_of
 from normalhedge.mixtures.rules import Automatic, automatic_of, hedger_of, is_automatic, with_memory
-from normalhedge.mixtures.state._combining import WAYS, combine
+from normalhedge.mixtures.state._combining import WAYS
 from normalhedge.mixtures.state._interval_settings import IntervalSettings
 
 MAX_PENDING, MAX_NAMES, HISTORY = 10_000, 1_000_000, 200
@@ -30,17 +27,17 @@ PLAIN = {"mean": "(mean)", "median": "(median)"}
 """The names of the plain combinations among the experts."""
 
 Kind = Literal["named", "word", "truth", "number", "count", "limit", "words", "numbers"]
-"""What the values of an option are. A hedger and a loss are *named*: objects, or their names. A
+"""The kind of the values of an option. A hedger and a loss are *named*: objects, or their names. A
 *limit* is a count that bounds the memory of a mixture; a server has defaults of its own for it."""
 
 
 @dataclass(frozen=True)
 class Option:
-    """An option of a mixture, as those who offer it need to know it."""
+    """An option of a mixture, for the constructor, files, HTTP forms and the command line."""
 
     # The default of the argument. None: the option is not used, or other options decide.
     default: Any
-    kind: Kind  # what its values are
+    kind: Kind
     text: str  # A sentence, for the command line and for HTTP
     # low, high: the smallest and the largest number that is accepted
     low: float = 1
@@ -57,7 +54,7 @@ class Option:
             return None
         return list(self.default) if isinstance(self.default, tuple) else self.default
 
-    def checked(self, name: str, value: Any) -> Any:
+    def check(self, name: str, value: Any) -> Any:
         """Return a value; refuse one that is not accepted, whatever the other options are."""
         if value is None and self.default is None:
             return None
@@ -102,7 +99,7 @@ class MixtureSettings:
     hedger, loss
         The rule and the loss, as objects.
     combine, gradient, even, include
-        As for `Mixture`; of an automatic mixture, what its second level does.
+        As for `Mixture`; they describe the meta level of an automatic mixture.
     shared, max_pending, max_age, history, forget_after, max_names
         As for `Mixture`.
     interval, season
@@ -188,13 +185,13 @@ class MixtureSettings:
         for name in given:
             if name not in OPTIONS:
                 raise TypeError(str(specs.nearest("setting", name, OPTIONS)))
-        chosen: dict[str, Any] = {name: one.default for name, one in OPTIONS.items()} | given
+        chosen: dict[str, Any] = {name: opt.default for name, opt in OPTIONS.items()} | given
         hedger = with_memory(chosen["hedger"], chosen.pop("memory"), chosen.pop("half_life"))
         loss = loss_of(chosen["loss"])
         chosen |= {"loss": loss, **_rule(hedger, loss, chosen)}
         intervals = IntervalSettings.of(loss, chosen["interval"], chosen["season"])
         chosen["interval"], chosen["season"] = intervals.settings if intervals else (None, None)
-        return cls(**{name: OPTIONS[name].checked(name, value) for name, value in chosen.items()})
+        return cls(**{name: OPTIONS[name].check(name, value) for name, value in chosen.items()})
 
     @cached_property
     def intervals(self) -> IntervalSettings | None:
@@ -224,51 +221,16 @@ class MixtureSettings:
         assert isinstance(hedger, NormalHedge)
         return hedger.c if delay <= hedger.delay else max(hedger.c, default_c(delay))
 
-    def own_losses(self, table: Floats, values: Floats, outcomes: Floats) -> tuple[Floats, Floats]:
-        """Return the losses and the slopes of a loss function of your own.
-
-        Parameters
-        ----------
-        table
-            The forecasts of the experts; rows x 1 x experts.
-        values
-            The forecasts of the blend and, for an automatic mixture, of its components; a row for
-            each row of the table.
-        outcomes
-            The outcome of each row; NaN if unknown.
-
-        Returns
-        -------
-        losses, slopes
-            For each row the losses of the experts, of ``values`` and of uniform weights; and the
-            slopes at ``values``, one row after the other.
-        """
-        loss = self.loss
-        assert isinstance(loss, OwnLoss)
-        rows, _, n = table.shape
-        predicted = values.shape[1]
-        losses, slopes = np.full((rows, n + predicted + 1), np.nan), np.zeros((rows, predicted))
-        for row in np.flatnonzero(~np.isnan(outcomes) & ~np.isnan(values[:, 0])):
-            usable = np.abs(table[row, 0]) < LARGEST
-            plain = combine(table[row, 0], usable / max(usable.sum(), 1), self.combine)
-            forecasts = np.array([*table[row, 0], *values[row], plain])
-            awake = np.abs(forecasts) < LARGEST
-            outcome = float(outcomes[row])
-            losses[row, awake] = loss.row(forecasts[awake], outcome)
-            if self.gradient or predicted > 1:
-                slopes[row] = [loss.slope_at(x, outcome) for x in values[row]]
-        return losses, slopes.ravel()
-
     def to_plain(self) -> dict[str, Any]:
         """Return the settings as plain data, for a file."""
         if not isinstance(self.hedger, CompiledHedger | Automatic):
             raise ValueError(
                 f"hedger {type(self.hedger).__name__} is one of your own and cannot be saved"
             )
-        own = [one.name for one in fields(self.hedger) if one.init]  # type: ignore[arg-type]
-        hedger = {name: getattr(self.hedger, name) for name in own}
+        names = [part.name for part in fields(self.hedger) if part.init]  # type: ignore[arg-type]
+        hedger = {name: getattr(self.hedger, name) for name in names}
         if isinstance(self.hedger, Automatic):
-            hedger["components"] = [one.name for one in self.hedger.components(self.loss)]
+            hedger["components"] = [way.name for way in self.hedger.components(self.loss)]
             ways, insured = self.hedger.prior_of(self.loss)
             hedger["prior"] = {"ways": list(ways), "insured": insured}
         plain = {name: getattr(self, name) for name in RECIPE}
@@ -300,7 +262,7 @@ LIMITS = tuple(name for name, option in OPTIONS.items() if option.kind == "limit
 """The options that bound the memory of a mixture; a file holds them beside its recipe."""
 
 RECIPE = tuple(
-    one.name for one in fields(MixtureSettings) if one.name not in {*LIMITS, "interval", "season"}
+    name for name in OPTIONS if name not in {*LIMITS, *_FORGETTING, "interval", "season"}
 )
 """The settings that a file holds in its recipe."""
 
@@ -310,13 +272,13 @@ def _rule(hedger: Any, loss: Loss, chosen: Mapping[str, Any]) -> dict[str, Any]:
     include = chosen["include"]
     plain = (include,) if isinstance(include, str) else tuple(include)
     single = {name: chosen[name] for name in SINGLE if name in chosen} | {"include": plain}
-    given = [name for name, value in single.items() if value != OPTIONS[name].default]
-    if hedger is None and not given:
+    changed = [name for name, value in single.items() if value != OPTIONS[name].default]
+    if hedger is None and not changed:
         hedger = Automatic()
     elif is_automatic(hedger):
         hedger = automatic_of(str(hedger))
     if isinstance(hedger, Automatic):
-        for name in given:
+        for name in changed:
             raise ValueError(f"{name} belongs to a single rule, and auto hedges over many")
         return {"hedger": hedger, **single, "combine": loss.forecasts.combine, "gradient": False}
     way = _way(loss, chosen["combine"])
@@ -334,31 +296,31 @@ def _rule(hedger: Any, loss: Loss, chosen: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _way(loss: Loss, given: str | None) -> str:
-    if given is None:
+def _way(loss: Loss, combine: str | None) -> str:
+    if combine is None:
         return loss.combine
-    if given not in WAYS:
-        raise specs.nearest("way to combine", str(given), WAYS)
-    loss.forecasts.check_combine(given)
-    return given
+    if combine not in WAYS:
+        raise specs.nearest("way to combine", str(combine), WAYS)
+    loss.forecasts.check_combine(combine)
+    return combine
 
 
 def _gradient(
     hedger: Hedger[Any],
     loss: Loss,
     combine: str,
-    given: bool | None,  # noqa: FBT001
+    gradient: bool | None,  # noqa: FBT001
 ) -> bool:
     if getattr(hedger, "by_losses", False):
-        if given:
+        if gradient:
             raise ValueError(f"gradient is of no use to {type(hedger).__name__}: it needs losses")
         return False
     possible = combine == "mean" and loss.differentiable
-    if given is None:
+    if gradient is None:
         return possible and loss.gradient
-    if given and not possible:
+    if gradient and not possible:
         raise ValueError(
             "gradient needs combine='mean' and a loss with a slope: "
             f"not {loss} combined by {combine}"
         )
-    return bool(given)
+    return bool(gradient)

@@ -1,4 +1,4 @@
-"""What tables remember beside a mixture: plain data, which a file of the mixture holds, too.
+"""The facts of tables beside a mixture: plain data, which a file of the mixture holds, too.
 
 A mixture does not look at it. The core keeps it with the state, so that both change at once.
 """

@@ -55,25 +55,18 @@ class PendingRound(NamedTuple):
     items: np.ndarray  # the item of each row
     number: int  # the number of rounds that were predicted before it
     keys: Keys  # the keys of the rows
-    # What is needed to settle the intervals, a row for each row; the last number is how many rounds
-    # of the item were predicted before. None without intervals.
+    # The tokens of the intervals, one for each row; the last number is how many rounds of the item
+    # were predicted before. None without intervals.
     tokens: Floats | None = None
     id: str | None = None  # the id of the caller, as JSON; None if there is none
 
     @classmethod
     def of(cls, record: Any) -> "PendingRound":
         """Return a round from its `RoundRecord`."""
-        keys = list(record.keys) if isinstance(record.keys, tuple) else record.keys
-        return cls(
-            record.forecasts,
-            record.confidence,
-            record.values,
-            record.items,
-            record.number,
-            keys,
-            record.tokens,
-            record.id,
-        )
+        fields = {name: getattr(record, name) for name in cls._fields}
+        if isinstance(record.keys, tuple):
+            fields["keys"] = list(record.keys)
+        return cls(**fields)
 
 
 class SettledRound(NamedTuple):
@@ -90,7 +83,7 @@ class SettledRound(NamedTuple):
         return cls(PendingRound.of(record), outcomes, record.ticket, rounds)
 
 
-def shaped(values: Floats, keys: Keys) -> Any:
+def shape_values(values: Floats, keys: Keys) -> Any:
     """Return predictions in the form of the forecasts; None if no expert was awake."""
     cells = values[:, 0] if values.shape[1] == 1 else values
     if keys is not None:

@@ -16,7 +16,7 @@ average potential."""
 
 FIRST, LAST, SINCE = range(3)
 """The rounds in which an expert was first and last awake, and the round since which its weight has
-been at least that of uniform weights. -1 stands for never, or not now."""
+been at least the uniform weight. -1 stands for never, or not now."""
 
 EXPERT_SUMS, TOTAL_SUMS, MARKS = 6, 9, 3
 """The number of sums of an expert without `CROSSED`, of sums of the blend, and of marks of an

@@ -18,22 +18,17 @@ class MixtureFile(state_file.StateFile[Mixture]):
     """A mixture on disk: its state, and a journal of the operations since."""
 
     def read(self) -> tuple[Mixture, int, str]:
-        """Return the mixture of the file, the number of operations it holds, and its journal."""
-        books, sequence, journal = read_snapshot(self.path)
-        return Mixture.of(books), sequence, journal
+        snapshot = read_snapshot(self.path)
+        return Mixture.of(snapshot.state), snapshot.sequence, snapshot.journal
 
-    def write(self, thing: Mixture, sequence: int, journal: str, target: Path) -> int:
-        """Write the mixture, all or nothing; return the number of bytes."""
-        return write_snapshot(Snapshot(thing.books, sequence, journal), target)
+    def write(self, state: Mixture, sequence: int, journal: str, target: Path) -> int:
+        return write_snapshot(Snapshot(state, sequence, journal), target)
 
-    def redo(self, thing: Mixture, operation: Operation) -> None:
-        """Repeat an operation of the journal."""
-        thing.redo(operation)
+    def redo(self, state: Mixture, operation: Operation) -> None:
+        state.redo(operation)
 
     def can_be_repeated(self, operation: Operation) -> bool:
-        """Tell whether a journal can repeat an operation."""
         return CANNOT_BE_REPEATED not in operation
 
     def limit(self, size: int) -> int:
-        """Return the largest size of a journal beside a state of this size, in bytes."""
         return max(FOLDED, RATIO * size)

@@ -38,8 +38,6 @@ from normalhedge.mixtures.state import Operation, Prediction
 CHANGES = {"leave": "left", "retire": "retired", "rename": "renamed", "inherit": "inherited"}
 """The changes to experts, and the words that answer them."""
 
-_CHANGING = frozenset(CHANGES)
-
 WORDS = {"forecasts", "confidence", "ticket", "outcome", "id", "correct", *CHANGES}
 """The keys of a line that does not consist of forecasts alone."""
 
@@ -77,7 +75,10 @@ class Stream:
             text = json_lines.text(line, whole=whole)
             if not text:
                 return None
-            self.reply(_parsed(text), answer)
+            request = json_lines.parsed(text)
+            if not isinstance(request, dict):
+                raise ValueError("a line must be a JSON object")
+            self.reply(request, answer)
         except REFUSALS as error:
             self.refused += 1
             answer["error"] = refusal(error)
@@ -91,12 +92,11 @@ class Stream:
         elif not WORDS.issuperset(request):
             unknown = next(word for word in request if word not in WORDS)
             raise ValueError(f"{clipped(unknown, 80)!r} is not one of {', '.join(sorted(WORDS))}")
-        elif not _CHANGING.isdisjoint(request):
-            change = next(word for word in CHANGES if word in request)
-            answer[CHANGES[change]] = self._changed(change, request)
+        elif change := next((word for word in CHANGES if word in request), None):
+            answer[CHANGES[change]] = self._change(change, request)
             return
         if "correct" in request:
-            answer["corrected"] = self._corrected(request)
+            answer["corrected"] = self._correct(request)
             return
         if forecasts is None and "outcome" not in request:
             raise ValueError("a line must have forecasts or an outcome")
@@ -104,36 +104,38 @@ class Stream:
             operation = {"update": self._ticket(request), "outcome": request["outcome"]}
             if "id" in request:
                 operation["id"] = request["id"]
-            self.mixture.do(operation)
-            if self.note is not None:
-                self.note(operation)
+            self._do(operation)
             answer["settled"] = operation["update"]
         if forecasts is not None:
             answer |= self._prediction(forecasts, request if forecasts is not request else {})
 
-    def _changed(self, change: str, request: dict[str, Any]) -> Any:
+    def _change(self, change: str, request: dict[str, Any]) -> Any:
         """Do a change to experts; return the names."""
         names, count = request[change], 1 + (change in {"rename", "inherit"})
         if len(request) > 1:
             raise ValueError(f"a line with {change} must not have other entries")
-        given = names if isinstance(names, list) else [names]
-        if len(given) != count or not all(isinstance(name, str) for name in given):
+        parts = names if isinstance(names, list) else [names]
+        if len(parts) != count or not all(isinstance(name, str) for name in parts):
             wanted = "a name" if count == 1 else "two names, as a list"
             raise ValueError(f"{change} needs {wanted}, got {clipped(repr(names), 80)}")
-        self.mixture.do(request)
-        if self.note is not None:
-            self.note(request)
+        self._do(request)
         return names
 
-    def _corrected(self, request: dict[str, Any]) -> int:
+    def _correct(self, request: dict[str, Any]) -> int:
         """Correct the outcome of a settled round; return its ticket."""
         if request.keys() & {"outcome", "forecasts", "confidence"}:
             raise ValueError("a line with correct must not have other entries than ticket or id")
         operation = {"correct": self._ticket(request, settled=True), "outcome": request["correct"]}
-        self.mixture.do(operation)
-        if self.note is not None:
-            self.note(operation)
+        self._do(operation)
         return int(operation["correct"])
+
+    def _do(self, operation: Operation) -> Prediction | None:
+        """Do an operation, and note it with the ticket that it got."""
+        prediction = self.mixture.do(operation)
+        if self.note is not None:
+            ticket = {} if prediction is None else {"ticket": prediction.ticket}
+            self.note(operation | ticket)
+        return prediction
 
     def _ticket(self, request: dict[str, Any], *, settled: bool = False) -> int:
         """Return the ticket of an outcome, given itself or by an id."""
@@ -144,7 +146,7 @@ class Stream:
             return ticket
         if "id" not in request:
             raise ValueError("an outcome needs the ticket or the id of its forecasts")
-        return self.mixture.books.ticket_of(request["id"], settled=settled)
+        return self.mixture.ticket_of(request["id"], settled=settled)
 
     def _prediction(self, forecasts: Any, request: dict[str, Any]) -> dict[str, Any]:
         """Predict a round; return its part of the answer."""
@@ -155,10 +157,8 @@ class Stream:
             operation["confidence"] = request["confidence"]
         if "id" in request and "outcome" not in request:
             operation["id"] = request["id"]
-        prediction = self.mixture.do(operation)
+        prediction = self._do(operation)
         assert prediction is not None
-        if self.note is not None:
-            self.note(operation | {"ticket": prediction.ticket})
         answer: dict[str, Any] = {"ticket": prediction.ticket}
         if "id" in operation:
             answer["id"] = operation["id"]
@@ -175,10 +175,3 @@ def plain_prediction(prediction: Prediction) -> dict[str, Any]:
         }
     answer["weights"] = json_lines.plain(prediction.weights)
     return answer
-
-
-def _parsed(line: str) -> dict[str, Any]:
-    request = json_lines.parsed(line)
-    if not isinstance(request, dict):
-        raise ValueError("a line must be a JSON object")
-    return request

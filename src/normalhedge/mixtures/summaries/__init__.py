@@ -2,7 +2,7 @@
 
 from normalhedge.mixtures.summaries._best_convex import best_convex as best_convex
 from normalhedge.mixtures.summaries._bounds import regret_bound as regret_bound
-from normalhedge.mixtures.summaries._comparing import (
+from normalhedge.mixtures.summaries._comparison import (
     OFTEN as OFTEN,
     Settled as Settled,
     plain_means as plain_means,

@@ -16,7 +16,7 @@ CALLS = 1 << 12
 """The same for a loss of your own, which is called for each row by itself."""
 
 WILD = 1e9
-"""Experts whose mean error is this many times that of the best one get no weight."""
+"""Experts whose mean error is this many times the least one get no weight."""
 
 NEGLIGIBLE = 1e-9
 """Smaller weights become zero if that does not increase the loss."""
@@ -30,7 +30,7 @@ class Convex(NamedTuple):
     gap: float  # an upper bound on how much smaller the loss of other weights could be
 
 
-def sampled(loss: Loss, forecasts: Floats, sample: int) -> int:
+def sampling_step(loss: Loss, forecasts: Floats, sample: int) -> int:
     """Return k if weights are fitted to one row in k of a table."""
     if loss.quadratic or loss.linear:
         return 1
@@ -48,14 +48,14 @@ def best_convex(
 ) -> Convex:
     """Return the fixed weights whose weighted mean of the forecasts has the least mean loss.
 
-    The forecast of a sleeping expert is replaced by that of uniform weights over the experts awake.
-    So uniform weights and each expert by itself are among the combinations, as for the other
-    yardsticks in hindsight, and the problem is convex. (It would not be if the weight of sleeping
-    experts went to the others, as it does in a hedger.) ``mixtures/interior.py`` solves it until
-    the gap is proved to be less than 1e-6 of the loss, or less than 1e-9 of the loss of the best
-    expert if the least loss is zero. The gap can be larger only if the errors of one expert are
-    1e9 times those of another, or if a loss has kinks of which it does not tell. A large table is
-    sampled, see `sampled`; the loss and the gap are always those of the whole table.
+    Uniform weights over the experts awake forecast in place of a sleeping expert. So uniform
+    weights and each expert by itself are among the combinations, as for the other yardsticks in
+    hindsight, and the problem is convex. (It would not be if the weight of sleeping experts went to
+    the others, as it does in a hedger.) `_interior` solves it until the gap is proved to be less
+    than 1e-6 of the loss, or less than 1e-9 of the loss of the best expert if the least loss is
+    zero. The gap can be larger only if one expert errs 1e9 times as much as another, or if a loss
+    has kinks of which it does not tell. A large table is sampled (`sampling_step`); the loss and
+    the gap always count the whole table.
     """
     n = forecasts.shape[2]
     filled = np.empty(forecasts.shape)
@@ -65,7 +65,7 @@ def best_convex(
     filled, outcomes, items = filled[known], outcomes[known], items[known]
     if not len(filled):
         return Convex(np.full(n, 1.0 / n), np.nan, np.nan)
-    every = sampled(loss, filled, sample or SAMPLE)
+    every = sampling_step(loss, filled, sample or SAMPLE)
     with np.errstate(all="ignore"):
         whole = _Problem(loss, filled, outcomes, items)
         rows = (array[::every] for array in (filled, outcomes, items))
@@ -138,7 +138,7 @@ class _Problem:
         tame = self.start > 0.0
         few = np.ascontiguousarray(self.table[:, tame])
         if self.loss.quadratic:
-            few = _shortened(few)
+            few = _shorten_table(few)
         phi = self._phi(few, start := self.start[tame])
         weights[tame], slopes = minimise(phi, few, start)
         fewer = np.where(weights < NEGLIGIBLE, 0.0, weights)
@@ -169,7 +169,7 @@ class _Problem:
         return Smooth(v, self._value, self._slope, table.min(axis=1), table.max(axis=1))
 
 
-def _shortened(table: Floats) -> Floats:
+def _shorten_table(table: Floats) -> Floats:
     """Return a table with at most as many rows as columns in which weights have the same loss.
 
     With A = Q R, |A w| = |R w|.

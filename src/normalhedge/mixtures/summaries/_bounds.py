@@ -18,41 +18,40 @@ from typing import Any
 import numpy as np
 
 from normalhedge._core import Live
-from normalhedge.boundary.inputs import Floats
 from normalhedge.guarantees import Bound, at_most, best_known, scaled_limit
 from normalhedge.hedgers import CompiledHedger, NormalHedge
 from normalhedge.mixtures.rules import Automatic
-from normalhedge.mixtures.state import STEPS, Books, MixtureSettings
+from normalhedge.mixtures.state import STEPS, MixtureSettings, MixtureState
 
 NEGLIGIBLE = 1e-9
 """A gap below this share of the bound is rounding, and needs no words."""
 
 
-def regret_bound(books: Books) -> Bound:
+def regret_bound(state: MixtureState) -> Bound:
     """Return the bound on the regret of a mixture: see `Mixture.bound`."""
-    recipe, live = books.settings, books.live
+    recipe, live = state.settings, state.live
     hedger, loss = recipe.hedger, recipe.loss
     if isinstance(hedger, Automatic):
         return hedger.bound(loss, live)
     if not isinstance(hedger, CompiledHedger):
         return Bound(inf, f"nothing is known of {type(hedger).__name__}")
-    several = recipe.shared and len(books.items) > 1
+    several = recipe.shared and len(state.items) > 1
     if several and not loss.width:
         return Bound(
             inf,
             "no theorem covers items that share their weights: the losses of each are measured in "
             "a range of its own",
         )
-    in_gains = _bound_in_gains(books)
+    in_gains = _bound_in_gains(state)
     if not in_gains:
         return in_gains
-    reason = _uncovered(books)
+    reason = _uncovered(state)
     if reason:
         return Bound(inf, f"no theorem covers {type(hedger).__name__} where {reason}")
     units = 0.5 * live.ranges[:, 0][: len(live.weights)]
     if several:
         units = 0.5 * units * live.pool_ranges[:, 0]
-    gaps = (live.loss_regrets - units[:, np.newaxis] * books.regrets).max(axis=1, initial=0.0)
+    gaps = (live.loss_regrets - units[:, np.newaxis] * state.regrets).max(axis=1, initial=0.0)
     regrets = units * in_gains.regret + gaps
     worst = int(np.argmax(regrets)) if len(regrets) else 0
     regret, gap = (float(a[worst]) if len(a) else 0.0 for a in (regrets, gaps))
@@ -61,30 +60,30 @@ def regret_bound(books: Books) -> Bound:
         source += (
             f"; {at_most(gap, 4)} of it is the measured cost of {_causes(recipe, _delays(live))}"
         )
-    return replace(in_gains, regret=regret, source=source, unit=_unit(recipe, books), measured=gap)
+    return replace(in_gains, regret=regret, source=source, unit=_unit(recipe, state), measured=gap)
 
 
-def _uncovered(books: Books) -> str:
+def _uncovered(state: MixtureState) -> str:
     """Return why the theorem of the hedger does not apply; empty if it does."""
-    hedger: Any = books.settings.hedger
-    if books.live.seeded:
+    hedger: Any = state.settings.hedger
+    if state.live.seeded:
         return "an expert or an item started from the record of another"
-    if not books.settings.loss.width and not hedger.free_of_scale:
+    if not state.settings.loss.width and not hedger.free_of_scale:
         return "the range of losses is learned"
     if "a_sleeper_changes_nothing" in hedger.breaks:
-        if books.live.joined_late:
+        if state.live.joined_late:
             return "experts join later"
-        if books.left:
+        if state.live.left:
             return "experts leave"
     return ""
 
 
-def _bound_in_gains(books: Books) -> Bound:
+def _bound_in_gains(state: MixtureState) -> Bound:
     """Return the bound of the hedger, for all experts that ever joined and the largest delay."""
-    recipe, live, hedger = books.settings, books.live, books.settings.hedger
+    recipe, live, hedger = state.settings, state.live, state.settings.hedger
     assert isinstance(hedger, CompiledHedger)
-    experts = max(len(books.names) + books.left, 1)
-    rounds = int(live.total_sums[STEPS]) if recipe.shared else books.rounds
+    experts = max(len(state.names) + state.live.left, 1)
+    rounds = int(live.total_sums[STEPS]) if recipe.shared else state.rounds
     delay = _delays(live)
     if not isinstance(hedger, NormalHedge) or not delay:
         return hedger.bound(experts, max(rounds, 1))
@@ -97,9 +96,9 @@ def _bound_in_gains(books: Books) -> Bound:
         return bound
     # Theorem E does not cover rounds that were predicted before the delay was known, with another
     # c. Nor does it where the blend lost more than the weights that were played: its loss is not
-    # convex, or clipping hid what they lost.
-    potentials = np.exp(alpha * np.maximum(books.regrets, 0.0) ** 2 / (2.0 * c))
-    highest = float(potentials.sum(axis=1).max() + books.left) / experts
+    # convex, or clipping hid their losses.
+    potentials = np.exp(alpha * np.maximum(state.regrets, 0.0) ** 2 / (2.0 * c))
+    highest = float(potentials.sum(axis=1).max() + state.live.left) / experts
     if highest <= bound.potential:
         return bound
     limit = scaled_limit(highest, 1.0 / experts, c) / alpha**0.5
@@ -140,14 +139,9 @@ def _causes(recipe: MixtureSettings, delay: int) -> str:
     return ", ".join(causes) or "rounding"
 
 
-def _unit(recipe: MixtureSettings, books: Books) -> str:
+def _unit(recipe: MixtureSettings, state: MixtureState) -> str:
     """Return the unit of the regret and the rounds that it counts, in words."""
     alpha: float = getattr(recipe.hedger, "alpha", 0.0)
     counted = f"discounted at {alpha:g} a round" if alpha else "over all settled rounds"
-    several = "mean over the items, " if recipe.shared and len(books.items) > 1 else ""
+    several = "mean over the items, " if recipe.shared and len(state.items) > 1 else ""
     return f"in {recipe.loss.name} loss, {several}{counted}"
-
-
-def loss_regrets(books: Books) -> Floats:
-    """Return the regret to each expert in units of the loss; the largest over the live."""
-    return np.asarray(books.live.loss_regrets.max(axis=0))

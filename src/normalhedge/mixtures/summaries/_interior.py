@@ -25,7 +25,6 @@ steps: see ``benchmarks/best_convex.py``.)
 
 import contextlib
 from collections.abc import Callable
-from typing import Protocol
 
 import numpy as np
 
@@ -47,7 +46,7 @@ FIRM = 0.99
 """A step goes this far of the way to the point at which a number would become zero."""
 
 FEW = 256
-"""With at most this many experts, the equations are those of experts, even if rows are fewer."""
+"""With at most this many experts, each equation is an expert's, even if rows are fewer."""
 
 HALVES = 3
 """How often a step is halved before the next one measures slopes again."""
@@ -63,24 +62,31 @@ Pair = tuple[Floats, Floats, Floats, Floats]
 """Two arrays of positive numbers, each followed by its change in a step."""
 
 
-class Phi(Protocol):
+class Phi:
     """The losses of the rows, and the current slopes of the method."""
 
     slopes: Floats
-    vanishing: bool
-    """Whether it has pairs, whose products must vanish at the optimum."""
 
     def value(self, v: Floats) -> Floats:
         """Return phi(v)."""
+        raise NotImplementedError
+
+    def slope(self, v: Floats) -> Floats:
+        """Return a slope of phi at v."""
+        raise NotImplementedError
 
     def heights(self, v: Floats) -> Floats:
         """Return phi* of the current slopes, which are slopes at v or at a kink."""
+        return self.slopes * v - self.value(v)
 
     def newton(self, v: Floats, mu: float, second: list[Floats]) -> tuple[Floats, Floats]:
         """Return D and c of the linear equation ``ds = D dv + c``."""
+        raise NotImplementedError
 
-    def pairs(self, dv: Floats, ds: Floats) -> list[Pair]:
-        """Return the pairs of positive numbers that change along with v and s."""
+    def pairs(self, ds: Floats) -> list[Pair]:
+        """Return further pairs of positive numbers, whose products must vanish at the optimum."""
+        del ds
+        return []
 
     def shorten(self, step: float, v: Floats, dv: Floats) -> float:
         """Return the length of a step, shorter where slopes rise much faster than D says."""
@@ -89,31 +95,23 @@ class Phi(Protocol):
 
     def move(self, v: Floats, ds: Floats) -> None:
         """Replace the slopes after a step."""
+        raise NotImplementedError
 
 
 class Smooth(Phi):
     """A loss with a slope everywhere, given its values and slopes."""
 
-    vanishing = False
-
     def __init__(
         self, v: Floats, value: Rowwise, slope: Rowwise, low: Floats, high: Floats
     ) -> None:
-        self._value, self.slope, self.low, self.high = value, slope, low, high
+        self.value, self.slope = value, slope  # type: ignore[assignment]
+        self.low, self.high = low, high
         self._v, self._moved = v, high - low
         self.slopes = slope(v)
 
-    def value(self, v: Floats) -> Floats:
-        """Return phi(v)."""
-        return self._value(v)
-
-    def heights(self, v: Floats) -> Floats:
-        """Return phi* of the slopes at v."""
-        return self.slopes * v - self.value(v)
-
     def newton(self, v: Floats, mu: float, second: list[Floats]) -> tuple[Floats, Floats]:
-        """Measure how fast the slopes change near v."""
         del mu, second
+        # How fast do the slopes change near v?
         near = self._moved + CLOSE * np.minimum(self.high - self.low, 1.0)
         a, b = np.maximum(v - near, self.low), np.minimum(v + near, self.high)
         rise, run = self.slope(b) - self.slope(a), b - a
@@ -121,7 +119,6 @@ class Smooth(Phi):
         return rates, self.slope(v) - self.slopes
 
     def shorten(self, step: float, v: Floats, dv: Floats) -> float:
-        """Halve a step while slopes rise more than twice as fast."""
         rates, _ = self.newton(v, 0.0, [])
         start, rise = self.slopes @ dv, 2.0 * (rates * dv) @ dv
         for _ in range(HALVES):
@@ -130,13 +127,7 @@ class Smooth(Phi):
             step *= 0.5
         return step
 
-    def pairs(self, dv: Floats, ds: Floats) -> list[Pair]:
-        """Return no pairs."""
-        del dv, ds
-        return []
-
     def move(self, v: Floats, ds: Floats) -> None:
-        """Take the slopes at v."""
         del ds
         self._moved, self._v = np.abs(v - self._v), v
         self.slopes = self.slope(v)
@@ -150,49 +141,41 @@ class Kinked(Phi):
     v = soft s + over - under, over (high - s) = mu, under (s + low) = mu.
     """
 
-    vanishing = True
-
     def __init__(self, v: Floats, low: Floats, high: Floats, soft: float = 0.0) -> None:
         self.low, self.high, self.soft = low, high, soft
         self.slopes = np.zeros_like(v)
-        far = np.abs(v).mean() + 1e-300
-        self._over, self._under = np.maximum(v, 0.0) + far, np.maximum(-v, 0.0) + far
+        size = np.abs(v).mean() + 1e-300
+        self._over, self._under = np.maximum(v, 0.0) + size, np.maximum(-v, 0.0) + size
 
     def value(self, v: Floats) -> Floats:
-        """Return phi(v)."""
         s = self.slope(v)
         return s * v - 0.5 * self.soft * s * s
 
     def slope(self, v: Floats) -> Floats:
-        """Return a slope of phi at v."""
         if self.soft:
             return np.clip(v / self.soft, -self.low, self.high)
         return np.where(v > 0.0, self.high, np.where(v < 0.0, -self.low, 0.0))
 
     def heights(self, v: Floats) -> Floats:
-        """Return phi* of the slopes."""
         del v
         return 0.5 * self.soft * np.square(self.slopes)
 
     def newton(self, v: Floats, mu: float, second: list[Floats]) -> tuple[Floats, Floats]:
-        """Solve the equations of the pairs for ds."""
+        # Solve the equations of the pairs for ds.
         over, under = second or (0.0, 0.0)
         self._left, self._right = self.slopes + self.low, self.high - self.slopes
         self._rise = (mu - over) / self._right - self._over
         self._fall = (mu - under) / self._left - self._under
         rate = 1.0 / (self.soft + self._over / self._right + self._under / self._left)
-        far = v - self.soft * self.slopes
-        return rate, rate * (far - self._over + self._under - self._rise + self._fall)
+        rest = v - self.soft * self.slopes
+        return rate, rate * (rest - self._over + self._under - self._rise + self._fall)
 
-    def pairs(self, dv: Floats, ds: Floats) -> list[Pair]:
-        """Return over with high - s, and under with s + low."""
-        del dv
+    def pairs(self, ds: Floats) -> list[Pair]:
         over = self._rise + self._over / self._right * ds
         under = self._fall - self._under / self._left * ds
         return [(self._over, over, self._right, -ds), (self._under, under, self._left, ds)]
 
     def move(self, v: Floats, ds: Floats) -> None:
-        """Add the change."""
         del v
         self.slopes += ds
 
@@ -274,12 +257,11 @@ class _Point:
         dw += change * ones
         dv = self.table @ dw
         ds = rate * dv + offset
-        return [(w, dw, z, aim - z / w * dw), *self.phi.pairs(dv, ds)], ds, change
+        return [(w, dw, z, aim - z / w * dw), *self.phi.pairs(ds)], ds, change
 
     def _mean_product(self, pairs: list[Pair], step: float) -> float:
         """Return the mean after a step of the products that must vanish at the optimum."""
-        vanish = pairs if self.phi.vanishing else pairs[:1]
-        means = [((x + step * dx) * (y + step * dy)).mean() for x, dx, y, dy in vanish]
+        means = [((x + step * dx) * (y + step * dy)).mean() for x, dx, y, dy in pairs]
         return float((means[0] * len(self.w) + sum(means[1:])) / len(means))
 
 

@@ -7,10 +7,9 @@ import numpy as np
 
 from normalhedge.boundary.inputs import LARGEST, Floats
 from normalhedge.mixtures.rules import Automatic, ledger_weights, levels_of
-from normalhedge.mixtures.state import Books, MixtureSettings, PendingRound, sum_rows
-from normalhedge.mixtures.summaries._bounds import loss_regrets, regret_bound
-from normalhedge.mixtures.summaries._comparing import OFTEN, Settled, compare
-from normalhedge.mixtures.summaries._comparison import Comparison
+from normalhedge.mixtures.state import MixtureSettings, MixtureState, sum_rows, widen
+from normalhedge.mixtures.summaries._bounds import regret_bound
+from normalhedge.mixtures.summaries._comparison import OFTEN, Comparison, Settled, compare
 from normalhedge.mixtures.summaries._summary import ComponentRow, ExpertRow, Summary
 
 
@@ -24,124 +23,126 @@ class TablePart(NamedTuple):
     rows: Settled  # the rows of the table
 
 
-def summarise(books: Books, table: TablePart | None = None) -> Summary:
+def summarise(state: MixtureState, table: TablePart | None = None) -> Summary:
     """Return the summary of a mixture."""
-    sums = books.live.expert_sums if table is None else table.sums.sum(axis=0)
-    totals = books.live.total_sums if table is None else _added(table.totals)
-    experts = _experts(books, sums, totals)
-    often = [row for row in experts if _settled_share(books, row, sums, totals) >= OFTEN]
-    automatic = isinstance(books.settings.hedger, Automatic)
-    names = component_names(books)
-    comparison = _comparison(books, table, len(names))
+    sums = state.live.expert_sums if table is None else table.sums.sum(axis=0)
+    totals = state.live.total_sums if table is None else _add_stretches(table.totals)
+    experts = _experts(state, sums, totals)
     settled = totals[sum_rows.SETTLED]
+    scored = dict(zip(state.names, sums[sum_rows.SCORED] / max(settled, 1.0), strict=True))
+    often = [row for row in experts if scored[row.name] >= OFTEN]
+    automatic = isinstance(state.settings.hedger, Automatic)
+    names = component_names(state)
+    comparison = _comparison(state, table, len(names))
     return Summary(
-        settings=_settings(books.settings),
-        rounds=books.rounds,
+        settings=_settings(state.settings),
+        rounds=state.rounds,
         rows=int(totals[sum_rows.ROWS]),
         settled=int(settled),
         silent=int(totals[sum_rows.SILENT]),
-        pending=len(books.pending),
-        expired=books.expired,
+        pending=len(state.pending),
+        expired=state.expired,
         blend=_ratio(totals[sum_rows.BLEND], settled),
         uniform=_ratio(totals[sum_rows.UNIFORM], settled),
         best=min(often, key=lambda row: row.loss - row.blend_loss, default=None),
         comparison=comparison,
         automatic=automatic,
-        components=_components(books, names, comparison),
-        moved=_counted(books, sums[sum_rows.ABSURD]),
-        crossed=_counted(books, sums[sum_rows.CROSSED]) if books.settings.loss.of_levels else [],
-        covered=books.covered(),
-        regret=_regret(books),
-        bound=regret_bound(books),
-        ranges=np.zeros(0) if automatic else books.ranges[:, 0].copy(),
+        components=_components(state, names, comparison),
+        moved=_count_pairs(state, sums[sum_rows.ABSURD]),
+        crossed=_count_pairs(state, sums[sum_rows.CROSSED])
+        if state.settings.loss.of_levels
+        else [],
+        covered=state.covered(),
+        regret=_regret(state),
+        bound=regret_bound(state),
+        ranges=np.zeros(0) if automatic else state.ranges[:, 0].copy(),
         experts=experts,
     )
 
 
-def component_names(books: Books) -> list[str]:
+def component_names(state: MixtureState) -> list[str]:
     """Return the names of the components of an automatic mixture; a single rule has none.
 
     With several items, a hedged component appears twice: with weights that all items share, and
     with separate weights for each item.
     """
-    hedger = books.settings.hedger
+    hedger = state.settings.hedger
     if not isinstance(hedger, Automatic):
         return []
-    components = hedger.components(books.settings.loss)
-    if not _several(books):
-        return [one.name for one in components]
-    hedged = [one.name for one in components if one.hedger is not None]
+    components = hedger.components(state.settings.loss)
+    if not _several(state):
+        return [way.name for way in components]
+    hedged = [way.name for way in components if way.hedger is not None]
     return [
-        *(one.name for one in components if one.hedger is None),
+        *(way.name for way in components if way.hedger is None),
         *(f"{name}, shared" for name in hedged),
         *(f"{name}, separate" for name in hedged),
     ]
 
 
-def _regret(books: Books) -> float:
+def _regret(state: MixtureState) -> float:
     """Return the largest present regret to an expert; for auto, to a component."""
-    hedger = books.settings.hedger
-    if isinstance(hedger, Automatic):
-        regrets = hedger.regrets(books.live)
-    else:
-        regrets = books.live.loss_regrets
+    hedger, live = state.settings.hedger, state.live
+    regrets = hedger.regrets(live) if isinstance(hedger, Automatic) else live.loss_regrets
     return float(regrets.max()) if regrets.size else 0.0
 
 
-def component_weights(books: Books) -> Floats:
+def component_weights(state: MixtureState) -> Floats:
     """Return the present weights of the components, in the order of their names.
 
     If each item has its own weights, the mean over the items.
     """
-    return np.asarray(_level_weights(books).mean(axis=0))
+    return np.asarray(_level_weights(state).mean(axis=0))
 
 
-def expert_weights(books: Books) -> Floats:
+def expert_weights(state: MixtureState) -> Floats:
     """Return the present weights of the experts, as if all of them were awake.
 
     If each item has its own weights, the mean over the items.
     """
-    hedger = books.settings.hedger
+    hedger = state.settings.hedger
     if not isinstance(hedger, Automatic):
-        return np.asarray(books.weights.mean(axis=0))
-    levels, ledgers = _level_weights(books), books.live.ledgers
-    components = hedger.components(books.settings.loss)
-    plain = sum(one.hedger is None for one in components)
-    blocks = ledger_weights(components, ledgers, len(books.levels))
+        return np.asarray(state.weights.mean(axis=0))
+    levels, ledgers = _level_weights(state), state.live.ledgers
+    components = hedger.components(state.settings.loss)
+    plain = sum(way.hedger is None for way in components)
+    blocks = ledger_weights(components, ledgers, len(state.settings.loss.settings))
     result = levels[:, :plain].sum() / ledgers.shape[2] * np.ones(ledgers.shape[2])
-    if _several(books):
-        shared, own = np.split(levels[:, plain:], 2, axis=1)
+    if _several(state):
+        shared, separate = np.split(levels[:, plain:], 2, axis=1)
         result += np.einsum("ik,kn->n", shared, blocks[0])
-        result += np.einsum("ik,ikn->n", own, blocks[1:])
+        result += np.einsum("ik,ikn->n", separate, blocks[1:])
     else:
         result += np.einsum("gk,gkn->n", levels[:, plain:], blocks)
     return np.asarray(result / len(levels))
 
 
-def _level_weights(books: Books) -> Floats:
+def _level_weights(state: MixtureState) -> Floats:
     """Return the weights of the components for each item, or in each game."""
-    levels, count = levels_of(books.live), len(component_names(books))
+    levels, count = levels_of(state.live), len(component_names(state))
     used = levels.ways[:, :count] / levels.ways[:, :count].sum(axis=1, keepdims=True)
     insured = levels.insurance[:, : 1 + count]
     insured = insured / insured.sum(axis=1, keepdims=True)
-    if _several(books):
-        common, own = levels.choice[0] / levels.choice[0].sum()
-        used, insured = common * used[0] + own * used[1:], insured[:1]
+    if _several(state):
+        common, separate = levels.choice[0] / levels.choice[0].sum()
+        used, insured = common * used[0] + separate * used[1:], insured[:1]
     return np.asarray(insured[:, :1] * used + insured[:, 1:])
 
 
-def _several(books: Books) -> bool:
+def _several(state: MixtureState) -> bool:
     """Tell whether there are several items, with shared weights and weights of their own."""
-    return books.settings.shared and len(books.items) > 1
+    return state.settings.shared and len(state.items) > 1
 
 
-def _components(books: Books, names: list[str], comparison: Comparison) -> list[ComponentRow]:
-    if not names or not len(books.weights) or not books.names:
+def _components(
+    state: MixtureState, names: list[str], comparison: Comparison
+) -> list[ComponentRow]:
+    if not names or not len(state.weights) or not state.names:
         return []
     losses = comparison.component_losses or (nan,) * len(names)
     rows = [
         ComponentRow(name, float(weight), loss)
-        for name, weight, loss in zip(names, component_weights(books), losses, strict=True)
+        for name, weight, loss in zip(names, component_weights(state), losses, strict=True)
     ]
     return sorted(rows, key=lambda row: -row.weight)
 
@@ -164,25 +165,25 @@ def _settings(recipe: MixtureSettings) -> str:
     )
 
 
-def _counted(books: Books, counts: Floats) -> list[tuple[str, int]]:
+def _count_pairs(state: MixtureState, counts: Floats) -> list[tuple[str, int]]:
     """Return the experts whose count is not zero, largest first."""
-    found = [(books.names[i], int(counts[i])) for i in np.flatnonzero(counts)]
-    return sorted(found, key=lambda pair: (-pair[1], pair[0]))
+    pairs = [(state.names[i], int(counts[i])) for i in np.flatnonzero(counts)]
+    return sorted(pairs, key=lambda pair: (-pair[1], pair[0]))
 
 
-def _added(totals: Floats) -> Floats:
+def _add_stretches(totals: Floats) -> Floats:
     result: Floats = totals.sum(axis=0)
     result[sum_rows.REGRET :] = totals[:, sum_rows.REGRET :].max(axis=0)
     return result
 
 
-def _experts(books: Books, sums: Floats, totals: Floats) -> list[ExpertRow]:
-    if not len(books.weights) or not books.names:
+def _experts(state: MixtureState, sums: Floats, totals: Floats) -> list[ExpertRow]:
+    if not len(state.weights) or not state.names:
         return []
-    automatic = isinstance(books.settings.hedger, Automatic)
-    weights = expert_weights(books)
-    regrets = np.full(len(weights), nan) if automatic else loss_regrets(books)
-    marks = books.live.marks
+    automatic = isinstance(state.settings.hedger, Automatic)
+    weights = expert_weights(state)
+    regrets = np.full(len(weights), nan) if automatic else state.live.loss_regrets.max(axis=0)
+    marks = state.live.marks
     last, since = marks[:, sum_rows.LAST].max(axis=0), marks[:, sum_rows.SINCE]
     since = np.where(since < 0, np.iinfo(np.int64).max, since).min(axis=0)
     rows = [
@@ -196,64 +197,49 @@ def _experts(books: Books, sums: Floats, totals: Floats) -> list[ExpertRow]:
             int(last[i]) if last[i] >= 0 else None,
             int(since[i]) if since[i] < np.iinfo(np.int64).max else None,
         )
-        for i, name in enumerate(books.names)
+        for i, name in enumerate(state.names)
     ]
     return sorted(rows, key=lambda row: (-row.weight, -np.nan_to_num(row.regret), row.name))
 
 
-def _settled_share(books: Books, row: ExpertRow, sums: Floats, totals: Floats) -> float:
-    scored = sums[sum_rows.SCORED, books.names.index(row.name)]
-    return float(scored / max(totals[sum_rows.SETTLED], 1.0))
-
-
-def _comparison(books: Books, table: TablePart | None, components: int) -> Comparison:
+def _comparison(state: MixtureState, table: TablePart | None, components: int) -> Comparison:
     """Compare the blend with its yardsticks, over the rows of a table or of the last rounds."""
-    rows = _last_rounds(books) if table is None else table.rows
-    plain = len(books.settings.include)
-    if rows is None or len(books.names) == plain:
-        return Comparison(str(books.settings.loss), 0, None, 0, ())
+    rows = _last_rounds(state) if table is None else table.rows
+    plain = len(state.settings.include)
+    if rows is None or len(state.names) == plain:
+        return Comparison(str(state.settings.loss), 0, None, 0, ())
     known = ~np.isnan(rows.outcomes) & ~np.isnan(rows.values[:, 0])
     if table is None:  # the experts of these rounds may have left since
         usable = np.abs(rows.forecasts[:, :, plain:]) < LARGEST
         known &= np.any(np.all(usable, axis=1), axis=1)
     if not known.any():
-        return Comparison(str(books.settings.loss), 0, None, 0, ())
+        return Comparison(str(state.settings.loss), 0, None, 0, ())
     if plain or not known.all():
         forecasts = np.ascontiguousarray(rows.forecasts[known][:, :, plain:])
         outcomes, items, values = (part[known] for part in rows[1:4])
         rows = Settled(forecasts, outcomes, items, values, rows.since, rows.rounds)
-    return compare(rows, books.settings.loss, books.names[plain:], components)
+    return compare(rows, state.settings.loss, state.names[plain:], components)
 
 
-def _last_rounds(books: Books) -> Settled | None:
-    """Return the rows of the history of the mixture; None if there are none."""
-    kept = _comparable_rounds(books)
+def _last_rounds(state: MixtureState) -> Settled | None:
+    """Return the rows of the history that have a prediction, and as many classes as the last."""
+    kept = [settled for settled in state.history if not np.isnan(settled.round.values[:, 0]).all()]
     if not kept:
         return None
-    rounds = [one for one, _ in kept]
+    width = kept[-1].round.values.shape[1]
+    kept = [settled for settled in kept if settled.round.values.shape[1] == width]
+    rounds, tables = [settled.round for settled in kept], []
+    for waited in rounds:
+        table, confidence = widen(state.live, waited.forecasts, waited.confidence)
+        tables.append(table if confidence is None else np.where(confidence > 0.0, table, nan))
     return Settled(
-        np.concatenate([_confident_forecasts(books, one) for one in rounds]),
-        np.concatenate([outcomes for _, outcomes in kept]),
-        np.concatenate([one.items for one in rounds]),
-        np.concatenate([one.values for one in rounds]),
-        min(one.number for one in rounds),
+        np.concatenate(tables),
+        np.concatenate([settled.outcomes for settled in kept]),
+        np.concatenate([waited.items for waited in rounds]),
+        np.concatenate([waited.values for waited in rounds]),
+        min(waited.number for waited in rounds),
         len(rounds),
     )
-
-
-def _confident_forecasts(books: Books, one: PendingRound) -> Floats:
-    """Return the forecasts of a round, NaN where an expert had no confidence."""
-    table, confidence = books.widen(one.forecasts, one.confidence)
-    return table if confidence is None else np.where(confidence > 0.0, table, nan)
-
-
-def _comparable_rounds(books: Books) -> list[tuple[PendingRound, Floats]]:
-    """Return the rounds of the history that have a prediction and as many classes as the last."""
-    kept = books.history
-    awake = [
-        (one.round, one.outcomes) for one in kept if not np.isnan(one.round.values[:, 0]).all()
-    ]
-    return [pair for pair in awake if pair[0].values.shape[1] == awake[-1][0].values.shape[1]]
 
 
 def _ratio(total: float, count: float) -> float:

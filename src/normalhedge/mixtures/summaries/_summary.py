@@ -42,7 +42,7 @@ class ExpertRow:
     # its present weight, as if all experts were awake; the mean over the series if each has its own
     # weights
     weight: float
-    # loss, blend_loss: its mean loss, and that of the blend over the same rows; NaN if it has no
+    # loss, blend_loss: its mean loss, and the blend's over the same rows; NaN if it has no
     # settled row
     loss: float
     blend_loss: float
@@ -51,7 +51,7 @@ class ExpertRow:
     regret: float
     awake: float  # the share of rows in which it was awake
     last_seen: int | None  # the round in which it was last awake; None if it never was
-    # the round since which its weight has been at least that of uniform weights; None if it is
+    # the round since which its weight has been at least the uniform weight; None if it is
     # smaller now
     since: int | None
 
@@ -144,17 +144,17 @@ class Summary:
     @property
     def warning(self) -> str:
         """A sentence if the blend was clearly worse than a plain combination; empty otherwise."""
-        found = self.comparison.warning
-        if found and not self.automatic:
-            found += "; auto, the default, hedges over plain combinations, too"
-        return found
+        sentence = self.comparison.warning
+        if sentence and not self.automatic:
+            sentence += "; auto, the default, hedges over plain combinations, too"
+        return sentence
 
     @property
     def guarded(self) -> str:
         """A sentence about the forecasts that the guard moved; empty if there are none."""
         if not self.moved:
             return ""
-        total, parts = _told(self.moved)
+        total, parts = _describe_counts(self.moved)
         return (
             f"the guard moved {total:,} absurd forecast{'s' * (total != 1)}: {parts}; "
             "auto:guard=false switches it off"
@@ -165,7 +165,7 @@ class Summary:
         """A sentence about the quantiles that crossed; empty if there are none."""
         if not self.crossed:
             return ""
-        total, parts = _told(self.crossed)
+        total, parts = _describe_counts(self.crossed)
         some = f"{total:,} forecast{'s' * (total != 1)}"
         return f"the quantiles of {some} crossed and were sorted: {parts}"
 
@@ -181,8 +181,8 @@ class Summary:
             losses = f"blend {self.blend:.6g}, uniform weights {self.uniform:.6g}"
             facts.append(("mean loss, all rows", f"{losses} ({self.settled:,} rows)"))
         for level, share, count in self.covered:
-            said = f"{share:.1%} of {count:,} outcomes" if count else "no outcome counted yet"
-            facts.append((f"{100.0 * level:.10g} % interval covers", said))
+            share_text = f"{share:.1%} of {count:,} outcomes" if count else "no outcome counted yet"
+            facts.append((f"{100.0 * level:.10g} % interval covers", share_text))
         limit = f", at most {at_most(self.bound.regret, 4)}" if self.bound else ""
         unit = f" {self.bound.unit}" if self.bound.unit else ""
         name = "regret to a component" if self.automatic else "largest regret"
@@ -222,21 +222,21 @@ class Summary:
 
     def tables(self) -> list[tuple[str, Table]]:
         """Return all tables with their titles: the yardsticks, the components, the experts."""
-        found = []
+        tables = []
         if self.comparison.rows:
-            found.append((f"means over {self.comparison.where}", self.comparison.table()))
+            tables.append((f"means over {self.comparison.where}", self.comparison.table()))
         if self.components:
             rows = self.comparison.component_rows
             where = f"; mean losses over {rows:,} row{'s' * (rows != 1)}" if rows else ""
-            found.append((f"weights of the components now{where}", self.component_table()))
-        return [*found, ("", self.table())]
+            tables.append((f"weights of the components now{where}", self.component_table()))
+        return [*tables, ("", self.table())]
 
     def __str__(self) -> str:
         """Return the summary as text."""
         lines = [self.settings]
         lines += [f"  Warning: {self.warning}."] if self.warning else []
         lines += [f"  {name:<24}{text}" for name, text in self.facts()]
-        lines += [f"  {said}" for said in (self.guarded, self.rearranged) if said]
+        lines += [f"  {sentence}" for sentence in (self.guarded, self.rearranged) if sentence]
         for title, (head, body) in self.tables():
             lines += ["", *([f"  {title}"] if title else [])]
             lines += [f"  {line}".rstrip() for line in number_tables.as_text(head, body)]
@@ -250,8 +250,8 @@ class Summary:
         parts = [f"<p><b>{html.escape(self.settings)}</b></p>"]
         parts += [f"<p><b>Warning: {html.escape(self.warning)}.</b></p>"] if self.warning else []
         parts.append(f"<table>{facts}</table>")
-        said = (self.guarded, self.rearranged)
-        parts += [f"<p>{html.escape(sentence)}</p>" for sentence in said if sentence]
+        sentences = (self.guarded, self.rearranged)
+        parts += [f"<p>{html.escape(sentence)}</p>" for sentence in sentences if sentence]
         for title, table in self.tables():
             parts += [f"<p>{html.escape(title)}</p>"] if title else []
             parts.append(_as_html(*table))
@@ -270,7 +270,7 @@ def _number(value: float) -> str:
     return "" if np.isnan(value) else f"{value:.4g}"
 
 
-def _told(counts: Sequence[tuple[str, int]]) -> tuple[int, str]:
+def _describe_counts(counts: Sequence[tuple[str, int]]) -> tuple[int, str]:
     """Return the sum of counts, and the counts of the first names in words."""
     parts = [f"{count:,} of {name}" for name, count in counts[:NAMED]]
     others = counts[NAMED:]

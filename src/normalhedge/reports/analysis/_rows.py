@@ -75,7 +75,7 @@ def rows_of(blend: Blend) -> BlendedRows:
     every = np.sort(np.concatenate([row, np.array(list(rounds.again), dtype=row.dtype)]))
     given = np.searchsorted(every, row)
     times, dated = _times(blend, given, rounds.base + numbers)
-    series, steps = _series(mixture.books.items, items, ahead=blend.columns.cutoff is not None)
+    series, steps = _series(mixture.items, items, ahead=blend.columns.cutoff is not None)
     return BlendedRows(
         list(mixture.names[plain:]), forecasts[:, :, plain:], values[:, :parts], outcomes, items,
         numbers, times, dated, series, steps, given,

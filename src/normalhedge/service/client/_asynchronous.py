@@ -333,7 +333,7 @@ class AsyncServedMixture:
 
     async def local(self) -> Mixture:
         """Return a copy as a `Mixture` of this process, exact to the bit; it goes its own way."""
-        return Mixture.of(read_snapshot_text(await self._read("/state", bytes), self.name).books)
+        return Mixture.of(read_snapshot_text(await self._read("/state", bytes), self.name).state)
 
     async def save(self, path: str | Path) -> None:
         """Write the state to a JSON file that `Mixture.load` reads, all or nothing."""

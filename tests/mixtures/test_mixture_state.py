@@ -86,3 +86,11 @@ def test_too_many_names(hedger: str | None) -> None:
     assert mixture.names == ["a", "b"]
     mixture.join(["c"])
     assert mixture.names == ["a", "b", "c"]
+
+
+def test_books_is_a_former_name_of_the_mixture_itself() -> None:
+    mixture = fed(Mixture(), "ab", 3)
+    with pytest.warns(DeprecationWarning, match="books"):
+        assert mixture.books.names == mixture.names
+    with pytest.warns(DeprecationWarning, match="books"):
+        assert Mixture.of(mixture.books).rounds == mixture.rounds

@@ -1,0 +1,284 @@
+"""The schema of a file of a mixture: each entry once, with its versions and its check.
+
+Version 1 had regrets in place of ledgers, as all hedgers then used discounted regrets. Version 2
+had no checksum, version 3 no regrets in units of the loss and no delays. All are read: an entry
+that a version does not have keeps its value in a new mixture, unless it can be computed.
+"""
+
+import json
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from normalhedge.hedgers import HEDGERS
+from normalhedge.mixtures.files._entries import (
+    MOST,
+    check_floats,
+    check_truth,
+    check_whole,
+    check_words,
+)
+from normalhedge.mixtures.files._rounds import interval_options, read_rounds, write_rounds
+from normalhedge.mixtures.losses import Loss, LossFunction, loss_of, restored_loss
+from normalhedge.mixtures.rules import Automatic, Prior, levels_of, part_of
+from normalhedge.mixtures.state import (
+    LIMITS,
+    OPTIONS,
+    REGRET,
+    MixtureSettings,
+    MixtureState,
+    item_indices,
+)
+
+FORMAT = "normalhedge mixture"
+VERSION = 4
+SEALED = 3
+"""The first version with a checksum. Files before it are refused if they have unknown entries."""
+
+KINDS: dict[str, Any] = {
+    kind.__name__: kind for kind in (getattr(f, "__self__", f) for f in HEDGERS.values())
+} | {"Automatic": Automatic}
+"""All hedgers by the names of their classes."""
+
+SUMS_BEFORE_THE_GUARD = 5
+"""The number of sums of an expert in files of earlier versions of this package."""
+
+TOLERANCE = 1e-3
+"""The largest error of a weight, compared with its ledger: versions of the package may differ."""
+
+
+class Entry(NamedTuple):
+    """An entry of a file, and the versions that have it."""
+
+    name: str
+    since: int = 1
+    until: int = VERSION
+    optional: bool = False  # whether it came without a new version, after `SEALED`
+    check: Callable[[str, Any], Any] | None = None  # checks a counter or a mark of the core
+    field: str = ""  # the field of the state that it is an array of
+    low: float = -1e300  # low, high: the accepted numbers of an array
+    high: float = 1e300
+
+
+SCHEMA = (
+    Entry("format"),
+    Entry("version"),
+    Entry("recipe"),
+    *(
+        Entry(name, 1 if name in {"max_pending", "max_age", "history"} else SEALED, optional=True)
+        for name in LIMITS
+    ),
+    Entry("names"),
+    Entry("items"),
+    Entry("rounds", check=check_whole),
+    Entry("expired", check=check_whole),
+    Entry("next_ticket", check=check_whole),
+    Entry("joined_late", since=2, check=check_truth),
+    Entry("left", since=4, check=check_whole),
+    Entry("seeded", since=4, check=check_truth),
+    Entry("weights", field="weights", low=0.0, high=1.0),
+    Entry("regrets", until=1, field="ledgers", low=-1e100, high=1e100),
+    Entry("ledgers", since=2, field="ledgers", low=-1e100, high=1e100),
+    Entry("commons", since=2, field="totals"),
+    Entry("loss_regrets", since=4, field="loss_regrets"),
+    Entry("delays", since=4, field="delays", low=0.0, high=MOST),
+    Entry("marks", field="marks", low=-1),
+    Entry("ranges", field="ranges"),
+    Entry("pool_ranges", field="pool_ranges", low=0.0),
+    Entry("sums", field="expert_sums"),
+    Entry("totals", field="total_sums"),
+    Entry("retired", since=SEALED, optional=True),
+    Entry("time_kind"),
+    Entry("last_times"),
+    Entry("pending"),
+    Entry("intervals", since=SEALED, optional=True),
+    Entry("ids"),
+    Entry("last_table", since=SEALED, optional=True),
+)
+"""All entries. The number of operations that a file holds and the name of its journal stand before
+them: see `normalhedge.mixtures.files`."""
+
+
+def entries_of(version: int) -> dict[str, Entry]:
+    """Return the entries of a version by name."""
+    return {entry.name: entry for entry in SCHEMA if entry.since <= version <= entry.until}
+
+
+def write_mixture(state: MixtureState) -> dict[str, Any]:
+    """Return the entries of a file of the present version."""
+    live, entries = state.live, entries_of(VERSION).values()
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "recipe": state.settings.to_plain(),
+        **{name: getattr(state.settings, name) for name in LIMITS},
+        "names": live.names,
+        "items": live.items,
+        **{entry.name: getattr(live, entry.name) for entry in entries if entry.check},
+        **{entry.name: getattr(live, entry.field).tolist() for entry in entries if entry.field},
+        "retired": sorted(live.retired),
+        **write_rounds(state, write_mixture),
+    }
+
+
+def read_mixture(content: Mapping[str, Any], loss: Loss | LossFunction | None) -> MixtureState:
+    """Return the mixture that the entries of a file of any version describe."""
+    entries = entries_of(content["version"])
+    _check_names(entries, content)
+    state = _new_state(content, loss)
+    live = state.live
+    state.join(check_words("names", content["names"]))
+    item_indices(live, check_words("items", content["items"]))
+    if state.names != content["names"] or state.items != content["items"]:
+        raise ValueError("names and items must be different words, in the order of their arrival")
+    for name, entry in entries.items():
+        if entry.check is not None:
+            setattr(live, name, entry.check(name, content[name]))
+    retired = check_words("retired", content.get("retired", []))
+    if not set(retired) <= set(state.names):
+        raise ValueError("retired experts must be among the names")
+    live.restore(None, retired, [], [])
+    arrays = {e.field: _read_array(state, e, content) for e in entries.values() if e.field}
+    _assign(state, arrays, content["version"])
+
+    def read_before(before: Mapping[str, Any]) -> MixtureState:
+        if before["recipe"] != content["recipe"] or before.get("last_table") is not None:
+            raise ValueError("the mixture before the last table does not fit")
+        return read_mixture(before, loss)
+
+    read_rounds(state, content, read_before)
+    return state
+
+
+def _check_names(entries: Mapping[str, Entry], content: Mapping[str, Any]) -> None:
+    """Refuse missing entries and, in a file without a checksum, unknown ones."""
+    sealed = content["version"] >= SEALED
+    for name, entry in entries.items():
+        if name not in content and not (sealed and entry.optional):
+            raise KeyError(name)
+    for name in sorted(content.keys() - entries.keys()):
+        if not sealed:
+            raise ValueError(f"{name!r} is not an entry of version {content['version']}")
+
+
+def _new_state(content: Mapping[str, Any], loss: Loss | LossFunction | None) -> MixtureState:
+    """Return an empty mixture with the recipe of a file; refuse a recipe that no mixture writes."""
+    recipe = dict(content["recipe"])
+    hedger = dict(recipe.pop("hedger"))
+    kind = KINDS.get(hedger.pop("kind"))
+    if kind is None:
+        raise ValueError(f"its hedger must be one of {', '.join(KINDS)}")
+    if content["version"] < 3 and kind is Automatic:
+        raise ValueError(f"version {content['version']} did not have the hedger Automatic")
+    if content["version"] == 1 and not kind.has_potential:
+        raise ValueError(f"version 1 did not have the hedger {kind.__name__}")
+    options = interval_options(content.get("intervals")) | _limits(content)
+    components, prior = hedger.pop("components", None), hedger.pop("prior", None)
+    own_loss = loss_of(restored_loss(recipe.pop("loss"), loss))
+    rule = kind(**hedger)
+    names = [part.name for part in rule.components(own_loss)] if kind is Automatic else None
+    if names != components:
+        raise ValueError("another version had other components: blend the table again")
+    if kind is Automatic:  # the options of a single rule describe its second level
+        recipe = {k: v for k, v in recipe.items() if k not in OPTIONS or not OPTIONS[k].single}
+        rule = rule if prior is None else _with_prior(rule, own_loss, prior)
+    settings = MixtureSettings.of(hedger=rule, loss=own_loss, **recipe, **options)
+    _check_recipe(settings, content["recipe"], loss)
+    return MixtureState.new(settings)
+
+
+def _check_recipe(settings: MixtureSettings, recipe: Any, loss: Any) -> None:
+    """Refuse a recipe that these settings would not write."""
+    plain = settings.to_plain()
+    if loss is not None:
+        plain["loss"] = recipe["loss"]
+    for name, value in recipe.items():
+        now = plain[name]
+        if name == "hedger":  # newer versions may have added settings
+            now = {key: now[key] for key in value}
+        if json.dumps(now) != json.dumps(value):
+            raise ValueError(f"its {name} must not be {value!r}")
+
+
+def _limits(content: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the limits on the memory; one that an older file does not have gets its default."""
+    return {
+        name: None
+        if content[name] is None and OPTIONS[name].default is None
+        else check_whole(name, content[name])
+        for name in LIMITS
+        if name in content
+    }
+
+
+def _with_prior(rule: Automatic, loss: Loss, entry: Mapping[str, Any]) -> Automatic:
+    """Return the default with the prior of a file: versions of the package may differ."""
+    usual = rule.prior_of(loss)
+    ways = check_floats("prior", entry["ways"], (len(usual.ways),), 0.0, 1.0)
+    share = float(check_floats("insured", [entry["insured"]], (1,), 0.0, 1.0)[0])
+    if not ways.min() > 0.0 or abs(ways.sum() - 1.0) > TOLERANCE or not 0.0 < share < 1.0:
+        raise ValueError("its prior must have positive weights that sum to one")
+    prior = Prior(tuple(ways.tolist()), share)
+    return rule if prior == usual else rule.starting_from(prior)
+
+
+def _read_array(state: MixtureState, entry: Entry, content: Mapping[str, Any]) -> np.ndarray:
+    """Return an array of a file, in the shape of its field."""
+    name, value, present = entry.name, content[entry.name], getattr(state.live, entry.field)
+    automatic, low, high = isinstance(state.settings.hedger, Automatic), entry.low, entry.high
+    shape = present.shape
+    if name == "regrets":  # the first row of a ledger, as all hedgers then had no other
+        present[:, 0] = check_floats(name, value, (shape[0], shape[2]), low, high)
+        return np.asarray(present)
+    if name == "marks":
+        return check_floats(name, value, shape, low, state.rounds, integral=True).astype(np.int64)
+    if name == "sums" and not state.settings.loss.of_levels and len(value) == SUMS_BEFORE_THE_GUARD:
+        present[:] = 0.0
+        present[: len(value)] = check_floats(name, value, (len(value), shape[1]), low, high)
+        return np.asarray(present)
+    if name == "ranges" and not automatic:
+        low = 0.0
+    if name == "commons" and not (automatic and content["version"] >= 4):  # gains, not losses
+        low, high = -1e100, 1e100
+        if automatic:
+            shape = (shape[0], shape[1] - part_of(state.live, "insurance").shape[1])
+    return check_floats(name, value, shape, low, high)
+
+
+def _assign(state: MixtureState, arrays: dict[str, np.ndarray], version: int) -> None:
+    """Put arrays into a mixture; refuse ledgers that belong to other weights."""
+    live, hedger, weights = state.live, state.settings.hedger, arrays["weights"]
+    if weights.size and np.abs(weights.sum(axis=1) - 1.0).max() > 1e-6:
+        raise ValueError("weights must sum to one")
+    arrays = {"delays": np.zeros_like(live.delays), **arrays}
+    if version < 4 and isinstance(hedger, Automatic):
+        live.assign(live.version, {"ranges": arrays["ranges"]})  # the losses depend on them
+        arrays["totals"] = hedger.with_losses(state.settings.loss, live, arrays["totals"])
+    live.assign(live.version, arrays)
+    if state.names:
+        live.weigh()
+        wrong = not np.abs(live.ledgers - arrays["ledgers"]).max(initial=0.0) <= TOLERANCE
+        computed = live.weights
+        live.assign(live.version, arrays)
+        if isinstance(hedger, Automatic):  # its ledgers hold the weights of its components
+            levels = np.concatenate(levels_of(live)[:3], axis=1)
+            wrong = wrong or not ((levels >= 0.0) & (levels <= 1.0)).all()
+        else:
+            wrong = wrong or not np.abs(computed - weights).max(initial=0.0) <= TOLERANCE
+        if wrong:
+            raise ValueError(f"its weights are not the ones {hedger!r} computes from its ledgers")
+    if version < 4 and not isinstance(hedger, Automatic):
+        _estimate_loss_regrets(state)
+
+
+def _estimate_loss_regrets(state: MixtureState) -> None:
+    """Estimate the regrets of a single rule in units of the loss from its regrets in gains."""
+    live, games = state.live, len(state.weights)
+    delays, total_sums, ranges = live.delays, live.total_sums, live.ranges
+    delays[:, -1] = live.rounds
+    total_sums[REGRET] = 0.0  # it was in gains
+    units = 0.5 * ranges[:games, 0] if len(ranges) >= games else np.zeros(games)
+    regrets = units[:, np.newaxis] * state.regrets
+    fields = {"loss_regrets": regrets, "delays": delays, "total_sums": total_sums}
+    live.assign(live.version, fields)
