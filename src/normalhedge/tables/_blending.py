@@ -266,8 +266,8 @@ def blend(
         columns.notes.append("every series has one row only, so that nothing can be learned")
     refuse_outcomes(panel.outcomes, str(columns.target), mixture.settings.loss)
     ahead = rows_ahead(panel)
-    with mixture.transaction() as books:
-        session = TableSession.of(books)
+    with mixture.transaction() as state:
+        session = TableSession.of(state)
         same = same_table(session, panel, lag)
         if same:
             session.go_back()

@@ -36,7 +36,7 @@ class LastKnown(NamedTuple):
 class Past(NamedTuple):
     """The past of a future table."""
 
-    books: MixtureState  # the memory of a mixture that has blended the past
+    state: MixtureState  # the memory of a mixture that has blended the past
     columns: Columns  # the roles of its columns
     # the last time of each series whose outcome is known, as `known_until` returns it
     known_until: Mapping[str, "LastKnown"]
@@ -65,11 +65,11 @@ def predict_future(past: Past, table: Any, *, weights: bool) -> Any:
     panel.outcomes = np.full(len(panel.outcomes), np.nan)
     _refuse_past(past.known_until, panel, past.columns.time)
     panel = panel if quantiles is None else quantiles.stack(panel)
-    session = TableSession.of(past.books.copy(history=False))
+    session = TableSession.of(past.state.copy(history=False))
     session.last_times = {}  # rows that wait for their outcomes may be blended again
     rounds = arrange(session, panel, 0)
     sums = play_table(session, rounds, weights=weights, progress=None)
-    intervals, names = play_intervals(session, rounds), session.books.names
+    intervals, names = play_intervals(session, rounds), session.state.names
     result = result_table(panel.table, rounds, sums, names, quantiles or columns, intervals)
     if labels is not None and not columns.classes:
         result = labels.decode(result, ["blend"])
@@ -142,7 +142,7 @@ def _complete(past: Past, table: Any, columns: Columns) -> Any:
     """Return a future table with a target and, if the past has one, a cutoff."""
     pa = extras.require("pyarrow")
     last = max(past.known_until.values(), key=lambda end: end.key, default=None)
-    past_kind = TableFacts.of(past.books.live).time_kind
+    past_kind = TableFacts.of(past.state.live).time_kind
     if columns.target not in table.column_names:
         none = pa.nulls(table.num_rows, pa.float64())
         table = table.append_column(str(columns.target), none)

@@ -31,7 +31,7 @@ class TableIntervals:
 
 def play_intervals(session: TableSession, rounds: TableRounds) -> TableIntervals | None:
     """Return the intervals of a table; None if the mixture has none."""
-    memory, live = session.books.intervals, session.books.live
+    memory, live = session.state.intervals, session.state.live
     if memory is None:
         return None
     conformal = memory.conformal
@@ -40,7 +40,7 @@ def play_intervals(session: TableSession, rounds: TableRounds) -> TableIntervals
     order = np.argsort(rounds.row_of >= 0, kind="stable")  # rows predicted before come first
     tickets, length = list(session.deferred), conformal.sizes[1] + 1
     pending_rounds = np.flatnonzero(rounds.old >= 0).tolist()
-    earlier = {r: session.books.pending[tickets[rounds.old[r]]] for r in pending_rounds}
+    earlier = {r: session.state.pending[tickets[rounds.old[r]]] for r in pending_rounds}
     tokens = np.concatenate(
         [np.empty((0, length)), *(e.tokens for e in earlier.values() if e.tokens is not None)]
     )

@@ -46,19 +46,19 @@ def play_table(
     progress: Callable[[float], object] | None,
 ) -> TableSums:
     """Play all rounds of a table, and add its sums to the sums of the mixture."""
-    n = len(session.books.names)
+    n = len(session.state.names)
     count = int(rounds.offsets.max(initial=0)) + 1
     size = min(count, max(min(BINS, CHUNK // (EXPERT_SUMS * n)), 1))
     # With a million rounds and 500 bins the product exceeds 32 bits.
     bins = (np.maximum(rounds.offsets, 0) * np.int64(size) // count).astype(np.int32)
     distributions = np.full((len(rounds.outcomes), n) if weights else (0, n), np.nan)
-    sums = len(session.books.live.expert_sums)
+    sums = len(session.state.live.expert_sums)
     experts = np.zeros((size, sums, n))
     totals = np.zeros((size, TOTAL_SUMS))
     pieces = _pieces(rounds, n)
     # Functions of the user are called in the thread of the user.
-    live = session.books.live
-    users = session.books.settings.loss.own or live.states is not None
+    live = session.state.live
+    users = session.state.settings.loss.own or live.states is not None
     spread = _in_turn if users else threads.spread
     for done, piece in enumerate(pieces):
         parts = spread(
@@ -74,7 +74,7 @@ def play_table(
         if progress is not None:
             progress((done + 1) / len(pieces))
     new = (rounds.row_of >= 0).any()
-    live.add_sums(experts, totals, rounds.base + count if new else session.books.rounds)
+    live.add_sums(experts, totals, rounds.base + count if new else session.state.rounds)
     starts = rounds.base + -(-np.arange(size) * count // size)
     return TableSums(starts, experts, totals, distributions)
 

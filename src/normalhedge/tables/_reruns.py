@@ -46,9 +46,9 @@ def same_table(session: TableSession, panel: Panel, lag: int) -> bool:
 def describe(session: TableSession, panel: Panel, lag: int) -> LastTable | None:
     """Return the record of a table; None if its rows could not be recognised."""
     before = None
-    if session.books.rounds or session.books.pending:
+    if session.state.rounds or session.state.pending:
         session.store()
-        before = session.books.copy(history=False)
+        before = session.state.copy(history=False)
         before.live.attached = TableFacts.of(before.live)._replace(last_table=None)
     earlier = None if before is None else TableSession.of(before)
     known = ~np.isnan(panel.outcomes) & _new_rows(earlier, panel)
@@ -70,7 +70,7 @@ def remember(session: TableSession, table: LastTable | None) -> None:
 
 def _mark(session: TableSession) -> tuple[int, int, int]:
     """Return numbers that change when the mixture is used otherwise after a table."""
-    return session.books.rounds, session.books.next_ticket, len(session.books.pending)
+    return session.state.rounds, session.state.next_ticket, len(session.state.pending)
 
 
 def _new_rows(before: TableSession | None, panel: Panel) -> np.ndarray:

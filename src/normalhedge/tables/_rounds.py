@@ -7,7 +7,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from normalhedge.boundary.inputs import Floats
-from normalhedge.mixtures.state import LAST, DeferredOutcome, RoundRecord
+from normalhedge.mixtures.state import (
+    LAST,
+    DeferredOutcome,
+    RoundRecord,
+    item_indices,
+    let_sleep,
+    widen,
+)
 from normalhedge.tables._session import TableSession
 from normalhedge.tables.frames import Panel, series_of
 
@@ -75,10 +82,10 @@ class TableRounds:
 def arrange(session: TableSession, panel: Panel, lag: int) -> TableRounds:
     """Return the pending rounds of earlier tables, followed by the rounds of a panel."""
     session.begin_table(panel.time_kind)
-    session.books.join(panel.experts)
+    session.state.join(panel.experts)
     notes: list[str] = []
     items = _join_items(session, panel.items, notes)[panel.series]
-    games = np.zeros_like(items) if session.books.settings.shared else items
+    games = np.zeros_like(items) if session.state.settings.shared else items
     again: dict[int, RowAgain] = {}
     fresh = _find_new_rows(session, panel, items, again, notes)
     # Rounds are numbered by their times, after the last round of the mixture.
@@ -93,20 +100,20 @@ def arrange(session: TableSession, panel: Panel, lag: int) -> TableRounds:
     places, none = np.arange(len(fresh), dtype=np.int32), np.empty(0, dtype=np.int32)
     # The steps ahead of one time are rounds of their own: their outcomes are known one by one.
     steps = np.zeros_like(times)
-    if panel.steps is not None and session.books.settings.shared:
+    if panel.steps is not None and session.state.settings.shared:
         steps = panel.steps[fresh]
     columns = [
         rows, outcomes, items, games, times, places if fresh.all() else places[fresh],
-        np.full((len(rows), rows.shape[1] * session.books.live.value_count), np.nan), steps,
+        np.full((len(rows), rows.shape[1] * session.state.live.value_count), np.nan), steps,
     ]  # fmt: skip
     del parts, items, games, times, fresh, places, steps
     if session.deferred:
         deferred = _deferred_rows(session)
         columns = [np.concatenate(pair) for pair in zip(deferred, columns, strict=True)]
-    columns = _sort(columns, len(distinct) + len(session.deferred) + 1, len(session.books.items))
+    columns = _sort(columns, len(distinct) + len(session.deferred) + 1, len(session.state.items))
     table, outcomes, item, game, code, row_of, values, step = columns
-    if session.books.settings.include:
-        session.books.live.fill_plain(table, None)
+    if session.state.settings.include:
+        session.state.live.fill_plain(table, None)
     begins = np.ones(len(game), dtype=bool)
     begins[1:] = (game[1:] != game[:-1]) | (code[1:] != code[:-1]) | (step[1:] != step[:-1])
     edges = np.append(np.flatnonzero(begins), len(game)).astype(np.int32)
@@ -125,7 +132,7 @@ def arrange(session: TableSession, panel: Panel, lag: int) -> TableRounds:
         table, outcomes, values, item, row_of, edges,
         offsets, none, none, none, codes, old,  # _set_ready fills in three
         _known(session, panel, row_of, edges, code, new), panel.time_keys, panel.known,
-        game[first].astype(np.int64), first, start, stop, first.copy(), session.books.rounds, again,
+        game[first].astype(np.int64), first, start, stop, first.copy(), session.state.rounds, again,
         notes,
     )  # fmt: skip
     _set_ready(result, list(session.deferred.values()), lag)
@@ -148,9 +155,9 @@ def _sort(columns: list[np.ndarray], times: int, items: int) -> list[np.ndarray]
 
 def _join_items(session: TableSession, names: list[str], notes: list[str]) -> np.ndarray:
     """Let items join that are new, and return the index of each item."""
-    known = set(session.books.items)
+    known = set(session.state.items)
     new = [name for name in names if name not in known] if known else []
-    indices = session.books.item_indices(names)
+    indices = item_indices(session.state.live, names)
     if new:
         _start_from_pool(session, new)
         shown = ", ".join(new[:3]) + ", ..." * (len(new) > 3)
@@ -163,8 +170,8 @@ def _start_from_pool(session: TableSession, items: list[str]) -> None:
 
     With steps ahead, a game starts from the games of the same step, if there are any.
     """
-    live, names = session.books.live, session.books.items
-    if session.books.settings.shared or live.states is not None:
+    live, names = session.state.live, session.state.items
+    if session.state.settings.shared or live.states is not None:
         return
     new = {live.find_item(name) for name in items}
     played = live.marks[:, LAST].max(axis=1, initial=-1) >= 0
@@ -178,13 +185,13 @@ def _start_from_pool(session: TableSession, items: list[str]) -> None:
 
 def _new_rows(session: TableSession, panel: Panel, fresh: np.ndarray) -> Floats:
     """Return the forecasts of the rows not seen before, with a column for each name."""
-    books = session.books
-    columns, n = [books.live.find(name) for name in panel.experts], len(books.names)
-    if fresh.all() and columns == list(range(n)) and not books.retired:
+    state = session.state
+    columns, n = [state.live.find(name) for name in panel.experts], len(state.names)
+    if fresh.all() and columns == list(range(n)) and not state.retired:
         return panel.forecasts
     rows = np.full((fresh.sum(), panel.forecasts.shape[1], n), np.nan)
     rows[:, :, columns] = panel.forecasts if fresh.all() else panel.forecasts[fresh]
-    let_sleep(books.live, rows)
+    let_sleep(state.live, rows)
     return rows
 
 
@@ -195,9 +202,9 @@ def _deferred_rows(session: TableSession) -> list[np.ndarray]:
     """
     parts = []
     for k, (ticket, deferred) in enumerate(session.deferred.items()):
-        pending = session.books.pending[ticket]
+        pending = session.state.pending[ticket]
         rows, code = len(pending.items), k - len(session.deferred)
-        forecasts, game = session.books.widen(pending.forecasts, None)[0], deferred.game
+        forecasts, game = widen(session.state.live, pending.forecasts, None)[0], deferred.game
         codes, place, step = (np.full(rows, x, dtype=np.int32) for x in (code, -1, 0))
         columns = (forecasts, deferred.outcomes, pending.items, np.full(rows, game), codes)
         parts.append((*columns, place, pending.values, step))
@@ -223,27 +230,27 @@ def _find_new_rows(
     fresh = panel.times >= session.first_new_times(panel)[panel.series]
     waiting = {}
     for ticket, deferred in session.deferred.items():
-        for place, item in enumerate(session.books.pending[ticket].items):
+        for place, item in enumerate(session.state.pending[ticket].items):
             until = deferred.known[place] if deferred.known else None
-            name = series_of(session.books.items[item], steps=until is not None)
+            name = series_of(session.state.items[item], steps=until is not None)
             waiting[deferred.time, name, until] = (ticket, place)
     filled: dict[int, Floats] = {}
     tickets = {ticket: k for k, ticket in enumerate(session.deferred)}
     classes = panel.forecasts.shape[1]
     for row in np.flatnonzero(~fresh).tolist() if waiting else ():
         until = key_of(panel.known, row)
-        name = series_of(session.books.items[items[row]], steps=until is not None)
+        name = series_of(session.state.items[items[row]], steps=until is not None)
         key = (key_of(keys, panel.times[row]), name, until)
         if key not in waiting:
             continue
         ticket, place = waiting[key]
-        values = session.books.pending[ticket].values[place, :classes]
+        values = session.state.pending[ticket].values[place, :classes]
         again[row] = RowAgain(values, tickets[ticket], place)
         outcomes = session.deferred[ticket].outcomes
         if np.isnan(outcomes[place]) and not np.isnan(panel.outcomes[row]):
             outcomes[place] = panel.outcomes[row]
             filled.setdefault(ticket, np.full(len(outcomes), np.nan))[place] = outcomes[place]
-    live = session.books.live
+    live = session.state.live
     for ticket, outcomes in filled.items():  # into the sums, before the round is settled
         live.note(live.version, ticket, outcomes)
     seen = int((~fresh).sum())
@@ -311,7 +318,7 @@ def store_pending(
 
     With intervals, ``tokens`` has their tokens by round.
     """
-    live, pending = session.books.live, session.books.pending
+    live, pending = session.state.live, session.state.pending
     before = [(ticket, pending[ticket].number, old) for ticket, old in session.deferred.items()]
     live.replace_pending(live.version, list(session.deferred), [], live.next_ticket, live.expired)
     session.deferred = {}
@@ -329,7 +336,7 @@ def store_pending(
             if last >= 0:
                 session.last_times[game] = key_of(keys, last)
     # Rounds whose outcomes are overdue are not kept for ever.
-    given_up = np.flatnonzero(late)[: -session.books.settings.max_pending]
+    given_up = np.flatnonzero(late)[: -session.state.settings.max_pending]
     unknown[given_up] = False
     of = np.repeat(np.arange(len(rounds.games)), rounds.stop - rounds.first)
     records, next_ticket = [], live.next_ticket
@@ -343,7 +350,7 @@ def store_pending(
             places = () if rounds.known_rows is None else rounds.row_of[rows]
             known = [key_of(rounds.known_rows, place) for place in places]
         next_ticket = max(next_ticket, ticket + 1)
-        names = [session.books.items[i] for i in rounds.items[rows]]
+        names = [session.state.items[i] for i in rounds.items[rows]]
         record = RoundRecord(
             ticket, number, rounds.forecasts[rows].copy(), None, rounds.values[rows].copy(),
             rounds.items[rows].copy(), None if names == [""] else tuple(names), None,
