@@ -14,8 +14,8 @@ from typing import NamedTuple
 from normalhedge.guarantees._certificate import Certificate, certify
 from normalhedge.guarantees._every_number import EveryCertificate, certify_every
 from normalhedge.guarantees._known import INDEX, PROOFS
-from normalhedge.guarantees._late import LADDER, default_c
 from normalhedge.guarantees._led import LedCertificate, certify_led
+from normalhedge.guarantees._limits import LADDER, default_c
 from normalhedge.guarantees._proving import SLACK, prove
 
 
