@@ -25,8 +25,7 @@ from normalhedge.research.paper._figures import (
     normal,
     traces_of,
 )
-from normalhedge.research.paper._part import Measured, Part
-from normalhedge.research.paper._simulation import PRINTED_C
+from normalhedge.research.paper._part import PRINTED_C, Measured, Part
 
 Traces = Mapping[FigurePanel, Trace]
 

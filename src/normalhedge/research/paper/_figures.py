@@ -16,8 +16,15 @@ from normalhedge.reports import Section, regret_plot
 from normalhedge.reports.plots import Style, regret_figure
 from normalhedge.research._cells import Arrays
 from normalhedge.research.games import Curves, GoodAndBad, Trace, play
-from normalhedge.research.paper._part import Measured, Measurement, PaperSettings, Part
-from normalhedge.research.paper._simulation import ALPHA, GAMMAS, PRINTED_C
+from normalhedge.research.paper._part import (
+    ALPHA,
+    GAMMAS,
+    PRINTED_C,
+    Measured,
+    Measurement,
+    PaperSettings,
+    Part,
+)
 
 PARTS_OF_A_GAME = 10
 """The mean regret of each run is recorded in so many parts of a game: one for each good set."""

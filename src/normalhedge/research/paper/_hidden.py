@@ -22,8 +22,7 @@ from normalhedge.reports import Section, loss_plot
 from normalhedge.research._cells import Arrays
 from normalhedge.research.paper import _hidden_cases as hidden_cases
 from normalhedge.research.paper._hidden_cases import CASES, CHANGES, HiddenCase
-from normalhedge.research.paper._part import Measured, PaperSettings, Part, on_one_core
-from normalhedge.research.paper._simulation import ALPHA
+from normalhedge.research.paper._part import ALPHA, Measured, PaperSettings, Part, on_one_core
 
 HEDGER = NormalHedge.paper(ALPHA)
 SEQUENCES, QUICK_SEQUENCES = 20, 3

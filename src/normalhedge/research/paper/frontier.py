@@ -202,4 +202,6 @@ def markdown(alpha: float, progress: Listener = None) -> str:
     return "\n".join(rows) + "\n"
 
 
-PART = part_of_one("frontier", __name__, measure, section=lambda found: section(from_arrays(found)))
+PART = part_of_one(
+    "frontier", __name__, measure, sections=[lambda arrays: section(from_arrays(arrays))]
+)
