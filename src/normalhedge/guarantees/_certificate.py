@@ -164,7 +164,7 @@ def certify(
         with the same A and beta. That C is somewhat larger. None: certify the rate alpha only.
     delay
         The number of rounds by which every outcome is late: when the hedger plays, it does not know
-        those of the last ``delay`` rounds. Only for a single rate, and with a larger c: some
+        the outcomes of the last ``delay`` rounds. Only for a single rate, and with a larger c: some
         4 delay + 2.
     tolerance
         The grids are refined until C changes by less than this, relative to C.

@@ -33,7 +33,7 @@ LARGEST_POTENTIAL = 1.5
 """Up to this, ``N B - N + 1 <= N`` for all N >= 2."""
 
 FARTHEST = 1e7
-"""The largest x of the grid; at infinity the inequality is that of `critical_reach`."""
+"""The largest x of the grid; `critical_reach` has the inequality at infinity."""
 
 
 def critical_reach(c: float) -> float:

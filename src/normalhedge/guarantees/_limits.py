@@ -103,7 +103,7 @@ class PotentialGrowth(NamedTuple):
     exponent
         It grows as N to this power.
     kappa
-        The regret of the others, relative to that of the leader, when Nature has come to rest.
+        The regret of the others, relative to the leader's, when Nature has come to rest.
     share
         The weight at which Nature holds the leader.
     """

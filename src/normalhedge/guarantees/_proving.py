@@ -27,7 +27,7 @@ DIGITS, LONGER = Context(prec=7), Context(prec=12)
 """The precision of the multipliers, and of those that know the leader."""
 
 KEPT_BY_LEADERS, KEPT = 0.5, 0.25
-"""The parts of the smallest margin that intervals of leaders leave, and then those of m."""
+"""The parts of the smallest margin that intervals of leaders leave, and then intervals of m."""
 
 Interval = tuple[str, ...]
 
@@ -58,7 +58,7 @@ class Proof:
 
     @property
     def file_name(self) -> str:
-        """A name for the file, which says what is claimed."""
+        """A name for the file, which states the claim."""
         claim = self.claim
         if "reach" in claim:
             logarithm = "log" if claim["power"] == 1 else "log-squared"

@@ -54,7 +54,7 @@ The first term is not negative, as ``r^2 <= 4 <= 2c``; on a box it is at least i
 largest v. The others are smooth.
 
 **With a delay.** A claim (alpha, N, c, B, delay d) is about one rate. Between a prediction and its
-own outcome at most d other outcomes are learned. So the weights of a round are those of regrets x'
+own outcome at most d other outcomes are learned. So the weights of a round come from regrets x'
 that have changed since: ``|x - k x'| <= h Xi``, with ``k = (1-alpha)^d``, ``Xi = 2 (1-k) / alpha``,
 and less if they are fewer than d. Phi'(x') replaces Phi'(x) in (1), which must hold for all such
 x'. If lambda1 >= 0 the worst are ``[x - h Xi]+ / k`` where r > 0, ``(x + h Xi) / k`` where r < 0.
@@ -236,14 +236,16 @@ def _parse(data: object) -> tuple[ProofClaim, list[Row]]:
         raise NotProved(f"intervals must be a list of 1 to {MOST_ROWS} rows")
     claim = _claim(fields["claim"])
     width = len(Row._fields) - (0 if claim.bend is not None else 3)
-    return claim, [_row(i, row, width) for i, row in enumerate(rows)]
+    for i, row in enumerate(rows):
+        if not isinstance(row, list) or len(row) != width:
+            raise NotProved(f"interval {i} must be a list of {width} decimals")
+    return claim, [Row(*(_exact(f"interval {i}", v) for v in row)) for i, row in enumerate(rows)]
 
 
 def _claim(data: object) -> ProofClaim:
-    given = data if isinstance(data, dict) else {}
     kinds = {"reach": EVERY, "delay": LATE, "bend": LED}
-    names = next((kinds[name] for name in kinds if name in given), BOUNDED)
-    stated = _fields("the claim", data, names)
+    present = [kinds[name] for name in kinds if isinstance(data, dict) and name in data]
+    stated = _fields("the claim", data, (*present, BOUNDED)[0])
     read: dict[str, Any] = {
         name: _counted(name, value, *WHOLE[name]) if name in WHOLE else _exact(name, value)
         for name, value in stated.items()
@@ -277,12 +279,6 @@ def _fields(what: str, data: object, names: tuple[str, ...]) -> dict[str, Any]:
     if not isinstance(data, dict) or set(data) != set(names):
         raise NotProved(f"{what} must have exactly the fields {', '.join(names)}")
     return data
-
-
-def _row(index: int, row: object, width: int) -> Row:
-    if not isinstance(row, list) or len(row) != width:
-        raise NotProved(f"interval {index} must be a list of {width} decimals")
-    return Row(*(_exact(f"interval {index}", value) for value in row))
 
 
 def _exact(name: str, value: object) -> Fraction:

@@ -148,7 +148,7 @@ OVERALL = (
     "where the hedger did better by changing. Switch: what the best expert of the stretch after a "
     "switch gained more in it. µs: processor time of one round, where many are played at once."
 )
-PLACES = "1 is the best; hover for the numbers. The letters are those of the games below."
+PLACES = "1 is the best; hover for the numbers. The letters name the games below."
 
 
 def _places(board: Leaderboard) -> str:
@@ -214,7 +214,7 @@ def _panel_section(k: int, standing: Standing) -> Section:
         f"best convex combination and the best sequence with {contest.switches} switches; "
         "who sleeps is replaced by even weights. Own regret: the largest in the hedger's own "
         "account, at its own rate of discount, in units of the loss. The plot: by how much "
-        "the loss of uniform weights exceeds that of a hedger, summed up over time."
+        "the loss of uniform weights exceeds the hedger's, summed up over time."
     )
     advice = recommend(standing)
     if advice is not None:

@@ -74,8 +74,8 @@ def compare(
 ) -> Leaderboard:
     """Let every hedger take part in every contest.
 
-    The same seed gives the same regrets for any number of jobs. All hedgers meet the same gains,
-    except those of adversaries, which are aimed at each hedger in turn.
+    The same seed gives the same regrets for any number of jobs. All hedgers meet the same gains;
+    only adversaries are aimed at each hedger in turn.
 
     Parameters
     ----------
@@ -90,7 +90,7 @@ def compare(
     folder
         The folder where finished runs are saved. An interrupted comparison continues there, and
         only a new hedger, contest or run is computed. Runs that another version of the code saved
-        are computed again. The runs of your own hedgers are not saved, nor those of a panel with
+        are computed again. The runs of your own hedgers are not saved, nor runs on a panel with
         your own loss function: a change of their code would not be noticed. None: nothing is saved.
     jobs
         The number of runs in parallel; none for all cores.
@@ -98,7 +98,7 @@ def compare(
         A function that is called with the finished share of the work, or a
         `normalhedge.boundary.progress.Progress`.
     workers
-        An executor, such as that of a Dask client, whose workers play; None for this process.
+        An executor, such as a Dask client has, whose workers play; None for this process.
         Recorded gains must be in files that the workers can read.
 
     Examples

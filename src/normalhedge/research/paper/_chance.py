@@ -28,8 +28,8 @@ def measure(settings: PaperSettings) -> Arrays:
     """Play independent good and poor actions for 8/alpha rounds, in several batches.
 
     Optimal hedging gives equal weights to the good actions and none to the others. The arrays
-    ``mean``, ``variance`` and ``poor_variance`` are those of the discounted gains of the actions,
-    times alpha, alphas x batches; ``distance`` is Kolmogorov's, from all regrets of optimal hedging
+    ``mean``, ``variance`` and ``poor_variance`` describe the discounted gains of the actions, times
+    alpha, alphas x batches; ``distance`` is Kolmogorov's, from all regrets of optimal hedging
     to good actions to the normal distribution with their variance, one for each alpha. For the
     last alpha ``potential_1`` and ``potential_half`` are the mean potentials of these regrets at
     c = 1 and c = 1/2, one for each batch, and ``good`` and ``poor`` the densities of the scaled
@@ -119,13 +119,13 @@ def variance_claim(arrays: Arrays) -> PaperClaim:
 
 def smallest_c_claim(arrays: Arrays) -> PaperClaim:
     """Judge whether the expected potential of chance is infinite at c = 1."""
-    one, half = arrays["potential_1"], arrays["potential_half"]
+    whole, half = arrays["potential_1"], arrays["potential_half"]
     limit = 0.5 + 0.5 / math.sqrt(1.0 - EXACT)
-    finite = one.mean() < limit + 4.0 * _error(one) + 0.02
+    finite = whole.mean() < limit + 4.0 * _error(whole) + 0.02
     return PaperClaim(
         "So c must be larger than 1: at c = 1 the expected potential of these regrets is infinite.",
         "Section 2.2",
-        f"mean potential {one.mean():.3f} at c = 1 (in theory {limit:.3f})",
+        f"mean potential {whole.mean():.3f} at c = 1 (in theory {limit:.3f})",
         _sample(arrays),
         "does not hold if the mean at c = 1 is not above the finite value of theory",
         holds_if(not finite),

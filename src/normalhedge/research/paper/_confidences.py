@@ -16,8 +16,8 @@ from normalhedge.research.paper._part import ALPHA, PaperSettings, part_of_one
 EXPERTS = 20
 RIGHT = "c (g − g_A)"
 READINGS = (RIGHT, "c g − Σ q g", "c g − Σ q c g")
-"""What is added to a regret, where q is the distribution that is played. Read literally, the paper
-replaces g by c g; the gain of the hedger then is that of the gains or of the replaced gains."""
+"""The increments of a regret, where q is the distribution that is played. Read literally, the paper
+replaces g by c g; the gain of the hedger then is a mean of the gains or of the replaced gains."""
 
 NATURES = ("coins", "prophet", "alternate", "in turns")
 AWAY = (0, 1, 2, 4, 8)
@@ -50,8 +50,8 @@ def highest(alpha: float, gains: Floats, confidence: Floats, reading: str) -> fl
     for gain, sure in zip(gains, confidence, strict=True):
         played = potential.weights(root * regrets) * sure
         played = played / played.sum() if played.any() else sure / sure.sum()
-        own = played @ (gain if reading == READINGS[1] else sure * gain)
-        regrets = (1.0 - alpha) * regrets + sure * gain - own
+        earned = played @ (gain if reading == READINGS[1] else sure * gain)
+        regrets = (1.0 - alpha) * regrets + sure * gain - earned
         most = max(most, potential.log_average(root * regrets))
     return most / math.log(10.0)
 
@@ -91,8 +91,8 @@ def _abstain(rng: np.random.Generator) -> tuple[Floats, Floats, Floats]:
     for away in AWAY:
         end = first + away * unit
         state = hedger.run(gains[at:end], confidence[at:end], state=state).state
-        for own in (confidence * gains)[at:end, :2]:
-            total = (1.0 - ALPHA) * total + own
+        for earned in (confidence * gains)[at:end, :2]:
+            total = (1.0 - ALPHA) * total + earned
         seen.append((total, state.regrets[:2].copy(), state.weights[0]))
         at = end
     gain, regret, weight = (np.array(values) for values in zip(*seen, strict=True))

@@ -77,7 +77,7 @@ class FigurePanel:
         return GoodAndBad(self.experts, self.gamma, self.f, ALPHA)
 
     def hedgers(self) -> dict[str, CompiledHedger]:
-        """Return the hedger of each curve: those of the paper, then the second set."""
+        """Return the hedger of each curve: the set of the paper, then the second set."""
         n = self.experts
         return {
             HEDGE: Hedge.simulated(ALPHA, n),
@@ -148,47 +148,31 @@ def measure(
     panel: FigurePanel, settings: PaperSettings, jobs: int | None, progress: Progress
 ) -> Arrays:
     """Play the games of a panel, and return their trace as arrays."""
-    trace = play(
-        panel.hedgers(),
-        panel.nature,
-        settings.rounds,
-        settings.runs,
-        # Each panel has gains of its own.
-        [settings.seed, zlib.crc32(panel.id.encode())],
-        every=EVERY,
-        parts=PARTS_OF_A_GAME,
-        jobs=jobs,
-        progress=progress,
-    )
+    seed = [settings.seed, zlib.crc32(panel.id.encode())]  # each panel has other gains
+    game = panel.hedgers(), panel.nature, settings.rounds, settings.runs, seed
+    trace = play(*game, every=EVERY, parts=PARTS_OF_A_GAME, jobs=jobs, progress=progress)
     return trace_to_arrays(trace)
 
 
 _CURVES = ("regret", "potential", "gain")
-_FIELDS = ("rounds", "highest_regret", "highest_potential", "part_regret")
+_FIELDS = ("hedgers", "runs", "rounds", "highest_regret", "highest_potential", "part_regret")
 
 
 def trace_to_arrays(trace: Trace) -> Arrays:
     """Return a trace, without quantiles and weights, as arrays."""
-    arrays: dict[str, Any] = {name: getattr(trace, name) for name in _FIELDS}
+    arrays = {name: np.array(getattr(trace, name)) for name in _FIELDS}
     for name in _CURVES:
-        curves: Curves = getattr(trace, name)
-        arrays[f"{name}_mean"], arrays[f"{name}_spread"] = curves
-    return {**arrays, "hedgers": np.array(trace.hedgers), "runs": np.array(trace.runs)}
+        arrays[f"{name}_mean"], arrays[f"{name}_spread"] = getattr(trace, name)
+    return arrays
 
 
 def trace_from_arrays(arrays: Arrays) -> Trace:
     """Return the trace that `trace_to_arrays` turned into arrays."""
     fields: dict[str, Any] = {name: arrays[name] for name in _FIELDS}
+    fields |= {"hedgers": tuple(arrays["hedgers"].tolist()), "runs": int(arrays["runs"])}
     for name in _CURVES:
         fields[name] = Curves(arrays[f"{name}_mean"], arrays[f"{name}_spread"])
-    return Trace(
-        hedgers=tuple(str(name) for name in arrays["hedgers"]),
-        runs=int(arrays["runs"]),
-        quantile=None,
-        quantile_regret=None,
-        weights=None,
-        **fields,
-    )
+    return Trace(quantile=None, quantile_regret=None, weights=None, **fields)
 
 
 def traces_of(measured: Measured) -> dict[FigurePanel, Trace]:
@@ -199,15 +183,11 @@ def traces_of(measured: Measured) -> dict[FigurePanel, Trace]:
 def sections(measured: Measured) -> list[Section]:
     """Return a section with the plot of each figure that was measured."""
     traces = traces_of(measured)
-    return [
-        Section(
-            figure.id,
-            figure.title,
-            figure.text,
-            regret_plot(figure.id, _captioned(figure, traces), STYLES),
-        )
+    plots = (
+        (figure, regret_plot(figure.id, _captioned(figure, traces), STYLES))
         for figure in _complete(traces)
-    ]
+    )
+    return [Section(figure.id, figure.title, figure.text, plot) for figure, plot in plots]
 
 
 def files(measured: Measured, folder: Path) -> list[Path]:

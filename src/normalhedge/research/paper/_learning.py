@@ -46,8 +46,8 @@ NAMES = (
 def measure(settings: PaperSettings) -> Arrays:
     """Return the L1 losses and wrong decisions a round, sequences x predictors.
 
-    The means of all rounds come first, then those of the second half. Without hmmlearn the columns
-    of the fitted model are NaN.
+    The means of all rounds come first, then the means of the second half. Without hmmlearn the
+    columns of the fitted model are NaN.
     """
     count = QUICK_SEQUENCES if settings.quick else SEQUENCES
     seeds = np.random.SeedSequence([settings.seed, *b"learning"]).spawn(count)

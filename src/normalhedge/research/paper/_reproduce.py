@@ -93,8 +93,8 @@ def _measured(
 
 def _measure_here(name: str, settings: PaperSettings, code: str) -> Arrays:
     """Return the arrays of a measurement, as a worker computes them."""
-    found = {m.id: (part, m) for part in PARTS for ms in part.choices.values() for m in ms}
-    part, measurement = found[name]
+    owners = {m.id: (part, m) for part in PARTS for ms in part.choices.values() for m in ms}
+    part, measurement = owners[name]
     same_code(code, _code(part))
     with on_one_core():
         return measurement.measure(settings, 1, SILENT)

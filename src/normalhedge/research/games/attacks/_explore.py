@@ -83,7 +83,7 @@ def explore(
         The width of a cell. None: start with ``sqrt(alpha)`` and halve it until the result has
         changed by less than 1e-6 twice, or until the grid is too large.
     rounds
-        The largest number of rounds, not counting those of ``start``. None: search until no cell is
+        The largest number of rounds after ``start``. None: search until no cell is
         new or improves.
     levels
         The gains that a group may get.
