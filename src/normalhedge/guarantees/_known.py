@@ -158,9 +158,9 @@ def best_known(
             shown = claim.potential if claim.bend is None else at_most(potential, 7)
             source = f"proof, average potential <= {shown}"
             bounds.append(_bound(alpha, c, potential, part, source))
-            level = computed_potential(alpha, n_experts, c, potential)
-            if not delay and claim.covers_potential(n_experts, level):
-                computed = min(computed, level)
+            rounded = computed_potential(alpha, n_experts, c, potential)
+            if not delay and claim.covers_potential(n_experts, rounded):
+                computed = min(computed, rounded)
     if not bounds and numerical and not delay:
         # N is rounded up, so that experts that join or leave rarely cause a new computation.
         potential = quick_potential(alpha, max(10 ** len(str(n_experts - 1)), 10), c)

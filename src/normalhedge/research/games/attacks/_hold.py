@@ -1,6 +1,7 @@
 """Hold a group of experts at a fixed share of the weight; then one expert breaks away."""
 
 import math
+from functools import cache
 from itertools import product
 from typing import NamedTuple
 
@@ -64,13 +65,11 @@ def hold(alpha: float, n_experts: int, c: float, goal: Goal = "potential") -> At
     The search plays about 300 games of at most ``50/alpha`` rounds, for any N.
     """
     alpha, n_experts, c = settings(alpha, n_experts, c, goal)
-    tried: dict[_Holding, float] = {}
 
+    @cache
     def reached(plan: _Holding) -> float:
-        if plan not in tried:
-            _, log_potential, regret = _play(plan, alpha, n_experts, c)
-            tried[plan] = regret if goal == "regret" else log_potential
-        return tried[plan]
+        _, log_potential, regret = _play(plan, alpha, n_experts, c)
+        return regret if goal == "regret" else log_potential
 
     parts = (n_experts // part for part in (10, 6, 5, 4, 3, 2))
     counts = sorted({k for k in (1, 2, *parts) if 1 <= k <= n_experts // 2})
