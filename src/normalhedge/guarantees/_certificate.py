@@ -107,11 +107,11 @@ class Certificate:
     @property
     def regret(self) -> float:
         """The largest possible regret, for all rates of the certificate; infinite if one is 0."""
-        return self._unscaled(self.scaled_regret)
+        return self._unscale(self.scaled_regret)
 
     def quantile(self, epsilon: float) -> float:
         """Return the bound on the regret to the best epsilon-quantile of experts."""
-        return self._unscaled(scaled_limit(self.potential, share(self.n_experts, epsilon), self.c))
+        return self._unscale(scaled_limit(self.potential, share(self.n_experts, epsilon), self.c))
 
     @property
     def claim(self) -> dict[str, float | int]:
@@ -133,7 +133,7 @@ class Certificate:
         rates = roots(self.alpha_from, self.alpha, 4 * finer + 1)
         return Program.on_grid(self.c, x_max, FIRST_POINTS * finer, rates, self.delay)
 
-    def _unscaled(self, limit: float) -> float:
+    def _unscale(self, limit: float) -> float:
         if not self.alpha_from:
             return math.inf
         return min(limit / math.sqrt(self.alpha_from), 2.0 / self.alpha_from)
@@ -217,12 +217,8 @@ def certify_limit(n_experts: int, c: float, *, tolerance: float = 1e-5) -> Certi
 
     Parameters
     ----------
-    n_experts
-        The number N of experts that ever take part.
-    c
-        The spread of the potential.
-    tolerance
-        The grids are refined until C changes by less than this, relative to C.
+    n_experts, c, tolerance
+        As for `certify`.
 
     Examples
     --------
@@ -241,15 +237,14 @@ def best_c(alpha: float, n_experts: int) -> Certificate:
 
     Parameters
     ----------
-    alpha
-        The discount rate, strictly between 0 and 1.
-    n_experts
-        The number N of experts that ever take part.
+    alpha, n_experts
+        As for `certify`.
     """
     alpha = inputs.number("alpha", alpha, 0.0, 1.0)
     n_experts = inputs.count("n_experts", n_experts)
     certificates: dict[float, Certificate] = {}
 
+    @lru_cache
     def bound(log: float) -> float:
         c = 0.5 + math.exp(log)
         try:
@@ -262,22 +257,17 @@ def best_c(alpha: float, n_experts: int) -> Certificate:
     for k in range(9):
         log = math.log(6.4 / 2**k)
         if bound(log) < least:
-            start, least = log, certificates[log].scaled_regret
+            start, least = log, bound(log)
         elif certificates:
             break
     low, high = start - math.log(2.0), start + math.log(2.0)
     ratio = (math.sqrt(5.0) - 1.0) / 2.0
-    left, right = high - ratio * (high - low), low + ratio * (high - low)
-    at_left, at_right = bound(left), bound(right)
     while high - low > 0.03:
-        if at_left <= at_right:
-            high, right, at_right = right, left, at_left
-            left = high - ratio * (high - low)
-            at_left = bound(left)
+        left, right = high - ratio * (high - low), low + ratio * (high - low)
+        if bound(round(left, 9)) <= bound(round(right, 9)):  # one of them is a point of before
+            high = right
         else:
-            low, left, at_left = left, right, at_right
-            right = low + ratio * (high - low)
-            at_right = bound(right)
+            low = left
     if not certificates:
         raise NoCertificate(f"no c has a certificate at alpha={alpha:g} with {n_experts} experts")
     best = min(certificates.values(), key=lambda certificate: certificate.scaled_regret)
@@ -359,11 +349,11 @@ def _worst_gain(program: Program, gains: Floats, potential: float) -> float:
     """Return the gain that needs the largest potential."""
     start = below(potential)
 
-    def needed(m: float) -> float:
+    def need(m: float) -> float:
         lines = program.lines(1.0 - m, -1.0 - m)
         return lines.smallest_potential(start, lines.solve(potential).a)
 
-    return float(max(gains, key=needed))
+    return float(max(gains, key=need))
 
 
 def _worst_measure(program: Program, m: float, potential: float) -> tuple[Mass, ...]:

@@ -128,10 +128,8 @@ class EveryCertificate:
 
         Parameters
         ----------
-        potential
-            The average potential B.
-        finer
-            How many times finer than usual.
+        potential, finer
+            As for `Certificate.grid`.
         """
         reach = self.reach * (1.0 + 1e-12)
         return strip_grid(self.c, self.alpha, reach, self.power)(potential, 600 * finer)
@@ -154,7 +152,7 @@ def certify_every(
     power
         1 or 2.
     tolerance
-        The grids are refined until C changes by less than this, relative to C.
+        As for `certify`.
 
     Raises
     ------

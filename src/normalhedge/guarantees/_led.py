@@ -210,12 +210,8 @@ def certify_led(
 
     Parameters
     ----------
-    alpha, c
-        The settings of NormalHedge.
-    n_experts
-        The number N of experts that ever take part.
-    alpha_from
-        If given, one bound for all rates from this one on, which may be 0, up to alpha.
+    alpha, n_experts, c, alpha_from
+        As for `certify`.
     tolerance
         The search ends if B - 1 changes by less than this part.
 

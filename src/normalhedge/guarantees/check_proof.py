@@ -191,13 +191,13 @@ def check_proof(source: str | Path | dict[str, Any]) -> ProofClaim:
         beyond = _FarGap if claim.power == 1 else _FartherGap
         for row in rows:
             if row.a * claim.alpha > 1:
-                raise NotProved(f"kappa is less than -1 in {_shown(row)}")
+                raise NotProved(f"kappa is less than -1 in {_show(row)}")
             if row.a < 0:
-                raise NotProved(f"A is negative in {_shown(row)}")
+                raise NotProved(f"A is negative in {_show(row)}")
             if claim.delay and row.beta < 0 and row.beta**2 * claim.alpha >= 1:
-                raise NotProved(f"lambda1 is not positive in {_shown(row)}")
+                raise NotProved(f"lambda1 is not positive in {_show(row)}")
             for r in (1 - row.start, -1 - row.end):
-                where = f"r = {float(r):.4g}, {_shown(row)}"
+                where = f"r = {float(r):.4g}, {_show(row)}"
                 if claim.bend is not None:
                     _check_led(claim, row, r, near, where)
                     continue
@@ -247,7 +247,7 @@ def _claim(data: object) -> ProofClaim:
     present = [kinds[name] for name in kinds if isinstance(data, dict) and name in data]
     stated = _fields("the claim", data, (*present, BOUNDED)[0])
     read: dict[str, Any] = {
-        name: _counted(name, value, *WHOLE[name]) if name in WHOLE else _exact(name, value)
+        name: _count(name, value, *WHOLE[name]) if name in WHOLE else _exact(name, value)
         for name, value in stated.items()
     }
     if "delay" in read:
@@ -269,7 +269,7 @@ def _claim(data: object) -> ProofClaim:
     return claim
 
 
-def _counted(name: str, value: object, least: int, most: int) -> int:
+def _count(name: str, value: object, least: int, most: int) -> int:
     if type(value) is not int or not least <= value <= most:
         raise NotProved(f"{name} must be a whole number from {least} to {most}")
     return value
@@ -527,10 +527,10 @@ class _FarGap(_Gap):
 
     def gap(self, x: Number, h: Number) -> Number:
         """Return E, given z and v."""
-        sigma, tau = self._scaled(x, h)
+        sigma, tau = self._sigma_and_tau(x, h)
         return h * (self.slope - self.a * h) - sigma - _series(tau, x, 2)
 
-    def _scaled(self, z: Number, v: Number) -> tuple[Number, Number]:
+    def _sigma_and_tau(self, z: Number, v: Number) -> tuple[Number, Number]:
         """Return sigma and tau."""
         away = (self.r - z) * v
         sigma = (away * away - 2) * self.half
@@ -552,7 +552,7 @@ class _FartherGap(_FarGap):
     def gap(self, x: Number, h: Number) -> Number:
         """Return E / v without its first term, given y and v."""
         z = x * h
-        sigma, tau = self._scaled(z, h)
+        sigma, tau = self._sigma_and_tau(z, h)
         away = self.r - z
         bend = sigma * (self.push + z * sigma * HALF) + _series(tau, z, 3)
         return self.slope - h * (self.a + away * away * self.half) - x * bend
@@ -630,7 +630,7 @@ with ctx.workprec(BITS):
     INVERSE = [_ball(Fraction(1, factorial(k))) for k in range(MANY + 3)]
 
 
-def _shown(row: Row) -> str:
+def _show(row: Row) -> str:
     return f"m from {float(row.start):.6g} to {float(row.end):.6g}"
 
 

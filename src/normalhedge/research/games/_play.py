@@ -75,7 +75,7 @@ def play(
     >>> trace.regret.mean.shape
     (2, 1000)
     """
-    named = _named(hedgers)
+    named = _name_hedgers(hedgers)
     rounds, runs = inputs.count("rounds", rounds), inputs.count("runs", runs)
     every, parts = inputs.count("every", every), inputs.count("parts", parts)
     jobs = cores() if jobs is None else inputs.count("jobs", jobs)
@@ -119,7 +119,7 @@ def play(
     )
 
 
-def _named(
+def _name_hedgers(
     hedgers: Mapping[str, Hedger[Any]] | Sequence[Hedger[Any]],
 ) -> Mapping[str, Hedger[Any]]:
     named = hedgers if isinstance(hedgers, Mapping) else {str(hedger): hedger for hedger in hedgers}

@@ -40,7 +40,7 @@ def measure(settings: PaperSettings) -> Arrays:
     distances = []
     for k, alpha in enumerate(ALPHAS):
         seeds = np.random.SeedSequence([settings.seed, k]).spawn(batches)
-        gains = np.array([_discounted(alpha, size, np.random.default_rng(s)) for s in seeds])
+        gains = np.array([_discount_gains(alpha, size, np.random.default_rng(s)) for s in seeds])
         good, poor = gains[:, : size // 2], gains[:, size // 2 :]
         arrays["mean"].append((alpha * good.mean(axis=1)).tolist())
         arrays["variance"].append((alpha * good.var(axis=1)).tolist())
@@ -59,7 +59,7 @@ def measure(settings: PaperSettings) -> Arrays:
     }
 
 
-def _discounted(alpha: float, size: int, rng: np.random.Generator) -> Floats:
+def _discount_gains(alpha: float, size: int, rng: np.random.Generator) -> Floats:
     """Return the discounted gains of actions, of which the first half are good."""
     total = np.zeros(size)
     for block in IndependentCoins(size, GAMMA, 0.5).gains(round(8 / alpha), rng):

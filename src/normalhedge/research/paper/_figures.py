@@ -184,7 +184,7 @@ def sections(measured: Measured) -> list[Section]:
     """Return a section with the plot of each figure that was measured."""
     traces = traces_of(measured)
     plots = (
-        (figure, regret_plot(figure.id, _captioned(figure, traces), STYLES))
+        (figure, regret_plot(figure.id, _add_captions(figure, traces), STYLES))
         for figure in _complete(traces)
     )
     return [Section(figure.id, figure.title, figure.text, plot) for figure, plot in plots]
@@ -195,7 +195,7 @@ def files(measured: Measured, folder: Path) -> list[Path]:
     traces = traces_of(measured)
     paths: list[Path] = []
     for figure in _complete(traces):
-        paths += regret_figure(_captioned(figure, traces), STYLES, folder / figure.id)
+        paths += regret_figure(_add_captions(figure, traces), STYLES, folder / figure.id)
         paths.append(folder / f"{figure.id}.parquet")
         number_tables.write_table(paths[-1], _table(figure, traces))
     return paths
@@ -205,7 +205,7 @@ def _complete(traces: Mapping[FigurePanel, Trace]) -> list[Figure]:
     return [figure for figure in FIGURES if all(panel in traces for panel in figure.panels)]
 
 
-def _captioned(figure: Figure, traces: Mapping[FigurePanel, Trace]) -> list[tuple[str, Trace]]:
+def _add_captions(figure: Figure, traces: Mapping[FigurePanel, Trace]) -> list[tuple[str, Trace]]:
     return [(figure.caption(panel), traces[panel]) for panel in figure.panels]
 
 

@@ -157,7 +157,7 @@ def bayes_fails(arrays: ByCase) -> PaperClaim:
 def recovery(arrays: ByCase) -> PaperClaim:
     """Judge what happens when the truth changes; this claim is ours."""
     cases = ("change", "mild")
-    good = [case for case in cases if all(_spared(arrays[case], f) for f in ("loss", "errors"))]
+    good = [case for case in cases if all(_is_spared(arrays[case], f) for f in ("loss", "errors"))]
     stark = arrays["change"]
     times = [
         "never" if math.isinf(t) else f"{t:,.0f}" for t in np.median(stark["converged"], axis=0)
@@ -175,7 +175,7 @@ def recovery(arrays: ByCase) -> PaperClaim:
     )
 
 
-def _spared(case: Arrays, field: str) -> bool:
+def _is_spared(case: Arrays, field: str) -> bool:
     """Tell whether the change cost model experts less than Bayes, by over two standard errors."""
     late = {"loss": "late", "errors": "late_errors"}[field]
     models, bayes = (values_of(case, late, n) - values_of(case, field, n) for n in (MODELS, BAYES))

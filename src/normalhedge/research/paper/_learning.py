@@ -89,7 +89,7 @@ def _fit(symbols: Floats) -> HMMBank | None:
     return bank_from_hmmlearn([max(models, key=lambda model: model.score(column))])
 
 
-def closed(arrays: Arrays, field: str, *, rounded: bool) -> tuple[float, float]:
+def closed_share(arrays: Arrays, field: str, *, rounded: bool) -> tuple[float, float]:
     """Return the share of the gap from the random bank to the fitted HMM that learning closes.
 
     Return the mean over the sequences and its standard error, by leaving out one sequence at a
@@ -118,7 +118,9 @@ def learning_claim(arrays: Arrays) -> PaperClaim | None:
     """Judge whether learning closes most of the gap; this claim is ours, and needs hmmlearn."""
     if not np.isfinite(arrays["loss"]).all():
         return None
-    shares = {what: closed(arrays, field, rounded=rounded) for what, field, rounded in MEASURED}
+    shares = {
+        what: closed_share(arrays, field, rounded=rounded) for what, field, rounded in MEASURED
+    }
     good = [what for what, (share, error) in shares.items() if share - 2.0 * error > 0.5]
     likely = [what for what, (share, _) in shares.items() if share > 0.5]
     plain, _, learned, _, _, fitted = arrays["late"].mean(axis=0)

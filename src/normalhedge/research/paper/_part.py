@@ -52,12 +52,12 @@ class Measurement:
 def on_one_core(name: str, measure: Callable[[PaperSettings], Arrays]) -> Measurement:
     """Return a measurement that needs one core and reports when it is finished."""
 
-    def measured(settings: PaperSettings, _: int | None, progress: Progress) -> Arrays:
+    def run(settings: PaperSettings, _: int | None, progress: Progress) -> Arrays:
         arrays = measure(settings)
         progress.done(1.0, name)
         return arrays
 
-    return Measurement(name, measured)
+    return Measurement(name, run)
 
 
 @dataclass(frozen=True)

@@ -81,14 +81,14 @@ def trackers(sigma: float, rng: np.random.Generator) -> list[HedgedTracker | Par
     def noise(name: str) -> Jitter:
         return lambda paths, draws: paths + draws.normal(size=paths.shape) * NOISE[name]
 
-    def clipped(paths: Floats, image: Floats) -> Floats:
+    def clip_and_weigh(paths: Floats, image: Floats) -> Floats:
         return normal(paths, np.clip(image, -limit, limit))
 
     hedged, plain, careful = TRACKERS
     return [
         HedgedTracker(start, move, noise(hedged), gains, rng, HEDGER),
         ParticleFilter(start, move, noise(plain), normal, rng),
-        ParticleFilter(start, move, noise(careful), clipped, rng),
+        ParticleFilter(start, move, noise(careful), clip_and_weigh, rng),
     ]
 
 

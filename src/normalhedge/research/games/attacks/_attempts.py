@@ -29,7 +29,7 @@ def attack(alpha: float, n_experts: int, c: float = 4.0, *, goal: Goal = "potent
     n_experts
         The number of experts N.
     goal
-        What to maximise: the average potential, or the regret to the best expert.
+        The quantity to maximise: the average potential, or the regret to the best expert.
 
     Examples
     --------

@@ -62,12 +62,10 @@ def explore(
 
     Parameters
     ----------
-    alpha, c
-        The settings of NormalHedge.
+    alpha, c, goal
+        As for `attack`.
     sizes
         The number of experts in each of two or three groups.
-    goal
-        What to maximise: the average potential, or the regret to the best expert.
     width
         The width of a cell. None: start with ``sqrt(alpha)`` and halve it until the result has
         changed by less than 1e-6 twice, or until the grid is too large.

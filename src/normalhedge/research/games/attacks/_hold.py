@@ -43,12 +43,8 @@ def hold(alpha: float, n_experts: int, c: float, goal: Goal = "potential") -> At
 
     Parameters
     ----------
-    alpha, c
-        The settings of NormalHedge.
-    n_experts
-        The number of experts N, at least 2.
-    goal
-        What to maximise: the average potential, or the regret to the best expert.
+    alpha, n_experts, c, goal
+        As for `attack`; there must be at least two experts.
 
     Notes
     -----
