@@ -652,26 +652,19 @@ def sentence(claim: ProofClaim) -> str:
     """Return a proved claim as a sentence."""
     exact = (claim.alpha_from, claim.alpha, claim.c, claim.potential)
     low, high, c, potential = map(_in_full, exact)
+    rates = f"alpha = {high}" if low == high else f"every positive alpha from {low} to {high}"
+    if claim.delay:
+        rates += f", at most {claim.delay} outcomes between a prediction and its own,"
+    settings, whose = f"{rates} and c = {c}", f" of at most {claim.n_experts} experts"
+    if claim.bend is not None:
+        whose = (
+            f" of {claim.n_experts} experts, those who have not joined counted with a regret of 0,"
+        )
     if claim.reach is not None:
         logarithm = "ln N" if claim.power == 1 else "(ln N)^2"
-        return (
-            f"proved: with c = {c}, every positive alpha up to {high} and every number N of "
-            f"experts with alpha {logarithm} <= {_in_full(claim.reach)} the average potential "
-            f"never exceeds {potential}"
-        )
-    if claim.delay:
-        high += f", at most {claim.delay} outcomes between a prediction and its own,"
-        low = high
-    rates = f"alpha = {high}" if low == high else f"every positive alpha from {low} to {high}"
-    if claim.bend is not None:
-        return (
-            f"proved: with {rates} and c = {c} the average potential of {claim.n_experts} experts, "
-            f"those who have not joined counted with a regret of 0, never exceeds {potential}"
-        )
-    return (
-        f"proved: with {rates} and c = {c} the average potential of at most {claim.n_experts} "
-        f"experts never exceeds {potential}"
-    )
+        settings, whose = f"c = {c}, every positive alpha up to {high} and every number N of ", ""
+        settings += f"experts with alpha {logarithm} <= {_in_full(claim.reach)}"
+    return f"proved: with {settings} the average potential{whose} never exceeds {potential}"
 
 
 def _in_full(value: Fraction) -> str:

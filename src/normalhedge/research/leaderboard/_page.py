@@ -186,19 +186,7 @@ def _game_section(k: int, standing: Standing) -> Section:
         + " The plot: the discounted regret over the rounds, the mean of all runs. *: the best, or "
         "tied with it."
     )
-    plot = curves_plot(
-        f"game{k}",
-        curve_rounds(contest.rounds),
-        {
-            name: curve
-            for name, curve in zip(standing.hedgers, standing.curves, strict=True)
-            if np.isfinite(curve).all()
-        },
-        _visible(standing),
-        xaxis_title="round",
-        yaxis_title="discounted regret",
-        height=460,
-    )
+    plot = _plot(f"game{k}", standing, curve_rounds(contest.rounds), "discounted regret")
     return Section(f"game{k}", f"{_letter(k)}. {contest.name}", text, plot, head, rows)
 
 
@@ -219,16 +207,17 @@ def _panel_section(k: int, standing: Standing) -> Section:
     advice = recommend(standing)
     if advice is not None:
         text += f" {sentence(advice.reason)} So use {advice.hedger}."
-    plot = curves_plot(
-        f"panel{k}",
-        np.arange(standing.curves.shape[1]) * contest.rounds / standing.curves.shape[1],
-        dict(zip(standing.hedgers, standing.curves, strict=True)),
-        _visible(standing),
-        xaxis_title="round",
-        yaxis_title="loss saved",
-        height=460,
-    )
+    points = standing.curves.shape[1]
+    plot = _plot(f"panel{k}", standing, np.arange(points) * contest.rounds / points, "loss saved")
     return Section(f"panel{k}", contest.name, text, plot, head, rows)
+
+
+def _plot(name: str, standing: Standing, rounds: np.ndarray, title: str) -> str:
+    """Return the plot of the curves of all hedgers that took part."""
+    curves = dict(zip(standing.hedgers, standing.curves, strict=True))
+    curves = {hedger: curve for hedger, curve in curves.items() if np.isfinite(curve).all()}
+    titles = {"xaxis_title": "round", "yaxis_title": title}
+    return curves_plot(name, rounds, curves, _visible(standing), **titles, height=460)
 
 
 def _visible(standing: Standing) -> Sequence[str]:
