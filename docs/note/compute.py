@@ -1,8 +1,8 @@
 """The numbers of the note: compute them, and write numbers.tex beside this file.
 
-``python docs/note/compute.py`` computes all of them, in some ten minutes; with ``--quick`` those
-that take seconds, and keeps the others; with names of functions below, the numbers of these functions.
-`make note` says ``--quick``; tests compare all.
+``python docs/note/compute.py`` computes all of them, in some ten minutes. With ``--quick`` it
+computes the numbers that take seconds, and keeps the others; with names of functions below, the
+numbers of these functions. `make note` runs ``--quick``; tests compare all.
 """
 
 import math
