@@ -1,4 +1,4 @@
-"""What is proved for computed regrets, beside the same rounds in many digits."""
+"""The bound on computed regrets, beside the same rounds in many digits."""
 
 import math
 

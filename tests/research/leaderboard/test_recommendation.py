@@ -170,7 +170,7 @@ def test_the_output_ends_with_a_command_to_paste(
         assert len(FIELD_ON_PANELS) == len(set(FIELD_ON_PANELS))
         losses = pyarrow.csv.read_csv(tmp_path / "out" / "panels.csv").to_pydict()
         assert set(FIELD_ON_PANELS) <= set(losses["hedger"])
-    # What is pasted has the loss that the table says.
+    # The pasted command has the loss of the table.
     main(pasted[1:])
     blended = re.search(r"^ *blend +([\d.]+)", capsys.readouterr().out, re.MULTILINE)
     assert blended is not None

@@ -1,4 +1,4 @@
-"""The figures are those of the paper."""
+"""The figures agree with the paper."""
 
 from normalhedge.research.paper._figures import FIGURES, HEDGE, STYLES, normal
 from normalhedge.research.paper._part import ALPHA, PaperSettings
