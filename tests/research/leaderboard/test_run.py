@@ -93,7 +93,7 @@ def test_what_is_finished_is_not_played_again(
     faster = NatureContest("independent-coins", replace(SMALL, alpha=0.2))
     compare(["hedge"], [faster], folder=tmp_path)
     assert len(played) == 8 + 3
-    # The earlier hedgers cost nothing.
+    # The runs at the first rate are still saved.
     compare(["hedge"], [game], folder=tmp_path)
     assert len(played) == 8 + 3
 
