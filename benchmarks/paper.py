@@ -13,7 +13,7 @@ from normalhedge.boundary.inputs import Floats
 from normalhedge.hedgers import Hedge, NormalHedge
 from normalhedge.research.games import play
 from normalhedge.research.paper._figures import EVERY, FIGURES, PARTS_OF_A_GAME, STYLES, FigurePanel
-from normalhedge.research.paper._simulation import ALPHA
+from normalhedge.research.paper._part import ALPHA
 
 PANEL = FigurePanel(gamma=0.4, f=0.1)
 RUNS, ROUNDS = 50, 10_000

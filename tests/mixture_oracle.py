@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from normalhedge.boundary.inputs import Floats
-from normalhedge.guarantees._late import default_c
+from normalhedge.guarantees import default_c
 from tests.gains_oracle import Judge, Range, Settled, weighted_median
 from tests.oracles import gain_of, normal_weights, play
 

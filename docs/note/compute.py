@@ -1,8 +1,8 @@
 """The numbers of the note: compute them, and write numbers.tex beside this file.
 
-``python docs/note/compute.py`` computes all of them, in some ten minutes; with ``--quick`` those
-that take seconds, and keeps the others; with names of functions below, those of these functions.
-`make note` says ``--quick``; tests compare all.
+``python docs/note/compute.py`` computes all of them, in some ten minutes. With ``--quick`` it
+computes the numbers that take seconds, and keeps the others; with names of functions below, the
+numbers of these functions. `make note` runs ``--quick``; tests compare all.
 """
 
 import math
@@ -136,7 +136,7 @@ def the_bound_of_hedge() -> Numbers:
 
 
 def larger_rate(claim: Shipped, n: int) -> float:
-    """Return how many times the largest rate of a proof is that of the paper's theorem."""
+    """Return the ratio of the largest rate of a proof to the rate of the paper's theorem."""
     largest = min(float(claim.alpha), float(claim.reach or 0) / math.log(n))
     return 800.0 * math.log(PAPER_POTENTIAL * n) * largest
 
@@ -266,7 +266,7 @@ def the_exponent() -> Numbers:
 
 
 def rounding_and_delay() -> Numbers:
-    """Find the potential of computed regrets, and what is proved for late outcomes."""
+    """Find the potential of computed regrets, and the proofs for late outcomes."""
     table = []
     for c, alpha, n in (
         (4.0, 1e-3, 10**3),

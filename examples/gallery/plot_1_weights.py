@@ -3,7 +3,7 @@ Weights at work
 ===============
 
 Five pollsters, and the average that FiveThirtyEight made of them (the file comes with river). The weights of the blend follow
-whoever was good lately, and the error of the blend is well below that of each pollster.
+whoever was good lately, and the error of the blend is well below the error of each pollster.
 """
 
 # %%

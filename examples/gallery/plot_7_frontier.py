@@ -2,7 +2,7 @@
 The frontier of c
 =================
 
-What is promised of NormalHedge depends on its constant c. The line is the certified bound on the regret of 1,000 experts, for all
+The bound of NormalHedge depends on its constant c. The line is the certified bound on the regret of 1,000 experts, for all
 gains whatsoever. The dots are regrets that an adversary reaches. The truth lies between.
 """
 

@@ -16,6 +16,7 @@ import pytest
 
 from normalhedge import NormalHedge
 from normalhedge.guarantees import (
+    LADDER,
     best_known,
     blocks_potential,
     blocks_variance,
@@ -26,7 +27,6 @@ from normalhedge.guarantees import (
     shipped,
 )
 from normalhedge.guarantees._known import PROOFS
-from normalhedge.guarantees._late import LADDER
 from normalhedge.guarantees.check_proof import NotProved, check_proof, sentence
 from normalhedge.research.games import Blocks, play
 from tests import family_oracles

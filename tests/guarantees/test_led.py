@@ -342,7 +342,7 @@ def test_bounds_use_them() -> None:
 
 
 def test_the_limits_on_the_page_come_out_again() -> None:
-    """The last two columns of Section 10: what attacks reach and what is certified."""
+    """The last two columns of Section 10: the potential of attacks, and the certified potential."""
     text = (Path(__file__).parents[2] / "docs" / "certificates.md").read_text("utf-8")
     lines = [line for line in text.splitlines() if re.match(r"\| 0\.[67] \| 1[0,^6]* \|", line)]
     assert len(lines) == sum(claim.alpha_from == claim.alpha for claim in CLAIMS)

@@ -1,4 +1,4 @@
-"""What is proved for computed regrets, beside the same rounds in many digits."""
+"""The bound on computed regrets, beside the same rounds in many digits."""
 
 import math
 
@@ -8,7 +8,7 @@ import pytest
 
 from normalhedge import NormalHedge
 from normalhedge.guarantees import best_known, computed_potential
-from normalhedge.guarantees._rounding import UNIT, gain_error
+from normalhedge.guarantees._bounds import UNIT, gain_error
 from normalhedge.research.games import BreakAway
 
 

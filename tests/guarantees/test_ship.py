@@ -7,7 +7,7 @@ import pytest
 
 from normalhedge.guarantees import shipped
 from normalhedge.guarantees._known import INDEX, PROOFS
-from normalhedge.guarantees._ship import EVERY_NUMBER, LED, SHIPPED, ProofSetting, ship
+from normalhedge.guarantees._ship import EVERY_NUMBER, LED, SHIPPED, bounded, ship
 from normalhedge.guarantees.check_proof import check_proof
 from tests.guarantees.examples import assert_by_sampling
 
@@ -19,10 +19,10 @@ def test_the_index_says_what_the_files_claim() -> None:
         said = files[claim.file]["claim"]
         assert {"file": claim.file, **said}.items() <= claim._asdict().items()
         assert ("reach" in said) == (claim.n_experts is None)
-    wanted = {(s.alpha_from, s.alpha, s.n_experts, float(s.c), s.delay) for s in SHIPPED}
+    wanted = {tuple(s.arguments.values()) for s in SHIPPED}
     led = [s for s in shipped() if s.bend is not None]
     rates = [(float(s.alpha_from), float(s.alpha), s.n_experts, float(s.c)) for s in led]
-    assert rates == [s[:4] for s in LED]
+    assert rates == [tuple(s.arguments.values()) for s in LED]
     some = [s for s in shipped() if s.n_experts is not None and s.bend is None]
     there = {
         (
@@ -37,13 +37,13 @@ def test_the_index_says_what_the_files_claim() -> None:
     assert there == wanted
     every = [s for s in shipped() if s.reach is not None]
     found = {(float(s.alpha), float(s.reach or 0), float(s.c), s.power) for s in every}
-    assert found == {tuple(map(float, setting[:4])) for setting in EVERY_NUMBER}
+    assert found == {tuple(s.arguments.values()) for s in EVERY_NUMBER}
     assert len(some) + len(every) + len(led) == len(shipped())
     assert max(path.stat().st_size for path in PROOFS.iterdir()) < 100_000
 
 
 def test_shipping_again_gives_the_same_file(tmp_path: Path) -> None:
-    written = list(ship(tmp_path, [ProofSetting(1e-3, 1e-3, 1000, 4)]))
+    written = list(ship(tmp_path, [bounded(1e-3, 1e-3, 1000, 4)]))
     assert [path.name for path in written] == ["c4-alpha1e-3-n1000.json", INDEX]
     check_proof(written[0])
     claim = json.loads(written[0].read_text())["claim"]

@@ -31,7 +31,7 @@ def copied(folder: Path) -> tuple[Path, Path]:
         ("research/_cells.py", ""),
         ("research/leaderboard/_contests.py", ""),
         ("research/paper/_reproduce.py", ""),
-        ("research/paper/_simulation.py", ""),
+        ("research/paper/_part.py", ""),
         ("guarantees/proofs/index.json", ""),
         ("latent/banks/_hmm_bank.py", "latent"),
         ("mixtures/_mixture.py", "mixtures"),

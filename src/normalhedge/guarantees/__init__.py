@@ -11,37 +11,33 @@ from normalhedge.guarantees._bounds import (
     PAPER_POTENTIAL,
     Bound,
     at_most as at_most,
+    computed_potential,
     hedge_bound,
     scaled_limit as scaled_limit,
     theorem_1,
 )
 from normalhedge.guarantees._certificate import (
     Certificate,
+    Mass,
     Multipliers,
     NoCertificate,
     best_c,
     certify,
     certify_limit,
 )
-from normalhedge.guarantees._every_number import (
-    EveryCertificate,
-    PotentialGrowth,
-    certify_every,
-    critical_reach,
-    growth_exponent,
-)
-from normalhedge.guarantees._held import held_potential
+from normalhedge.guarantees._every_number import EveryCertificate, certify_every, critical_reach
 from normalhedge.guarantees._known import Shipped, best_known, shipped
-from normalhedge.guarantees._late import (
+from normalhedge.guarantees._led import LedCertificate, certify_led
+from normalhedge.guarantees._limits import (
     LADDER as LADDER,
+    PotentialGrowth,
     blocks_potential,
     blocks_variance,
     default_c,
+    growth_exponent,
+    held_potential,
 )
-from normalhedge.guarantees._led import LedCertificate, certify_led
 from normalhedge.guarantees._proving import Proof, prove
-from normalhedge.guarantees._rounding import computed_potential
-from normalhedge.guarantees._worst_move import Mass
 
 __all__ = [
     "PAPER_C",

@@ -1,7 +1,7 @@
 """Certificates: the smallest average potential that one round cannot exceed, in floating point."""
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import NamedTuple
@@ -13,19 +13,19 @@ from normalhedge.boundary.inputs import Floats
 from normalhedge.guarantees._bounds import scaled_limit, share
 from normalhedge.guarantees._program import (
     LARGEST_POTENTIAL,
-    BoundedSetting,
+    Grid,
     Program,
-    largest_x,
+    bounded_grid,
+    growth,
+    least_potential,
     roots,
 )
-from normalhedge.guarantees._worst_move import Mass, worst_measure
 
 EDGE = 1e-7
 """The grid replaces the gains ±1, at which r = 0 leaves beta free, by gains this close to them."""
 
 COARSE_POINTS, COARSE_GAINS, LEVELS = 500, 64, 6
 """The sizes of the first grids of x and m, and how often both are doubled at most."""
-
 
 FIRST_POINTS = 1000
 """The number of points of the grid of x from which a proof is first drafted."""
@@ -41,6 +41,14 @@ class Multipliers(NamedTuple):
     m: float
     a: float
     beta: float
+
+
+class Mass(NamedTuple):
+    """A share of the experts that all have the scaled regret x and get the same gain, +1 or -1."""
+
+    x: float
+    gain: int
+    share: float
 
 
 @dataclass(frozen=True)
@@ -99,15 +107,15 @@ class Certificate:
     @property
     def regret(self) -> float:
         """The largest possible regret, for all rates of the certificate; infinite if one is 0."""
-        return self._unscaled(self.scaled_regret)
+        return self._unscale(self.scaled_regret)
 
     def quantile(self, epsilon: float) -> float:
         """Return the bound on the regret to the best epsilon-quantile of experts."""
-        return self._unscaled(scaled_limit(self.potential, share(self.n_experts, epsilon), self.c))
+        return self._unscale(scaled_limit(self.potential, share(self.n_experts, epsilon), self.c))
 
     @property
     def claim(self) -> dict[str, float | int]:
-        """What is claimed, without the potential."""
+        """The settings of the claim; its potential is not among them."""
         names = ("alpha", "n_experts", "c", "delay" if self.delay else "alpha_from")
         return {name: getattr(self, name) for name in names}
 
@@ -121,11 +129,11 @@ class Certificate:
         finer
             How many times finer than usual.
         """
-        x_max = largest_x(potential, self.n_experts, self.c) * (1.0 + 1e-12)
+        x_max = scaled_limit(potential, 1.0 / self.n_experts, self.c) * (1.0 + 1e-12)
         rates = roots(self.alpha_from, self.alpha, 4 * finer + 1)
         return Program.on_grid(self.c, x_max, FIRST_POINTS * finer, rates, self.delay)
 
-    def _unscaled(self, limit: float) -> float:
+    def _unscale(self, limit: float) -> float:
         if not self.alpha_from:
             return math.inf
         return min(limit / math.sqrt(self.alpha_from), 2.0 / self.alpha_from)
@@ -156,7 +164,7 @@ def certify(
         with the same A and beta. That C is somewhat larger. None: certify the rate alpha only.
     delay
         The number of rounds by which every outcome is late: when the hedger plays, it does not know
-        those of the last ``delay`` rounds. Only for a single rate, and with a larger c: some
+        the outcomes of the last ``delay`` rounds. Only for a single rate, and with a larger c: some
         4 delay + 2.
     tolerance
         The grids are refined until C changes by less than this, relative to C.
@@ -189,13 +197,13 @@ def quick_potential(alpha: float, n_experts: int, c: float) -> float:
     The margin is one percent of ``C - 1`` plus four times the difference to C on a grid half as
     fine. The result is infinity if there is no C. It takes 0.1 to 1 seconds and is cached.
     """
-    setting = BoundedSetting(c, max(n_experts, 2), roots(alpha, alpha))
+    grid, start = bounded_grid(c, max(n_experts, 2), roots(alpha, alpha)), below(1.0)
     with np.errstate(over="ignore", invalid="ignore"):  # where it overflows there is no beta
         coarse, fine = (
-            setting.least_potential(
-                grid_of_gains(COARSE_GAINS // part, 0.0), COARSE_POINTS // part, at_least=below(1.0)
+            least_potential(
+                grid, grid_of_gains(COARSE_GAINS // k, 0.0), COARSE_POINTS // k, at_least=start
             )
-            for part in (2, 1)
+            for k in (2, 1)
         )
     if not math.isfinite(fine) or not math.isfinite(coarse):
         return math.inf
@@ -209,12 +217,8 @@ def certify_limit(n_experts: int, c: float, *, tolerance: float = 1e-5) -> Certi
 
     Parameters
     ----------
-    n_experts
-        The number N of experts that ever take part.
-    c
-        The spread of the potential.
-    tolerance
-        The grids are refined until C changes by less than this, relative to C.
+    n_experts, c, tolerance
+        As for `certify`.
 
     Examples
     --------
@@ -233,46 +237,40 @@ def best_c(alpha: float, n_experts: int) -> Certificate:
 
     Parameters
     ----------
-    alpha
-        The discount rate, strictly between 0 and 1.
-    n_experts
-        The number N of experts that ever take part.
+    alpha, n_experts
+        As for `certify`.
     """
     alpha = inputs.number("alpha", alpha, 0.0, 1.0)
     n_experts = inputs.count("n_experts", n_experts)
-    found: dict[float, Certificate] = {}
+    certificates: dict[float, Certificate] = {}
 
+    @lru_cache
     def bound(log: float) -> float:
         c = 0.5 + math.exp(log)
         try:
-            found[log] = _certify(alpha, alpha, n_experts, c, 1e-3)
+            certificates[log] = _certify(alpha, alpha, n_experts, c, 1e-3)
         except NoCertificate:
             return math.inf
-        return found[log].scaled_regret
+        return certificates[log].scaled_regret
 
     start, least = math.log(6.4), math.inf
     for k in range(9):
         log = math.log(6.4 / 2**k)
         if bound(log) < least:
-            start, least = log, found[log].scaled_regret
-        elif found:
+            start, least = log, bound(log)
+        elif certificates:
             break
     low, high = start - math.log(2.0), start + math.log(2.0)
     ratio = (math.sqrt(5.0) - 1.0) / 2.0
-    left, right = high - ratio * (high - low), low + ratio * (high - low)
-    at_left, at_right = bound(left), bound(right)
     while high - low > 0.03:
-        if at_left <= at_right:
-            high, right, at_right = right, left, at_left
-            left = high - ratio * (high - low)
-            at_left = bound(left)
+        left, right = high - ratio * (high - low), low + ratio * (high - low)
+        if bound(round(left, 9)) <= bound(round(right, 9)):  # one of them is a point of before
+            high = right
         else:
-            low, left, at_left = left, right, at_right
-            right = low + ratio * (high - low)
-            at_right = bound(right)
-    if not found:
+            low = left
+    if not certificates:
         raise NoCertificate(f"no c has a certificate at alpha={alpha:g} with {n_experts} experts")
-    best = min(found.values(), key=lambda certificate: certificate.scaled_regret)
+    best = min(certificates.values(), key=lambda certificate: certificate.scaled_regret)
     return certify(alpha, n_experts, float(f"{best.c:.3g}"))
 
 
@@ -283,25 +281,13 @@ def _certify(
     c = inputs.number("c", c, 1e-3, 1e3, closed=True)
     tolerance = inputs.number("tolerance", tolerance, 1e-8, 1.0)
     extras.require("scipy")
-    setting = BoundedSetting(c, max(n_experts, 2), roots(alpha_from, alpha), delay)
-    potential, worst, error = 1.0, 0.0, math.inf
-    for level in range(LEVELS):
-        gains = grid_of_gains(COARSE_GAINS * 2**level, worst)
-        points = COARSE_POINTS * 2**level
-        before = potential
-        potential = setting.least_potential(gains, points, at_least=below(before))
-        if not math.isfinite(potential):
-            raise NoCertificate(none_found(alpha, n_experts, c))
-        program = setting.program(potential, points)
-        worst = worst_gain(program, gains, potential)
-        error = abs(potential - before)
-        if error <= tolerance * potential:
-            break
-    error += 1e-6 * (potential - 1.0)
-    measure = () if delay else worst_measure(program, worst, potential)
-    rows = tuple(dual(program, float(m), potential) for m in grid_of_gains(COARSE_GAINS, worst))
+    grid = bounded_grid(c, max(n_experts, 2), roots(alpha_from, alpha), delay)
+    program, potential, error, worst, multipliers = search(
+        grid, COARSE_POINTS, LEVELS, tolerance, none_found(alpha, n_experts, c)
+    )
+    measure = () if delay else _worst_measure(program, worst, potential)
     return Certificate(
-        alpha, alpha_from, n_experts, c, potential, error, worst, measure, rows, delay
+        alpha, alpha_from, n_experts, c, potential, error, worst, measure, multipliers, delay
     )
 
 
@@ -326,18 +312,76 @@ def below(potential: float) -> float:
     return 1.0 + max((potential - 1.0) * (1.0 - 1e-3), 1e-9)
 
 
-def worst_gain(program: Program, gains: Iterable[float], potential: float) -> float:
+def search(
+    grid: Grid,
+    points: int,
+    levels: int,
+    tolerance: float,
+    failure: str,
+    *,
+    gains_of: Callable[[int, float], Floats] = grid_of_gains,
+    largest: float = LARGEST_POTENTIAL,
+) -> tuple[Program, float, float, float, tuple[Multipliers, ...]]:
+    """Find the smallest potential on finer and finer grids of x and m.
+
+    Return the last program, the potential, its error, the worst gain and the multipliers.
+    """
+    potential, worst = 1.0, 0.0
+    for level in range(levels):
+        gains, before = gains_of(COARSE_GAINS * 2**level, worst), potential
+        potential = least_potential(grid, gains, points * 2**level, at_least=below(before))
+        if not potential <= largest:
+            raise NoCertificate(failure)
+        program = grid(potential, points * 2**level)
+        worst = _worst_gain(program, gains, potential)
+        error = abs(potential - before)
+        if error <= tolerance * potential:
+            break
+    duals = (
+        (float(m), program.lines(1.0 - m, -1.0 - m).solve(potential))
+        for m in gains_of(COARSE_GAINS, worst)
+    )
+    multipliers = tuple(Multipliers(m, dual.a, dual.beta) for m, dual in duals)
+    return program, potential, error + 1e-6 * (potential - 1.0), worst, multipliers
+
+
+def _worst_gain(program: Program, gains: Floats, potential: float) -> float:
     """Return the gain that needs the largest potential."""
     start = below(potential)
 
-    def needed(m: float) -> float:
+    def need(m: float) -> float:
         lines = program.lines(1.0 - m, -1.0 - m)
         return lines.smallest_potential(start, lines.solve(potential).a)
 
-    return float(max(gains, key=needed))
+    return float(max(gains, key=need))
 
 
-def dual(program: Program, m: float, potential: float) -> Multipliers:
-    """Return the multipliers that leave the most room at one gain."""
-    point = program.lines(1.0 - m, -1.0 - m).solve(potential)
-    return Multipliers(m, point.a, point.beta)
+def _worst_measure(program: Program, m: float, potential: float) -> tuple[Mass, ...]:
+    """Return the distribution of experts and gains with which Nature raises the potential most.
+
+    It solves a linear program whose unknowns are shares times Phi(x), so that they are of similar
+    size.
+    """
+    optimize = extras.require("scipy.optimize")
+    x, h = np.append(program.x, 0.0), np.append(program.h, program.h.max())
+    u, increments = np.exp(-x * x / (2.0 * program.c)), (1.0 - m, -1.0 - m)
+    solution = optimize.linprog(
+        -np.concatenate([growth(x, h, r, program.c) for r in increments]),
+        A_eq=np.concatenate([np.stack([u, np.ones_like(x), x * r]) for r in increments], axis=1),
+        b_eq=[1.0, potential, 0.0],
+    )
+    if solution.x is None:
+        return ()
+    x, gains, shares = np.tile(x, 2), np.repeat([1, -1], len(x)), solution.x * np.tile(u, 2)
+    masses: list[Mass] = []
+    order = np.lexsort((x, -gains))
+    for i in order[shares[order] > 1e-9]:
+        mass = Mass(float(x[i]), int(gains[i]), float(shares[i]))
+        # Masses on neighbouring points of the grid are one mass.
+        if masses and masses[-1].gain == mass.gain and mass.x - masses[-1].x < x.max() / 100.0:
+            last = masses.pop()
+            total = last.share + mass.share
+            middle = (last.x * last.share + mass.x * mass.share) / total
+            mass = Mass(middle, mass.gain, total)
+        masses.append(mass)
+    return tuple(masses)

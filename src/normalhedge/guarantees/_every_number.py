@@ -14,30 +14,26 @@ docs/certificates.md has the proofs.
 
 import math
 from dataclasses import dataclass, field
-from typing import NamedTuple
 
 import numpy as np
 
 from normalhedge.boundary import inputs
 from normalhedge.boundary.inputs import Floats
 from normalhedge.guarantees._certificate import (
-    COARSE_GAINS,
     COARSE_POINTS,
     LEVELS,
     Multipliers,
     NoCertificate,
-    below,
-    dual,
     grid_of_gains,
-    worst_gain,
+    search,
 )
-from normalhedge.guarantees._program import Program, Setting, roots
+from normalhedge.guarantees._program import Grid, Program
 
 LARGEST_POTENTIAL = 1.5
 """Up to this, ``N B - N + 1 <= N`` for all N >= 2."""
 
 FARTHEST = 1e7
-"""The largest x of the grid; at infinity the inequality is that of `critical_reach`."""
+"""The largest x of the grid; `critical_reach` has the inequality at infinity."""
 
 
 def critical_reach(c: float) -> float:
@@ -66,85 +62,26 @@ def critical_reach(c: float) -> float:
     return low * low / (2.0 * c)
 
 
-class PotentialGrowth(NamedTuple):
-    """How the largest average potential grows with N, as alpha -> 0, where 1/2 < c < 2.
+def strip_grid(c: float, alpha: float, reach: float, power: int) -> Grid:
+    """Return the programs on the strip of ``alpha (ln N)^power``, for any potential."""
+    root = math.sqrt(alpha)
+    # The largest sqrt(alpha) x^power.
+    limit = math.sqrt(2.0 * c * reach) if power == 1 else 2.0 * c * math.sqrt(reach)
 
-    Attributes
-    ----------
-    exponent
-        It grows as N to this power.
-    kappa
-        The regret of the others, relative to that of the leader, when Nature has come to rest.
-    share
-        The weight at which Nature holds the leader.
-    """
-
-    exponent: float
-    kappa: float
-    share: float
-
-    def lower_bound(self, n_experts: int) -> float:
-        """Return what Nature can force with N experts, in the limit alpha -> 0."""
-        n, q = float(inputs.count("n_experts", n_experts)), self.share
-        held = self.kappa * q / (1.0 - q)
-        grown = math.exp(self.exponent * max(math.log(held * (n - 1.0)), 0.0)) if n > 1.0 else 1.0
-        return (1.0 - 1.0 / n) * (1.0 + held) * grown
-
-
-def growth_exponent(c: float) -> PotentialGrowth:
-    r"""Return how fast the average potential grows with N, for 1/2 < c < 2.
-
-    .. math:: \kappa = \max_q \frac{q\,(2(1-q)^2/c - 1)}{(1-q)(1 - 2q^2/c)},
-              \qquad \Psi = N^{\kappa^2/(1-\kappa^2) + o(1)}.
-
-    Examples
-    --------
-    >>> round(growth_exponent(0.6).exponent, 4), round(growth_exponent(1.0).exponent, 5)
-    (0.1773, 0.00686)
-    """
-    c = inputs.number("c", c, 0.5, 2.0)
-    low, high = 0.0, 1.0 - math.sqrt(c / 2.0)  # where 2 (1-q)^2 > c
-    for _ in range(4):
-        q = np.linspace(low, high, 2001)[1:-1]
-        kappa = q * (2.0 * (1.0 - q) ** 2 / c - 1.0) / ((1.0 - q) * (1.0 - 2.0 * q * q / c))
-        best = int(kappa.argmax())
-        low, high = float(q[max(best - 1, 0)]), float(q[min(best + 1, len(q) - 1)])
-    top = float(kappa[best])
-    return PotentialGrowth(top * top / (1.0 - top * top), top, float(q[best]))
-
-
-@dataclass(frozen=True, eq=False)
-class Strip(Setting):
-    """The settings: c, the largest sqrt(alpha), and the limit of ``alpha (ln N)^power``."""
-
-    root: float
-    reach: float
-    power: int
-
-    @property
-    def limit(self) -> float:
-        """The largest ``sqrt(alpha) x^power``."""
-        if self.power == 1:
-            return math.sqrt(2.0 * self.c * self.reach)
-        return 2.0 * self.c * math.sqrt(self.reach)
-
-    def program(self, potential: float, points: int) -> Program:
-        """Return the program on a grid of the strip, which does not depend on the potential."""
-        del potential
-        middle, rates = 6.0 * math.sqrt(self.c), max(points // 40, 5)
+    def program(_: float, points: int) -> Program:
+        middle, rates = 6.0 * math.sqrt(c), max(points // 40, 5)
         even, close = np.linspace(0.0, middle, points + 1)[1:], np.geomspace(1e-6, 1.0, points // 4)
         near = np.unique(np.concatenate([even, middle * close]))
         far = 1.0 / np.geomspace(1.0 / FARTHEST, 1.0 / middle, points // 4)
         x, h = [], []
-        for part, share in (
-            (near, np.linspace(0.0, 1.0, rates)),
-            (far, np.linspace(0, 1, 5 * rates)),
-        ):
+        for part, count in ((near, rates), (far, 5 * rates)):
             # For each x the rates go up to the edge of the strip.
-            highest = np.minimum(self.root, self.limit / part**self.power)
-            x.append(np.repeat(part, len(share)))
-            h.append(np.outer(highest, share).ravel())
-        return Program(self.c, np.concatenate(x), np.concatenate(h))
+            highest = np.minimum(root, limit / part**power)
+            x.append(np.repeat(part, count))
+            h.append(np.outer(highest, np.linspace(0.0, 1.0, count)).ravel())
+        return Program(c, np.concatenate(x), np.concatenate(h))
+
+    return program
 
 
 @dataclass(frozen=True)
@@ -164,7 +101,7 @@ class EveryCertificate:
     c
         The c of NormalHedge.
     potential, error, worst_gain, multipliers
-        As those of `Certificate`.
+        As for `Certificate`.
     """
 
     alpha: float
@@ -178,7 +115,7 @@ class EveryCertificate:
 
     @property
     def claim(self) -> dict[str, float | int]:
-        """What is claimed, without the potential."""
+        """The settings of the claim; its potential is not among them."""
         return {"alpha": self.alpha, "reach": self.reach, "power": self.power, "c": self.c}
 
     def largest_log_n(self, alpha: float) -> float:
@@ -191,13 +128,11 @@ class EveryCertificate:
 
         Parameters
         ----------
-        potential
-            The average potential B.
-        finer
-            How many times finer than usual.
+        potential, finer
+            As for `Certificate.grid`.
         """
-        strip = Strip(self.c, math.sqrt(self.alpha), self.reach * (1.0 + 1e-12), self.power)
-        return strip.program(potential, 600 * finer)
+        reach = self.reach * (1.0 + 1e-12)
+        return strip_grid(self.c, self.alpha, reach, self.power)(potential, 600 * finer)
 
 
 def certify_every(
@@ -217,7 +152,7 @@ def certify_every(
     power
         1 or 2.
     tolerance
-        The grids are refined until C changes by less than this, relative to C.
+        As for `certify`.
 
     Raises
     ------
@@ -226,8 +161,8 @@ def certify_every(
 
     Examples
     --------
-    >>> found = certify_every(alpha=0.1, reach=0.23, c=4.0)
-    >>> round(found.potential, 3), round(found.largest_log_n(0.001))
+    >>> certificate = certify_every(alpha=0.1, reach=0.23, c=4.0)
+    >>> round(certificate.potential, 3), round(certificate.largest_log_n(0.001))
     (1.172, 230)
     """
     alpha = inputs.number("alpha", alpha, 0.0, 1.0)
@@ -238,35 +173,22 @@ def certify_every(
         raise ValueError(f"power must be 1 or 2, got {power!r}")
     limit = critical_reach(c)
     if (power == 1 and reach >= limit) or c < 2.0:
-        advice = (
-            "try power=2"
-            if c == 2.0
-            else "there is none for c < 2"
-            if c < 2.0
-            else (f"reach must be less than {limit:.4g}")
-        )
+        advice = "there is none for c < 2" if c < 2.0 else f"reach must be less than {limit:.4g}"
+        advice = "try power=2" if c == 2.0 else advice
         raise NoCertificate(
             f"no certificate of one round covers every number of experts at c={c:g}: {advice}"
         )
-    setting = Strip(c, float(roots(alpha, alpha)[0]), reach, power)
-    potential, worst, error = 1.0, 0.0, math.inf
-    for level in range(LEVELS - 2):
-        gains = _gains(COARSE_GAINS * 2**level, worst)
-        points, before = COARSE_POINTS // 2 * 2**level, potential
-        potential = setting.least_potential(gains, points, at_least=below(before))
-        if not potential <= LARGEST_POTENTIAL:
-            raise NoCertificate(
-                f"no bound up to {LARGEST_POTENTIAL} on the average potential was found for every "
-                f"number of experts, alpha={alpha:g} and c={c:g}: try a smaller reach"
-            )
-        program = setting.program(potential, points)
-        worst = worst_gain(program, gains, potential)
-        error = abs(potential - before)
-        if error <= tolerance * potential:
-            break
-    rows = tuple(dual(program, float(m), potential) for m in _gains(COARSE_GAINS, worst))
-    error += 1e-6 * (potential - 1.0)
-    return EveryCertificate(alpha, reach, power, c, potential, error, worst, rows)
+    _, potential, error, worst, multipliers = search(
+        strip_grid(c, alpha, reach, power),
+        COARSE_POINTS // 2,
+        LEVELS - 2,
+        tolerance,
+        f"no bound up to {LARGEST_POTENTIAL} on the average potential was found for every "
+        f"number of experts, alpha={alpha:g} and c={c:g}: try a smaller reach",
+        gains_of=_gains,
+        largest=LARGEST_POTENTIAL,
+    )
+    return EveryCertificate(alpha, reach, power, c, potential, error, worst, multipliers)
 
 
 def _gains(cells: int, near: float) -> Floats:

@@ -8,10 +8,16 @@ from pathlib import Path
 from typing import NamedTuple
 
 from normalhedge.boundary import inputs
-from normalhedge.guarantees._bounds import Bound, at_most, scaled_limit, share, theorem_1
+from normalhedge.guarantees._bounds import (
+    Bound,
+    at_most,
+    computed_potential,
+    scaled_limit,
+    share,
+    theorem_1,
+)
 from normalhedge.guarantees._certificate import quick_potential
 from normalhedge.guarantees._every_number import LARGEST_POTENTIAL
-from normalhedge.guarantees._rounding import computed_potential
 from normalhedge.guarantees.potentials import SMALLEST_C
 
 PROOFS = Path(__file__).parent / "proofs"
@@ -59,7 +65,7 @@ class Shipped(NamedTuple):
         return self.reach is not None and reached <= float(self.reach)
 
     def potential_of(self, n_experts: int) -> float:
-        """Return what the average potential of some experts never exceeds.
+        """Return the bound on the average potential of some experts.
 
         Where the multipliers know the leader, the claim is about exactly N experts. If fewer take
         part, the others count with a potential of at least one.
@@ -67,7 +73,7 @@ class Shipped(NamedTuple):
         Parameters
         ----------
         n_experts
-            The number of experts that ever take part, at most that of the claim.
+            The number of experts that ever take part, at most the number of the claim.
         """
         potential = float(self.potential)
         if self.bend is None or self.n_experts is None or self.n_experts == n_experts:
@@ -152,9 +158,9 @@ def best_known(
             shown = claim.potential if claim.bend is None else at_most(potential, 7)
             source = f"proof, average potential <= {shown}"
             bounds.append(_bound(alpha, c, potential, part, source))
-            level = computed_potential(alpha, n_experts, c, potential)
-            if not delay and claim.covers_potential(n_experts, level):
-                computed = min(computed, level)
+            rounded = computed_potential(alpha, n_experts, c, potential)
+            if not delay and claim.covers_potential(n_experts, rounded):
+                computed = min(computed, rounded)
     if not bounds and numerical and not delay:
         # N is rounded up, so that experts that join or leave rarely cause a new computation.
         potential = quick_potential(alpha, max(10 ** len(str(n_experts - 1)), 10), c)

@@ -1,4 +1,4 @@
-r"""Certificates whose multipliers know the leader: less than what one round alone allows.
+r"""Certificates whose multipliers know the leader: smaller than certificates of one round.
 
 `certify` asks how far one round can raise the average potential, for any shares of experts at any
 regrets. That is too generous in two ways, and both can be mended.
@@ -71,87 +71,6 @@ class LedMultipliers(NamedTuple):
 
 
 @dataclass(frozen=True)
-class LedProgram:
-    """The two inequalities on a grid."""
-
-    # alpha_from, alpha: the smallest and the largest discount rate
-    alpha_from: float
-    alpha: float
-    n_experts: int  # the number of experts N
-    c: float  # the constant of NormalHedge
-    potential: float  # B, for the average of W
-    bend: float  # the number k of W
-    points: int = POINTS  # the number of points of the grid of x
-
-    @property
-    def x_max(self) -> float:
-        """The largest scaled regret that B allows."""
-        return scaled_limit(self.potential, 1.0 / self.n_experts, self.c)
-
-    def solve(self, leaders: Floats, gains: Floats) -> LedMultipliers:
-        """Return the multipliers with the largest margins."""
-        first, last = leaders[:, :1], leaders[:, 1:]
-        close = 1.0 - np.geomspace(1e-3, 0.1, self.points // 4)
-        x = last * np.union1d(np.linspace(0.0, 1.0, self.points + 1), close)
-        points = self.points // 16 if np.any(first < last) else 1
-        tops = first + (last - first) * np.linspace(0.0, 1.0, points)
-        rows, needs = [], []
-        up, down = np.maximum(1.0 - gains[:, :1], EDGE), np.minimum(-1.0 - gains[:, 1:], -EDGE)
-        ends = math.sqrt(self.alpha_from), math.sqrt(self.alpha)
-        roots, part = np.unique(np.linspace(*ends, RATES)), 1.0 / math.sqrt(self.n_experts)
-        for h, r, (at, own) in itertools.product(roots, (up, down), ((x, False), (tops, True))):
-            # The level is A B + B l / sqrt N: so the numbers stay of moderate size for any N.
-            shares = self.potential * np.exp(-at * at / (2.0 * self.c))
-            before = 1.0 + self.bend * (h * at) ** 2
-            share = (1 - self.n_experts) * part if own else part
-            rows.append(np.stack([shares - before, share * shares, at * r / self.c], axis=2))
-            needs.append(self._growth(at, float(h), r))
-        most = LARGEST_MULTIPLIER
-        limits = np.array([(0.0, 1.0 / self.alpha), (-most, most), (-most, most)])
-        (a, more, beta), margin = self._solved(rows, needs, limits)
-        return LedMultipliers(a, beta, self.potential * (a + part * more), margin)
-
-    @staticmethod
-    def _solved(rows: list[Floats], needs: list[Floats], limits: Floats) -> tuple[Floats, Floats]:
-        matrix, right = np.concatenate(rows, axis=1), np.concatenate(needs, axis=1)
-        found = largest_margins(matrix, right, limits, LARGEST_MARGIN)
-        return found.variables.T, found.margins
-
-    def margins(self, leaders: Floats, gains: Floats) -> Floats:
-        """Return the largest margins for pairs of a leader and a gain."""
-        return self.solve(
-            *(np.stack([values, values], axis=1) for values in (leaders, gains))
-        ).margin
-
-    def worst(self) -> tuple[float, float, float]:
-        """Return the smallest margin on grids of X and m, and X and m where it is."""
-        shares = 1.0 - 0.9 * np.linspace(0.0, 1.0, LEADERS)[:-1] ** 2
-        pairs = np.array(list(itertools.product(shares, np.linspace(-1.0, 1.0, GAINS)[1:-1])))
-        margins = self.margins(pairs[:, 0] * self.x_max, pairs[:, 1])
-        places = pairs[margins.argsort()[:NARROWED]]
-        around = np.array(list(itertools.product((0.0, -1.0, 1.0), repeat=2)))
-        step = np.array([1.0 / LEADERS, 2.0 / GAINS])
-        for _ in range(5):  # between the points of the grids
-            step = 0.5 * step
-            near = places[:, None] + around * step
-            near = np.clip(near, (0.0, EDGE - 1.0), (1.0, 1.0 - EDGE))
-            margins = self.margins(near[..., 0].ravel() * self.x_max, near[..., 1].ravel())
-            margins = margins.reshape(near.shape[:2])
-            places = near[np.arange(len(near)), margins.argmin(axis=1)]
-        margins = margins.min(axis=1)
-        least = int(margins.argmin())
-        share, gain = places[least]
-        return float(margins[least]), float(share * self.x_max), float(gain)
-
-    def _growth(self, x: Floats, h: float, r: Floats) -> Floats:
-        """Return how much W grows beyond the first order, divided by ``alpha Phi(x)``."""
-        y = (1.0 - h * h) * x + h * r
-        grown = growth(x, h, r, self.c) * (1.0 + self.bend * (h * y) ** 2)
-        values: Floats = grown + self.bend * (h * y * y * x * r / self.c + (y - x) * (y + x))
-        return values
-
-
-@dataclass(frozen=True)
 class LedCertificate:
     """A numerical bound on the average potential, with multipliers that know the leader.
 
@@ -186,11 +105,11 @@ class LedCertificate:
 
     @property
     def claim(self) -> dict[str, float | int]:
-        """What is claimed, without the potential."""
+        """The settings of the claim; its potential is not among them."""
         names = ("alpha_from", "alpha", "n_experts", "c", "bend")
         return {name: getattr(self, name) for name in names}
 
-    def program(self, potential: float, points: int = POINTS) -> LedProgram:
+    def program(self, potential: float, points: int = POINTS) -> "LedProgram":
         """Return the inequalities on a grid.
 
         Parameters
@@ -200,8 +119,79 @@ class LedCertificate:
         points
             The number of points of the grid of x.
         """
-        rates = self.alpha_from, self.alpha
-        return LedProgram(*rates, self.n_experts, self.c, potential, self.bend, points)
+        return LedProgram(self, potential, points)
+
+
+@dataclass(frozen=True)
+class LedProgram:
+    """The two inequalities on a grid of x, for the settings of a certificate."""
+
+    settings: LedCertificate
+    potential: float  # B, for the average of W
+    points: int
+
+    @property
+    def x_max(self) -> float:
+        """The largest scaled regret that B allows."""
+        return scaled_limit(self.potential, 1.0 / self.settings.n_experts, self.settings.c)
+
+    def solve(self, leaders: Floats, gains: Floats) -> LedMultipliers:
+        """Return the multipliers with the largest margins."""
+        settings, first, last = self.settings, leaders[:, :1], leaders[:, 1:]
+        close = 1.0 - np.geomspace(1e-3, 0.1, self.points // 4)
+        x = last * np.union1d(np.linspace(0.0, 1.0, self.points + 1), close)
+        points = self.points // 16 if np.any(first < last) else 1
+        tops = first + (last - first) * np.linspace(0.0, 1.0, points)
+        rows, needs = [], []
+        up, down = np.maximum(1.0 - gains[:, :1], EDGE), np.minimum(-1.0 - gains[:, 1:], -EDGE)
+        ends = math.sqrt(settings.alpha_from), math.sqrt(settings.alpha)
+        roots, part = np.unique(np.linspace(*ends, RATES)), 1.0 / math.sqrt(settings.n_experts)
+        for h, r, (at, leads) in itertools.product(roots, (up, down), ((x, False), (tops, True))):
+            # The level is A B + B l / sqrt N: so the numbers stay of moderate size for any N.
+            shares = self.potential * np.exp(-at * at / (2.0 * settings.c))
+            before = 1.0 + settings.bend * (h * at) ** 2
+            share = (1 - settings.n_experts) * part if leads else part
+            rows.append(np.stack([shares - before, share * shares, at * r / settings.c], axis=2))
+            needs.append(self._growth(at, float(h), r))
+        most = LARGEST_MULTIPLIER
+        limits = np.array([(0.0, 1.0 / settings.alpha), (-most, most), (-most, most)])
+        matrix, right = np.concatenate(rows, axis=1), np.concatenate(needs, axis=1)
+        variables, margins = largest_margins(matrix, right, limits, LARGEST_MARGIN)
+        a, more, beta = variables.T
+        return LedMultipliers(a, beta, self.potential * (a + part * more), margins)
+
+    def margins(self, leaders: Floats, gains: Floats) -> Floats:
+        """Return the largest margins for pairs of a leader and a gain."""
+        return self.solve(
+            *(np.stack([values, values], axis=1) for values in (leaders, gains))
+        ).margin
+
+    def worst(self) -> tuple[float, float, float]:
+        """Return the smallest margin on grids of X and m, and X and m where it is."""
+        shares = 1.0 - 0.9 * np.linspace(0.0, 1.0, LEADERS)[:-1] ** 2
+        pairs = np.array(list(itertools.product(shares, np.linspace(-1.0, 1.0, GAINS)[1:-1])))
+        margins = self.margins(pairs[:, 0] * self.x_max, pairs[:, 1])
+        places = pairs[margins.argsort()[:NARROWED]]
+        around = np.array(list(itertools.product((0.0, -1.0, 1.0), repeat=2)))
+        step = np.array([1.0 / LEADERS, 2.0 / GAINS])
+        for _ in range(5):  # between the points of the grids
+            step = 0.5 * step
+            near = places[:, None] + around * step
+            near = np.clip(near, (0.0, EDGE - 1.0), (1.0, 1.0 - EDGE))
+            margins = self.margins(near[..., 0].ravel() * self.x_max, near[..., 1].ravel())
+            margins = margins.reshape(near.shape[:2])
+            places = near[np.arange(len(near)), margins.argmin(axis=1)]
+        margins = margins.min(axis=1)
+        least = int(margins.argmin())
+        share, gain = places[least]
+        return float(margins[least]), float(share * self.x_max), float(gain)
+
+    def _growth(self, x: Floats, h: float, r: Floats) -> Floats:
+        """Return how much W grows beyond the first order, divided by ``alpha Phi(x)``."""
+        c, bend, y = self.settings.c, self.settings.bend, (1.0 - h * h) * x + h * r
+        grown = growth(x, h, r, c) * (1.0 + bend * (h * y) ** 2)
+        values: Floats = grown + bend * (h * y * y * x * r / c + (y - x) * (y + x))
+        return values
 
 
 def certify_led(
@@ -215,17 +205,13 @@ def certify_led(
     """Find a bound on the average potential with multipliers that know the leader.
 
     It is worth its time, about half a minute, where c is below 1: there one round alone allows much
-    more than what an attack reaches. The bend is searched for; B is the smallest for which the
+    more than any attack reaches. The bend is searched for; B is the smallest for which the
     margin is positive on grids of X and m.
 
     Parameters
     ----------
-    alpha, c
-        The settings of NormalHedge.
-    n_experts
-        The number N of experts that ever take part.
-    alpha_from
-        If given, one bound for all rates from this one on, which may be 0, up to alpha.
+    alpha, n_experts, c, alpha_from
+        As for `certify`.
     tolerance
         The search ends if B - 1 changes by less than this part.
 
@@ -242,43 +228,42 @@ def certify_led(
     alpha = inputs.number("alpha", alpha, 0.0, 1.0)
     n_experts = max(inputs.count("n_experts", n_experts), 2)
     c = inputs.number("c", c, 1e-3, 1e3, closed=True)
-    lowest = (
-        alpha
-        if alpha_from is None
-        else inputs.number("alpha_from", alpha_from, 0.0, alpha, closed=True)
-    )
+    if alpha_from is None:
+        alpha_from = alpha
+    alpha_from = inputs.number("alpha_from", alpha_from, 0.0, alpha, closed=True)
     tolerance = inputs.number("tolerance", tolerance, 1e-6, 1.0)
     start = min(2.0 * quick_potential(alpha, n_experts, c), LARGEST_POTENTIAL)
-    found = _bent(LedCertificate(lowest, alpha, n_experts, c, start, 0.0))
+    certificate = _choose_bend(LedCertificate(alpha_from, alpha, n_experts, c, start, 0.0))
     before = math.inf
-    while found.potential - 1.0 < (before - 1.0) * (1.0 - tolerance):
-        before = found.potential
-        found = _bent(_lowered(found, tolerance / 4.0))
-    if found.program(found.potential).worst()[0] < 0.0:
+    while certificate.potential - 1.0 < (before - 1.0) * (1.0 - tolerance):
+        before = certificate.potential
+        certificate = _choose_bend(_lower(certificate, tolerance / 4.0))
+    if certificate.program(certificate.potential).worst()[0] < 0.0:
         raise NoCertificate(none_found(alpha, n_experts, c))
-    return replace(found, error=tolerance * (found.potential - 1.0))
+    return replace(certificate, error=tolerance * (certificate.potential - 1.0))
 
 
-def _lowered(found: LedCertificate, tolerance: float) -> LedCertificate:
+def _lower(certificate: LedCertificate, tolerance: float) -> LedCertificate:
     """Return the certificate with the smallest B for its bend, to a part of B - 1."""
-    low, high = math.log(tolerance), math.log(found.potential - 1.0)
+    low, high = math.log(tolerance), math.log(certificate.potential - 1.0)
     while high - low > tolerance:
         middle = 0.5 * (low + high)
-        if found.program(1.0 + math.exp(middle)).worst()[0] >= 0.0:
+        if certificate.program(1.0 + math.exp(middle)).worst()[0] >= 0.0:
             high = middle
         else:
             low = middle
-    return replace(found, potential=1.0 + math.exp(high))
+    return replace(certificate, potential=1.0 + math.exp(high))
 
 
-def _bent(found: LedCertificate) -> LedCertificate:
+def _choose_bend(certificate: LedCertificate) -> LedCertificate:
     """Return the certificate with the bend that leaves the largest margin."""
     optimize = extras.require("scipy.optimize")
 
-    def lost(bend: float) -> float:
-        return -replace(found, bend=bend).program(found.potential).worst()[0]
+    def loss(bend: float) -> float:
+        return -replace(certificate, bend=bend).program(certificate.potential).worst()[0]
 
-    most = LARGEST_BEND / found.c
-    best = optimize.minimize_scalar(lost, bounds=(0.0, most), options={"xatol": 0.01 * most})
+    most = LARGEST_BEND / certificate.c
+    best = optimize.minimize_scalar(loss, bounds=(0.0, most), options={"xatol": 0.01 * most})
     bend = float(f"{best.x:.3g}")
-    return replace(found, bend=bend) if lost(bend) < lost(found.bend) else found
+    improves = loss(bend) < loss(certificate.bend)
+    return replace(certificate, bend=bend) if improves else certificate

@@ -30,8 +30,9 @@ in on its maximum: a few evaluations on a grid solve the program in two unknowns
 """
 
 import math
-from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 
@@ -48,11 +49,6 @@ POSITIVE = 1e-5
 """With a delay, ``1 + h beta`` is at least this, so that digits of beta can be left out."""
 
 
-def largest_x(potential: float, n_experts: int, c: float) -> float:
-    """Return x_max, the largest scaled regret that an average potential allows one expert."""
-    return scaled_limit(potential, 1.0 / n_experts, c)
-
-
 def _remainder(z: Floats) -> Floats:
     """Return ``(exp(z) - 1 - z)/z^2``, by its series for small z, where the difference cancels."""
     small = np.abs(z) < 1e-2
@@ -61,14 +57,14 @@ def _remainder(z: Floats) -> Floats:
     return np.where(small, series, (np.expm1(safe) - safe) / (safe * safe))
 
 
-@dataclass(frozen=True)
-class Point:
-    """A pair of multipliers."""
+class Point(NamedTuple):
+    """The multipliers A and beta, and the width of the interval of beta that is allowed.
 
-    # a, beta: the multipliers A and beta
+    The width is negative if the interval is empty.
+    """
+
     a: float
     beta: float
-    # the width of the interval of beta that satisfies the inequality; negative if it is empty
     room: float
 
 
@@ -121,21 +117,16 @@ class Program:
         """Return psi where r > 0 and where r < 0, but not 0, since it is divided by."""
         if not self.delay:
             return self.x / self.c, self.x / self.c
-        shift, kept = late_move(float(self.h[0]) ** 2, self.delay)
-        before = (
-            np.maximum(self.x - self.h * shift, 0.0) / kept,
-            (self.x + self.h * shift) / kept,
-        )
-        rise, fall = (
-            y / self.c * np.exp((y - self.x) * (y + self.x) / (2.0 * self.c)) for y in before
-        )
+        x, alpha = self.x, float(self.h[0]) ** 2
+        kept = (1.0 - alpha) ** self.delay
+        move = self.h * (2.0 * (1.0 - kept) / alpha)  # h Xi
+        before = np.maximum(x - move, 0.0) / kept, (x + move) / kept
+        rise, fall = (y / self.c * np.exp((y - x) * (y + x) / (2.0 * self.c)) for y in before)
         return np.maximum(rise, 1e-9), fall
 
 
-def late_move(alpha: float, delay: int) -> tuple[float, float]:
-    """Return Xi, how far regrets can move while an outcome is late, and what is kept of them."""
-    kept = (1.0 - alpha) ** delay
-    return 2.0 * (1.0 - kept) / alpha, kept
+Grid = Callable[[float, int], Program]
+"""The program on a grid, given an average potential, which limits x, and the number of points."""
 
 
 def growth(x: Floats, h: Floats | float, r: Floats | float, c: float) -> Floats:
@@ -156,8 +147,7 @@ class Lines:
     floor: Floats
     ceiling: Floats
     zero: float
-    least: float
-    """The smallest beta that is allowed, whatever A is."""
+    least: float  # the smallest beta that is allowed, whatever A is
 
     def solve(self, potential: float, guess: float | None = None) -> Point:
         """Return the A with the most room for beta, or the first one found with room."""
@@ -215,52 +205,38 @@ def _crossing(rise: float, rising_offset: float, fall: float, falling_offset: fl
     return (falling_offset - rising_offset) / (rise - fall)
 
 
-@dataclass(frozen=True, eq=False)
-class Setting(ABC):
-    """The settings for which a potential is to be certified; c is that of NormalHedge."""
+def least_potential(grid: Grid, gains: Floats, points: int, *, at_least: float) -> float:
+    """Return the smallest B that suffices for all gains of the hedger, or infinity.
 
-    c: float
-
-    @abstractmethod
-    def program(self, potential: float, points: int) -> Program:
-        """Return the program on a grid."""
-
-    def least_potential(self, gains: Floats, points: int, *, at_least: float) -> float:
-        """Return the smallest B that suffices for all gains of the hedger, or infinity.
-
-        The B that is needed grows with x_max, and x_max grows with B. So the search starts from
-        below and raises B to what is needed until it is enough.
-        """
-        potential, guess = at_least, 1.0
-        for _ in range(1000):
-            before = potential
-            program = self.program(potential, points)
-            for m in gains:
-                lines = program.lines(1.0 - m, -1.0 - m)
-                point = lines.solve(potential, guess)
-                if point.room < 0.0:
-                    potential = lines.smallest_potential(potential, point.a)
-                    if not math.isfinite(potential):
-                        return math.inf
-                    point = lines.solve(potential, point.a)
-                guess = point.a
-            if potential - before <= 1e-8 * (potential - 1.0):
-                return potential
-        return math.inf
+    The smallest B grows with x_max, and x_max grows with B. So the search starts from below and
+    raises B until it is enough.
+    """
+    potential, guess = at_least, 1.0
+    for _ in range(1000):
+        before = potential
+        program = grid(potential, points)
+        for m in gains:
+            lines = program.lines(1.0 - m, -1.0 - m)
+            point = lines.solve(potential, guess)
+            if point.room < 0.0:
+                potential = lines.smallest_potential(potential, point.a)
+                if not math.isfinite(potential):
+                    return math.inf
+                point = lines.solve(potential, point.a)
+            guess = point.a
+        if potential - before <= 1e-8 * (potential - 1.0):
+            return potential
+    return math.inf
 
 
-@dataclass(frozen=True, eq=False)
-class BoundedSetting(Setting):
-    """The settings: c, the largest N, one or several values of sqrt(alpha), and the delay."""
+def bounded_grid(c: float, n_experts: int, rates: Floats, delay: int = 0) -> Grid:
+    """Return the programs for at most N experts: x is as large as a potential allows."""
 
-    n_experts: int
-    roots: Floats
-    delay: int = 0
+    def program(potential: float, points: int) -> Program:
+        x_max = scaled_limit(potential, 1.0 / n_experts, c)
+        return Program.on_grid(c, x_max, points, rates, delay)
 
-    def program(self, potential: float, points: int) -> Program:
-        """Return the program on the grid of x that a potential allows."""
-        x_max = largest_x(potential, self.n_experts, self.c)
-        return Program.on_grid(self.c, x_max, points, self.roots, self.delay)
+    return program
 
 
 def roots(alpha_from: float, alpha: float, count: int = 5) -> Floats:

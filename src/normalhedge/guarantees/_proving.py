@@ -27,7 +27,7 @@ DIGITS, LONGER = Context(prec=7), Context(prec=12)
 """The precision of the multipliers, and of those that know the leader."""
 
 KEPT_BY_LEADERS, KEPT = 0.5, 0.25
-"""The parts of the smallest margin that intervals of leaders leave, and then those of m."""
+"""The parts of the smallest margin that intervals of leaders leave, and then intervals of m."""
 
 Interval = tuple[str, ...]
 
@@ -42,7 +42,7 @@ class Proof:
     Attributes
     ----------
     claim
-        What is proved: the names and values that `check_proof.ProofClaim` explains.
+        The names and values that `check_proof.ProofClaim` explains.
     intervals
         Rows of from, to, A, beta; if the multipliers know the leader, also the interval of leaders
         and the level.
@@ -58,7 +58,7 @@ class Proof:
 
     @property
     def file_name(self) -> str:
-        """A name for the file, which says what is claimed."""
+        """A name for the file, which states the claim."""
         claim = self.claim
         if "reach" in claim:
             logarithm = "log" if claim["power"] == 1 else "log-squared"
@@ -187,17 +187,15 @@ def _led_intervals(
     program: LedProgram, leaders: tuple[Decimal, Decimal], margin: float
 ) -> Iterator[Interval]:
     """Yield intervals of m from -1 to 1 for an interval of leaders."""
-    ends, end = np.array([leaders], dtype=np.float64), Decimal(-1)
+    ends = np.array([leaders], dtype=np.float64)
 
-    def solved(start: Decimal, end: Decimal) -> LedMultipliers:
+    def solve(start: Decimal, end: Decimal) -> LedMultipliers:
         return program.solve(ends, np.array([(start, end)], dtype=np.float64))
 
-    for start, end in _covering(lambda start, end: bool(solved(start, end).margin[0] >= margin)):
-        numbers = (LONGER.create_decimal_from_float(float(v[0])) for v in solved(start, end)[:3])
+    for start, end in _cover(lambda start, end: bool(solve(start, end).margin[0] >= margin)):
+        numbers = (LONGER.create_decimal_from_float(float(v[0])) for v in solve(start, end)[:3])
         a, beta, level = numbers
         yield tuple(map(_plain, (start, end, a, beta, *leaders, level)))
-    if end != 1:
-        raise NoCertificate(f"no multipliers were found near m = {end}")
 
 
 def _largest_margin(
@@ -224,31 +222,29 @@ def _largest_margin(
 
 def _intervals(program: Program, potential: Decimal, margin: float) -> Iterator[Interval]:
     """Yield intervals from -1 to 1, each as long as one pair of multipliers allows."""
-    guess, bound, end = 1.0, float(potential), Decimal(-1)
+    guess, bound = 1.0, float(potential)
 
     def fits(start: Decimal, end: Decimal) -> bool:
         return _lines(program, start, end, margin).solve(bound, guess).room >= 0.0
 
-    for start, end in _covering(fits, Decimal("0.01")):
+    for start, end in _cover(fits, Decimal("0.01")):
         point = _lines(program, start, end, margin).solve(bound)
         numbers = (DIGITS.create_decimal_from_float(value) for value in (point.a, point.beta))
         yield tuple(map(_plain, (start, end, *numbers)))
         guess = point.a
-    if end != 1:
-        raise NoCertificate(f"no multipliers were found near m = {end}")
 
 
-def _covering(
+def _cover(
     fits: Callable[[Decimal, Decimal], bool], width: Decimal = Decimal("0.1")
 ) -> Iterator[tuple[Decimal, Decimal]]:
-    """Yield intervals from -1 to 1, each about as long as fits; it ends early where none does."""
+    """Yield intervals from -1 to 1, each about as long as fits."""
     start = Decimal(-1)
     while start < 1:
         end = min(start + width, Decimal(1)).quantize(STEP)
         while not fits(start, end):
             width = (end - start) / 2
             if width < STEP:
-                return
+                raise NoCertificate(f"no multipliers were found near m = {start}")
             end = (start + width).quantize(STEP)
         for _ in range(5):
             longer = min((end + width).quantize(STEP), Decimal(1))

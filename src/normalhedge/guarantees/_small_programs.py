@@ -1,7 +1,5 @@
 """Many small linear programs at once: far faster than one call of a library for each."""
 
-from typing import NamedTuple
-
 import numpy as np
 
 from normalhedge.boundary.inputs import Floats
@@ -16,15 +14,10 @@ PREFERENCES = (1e-8, 2.3e-8, 3.7e-8)
 """A faint preference for larger variables: it decides between solutions that are equally good."""
 
 
-class Margins(NamedTuple):
-    """The solutions: the variables of each program, and the margin that they leave."""
-
-    variables: Floats
-    margins: Floats
-
-
-def largest_margins(rows: Floats, needs: Floats, limits: Floats, largest: float) -> Margins:
-    r"""Maximise the margin of each of n programs in three variables.
+def largest_margins(
+    rows: Floats, needs: Floats, limits: Floats, largest: float
+) -> tuple[Floats, Floats]:
+    r"""Maximise the margin of each of n programs in three variables; return variables and margins.
 
     .. math:: \max_{v,\,t} \; t \quad\text{with}\quad a_k \cdot v - t \ge b_k , \qquad
               l \le v \le u, \quad t \le t_{max} .
@@ -49,21 +42,21 @@ def largest_margins(rows: Floats, needs: Floats, limits: Floats, largest: float)
     matrix, right = matrix / size[:, :, None], right / size
     first = needs.shape[1] + np.array([0, 1, 2, 6])
     basis = np.broadcast_to(first, (n, 4)).copy()
-    found, open_ = np.zeros((n, 4)), np.arange(n)
+    points, open_ = np.zeros((n, 4)), np.arange(n)
     for _ in range(MOST_STEPS):
         held = np.take_along_axis(matrix[open_], basis[open_][:, :, None], axis=1)
         values = np.take_along_axis(right[open_], basis[open_], axis=1)
-        found[open_] = np.linalg.solve(held, values[:, :, None])[:, :, 0]
-        left = np.einsum("nki,ni->nk", matrix[open_], found[open_]) - right[open_]
+        points[open_] = np.linalg.solve(held, values[:, :, None])[:, :, 0]
+        left = np.einsum("nki,ni->nk", matrix[open_], points[open_]) - right[open_]
         missed = left.argmin(axis=1)
-        kept = left.min(axis=1) >= -TINY * (1.0 + np.abs(found[open_]).max(axis=1))
+        kept = left.min(axis=1) >= -TINY * (1.0 + np.abs(points[open_]).max(axis=1))
         open_, held, missed = open_[~kept], held[~kept], missed[~kept]
         if not open_.size:
             break
         basis[open_, _leaving(held, matrix[open_, missed])] = missed
-    variables = np.clip(found[:, :3], limits[:, 0], limits[:, 1])
+    variables = np.clip(points[:, :3], limits[:, 0], limits[:, 1])
     margins = (np.einsum("nki,ni->nk", rows, variables) - needs).min(axis=1)
-    return Margins(variables, np.minimum(margins, largest))
+    return variables, np.minimum(margins, largest)
 
 
 def _leaving(held: Floats, entering: Floats) -> np.ndarray:

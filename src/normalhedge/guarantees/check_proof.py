@@ -54,7 +54,7 @@ The first term is not negative, as ``r^2 <= 4 <= 2c``; on a box it is at least i
 largest v. The others are smooth.
 
 **With a delay.** A claim (alpha, N, c, B, delay d) is about one rate. Between a prediction and its
-own outcome at most d other outcomes are learned. So the weights of a round are those of regrets x'
+own outcome at most d other outcomes are learned. So the weights of a round come from regrets x'
 that have changed since: ``|x - k x'| <= h Xi``, with ``k = (1-alpha)^d``, ``Xi = 2 (1-k) / alpha``,
 and less if they are fewer than d. Phi'(x') replaces Phi'(x) in (1), which must hold for all such
 x'. If lambda1 >= 0 the worst are ``[x - h Xi]+ / k`` where r > 0, ``(x + h Xi) / k`` where r < 0.
@@ -85,10 +85,9 @@ where the level is L, or N A B - (N-1) L.
 import json
 import re
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from decimal import Context, Decimal
 from fractions import Fraction
-from functools import lru_cache
 from itertools import groupby, pairwise
 from math import factorial
 from pathlib import Path
@@ -116,6 +115,8 @@ FAR_PIECES = 8
 """The number of pieces that each side of the rectangle of z and v is first cut into."""
 DECIMAL = re.compile(r"-?[0-9]{1,25}(\.[0-9]{1,50})?(e-?[0-9]{1,2})?")
 
+Number = Any
+"""A ball, or a `_Jet`."""
 
 BOUNDED = ("alpha_from", "alpha", "n_experts", "c", "potential")
 LATE = ("alpha", "n_experts", "c", "potential", "delay")
@@ -123,7 +124,6 @@ EVERY = ("alpha", "reach", "power", "c", "potential")
 LED = (*BOUNDED, "bend")
 """The fields of a claim about at most N experts, with late outcomes, about every N, and with
 multipliers that know the leader."""
-
 
 WHOLE = {"n_experts": (1, 10**18), "power": (1, 2), "delay": (1, 10_000)}
 """The fields that are whole numbers, and their limits; all others are decimals in quotes."""
@@ -191,13 +191,13 @@ def check_proof(source: str | Path | dict[str, Any]) -> ProofClaim:
         beyond = _FarGap if claim.power == 1 else _FartherGap
         for row in rows:
             if row.a * claim.alpha > 1:
-                raise NotProved(f"kappa is less than -1 in {_shown(row)}")
+                raise NotProved(f"kappa is less than -1 in {_show(row)}")
             if row.a < 0:
-                raise NotProved(f"A is negative in {_shown(row)}")
+                raise NotProved(f"A is negative in {_show(row)}")
             if claim.delay and row.beta < 0 and row.beta**2 * claim.alpha >= 1:
-                raise NotProved(f"lambda1 is not positive in {_shown(row)}")
+                raise NotProved(f"lambda1 is not positive in {_show(row)}")
             for r in (1 - row.start, -1 - row.end):
-                where = f"r = {float(r):.4g}, {_shown(row)}"
+                where = f"r = {float(r):.4g}, {_show(row)}"
                 if claim.bend is not None:
                     _check_led(claim, row, r, near, where)
                     continue
@@ -236,16 +236,18 @@ def _parse(data: object) -> tuple[ProofClaim, list[Row]]:
         raise NotProved(f"intervals must be a list of 1 to {MOST_ROWS} rows")
     claim = _claim(fields["claim"])
     width = len(Row._fields) - (0 if claim.bend is not None else 3)
-    return claim, [_row(i, row, width) for i, row in enumerate(rows)]
+    for i, row in enumerate(rows):
+        if not isinstance(row, list) or len(row) != width:
+            raise NotProved(f"interval {i} must be a list of {width} decimals")
+    return claim, [Row(*(_exact(f"interval {i}", v) for v in row)) for i, row in enumerate(rows)]
 
 
 def _claim(data: object) -> ProofClaim:
-    given = data if isinstance(data, dict) else {}
     kinds = {"reach": EVERY, "delay": LATE, "bend": LED}
-    names = next((kinds[name] for name in kinds if name in given), BOUNDED)
-    stated = _fields("the claim", data, names)
+    present = [kinds[name] for name in kinds if isinstance(data, dict) and name in data]
+    stated = _fields("the claim", data, (*present, BOUNDED)[0])
     read: dict[str, Any] = {
-        name: _counted(name, value, *WHOLE[name]) if name in WHOLE else _exact(name, value)
+        name: _count(name, value, *WHOLE[name]) if name in WHOLE else _exact(name, value)
         for name, value in stated.items()
     }
     if "delay" in read:
@@ -267,7 +269,7 @@ def _claim(data: object) -> ProofClaim:
     return claim
 
 
-def _counted(name: str, value: object, least: int, most: int) -> int:
+def _count(name: str, value: object, least: int, most: int) -> int:
     if type(value) is not int or not least <= value <= most:
         raise NotProved(f"{name} must be a whole number from {least} to {most}")
     return value
@@ -277,12 +279,6 @@ def _fields(what: str, data: object, names: tuple[str, ...]) -> dict[str, Any]:
     if not isinstance(data, dict) or set(data) != set(names):
         raise NotProved(f"{what} must have exactly the fields {', '.join(names)}")
     return data
-
-
-def _row(index: int, row: object, width: int) -> Row:
-    if not isinstance(row, list) or len(row) != width:
-        raise NotProved(f"interval {index} must be a list of {width} decimals")
-    return Row(*(_exact(f"interval {index}", value) for value in row))
 
 
 def _exact(name: str, value: object) -> Fraction:
@@ -390,13 +386,50 @@ def _check_inequality(gap: "_Gap", boxes: Iterable[Box], where: str) -> None:
     raise NotProved(f"the inequality is not shown near {where.format(box.left / 2**UNIT)}")
 
 
+class _Jet:
+    """A ball, and balls of its derivatives along the two sides of a box."""
+
+    def __init__(self, value: arb, first: arb, second: arb) -> None:
+        self.value, self.first, self.second = value, first, second
+
+    def __add__(self, other: Number) -> "_Jet":
+        if not isinstance(other, _Jet):
+            return _Jet(self.value + other, self.first, self.second)
+        first, second = self.first + other.first, self.second + other.second
+        return _Jet(self.value + other.value, first, second)
+
+    def __mul__(self, other: Number) -> "_Jet":
+        if not isinstance(other, _Jet):
+            return self.chain(self.value * other, other)
+        first = self.first * other.value + self.value * other.first
+        second = self.second * other.value + self.value * other.second
+        return _Jet(self.value * other.value, first, second)
+
+    def __sub__(self, other: Number) -> Number:
+        return self + other * -1
+
+    def __rsub__(self, other: Number) -> Number:
+        return self * -1 + other
+
+    __radd__, __rmul__ = __add__, __mul__
+
+    def chain(self, value: arb, slope: Number) -> "_Jet":
+        """Return a function of this number, given its value and its slope."""
+        return _Jet(value, slope * self.first, slope * self.second)
+
+    def exp(self) -> "_Jet":
+        """Return the exponential."""
+        value = self.value.exp()
+        return self.chain(value, value)
+
+
 class _Gap:
     """The function G for one row and one r."""
 
     def __init__(self, claim: ProofClaim, row: Row, r: Fraction) -> None:
         self.power = claim.power
         self.limit = None if claim.reach is None else _units(_largest(claim))[1]
-        self.c, self.rate, self.r = claim.c, _ball(1 / claim.c), _ball(r)
+        self.rate, self.half, self.r = _ball(1 / claim.c), _ball(1 / (2 * claim.c)), _ball(r)
         self.a, self.lambda0 = _ball(row.a), _ball(row.a * claim.potential)
         self.slope, self.push = _ball(row.beta * r / claim.c), _ball(r / claim.c)
 
@@ -415,26 +448,17 @@ class _Gap:
 
     def enclose(self, box: Box) -> tuple[arb, arb, arb]:
         """Return balls that contain G in the middle, and its change along x and along h."""
-        (z, x, u, u1), (k, h) = _side_x(box.left, box.right, self.c), _side_h(box.low, box.high)
-        s, t = self._exponent(z, k)
-        value = self.lambda0 * u - self.a + self.slope * z - s - t * t * _phi(k * t)
-        _, grown_x, grown_h = self._growth(x, h)
-        g_x = self.lambda0 * u1 + self.slope - grown_x
-        return value, g_x * (x - z), -grown_h * (h - k)
+        return _mean_value(self.gap, box)
 
-    def _growth(self, x: arb, h: arb) -> tuple[arb, arb, arb]:
-        """Return s + t^2 phi(h t) and its derivatives by x and h."""
+    def gap(self, x: Number, h: Number) -> Number:
+        """Return G."""
         s, t = self._exponent(x, h)
-        s_x = -self.rate * (h * self.r + (2 - h * h) * x)
-        s_h = self.rate * x * (h * x - self.r)
-        tilt = t * (1 + h * t * _phi(h * t))
-        grown_x = s_x + tilt * (self.push + h * s_x)
-        grown_h = s_h + tilt * (s + h * s_h) + t * t * t * _phi_prime(h * t)
-        return s + t * t * _phi(h * t), grown_x, grown_h
+        u = (x * x * -self.half).exp()
+        return self.lambda0 * u - self.a + self.slope * x - s - _series(t, h, 2)
 
-    def _exponent(self, x: arb, h: arb) -> tuple[arb, arb]:
+    def _exponent(self, x: Number, h: Number) -> tuple[Number, Number]:
         """Return s and t."""
-        s = (self.r * (self.r - 2 * h * x) - (2 - h * h) * x * x) * self.rate / 2
+        s = (self.r * (self.r - 2 * h * x) - (2 - h * h) * x * x) * self.half
         return s, x * self.push + h * s
 
 
@@ -445,24 +469,16 @@ class _LedGap(_Gap):
         super().__init__(claim, row, r)
         self.lambda0, self.bend = _ball(level), _ball(claim.bend or Fraction(0))
 
-    def enclose(self, box: Box) -> tuple[arb, arb, arb]:
-        """Return balls that contain G in the middle, and its change along x and along h."""
-        (z, x, u, u1), (k, h) = _side_x(box.left, box.right, self.c), _side_h(box.low, box.high)
-        s, t = self._exponent(z, k)
-        y = (1 - k * k) * z + k * self.r
-        value = self.lambda0 * u - self.a * (1 + self.bend * (k * z) ** 2) + self.slope * z
-        value -= (s + t * t * _phi(k * t)) * (1 + self.bend * (k * y) ** 2)
-        value -= self.bend * (k * y * y * z * self.push + (y - z) * (y + z))
-        y, y_x, y_h = (1 - h * h) * x + h * self.r, 1 - h * h, self.r - 2 * h * x
-        grown, grown_x, grown_h = self._growth(x, h)
-        after = 1 + self.bend * (h * y) ** 2
-        g_x = self.lambda0 * u1 - 2 * self.a * self.bend * h * h * x + self.slope - grown_x * after
-        g_x -= 2 * self.bend * grown * h * h * y * y_x
-        g_x -= self.bend * (h * self.push * y * (y + 2 * x * y_x) + 2 * (y * y_x - x))
-        g_h = -2 * self.a * self.bend * h * x * x - grown_h * after
-        g_h -= 2 * self.bend * grown * h * y * (y + h * y_h)
-        g_h -= self.bend * (x * self.push * y * (y + 2 * h * y_h) + 2 * y * y_h)
-        return value, g_x * (x - z), g_h * (h - k)
+    def gap(self, x: Number, h: Number) -> Number:
+        """Return G, with y - x = h (r - h x)."""
+        s, t = self._exponent(x, h)
+        move = h * (self.r - h * x)
+        y, hx = x + move, h * x
+        hy = h * y
+        value = self.lambda0 * (x * x * -self.half).exp() + self.slope * x
+        value = value - self.a * (1 + self.bend * (hx * hx))
+        value = value - (s + _series(t, h, 2)) * (1 + self.bend * (hy * hy))
+        return value - self.bend * (hy * y * x * self.push + move * (2 * x + move))
 
 
 class _LateGap(_Gap):
@@ -472,7 +488,7 @@ class _LateGap(_Gap):
         super().__init__(claim, row, r)
         self.alpha, self.h = _ball(claim.alpha), _root(claim.alpha)
         kept = (1 - claim.alpha) ** claim.delay
-        self.kept, self.up = _ball(kept), r > 0
+        self.inverse = _ball(1 / kept)
         self.shift = self.h * _ball(2 * (1 - kept) / claim.alpha) * (-1 if r > 0 else 1)
         self.still = _units(abs(self.shift))[1] if r > 0 else 0
         self.force = (1 + self.h * _ball(row.beta)) * self.r / self.h
@@ -483,30 +499,18 @@ class _LateGap(_Gap):
 
     def enclose(self, box: Box) -> tuple[arb, arb, arb]:
         """Return balls that contain G in the middle, and its change along x."""
-        (z, x, u, u1) = _side_x(box.left, box.right, self.c)
-        grown, _ = self._grown(z)
-        psi, _ = self._psi(z, box)
-        value = self.lambda0 * u - self.a + self.force * psi - (grown - 1) / self.alpha
-        _, grown_x = self._grown(x)
-        _, psi_x = self._psi(x, box)
-        g_x = self.lambda0 * u1 + self.force * psi_x - grown_x / self.alpha
-        return value, g_x * (x - z), arb(0)
+        # Where psi may begin to rise it is replaced by 0, which is less.
+        return _mean_value(lambda x, _: self._gap(x, still=box.left < self.still), box)
 
-    def _grown(self, x: arb) -> tuple[arb, arb]:
-        """Return exp((y^2 - x^2) / 2c) and its derivative."""
-        y = (1 - self.alpha) * x + self.h * self.r
-        grown = ((y - x) * (y + x) * self.rate / 2).exp()
-        return grown, grown * ((1 - self.alpha) * y - x) * self.rate
-
-    def _psi(self, x: arb, box: Box) -> tuple[arb, arb]:
-        """Return psi and its derivative; a box where psi may begin to rise has 0, which is less."""
-        if box.left < self.still:
-            return arb(0), arb(0)
-        before = (x + self.shift) / self.kept
-        share = ((before - x) * (before + x) * self.rate / 2).exp() * self.rate
-        return before * share, share * (
-            1 / self.kept + before * (before / self.kept - x) * self.rate
-        )
+    def _gap(self, x: Number, *, still: bool) -> Number:
+        move = self.h * self.r - self.alpha * x  # y - x
+        grown = (move * (2 * x + move) * self.half).exp()
+        value = self.lambda0 * (x * x * -self.half).exp() - self.a - (grown - 1) * (1 / self.alpha)
+        if still:
+            return value
+        before = (x + self.shift) * self.inverse
+        psi = before * ((before - x) * (before + x) * self.half).exp() * self.rate
+        return value + self.force * psi
 
 
 class _FarGap(_Gap):
@@ -521,28 +525,16 @@ class _FarGap(_Gap):
         product: int = x * h**self.power >> self.power * UNIT
         return product
 
-    def enclose(self, box: Box) -> tuple[arb, arb, arb]:
-        """Return balls that contain E in the middle, and its change along z and along v."""
-        (k, z), (j, v) = _side_h(box.left, box.right), _side_h(box.low, box.high)
-        sigma, tau = self._scaled(k, j)
-        value = j * (self.slope - self.a * j) - sigma - tau * tau * _phi(k * tau)
-        sigma, tau = self._scaled(z, v)
-        sigma_z, sigma_v = self._slopes_of_sigma(z, v)
-        w = z * tau
-        tilt = tau * (1 + w * _phi(w))
-        e_z = -sigma_z - tilt * (sigma + z * sigma_z) - tau * tau * tau * _phi_prime(w)
-        e_v = self.slope - 2 * self.a * v - sigma_v - tilt * z * sigma_v
-        return value, e_z * (z - k), e_v * (v - j)
+    def gap(self, x: Number, h: Number) -> Number:
+        """Return E, given z and v."""
+        sigma, tau = self._sigma_and_tau(x, h)
+        return h * (self.slope - self.a * h) - sigma - _series(tau, x, 2)
 
-    def _scaled(self, z: arb, v: arb) -> tuple[arb, arb]:
+    def _sigma_and_tau(self, z: Number, v: Number) -> tuple[Number, Number]:
         """Return sigma and tau."""
-        sigma = (((self.r - z) * v) ** 2 - 2) * self.rate / 2
+        away = (self.r - z) * v
+        sigma = (away * away - 2) * self.half
         return sigma, self.push + z * sigma
-
-    def _slopes_of_sigma(self, z: arb, v: arb) -> tuple[arb, arb]:
-        """Return the derivatives of sigma along z and along v."""
-        away = self.r - z
-        return -self.rate * v * v * away, self.rate * v * away * away
 
 
 class _FartherGap(_FarGap):
@@ -554,56 +546,46 @@ class _FartherGap(_FarGap):
 
     def enclose(self, box: Box) -> tuple[arb, arb, arb]:
         """Return a ball whose lower end is below E / v, and balls of its change along y and v."""
-        (k, y), (j, v) = _side_h(box.left, box.right), _side_h(box.low, box.high)
-        value = self.first / (arb(box.high) * arb(2) ** -UNIT) + self._smooth(k, j)
-        z = y * v
-        sigma, tau = self._scaled(z, v)
-        sigma_z, sigma_v = self._slopes_of_sigma(z, v)
-        w, away = z * tau, self.r - z
-        along_sigma = self.push + z * sigma + tau * tau * _phi(w) * z
-        along_z = sigma * sigma / 2 + tau * tau * (_phi(w) * sigma + tau * tau * _phi_prime(w, 3))
-        bend_y = v * (along_sigma * sigma_z + along_z)
-        bend_v = along_sigma * (sigma_v + y * sigma_z) + y * along_z
-        g_y = self.rate * v * v * away - self._bend(z, sigma, tau) - y * bend_y
-        g_v = -self.a - self.rate * away * (away / 2 - v * y) - y * bend_v
-        return value, g_y * (y - k), g_v * (v - j)
+        value, along_y, along_v = super().enclose(box)
+        return value + self.first / (box.high * STEP), along_y, along_v
 
-    def _smooth(self, y: arb, v: arb) -> arb:
-        """Return E / v without its first term."""
-        z = y * v
-        sigma, tau = self._scaled(z, v)
+    def gap(self, x: Number, h: Number) -> Number:
+        """Return E / v without its first term, given y and v."""
+        z = x * h
+        sigma, tau = self._sigma_and_tau(z, h)
         away = self.r - z
-        rest = self.a + self.rate * away * away / 2
-        return self.slope - v * rest - y * self._bend(z, sigma, tau)
-
-    def _bend(self, z: arb, sigma: arb, tau: arb) -> arb:
-        """Return the factor of -y."""
-        return sigma * (self.push + z * sigma / 2) + tau * tau * tau * _phi(z * tau, 3)
+        bend = sigma * (self.push + z * sigma * HALF) + _series(tau, z, 3)
+        return self.slope - h * (self.a + away * away * self.half) - x * bend
 
 
-@lru_cache(maxsize=20_000)
-def _side_x(left: int, right: int, c: Fraction) -> tuple[arb, arb, arb, arb]:
-    """Return balls for the middle and for all of a side, and u and u' on these."""
-    z, x = _middle(left, right), _whole(left, right)
-    rate = _ball(1 / c)
-    return z, x, (-rate * z * z / 2).exp(), -rate * x * (-rate * x * x / 2).exp()
+def _mean_value(gap: Callable[[Number, Number], Number], box: Box) -> tuple[arb, arb, arb]:
+    """Enclose a function in the middle of a box, and its change along both sides."""
+    (z, x), (k, h) = _side(box.left, box.right), _side(box.low, box.high)
+    slopes = gap(_Jet(x, arb(1), arb(0)), _Jet(h, arb(0), arb(1)))
+    return gap(z, k), slopes.first * (x - z), slopes.second * (h - k)
 
 
-@lru_cache(maxsize=20_000)
-def _side_h(low: int, high: int) -> tuple[arb, arb]:
-    return _middle(low, high), _whole(low, high)
+def _side(low: int, high: int) -> tuple[arb, arb]:
+    """Return the middle of a side, and a ball that contains all of it, given in units."""
+    middle = (low + high) * STEP * HALF
+    return middle, middle + arb(0, (high - low) * STEP * HALF)
 
 
-def _middle(low: int, high: int) -> arb:
-    return arb(low + high) * arb(2) ** (-UNIT - 1)
+def _series(t: Number, h: Number, order: int) -> Number:
+    """Enclose ``t^order phi(h t)``, where ``phi(z) = sum_k z^k / (k + order)!``.
+
+    The derivatives are ``t^(order-1)`` times the phi of the order below, and ``t^(order+1) phi'``.
+    """
+    if not isinstance(t, _Jet):
+        return t**order * _phi(h * t, order)
+    z = h.value * t.value
+    power = t.value ** (order - 1)
+    along_t = t.chain(power * t.value * _phi(z, order), power * _phi(z, order - 1))
+    along_h = h.chain(arb(0), power * t.value * t.value * _phi_prime(z, order))
+    return along_t + along_h
 
 
-def _whole(low: int, high: int) -> arb:
-    """Return a ball that contains all numbers from low to high, in units."""
-    return _middle(low, high) + arb(0, arb(high - low) * arb(2) ** (-UNIT - 1))
-
-
-def _phi(z: arb, order: int = 2) -> arb:
+def _phi(z: arb, order: int) -> arb:
     """Enclose ``sum_k z^k / (k + order)!``; from the n-th on all is below ``|z|^n e^|z| / n!``."""
     terms = FEW if z.abs_upper() < 0.5 else MANY
     total = arb(0)
@@ -612,7 +594,7 @@ def _phi(z: arb, order: int = 2) -> arb:
     return total + _tail(z, terms)
 
 
-def _phi_prime(z: arb, order: int = 2) -> arb:
+def _phi_prime(z: arb, order: int) -> arb:
     """Enclose ``sum_k k z^(k-1) / (k + order)!`` in the same way."""
     terms = FEW if z.abs_upper() < 0.5 else MANY
     total = arb(0)
@@ -644,10 +626,11 @@ def _ball(value: Fraction) -> arb:
 
 
 with ctx.workprec(BITS):
+    STEP, HALF = arb(2) ** -UNIT, arb("0.5")
     INVERSE = [_ball(Fraction(1, factorial(k))) for k in range(MANY + 3)]
 
 
-def _shown(row: Row) -> str:
+def _show(row: Row) -> str:
     return f"m from {float(row.start):.6g} to {float(row.end):.6g}"
 
 
@@ -669,26 +652,19 @@ def sentence(claim: ProofClaim) -> str:
     """Return a proved claim as a sentence."""
     exact = (claim.alpha_from, claim.alpha, claim.c, claim.potential)
     low, high, c, potential = map(_in_full, exact)
+    rates = f"alpha = {high}" if low == high else f"every positive alpha from {low} to {high}"
+    if claim.delay:
+        rates += f", at most {claim.delay} outcomes between a prediction and its own,"
+    settings, whose = f"{rates} and c = {c}", f" of at most {claim.n_experts} experts"
+    if claim.bend is not None:
+        whose = (
+            f" of {claim.n_experts} experts, those who have not joined counted with a regret of 0,"
+        )
     if claim.reach is not None:
         logarithm = "ln N" if claim.power == 1 else "(ln N)^2"
-        return (
-            f"proved: with c = {c}, every positive alpha up to {high} and every number N of "
-            f"experts with alpha {logarithm} <= {_in_full(claim.reach)} the average potential "
-            f"never exceeds {potential}"
-        )
-    if claim.delay:
-        high += f", at most {claim.delay} outcomes between a prediction and its own,"
-        low = high
-    rates = f"alpha = {high}" if low == high else f"every positive alpha from {low} to {high}"
-    if claim.bend is not None:
-        return (
-            f"proved: with {rates} and c = {c} the average potential of {claim.n_experts} experts, "
-            f"those who have not joined counted with a regret of 0, never exceeds {potential}"
-        )
-    return (
-        f"proved: with {rates} and c = {c} the average potential of at most {claim.n_experts} "
-        f"experts never exceeds {potential}"
-    )
+        settings, whose = f"c = {c}, every positive alpha up to {high} and every number N of ", ""
+        settings += f"experts with alpha {logarithm} <= {_in_full(claim.reach)}"
+    return f"proved: with {settings} the average potential{whose} never exceeds {potential}"
 
 
 def _in_full(value: Fraction) -> str:

@@ -12,7 +12,7 @@ def done_by(workers: Executor | None) -> Iterator[None]:
         yield
     except BaseException:
         if workers is not None:
-            workers.shutdown(wait=False)  # that of Dask cancels them
+            workers.shutdown(wait=False)  # Dask cancels its tasks then
         raise
 
 

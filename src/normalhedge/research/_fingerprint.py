@@ -17,7 +17,6 @@ SHOWN = (
     "research/paper/_page.py",
     "research/paper/_parts.py",
     "research/leaderboard/_page.py",
-    "research/leaderboard/_recommendation.py",
     "research/leaderboard/_standings.py",
 )
 """Code that only lists, judges or shows numbers, or has others compute them; it is part of no
@@ -62,8 +61,8 @@ NOW = contents(PACKAGE, Path(_core.__file__))
 def fingerprint(*upper: str, without: Collection[str] = (), code: Mapping[str, str] = NOW) -> str:
     """Return a hash of all code that computes certain numbers.
 
-    Numbers that were saved under another fingerprint may be those of another algorithm. A change
-    of a file in `SHOWN` does not change the fingerprint.
+    Another algorithm may have computed the numbers that were saved under another fingerprint. A
+    change of a file in `SHOWN` does not change the fingerprint.
 
     Examples
     --------

@@ -15,9 +15,8 @@ from normalhedge.cli import main
 from normalhedge.cli._options import blend_words
 from normalhedge.mixtures.rules._automatic import Automatic
 from normalhedge.research.leaderboard._contests import PANEL_SCORES, NatureContest, PanelContest
-from normalhedge.research.leaderboard._recommendation import recommend
 from normalhedge.research.leaderboard._run import FIELD_ON_PANELS, compare
-from normalhedge.research.leaderboard._standings import Standing
+from normalhedge.research.leaderboard._standings import Standing, recommend
 from normalhedge.research.leaderboard._yardsticks import ContestSettings
 from normalhedge.tables import blend
 
@@ -171,7 +170,7 @@ def test_the_output_ends_with_a_command_to_paste(
         assert len(FIELD_ON_PANELS) == len(set(FIELD_ON_PANELS))
         losses = pyarrow.csv.read_csv(tmp_path / "out" / "panels.csv").to_pydict()
         assert set(FIELD_ON_PANELS) <= set(losses["hedger"])
-    # What is pasted has the loss that the table says.
+    # The pasted command has the loss of the table.
     main(pasted[1:])
     blended = re.search(r"^ *blend +([\d.]+)", capsys.readouterr().out, re.MULTILINE)
     assert blended is not None

@@ -93,7 +93,7 @@ def test_what_is_finished_is_not_played_again(
     faster = NatureContest("independent-coins", replace(SMALL, alpha=0.2))
     compare(["hedge"], [faster], folder=tmp_path)
     assert len(played) == 8 + 3
-    # It does not cost what was there before.
+    # The runs at the first rate are still saved.
     compare(["hedge"], [game], folder=tmp_path)
     assert len(played) == 8 + 3
 
@@ -159,7 +159,7 @@ def test_a_hedger_of_ones_own_takes_part(tmp_path: Path, monkeypatch: pytest.Mon
     table = pyarrow.csv.read_csv(panel.path)
     alone = blend(table, "y", by="series", time="day", hedger=Own()).summary()
     assert board.panels[0].mean("loss")[0] == pytest.approx(alone.blend)
-    # Those of the package are kept, whatever they are called, and one's own are not.
+    # Hedgers of the package are kept under any name, and the caller's own are not.
     names = ("Own", "NormalHedge", "Uniform")
     assert [who for _, who in played] == [names] * 3
     again = compare([NormalHedge(memory=5), Own()], games, folder=tmp_path / "cells")

@@ -6,8 +6,7 @@ import pytest
 from normalhedge.research._cells import Arrays
 from normalhedge.research.paper import _chance as chance
 from normalhedge.research.paper._claim import FAILS, HOLDS
-from normalhedge.research.paper._part import QUICK
-from normalhedge.research.paper._simulation import ALPHA
+from normalhedge.research.paper._part import ALPHA, QUICK
 
 
 @pytest.fixture(scope="module")

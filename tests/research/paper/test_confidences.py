@@ -24,8 +24,8 @@ def test_the_bound_transfers_under_one_reading_only(found: Arrays) -> None:
         HOLDS,
     ]
     assert {claim.where for claim in claims} == {"Section 3.2"}
-    assert confidences.judge({}) == []
-    assert confidences.sections({}) == []
+    assert confidences.PART.judge({}) == []
+    assert confidences.PART.sections({}) == []
 
 
 def test_without_doubt_all_readings_are_the_same() -> None:
@@ -57,7 +57,7 @@ def test_verdicts_can_turn(found: Arrays) -> None:
 
 
 def test_the_page_has_both_tables(found: Arrays) -> None:
-    first, second = confidences.sections({"confidences": found})
+    first, second = confidences.PART.sections({"confidences": found})
     assert [row[0] for row in first.rows] == list(confidences.NATURES)
     assert confidences._power(42.3) == "2.0 × 10⁴²"
     assert [row[0] for row in second.rows] == ["0/α", "1/α", "2/α", "4/α", "8/α"]

@@ -1,8 +1,7 @@
-"""The figures are those of the paper."""
+"""The figures agree with the paper."""
 
 from normalhedge.research.paper._figures import FIGURES, HEDGE, STYLES, normal
-from normalhedge.research.paper._part import PaperSettings
-from normalhedge.research.paper._simulation import ALPHA
+from normalhedge.research.paper._part import ALPHA, PaperSettings
 
 
 def test_the_figures_are_those_of_the_paper() -> None:

@@ -8,8 +8,7 @@ import pytest
 from normalhedge.research._cells import Arrays
 from normalhedge.research.paper import _fixed_rate as fixed_rate
 from normalhedge.research.paper._claim import FAILS, HOLDS
-from normalhedge.research.paper._part import QUICK
-from normalhedge.research.paper._simulation import ALPHA
+from normalhedge.research.paper._part import ALPHA, QUICK
 
 
 @pytest.fixture(scope="module")
@@ -23,7 +22,7 @@ def test_the_bound_is_worse_by_the_root_of_ln_n(found: Arrays) -> None:
     # At its best rate the printed bound is the one that the paper prints.
     best = [math.sqrt(math.log(n) / (1 - ALPHA / 2)) for n in fixed_rate.EXPERTS]
     assert found["printed"][:, -1] == pytest.approx(best)
-    # For many experts the factor is sqrt(ln N) over that of the rate.
+    # For many experts the factor is sqrt(ln N) over the factor of the rate.
     limits = [1 / factor for factor in fixed_rate.FACTORS]
     assert fixed_rate._worse(found["printed"])[-1] == pytest.approx(limits, rel=0.05)
 

@@ -15,7 +15,7 @@ from normalhedge.research.paper._reproduce import reproduce
 
 
 def test_the_case_where_bayes_fails_to_the_digit() -> None:
-    bank, symbols, _ = none_correct(np.random.default_rng(0))
+    bank, symbols, _ = none_correct(np.random.default_rng(0), 1e-10, 0.04)
     best, alone = best_candidate(bank, symbols)
     assert best == 0
     assert alone.round(1).tolist() == [1253.2, 10007.6, 9894.0, 10000.0]

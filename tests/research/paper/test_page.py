@@ -69,6 +69,6 @@ def test_the_page_opens_without_errors(page: Path, tmp_path: Path) -> None:
         part = shown.split(f'id="{figure}"')[1].split("<h2")[0]
         titles = re.findall(r"γ = 0\.\d, (?:f|N) = [\d.]+", part)
         assert len(titles) >= panels
-        # Four printed curves in each panel; those of the second set are switched off.
+        # Four printed curves in each panel; the curves of the second set are switched off.
         assert part.count('class="js-line"') >= 4 * panels
     assert shown.count('class="verdict') == 16

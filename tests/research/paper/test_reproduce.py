@@ -39,7 +39,7 @@ def test_what_other_code_kept_is_computed_again(
     def ask() -> int:
         for part in parts:
             (measurement,) = part.choices[part.id]
-            found = module._measured(part, measurement, SMALL, None, cells, SILENT)
+            found = module._load_or_measure(part, measurement, SMALL, None, cells, SILENT)
             np.testing.assert_array_equal(found["a"], measured["a"])
         return len(calls)
 

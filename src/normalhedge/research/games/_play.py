@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from itertools import islice
 from threading import Event
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -14,8 +14,7 @@ from normalhedge.boundary.inputs import Floats
 from normalhedge.boundary.progress import Listener, Progress, listener
 from normalhedge.boundary.threads import cores
 from normalhedge.hedgers import Hedger
-from normalhedge.hedgers.trace import Trace
-from normalhedge.research.games._record import Means, Plan, Record
+from normalhedge.hedgers.trace import Curves, Trace
 from normalhedge.research.games.natures import Nature
 
 
@@ -76,7 +75,7 @@ def play(
     >>> trace.regret.mean.shape
     (2, 1000)
     """
-    named = _named(hedgers)
+    named = _name_hedgers(hedgers)
     rounds, runs = inputs.count("rounds", rounds), inputs.count("runs", runs)
     every, parts = inputs.count("every", every), inputs.count("parts", parts)
     jobs = cores() if jobs is None else inputs.count("jobs", jobs)
@@ -84,39 +83,43 @@ def play(
         raise ValueError(f"every and parts must be at most rounds = {rounds}")
     if quantile is not None:
         quantile = inputs.quantile(quantile)
-    plan = Plan(rounds, every, parts, quantile)
+    plan = _Plan(rounds, every, parts, quantile)
     seeds = np.random.SeedSequence(seed).spawn(runs)
-    means = Means(len(named), runs, parts)
-    weights = None
+    means, part_regret, weights = _Means(), [], None
+    highest = np.full((2, len(named)), -math.inf)
     stop = Event()
     told = listener(progress)
     told.total(rounds * runs)
 
-    def play_run(run: int) -> Record:
+    def play_run(run: int) -> _Record:
         rng = np.random.default_rng(seeds[run])
         keep = keep_weights and run == 0
-        return _one_run(list(named.values()), nature, plan, rng, stop, told, keep_weights=keep)
+        return _play_run(list(named.values()), nature, plan, rng, stop, told, keep_weights=keep)
 
     for run, record in enumerate(_in_order(play_run, runs, jobs, stop)):
-        means.add(run, record)
+        for name, values in record.curves.items():
+            means.add(name, values)
+        highest = np.maximum(highest, record.highest)
+        part_regret.append(record.part_regret)
         weights = record.weights if run == 0 else weights
+    curves = means.curves()
     return Trace(
         hedgers=tuple(named),
         rounds=plan.recorded,
         runs=runs,
-        regret=means.curves("regret"),
-        potential=means.curves("potential"),
-        gain=means.curves("gain"),
+        regret=curves["regret"],
+        potential=curves["potential"],
+        gain=curves["gain"],
         quantile=quantile,
-        quantile_regret=None if quantile is None else means.curves("quantile_regret"),
-        highest_regret=means.highest_regret,
-        highest_potential=means.highest_potential,
-        part_regret=means.part_regret,
+        quantile_regret=curves.get("quantile_regret"),
+        highest_regret=highest[0],
+        highest_potential=highest[1],
+        part_regret=np.stack(part_regret, axis=1),
         weights=weights,
     )
 
 
-def _named(
+def _name_hedgers(
     hedgers: Mapping[str, Hedger[Any]] | Sequence[Hedger[Any]],
 ) -> Mapping[str, Hedger[Any]]:
     named = hedgers if isinstance(hedgers, Mapping) else {str(hedger): hedger for hedger in hedgers}
@@ -127,29 +130,77 @@ def _named(
     return named
 
 
-def _one_run(
+class _Plan(NamedTuple):
+    """The length of a game, and the rounds that are recorded."""
+
+    rounds: int
+    every: int  # the distance between recorded rounds
+    parts: int  # how many equal parts have a mean regret
+    quantile: float | None  # the epsilon of the quantile regret; None: it is not recorded
+
+    @property
+    def recorded(self) -> np.ndarray:
+        """The recorded rounds."""
+        return np.arange(self.every, self.rounds + 1, self.every)
+
+    @property
+    def edges(self) -> np.ndarray:
+        """The rounds at which the parts begin and end."""
+        return np.arange(self.parts + 1) * self.rounds // self.parts
+
+
+class _Record(NamedTuple):
+    """The record of one run; the names and shapes are as in `Trace`."""
+
+    curves: dict[str, Floats]  # regret, potential, gain and quantile_regret
+    highest: Floats  # the largest regret, and the largest potential, of each hedger
+    part_regret: Floats
+    weights: Floats | None
+
+
+class _Means:
+    """Means and standard deviations over runs, added up in the order of the runs (Welford)."""
+
+    def __init__(self) -> None:
+        self.moments: dict[str, tuple[Floats, Floats, Any]] = {}
+
+    def add(self, name: str, values: Floats) -> None:
+        """Add the values of a run."""
+        zero = np.zeros_like(values)
+        mean, squares, count = self.moments.get(name, (zero, zero, zero))
+        finite = ~np.isnan(values)
+        count = count + finite
+        delta = np.where(finite, values - mean, 0.0)
+        mean = mean + delta / np.maximum(count, 1)
+        squares = squares + np.where(finite, delta * (values - mean), 0.0)
+        self.moments[name] = (mean, squares, count)
+
+    def curves(self) -> dict[str, Curves]:
+        """Return the mean and the standard deviation of each quantity."""
+        return {
+            name: Curves(
+                np.where(count > 0, mean, math.nan), np.sqrt(squares / np.maximum(count - 1, 1))
+            )
+            for name, (mean, squares, count) in self.moments.items()
+        }
+
+
+def _play_run(
     hedgers: list[Hedger[Any]],
     nature: Nature,
-    plan: Plan,
+    plan: _Plan,
     rng: np.random.Generator,
     stop: Event,
     progress: Progress,
     *,
     keep_weights: bool,
-) -> Record:
+) -> _Record:
     """Play one game. The record grows with the recorded rounds only."""
-    recorded, edges = plan.recorded, plan.edges
-    shape = (len(hedgers), len(recorded))
-    record = Record(
-        np.empty(shape),
-        np.empty(shape),
-        np.empty(shape),
-        None if plan.quantile is None else np.empty(shape),
-        np.empty((*shape, nature.experts)) if keep_weights else None,
-        np.zeros((len(hedgers), plan.parts)),
-        np.full(len(hedgers), -math.inf),
-        np.full(len(hedgers), -math.inf),
-    )
+    recorded, edges, count = plan.recorded, plan.edges, len(hedgers)
+    names = ("regret", "potential", "gain", "quantile_regret")[: 3 if plan.quantile is None else 4]
+    curves = {name: np.empty((count, len(recorded))) for name in names}
+    weights = np.empty((count, len(recorded), nature.experts)) if keep_weights else None
+    highest, sums = np.full((2, count), -math.inf), np.zeros((count, plan.parts))
     states = [hedger.init(nature.experts) for hedger in hedgers]
     snapshots = plan.quantile is not None or keep_weights
     start = 0
@@ -164,24 +215,23 @@ def _one_run(
         for h, hedger in enumerate(hedgers):
             run = hedger.run(block, state=states[h])
             states[h] = run.state
-            record.regret[h, rows] = run.best_regret[inside]
-            record.potential[h, rows] = run.log_potential[inside]
-            record.gain[h, rows] = run.gains[inside]
-            record.highest_regret[h] = max(record.highest_regret[h], run.best_regret.max())
-            # Without a potential it is NaN, and max keeps its first argument.
-            highest = max(record.highest_potential[h], run.log_potential.max())
-            record.highest_potential[h] = highest
-            _add_parts(record.part_regret[h], edges, start, run.best_regret)
-            if snapshots and rows.stop > rows.start:
-                if record.quantile_regret is not None:
-                    record.quantile_regret[h, rows] = run.state.quantile_regret(plan.quantile)
-                if record.weights is not None:
-                    record.weights[h, rows] = run.state.weights
+            curves["regret"][h, rows] = run.best_regret[inside]
+            curves["potential"][h, rows] = run.log_potential[inside]
+            curves["gain"][h, rows] = run.gains[inside]
+            # Without a potential it is NaN, which fmax ignores.
+            largest = run.best_regret.max(), run.log_potential.max()
+            highest[:, h] = np.fmax(highest[:, h], largest)
+            _add_parts(sums[h], edges, start, run.best_regret)
+            if rows.stop > rows.start:
+                if plan.quantile is not None:
+                    curves["quantile_regret"][h, rows] = run.state.quantile_regret(plan.quantile)
+                if weights is not None:
+                    weights[h, rows] = run.state.weights
         progress.done(len(block), "playing")
         start = end
     if start != plan.rounds:
         raise ValueError(f"{nature} gave {start} rounds of gains and not {plan.rounds}")
-    return record._replace(part_regret=record.part_regret / np.diff(edges))
+    return _Record(curves, highest, sums / np.diff(edges), weights)
 
 
 def _add_parts(sums: Floats, edges: np.ndarray, start: int, values: Floats) -> None:
@@ -204,8 +254,8 @@ def _cut(blocks: Iterator[np.ndarray], ends: np.ndarray) -> Iterator[np.ndarray]
 
 
 def _in_order(
-    play_run: Callable[[int], Record], runs: int, jobs: int, stop: Event
-) -> Iterator[Record]:
+    play_run: Callable[[int], _Record], runs: int, jobs: int, stop: Event
+) -> Iterator[_Record]:
     """Yield the records of the runs in order; at most ``jobs + 1`` runs are pending at a time."""
     if jobs == 1 or runs == 1:
         yield from map(play_run, range(runs))
@@ -213,7 +263,7 @@ def _in_order(
     with ThreadPoolExecutor(jobs) as pool:
         todo = iter(range(runs))
         first = islice(todo, jobs + 1)
-        pending: list[Future[Record]] = [pool.submit(play_run, run) for run in first]
+        pending: list[Future[_Record]] = [pool.submit(play_run, run) for run in first]
         try:
             while pending:
                 yield pending.pop(0).result()

@@ -8,7 +8,6 @@ from normalhedge.research.leaderboard._page import (
     panel_table as panel_table,
     write_leaderboard as write_leaderboard,
 )
-from normalhedge.research.leaderboard._recommendation import Recommendation, recommend
 from normalhedge.research.leaderboard._run import (
     FIELD,
     FIELD_ON_PANELS,
@@ -16,7 +15,12 @@ from normalhedge.research.leaderboard._run import (
     compare,
     default_natures,
 )
-from normalhedge.research.leaderboard._standings import Leaderboard, Standing
+from normalhedge.research.leaderboard._standings import (
+    Leaderboard,
+    Recommendation,
+    Standing,
+    recommend,
+)
 from normalhedge.research.leaderboard._yardsticks import ContestSettings
 
 __all__ = [

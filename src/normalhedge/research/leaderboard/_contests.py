@@ -73,10 +73,10 @@ class NatureContest:
         self.aimed = "target" in inspect.signature(NATURES[kind]).parameters
         sample = self._nature(NormalHedge(settings.alpha))
         self.experts = sample.experts
-        self.file: Path | None = sample.source.path if isinstance(sample, Replay) else None
-        self.rounds = (
-            min(sample.rounds, settings.rounds) if isinstance(sample, Replay) else settings.rounds
-        )
+        self.file: Path | None = None
+        self.rounds = settings.rounds
+        if isinstance(sample, Replay):
+            self.file, self.rounds = sample.source.path, min(sample.rounds, settings.rounds)
         self.runs = 1 if isinstance(sample, Replay | BreakAway) else settings.runs
         self.units = float(self.rounds * (self.experts + 50))
         if self.rounds < 1:
@@ -232,12 +232,9 @@ class PanelContest:
         del run
         scores: list[Floats] = []
         uniform = self._first.totals[:, sum_rows.UNIFORM]  # auto combines even weights otherwise
+        general = {name: value for name, value in self.options.items() if name not in SINGLE}
         for hedger in hedgers:
-            options = {
-                name: value
-                for name, value in self.options.items()
-                if not isinstance(hedger, Automatic) or name not in SINGLE
-            }
+            options = general if isinstance(hedger, Automatic) else self.options
             times: list[float] = []
             while not times or (len(times) < 3 and times[0] < BRIEF):
                 start = time.perf_counter()

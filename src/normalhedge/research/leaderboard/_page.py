@@ -8,8 +8,12 @@ import numpy as np
 
 from normalhedge.reports import Section, curves_plot, places_plot, sentence, write_page
 from normalhedge.research.leaderboard._contests import NatureContest, PanelContest
-from normalhedge.research.leaderboard._recommendation import recommend
-from normalhedge.research.leaderboard._standings import PANEL_YARDSTICKS, Leaderboard, Standing
+from normalhedge.research.leaderboard._standings import (
+    PANEL_YARDSTICKS,
+    Leaderboard,
+    Standing,
+    recommend,
+)
 from normalhedge.research.leaderboard._yardsticks import curve_rounds
 
 VISIBLE = 6
@@ -34,25 +38,20 @@ def overall_table(board: Leaderboard) -> Table:
     ]
     if board.games:
         head += ["regret", "worst", "ordinary", "switch", "µs"]
-        fields = ("discounted_regret", "worst_discounted_regret", "ordinary_regret")
+        *regrets, seconds = list(columns.values())[4:]  # in the order of this head
         for k, row in enumerate(rows):
-            row += [_number(columns[field][k]) for field in fields]
-            row += [_number(columns["regret_after_switch"][k])]
-            row += [_number(1e6 * columns["seconds_per_round"][k])]
+            row += [_number(values[k]) for values in (*regrets, 1e6 * seconds)]
     return head, rows
 
 
 def games_table(board: Leaderboard) -> Table:
     """Return the mean discounted regret of each hedger in each game; a letter names a game."""
-    head = ["hedger", *letters(board)]
-    rows = [
-        [
-            board.hedgers[h],
-            *(_number(s.mean("mean")[h]) + "*" * int(s.tied[h]) for s in board.games),
-        ]
-        for h in board.order
+    columns = [
+        [_number(mean) + "*" * int(tied) for mean, tied in zip(s.mean("mean"), s.tied, strict=True)]
+        for s in board.games
     ]
-    return head, rows
+    rows = [[board.hedgers[h], *(column[h] for column in columns)] for h in board.order]
+    return ["hedger", *letters(board)], rows
 
 
 def letters(board: Leaderboard) -> dict[str, str]:
@@ -73,7 +72,7 @@ def game_table(standing: Standing) -> Table:
     rows = [
         [
             standing.hedgers[h] + " *" * bool(standing.tied[h]),
-            _place(standing.ranks[h]),
+            f"{standing.ranks[h]:g}" if math.isfinite(standing.ranks[h]) else "-",
             _number(means["mean"][h]) + (f" ± {error[h]:.2g}" if error[h] > 1e-4 else ""),
             _number(standing.worst("worst")[h]),
             *(_number(means[name][h]) for name in ("ordinary", "quantile", "sequence", "after")),
@@ -116,10 +115,6 @@ def _number(value: float) -> str:
     return f"{value:.1f}" if abs(value) < 1000 else f"{value:,.0f}"
 
 
-def _place(rank: float) -> str:
-    return f"{rank:g}" if math.isfinite(rank) else "-"
-
-
 def write_leaderboard(
     path: Path, board: Leaderboard, *, command: str, settings: Mapping[str, object]
 ) -> None:
@@ -153,26 +148,20 @@ OVERALL = (
     "where the hedger did better by changing. Switch: what the best expert of the stretch after a "
     "switch gained more in it. µs: processor time of one round, where many are played at once."
 )
-PLACES = "1 is the best; hover for the numbers. The letters are those of the games below."
+PLACES = "1 is the best; hover for the numbers. The letters name the games below."
 
 
 def _places(board: Leaderboard) -> str:
-    order = board.order
-    names = [board.hedgers[h] for h in order]
+    names = [board.hedgers[h] for h in board.order]
     columns = [*letters(board), *(standing.contest.name for standing in board.panels)]
-    places = np.array([s.ranks[order] for s in (*board.games, *board.panels)]).T
-    words = [
-        [
-            f"{s.contest.name}: {_word(s)} {s.mean(s.contest.scores[0])[h]:.4g}"
-            for s in (*board.games, *board.panels)
-        ]
-        for h in order
-    ]
-    return places_plot("places", names, columns, places, words)
-
-
-def _word(standing: Standing) -> str:
-    return "mean loss" if isinstance(standing.contest, PanelContest) else "mean regret"
+    places, words = [], []
+    for standing in (*board.games, *board.panels):
+        contest, means = standing.contest, standing.mean(standing.contest.scores[0])
+        kind = "mean loss" if isinstance(contest, PanelContest) else "mean regret"
+        places.append(standing.ranks[board.order])
+        words.append([f"{contest.name}: {kind} {means[h]:.4g}" for h in board.order])
+    rows = [list(row) for row in zip(*words, strict=True)]
+    return places_plot("places", names, columns, np.array(places).T, rows)
 
 
 def _game_section(k: int, standing: Standing) -> Section:
@@ -181,34 +170,23 @@ def _game_section(k: int, standing: Standing) -> Section:
     head, rows = game_table(standing)
     aimed = " The adversary is aimed at each hedger in turn." if contest.aimed else ""
     names = {
-        "best_expert": "the best expert",
-        "best_quantile": f"the best {contest.settings.quantile:.0%} of the experts",
-        "best_sequence": "the best sequence of experts",
+        "the best expert": standing.mean("best_expert"),
+        f"the best {contest.settings.quantile:.0%} of the experts": standing.mean("best_quantile"),
+        "the best sequence of experts": standing.mean("best_sequence"),
     }
-    earned = [(words, standing.mean(name)) for name, words in names.items()]
-    found = ", ".join(
-        f"{words} {np.nanmean(gains):+.3f}" for words, gains in earned if np.isfinite(gains).any()
+    best = ", ".join(
+        f"{name} {np.nanmean(gains):+.3f}"
+        for name, gains in names.items()
+        if np.isfinite(gains).any()
     )
     text = (
         f"{contest.experts:,} experts, {contest.rounds:,} rounds, {contest.runs} "
-        f"run{'s' * (contest.runs != 1)}.{aimed} In hindsight, a round brought {found}"
+        f"run{'s' * (contest.runs != 1)}.{aimed} In hindsight, a round brought {best}"
         + (" (on the mean over the hedgers)." if contest.aimed else ".")
         + " The plot: the discounted regret over the rounds, the mean of all runs. *: the best, or "
         "tied with it."
     )
-    plot = curves_plot(
-        f"game{k}",
-        curve_rounds(contest.rounds),
-        {
-            name: curve
-            for name, curve in zip(standing.hedgers, standing.curves, strict=True)
-            if np.isfinite(curve).all()
-        },
-        _visible(standing),
-        xaxis_title="round",
-        yaxis_title="discounted regret",
-        height=460,
-    )
+    plot = _plot(f"game{k}", standing, curve_rounds(contest.rounds), "discounted regret")
     return Section(f"game{k}", f"{_letter(k)}. {contest.name}", text, plot, head, rows)
 
 
@@ -224,21 +202,22 @@ def _panel_section(k: int, standing: Standing) -> Section:
         f"best convex combination and the best sequence with {contest.switches} switches; "
         "who sleeps is replaced by even weights. Own regret: the largest in the hedger's own "
         "account, at its own rate of discount, in units of the loss. The plot: by how much "
-        "the loss of uniform weights exceeds that of a hedger, summed up over time."
+        "the loss of uniform weights exceeds the hedger's, summed up over time."
     )
     advice = recommend(standing)
     if advice is not None:
         text += f" {sentence(advice.reason)} So use {advice.hedger}."
-    plot = curves_plot(
-        f"panel{k}",
-        np.arange(standing.curves.shape[1]) * contest.rounds / standing.curves.shape[1],
-        dict(zip(standing.hedgers, standing.curves, strict=True)),
-        _visible(standing),
-        xaxis_title="round",
-        yaxis_title="loss saved",
-        height=460,
-    )
+    points = standing.curves.shape[1]
+    plot = _plot(f"panel{k}", standing, np.arange(points) * contest.rounds / points, "loss saved")
     return Section(f"panel{k}", contest.name, text, plot, head, rows)
+
+
+def _plot(name: str, standing: Standing, rounds: np.ndarray, title: str) -> str:
+    """Return the plot of the curves of all hedgers that took part."""
+    curves = dict(zip(standing.hedgers, standing.curves, strict=True))
+    curves = {hedger: curve for hedger, curve in curves.items() if np.isfinite(curve).all()}
+    titles = {"xaxis_title": "round", "yaxis_title": title}
+    return curves_plot(name, rounds, curves, _visible(standing), **titles, height=460)
 
 
 def _visible(standing: Standing) -> Sequence[str]:

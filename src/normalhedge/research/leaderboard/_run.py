@@ -1,7 +1,7 @@
 """Run the contests of the leaderboard; finished runs are saved, and not played again."""
 
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor, as_completed
 from pathlib import Path
 
@@ -74,8 +74,8 @@ def compare(
 ) -> Leaderboard:
     """Let every hedger take part in every contest.
 
-    The same seed gives the same regrets for any number of jobs. All hedgers meet the same gains,
-    except those of adversaries, which are aimed at each hedger in turn.
+    The same seed gives the same regrets for any number of jobs. All hedgers meet the same gains;
+    only adversaries are aimed at each hedger in turn.
 
     Parameters
     ----------
@@ -90,7 +90,7 @@ def compare(
     folder
         The folder where finished runs are saved. An interrupted comparison continues there, and
         only a new hedger, contest or run is computed. Runs that another version of the code saved
-        are computed again. The runs of your own hedgers are not saved, nor those of a panel with
+        are computed again. The runs of your own hedgers are not saved, nor runs on a panel with
         your own loss function: a change of their code would not be noticed. None: nothing is saved.
     jobs
         The number of runs in parallel; none for all cores.
@@ -98,7 +98,7 @@ def compare(
         A function that is called with the finished share of the work, or a
         `normalhedge.boundary.progress.Progress`.
     workers
-        An executor, such as that of a Dask client, whose workers play; None for this process.
+        An executor, such as a Dask client has, whose workers play; None for this process.
         Recorded gains must be in files that the workers can read.
 
     Examples
@@ -115,8 +115,8 @@ def compare(
     names = tuple(name for name, _ in entries)
     if not entries or not contests:
         raise ValueError("there must be at least one hedger and one contest")
-    for kind, given in (("hedger", names), ("contest", [contest.name for contest in contests])):
-        again = [name for k, name in enumerate(given) if name in given[:k]]
+    for kind, all_names in (("hedger", names), ("contest", [c.name for c in contests])):
+        again = [name for k, name in enumerate(all_names) if name in all_names[:k]]
         if again:
             raise ValueError(f"each {kind} must be different: {again[0]} is there twice")
     # An error in a hedger is reported before any of them plays.
@@ -129,23 +129,23 @@ def compare(
     told = listener(progress)
     cells = None if folder is None else Cells(folder, told.say)
     told.total(sum(contest.units * len(names) * contest.runs for contest in contests))
-    threads = min(sum(c.runs for c in contests), WAITING) if workers else jobs or cores()
+    pieces = [(contest, run) for contest in contests for run in range(contest.runs)]
+    threads = min(len(pieces), WAITING) if workers else jobs or cores()
     with ThreadPoolExecutor(threads) as pool, done_by(workers):
         work = {
             pool.submit(_run, contest, run, fields[contest], cells, workers): (contest, run)
-            for contest, run in _pieces(contests)
+            for contest, run in pieces
         }
-        found: dict[tuple[Contest, int], Arrays] = {}
+        scores: dict[tuple[Contest, int], Arrays] = {}
         try:
             for done in as_completed(work):
                 contest, run = work[done]
-                found[contest, run] = done.result()
+                scores[contest, run] = done.result()
                 told.done(contest.units * len(names), contest.name)
         finally:
             pool.shutdown(cancel_futures=True)
-    return Leaderboard(
-        names, tuple(_standing(contest, fields[contest], found) for contest in contests)
-    )
+    standings = (_standing(contest, fields[contest], scores) for contest in contests)
+    return Leaderboard(names, tuple(standings))
 
 
 def _entries(hedgers: Sequence[Entry] | Mapping[str, Entry]) -> list[tuple[str, Entry]]:
@@ -155,13 +155,7 @@ def _entries(hedgers: Sequence[Entry] | Mapping[str, Entry]) -> list[tuple[str, 
     return [(entry if isinstance(entry, str) else repr(entry), entry) for entry in hedgers]
 
 
-def _pieces(contests: Sequence[Contest]) -> Iterator[tuple[Contest, int]]:
-    for contest in contests:
-        for run in range(contest.runs):
-            yield contest, run
-
-
-def _own(hedger: Player) -> bool:
+def _is_custom(hedger: Player) -> bool:
     """Tell whether a hedger is the caller's own: its code is not in the fingerprint."""
     return not type(hedger).__module__.startswith(("normalhedge.hedgers.", "normalhedge.mixtures."))
 
@@ -172,7 +166,7 @@ def _label(name: str, hedger: Player) -> str:
     A name on the command line may mean different settings in another contest; the ``repr`` of a
     hedger of this package has all of its settings.
     """
-    return f"own: {name}" if _own(hedger) else repr(hedger)
+    return f"own: {name}" if _is_custom(hedger) else repr(hedger)
 
 
 def _run(
@@ -193,12 +187,12 @@ def _run(
     what = sorted({**key, "code": None, "run": None}.items())
     place = f"{zlib.crc32(repr(what).encode()):08x}-{run}"
     kept = cells.load(place, key) or {}
-    found = _play(contest, run, hedgers, kept, workers)
-    own = {_label(name, hedger) for name, hedger in hedgers.items() if _own(hedger)}
-    new = {label: scores for label, scores in found.items() if label not in own}
+    scores = _play(contest, run, hedgers, kept, workers)
+    custom = {_label(name, hedger) for name, hedger in hedgers.items() if _is_custom(hedger)}
+    new = {label: values for label, values in scores.items() if label not in custom}
     if new.keys() != kept.keys():
         cells.save(place, key, new)
-    return found
+    return scores
 
 
 def _play(
@@ -211,18 +205,18 @@ def _play(
     """Return the saved scores, and the scores of the hedgers that were missing."""
     labels = {_label(name, hedger): hedger for name, hedger in hedgers.items()}
     missing = {label: hedger for label, hedger in labels.items() if label not in kept}
-    found = dict(kept)
+    scores = dict(kept)
     if missing:
         players = list(missing.values())
         if workers is None:
-            scores = contest.play(run, players)
+            played = contest.play(run, players)
         else:
             code = fingerprint("mixtures", "tables", without=(PAPER,))
-            scores = workers.submit(_play_here, contest, run, players, code).result()
-        found |= dict(zip(missing, scores, strict=True))
-    if isinstance(contest, PanelContest) and "uniform" not in found:
-        found |= contest.yardsticks()
-    return found
+            played = workers.submit(_play_here, contest, run, players, code).result()
+        scores |= dict(zip(missing, played, strict=True))
+    if isinstance(contest, PanelContest) and "uniform" not in scores:
+        scores |= contest.yardsticks()
+    return scores
 
 
 def _play_here(contest: Contest, run: int, players: list[Player], code: str) -> list[Floats]:
@@ -235,12 +229,12 @@ def _play_here(contest: Contest, run: int, players: list[Player], code: str) -> 
 def _standing(
     contest: Contest,
     field: Mapping[str, Player | None],
-    found: Mapping[tuple[Contest, int], Arrays],
+    scores: Mapping[tuple[Contest, int], Arrays],
 ) -> Standing:
-    labels = {name: _label(name, one) for name, one in field.items() if one is not None}
     played = {
-        name: [found[contest, run][label] for run in range(contest.runs)]
-        for name, label in labels.items()
+        name: [scores[contest, run][_label(name, player)] for run in range(contest.runs)]
+        for name, player in field.items()
+        if player is not None
     }
     split = len(contest.scores)
     nothing = np.full((contest.runs, split + 1), np.nan)  # no hedger could take part
@@ -251,7 +245,7 @@ def _standing(
         tuple(field),
         values[:, :, :split],
         values[:, :, split:].mean(axis=1),
-        {name: float(found[contest, 0][name]) for name in PANEL_YARDSTICKS}
+        {name: float(scores[contest, 0][name]) for name in PANEL_YARDSTICKS}
         if isinstance(contest, PanelContest)
         else {},
     )

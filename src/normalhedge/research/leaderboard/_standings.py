@@ -1,18 +1,25 @@
-"""The standings of the hedgers in each contest, and the leaderboard over all contests."""
+"""The standings of the hedgers in each contest, the leaderboard, and a recommendation."""
 
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
 from normalhedge.boundary.inputs import Floats
+from normalhedge.mixtures.rules import is_automatic
 from normalhedge.research.leaderboard._contests import Contest, NatureContest, PanelContest
 from normalhedge.research.leaderboard._yardsticks import GAME_SCORES
 
 TIED = 2.0
 """A hedger within so many standard errors of the best one, run by run, counts as tied with it."""
+
+BETTER = 0.05
+"""A single rule is recommended only if auto loses more by this share of the rule's loss, on the
+whole panel and in its second half. Among many rules some are better by chance, and the best one is
+known only afterwards."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -145,9 +152,7 @@ class Leaderboard:
             part = {
                 "game": np.full(count, contest.name),
                 "hedger": np.array(self.hedgers),
-                "experts": np.full(count, contest.experts),
-                "rounds": np.full(count, contest.rounds),
-                "runs": np.full(count, contest.runs),
+                **{k: np.full(count, getattr(contest, k)) for k in ("experts", "rounds", "runs")},
                 "rank": standing.ranks,
                 "best_or_tied": standing.tied,
                 "discounted_regret_worst": standing.worst("worst"),
@@ -156,31 +161,28 @@ class Leaderboard:
                 part[name] = standing.mean(score)
                 part[f"{name}_error"] = standing.error(score)
             parts.append(part)
-        return _joined(parts)
+        return _join(parts)
 
     def panel_columns(self) -> dict[str, np.ndarray]:
         """Return all scores of the panels as a table: the hedgers, then the yardsticks."""
         parts: list[dict[str, np.ndarray]] = []
         for standing in self.panels:
             names = [*self.hedgers, *(PANEL_YARDSTICKS[name] for name in standing.yardsticks)]
-            more = len(names) - len(self.hedgers)
-            nothing = np.full(more, math.nan)
+            nothing = np.full(len(standing.yardsticks), math.nan)
             loss = np.append(standing.mean("loss"), list(standing.yardsticks.values()))
-            late = np.append(standing.mean("late"), nothing)
-            parts.append(
-                {
-                    "panel": np.full(len(names), standing.contest.name),
-                    "hedger": np.array(names),
-                    "hindsight": np.array([False] * len(self.hedgers) + [True] * more),
-                    "rank": np.append(standing.ranks, nothing),
-                    "mean_loss": loss,
-                    "mean_loss_in_second_half": late,
-                    "relative_to_uniform": loss / (standing.yardsticks["uniform"] or math.nan),
-                    "worst_own_regret": np.append(standing.mean("worst"), nothing),
-                    "seconds_per_row": np.append(standing.mean("seconds"), nothing),
-                }
-            )
-        return _joined(parts)
+            part = {
+                "panel": np.full(len(names), standing.contest.name),
+                "hedger": np.array(names),
+                "hindsight": np.arange(len(names)) >= len(self.hedgers),
+                "rank": np.append(standing.ranks, nothing),
+                "mean_loss": loss,
+                "mean_loss_in_second_half": np.append(standing.mean("late"), nothing),
+                "relative_to_uniform": loss / (standing.yardsticks["uniform"] or math.nan),
+                "worst_own_regret": np.append(standing.mean("worst"), nothing),
+                "seconds_per_row": np.append(standing.mean("seconds"), nothing),
+            }
+            parts.append(part)
+        return _join(parts)
 
 
 GAME_COLUMNS = {
@@ -208,11 +210,60 @@ PANEL_YARDSTICKS = {
 def _mean(rows: Sequence[Floats]) -> Floats:
     """Return the mean of each column without NaN; NaN for a column of NaN alone."""
     table = np.array(rows)
-    known = ~np.isnan(table)
-    count = known.sum(axis=0)
-    total = np.where(known, table, 0.0).sum(axis=0)
+    finite = ~np.isnan(table)
+    count = finite.sum(axis=0)
+    total = np.where(finite, table, 0.0).sum(axis=0)
     return np.where(count > 0, total / np.maximum(count, 1), math.nan)
 
 
-def _joined(parts: Sequence[Mapping[str, np.ndarray]]) -> dict[str, np.ndarray]:
+def _join(parts: Sequence[Mapping[str, np.ndarray]]) -> dict[str, np.ndarray]:
     return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+
+
+class Recommendation(NamedTuple):
+    """The name of the hedger to use, and the reason in words."""
+
+    hedger: str
+    reason: str
+
+
+def recommend(standing: Standing) -> Recommendation | None:
+    """Return the hedger to use on a panel; none if auto or all single rules were left out."""
+    losses = dict(zip(standing.hedgers, standing.mean("loss").tolist(), strict=True))
+    late = dict(zip(standing.hedgers, standing.mean("late").tolist(), strict=True))
+    played = [name for name, loss in losses.items() if math.isfinite(loss)]
+    automatic = [name for name in played if is_automatic(name)]
+    rules = sorted((name for name in played if not is_automatic(name)), key=losses.__getitem__)
+    if not automatic or not rules:
+        return None
+    auto, best = min(automatic, key=losses.__getitem__), rules[0]
+    for rule in rules:
+        if _far(losses[auto], losses[rule]) and _far(late[auto], late[rule]):
+            whole, half = _gap(losses[auto], losses[rule]), _gap(late[auto], late[rule])
+            reason = f"{auto} loses {whole} {rule}, and {half} it in the second half"
+            return Recommendation(rule, f"on this panel {reason}")
+    gap = _gap(losses[auto], losses[best])
+    reason = f"on this panel {auto} loses {gap} the best single rule, {best}"
+    if _far(losses[auto], losses[best]):
+        reason += f", but in the second half {_gap(late[auto], late[best])} it"
+    if losses[auto] > losses[best]:
+        reason += "; nobody knows that beforehand"
+    return Recommendation(auto, reason)
+
+
+def _far(auto: float, rule: float) -> bool:
+    """Tell whether a rule is clearly better; an unknown loss is not."""
+    return auto - rule > BETTER * abs(rule)
+
+
+def _gap(auto: float, rule: float) -> str:
+    """Return the difference of the losses in words, to be followed by the name of the rule."""
+    if not math.isfinite(auto) or not math.isfinite(rule):
+        return "nothing that is known beside"
+    if auto == rule:
+        return "as much as"
+    if rule == 0.0:
+        return f"{auto:.4g}, where nothing is lost by"
+    share = abs((auto - rule) / rule)
+    points = f"{100 * share:.1f} %" if share < 0.0995 else f"{100 * share:,.0f} %"
+    return f"{points} {'more' if auto > rule else 'less'} than"

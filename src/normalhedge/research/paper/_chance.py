@@ -11,8 +11,7 @@ from normalhedge.reports import Section, curves_plot
 from normalhedge.research._cells import Arrays
 from normalhedge.research.games import IndependentCoins
 from normalhedge.research.paper._claim import PaperClaim, holds_if
-from normalhedge.research.paper._part import PaperSettings, part_of_one
-from normalhedge.research.paper._simulation import ALPHA
+from normalhedge.research.paper._part import ALPHA, PaperSettings, part_of_one
 
 GAMMA = 0.1
 """The edge of the good actions; the paper says "very small"."""
@@ -29,28 +28,28 @@ def measure(settings: PaperSettings) -> Arrays:
     """Play independent good and poor actions for 8/alpha rounds, in several batches.
 
     Optimal hedging gives equal weights to the good actions and none to the others. The arrays
-    ``mean``, ``variance`` and ``poor_variance`` are those of the discounted gains of the actions,
-    times alpha, alphas x batches; ``distance`` is Kolmogorov's, from all regrets of optimal hedging
+    ``mean``, ``variance`` and ``poor_variance`` describe the discounted gains of the actions, times
+    alpha, alphas x batches; ``distance`` is Kolmogorov's, from all regrets of optimal hedging
     to good actions to the normal distribution with their variance, one for each alpha. For the
     last alpha ``potential_1`` and ``potential_half`` are the mean potentials of these regrets at
     c = 1 and c = 1/2, one for each batch, and ``good`` and ``poor`` the densities of the scaled
     regrets in `BINS`.
     """
     batches, size = (5, 2_000) if settings.quick else (20, 20_000)
-    found: dict[str, list[list[float]]] = {"mean": [], "variance": [], "poor_variance": []}
+    arrays: dict[str, list[list[float]]] = {"mean": [], "variance": [], "poor_variance": []}
     distances = []
     for k, alpha in enumerate(ALPHAS):
         seeds = np.random.SeedSequence([settings.seed, k]).spawn(batches)
-        gains = np.array([_discounted(alpha, size, np.random.default_rng(s)) for s in seeds])
+        gains = np.array([_discount_gains(alpha, size, np.random.default_rng(s)) for s in seeds])
         good, poor = gains[:, : size // 2], gains[:, size // 2 :]
-        found["mean"].append((alpha * good.mean(axis=1)).tolist())
-        found["variance"].append((alpha * good.var(axis=1)).tolist())
-        found["poor_variance"].append((alpha * poor.var(axis=1)).tolist())
+        arrays["mean"].append((alpha * good.mean(axis=1)).tolist())
+        arrays["variance"].append((alpha * good.var(axis=1)).tolist())
+        arrays["poor_variance"].append((alpha * poor.var(axis=1)).tolist())
         optimal = good.mean(axis=1, keepdims=True)
         scaled, others = (math.sqrt(alpha) * (each - optimal) for each in (good, poor))
         distances.append(_distance(scaled.ravel()))
     return {
-        **{name: np.array(values) for name, values in found.items()},
+        **{name: np.array(values) for name, values in arrays.items()},
         "distance": np.array(distances),
         "actions": np.array(scaled.size),
         "potential_1": np.array([NormalPotential(1.0).average(batch) for batch in scaled]),
@@ -60,7 +59,7 @@ def measure(settings: PaperSettings) -> Arrays:
     }
 
 
-def _discounted(alpha: float, size: int, rng: np.random.Generator) -> Floats:
+def _discount_gains(alpha: float, size: int, rng: np.random.Generator) -> Floats:
     """Return the discounted gains of actions, of which the first half are good."""
     total = np.zeros(size)
     for block in IndependentCoins(size, GAMMA, 0.5).gains(round(8 / alpha), rng):
@@ -83,10 +82,10 @@ def _distance(values: Floats) -> float:
     return float(max((steps[1:] - below).max(), (below - steps[:-1]).max()))
 
 
-def normal_claim(found: Arrays) -> PaperClaim:
+def normal_claim(arrays: Arrays) -> PaperClaim:
     """Judge the mean and the shape of the distribution."""
-    mean, distance = found["mean"][-1], found["distance"]
-    noise = 1.36 / math.sqrt(found["actions"])
+    mean, distance = arrays["mean"][-1], arrays["distance"]
+    noise = 1.36 / math.sqrt(arrays["actions"])
     return PaperClaim(
         "The discounted gain of a good action has mean γ/α, and as α → 0 its distribution "
         "approaches a normal one.",
@@ -94,40 +93,40 @@ def normal_claim(found: Arrays) -> PaperClaim:
         f"mean × α/γ = {mean.mean() / GAMMA:.4f} ± {_error(mean) / GAMMA:.4f}; Kolmogorov's "
         f"distance to a normal distribution {_list(distance, '.4f')} at α = {_list(ALPHAS, 'g')}, "
         f"where chance alone has up to {noise:.4f}",
-        _sample(found),
+        _sample(arrays),
         "holds if the mean is within a hundredth of γ/α, and the distance at the smallest α within "
         "chance",
         holds_if(abs(mean.mean() / GAMMA - 1.0) < 0.01 and distance[-1] <= noise),
     )
 
 
-def variance_claim(found: Arrays) -> PaperClaim:
+def variance_claim(arrays: Arrays) -> PaperClaim:
     """Judge the variance."""
-    values = found["variance"][-1]
+    values = arrays["variance"][-1]
     return PaperClaim(
         "Its variance is about 1/α, so the regrets of optimal hedging to good actions have the "
         "density exp(−αR²/2)/Z.",
         "Section 2.2",
         f"variance × α = {values.mean():.4f} ± {_error(values):.4f}; (1 − γ²)/(1 − (1 − α)²) gives "
         f"{EXACT:.4f}",
-        _sample(found),
+        _sample(arrays),
         "holds if within a tenth of 1/α",
         holds_if(abs(values.mean() - 1.0) < 0.1),
         "the variance is about 1/2α, and the density exp(−αR²)/Z; for poor actions variance × α = "
-        f"{found['poor_variance'][-1].mean():.4f}",
+        f"{arrays['poor_variance'][-1].mean():.4f}",
     )
 
 
-def smallest_c_claim(found: Arrays) -> PaperClaim:
+def smallest_c_claim(arrays: Arrays) -> PaperClaim:
     """Judge whether the expected potential of chance is infinite at c = 1."""
-    one, half = found["potential_1"], found["potential_half"]
+    whole, half = arrays["potential_1"], arrays["potential_half"]
     limit = 0.5 + 0.5 / math.sqrt(1.0 - EXACT)
-    finite = one.mean() < limit + 4.0 * _error(one) + 0.02
+    finite = whole.mean() < limit + 4.0 * _error(whole) + 0.02
     return PaperClaim(
         "So c must be larger than 1: at c = 1 the expected potential of these regrets is infinite.",
         "Section 2.2",
-        f"mean potential {one.mean():.3f} at c = 1 (in theory {limit:.3f})",
-        _sample(found),
+        f"mean potential {whole.mean():.3f} at c = 1 (in theory {limit:.3f})",
+        _sample(arrays),
         "does not hold if the mean at c = 1 is not above the finite value of theory",
         holds_if(not finite),
         f"the argument gives c > 1/2; at c = 1/2, which has no mean in theory, {half.mean():.3g}",
@@ -143,32 +142,27 @@ def _list(values: Iterable[float], form: str) -> str:
     return ", ".join(f"{value:{form}}" for value in values)
 
 
-def _sample(found: Arrays) -> str:
-    batches = found["mean"].shape[1]
-    return f"{found['actions']:,} good actions in {batches} batches, γ = {GAMMA:g}, α = {ALPHA:g}"
+def _sample(arrays: Arrays) -> str:
+    batches = arrays["mean"].shape[1]
+    return f"{arrays['actions']:,} good actions in {batches} batches, γ = {GAMMA:g}, α = {ALPHA:g}"
 
 
-def judge(found: Arrays) -> list[PaperClaim]:
-    """Return the claims of Section 2.2."""
-    return [normal_claim(found), variance_claim(found), smallest_c_claim(found)]
-
-
-def section(found: Arrays) -> Section:
+def section(arrays: Arrays) -> Section:
     """Return the section with the picture behind the potential."""
     x = 0.5 * (BINS[1:] + BINS[:-1])
-    good, positive = found["good"], np.maximum(x, 0.0)
+    good, positive = arrays["good"], np.maximum(x, 0.0)
     curves = {
         "good actions": good,
-        "poor actions": found["poor"],
+        "poor actions": arrays["poor"],
         "normal, variance 1/α (printed)": _normal(x, 1.0),
         "normal, variance 1/2α": _normal(x, 0.5),
         "good, times potential, c = 1": good * np.exp(positive**2 / 2.0),
         "good, times potential, c = 1/2": good * np.exp(positive**2),
     }
-    columns = (found["mean"] / GAMMA, found["variance"], found["poor_variance"])
+    columns = (arrays["mean"] / GAMMA, arrays["variance"], arrays["poor_variance"])
     rows = [
         (f"{alpha:g}", *(f"{values[k].mean():.4f}" for values in columns), f"{distance:.4f}")
-        for k, (alpha, distance) in enumerate(zip(ALPHAS, found["distance"], strict=True))
+        for k, (alpha, distance) in enumerate(zip(ALPHAS, arrays["distance"], strict=True))
     ]
     return Section(
         "chance",
@@ -179,16 +173,17 @@ def section(found: Arrays) -> Section:
         "A potential that is the reciprocal of this density keeps the product constant. The paper "
         "has variance 1/α, and so c = 1; the regrets have variance 1/2α, and so c = 1/2.",
         curves_plot(
-            "chance",
-            x,
-            curves,
-            list(curves)[:4],
-            xaxis_title="regret × √α",
-            yaxis_title="density",
+            "chance", x, curves, list(curves)[:4], xaxis_title="regret × √α", yaxis_title="density"
         ),
         head=("α", "mean × α/γ", "variance × α", "poor: variance × α", "distance to normal"),
         rows=rows,
     )
 
 
-PART = part_of_one("variance", __name__, measure, judge=judge, section=section)
+PART = part_of_one(
+    "variance",
+    __name__,
+    measure,
+    claims=[normal_claim, variance_claim, smallest_c_claim],
+    sections=[section],
+)

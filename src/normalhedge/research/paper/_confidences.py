@@ -11,14 +11,13 @@ from normalhedge.hedgers import NormalHedge
 from normalhedge.reports import Section
 from normalhedge.research._cells import Arrays
 from normalhedge.research.paper._claim import FAILS, HOLDS, PaperClaim, holds_if, holds_only
-from normalhedge.research.paper._part import Measured, PaperSettings, Part, on_one_core
-from normalhedge.research.paper._simulation import ALPHA
+from normalhedge.research.paper._part import ALPHA, PaperSettings, part_of_one
 
 EXPERTS = 20
 RIGHT = "c (g − g_A)"
 READINGS = (RIGHT, "c g − Σ q g", "c g − Σ q c g")
-"""What is added to a regret, where q is the distribution that is played. Read literally, the paper
-replaces g by c g; the gain of the hedger then is that of the gains or of the replaced gains."""
+"""The increments of a regret, where q is the distribution that is played. Read literally, the paper
+replaces g by c g; the gain of the hedger then is a mean of the gains or of the replaced gains."""
 
 NATURES = ("coins", "prophet", "alternate", "in turns")
 AWAY = (0, 1, 2, 4, 8)
@@ -51,8 +50,8 @@ def highest(alpha: float, gains: Floats, confidence: Floats, reading: str) -> fl
     for gain, sure in zip(gains, confidence, strict=True):
         played = potential.weights(root * regrets) * sure
         played = played / played.sum() if played.any() else sure / sure.sum()
-        own = played @ (gain if reading == READINGS[1] else sure * gain)
-        regrets = (1.0 - alpha) * regrets + sure * gain - own
+        earned = played @ (gain if reading == READINGS[1] else sure * gain)
+        regrets = (1.0 - alpha) * regrets + sure * gain - earned
         most = max(most, potential.log_average(root * regrets))
     return most / math.log(10.0)
 
@@ -92,17 +91,17 @@ def _abstain(rng: np.random.Generator) -> tuple[Floats, Floats, Floats]:
     for away in AWAY:
         end = first + away * unit
         state = hedger.run(gains[at:end], confidence[at:end], state=state).state
-        for own in (confidence * gains)[at:end, :2]:
-            total = (1.0 - ALPHA) * total + own
+        for earned in (confidence * gains)[at:end, :2]:
+            total = (1.0 - ALPHA) * total + earned
         seen.append((total, state.regrets[:2].copy(), state.weights[0]))
         at = end
     gain, regret, weight = (np.array(values) for values in zip(*seen, strict=True))
     return gain, regret, weight
 
 
-def transfer_claim(found: Arrays) -> PaperClaim:
+def transfer_claim(arrays: Arrays) -> PaperClaim:
     """Judge whether the bound on the average potential holds with confidences."""
-    most = found["potential"].max(axis=0)
+    most = arrays["potential"].max(axis=0)
     kept = most < math.log10(PAPER_POTENTIAL)
     verdict = HOLDS if kept.all() else holds_only(f"if a regret grows by {RIGHT}")
     return PaperClaim(
@@ -120,18 +119,18 @@ def transfer_claim(found: Arrays) -> PaperClaim:
     )
 
 
-def abstain_claim(found: Arrays) -> PaperClaim:
+def abstain_claim(arrays: Arrays) -> PaperClaim:
     """Judge what becomes of an expert that abstains."""
-    left = np.abs(found["gain"][:, -1] / found["gain"][:, 0]).max()
-    regret = np.abs(found["regret"][:, -1] / found["regret"][:, 0]).max()
-    weight = found["weight"].mean(axis=0)
+    left = np.abs(arrays["gain"][:, -1] / arrays["gain"][:, 0]).max()
+    regret = np.abs(arrays["regret"][:, -1] / arrays["regret"][:, 0]).max()
+    weight = arrays["weight"].mean(axis=0)
     return PaperClaim(
         "An expert cannot always abstain: the discount factor drives its discounted gain to zero.",
         "Section 3.2",
         f"after {AWAY[-1]}/α rounds of abstaining at most {left:.2g} of the gain is left "
         f"(e^-{AWAY[-1]} = {math.exp(-AWAY[-1]):.2g}), {regret:.2g} of the regret, and of a weight "
         f"of {weight[0]:.2f}, {weight[-1]:.2g}",
-        f"{len(found['gain'])} runs, {EXPERTS} experts, α = {ALPHA:g}",
+        f"{len(arrays['gain'])} runs, {EXPERTS} experts, α = {ALPHA:g}",
         "holds if less than a thousandth of the gain is left in every run",
         holds_if(left < 1e-3),
         "the same holds of a loss: an expert that is behind gets rid of it by abstaining",
@@ -146,55 +145,48 @@ def _power(log: float) -> str:
     return f"{10.0 ** (log % 1.0):.1f} × 10{power}"
 
 
-def judge(measured: Measured) -> list[PaperClaim]:
-    """Return the claims about confidences."""
-    found = measured.get("confidences")
-    return [transfer_claim(found), abstain_claim(found)] if found else []
+def potentials_section(arrays: Arrays) -> Section:
+    """Return the section with the table of potentials."""
+    return Section(
+        "confidences",
+        "Section 3.2: experts with confidences",
+        "The highest average potential of NormalHedge, c = 4, just inside Theorem 1, which "
+        f"promises {PAPER_POTENTIAL}. The columns differ in the increment of a regret, where c "
+        "is the confidence and q ∝ p c the distribution that is played. Last row: in turns, "
+        "one half of the experts is sure and loses, and the other half abstains.",
+        head=("nature", *READINGS),
+        rows=[
+            (name, *(_power(value) for value in row))
+            for name, row in zip(NATURES, arrays["potential"], strict=True)
+        ],
+    )
 
 
-def sections(measured: Measured) -> list[Section]:
-    """Return the sections with the tables of potentials, and of those that abstain."""
-    found = measured.get("confidences")
-    if not found:
-        return []
-    means = (found["gain"][:, :, 0], found["regret"][:, :, 0], found["weight"])
-    debts = (found["gain"][:, :, 1], found["regret"][:, :, 1])
-    return [
-        Section(
-            "confidences",
-            "Section 3.2: experts with confidences",
-            "The highest average potential of NormalHedge, c = 4, just inside Theorem 1, which "
-            f"promises {PAPER_POTENTIAL}. The columns differ in the increment of a regret, where c "
-            "is the confidence and q ∝ p c the distribution that is played. Last row: in turns, "
-            "one half of the experts is sure and loses, and the other half abstains.",
-            head=("nature", *READINGS),
-            rows=[
-                (name, *(_power(value) for value in row))
-                for name, row in zip(NATURES, found["potential"], strict=True)
-            ],
+def abstaining_section(arrays: Arrays) -> Section:
+    """Return the section about experts that abstain."""
+    means = (arrays["gain"][:, :, 0], arrays["regret"][:, :, 0], arrays["weight"])
+    debts = (arrays["gain"][:, :, 1], arrays["regret"][:, :, 1])
+    return Section(
+        "abstaining",
+        "Section 3.2: experts that abstain",
+        "One expert wins nine rounds of ten and another loses them; then both abstain. Mean of "
+        f"{len(arrays['gain'])} runs, α = {ALPHA:g}.",
+        head=(
+            "abstained for",
+            *(f"winner: {name}" for name in ("gain", "regret", "weight")),
+            *(f"loser: {name}" for name in ("gain", "regret")),
         ),
-        Section(
-            "abstaining",
-            "Section 3.2: experts that abstain",
-            "One expert wins nine rounds of ten and another loses them; then both abstain. Mean of "
-            f"{len(found['gain'])} runs, α = {ALPHA:g}.",
-            head=(
-                "abstained for",
-                *(f"winner: {name}" for name in ("gain", "regret", "weight")),
-                *(f"loser: {name}" for name in ("gain", "regret")),
-            ),
-            rows=[
-                (f"{away}/α", *(f"{values[:, k].mean():.4g}" for values in (*means, *debts)))
-                for k, away in enumerate(AWAY)
-            ],
-        ),
-    ]
+        rows=[
+            (f"{away}/α", *(f"{values[:, k].mean():.4g}" for values in (*means, *debts)))
+            for k, away in enumerate(AWAY)
+        ],
+    )
 
 
-PART = Part(
+PART = part_of_one(
     "confidences",
-    (__name__,),
-    {"confidences": (on_one_core("confidences", measure),)},
-    judge,
-    sections,
+    __name__,
+    measure,
+    claims=[transfer_claim, abstain_claim],
+    sections=[potentials_section, abstaining_section],
 )

@@ -16,8 +16,15 @@ from normalhedge.reports import Section, regret_plot
 from normalhedge.reports.plots import Style, regret_figure
 from normalhedge.research._cells import Arrays
 from normalhedge.research.games import Curves, GoodAndBad, Trace, play
-from normalhedge.research.paper._part import Measured, Measurement, PaperSettings, Part
-from normalhedge.research.paper._simulation import ALPHA, GAMMAS, PRINTED_C
+from normalhedge.research.paper._part import (
+    ALPHA,
+    GAMMAS,
+    PRINTED_C,
+    Measured,
+    Measurement,
+    PaperSettings,
+    Part,
+)
 
 PARTS_OF_A_GAME = 10
 """The mean regret of each run is recorded in so many parts of a game: one for each good set."""
@@ -70,7 +77,7 @@ class FigurePanel:
         return GoodAndBad(self.experts, self.gamma, self.f, ALPHA)
 
     def hedgers(self) -> dict[str, CompiledHedger]:
-        """Return the hedger of each curve: those of the paper, then the second set."""
+        """Return the hedger of each curve: the set of the paper, then the second set."""
         n = self.experts
         return {
             HEDGE: Hedge.simulated(ALPHA, n),
@@ -141,47 +148,31 @@ def measure(
     panel: FigurePanel, settings: PaperSettings, jobs: int | None, progress: Progress
 ) -> Arrays:
     """Play the games of a panel, and return their trace as arrays."""
-    trace = play(
-        panel.hedgers(),
-        panel.nature,
-        settings.rounds,
-        settings.runs,
-        # Each panel has gains of its own.
-        [settings.seed, zlib.crc32(panel.id.encode())],
-        every=EVERY,
-        parts=PARTS_OF_A_GAME,
-        jobs=jobs,
-        progress=progress,
-    )
+    seed = [settings.seed, zlib.crc32(panel.id.encode())]  # each panel has other gains
+    game = panel.hedgers(), panel.nature, settings.rounds, settings.runs, seed
+    trace = play(*game, every=EVERY, parts=PARTS_OF_A_GAME, jobs=jobs, progress=progress)
     return trace_to_arrays(trace)
 
 
 _CURVES = ("regret", "potential", "gain")
-_FIELDS = ("rounds", "highest_regret", "highest_potential", "part_regret")
+_FIELDS = ("hedgers", "runs", "rounds", "highest_regret", "highest_potential", "part_regret")
 
 
 def trace_to_arrays(trace: Trace) -> Arrays:
     """Return a trace, without quantiles and weights, as arrays."""
-    arrays: dict[str, Any] = {name: getattr(trace, name) for name in _FIELDS}
+    arrays = {name: np.array(getattr(trace, name)) for name in _FIELDS}
     for name in _CURVES:
-        curves: Curves = getattr(trace, name)
-        arrays[f"{name}_mean"], arrays[f"{name}_spread"] = curves
-    return {**arrays, "hedgers": np.array(trace.hedgers), "runs": np.array(trace.runs)}
+        arrays[f"{name}_mean"], arrays[f"{name}_spread"] = getattr(trace, name)
+    return arrays
 
 
 def trace_from_arrays(arrays: Arrays) -> Trace:
     """Return the trace that `trace_to_arrays` turned into arrays."""
     fields: dict[str, Any] = {name: arrays[name] for name in _FIELDS}
+    fields |= {"hedgers": tuple(arrays["hedgers"].tolist()), "runs": int(arrays["runs"])}
     for name in _CURVES:
         fields[name] = Curves(arrays[f"{name}_mean"], arrays[f"{name}_spread"])
-    return Trace(
-        hedgers=tuple(str(name) for name in arrays["hedgers"]),
-        runs=int(arrays["runs"]),
-        quantile=None,
-        quantile_regret=None,
-        weights=None,
-        **fields,
-    )
+    return Trace(quantile=None, quantile_regret=None, weights=None, **fields)
 
 
 def traces_of(measured: Measured) -> dict[FigurePanel, Trace]:
@@ -192,15 +183,11 @@ def traces_of(measured: Measured) -> dict[FigurePanel, Trace]:
 def sections(measured: Measured) -> list[Section]:
     """Return a section with the plot of each figure that was measured."""
     traces = traces_of(measured)
-    return [
-        Section(
-            figure.id,
-            figure.title,
-            figure.text,
-            regret_plot(figure.id, _captioned(figure, traces), STYLES),
-        )
+    plots = (
+        (figure, regret_plot(figure.id, _add_captions(figure, traces), STYLES))
         for figure in _complete(traces)
-    ]
+    )
+    return [Section(figure.id, figure.title, figure.text, plot) for figure, plot in plots]
 
 
 def files(measured: Measured, folder: Path) -> list[Path]:
@@ -208,7 +195,7 @@ def files(measured: Measured, folder: Path) -> list[Path]:
     traces = traces_of(measured)
     paths: list[Path] = []
     for figure in _complete(traces):
-        paths += regret_figure(_captioned(figure, traces), STYLES, folder / figure.id)
+        paths += regret_figure(_add_captions(figure, traces), STYLES, folder / figure.id)
         paths.append(folder / f"{figure.id}.parquet")
         number_tables.write_table(paths[-1], _table(figure, traces))
     return paths
@@ -218,7 +205,7 @@ def _complete(traces: Mapping[FigurePanel, Trace]) -> list[Figure]:
     return [figure for figure in FIGURES if all(panel in traces for panel in figure.panels)]
 
 
-def _captioned(figure: Figure, traces: Mapping[FigurePanel, Trace]) -> list[tuple[str, Trace]]:
+def _add_captions(figure: Figure, traces: Mapping[FigurePanel, Trace]) -> list[tuple[str, Trace]]:
     return [(figure.caption(panel), traces[panel]) for panel in figure.panels]
 
 

@@ -11,8 +11,7 @@ from normalhedge.reports import Section
 from normalhedge.research._cells import Arrays
 from normalhedge.research.games import BreakAway, play
 from normalhedge.research.paper._claim import PaperClaim, holds_if
-from normalhedge.research.paper._part import PaperSettings, part_of_one
-from normalhedge.research.paper._simulation import ALPHA
+from normalhedge.research.paper._part import ALPHA, PaperSettings, part_of_one
 
 FACTORS = (0.5, 1.0, 2.0)
 RATES = ("√α/2", "√α", "2√α")
@@ -64,9 +63,9 @@ def _worse(levels: Floats) -> Floats:
     return np.asarray(levels[:, :-1] / levels[:, -1:] / roots[:, np.newaxis])
 
 
-def rate_claim(found: Arrays) -> PaperClaim:
+def rate_claim(arrays: Arrays) -> PaperClaim:
     """Judge the cost of a rate that does not know N."""
-    worse = {name: _worse(found[name]) for name in ("printed", "true", "reached")}
+    worse = {name: _worse(arrays[name]) for name in ("printed", "true", "reached")}
     ranges = {
         name: ", ".join(
             f"{low:.2f} to {high:.2f}"
@@ -84,19 +83,19 @@ def rate_claim(found: Arrays) -> PaperClaim:
         "holds if the factor over √ln N varies by less than 2 for each of these η",
         holds_if(spread < 2.0),
         f"{ranges['true']} for the bound that holds. The regret itself is worse, too: under "
-        f"attack, N = {', '.join(map(str, found['attacked']))}, {ranges['reached']}",
+        f"attack, N = {', '.join(map(str, arrays['attacked']))}, {ranges['reached']}",
     )
 
 
-def section(found: Arrays) -> Section:
+def section(arrays: Arrays) -> Section:
     """Return the section with the table of bounds and regrets."""
     rows = []
     for k, n in enumerate(EXPERTS):
         for name in ("printed", "true"):
             label = f"N = {n:,}, {'printed bound' if name == 'printed' else 'bound that holds'}"
-            rows.append((label, *(at_most(value, 3) for value in found[name][k])))
-        if k < len(found["attacked"]):
-            rows.append((f"N = {n:,}, attack", *(f"{value:.2f}" for value in found["reached"][k])))
+            rows.append((label, *(at_most(value, 3) for value in arrays[name][k])))
+        if k < len(arrays["attacked"]):
+            rows.append((f"N = {n:,}, attack", *(f"{value:.2f}" for value in arrays["reached"][k])))
     return Section(
         "fixed-rate",
         "Section 4.1: Hedge that does not know N",
@@ -108,6 +107,4 @@ def section(found: Arrays) -> Section:
     )
 
 
-PART = part_of_one(
-    "fixed-rate", __name__, measure, judge=lambda found: [rate_claim(found)], section=section
-)
+PART = part_of_one("fixed-rate", __name__, measure, claims=[rate_claim], sections=[section])

@@ -10,7 +10,6 @@ from normalhedge.hedgers import AdaHedge, Hedge, NormalHedge
 from normalhedge.latent import (
     BayesAverage,
     CategoricalBank,
-    Followed,
     ModelExperts,
     Persistence,
     Predictor,
@@ -22,8 +21,7 @@ from normalhedge.reports import Section, loss_plot
 from normalhedge.research._cells import Arrays
 from normalhedge.research.paper import _hidden_cases as hidden_cases
 from normalhedge.research.paper._hidden_cases import CASES, CHANGES, HiddenCase
-from normalhedge.research.paper._part import Measured, PaperSettings, Part, on_one_core
-from normalhedge.research.paper._simulation import ALPHA
+from normalhedge.research.paper._part import ALPHA, Measured, PaperSettings, Part, on_one_core
 
 HEDGER = NormalHedge.paper(ALPHA)
 SEQUENCES, QUICK_SEQUENCES = 20, 3
@@ -72,8 +70,8 @@ def play_case(case: HiddenCase, settings: PaperSettings) -> Arrays:
     """Return the losses and the wrong decisions of each predictor on each sequence of a case.
 
     ``loss`` and ``errors`` are means over all rounds, sequences x predictors; ``late`` and
-    ``late_errors`` those of the second half; ``curve`` is the mean loss in each hundredth of the
-    rounds, sequences x predictors x 100.
+    ``late_errors`` are means over the second half; ``curve`` is the mean loss in each hundredth of
+    the rounds, sequences x predictors x 100.
 
     For state experts, model experts and Bayes there are also ``truth`` and ``best``: the mean
     weight, in the last tenth of the rounds, of the candidate that made the data, and of the
@@ -87,13 +85,13 @@ def play_case(case: HiddenCase, settings: PaperSettings) -> Arrays:
     count = QUICK_SEQUENCES if settings.quick else SEQUENCES
     seeds = np.random.SeedSequence([settings.seed, *case.id.encode()]).spawn(count)
     rows = [_play(case, np.random.default_rng(child)) for child in seeds]
-    found = {name: np.array([row[name] for row in rows]) for name in rows[0]}
-    return found | {"names": found["names"][0]}
+    arrays = {name: np.array([row[name] for row in rows]) for name in rows[0]}
+    return arrays | {"names": arrays["names"][0]}
 
 
 def _play(case: HiddenCase, rng: np.random.Generator) -> Arrays:
     bank, symbols, truth = case.draw(rng)
-    histories = {name: follow(one, symbols) for name, one in predictors(bank).items()}
+    histories = {name: follow(each, symbols) for name, each in predictors(bank).items()}
     best, _ = best_candidate(bank, symbols)
     histories[BEST] = follow(BayesAverage(bank.take(best)), symbols)
     followed = list(histories.values())
@@ -101,7 +99,8 @@ def _play(case: HiddenCase, rng: np.random.Generator) -> Arrays:
     half, tenth = len(symbols) // 2, len(symbols) // 10
     made = best if truth is None else truth
     start = half if case.id in CHANGES else 0
-    found = {
+    times = [f.time_to_switch(start, made) for f in weighing]
+    columns = {
         "names": list(histories),
         "loss": [f.losses.mean() for f in followed],
         "errors": [f.wrong.mean() for f in followed],
@@ -110,12 +109,12 @@ def _play(case: HiddenCase, rng: np.random.Generator) -> Arrays:
         "curve": [f.losses.reshape(POINTS, -1).mean(axis=1) for f in followed],
         "truth": [f.candidates[-tenth:, made].mean() for f in weighing],
         "best": [f.candidates[-tenth:, best].mean() for f in weighing],
-        "converged": [_switched(f, start, made) for f in weighing],
+        "converged": [np.inf if t is None else float(t) for t in times],
         "is_best": best == made,
         "sharper": _sureness(bank, best) > _sureness(bank, made),
         "rounds": len(symbols),
     }
-    return {name: np.array(values) for name, values in found.items()}
+    return {name: np.array(values) for name, values in columns.items()}
 
 
 def _sureness(bank: CategoricalBank, candidate: int) -> float:
@@ -123,46 +122,35 @@ def _sureness(bank: CategoricalBank, candidate: int) -> float:
     return float(bank.emission[..., candidate].max(axis=0).mean())
 
 
-def _switched(history: Followed, start: int, candidate: int) -> float:
-    rounds = history.time_to_switch(start, candidate)
-    return np.inf if rounds is None else float(rounds)
-
-
 def by_case(measured: Measured) -> dict[str, Arrays]:
     """Return the arrays of each case that was measured."""
-    names = {case.id: f"hidden-{case.id}" for case in CASES}
-    return {case: measured[name] for case, name in names.items() if name in measured}
+    return {case.id: measured[case.cell] for case in CASES if case.cell in measured}
 
 
-def values_of(found: Arrays, field: str, name: str) -> Floats:
+def values_of(arrays: Arrays, field: str, name: str) -> Floats:
     """Return the values of a predictor, one for each sequence."""
-    values: Floats = found[field][:, found["names"].tolist().index(name)]
+    values: Floats = arrays[field][:, arrays["names"].tolist().index(name)]
     return values
 
 
-def mean_text(values: Floats) -> str:
-    """Return the mean and the spread of some values, in words."""
+def mean_text(arrays: Arrays, field: str, name: str) -> str:
+    """Return the mean and the spread of the values of a predictor, in words."""
+    values = values_of(arrays, field, name)
     spread = f" ± {values.std(ddof=1):.4f}" if len(values) > 1 else ""
     return f"{values.mean():.4f}{spread}"
 
 
 def sections(measured: Measured) -> list[Section]:
     """Return a section with the curves of all cases that were measured, and a table for each."""
-    found = by_case(measured)
-    cases = [case for case in CASES if case.id in found]
+    cases = {case: measured[case.cell] for case in CASES if case.cell in measured}
     if not cases:
         return []
-    # The curves of other rules would lie on those of NormalHedge; the tables have their numbers.
-    drawn = [name for name in found[cases[0].id]["names"].tolist() if not name.endswith(RULES)]
-    panels = [
-        (
-            case.title,
-            drawn,
-            np.array([values_of(found[case.id], "curve", name).mean(axis=0) for name in drawn]),
-            int(found[case.id]["rounds"][0]),
-        )
-        for case in cases
-    ]
+    panels = []
+    for case, arrays in cases.items():
+        # The curves of other rules would lie on the curves of NormalHedge; the tables have them.
+        names = [name for name in arrays["names"].tolist() if not name.endswith(RULES)]
+        curves = np.array([values_of(arrays, "curve", name).mean(axis=0) for name in names])
+        panels.append((case.title, names, curves, int(arrays["rounds"][0])))
     first = Section(
         "hidden",
         "Section 5: hidden states as experts",
@@ -173,37 +161,31 @@ def sections(measured: Measured) -> list[Section]:
         "NormalHedge beats Bayes, they do, too: the bounded loss does it, not the rule.",
         loss_plot("hidden", panels),
     )
-    return [first, *(_table(case, found[case.id]) for case in cases)]
+    return [first, *(_table(case, arrays) for case, arrays in cases.items())]
 
 
-def _table(case: HiddenCase, found: Arrays) -> Section:
-    fields = ("loss", "errors", "late", "late_errors")
-    names = found["names"].tolist()
-    least = {field: min(values_of(found, field, name).mean() for name in names) for field in fields}
-    rows = []
-    for name in names:
-        cells = [values_of(found, field, name) for field in fields]
-        marks = ["*" if cell.mean() <= least[field] * (1 + 1e-9) else ""
-                 for field, cell in zip(fields, cells, strict=True)]  # fmt: skip
-        texts = [mean_text(cell) + mark for cell, mark in zip(cells, marks, strict=True)]
-        rows.append((name, *texts))
+def _table(case: HiddenCase, arrays: Arrays) -> Section:
+    fields, names = ("loss", "errors", "late", "late_errors"), arrays["names"].tolist()
+    columns = []
+    for field in fields:
+        means = np.array([values_of(arrays, field, name).mean() for name in names])
+        least = means <= means.min() * (1 + 1e-9)
+        texts = [mean_text(arrays, field, name) for name in names]
+        columns.append([text + "*" * int(mark) for text, mark in zip(texts, least, strict=True)])
     return Section(
-        f"hidden-{case.id}",
+        case.cell,
         case.title,
-        f"{case.text} {len(found['loss'])} sequences of {found['rounds'][0]:,} rounds; mean ± "
+        f"{case.text} {len(arrays['loss'])} sequences of {arrays['rounds'][0]:,} rounds; mean ± "
         "spread a round. * is the least of its column.",
         head=("predictor", "L1 loss", "wrong decisions", "L1, second half", "wrong, second half"),
-        rows=rows,
+        rows=list(zip(names, *columns, strict=True)),
     )
 
 
 PART = Part(
     "hidden",
     (__name__, hidden_cases.__name__),
-    {
-        f"hidden-{case.id}": (on_one_core(f"hidden-{case.id}", partial(play_case, case)),)
-        for case in CASES
-    },
+    {case.cell: (on_one_core(case.cell, partial(play_case, case)),) for case in CASES},
     sections=sections,
     layers=("latent",),
 )

@@ -1,7 +1,7 @@
 """The cases of Section 5: sequences with hidden states, and the candidates that predict them."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -24,16 +24,18 @@ class DrawnSequence(NamedTuple):
     truth: int | None
 
 
-@dataclass(frozen=True)
-class HiddenCase:
+class HiddenCase(NamedTuple):
     """A case of Section 5."""
 
-    # id, title, text: the name in files, the heading, and the explanation on the page
-    id: str
+    id: str  # the name in files
     title: str
-    text: str
-    # A function that draws a sequence and its candidates
+    text: str  # the explanation on the page
     draw: Callable[[np.random.Generator], DrawnSequence]
+
+    @property
+    def cell(self) -> str:
+        """The name of its measurement."""
+        return f"hidden-{self.id}"
 
 
 def two_states(*candidates: tuple[float, float, float]) -> CategoricalBank:
@@ -60,8 +62,7 @@ def draw_two_states(
     return np.asarray((symbol < np.where(state, second, first)).astype(np.float64))
 
 
-def known(rng: np.random.Generator) -> DrawnSequence:
-    """Draw from an HMM of three states and three symbols; the only candidate is that HMM."""
+def _known(rng: np.random.Generator) -> DrawnSequence:
     bank = categorical_bank(
         np.full((1, 3), 1.0 / 3.0),
         [0.97 * np.eye(3) + 0.01],
@@ -70,52 +71,40 @@ def known(rng: np.random.Generator) -> DrawnSequence:
     return DrawnSequence(bank, bank.sample(10_000, rng)[1], 0)
 
 
-def among(rng: np.random.Generator) -> DrawnSequence:
-    """Draw fifty candidates at random, and the sequence from the first candidate."""
+def _among(rng: np.random.Generator) -> DrawnSequence:
     bank = random_categorical_bank(50, 2, 2, rng, stay=0.97)
     return DrawnSequence(bank, bank.sample(10_000, rng)[1], 0)
 
 
-def without(rng: np.random.Generator) -> DrawnSequence:
-    """Draw as `among` does, and remove the true candidate."""
-    bank, symbols, _ = among(rng)
+def _without(rng: np.random.Generator) -> DrawnSequence:
+    bank, symbols, _ = _among(rng)
     return DrawnSequence(bank.take(np.arange(1, bank.candidates)), symbols, None)
 
 
-def _none(tiny: float, noise: float, rng: np.random.Generator) -> DrawnSequence:
+def none_correct(rng: np.random.Generator, tiny: float, noise: float) -> DrawnSequence:
+    """Draw from an HMM that is not among four candidates; one candidate is too sure of itself."""
     bank = two_states(
         (1 - tiny, 1 - tiny, tiny), (0.99, 0.49, 0.49), (0.9, 0.52, 0.46), (0.5, 0.9, 0.1)
     )
     return DrawnSequence(bank, draw_two_states(20_000, 0.999, 1 - noise, noise, rng), None)
 
 
-def none_correct(rng: np.random.Generator) -> DrawnSequence:
-    """Draw from an HMM that is not among four candidates; one candidate is too sure of itself."""
-    return _none(1e-10, 0.04, rng)
-
-
-def fragile(rng: np.random.Generator) -> DrawnSequence:
-    """Draw as `none_correct` does, with a little less noise and a less sharp candidate."""
-    return _none(1e-9, 0.02, rng)
-
-
-def _change(
+def _halves(
     bank: CategoricalBank, first: int, second: int, rng: np.random.Generator
 ) -> DrawnSequence:
-    halves = [bank.sample(10_000, rng, candidate)[1] for candidate in (first, second)]
-    return DrawnSequence(bank, np.concatenate(halves), second)
+    """Draw each half of a sequence from another candidate."""
+    symbols = [bank.sample(10_000, rng, candidate)[1] for candidate in (first, second)]
+    return DrawnSequence(bank, np.concatenate(symbols), second)
 
 
-def change(rng: np.random.Generator) -> DrawnSequence:
-    """Draw half of the sequence from states that stay, and half from states that alternate."""
+def _change(rng: np.random.Generator) -> DrawnSequence:
     bank = categorical_grid(2, [0.02, 0.1, 0.5, 0.9, 0.98], [0.05, 0.35, 0.65, 0.95])
     sharp = np.flatnonzero((bank.emission[1, 0] == 0.05) & (bank.emission[1, 1] == 0.95))
-    return _change(bank, int(sharp[-1]), int(sharp[0]), rng)
+    return _halves(bank, int(sharp[-1]), int(sharp[0]), rng)
 
 
-def mild(rng: np.random.Generator) -> DrawnSequence:
-    """Draw fifty candidates at random, and each half of the sequence from another candidate."""
-    return _change(random_categorical_bank(50, 2, 2, rng, stay=0.97), 1, 0, rng)
+def _mild(rng: np.random.Generator) -> DrawnSequence:
+    return _halves(random_categorical_bank(50, 2, 2, rng, stay=0.97), 1, 0, rng)
 
 
 CASES = (
@@ -124,47 +113,47 @@ CASES = (
         "Known parameters",
         "One HMM of three states (stay .98, each says its own of three symbols with .7), known: an "
         "expert for each state, with the posterior of the state as its confidence.",
-        known,
+        _known,
     ),
     HiddenCase(
         "among",
         "The truth among the candidates",
         "Fifty HMMs of two states over two symbols, drawn at random; one of them makes the data.",
-        among,
+        _among,
     ),
     HiddenCase(
         "none",
         "None of the candidates is correct",
         "The truth stays with .999 and says 1 with .96 or .04. Four candidates (stay; P(1)): "
         "(1-d; 1-d, d), (.99; .49, .49), (.9; .52, .46), (.5; .9, .1), d = 1e-10.",
-        none_correct,
+        partial(none_correct, tiny=1e-10, noise=0.04),
     ),
     HiddenCase(
         "fragile",
         "Its fragile neighbour",
         "The same with .98 or .02, and d = 1e-9.",
-        fragile,
+        partial(none_correct, tiny=1e-9, noise=0.02),
     ),
     HiddenCase(
         "without",
         "None of many is correct",
         "Fifty HMMs drawn at random; one of them makes the data and is then taken away.",
-        without,
+        _without,
     ),
     HiddenCase(
         "change",
         "The truth changes",
         "Thirty HMMs of a grid (stay .02, .1, .5, .9, .98; two of P(1) = .05, .35, .65, .95). The "
-        "data come from (.98; .05, .95) for half of the rounds and then from (.02; .05, .95): what "
-        "stayed now alternates.",
-        change,
+        "data come from (.98; .05, .95) for half of the rounds and then from (.02; .05, .95): "
+        "states that stayed now alternate.",
+        _change,
     ),
     HiddenCase(
         "mild",
         "The truth changes, mildly",
         "Fifty HMMs drawn at random; one of them makes the first half of the data, another the "
         "second. These are often much alike.",
-        mild,
+        _mild,
     ),
 )
 

@@ -34,28 +34,17 @@ from normalhedge.research.paper._hidden_cases import CASES
 from normalhedge.research.paper._part import Measured, Part
 
 
-def _clearly_less(one: Floats, other: Floats) -> bool:
-    """Tell whether the first values are smaller, pair by pair, by over two standard errors."""
-    difference = one - other
-    return bool(difference.mean() < -2.0 * difference.std(ddof=1) / math.sqrt(len(difference)))
-
-
-def _text(case: Arrays, field: str, name: str) -> str:
-    """Return the mean and the spread of a predictor, in words."""
-    return mean_text(values_of(case, field, name))
-
-
-def _sample(found: ByCase, *cases: str) -> str:
-    rounds = " and ".join(dict.fromkeys(f"{found[case]['rounds'][0]:,}" for case in cases))
+def _sample(arrays: ByCase, *cases: str) -> str:
+    rounds = " and ".join(dict.fromkeys(f"{arrays[case]['rounds'][0]:,}" for case in cases))
     return (
-        f"{len(found[cases[0]]['loss'])} sequences of {rounds} rounds, α = {HEDGER.alpha:g}, "
+        f"{len(arrays[cases[0]]['loss'])} sequences of {rounds} rounds, α = {HEDGER.alpha:g}, "
         f"c = {HEDGER.c:g}; ± is the spread over the sequences"
     )
 
 
-def known_parameters(found: ByCase) -> PaperClaim:
+def known_parameters(arrays: ByCase) -> PaperClaim:
     """Judge the first case, one HMM whose states are the experts; this claim is ours."""
-    case = found["known"]
+    case = arrays["known"]
     ratio = {
         field: values_of(case, field, STATES).mean() / values_of(case, field, BAYES).mean()
         for field in ("loss", "errors")
@@ -67,18 +56,18 @@ def known_parameters(found: ByCase) -> PaperClaim:
         "With known parameters and an expert for each hidden state, confident by Bayes' formula, "
         "hedging over the states loses no more than the HMM itself.",
         "Section 5; ours",
-        f"L1 loss a round {_text(case, 'loss', STATES)}, of the HMM itself "
-        f"{_text(case, 'loss', BAYES)}; wrong decisions {_text(case, 'errors', STATES)}, "
-        f"of the HMM {_text(case, 'errors', BAYES)}",
-        _sample(found, "known"),
-        "holds for what is at most 1 % more than the HMM's",
+        f"L1 loss a round {mean_text(case, 'loss', STATES)}, of the HMM itself "
+        f"{mean_text(case, 'loss', BAYES)}; wrong decisions {mean_text(case, 'errors', STATES)}, "
+        f"of the HMM {mean_text(case, 'errors', BAYES)}",
+        _sample(arrays, "known"),
+        "holds for each loss that is at most 1 % more than the HMM's",
         verdict,
     )
 
 
-def correct_vector(found: ByCase) -> PaperClaim:
+def correct_vector(arrays: ByCase) -> PaperClaim:
     """Judge where the weight goes when the truth is among the candidates."""
-    case = found["among"]
+    case = arrays["among"]
     half = (case["truth"] > 0.5).sum(axis=0)
     runs = len(case["truth"])
     shown = ", ".join(f"{name} in {n}" for name, n in zip(WEIGHING, half, strict=True))
@@ -90,23 +79,23 @@ def correct_vector(found: ByCase) -> PaperClaim:
         f"the truth carries more than half of the weight in the last tenth of the rounds: {shown} "
         f"of {runs} sequences. The L1 loss is improper: in {other} of them another candidate has "
         f"the least L1 loss, and in {int(case['sharper'].sum())} that one's emissions are surer. "
-        f"L1 a round: {STATES} {_text(case, 'loss', STATES)}, {BAYES} "
-        f"{_text(case, 'loss', BAYES)}; wrong decisions {_text(case, 'errors', STATES)} "
-        f"and {_text(case, 'errors', BAYES)}",
-        _sample(found, "among"),
+        f"L1 a round: {STATES} {mean_text(case, 'loss', STATES)}, {BAYES} "
+        f"{mean_text(case, 'loss', BAYES)}; wrong decisions {mean_text(case, 'errors', STATES)} "
+        f"and {mean_text(case, 'errors', BAYES)}",
+        _sample(arrays, "among"),
         "holds if it does so for state and model experts in nine of ten sequences; how quickly is "
         "then not asked",
         holds_if(min(half[0], half[1]) >= 0.9 * runs),
     )
 
 
-def least_regret(found: ByCase) -> PaperClaim:
+def least_regret(arrays: ByCase) -> PaperClaim:
     """Judge whether the weight goes to the candidate with the least loss."""
     cases = ("none", "fragile", "without")
-    runs = len(found["none"]["best"])
+    runs = len(arrays["none"]["best"])
     shown, good = [], []
     for case in cases:
-        both = (found[case]["best"][:, :2] > 0.5).sum(axis=0)
+        both = (arrays[case]["best"][:, :2] > 0.5).sum(axis=0)
         shown.append(f"{_title(case)}: {both[0]} and {both[1]}")
         if both.min() >= 0.9 * runs:
             good.append(_title(case))
@@ -116,7 +105,7 @@ def least_regret(found: ByCase) -> PaperClaim:
         "Section 5",
         "the candidate with the least L1 loss carries more than half of the weight in the last "
         f"tenth, for state and model experts, in so many of {runs} sequences: {'; '.join(shown)}",
-        _sample(found, *cases),
+        _sample(arrays, *cases),
         "holds if it does so in nine of ten sequences of all three cases, for both",
         _in(good, len(cases)),
     )
@@ -130,17 +119,17 @@ def _in(titles: list[str], cases: int) -> Verdict:
 
 
 def _title(case: str) -> str:
-    return next(known.title.lower() for known in CASES if known.id == case)
+    return next(each.title.lower() for each in CASES if each.id == case)
 
 
 def _to_best(case: Arrays, name: str) -> Floats:
-    """Return the loss of a predictor over that of the best candidate, for each sequence."""
+    """Return the loss of a predictor over the best candidate's, for each sequence."""
     return np.asarray(values_of(case, "loss", name) / values_of(case, "loss", BEST))
 
 
-def bayes_fails(found: ByCase) -> PaperClaim:
+def bayes_fails(arrays: ByCase) -> PaperClaim:
     """Judge the contrast with the Bayesian average."""
-    none, near = found["none"], found["fragile"]
+    none, near = arrays["none"], arrays["fragile"]
     ratios = [_to_best(case, BAYES) for case in (none, near)]
     rules = {
         kind: ", ".join(
@@ -155,7 +144,7 @@ def bayes_fails(found: ByCase) -> PaperClaim:
         "Section 5",
         f"loss of the Bayesian average over the best candidate's: {ratios[0].mean():.2f} (least "
         f"{ratios[0].min():.2f})",
-        _sample(found, "none", "fragile"),
+        _sample(arrays, "none", "fragile"),
         "holds if it is more than twice as large in every sequence of the first case",
         holds_if(ratios[0].min() > 2.0),
         f"by NormalHedge, {' and '.join(RULES)} on the same bounded loss: {rules[MODELS]} for "
@@ -165,39 +154,40 @@ def bayes_fails(found: ByCase) -> PaperClaim:
     )
 
 
-def recovery(found: ByCase) -> PaperClaim:
+def recovery(arrays: ByCase) -> PaperClaim:
     """Judge what happens when the truth changes; this claim is ours."""
     cases = ("change", "mild")
-    good = [case for case in cases if all(_spared(found[case], f) for f in ("loss", "errors"))]
-    stark = found["change"]
+    good = [case for case in cases if all(_is_spared(arrays[case], f) for f in ("loss", "errors"))]
+    stark = arrays["change"]
     times = [
         "never" if math.isinf(t) else f"{t:,.0f}" for t in np.median(stark["converged"], axis=0)
     ]
     return PaperClaim(
         "If the truth changes on the way, hedging recovers and the Bayesian average does not.",
         "Section 5; ours",
-        f"{'. '.join(f'{_title(case).capitalize()}: {_after(found[case])}' for case in cases)}. "
+        f"{'. '.join(f'{_title(case).capitalize()}: {_after(arrays[case])}' for case in cases)}. "
         f"Rounds until the new truth has half of the weight (median, {_title('change')}): {STATES} "
         f"{times[0]}, {MODELS} {times[1]}, {BAYES} {times[2]} in {stark['rounds'][0] // 2:,}",
-        _sample(found, *cases),
+        _sample(arrays, *cases),
         f"holds if from the first half to the second the losses of {MODELS} grow clearly less than "
-        "those of Bayes, L1 and wrong decisions, in both cases",
+        "Bayes' losses, L1 and wrong decisions, in both cases",
         _in([_title(case) for case in good], len(cases)),
     )
 
 
-def _spared(case: Arrays, field: str) -> bool:
-    """Tell whether the change cost model experts clearly less than Bayes."""
+def _is_spared(case: Arrays, field: str) -> bool:
+    """Tell whether the change cost model experts less than Bayes, by over two standard errors."""
     late = {"loss": "late", "errors": "late_errors"}[field]
-    grown = [2.0 * (values_of(case, late, n) - values_of(case, field, n)) for n in (MODELS, BAYES)]
-    return _clearly_less(grown[0], grown[1])
+    models, bayes = (values_of(case, late, n) - values_of(case, field, n) for n in (MODELS, BAYES))
+    less = 2.0 * models - 2.0 * bayes
+    return bool(less.mean() < -2.0 * less.std(ddof=1) / math.sqrt(len(less)))
 
 
 def _after(case: Arrays) -> str:
     """Return losses after the change, in words."""
     names = (MODELS, BAYES, FORGETTING)
-    losses = ", ".join(f"{name} {_text(case, 'late', name)}" for name in names)
-    errors = ", ".join(_text(case, "late_errors", name) for name in names)
+    losses = ", ".join(f"{name} {mean_text(case, 'late', name)}" for name in names)
+    errors = ", ".join(mean_text(case, "late_errors", name) for name in names)
     return f"L1 a round after the change {losses}; wrong decisions {errors}"
 
 

@@ -46,8 +46,8 @@ NAMES = (
 def measure(settings: PaperSettings) -> Arrays:
     """Return the L1 losses and wrong decisions a round, sequences x predictors.
 
-    The means of all rounds come first, then those of the second half. Without hmmlearn the columns
-    of the fitted model are NaN.
+    The means of all rounds come first, then the means of the second half. Without hmmlearn the
+    columns of the fitted model are NaN.
     """
     count = QUICK_SEQUENCES if settings.quick else SEQUENCES
     seeds = np.random.SeedSequence([settings.seed, *b"learning"]).spawn(count)
@@ -89,14 +89,14 @@ def _fit(symbols: Floats) -> HMMBank | None:
     return bank_from_hmmlearn([max(models, key=lambda model: model.score(column))])
 
 
-def closed(found: Arrays, field: str, *, rounded: bool) -> tuple[float, float]:
+def closed_share(arrays: Arrays, field: str, *, rounded: bool) -> tuple[float, float]:
     """Return the share of the gap from the random bank to the fitted HMM that learning closes.
 
     Return the mean over the sequences and its standard error, by leaving out one sequence at a
     time. Under the L1 loss only rounded predictors can be compared, because that loss rewards
     forecasts that are bolder than they should be.
     """
-    random, learned, fitted = (found[field][:, k + rounded] for k in (0, 2, 4))
+    random, learned, fitted = (arrays[field][:, k + rounded] for k in (0, 2, 4))
     share = _share(random, learned, fitted)
     runs = len(random)
     others = [_share(*(np.delete(v, k) for v in (random, learned, fitted))) for k in range(runs)]
@@ -114,18 +114,17 @@ MEASURED = (
 )
 
 
-def judge(found: Arrays) -> list[PaperClaim]:
-    """Judge whether learning closes most of the gap; this claim is ours.
-
-    There is no claim without hmmlearn.
-    """
-    if not np.isfinite(found["loss"]).all():
-        return []
-    shares = {what: closed(found, field, rounded=rounded) for what, field, rounded in MEASURED}
+def learning_claim(arrays: Arrays) -> PaperClaim | None:
+    """Judge whether learning closes most of the gap; this claim is ours, and needs hmmlearn."""
+    if not np.isfinite(arrays["loss"]).all():
+        return None
+    shares = {
+        what: closed_share(arrays, field, rounded=rounded) for what, field, rounded in MEASURED
+    }
     good = [what for what, (share, error) in shares.items() if share - 2.0 * error > 0.5]
     likely = [what for what, (share, _) in shares.items() if share > 0.5]
-    plain, _, learned, _, _, fitted = found["late"].mean(axis=0)
-    alone = (plain - found["late"][:, 1].mean()) / (plain - fitted)
+    plain, _, learned, _, _, fitted = arrays["late"].mean(axis=0)
+    alone = (plain - arrays["late"][:, 1].mean()) / (plain - fitted)
     verdict = FAILS
     if len(good) == len(shares):
         verdict = HOLDS
@@ -135,28 +134,25 @@ def judge(found: Arrays) -> list[PaperClaim]:
     elif likely:
         verdict = holds_only(f"for {', '.join(likely)}")
     shown = ", ".join(f"{what} {s:.0%} ± {2 * e:.0%}" for what, (s, e) in shares.items())
-    return [
-        PaperClaim(
-            "A bank that learns online closes most of the gap between a random bank and the best "
-            "HMM fitted in hindsight.",
-            "Section 5, only sketched; ours",
-            f"share of the gap that is closed in the second half: {shown} (± two standard errors). "
-            f"L1 not rounded: {plain:.3f}, learning {learned:.3f}, the fit rounded {fitted:.3f}; "
-            f"but rounding the random bank closes {alone:.0%} of that by itself",
-            f"{len(found['loss'])} sequences of {ROUNDS:,} rounds, {CANDIDATES} candidates, "
-            f"α = {HEDGER.alpha:g}, c = {HEDGER.c:g}",
-            "holds if more than half is closed, clearly, for decisions, and for L1 with all "
-            "rounded",
-            verdict,
-        )
-    ]
+    return PaperClaim(
+        "A bank that learns online closes most of the gap between a random bank and the best "
+        "HMM fitted in hindsight.",
+        "Section 5, only sketched; ours",
+        f"share of the gap that is closed in the second half: {shown} (± two standard errors). "
+        f"L1 not rounded: {plain:.3f}, learning {learned:.3f}, the fit rounded {fitted:.3f}; "
+        f"but rounding the random bank closes {alone:.0%} of that by itself",
+        f"{len(arrays['loss'])} sequences of {ROUNDS:,} rounds, {CANDIDATES} candidates, "
+        f"α = {HEDGER.alpha:g}, c = {HEDGER.c:g}",
+        "holds if more than half is closed, clearly, for decisions, and for L1 with all rounded",
+        verdict,
+    )
 
 
-def section(found: Arrays) -> Section:
+def section(arrays: Arrays) -> Section:
     """Return the section with the table of losses."""
     rows = []
     for k, name in enumerate(NAMES):
-        cells = [found[field][:, k] for field in FIELDS]
+        cells = [arrays[field][:, k] for field in FIELDS]
         texts = [f"{cell.mean():.4f} ± {cell.std(ddof=1):.4f}" for cell in cells]
         rows.append((name, *(texts if np.isfinite(cells[0]).all() else ["needs hmmlearn"] * 4)))
     return Section(
@@ -164,7 +160,7 @@ def section(found: Arrays) -> Section:
         "Learning the parameters online",
         f"{CANDIDATES} HMMs of two states over three symbols, drawn at random; those that were "
         f"behind for a whole memory ({1 / HEDGER.alpha:.0f} rounds) are replaced by perturbed "
-        f"copies of those ahead. {len(found['loss'])} sequences of {ROUNDS:,} rounds from an HMM "
+        f"copies of those ahead. {len(arrays['loss'])} sequences of {ROUNDS:,} rounds from an HMM "
         "that is not among them; mean ± spread a round. Fitted: hmmlearn, on the whole sequence. "
         "Compare like with like: rounding by itself lowers the L1 loss of anybody.",
         head=("predictor", "L1 loss", "wrong decisions", "L1, second half", "wrong, second half"),
@@ -172,4 +168,6 @@ def section(found: Arrays) -> Section:
     )
 
 
-PART = part_of_one("learning", __name__, measure, judge=judge, section=section, layers=("latent",))
+PART = part_of_one(
+    "learning", __name__, measure, claims=[learning_claim], sections=[section], layers=("latent",)
+)

@@ -10,9 +10,8 @@ from normalhedge.boundary import number_tables
 from normalhedge.boundary.progress import Progress
 from normalhedge.reports import write_page
 from normalhedge.research.paper._claim import PaperClaim
-from normalhedge.research.paper._part import Measured, PaperSettings
+from normalhedge.research.paper._part import ALPHA, Measured, PaperSettings
 from normalhedge.research.paper._parts import CHOICES, PARTS
-from normalhedge.research.paper._simulation import ALPHA
 
 
 def write_paper(

@@ -24,6 +24,10 @@ class PaperSettings:
 
 QUICK = PaperSettings(runs=2, quick=True)
 
+ALPHA, PRINTED_C, GAMMAS = 0.001, (1.0, 2.0, 4.0), (0.2, 0.4, 0.6, 0.8)
+"""The simulations of Section 4 of the paper: the discount rate, the parameters c of NormalHedge in
+the figures, and the edges of the good experts over chance."""
+
 Measured = Mapping[str, Arrays]
 """The arrays of each finished measurement, by its id."""
 
@@ -48,24 +52,12 @@ class Measurement:
 def on_one_core(name: str, measure: Callable[[PaperSettings], Arrays]) -> Measurement:
     """Return a measurement that needs one core and reports when it is finished."""
 
-    def measured(settings: PaperSettings, _: int | None, progress: Progress) -> Arrays:
+    def run(settings: PaperSettings, _: int | None, progress: Progress) -> Arrays:
         arrays = measure(settings)
         progress.done(1.0, name)
         return arrays
 
-    return Measurement(name, measured)
-
-
-def _no_claims(_: Measured) -> list[PaperClaim]:
-    return []
-
-
-def _no_sections(_: Measured) -> list[Section]:
-    return []
-
-
-def _no_files(_measured: Measured, _folder: Path) -> list[Path]:
-    return []
+    return Measurement(name, run)
 
 
 @dataclass(frozen=True)
@@ -83,11 +75,11 @@ class Part:
     # the names that ``--only`` accepts, and the measurements that each of them needs
     choices: Mapping[str, Sequence[Measurement]] = field(default_factory=dict)
     # A function from the finished measurements to the claims
-    judge: Callable[[Measured], list[PaperClaim]] = _no_claims
+    judge: Callable[[Measured], list[PaperClaim]] = lambda _: []
     # A function from the finished measurements to the sections of the page
-    sections: Callable[[Measured], list[Section]] = _no_sections
+    sections: Callable[[Measured], list[Section]] = lambda _: []
     # A function that writes further files into a folder, and returns their paths
-    files: Callable[[Measured, Path], list[Path]] = _no_files
+    files: Callable[[Measured, Path], list[Path]] = lambda _measured, _folder: []
     # the upper layers (`normalhedge.research._fingerprint.UPPER`) that the numbers depend on
     layers: tuple[str, ...] = ()
 
@@ -102,16 +94,21 @@ def part_of_one(
     module: str,
     measure: Callable[[PaperSettings], Arrays],
     *,
-    judge: Callable[[Arrays], list[PaperClaim]] | None = None,
-    section: Callable[[Arrays], Section] | None = None,
+    claims: Sequence[Callable[[Arrays], PaperClaim | None]] = (),
+    sections: Sequence[Callable[[Arrays], Section]] = (),
     layers: tuple[str, ...] = (),
 ) -> Part:
-    """Return a part with one measurement, which has the same name."""
+    """Return a part with one measurement of the same name, its claims and its sections."""
+
+    def judge(measured: Measured) -> list[PaperClaim]:
+        judged = [claim(measured[name]) for claim in claims if name in measured]
+        return [claim for claim in judged if claim is not None]
+
     return Part(
         name,
         (module,),
         {name: (on_one_core(name, measure),)},
-        lambda measured: judge(measured[name]) if judge and name in measured else [],
-        lambda measured: [section(measured[name])] if section and name in measured else [],
+        judge,
+        lambda measured: [section(measured[name]) for section in sections if name in measured],
         layers=layers,
     )

@@ -81,25 +81,25 @@ def trackers(sigma: float, rng: np.random.Generator) -> list[HedgedTracker | Par
     def noise(name: str) -> Jitter:
         return lambda paths, draws: paths + draws.normal(size=paths.shape) * NOISE[name]
 
-    def clipped(paths: Floats, image: Floats) -> Floats:
+    def clip_and_weigh(paths: Floats, image: Floats) -> Floats:
         return normal(paths, np.clip(image, -limit, limit))
 
     hedged, plain, careful = TRACKERS
     return [
         HedgedTracker(start, move, noise(hedged), gains, rng, HEDGER),
         ParticleFilter(start, move, noise(plain), normal, rng),
-        ParticleFilter(start, move, noise(careful), clipped, rng),
+        ParticleFilter(start, move, noise(careful), clip_and_weigh, rng),
     ]
 
 
 def errors(sigma: float, outliers: float, rng: np.random.Generator) -> list[float]:
     """Return the root mean square error of each tracker on one sequence."""
     places, seen = draw(sigma, outliers, rng)
-    found = []
+    values = []
     for tracker in trackers(sigma, rng):
         tracked = np.array([tracker.observe(image)[0] for image in seen])
-        found.append(float(np.sqrt(np.square(tracked - places).mean())))
-    return found
+        values.append(float(np.sqrt(np.square(tracked - places).mean())))
+    return values
 
 
 def measure(settings: PaperSettings) -> Arrays:
@@ -110,10 +110,10 @@ def measure(settings: PaperSettings) -> Arrays:
     return {"errors": np.array(rows)}
 
 
-def section(found: Arrays) -> Section:
+def section(arrays: Arrays) -> Section:
     """Return the section with the table of errors."""
     rows = []
-    for (sigma, outliers), errs in zip(SETTINGS, found["errors"], strict=True):
+    for (sigma, outliers), errs in zip(SETTINGS, arrays["errors"], strict=True):
         low, middle, high = np.quantile(errs, [0.25, 0.5, 0.75], axis=0)
         cells = [f"{m:.1f} ({a:.1f} to {b:.1f})" for a, m, b in zip(low, middle, high, strict=True)]
         rows.append((f"σ = {sigma:g}, {outliers:.0%} outliers", *cells))
@@ -122,7 +122,7 @@ def section(found: Arrays) -> Section:
         "A continuous hidden state: tracking a pulse",
         "A pulse of height 1 and 101 pixels wide wanders over 1001 pixels with noise of deviation "
         "σ; outliers have 10 σ. Root mean square error of the place, median over "
-        f"{found['errors'].shape[1]} sequences (and quartiles): {PATHS} hedged paths with bounded "
+        f"{arrays['errors'].shape[1]} sequences (and quartiles): {PATHS} hedged paths with bounded "
         "gains, a bootstrap particle filter with the normal likelihood, and the same on clipped "
         "observations (at most 2σ + 1): what bounding alone does. The settings of all three were "
         "chosen for the first row, on other sequences.",
@@ -131,4 +131,4 @@ def section(found: Arrays) -> Section:
     )
 
 
-PART = part_of_one("pulse", __name__, measure, section=section, layers=("latent",))
+PART = part_of_one("pulse", __name__, measure, sections=[section], layers=("latent",))

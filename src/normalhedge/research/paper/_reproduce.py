@@ -52,7 +52,7 @@ def reproduce(
     told.total(sum(measurement.units(settings) for _, measurement in work.values()))
 
     def run(name: str) -> Arrays:
-        return _measured(*work[name], settings, jobs, cells, told, workers)
+        return _load_or_measure(*work[name], settings, jobs, cells, told, workers)
 
     beside = [
         name for name, (_, measurement) in work.items() if workers or not measurement.parallel
@@ -66,7 +66,7 @@ def reproduce(
     return PaperResult(claims, files)
 
 
-def _measured(
+def _load_or_measure(
     part: Part,
     measurement: Measurement,
     settings: PaperSettings,
@@ -93,8 +93,8 @@ def _measured(
 
 def _measure_here(name: str, settings: PaperSettings, code: str) -> Arrays:
     """Return the arrays of a measurement, as a worker computes them."""
-    found = {m.id: (part, m) for part in PARTS for ms in part.choices.values() for m in ms}
-    part, measurement = found[name]
+    owners = {m.id: (part, m) for part in PARTS for ms in part.choices.values() for m in ms}
+    part, measurement = owners[name]
     same_code(code, _code(part))
     with on_one_core():
         return measurement.measure(settings, 1, SILENT)

@@ -10,8 +10,7 @@ from normalhedge.hedgers import NormalHedge
 from normalhedge.research._cells import Arrays
 from normalhedge.research.games import GoodAndBad
 from normalhedge.research.paper._claim import FAILS, HOLDS, PaperClaim, holds_only
-from normalhedge.research.paper._part import PaperSettings, part_of_one
-from normalhedge.research.paper._simulation import ALPHA, GAMMAS, PRINTED_C
+from normalhedge.research.paper._part import ALPHA, GAMMAS, PRINTED_C, PaperSettings, part_of_one
 
 SWITCH_SETTINGS = tuple((gamma, f) for f in (0.001, 0.01, 0.1, 0.5) for gamma in GAMMAS)
 """The gamma and f of all panels of Figures 1 and 2."""
@@ -59,9 +58,9 @@ def good_weight(nature: GoodAndBad, rounds: int, rng: np.random.Generator) -> Fl
     return carried
 
 
-def switching_claim(found: Arrays) -> PaperClaim:
+def switching_claim(arrays: Arrays) -> PaperClaim:
     """Judge how fast the weights follow."""
-    times = found["times"]
+    times = arrays["times"]
     settings, cs, runs, shifts = times.shape
     medians = np.median(times.reshape(settings, cs, -1), axis=2)
     slow = {
@@ -95,4 +94,4 @@ def _time(value: float) -> str:
     return f"{value:.2f}" if math.isfinite(value) else "never"
 
 
-PART = part_of_one("switch", __name__, measure, judge=lambda found: [switching_claim(found)])
+PART = part_of_one("switch", __name__, measure, claims=[switching_claim])

@@ -35,47 +35,34 @@ def measure(settings: PaperSettings) -> Arrays:
             trace = play([hedger], nature, rounds, seed=settings.seed, quantile=0.5, every=every)
             assert trace.quantile_regret is not None
             best, half = (promised(alpha, n, PAPER_C, quantile).regret for quantile in (None, 0.5))
-            rows.append(
-                (
-                    n,
-                    math.exp(trace.highest_potential[0]),
-                    trace.highest_regret[0] / best,
-                    trace.quantile_regret.mean.max() / half,
-                    alpha * 800.0 * math.log(PAPER_POTENTIAL * n),
-                )
-            )
+            reached = math.exp(trace.highest_potential[0]), trace.highest_regret[0] / best
+            to_half = trace.quantile_regret.mean.max() / half
+            rows.append((n, *reached, to_half, alpha * 800.0 * math.log(PAPER_POTENTIAL * n)))
             names.append(name)
-    experts, potential, regret, quantile, limit = np.array(rows).T
-    return {
-        "nature": np.array(names),
-        "experts": experts,
-        "potential": potential,
-        "regret": regret,
-        "quantile": quantile,
-        "alpha_over_limit": limit,
-    }
+    fields = ("experts", "potential", "regret", "quantile", "alpha_over_limit")
+    return {"nature": np.array(names), **dict(zip(fields, np.array(rows).T, strict=True))}
 
 
-def potential_claim(found: Arrays) -> PaperClaim:
+def potential_claim(arrays: Arrays) -> PaperClaim:
     """Judge the bound on the average potential."""
     return PaperClaim(
         "With c = 4 and α < 1/(800 ln 2.32N) the average potential stays below 2.32.",
         "Theorem 1",
-        f"highest average potential {found['potential'].max():.4f}",
-        _games(found),
+        f"highest average potential {arrays['potential'].max():.4f}",
+        _games(arrays),
         "holds if it is below 2.32 in every game, adversaries included",
-        holds_if(found["potential"].max() < 2.32),
+        holds_if(arrays["potential"].max() < 2.32),
     )
 
 
-def regret_claim(found: Arrays) -> PaperClaim:
+def regret_claim(arrays: Arrays) -> PaperClaim:
     """Judge the bound on the regrets."""
-    best, half = found["regret"].max(), found["quantile"].max()
+    best, half = arrays["regret"].max(), arrays["quantile"].max()
     return PaperClaim(
         "Then every regret is at most √(8 ln(2.32N)/α).",
         "Theorem 1",
         f"highest regret {best:.2f} of its bound",
-        _games(found),
+        _games(arrays),
         "holds if it stays below its bound in every game",
         holds_if(best < 1.0),
         "the regret to the best ε-quantile is at most √(8 ln(2.32/ε)/α), too: to the best half "
@@ -83,16 +70,11 @@ def regret_claim(found: Arrays) -> PaperClaim:
     )
 
 
-def _games(found: Arrays) -> str:
-    sizes = ", ".join(f"{n:.0f}" for n in np.unique(found["experts"]))
-    kinds = ", ".join(sorted(set(found["nature"].tolist())))
-    share = found["alpha_over_limit"].mean()
-    return f"{len(found['nature'])} games of N = {sizes} ({kinds}), α = {share:.2f} of the limit"
+def _games(arrays: Arrays) -> str:
+    sizes = ", ".join(f"{n:.0f}" for n in np.unique(arrays["experts"]))
+    kinds = ", ".join(sorted(set(arrays["nature"].tolist())))
+    share = arrays["alpha_over_limit"].mean()
+    return f"{len(arrays['nature'])} games of N = {sizes} ({kinds}), α = {share:.2f} of the limit"
 
 
-def judge(found: Arrays) -> list[PaperClaim]:
-    """Return the claims of Theorem 1."""
-    return [potential_claim(found), regret_claim(found)]
-
-
-PART = part_of_one("theorem-1", __name__, measure, judge=judge)
+PART = part_of_one("theorem-1", __name__, measure, claims=[potential_claim, regret_claim])

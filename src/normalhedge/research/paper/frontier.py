@@ -35,23 +35,17 @@ LED_BELOW = 1.0
 class FrontierPoint(NamedTuple):
     """The bounds and attacks of one setting; infinity if there is no bound."""
 
-    # alpha, experts, c: the setting
     alpha: float
     experts: int
     c: float
-    # potential, error: C of the numerical certificate, and the error that its grids leave
-    potential: float
-    error: float
-    # C of the certificate whose multipliers know the leader, or that of one round if it is less
-    led: float
-    # bound, led_bound: the bounds on sqrt(alpha) R to every expert that follow from them
-    bound: float
-    led_bound: float
+    potential: float  # C of the numerical certificate of one round
+    error: float  # the error that its grids leave
+    led: float  # the smaller C, of one round or of multipliers that know the leader
+    bound: float  # the bound on sqrt(alpha) R to every expert that follows from one round
+    led_bound: float  # the bound that follows from the smaller C
     proved: float  # the average potential that is proved
-    # attack_potential, attack_regret: the highest average potential, and the largest sqrt(alpha) R,
-    # of the best attacks
-    attack_potential: float
-    attack_regret: float
+    attack_potential: float  # the highest average potential of an attack
+    attack_regret: float  # the largest sqrt(alpha) R of an attack
 
     @property
     def between(self) -> str:
@@ -71,25 +65,25 @@ def point(
     led: bool = True,
 ) -> FrontierPoint:
     """Certify and attack one setting."""
-    promised, error, known = math.inf, 0.0, math.inf
+    potential, error, least = math.inf, 0.0, math.inf
     with suppress(NoCertificate):
-        found = certify(alpha, experts, c, tolerance=tolerance)
-        promised, error = found.potential, found.error
+        certificate = certify(alpha, experts, c, tolerance=tolerance)
+        potential, error = certificate.potential, certificate.error
     if led and c < LED_BELOW:
         with suppress(NoCertificate):
-            known = certify_led(alpha, experts, c, tolerance=10.0 * tolerance).potential
-    known = min(known, promised)
-    one, led_one = (scaled_limit(level, 1.0 / experts, c) for level in (promised, known))
-    proof = best_known(alpha, experts, c)
+            least = certify_led(alpha, experts, c, tolerance=10.0 * tolerance).potential
+    least = min(least, potential)
+    bound, led_bound = (scaled_limit(limit, 1.0 / experts, c) for limit in (potential, least))
+    proved = best_known(alpha, experts, c).potential
     reached = (0.0, 0.0)
     if experts > 1:
-        tried = [
+        attacks = [
             attack(alpha, experts, c, goal=goal) if thorough else hold(alpha, experts, c, goal)
             for goal in ("potential", "regret")
         ]
-        reached = max(t.potential for t in tried), max(t.regret for t in tried)
-    levels = promised, error, known, one, led_one, proof.potential
-    return FrontierPoint(alpha, experts, c, *levels, *reached)
+        reached = max(a.potential for a in attacks), max(a.regret for a in attacks)
+    limits = potential, error, least, bound, led_bound, proved
+    return FrontierPoint(alpha, experts, c, *limits, *reached)
 
 
 def frontier(
@@ -130,9 +124,9 @@ def measure(settings: PaperSettings) -> Arrays:
     return {name: np.array([getattr(p, name) for p in points]) for name in FrontierPoint._fields}
 
 
-def from_arrays(found: Arrays) -> list[FrontierPoint]:
+def from_arrays(arrays: Arrays) -> list[FrontierPoint]:
     """Return the points that `measure` wrote."""
-    rows = zip(*(found[name].tolist() for name in FrontierPoint._fields), strict=True)
+    rows = zip(*(arrays[name].tolist() for name in FrontierPoint._fields), strict=True)
     return [FrontierPoint(*row) for row in rows]
 
 
@@ -144,25 +138,16 @@ def section(points: Sequence[FrontierPoint]) -> Section:
         "frontier",
         "Beyond the paper: what can be promised for any c",
         f"α = {alpha:g}, N = {experts:,}, outside of Theorem 1. C is the smallest average "
-        "potential that one round cannot exceed (numerical certificate), and what is left of it "
+        "potential that one round cannot exceed (numerical certificate), and a smaller one "
         "where the multipliers know the leader; the attacks are gains that drive the algorithm as "
         "far as is shown. The regret is in units of 1/√α.",
         frontier_plot("frontier", points, lines),
-        head=(
-            "c",
-            "C, one round",
-            "C, leader known",
-            "C, proved",
-            "C, attack",
-            "regret, bound",
-            "regret, attack",
-        ),
+        head=HEAD,
         rows=[
             (
                 f"{p.c:g}",
-                bound_text(p.potential),
-                bound_text(p.led),
-                at_most(p.proved) if math.isfinite(p.proved) else "none",
+                *(bound_text(limit) for limit in (p.potential, p.led)),
+                bound_text(p.proved, 6),
                 f"{p.attack_potential:.5g}",
                 bound_text(p.led_bound),
                 f"{p.attack_regret:.4g}",
@@ -172,9 +157,13 @@ def section(points: Sequence[FrontierPoint]) -> Section:
     )
 
 
-def bound_text(value: float) -> str:
+HEAD = ("c", *(f"C, {kind}" for kind in ("one round", "leader known", "proved", "attack")),
+        "regret, bound", "regret, attack")  # fmt: skip
+
+
+def bound_text(value: float, digits: int = 5) -> str:
     """Return a bound, rounded up, or "none" if it is infinite."""
-    return at_most(value, 5) if math.isfinite(value) else "none"
+    return at_most(value, digits) if math.isfinite(value) else "none"
 
 
 TABLE_CS, TABLE_EXPERTS = (0.6, 0.7, 1.0, 2.0, 4.0), (10, 10**3, 10**6)
@@ -192,9 +181,9 @@ def markdown(alpha: float, progress: Listener = None) -> str:
             p = point(alpha, n, c, thorough=True)
             proof = f"proved {at_most(p.proved)}" if math.isfinite(p.proved) else "not proved"
             attacked = f"attack {p.attack_potential:.5g}"
-            known = f"leader known {bound_text(p.led)}, " if p.led < p.potential else ""
+            led = f"leader known {bound_text(p.led)}, " if p.led < p.potential else ""
             cells.append(
-                f"**{bound_text(p.potential)}**, {known}{proof}, {attacked}; "
+                f"**{bound_text(p.potential)}**, {led}{proof}, {attacked}; "
                 f"R√α: {bound_text(p.led_bound)}, attack {p.attack_regret:.4g}"
             )
             told.done(1, f"c = {c:g}, N = {n:,}")
@@ -202,4 +191,6 @@ def markdown(alpha: float, progress: Listener = None) -> str:
     return "\n".join(rows) + "\n"
 
 
-PART = part_of_one("frontier", __name__, measure, section=lambda found: section(from_arrays(found)))
+PART = part_of_one(
+    "frontier", __name__, measure, sections=[lambda arrays: section(from_arrays(arrays))]
+)

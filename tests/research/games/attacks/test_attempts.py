@@ -25,7 +25,7 @@ def test_the_search_of_two_experts_misses_nothing_that_others_find(alpha: float,
     assert set(tried) == {"hold", "break-away", "search", "greedy"}
     for found in tried.values():
         assert tried["search"].potential >= found.potential - 1e-9
-    alone = explore(alpha, (1, 1), c)  # from the beginning, and not from what was held
+    alone = explore(alpha, (1, 1), c)  # from the beginning, and not from the held groups
     assert alone.potential > max(tried["break-away"].potential, tried["greedy"].potential) - 1e-6
     assert attack(alpha, 2, c).potential == max(found.potential for found in tried.values())
 

@@ -29,7 +29,7 @@ def attack(alpha: float, n_experts: int, c: float = 4.0, *, goal: Goal = "potent
     n_experts
         The number of experts N.
     goal
-        What to maximise: the average potential, or the regret to the best expert.
+        The quantity to maximise: the average potential, or the regret to the best expert.
 
     Examples
     --------
@@ -39,8 +39,8 @@ def attack(alpha: float, n_experts: int, c: float = 4.0, *, goal: Goal = "potent
     >>> abs(found.replay().log_potential - found.log_potential) < 1e-9
     True
     """
-    tried = attempts(alpha, n_experts, c, goal=goal)
-    return max(tried.values(), key=lambda found: found.reached(goal))
+    candidates = attempts(alpha, n_experts, c, goal=goal)
+    return max(candidates.values(), key=lambda attack: attack.reached(goal))
 
 
 def attempts(
@@ -49,8 +49,8 @@ def attempts(
     """Return the best attack of each kind, by the name of the kind.
 
     ``"hold"`` and ``"break-away"`` work for any number of experts. ``"search"`` improves on
-    ``"hold"``: it searches the states of single experts if there are two or three, else those of
-    the groups that ``"hold"`` found. ``"greedy"`` is tried if there are few experts.
+    ``"hold"``: it searches the states of single experts if there are two or three, else the
+    states of the groups that ``"hold"`` chose. ``"greedy"`` is tried if there are few experts.
 
     Parameters
     ----------
@@ -68,7 +68,10 @@ def attempts(
         "search": _search_on(held, goal),
     }
     if n_experts <= GREEDY_EXPERTS:
-        tried["greedy"] = _greedy(alpha, n_experts, c)
+        rounds = min(math.ceil(8.0 / alpha), GREEDY_ROUNDS)
+        nature = Greedy(n_experts, NormalHedge(alpha, c))
+        gains = np.concatenate(list(nature.gains(rounds, np.random.default_rng(0))))
+        tried["greedy"] = carry_out("greedy", alpha, c, (1,) * n_experts, gains)
     return tried
 
 
@@ -144,11 +147,4 @@ def _best_break_away(alpha: float, n_experts: int, c: float, goal: Goal) -> Atta
         for leaders in sorted({1, max(half // 10, 1), half})
         for alternate in (4.0, 8.0, 32.0)
     )
-    return max(tried, key=lambda found: found.reached(goal))
-
-
-def _greedy(alpha: float, n_experts: int, c: float) -> Attack:
-    rounds = min(math.ceil(8.0 / alpha), GREEDY_ROUNDS)
-    nature = Greedy(n_experts, NormalHedge(alpha, c))
-    gains = np.concatenate(list(nature.gains(rounds, np.random.default_rng(0))))
-    return carry_out("greedy", alpha, c, (1,) * n_experts, gains)
+    return max(tried, key=lambda attack: attack.reached(goal))

@@ -25,26 +25,15 @@ FOREVER = np.iinfo(np.int64).max
 class _Tree(NamedTuple):
     """The states that were reached, each with its parent and the move from there."""
 
-    # parents, moves: for each state, the index of its parent and of the move that leads from there
-    # to it
     parents: np.ndarray
     moves: np.ndarray
-    # highest, furthest: the states with the highest potential and with the largest regret
-    highest: int
-    furthest: int
-    # log_potential, regret: that potential, as a logarithm, and that regret, scaled by
-    # ``sqrt(alpha)``
-    log_potential: float
-    regret: float
+    best: int  # the state that is best for the goal
+    reached: float  # its logarithm of the potential, or its scaled regret
     finished: bool  # whether the search ended before it ran out of room
 
-    def reached(self, goal: Goal) -> float:
-        """Return the largest value that any state reaches."""
-        return self.regret if goal == "regret" else self.log_potential
-
-    def path(self, goal: Goal) -> np.ndarray:
+    def path(self) -> np.ndarray:
         """Return the moves that lead to the best state."""
-        state = self.furthest if goal == "regret" else self.highest
+        state = self.best
         path: list[int] = []
         while state > 0:
             path.append(self.moves[state])
@@ -73,17 +62,15 @@ def explore(
 
     Parameters
     ----------
-    alpha, c
-        The settings of NormalHedge.
+    alpha, c, goal
+        As for `attack`.
     sizes
         The number of experts in each of two or three groups.
-    goal
-        What to maximise: the average potential, or the regret to the best expert.
     width
         The width of a cell. None: start with ``sqrt(alpha)`` and halve it until the result has
         changed by less than 1e-6 twice, or until the grid is too large.
     rounds
-        The largest number of rounds, not counting those of ``start``. None: search until no cell is
+        The largest number of rounds after ``start``. None: search until no cell is
         new or improves.
     levels
         The gains that a group may get.
@@ -107,12 +94,12 @@ def explore(
     longest = FOREVER if rounds is None else inputs.count("rounds", rounds)
     path = _path(start, moves)
     span = _span(alpha, n_experts, c)
-    grid = _Grid(np.array(sizes, dtype=np.float64), moves, alpha, c, longest, path, span)
+    grid = _Grid(np.array(sizes, dtype=np.float64), moves, alpha, c, longest, path, span, goal)
     if width is None:
-        tree, width = _refine(grid, goal)
+        tree, width = _refine(grid)
     else:
         tree = grid.search(inputs.number("width", width, 0.0))
-    gains = moves[tree.path(goal)]
+    gains = moves[tree.path()]
     if set(levels) <= {-1.0, 0.0, 1.0}:
         gains = gains.astype(np.int8)
     name = f"search of {len(sizes)} groups, cells of {width:.2g}"
@@ -149,6 +136,7 @@ class _Grid(NamedTuple):
     rounds: int
     path: np.ndarray
     span: float
+    goal: Goal
 
     @property
     def finest(self) -> float:
@@ -166,16 +154,15 @@ class _Grid(NamedTuple):
         parents, taken = np.empty(room, dtype=np.int32), np.empty(room, dtype=np.int16)
         keeper = np.empty(cells**groups, dtype=np.int32)
         arrays = (keeper, states, logs, parents, taken)
-        settings = (*self[:4], FLOOR, width, cells, self.path, self.rounds)
-        count, finished = _core.explore_groups(*settings, *arrays)
-        largest = states[:count].max(axis=1)
-        highest, furthest = int(logs[:count].argmax()), int(largest.argmax())
-        reached = float(logs[highest]), float(largest[furthest])
+        numbers = (*self[:4], FLOOR, width, cells, self.path, self.rounds)
+        count, finished = _core.explore_groups(*numbers, *arrays)
+        values = states[:count].max(axis=1) if self.goal == "regret" else logs[:count]
+        best = int(values.argmax())
         tree = parents[:count].copy(), taken[:count].copy()
-        return _Tree(*tree, highest, furthest, *reached, finished)
+        return _Tree(*tree, best, float(values[best]), finished)
 
 
-def _refine(grid: _Grid, goal: Goal) -> tuple[_Tree, float]:
+def _refine(grid: _Grid) -> tuple[_Tree, float]:
     """Halve the width of the cells until that does not help, or the grid is too large."""
     width = max(math.sqrt(grid.alpha), grid.finest)
     tree = grid.search(width)
@@ -185,7 +172,7 @@ def _refine(grid: _Grid, goal: Goal) -> tuple[_Tree, float]:
             break
         width /= 2.0
         tree = grid.search(width)
-        settled = settled + 1 if abs(tree.reached(goal) - best.reached(goal)) < 1e-6 else 0
-        if tree.reached(goal) > best.reached(goal):
+        settled = settled + 1 if abs(tree.reached - best.reached) < 1e-6 else 0
+        if tree.reached > best.reached:
             best, best_width = tree, width
     return best, best_width

@@ -1,6 +1,7 @@
 """Hold a group of experts at a fixed share of the weight; then one expert breaks away."""
 
 import math
+from functools import cache
 from itertools import product
 from typing import NamedTuple
 
@@ -42,35 +43,22 @@ def hold(alpha: float, n_experts: int, c: float, goal: Goal = "potential") -> At
 
     Parameters
     ----------
-    alpha, c
-        The settings of NormalHedge.
-    n_experts
-        The number of experts N, at least 2.
-    goal
-        What to maximise: the average potential, or the regret to the best expert.
+    alpha, n_experts, c, goal
+        As for `attack`; there must be at least two experts.
 
     Notes
     -----
-    Hold a single expert, at X, far ahead of the others, at x. It gains as long as
-    ``2(1-q)^2 > c``, and they lose. As ``alpha -> 0``, and for N so large that X and x are large,
-    this balances at ``x = kappa X``,
-
-    .. math:: \kappa = \max_q \frac{q\,(2(1-q)^2/c - 1)}{(1-q)(1 - 2q^2/c)},
-              \qquad \Psi \sim N^{\kappa^2/(1-\kappa^2)},
-
-    since ``Psi ~ Phi(x)`` and ``N Psi ~ Phi(X)``. So for 1/2 < c < 2 no bound on Psi holds for all
-    N: the exponent is 0.18 at c = 0.6, 0.065 at 0.7 and 0.0069 at 1, where about 10^28 experts are
-    needed to beat alternation. docs/many-experts.md proves that the exponent is exact.
+    A single expert that is held far ahead gains as long as ``2(1-q)^2 > c``, while the others lose.
+    So for 1/2 < c < 2 no bound on Psi holds for all N; `growth_exponent` says how it grows. At
+    c = 1 some 10^28 experts are needed to beat alternation. docs/many-experts.md has the proof.
     The search plays about 300 games of at most ``50/alpha`` rounds, for any N.
     """
     alpha, n_experts, c = settings(alpha, n_experts, c, goal)
-    tried: dict[_Holding, float] = {}
 
+    @cache
     def reached(plan: _Holding) -> float:
-        if plan not in tried:
-            _, log_potential, regret = _play(plan, alpha, n_experts, c)
-            tried[plan] = regret if goal == "regret" else log_potential
-        return tried[plan]
+        _, log_potential, regret = _play(plan, alpha, n_experts, c)
+        return regret if goal == "regret" else log_potential
 
     parts = (n_experts // part for part in (10, 6, 5, 4, 3, 2))
     counts = sorted({k for k in (1, 2, *parts) if 1 <= k <= n_experts // 2})

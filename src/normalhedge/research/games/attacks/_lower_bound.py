@@ -16,7 +16,7 @@ from normalhedge import _core
 from normalhedge.boundary import inputs
 from normalhedge.guarantees.potentials import SMALLEST_C, exp_or_inf
 from normalhedge.hedgers import NormalHedge
-from normalhedge.research.games.natures import BLOCK
+from normalhedge.research.games.natures import InBlocks
 
 Goal = Literal["potential", "regret"]
 """The quantity that an attack maximises."""
@@ -38,7 +38,7 @@ class Reached(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Groups:
+class Groups(InBlocks):
     """A nature that gives all experts of a group the same gains.
 
     Parameters
@@ -53,23 +53,19 @@ class Groups:
     table: np.ndarray
 
     @property
-    def experts(self) -> int:
+    def experts(self) -> int:  # type: ignore[override]
         """How many experts there are in all groups."""
         return sum(self.sizes)
 
-    def gains(self, rounds: int, rng: np.random.Generator) -> Iterator[np.ndarray]:  # noqa: ARG002
-        """Yield the gains of all experts in blocks.
-
-        Parameters
-        ----------
-        rounds, rng
-            As for `Nature.gains`: at most the rows of the table; rng is ignored.
-        """
+    def gains(self, rounds: int, rng: np.random.Generator) -> Iterator[np.ndarray]:
+        """Yield the gains of all experts in blocks; there are at most the rows of the table."""
         if rounds > len(self.table):
             raise ValueError(f"rounds must be at most {len(self.table)}, got {rounds}")
-        length = max(BLOCK // self.experts, 1)
-        for start in range(0, rounds, length):
-            yield np.repeat(self.table[start : min(start + length, rounds)], self.sizes, axis=1)
+        return super().gains(rounds, rng)
+
+    def _block(self, t: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        del rng
+        return np.repeat(self.table[t[:, 0]], self.sizes, axis=1)
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,14 +1,11 @@
-"""Natures give the experts their gains: one nature in each file, all with the same protocol."""
+"""Natures give the experts their gains; all have the same protocol."""
 
 from collections.abc import Callable
 
-from normalhedge.research.games.natures._blocks import Blocks
-from normalhedge.research.games.natures._break_away import BreakAway
-from normalhedge.research.games.natures._contrary import Contrary
-from normalhedge.research.games.natures._good_and_bad import GoodAndBad
-from normalhedge.research.games.natures._greedy import Greedy
-from normalhedge.research.games.natures._independent_coins import IndependentCoins
-from normalhedge.research.games.natures._protocol import BLOCK as BLOCK, Changing, Nature
+from normalhedge.research.games.natures._adversaries import Contrary, Greedy
+from normalhedge.research.games.natures._coins import GoodAndBad, IndependentCoins
+from normalhedge.research.games.natures._halves import Blocks, BreakAway
+from normalhedge.research.games.natures._protocol import Changing, InBlocks as InBlocks, Nature
 from normalhedge.research.games.natures._replay import Replay
 
 NATURES: dict[str, Callable[..., Nature]] = {

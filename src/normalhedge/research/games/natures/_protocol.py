@@ -1,4 +1,4 @@
-"""The interface that every nature has, as types; and fair coins."""
+"""The protocol of natures, as types; and the blocks in which most of them yield their gains."""
 
 from collections.abc import Iterator
 from typing import Protocol, runtime_checkable
@@ -47,10 +47,28 @@ class Changing(Nature, Protocol):
         ...
 
 
-def fair_coins(rounds: int, experts: int, rng: np.random.Generator) -> np.ndarray:
-    """Return gains of +1 and -1 with equal probability, from one random bit each."""
-    size = rounds * experts
-    bits = np.unpackbits(np.frombuffer(rng.bytes(-(-size // 8)), dtype=np.uint8), count=size)
-    bits *= 2
-    bits -= 1  # 0 becomes 255, which is -1 as an int8
-    return bits.view(np.int8).reshape(rounds, experts)
+class InBlocks:
+    """A nature whose blocks of gains have about the same size."""
+
+    experts: int
+
+    def gains(self, rounds: int, rng: np.random.Generator) -> Iterator[np.ndarray]:
+        """Yield the gains in blocks.
+
+        Parameters
+        ----------
+        rounds, rng
+            As for `Nature.gains`; a nature without chance ignores rng.
+        """
+        for t in self._times(rounds):
+            yield self._block(t, rng)
+
+    def _times(self, rounds: int) -> Iterator[np.ndarray]:
+        """Yield the rounds of each block, as a column of consecutive numbers."""
+        length = max(BLOCK // self.experts, 1)
+        for start in range(0, rounds, length):
+            yield np.arange(start, min(start + length, rounds))[:, None]
+
+    def _block(self, t: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        """Return the gains in the rounds t."""
+        raise NotImplementedError

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from normalhedge.boundary import inputs, number_tables
-from normalhedge.research.games.natures._protocol import BLOCK
+from normalhedge.research.games.natures._protocol import BLOCK, InBlocks
 
 
 @dataclass(frozen=True, eq=False)
-class Replay:
+class Replay(InBlocks):
     """Replay recorded gains.
 
     Parameters
@@ -42,7 +42,7 @@ class Replay:
         return f"Replay({shown})"
 
     @property
-    def experts(self) -> int:
+    def experts(self) -> int:  # type: ignore[override]
         """The number of experts: the columns of the source."""
         if isinstance(self.source, np.ndarray):
             return int(self.source.shape[1])
@@ -61,13 +61,7 @@ class Replay:
         return len(self.source)
 
     def gains(self, rounds: int, rng: np.random.Generator) -> Iterator[np.ndarray]:  # noqa: ARG002
-        """Yield the gains in blocks.
-
-        Parameters
-        ----------
-        rounds, rng
-            As for `Nature.gains`: at most the number of recorded rounds; rng is ignored.
-        """
+        """Yield the gains in blocks; there are at most the recorded rounds."""
         if rounds > self.rounds:
             raise ValueError(f"rounds must be at most {self.rounds}, as recorded, got {rounds}")
         start = 0

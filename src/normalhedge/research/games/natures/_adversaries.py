@@ -1,17 +1,66 @@
-"""A greedy adversary: in each round, the gains that raise the potential most."""
+"""Adversaries: their gains answer the state of one hedger in each round."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from normalhedge.boundary import inputs
-from normalhedge.hedgers import CompiledHedger, State
-from normalhedge.research.games.natures._protocol import BLOCK
+from normalhedge.hedgers import CompiledHedger, Hedger, State
+from normalhedge.research.games.natures._protocol import InBlocks
 
 
 @dataclass(frozen=True)
-class Greedy:
+class Contrary(InBlocks):
+    """The fewest experts that have half of the hedger's weight gain -1, all others +1.
+
+    No hedger ever has a positive gain against it. A hedger that puts its weight on a few experts
+    loses almost 1 in every round while nearly all experts gain; a hedger that spreads its weight
+    loses little. Other hedgers can play on the same gains, but the gains are aimed at the target.
+
+    Parameters
+    ----------
+    experts
+        N, at least 2.
+    target
+        The hedger that is attacked; any hedger will do.
+
+    Examples
+    --------
+    >>> from normalhedge import NormalHedge
+    >>> nature = Contrary(experts=4, target=NormalHedge(0.1))
+    >>> next(nature.gains(1, np.random.default_rng(0))).tolist()
+    [[1, 1, -1, -1]]
+    """
+
+    experts: int
+    target: Hedger[Any]
+
+    def __post_init__(self) -> None:
+        experts = inputs.count("experts", self.experts, 2)
+        if isinstance(self.target, type) or not isinstance(self.target, Hedger):
+            raise TypeError(f"target must be a hedger, got {self.target!r}")
+        object.__setattr__(self, "experts", experts)
+
+    def gains(self, rounds: int, rng: np.random.Generator) -> Iterator[np.ndarray]:
+        """Yield the gains in blocks; rng breaks ties of weights, in the same way in all rounds."""
+        state = self.target.init(self.experts)
+        tie = rng.random(self.experts)
+        for t in self._times(rounds):
+            block = np.empty((len(t), self.experts), dtype=np.int8)
+            for row in block:
+                heaviest = np.lexsort((tie, -state.weights))
+                # The tolerance makes it half of the experts if all weights are equal.
+                carried = np.cumsum(state.weights[heaviest]) >= 0.5 - 1e-9
+                row[:] = 1
+                row[heaviest[: int(carried.argmax()) + 1]] = -1
+                state = self.target.step(state, row)
+            yield block
+
+
+@dataclass(frozen=True)
+class Greedy(InBlocks):
     """Raise the average potential of one hedger as far as possible in each round.
 
     The experts are ordered by their regret. The first k of them gain +1 and the others -1, or the
@@ -39,20 +88,12 @@ class Greedy:
         object.__setattr__(self, "experts", experts)
 
     def gains(self, rounds: int, rng: np.random.Generator) -> Iterator[np.ndarray]:
-        """Yield the gains in blocks.
-
-        Parameters
-        ----------
-        rounds, rng
-            As for `Nature.gains`; rng orders the experts in the first round, where all regrets
-            are zero.
-        """
+        """Yield the gains in blocks; rng orders the experts before the first regrets."""
         moves = self._moves()
         state = self.target.init(self.experts)
         regrets = rng.random(self.experts)
-        length = max(BLOCK // self.experts, 1)
-        for start in range(0, rounds, length):
-            block = np.empty((min(length, rounds - start), self.experts), dtype=np.int8)
+        for t in self._times(rounds):
+            block = np.empty((len(t), self.experts), dtype=np.int8)
             for row in block:
                 order = np.argsort(-regrets, kind="stable")
                 row[order] = self._best(state, moves, order)

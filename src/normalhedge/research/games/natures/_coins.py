@@ -1,4 +1,4 @@
-"""Good and bad experts, where the set of good experts changes (Section 4.2.1 of the paper)."""
+"""Good experts among experts that toss fair coins (Sections 4.2.1 and 2.2 of the paper)."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -6,11 +6,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from normalhedge.boundary import inputs
-from normalhedge.research.games.natures._protocol import BLOCK, fair_coins
+from normalhedge.research.games.natures._protocol import BLOCK, InBlocks
 
 
 @dataclass(frozen=True)
-class GoodAndBad:
+class GoodAndBad(InBlocks):
     r"""All good experts share one biased coin; each bad expert tosses a fair one of its own.
 
     In each round every good expert gains +1 with probability :math:`(1+\gamma)/2`, else every one
@@ -42,11 +42,8 @@ class GoodAndBad:
     alpha: float
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "experts", inputs.count("experts", self.experts))
         object.__setattr__(self, "alpha", inputs.number("alpha", self.alpha, 0.0, 1.0))
-        gamma, f = biased_share(self.gamma, self.f, self.experts)
-        object.__setattr__(self, "gamma", gamma)
-        object.__setattr__(self, "f", f)
+        _check_coins(self)
 
     @property
     def good(self) -> int:
@@ -68,13 +65,7 @@ class GoodAndBad:
         return np.arange(self.shift, rounds, self.shift)
 
     def gains(self, rounds: int, rng: np.random.Generator) -> Iterator[np.ndarray]:
-        """Yield the gains in blocks; no block contains a change of the good set.
-
-        Parameters
-        ----------
-        rounds, rng
-            As for `Nature.gains`.
-        """
+        """Yield the gains in blocks; no block contains a change of the good set."""
         longest = max(BLOCK // self.experts, 1)
         start = 0
         while start < rounds:
@@ -87,9 +78,44 @@ class GoodAndBad:
             start += length
 
 
-def biased_share(gamma: float, f: float, experts: int) -> tuple[float, float]:
-    """Check the advantage and the share of good experts, and return them."""
-    gamma = inputs.number("gamma", gamma, 0.0, 1.0, closed=True)
+@dataclass(frozen=True)
+class IndependentCoins(InBlocks):
+    r"""Every expert tosses its own coin; the first ``fN`` come up +1 with probability
+    :math:`(1+\gamma)/2`, the others with probability 1/2.
+
+    This is the paper's thought experiment behind the potential: with many experts, even the best
+    possible hedger has normally distributed regrets to the good experts.
+
+    Parameters
+    ----------
+    experts
+        N.
+    gamma
+        The advantage of the good experts, in [0, 1].
+    f
+        The share of good experts, in (0, 1].
+    """  # noqa: D205 -- the formula does not fit on a line
+
+    experts: int
+    gamma: float = 0.0
+    f: float = 1.0
+
+    def __post_init__(self) -> None:
+        _check_coins(self)
+
+    def _block(self, t: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        block = fair_coins(len(t), self.experts, rng)
+        if self.gamma > 0.0:
+            good = round(self.f * self.experts)
+            # A fair coin that is turned to +1 with probability gamma has bias gamma.
+            block[:, :good][rng.random((len(t), good)) < self.gamma] = 1
+        return block
+
+
+def _check_coins(nature: GoodAndBad | IndependentCoins) -> None:
+    """Check the number of experts, and the advantage and the share of the good ones."""
+    f, experts = nature.f, inputs.count("experts", nature.experts)
+    gamma = inputs.number("gamma", nature.gamma, 0.0, 1.0, closed=True)
     if not inputs.number("f", f, 0.0, 1.0, closed=True) > 0.0:
         raise ValueError(f"f must be in (0, 1], got {f!r}")
     if f * experts < 1.0 - 1e-9:
@@ -97,4 +123,14 @@ def biased_share(gamma: float, f: float, experts: int) -> tuple[float, float]:
             f"f must leave at least one good expert: f * experts is {f * experts:g} with f = {f:g} "
             f"and {experts} experts"
         )
-    return gamma, float(f)
+    for name, value in (("experts", experts), ("gamma", gamma), ("f", float(f))):
+        object.__setattr__(nature, name, value)
+
+
+def fair_coins(rounds: int, experts: int, rng: np.random.Generator) -> np.ndarray:
+    """Return gains of +1 and -1 with equal probability, from one random bit each."""
+    size = rounds * experts
+    bits = np.unpackbits(np.frombuffer(rng.bytes(-(-size // 8)), dtype=np.uint8), count=size)
+    bits *= 2
+    bits -= 1  # 0 becomes 255, which is -1 as an int8
+    return bits.view(np.int8).reshape(rounds, experts)

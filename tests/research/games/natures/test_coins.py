@@ -1,11 +1,11 @@
-"""The nature of the paper's experiments."""
+"""Natures of good experts among fair coins."""
 
 import math
 
 import numpy as np
 import pytest
 
-from normalhedge.research.games import GoodAndBad
+from normalhedge.research.games import GoodAndBad, IndependentCoins
 from tests.research.games.natures.examples import drawn
 
 
@@ -31,3 +31,10 @@ def test_the_good_set_wraps_around() -> None:
     assert nature.good_set(4).tolist() == [8, 9, 0, 1]
     assert nature.good_set(5).tolist() == [8, 9, 0, 1]
     assert nature.good_set(6).tolist() == [2, 3, 4, 5]
+
+
+def test_independent_coins() -> None:
+    gains = drawn(IndependentCoins(40, 0.3, 0.25), 20_000)
+    assert gains[:, :10].mean() == pytest.approx(0.3, abs=0.01)
+    assert gains[:, 10:].mean() == pytest.approx(0.0, abs=0.01)
+    assert abs(np.corrcoef(gains[:, :10].T) - np.eye(10)).max() < 0.05
