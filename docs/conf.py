@@ -38,7 +38,7 @@ exclude_patterns = [
     "gallery/*.ipynb",
     "gallery/*.py",
     "gallery/*.md5",
-    "note",  # it is built by `make note`
+    "note",  # it is built by `nox -s note`
     "**.ipynb_checkpoints",
 ]
 nitpicky = False

@@ -2,7 +2,7 @@
 
 ``python docs/note/compute.py`` computes all of them, in some ten minutes; with ``--quick`` those
 that take seconds, and keeps the others; with names of functions below, those of these functions.
-`make note` says ``--quick``; tests compare all.
+`nox -s note` says ``--quick``; tests compare all.
 """
 
 import math

@@ -81,7 +81,7 @@ class Automatic:
     quantiles, and sorting them never raises it. Otherwise the condition of the theorem is
     checked in each round, and X is the total by which it was violated: the bound of
     `Mixture.bound` holds for all losses and delays, but it may be large. The insurance changes the
-    blend only after a way has been ahead for long: on the panels of ``make panels`` by less than
+    blend only after a way has been ahead for long: on the panels of ``nox -s panels`` by less than
     0.1 %.
 
     The blend lies within the range of the forecasts after the guard.
