@@ -16,8 +16,7 @@ WEATHER = $$($(BIN)/python -c 'from vega_datasets import data; print(data.seattl
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 12
-	@echo; echo "Rare and long work is done by nox, each session in a venv of its own, under .nox:"
-	@echo "'make check' puts nox into .venv, then '$(BIN)/nox --list' lists the sessions."
+	@echo; echo "Sessions of nox do rare and long work: '$(BIN)/nox --list' ('make check' puts nox into .venv)."
 
 # An editable install knows the modules by name: where the names change, it is made again.
 MODULES := .venv/.modules-$(shell find src/normalhedge -name '*.py' | sort | cksum | cut -d' ' -f1)
@@ -93,8 +92,8 @@ wheel: $(READY)  ## build the sdist and the wheel, and try the wheel in an empty
 
 PARTS ?= compiler browser postgres java tex
 
-system:  ## as root on Debian: install what the tests can use (PARTS="compiler browser postgres java tex")
+system:  ## as root on Debian: install programs that tests can use; PARTS="browser postgres" names some
 	@.ci/system $(PARTS)
 
-clean:  ## remove what the other targets and nox made
+clean:  ## remove the venvs, builds and caches
 	rm -rf .venv* .nox build dist .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
