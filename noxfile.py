@@ -53,9 +53,9 @@ UNCOUNTED = (
 def peers(session: nox.Session) -> None:
     """Run other libraries beside ours: the same weights, and the time of a round."""
     install(session, "peers")
-    places = ("tests/test_peers.py", "tests/tables/test_nixtla.py")
-    places += ("tests/integrations/test_nixtla.py", "docs/coming-from")
-    session.run("pytest", "-m", "", *places)
+    tests = ["tests/test_peers.py", "tests/tables/test_nixtla.py"]
+    tests += ["tests/integrations/test_nixtla.py", "docs/coming-from"]
+    session.run("pytest", "-m", "", *tests)
     session.run("python", "-m", "benchmarks.peers")
     session.run("python", "-m", "benchmarks.intervals.mapie_peer")
 
@@ -175,8 +175,8 @@ def note(session: nox.Session) -> None:
     ]
     figure = out / "frontier.pdf"
     if not figure.exists() or figure.stat().st_mtime < max(p.stat().st_mtime for p in sources):
-        options = ("--alpha", "1e-3", "--experts", "1000", "--plot", str(figure))
-        run(session, "normalhedge", "certify", *options)
+        settings = ("--alpha", "1e-3", "--experts", "1000")
+        run(session, "normalhedge", "certify", *settings, "--plot", str(figure))
     # docs/note/numbers.tex keeps the numbers; the long ones take ten minutes.
     run(session, "python", "docs/note/compute.py", *([] if session.posargs else ["--quick"]))
     if shutil.which("pdflatex") is None:
