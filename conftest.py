@@ -1,4 +1,4 @@
-"""The doctests of modules whose libraries may not be there: `make adapters` installs some apart."""
+"""The doctests of modules whose libraries may not be there: `nox -s adapters` has some apart."""
 
 from importlib.util import find_spec
 
@@ -7,7 +7,7 @@ import pytest
 _PLACES = {
     "darts": ("integrations/darts", "integrations/_darts_tables"),
     "sktime": ("integrations/sktime",),
-    "dask": ("integrations/clusters/dask", "integrations/clusters/tables"),
+    "dask": ("integrations/clusters/_dask", "integrations/clusters/_tables"),
 }
 """These libraries, and the modules whose doctests need them."""
 

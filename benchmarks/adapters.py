@@ -172,7 +172,7 @@ def main() -> None:
         for text in table():
             print(text, flush=True)
     if ahead is None:
-        print("\nsktime and Darts are not installed here: make adapters has them")
+        print("\nsktime and Darts are not installed here: nox -s adapters has them")
 
 
 if __name__ == "__main__":

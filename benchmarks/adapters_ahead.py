@@ -1,6 +1,6 @@
 """The adapters of sktime and Darts beside the ensembles of these libraries, and what they cost.
 
-`python -m benchmarks.adapters` runs this where both are installed: in the venv of `make adapters`.
+`python -m benchmarks.adapters` runs this where both are installed: in the venv of nox's `adapters`.
 """
 
 import warnings

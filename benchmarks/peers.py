@@ -1,6 +1,6 @@
 """Other libraries that implement the same algorithm, a round of theirs beside a round of ours.
 
-``make peers`` installs them apart; of those that are not there, there are no rows.
+``nox -s peers`` installs them apart; of those that are not there, there are no rows.
 """
 
 import importlib.util

@@ -1,4 +1,4 @@
-"""``make bench-serve``: a server and its load, in two processes on this machine.
+"""``nox -s bench-serve``: a server and its load, in two processes on this machine.
 
 Every figure has the processor time that the server took, because requests a second say little on a
 machine that does other things as well.

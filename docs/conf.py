@@ -38,13 +38,13 @@ exclude_patterns = [
     "gallery/*.ipynb",
     "gallery/*.py",
     "gallery/*.md5",
-    "note",  # it is built by `make note`
+    "note",  # it is built by `nox -s note`
     "**.ipynb_checkpoints",
 ]
 nitpicky = False
 suppress_warnings = ["config.cache"]  # settings with functions in them
 
-# Pages. A fence of `math` is what GitHub draws, too.
+# Pages. GitHub draws a fence of `math`, too.
 myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]
 myst_fence_as_directive = ["math"]
 myst_heading_anchors = 4
@@ -145,7 +145,7 @@ def write_help(app: Sphinx) -> None:
     )
     parts = [
         "# Command line",
-        "What `normalhedge VERB --help` prints.",
+        "The output of `normalhedge VERB --help`.",
         f"```text\n{main.get_help(context)}\n```",
     ]
     for name in main.list_commands(context):
@@ -161,7 +161,7 @@ def write_help(app: Sphinx) -> None:
 def only_ours(
     app: Sphinx, what: str, name: str, thing: object, skip: bool, options: object
 ) -> bool | None:
-    """Leave out what a class inherits from another library."""
+    """Leave out the members that a class inherits from another library."""
     del app, what, name, skip, options
     module = getattr(thing, "__module__", None)
     return True if module is not None and not module.startswith("normalhedge") else None
@@ -206,7 +206,7 @@ def copy_mathjax(app: Sphinx, exception: Exception | None) -> None:
 
 
 def setup(app: Sphinx) -> None:
-    """Register what happens before and after Sphinx reads and writes pages."""
+    """Register the steps before and after Sphinx reads and writes pages."""
     app.connect("builder-inited", copy_notebooks, priority=1)
     app.connect("builder-inited", quiet_kernels, priority=1)
     app.connect("builder-inited", write_help, priority=1)

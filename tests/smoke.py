@@ -1,4 +1,4 @@
-"""What must work wherever a wheel was installed, with nothing but NumPy: run as a script."""
+"""A try of an installed wheel, with nothing but NumPy: run as a script."""
 
 import pickle
 import sys

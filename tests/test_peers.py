@@ -1,6 +1,6 @@
 """Other libraries run beside ours on the same gains: where they do the same, and what breaks them.
 
-`make peers` installs them apart; without them these tests are skipped. PyNOL and opera-python are
+`nox -s peers` installs them apart; without them these tests are skipped. PyNOL and opera-python are
 not on the package index (the `opera` there is something else).
 """
 

@@ -1,4 +1,4 @@
-"""What stands at the top of the repository, for other people's machines, agrees with the rest."""
+"""The files at the top of the repository, for other people's machines, agree with the rest."""
 
 import re
 import tomllib
@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 
 import normalhedge
+from docs import rooms
+from normalhedge.boundary.extras import EXTRAS
 from tests.matrix import ENDS, Requirement, parse, requirements
 
 yaml = pytest.importorskip("yaml")
@@ -16,6 +18,9 @@ yaml = pytest.importorskip("yaml")
 ROOT = Path(__file__).parents[1]
 WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
 FORMS = sorted((ROOT / ".github" / "ISSUE_TEMPLATE").glob("[!c]*.yml"))
+CONTRIBUTING = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
+NOXFILE = (ROOT / "noxfile.py").read_text("utf-8")
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 
 
@@ -35,25 +40,88 @@ def commands(job: Any) -> list[str]:
         cells = [dict(zip(axes, cell, strict=True)) for cell in product(*axes.values())]
         cells += job["strategy"]["matrix"].get("include", [])
     runs = [step["run"] for step in job.get("steps", []) if "run" in step]
-    found = []
+    lines = []
     for cell, command in product(cells, runs):
-        filled = command
+        line = command
         for name, value in cell.items():
-            filled = filled.replace(f"${{{{ matrix.{name} }}}}", value)
-        found.append(filled)
-    return found
+            line = line.replace(f"${{{{ matrix.{name} }}}}", value)
+        lines.append(line)
+    return lines
 
 
-def test_workflows_call_targets_that_exist() -> None:
-    targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
-    called = {
-        target
-        for job in jobs()
-        for command in commands(job)
-        for target in re.findall(r"\bmake ([a-z-]+)", command)
-    }
-    assert {"adapters", "cluster", "coverage", "docs", "matrix", "wheel"} <= called
-    assert called <= targets
+def targets() -> set[str]:
+    return set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+
+
+def sessions() -> set[str]:
+    """Return the names of the sessions of nox."""
+    decorated = re.compile(
+        r'^@nox\.session(?:\((?:name="([\w-]+)")?.*\))?\ndef (\w+)', re.MULTILINE
+    )
+    return {name or function for name, function in decorated.findall(NOXFILE)}
+
+
+def called(program: str, text: str) -> set[str]:
+    """Return the targets, or sessions, that a text calls."""
+    return set(re.findall(rf"(?<!\w){program} ([a-z-]+)", text))
+
+
+def test_workflows_call_targets_and_sessions_that_exist() -> None:
+    lines = "\n".join(command for job in jobs() for command in commands(job))
+    assert {"docs", "system", "wheel"} <= called("make", lines) <= targets()
+    assert {"adapters", "cluster", "coverage", "matrix"} <= called("nox -s", lines) <= sessions()
+
+
+def test_make_has_a_dozen_targets_that_help_explains() -> None:
+    makefile = (ROOT / "Makefile").read_text()
+    assert set(re.findall(r"^([a-z-]+):.*  ## ", makefile, re.MULTILINE)) == targets()
+    assert len(targets()) <= 13
+
+
+def test_only_one_target_installs_programs_on_the_system() -> None:
+    for path in (ROOT / "Makefile", ROOT / "noxfile.py", ROOT / ".ci" / "run"):
+        assert "apt-get" not in path.read_text()
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_pages_name_targets_and_sessions_that_exist(page: Path) -> None:
+    code = "\n".join(re.findall(r"`[^`\n]+`", page.read_text()))
+    assert called("`make", code) <= targets()
+    assert called("nox -s", code) <= sessions()
+
+
+def test_contributors_read_of_every_session() -> None:
+    assert called("nox -s", CONTRIBUTING) == sessions()
+
+
+def test_the_map_of_the_rooms_is_the_import_contract() -> None:
+    """After a change of rooms, `make format` draws the map."""
+    assert rooms.MAP.findall(CONTRIBUTING) == [rooms.draw()]
+    folders = {path.parent.name for path in (ROOT / "src" / "normalhedge").glob("*/__init__.py")}
+    assert {room for layer in rooms.layers() for room in layer} == folders
+
+
+def test_contributing_names_files_that_exist() -> None:
+    """Paths begin at the repository, package, core, or a folder named before on the line."""
+    paths = re.compile(r"(?!out/)[\w/*.-]+(\.(py|[ch]pp|js|md|rst|tex|toml)|/\w+)")
+    count = 0
+    for line in CONTRIBUTING.splitlines():
+        folders = [ROOT, ROOT / "src" / "normalhedge", ROOT / "src" / "core"]
+        for code in re.findall(r"`([^`]+)`", line):
+            path = re.sub(r"<\w+>", "*", code)
+            if paths.fullmatch(path):
+                matches = [match for folder in folders for match in folder.glob(path)]
+                assert matches, f"CONTRIBUTING.md names {code}, and there is no such file"
+                folders.append(matches[0] if matches[0].is_dir() else matches[0].parent)
+                count += 1
+    assert count > 50
+
+
+def test_published_extras_are_for_users() -> None:
+    extras = PROJECT["project"]["optional-dependencies"]
+    assert len(extras) <= 16
+    assert set(EXTRAS.values()) <= set(extras)
+    assert not [text for texts in extras.values() for text in texts if "==" in text]
 
 
 def test_files_that_workflows_call_are_there() -> None:
@@ -109,7 +177,7 @@ def test_the_oldest_dependencies_are_the_lower_bounds() -> None:
     assert parse("uvloop>=0.20; sys_platform != 'win32'") == Requirement("uvloop", "0.20", ())
     with pytest.raises(ValueError, match="NAME>=VERSION"):
         parse("@ file:///somewhere")
-    wanted = {one.name: one for one in requirements(PROJECT)}
+    wanted = {wish.name: wish for wish in requirements(PROJECT)}
     assert {"numpy", "pyarrow", "scikit-learn", "pandas"} <= set(wanted)
-    assert all(one.lowest is not None for one in wanted.values())
-    assert not {"mypy", "arch"} & set(wanted)  # of extras with exact versions
+    assert all(wish.lowest is not None for wish in wanted.values())
+    assert not {"mypy", "arch"} & set(wanted)  # contributors need these

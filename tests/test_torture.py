@@ -1,4 +1,4 @@
-"""The fault bench in its short form; `make torture` runs the long one."""
+"""The fault bench in its short form; `nox -s torture` runs the long one."""
 
 import subprocess
 import sys

@@ -1,6 +1,6 @@
 """MAPIE's adaptive conformal inference beside ours: ``python -m benchmarks.intervals.mapie_peer``.
 
-It is installed by ``make peers``. MAPIE has no delays, and a round takes milliseconds: so there are
+``nox -s peers`` installs it. MAPIE has no delays, and a round takes milliseconds: so there are
 2000 rounds of one seed, of which the first 500 fit it, and a few of its rates.
 """
 

@@ -101,9 +101,7 @@ def main() -> None:
     begun = time.perf_counter()
     absent = [name for name in WANTED if find_spec(name) is None]
     if absent:
-        print(
-            f"left out, as they are not installed: {', '.join(absent)} (pip install '.[bench]')\n"
-        )
+        print(f"left out, not installed (pip install --group bench): {', '.join(absent)}\n")
     who = rivals.RIVALS
     if given.figures:
         who = (rivals.true_filter, *rivals.NAMED, rivals.ours)

@@ -1,4 +1,4 @@
-"""``make panels``: the blend on real panels, relative to the better of plain mean and median."""
+"""``nox -s panels``: the blend on real panels, relative to the better of plain mean and median."""
 
 import argparse
 from collections.abc import Iterator, Sequence

@@ -54,7 +54,7 @@ def _file(package: str, path: str, **options: Any) -> pd.DataFrame:
     """Read a table in the folder of an installed package, without importing the package."""
     spec = find_spec(package)
     if spec is None or spec.origin is None:
-        raise ImportError(f"{package} is not installed: see `make panels`")
+        raise ImportError(f"{package} is not installed: see `nox -s panels`")
     return pd.read_csv(Path(spec.origin).parent / path, **options)
 
 

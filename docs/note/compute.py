@@ -2,7 +2,7 @@
 
 ``python docs/note/compute.py`` computes all of them, in some ten minutes. With ``--quick`` it
 computes the numbers that take seconds, and keeps the others; with names of functions below, the
-numbers of these functions. `make note` runs ``--quick``; tests compare all.
+numbers of these functions. `nox -s note` runs ``--quick``; tests compare all.
 """
 
 import math

@@ -19,7 +19,7 @@ def test_examples(title: str, library: str) -> None:
     code = "\n".join(re.findall(r"```python\n(.*?)```", section, re.DOTALL))
     expected = re.findall(r"^print\(.*\)  # (.*)$", code, re.MULTILINE)
     assert len(expected) == code.count("print(") >= 4
-    pytest.importorskip(library, reason=f"{library} is apart: make adapters has it")
+    pytest.importorskip(library, reason=f"{library} is apart: nox -s adapters has it")
     printed, names = io.StringIO(), dict[str, Any]()
     with contextlib.redirect_stdout(printed):
         exec(code, names)

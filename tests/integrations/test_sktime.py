@@ -10,7 +10,7 @@ import pytest
 
 from normalhedge import Mixture
 
-pytest.importorskip("sktime", reason="sktime wants an older pandas: make adapters has it")
+pytest.importorskip("sktime", reason="sktime wants an older pandas: nox -s adapters has it")
 
 from sklearn.linear_model import LinearRegression
 from sktime.datasets import load_airline, load_longley

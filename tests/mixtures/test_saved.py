@@ -59,7 +59,7 @@ def test_a_loss_of_your_own_is_given_again(tmp_path: Path) -> None:
 def test_every_byte_counts(tmp_path: Path) -> None:
     path = tmp_path / "state.json"
     text = busy_file(path).encode()
-    for place in range(0, len(text), 3):  # `make torture` tries them all
+    for place in range(0, len(text), 3):  # `nox -s torture` tries them all
         flip = (1, 32)[place % 2]
         refused(path, text[:place] + bytes([text[place] ^ flip]) + text[place + 1 :])
     for end in range(0, len(text), 17):

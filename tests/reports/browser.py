@@ -9,7 +9,9 @@ import pytest
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 
-in_browser = pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed")
+in_browser = pytest.mark.skipif(
+    CHROMIUM is None, reason="Chromium is not installed: make system PARTS=browser"
+)
 """Skip a test where there is no browser."""
 
 OPTIONS = [

@@ -25,7 +25,7 @@ def client(server: str) -> Iterator[Asked]:
 @pytest.fixture(scope="session")
 def postgres() -> Iterator[Cluster]:
     if programs() is None:
-        pytest.skip("PostgreSQL is not installed: 'make postgres' does so on Debian")
+        pytest.skip("PostgreSQL is not installed: make system PARTS=postgres")
     # The path of a socket must be short, and the folders above it open to another user.
     with tempfile.TemporaryDirectory(prefix="nh") as folder:
         Path(folder).chmod(0o755)

@@ -1,4 +1,4 @@
-"""``make torture``: every kind of fault, tried and counted."""
+"""``nox -s torture``: every kind of fault, tried and counted."""
 
 import argparse
 import importlib

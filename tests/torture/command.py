@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import IO, Any
 
 PYTHON = [sys.executable, *(["-S"] if sys.flags.no_site else [])]
-"""Without site-packages where the bench itself is run so: see ``make sanitize``."""
+"""Without site-packages where the bench itself is run so: see ``nox -s sanitize``."""
 
 SECONDS = 120.0
 """How long a command may take to end. A busy disk can take half of it; a hang lasts for ever."""

@@ -12,7 +12,7 @@ PAGE = Path(__file__).parents[3] / "docs" / "clusters.md"
 def test_the_example_of_spark_runs(tmp_path: Path) -> None:
     pytest.importorskip("pyspark")
     if shutil.which("java") is None:
-        pytest.skip("Spark needs Java 17 or later: see make java")
+        pytest.skip("Spark needs Java 17 or later: make system PARTS=java")
     blocks = re.findall(r"^```python\n(.*?)^```$", PAGE.read_text(), re.MULTILINE | re.DOTALL)
     (example,) = [block for block in blocks if "pyspark" in block]
     names = {"folder": str(tmp_path)}

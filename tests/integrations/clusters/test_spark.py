@@ -1,4 +1,4 @@
-"""Mixtures in streams and tables of Spark, on two worker processes; `make cluster` runs this."""
+"""Mixtures in streams and tables of Spark, on two worker processes; `nox -s cluster` runs this."""
 
 import os
 import shutil
@@ -18,7 +18,7 @@ from tests.integrations.clusters.examples import assert_same, long_table, steps_
 pyspark = pytest.importorskip("pyspark")
 pd = pytest.importorskip("pandas")
 if shutil.which("java") is None:
-    pytest.skip("Spark needs Java 17 or later: see make java", allow_module_level=True)
+    pytest.skip("Spark needs Java 17 or later: make system PARTS=java", allow_module_level=True)
 
 from normalhedge.integrations.clusters import blend, blend_stream  # noqa: E402
 from normalhedge.integrations.clusters._spark import PROVIDER, ROCKS  # noqa: E402

@@ -74,7 +74,7 @@ class Automatic:
     S is the range of the loss or, if that is unknown, the largest difference so far. X is zero if
     the loss is convex and outcomes are known at once. Otherwise the condition of the theorem is
     checked in each round, and X is the total by which it was violated: the bound of `Mixture.bound`
-    holds for all losses and delays, but it may be large. On the panels of ``make panels`` the
+    holds for all losses and delays, but it may be large. On the panels of ``nox -s panels`` the
     insurance changes the blend by less than 0.1 %.
 
     The blend lies within the range of the forecasts after the guard. A round costs O(N log N) time
