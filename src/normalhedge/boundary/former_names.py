@@ -24,26 +24,27 @@ FORMER = {
 }
 """The present name of each package that moved."""
 
-_HEDGERS = """
-uniform follow_the_leader decreasing_hedge optimistic_hedge flip_flop ada_hedge_d fixed_share
-variable_share regret_matching_plus dorm dorm_plus squint_common ml_prod boa ml_poly
-ml_poly_opera normal_hedge_2009 normal_hedge_bh normal_hedge_dt ada_normal_hedge
-"""
-_LOSS_MODULES = (
-    "absolute", "brier", "crps", "expectile", "huber", "l1", "log", "log_wealth", "percentage",
-    "pinball", "square", "zero_one",
-)  # fmt: skip
+_MERGED = {
+    "normalhedge.hedgers": """
+        uniform follow_the_leader decreasing_hedge optimistic_hedge flip_flop ada_hedge_d
+        fixed_share variable_share regret_matching_plus dorm dorm_plus squint_common ml_prod boa
+        ml_poly ml_poly_opera normal_hedge_2009 normal_hedge_bh normal_hedge_dt ada_normal_hedge
+    """,
+    "normalhedge.research.games.natures": """
+        blocks break_away contrary good_and_bad greedy independent_coins
+    """,
+}
+"""The packages that export the content of their former modules."""
 
 MOVED = {
-    **{f"normalhedge.hedgers.{name}": "normalhedge.hedgers" for name in _HEDGERS.split()},
+    **{
+        f"{package}.{name}": package for package, names in _MERGED.items() for name in names.split()
+    },
     "normalhedge.mixtures.automatic": "normalhedge.mixtures.rules._automatic",
     "normalhedge.mixtures.settings": "normalhedge.mixtures.state._settings",
     "normalhedge.mixtures.summary": "normalhedge.mixtures.summaries._summary",
+    "normalhedge.mixtures.table_facts": "normalhedge.mixtures.state._table_facts",
     "normalhedge.mixtures.tickets": "normalhedge.mixtures.state._tickets",
-    **{
-        f"normalhedge.mixtures.losses.{name}": "normalhedge.mixtures.losses"
-        for name in _LOSS_MODULES
-    },
 }
 """The present name of each module that moved and that pickles of the last release name."""
 

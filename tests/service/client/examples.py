@@ -12,7 +12,7 @@ LIMITS: dict[str, Any] = {"max_pending": 10_000, "max_names": 10_000, "history":
 
 
 def state(mixture: Mixture) -> str:
-    return snapshot_text(Snapshot(mixture.books))
+    return snapshot_text(Snapshot(mixture))
 
 
 def play(mixture: Any, rounds: int, seed: int = 0) -> list[Any]:
